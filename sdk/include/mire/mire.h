@@ -1,0 +1,196 @@
+/*
+ * mire.h - finds what makes an app's main thread hang.
+ *
+ *     mire_options *options = mire_options_new();
+ *     mire_options_set_app(options, "mapview", "8.0.38");
+ *     mire_options_set_server(options, "https://mire.example.com", "mk_...");
+ *     mire_start(options);               on the main thread, once
+ *     mire_options_free(options);
+ *     ... run the main loop ...
+ *     mire_stop();                       optional; exit does the same
+ *
+ * The thread that calls mire_start is watched. It is busy whenever it is not inside a waiting call (poll, epoll_wait,
+ * select and their kin); busy for longer than the threshold is a hang. While it lasts its stack is sampled, and when it
+ * ends a report is stored, and sent if a server was given. A hang that the process does not survive is reported by the
+ * next start.
+ *
+ * The library never prints, never aborts and never raises an error later than mire_start: after a failed start, or
+ * without one, every call here returns at once and does nothing. Strings are UTF-8, copied by the call that takes them.
+ *
+ * fork: the child is not watched until it waits in a poll call of its own; then it is watched as a process of its own.
+ */
+#ifndef MIRE_MIRE_H
+#define MIRE_MIRE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MIRE_API __attribute__((visibility("default")))
+#else
+#define MIRE_API
+#endif
+
+/* What a call answers. 0 is success; what is below is why it did nothing. */
+enum mire_err {
+    MIRE_OK = 0,
+    MIRE_E_ARG = -1,     /* an argument is NULL, empty, or not what the call takes */
+    MIRE_E_RANGE = -2,   /* a number lies outside its documented range */
+    MIRE_E_STATE = -3,   /* already started (mire_start), or not started (mire_stop, mire_flush) */
+    MIRE_E_MEMORY = -4,  /* out of memory */
+    MIRE_E_STORE = -5,   /* the store directory cannot be made or written */
+    MIRE_E_SYSTEM = -6,  /* the system refused a thread, a signal or a mapping */
+    MIRE_E_TIMEOUT = -7, /* reports are still waiting when the time is over (mire_flush) */
+    MIRE_E_FULL = -8,    /* inside the library: no room; what did not fit is dropped and counted */
+    MIRE_E_RACED = -9,   /* inside the library: overwritten while it was read */
+    MIRE_E_FORMAT = -10  /* inside the library: a file on disk is not what it should be */
+};
+
+/*
+ * The code's own name ("MIRE_E_STORE"), and a sentence about it. An unknown code has both as well.
+ * Result: static.  Thread: any.  Signal handler: yes.
+ */
+MIRE_API const char *mire_err_name(enum mire_err err);
+MIRE_API const char *mire_err_text(enum mire_err err);
+
+/* The library's version, "1.2.3". Static.  Thread: any.  Signal handler: yes. */
+MIRE_API const char *mire_version(void);
+
+/* How much a line of the log matters. */
+enum mire_log_level { MIRE_LOG_ERROR = 1, MIRE_LOG_WARNING = 2, MIRE_LOG_INFO = 3 };
+
+/*
+ * Receives one line of the library's log, without newline.
+ *
+ *   context  what was given to mire_options_set_log
+ *   text     borrowed until the callback returns
+ *
+ * Called on the library's worker thread, or on the caller's own inside mire_start and mire_stop. It must not call
+ * mire_start or mire_stop.
+ */
+typedef void mire_log_fn(void *context, enum mire_log_level level, const char *text);
+
+typedef struct mire_options mire_options;
+
+/*
+ * Options with every default set; NULL when memory is short, which every call below takes as MIRE_E_ARG.
+ * Owned by the caller; mire_start copies what it needs, so they can be freed right after it. free(NULL) is fine.
+ * Thread: one at a time per object.
+ */
+MIRE_API mire_options *mire_options_new(void);
+MIRE_API void mire_options_free(mire_options *options);
+
+/*
+ * Which app this is. Needed before mire_start.
+ *
+ *   name, version   1..128 bytes, no control characters
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY. After a failure the options are as before. This holds for all setters.
+ */
+MIRE_API enum mire_err mire_options_set_app(mire_options *options, const char *name, const char *version);
+
+/*
+ * What tells two builds of one version apart (default: the executable's build id).
+ * The release channel: "public" (default), "gray" or "internal".
+ *
+ *   build, channel  1..128 bytes, no control characters
+ *
+ * Return MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY.
+ */
+MIRE_API enum mire_err mire_options_set_build(mire_options *options, const char *build);
+MIRE_API enum mire_err mire_options_set_channel(mire_options *options, const char *channel);
+
+/*
+ * Where reports are sent. Without this call they stay in the store.
+ *
+ *   url   "http://" or "https://", host, optional port and path; reports go to <url>/api/v1/reports. 1..2048 bytes
+ *   key   the app's ingest key, 1..256 printable ASCII characters without spaces
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY.
+ */
+MIRE_API enum mire_err mire_options_set_server(mire_options *options, const char *url, const char *key);
+
+/*
+ * The directory that keeps records and unsent reports. Made if absent, readable by its owner only. Processes of one app
+ * may share it. Default: $XDG_STATE_HOME/mire/<app>, else ~/.local/state/mire/<app>, else /var/tmp/mire-<uid>/<app>.
+ *
+ *   path  1..4000 bytes
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY.
+ */
+MIRE_API enum mire_err mire_options_set_store(mire_options *options, const char *path);
+
+/*
+ * How long busy may last before it is a hang, and how often the stack is then sampled.
+ *
+ *   threshold_ms  10..600000, default 2000
+ *   period_ms     1..60000, default 50
+ *
+ * Return MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
+ */
+MIRE_API enum mire_err mire_options_set_threshold_ms(mire_options *options, uint32_t threshold_ms);
+MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_t period_ms);
+
+/*
+ * The share of installations that are watched. Which ones is decided once, by a random identifier kept in the store;
+ * raising the share keeps those that were in. An installation that is out starts successfully and does nothing.
+ *
+ *   probability  0..1, default 1; sent along, so that the server can weigh its counts
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE (also for not-a-number).
+ */
+MIRE_API enum mire_err mire_options_set_sampling(mire_options *options, double probability);
+
+/* Who hears the log; NULL for nobody, the default. `context` is borrowed until mire_stop. Returns MIRE_OK, MIRE_E_ARG.
+ */
+MIRE_API enum mire_err mire_options_set_log(mire_options *options, mire_log_fn *log, void *context);
+
+/*
+ * Watch the calling thread from now on. Also turns what earlier runs left behind into reports.
+ *
+ *   options  borrowed for the call
+ *
+ * Returns MIRE_OK
+ *         MIRE_E_ARG     options is NULL or mire_options_set_app was not called
+ *         MIRE_E_STATE   already started
+ *         MIRE_E_MEMORY, MIRE_E_STORE, MIRE_E_SYSTEM   nothing was started
+ * Thread: the one to watch, normally main. Starts two threads with all signals blocked. Signal handler: no.
+ */
+MIRE_API enum mire_err mire_start(const mire_options *options);
+
+/*
+ * Stop watching, store what is known, give up sending (unsent reports stay in the store) and free everything. Waits
+ * for the library's threads, at most some 100 ms for a transfer under way. mire_start may follow.
+ *
+ * Returns MIRE_OK, MIRE_E_STATE when not started.
+ * Thread: any, one at a time; not in the log callback.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_stop(void);
+
+/*
+ * Wait until every report stored before the call is sent or dropped.
+ *
+ *   timeout_ms  0..600000; 0 only asks
+ *
+ * Returns MIRE_OK, MIRE_E_STATE when not started, MIRE_E_RANGE, MIRE_E_TIMEOUT.
+ * Thread: any but the watched one if its time matters: the wait counts as busy.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_flush(uint32_t timeout_ms);
+
+/*
+ * Mark a loop by hand, where the thread waits in something the library does not know: call mire_loop_enter when a turn
+ * of the loop begins and mire_loop_leave when it ends. Between the two the thread is busy, outside it is idle. From the
+ * first call on, marks and the waiting calls that the library sees both count.
+ *
+ * Cost: two atomic stores.  Thread: the watched one; others are ignored.  Signal handler: no.
+ */
+MIRE_API void mire_loop_enter(void);
+MIRE_API void mire_loop_leave(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

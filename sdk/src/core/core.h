@@ -1,0 +1,37 @@
+/*
+ * core.h - start, stop and what runs in between, for the ways in: the public calls and the preload library.
+ *
+ * The one global of the SDK lives behind this header (core/mire.c).
+ */
+#ifndef MIRE_CORE_CORE_H
+#define MIRE_CORE_CORE_H
+
+#include "mire/mire.h"
+
+/*
+ * Start with options from the environment, as `mire-run` sets them:
+ *
+ *   MIRE_APP, MIRE_APP_VERSION        needed
+ *   MIRE_APP_BUILD, MIRE_CHANNEL      optional
+ *   MIRE_STORE                        directory
+ *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
+ *   MIRE_SERVER, MIRE_KEY             used by libmire only; the preload library never sends
+ *
+ * A value that its setter refuses is treated as absent.
+ *
+ * Returns as mire_start.
+ * Thread: the one to watch; before main() is fine, the heap must work.
+ */
+enum mire_err mire__core_start_from_environment(void);
+
+/*
+ * Start anew in a forked child, with the options of the parent's start; called by the gate on the child's first waiting
+ * call. Nothing of the parent's state is touched: its threads do not exist here and its locks may be held forever.
+ * Without a successful start in the parent: does nothing.
+ *
+ * Returns as mire_start.
+ * Thread: the child's only one.
+ */
+enum mire_err mire__core_restart_in_child(void);
+
+#endif
