@@ -1,0 +1,191 @@
+/*
+ * report.h - one report in memory: what a device sent, checked, and the same whatever format it came in.
+ *
+ *     images   i: name, build id, load
+ *     frames   f: image i + offset                    a place in a module
+ *     nodes    n: parent n', frame f    (n' < n)      one trie; node 0 is the root, above every outermost frame
+ *     samples  s: at, weight, node n                  a stack = the way from n up to 0, innermost frame first
+ *
+ * Every index in it is in range and every text is valid UTF-8 without a NUL inside: whoever makes a report (decode)
+ * guarantees that, whoever reads one relies on it. A report owns all it points to; it is not changed after it was made
+ * and may be read by any number of threads.
+ */
+#ifndef MIRE_MODEL_REPORT_H
+#define MIRE_MODEL_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+/* A number the device may have left out. */
+struct fact {
+    uint64_t value;
+    bool known;
+};
+
+/* Identity. Texts are "" where absent. */
+struct report_app {
+    const char *name;
+    const char *version;
+    const char *build;
+    const char *channel; /* "public" if absent */
+};
+
+struct report_device {
+    uint8_t install[16];
+    const char *os;
+    const char *os_version;
+    const char *model;
+    const char *class_name;
+    const char *arch;
+    struct fact cpu_count;
+    struct fact memory_bytes;
+};
+
+struct report_process {
+    uint64_t pid;
+    const char *name;
+    const char *path;
+    struct fact start_wall_ms; /* milliseconds since 1970 UTC */
+    struct fact start_ns;      /* monotonic clock of the device */
+    struct fact thread_count;
+    struct fact cpu_user_ms;
+    struct fact cpu_system_ms;
+    struct fact rss_bytes;
+};
+
+#define MIRE_BUILD_ID_MAX 32 /* bytes of the longest build id */
+
+struct report_image {
+    const char *name;
+    uint8_t id[MIRE_BUILD_ID_MAX];
+    uint8_t id_len; /* 0: the module has none */
+    const char *arch;
+    uint64_t load;
+    struct fact size;
+};
+
+enum frame_found { /* how the unwinder found it; the wire's numbers */
+                   MIRE_FOUND_PC,
+                   MIRE_FOUND_FRAME_POINTER,
+                   MIRE_FOUND_CFI,
+                   MIRE_FOUND_SIGNAL,
+                   MIRE_FOUND_LINK_REGISTER,
+};
+
+struct report_frame {
+    int32_t image;   /* -1: the address lies in no image */
+    uint8_t found;   /* enum frame_found */
+    uint64_t offset; /* address to look up, less the image's load bias; the bare address where image is -1 */
+};
+
+struct report_node {
+    uint32_t parent; /* below the node's own number; 0 is the root */
+    uint32_t frame;
+};
+
+struct report_sample {
+    uint32_t at_ms; /* after the hang's beginning; never falling */
+    uint32_t weight_ms;
+    uint32_t node;
+    char state; /* scheduler's letter, '?' if unknown */
+};
+
+struct report_hot {
+    bool known;
+    uint32_t node;
+    uint32_t run; /* samples in a row */
+    size_t repeat_count;
+    const uint32_t *repeat; /* samples each frame stands in, innermost first */
+};
+
+struct report_watched { /* the hung thread */
+    struct fact tid;
+    const char *name;
+    struct fact cpu_ms;
+    struct fact voluntary_switches;
+    struct fact involuntary_switches;
+    struct fact major_faults;
+    struct fact read_bytes;
+    struct fact write_bytes;
+};
+
+enum gate_kind { MIRE_GATE_NONE, MIRE_GATE_POLL, MIRE_GATE_MARK, MIRE_GATE_PING };
+
+/* The wire's word for a gate, static. */
+const char *gate_name(enum gate_kind gate);
+
+struct report_hang {
+    uint64_t begin_ns; /* monotonic clock of the device */
+    struct fact begin_wall_ms;
+    uint32_t duration_ms;
+    uint32_t threshold_ms;
+    bool open; /* the process ended before the hang did */
+    bool launch;
+    bool foreground;
+    bool foreground_known;
+    uint64_t late_ms;
+    enum gate_kind gate;
+    const char *guess;
+    struct report_watched thread;
+    uint32_t period_ms; /* 0: not told */
+    size_t sample_count;
+    const struct report_sample *samples;
+    struct report_hot hot;
+};
+
+struct report_thread {
+    uint64_t tid;
+    const char *name;
+    const char *role;
+    struct fact cpu_ms;
+    uint32_t node;
+};
+
+struct report_cost {
+    uint64_t samples;
+    uint64_t stopped_max_ns;
+    uint64_t stopped_sum_ns;
+    uint64_t unwind_sum_ns;
+    uint64_t watch_cpu_us;
+};
+
+struct report_named_number { /* a row of drops */
+    const char *name;
+    uint64_t value;
+};
+
+struct report_probability { /* a row of sampling */
+    const char *plugin;
+    double p; /* in (0, 1] */
+};
+
+struct report {
+    char id[37]; /* UUIDv7, lower case, with dashes */
+    struct report_app app;
+    struct report_device device;
+    const char *sdk_name;
+    const char *sdk_version;
+    size_t sampling_count;
+    const struct report_probability *sampling;
+    struct report_process process;
+    size_t image_count;
+    const struct report_image *images;
+    size_t frame_count;
+    const struct report_frame *frames;
+    size_t node_count; /* with the root: at least 1 */
+    const struct report_node *nodes;
+    struct report_hang hang;
+    size_t thread_count;
+    const struct report_thread *threads;
+    struct report_cost cost;
+    size_t drop_count;
+    const struct report_named_number *drops;
+};
+
+/* Hangs this report stands for: 1 / p of the plugin "hang", 1 if it was not sampled. At least 1. */
+double report_weight(const struct report *report);
+
+#endif

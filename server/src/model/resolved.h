@@ -1,0 +1,100 @@
+/*
+ * resolved.h - the symbolicated stacks of one hang, as they are kept in hang_stack.document and shown by the API.
+ *
+ *     places   p: function, image, file:line, role       what a reader sees of a frame
+ *     nodes    n: parent n', place p    (n' < n)         the trie again, inlined functions as nodes of their own
+ *     samples  s: at, weight, node n
+ *     hot      innermost node of the hot stack, and how often each of its frames stands in the samples
+ *
+ * Node 0 is the root; a stack is the way from a node up to it, innermost frame first. Two nodes with one parent have
+ * different places, so counting by node and counting by stack agree.
+ */
+#ifndef MIRE_MODEL_RESOLVED_H
+#define MIRE_MODEL_RESOLVED_H
+
+#include "model/report.h"
+#include "model/role.h"
+
+struct resolved_place {
+    const char *function; /* demangled; image+0xoffset where there is no symbol; never empty */
+    const char *image;    /* base name of the module; "" where the address lies in none */
+    const char *file;     /* "" if unknown */
+    uint32_t line;        /* 0 if unknown */
+    uint64_t offset;      /* address less load bias */
+    bool named;           /* function is a symbol's name */
+    bool inlined;         /* inlined into the next frame out */
+    enum role role;
+};
+
+struct resolved_node {
+    uint32_t parent;
+    uint32_t place;
+};
+
+struct resolved_hot {
+    uint32_t node;          /* 0: no stack was taken */
+    uint32_t run;           /* samples in a row with the same innermost function */
+    size_t depth;           /* frames of the stack */
+    const uint32_t *repeat; /* depth numbers, innermost first: samples each frame's function stands in */
+    int32_t caller1;        /* frame of the hot stack, counted from the innermost, 0; -1 if it is not in it */
+    int32_t caller2;
+};
+
+struct resolved_thread {
+    uint64_t tid;
+    const char *name;
+    const char *role;
+    struct fact cpu_ms;
+    uint32_t node;
+};
+
+struct resolved_fact {
+    const char *name;
+    const char *value;
+};
+
+struct resolved {
+    enum gate_kind gate;
+    bool launch;
+    uint32_t threshold_ms;
+    uint64_t late_ms;
+    const char *guess;
+    struct report_watched thread;
+
+    size_t place_count;
+    const struct resolved_place *places;
+    size_t node_count; /* with the root: at least 1 */
+    const struct resolved_node *nodes;
+
+    uint32_t period_ms;
+    size_t sample_count;
+    const struct report_sample *samples; /* node: of the nodes above */
+    struct resolved_hot hot;
+
+    size_t thread_count;
+    const struct resolved_thread *threads;
+    size_t fact_count;
+    const struct resolved_fact *facts; /* everything else the device told, readable */
+    struct report_cost cost;
+};
+
+/*
+ * Write a document.
+ *
+ *   bytes_out, len_out   zstd-compressed JSON, owned by caller (free)
+ *
+ * Returns 0, or -1 out of memory.
+ */
+int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct resolved *doc);
+
+/*
+ * Read a document back.
+ *
+ *   out    borrows; filled with what lies in the arena
+ *   arena  everything the document points to is allocated here and goes with it
+ *
+ * Returns 0, or -1 if the bytes are no document (every index is checked) or memory ran out; *out is then zeroed.
+ */
+int resolved_decode(struct resolved *out, struct arena *arena, const unsigned char *bytes, size_t len);
+
+#endif
