@@ -1,0 +1,86 @@
+# Every door of the project. A target installs what it lacks (deploy/need.sh), then calls a CMake preset.
+#
+#   make              build the SDK, the server and the dashboard
+#   make test         everything: structure, unit, integration, SQL, web, end to end
+#   make check        the quick tests, format and clang-tidy: run it before pushing
+#   make demo         a real program hangs, and the dashboard says why
+#   make help         the other targets
+
+PRESET ?= release
+SECS   ?= 60
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+export SECS
+export PATH := $(CURDIR)/build/node/bin:$(PATH)
+MAKEFLAGS += --no-print-directory
+
+# Building for one preset: $(call build,PRESET[,--target T]).
+build = cmake --preset $(1) --log-level=WARNING && cmake --build --preset $(1) -j $(JOBS) $(2)
+ctest = ctest --preset $(1) -j $(JOBS) $(2)
+
+.PHONY: all build test check asan tsan fuzz bench e2e fmt demo demo-once install clean help
+
+all: build
+
+build:
+	@deploy/need.sh build test web
+	@$(call build,$(PRESET))
+	@$(call build,$(PRESET),--target web)
+
+test: build
+	@$(call ctest,$(PRESET))
+
+check: build
+	@$(call ctest,$(PRESET),-L 'structure|unit')
+	@deploy/need.sh tidy
+	@$(call build,$(PRESET),--target tidy)
+
+asan tsan:
+	@deploy/need.sh build test
+	@$(call build,$@)
+	@$(call ctest,$@,-L 'unit|integration|fuzz')
+
+fuzz:
+	@deploy/need.sh build test fuzz
+	@$(call build,fuzz)
+	@$(call build,fuzz,--target fuzz)
+
+bench: bench-all
+
+bench-%:
+	@deploy/need.sh build test
+	@$(call build,$(PRESET),--target $@)
+
+e2e: build
+	@$(call ctest,$(PRESET),-L e2e)
+
+fmt:
+	@deploy/need.sh build test
+	@$(call build,$(PRESET),--target fmt)
+
+demo:
+	@deploy/demo.sh
+
+demo-once:
+	@DEMO_EXIT=1 deploy/demo.sh
+
+install: build
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build web/dist web/node_modules
+
+help:
+	@echo 'make              build the SDK, the server and the dashboard'
+	@echo 'make test         structure, unit, integration, SQL, web, end to end'
+	@echo 'make check        structure and unit tests, clang-tidy; quick'
+	@echo 'make asan tsan    the tests under address+undefined or thread sanitizer'
+	@echo 'make fuzz SECS=60 every parser, that long each'
+	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
+	@echo 'make e2e          the end-to-end tests alone'
+	@echo 'make fmt          clang-format over the C code'
+	@echo 'make demo         a real program hangs and the dashboard says why; Ctrl-C ends it'
+	@echo 'make demo-once    the same, and ends when the issues are shown'
+	@echo 'make install      into PREFIX=/usr/local'
+	@echo 'make clean        remove what was built'
