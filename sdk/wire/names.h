@@ -1,0 +1,90 @@
+/*
+ * names.h - the names of a report's fields, in the order of schema/wire/report.schema.json.
+ */
+#ifndef MIRE_WIRE_NAMES_H
+#define MIRE_WIRE_NAMES_H
+
+#define MIRE_NAME_MIRE     "mire"
+#define MIRE_NAME_ID       "id" /* of the report and of an image */
+#define MIRE_NAME_KIND     "kind"
+#define MIRE_NAME_APP      "app"
+#define MIRE_NAME_DEVICE   "device"
+#define MIRE_NAME_SDK      "sdk"
+#define MIRE_NAME_SAMPLING "sampling"
+#define MIRE_NAME_PROCESS  "process"
+#define MIRE_NAME_IMAGES   "images"
+#define MIRE_NAME_FRAMES   "frames"
+#define MIRE_NAME_NODES    "nodes"
+#define MIRE_NAME_HANG     "hang" /* the section, the kind and the plugin in sampling */
+#define MIRE_NAME_THREADS  "threads"
+#define MIRE_NAME_COST     "cost"
+#define MIRE_NAME_DROPS    "drops"
+
+#define MIRE_NAME_NAME    "name"
+#define MIRE_NAME_VERSION "version"
+#define MIRE_NAME_BUILD   "build"
+#define MIRE_NAME_CHANNEL "channel"
+
+#define MIRE_NAME_INSTALL      "install"
+#define MIRE_NAME_OS           "os"
+#define MIRE_NAME_OS_VERSION   "os_version"
+#define MIRE_NAME_MODEL        "model"
+#define MIRE_NAME_CLASS        "class"
+#define MIRE_NAME_ARCH         "arch"
+#define MIRE_NAME_CPU_COUNT    "cpu_count"
+#define MIRE_NAME_MEMORY_BYTES "memory_bytes"
+
+#define MIRE_NAME_PID           "pid"
+#define MIRE_NAME_PATH          "path"
+#define MIRE_NAME_START_WALL_MS "start_wall_ms"
+#define MIRE_NAME_START_NS      "start_ns"
+#define MIRE_NAME_THREAD_COUNT  "thread_count"
+#define MIRE_NAME_CPU_USER_MS   "cpu_user_ms"
+#define MIRE_NAME_CPU_SYSTEM_MS "cpu_system_ms"
+#define MIRE_NAME_RSS_BYTES     "rss_bytes"
+
+#define MIRE_NAME_LOAD   "load"
+#define MIRE_NAME_SIZE   "size"
+#define MIRE_NAME_IMAGE  "image"
+#define MIRE_NAME_OFFSET "offset"
+#define MIRE_NAME_FOUND  "found"
+#define MIRE_NAME_UP     "up"
+#define MIRE_NAME_FRAME  "frame"
+
+#define MIRE_NAME_BEGIN_NS      "begin_ns"
+#define MIRE_NAME_BEGIN_WALL_MS "begin_wall_ms"
+#define MIRE_NAME_DURATION_MS   "duration_ms"
+#define MIRE_NAME_THRESHOLD_MS  "threshold_ms"
+#define MIRE_NAME_OPEN          "open"
+#define MIRE_NAME_LAUNCH        "launch"
+#define MIRE_NAME_FOREGROUND    "foreground"
+#define MIRE_NAME_LATE_MS       "late_ms"
+#define MIRE_NAME_GATE          "gate"
+#define MIRE_NAME_GUESS         "guess"
+#define MIRE_NAME_THREAD        "thread"
+#define MIRE_NAME_SAMPLES       "samples" /* the section, and the count in cost */
+#define MIRE_NAME_HOT           "hot"
+
+#define MIRE_NAME_TID                  "tid"
+#define MIRE_NAME_ROLE                 "role"
+#define MIRE_NAME_CPU_MS               "cpu_ms"
+#define MIRE_NAME_VOLUNTARY_SWITCHES   "voluntary_switches"
+#define MIRE_NAME_INVOLUNTARY_SWITCHES "involuntary_switches"
+#define MIRE_NAME_MAJOR_FAULTS         "major_faults"
+#define MIRE_NAME_READ_BYTES           "read_bytes"
+#define MIRE_NAME_WRITE_BYTES          "write_bytes"
+
+#define MIRE_NAME_PERIOD_MS "period_ms"
+#define MIRE_NAME_AT_MS     "at_ms"
+#define MIRE_NAME_WEIGHT_MS "weight_ms"
+#define MIRE_NAME_NODE      "node"
+#define MIRE_NAME_STATE     "state"
+#define MIRE_NAME_RUN       "run"
+#define MIRE_NAME_REPEAT    "repeat"
+
+#define MIRE_NAME_STOPPED_MAX_NS "stopped_max_ns"
+#define MIRE_NAME_STOPPED_SUM_NS "stopped_sum_ns"
+#define MIRE_NAME_UNWIND_SUM_NS  "unwind_sum_ns"
+#define MIRE_NAME_WATCH_CPU_US   "watch_cpu_us"
+
+#endif
