@@ -1,0 +1,202 @@
+"""A small, fixed world of apps, issues and hangs, for the example answers and for the API's integration test.
+
+Everything follows from SEED, so two runs build the same world. A hang is a plain dict with the columns of the table
+`hang` and, under "doc", its resolved stacks:
+
+    frames   [{function, image, file, line, offset, inlined, role}]
+    samples  [{at_ms, weight_ms, stack}]      stack: indexes into frames, innermost first
+    hot      {stack, run, repeat}
+"""
+
+import datetime as dt
+import random
+import uuid
+
+SEED = 20261102
+NOW = dt.datetime(2026, 11, 2, 14, 32, 7, tzinfo=dt.timezone.utc)
+
+LIBC = "libc.so.6"
+GLIB = "libglib-2.0.so.0"
+GTK = "libgtk-3.so.0"
+
+
+def frame(function, image, role, file="", line=0, inlined=False):
+    offset = (sum(ord(c) * (i + 7) for i, c in enumerate(function)) * 2654435761) % 0x180000 + 0x1000
+    return {"function": function, "image": image, "file": file, "line": line, "offset": offset, "inlined": inlined,
+            "role": role}
+
+
+REDIS = "redis-server"
+REDIS_OUTER = [
+    frame("__libc_start_call_main", LIBC, "runtime"),
+    frame("main", REDIS, "dispatch", "server.c", 7360),
+    frame("aeMain", REDIS, "dispatch", "ae.c", 495),
+    frame("aeProcessEvents", REDIS, "dispatch", "ae.c", 420),
+    frame("connSocketEventHandler", REDIS, "dispatch", "socket.c", 298),
+    frame("readQueryFromClient", REDIS, "dispatch", "networking.c", 2730),
+    frame("processInputBuffer", REDIS, "dispatch", "networking.c", 2520),
+    frame("processCommandAndResetClient", REDIS, "app", "networking.c", 2430),
+    frame("processCommand", REDIS, "app", "server.c", 4218),
+    frame("call", REDIS, "app", "server.c", 3560),
+]
+EXEC = [frame("execCommand", REDIS, "app", "multi.c", 258), frame("call", REDIS, "app", "server.c", 3560)]
+KEYS = frame("keysCommand", REDIS, "app", "db.c", 910)
+SORT = frame("sortCommandGeneric", REDIS, "app", "sort.c", 520)
+DEBUG = frame("debugCommand", REDIS, "app", "debug.c", 590)
+
+
+def redis(name, place="", line=0, role="app"):
+    return frame(name, REDIS, role, place, line)
+
+
+KEYS_LEAVES = [
+    (30, [redis("stringmatchlen_impl", "util.c", 72), redis("stringmatchlen", "util.c", 203)]),
+    (22, [redis("dictNext", "dict.c", 1010)]),
+    (12, [frame("__memcpy_avx_unaligned_erms", LIBC, "runtime"), redis("_addReplyProtoToList", "networking.c", 380),
+          redis("addReplyBulk", "networking.c", 880)]),
+    (9, [frame("__libc_malloc", LIBC, "allocator"), redis("zmalloc", "zmalloc.c", 120, "allocator"),
+         redis("createStringObject", "object.c", 128)]),
+    (7, [redis("je_arena_malloc_hard", "arena.c", 1502, "allocator"), redis("zmalloc", "zmalloc.c", 120, "allocator"),
+         redis("createEmbeddedStringObject", "object.c", 84), redis("createStringObject", "object.c", 128)]),
+    (6, [redis("expireIfNeeded", "db.c", 1720)]),
+    (4, [redis("sdslen", "sds.h", 88), redis("dictSdsKeyCompare", "server.c", 410), redis("dictFind", "dict.c", 744),
+         redis("getExpire", "db.c", 1590), redis("keyIsExpired", "db.c", 1660), redis("expireIfNeeded", "db.c", 1720)]),
+    (3, [redis("siphash_nocase", "siphash.c", 190), redis("dictFind", "dict.c", 744), redis("getExpire", "db.c", 1590),
+         redis("keyIsExpired", "db.c", 1660), redis("expireIfNeeded", "db.c", 1720)]),
+    (3, [frame("madvise", LIBC, "wait"), redis("je_pages_purge_forced", "pages.c", 560, "allocator"),
+         redis("je_arena_decay", "arena.c", 430, "allocator"), redis("zfree", "zmalloc.c", 330, "allocator"),
+         redis("decrRefCount", "object.c", 370)]),
+    (2, [redis("decrRefCount", "object.c", 370)]),
+    (1, []),
+]
+SORT_LEAVES = [
+    (6, [frame("__strcoll_l", LIBC, "runtime"), redis("sortCompare", "sort.c", 150), redis("_pqsort", "pqsort.c", 165),
+         redis("pqsort", "pqsort.c", 183)]),
+    (3, [redis("swapfunc", "pqsort.c", 72), redis("_pqsort", "pqsort.c", 140), redis("pqsort", "pqsort.c", 183)]),
+    (2, [redis("lookupKeyByPattern", "sort.c", 98)]),
+]
+SLEEP_LEAVES = [(1, [frame("clock_nanosleep", LIBC, "wait"), frame("nanosleep", LIBC, "wait"),
+                     frame("usleep", LIBC, "wait")])]
+
+STALLS = "stalls"
+GLIB_OUTER = [
+    frame("__libc_start_call_main", LIBC, "runtime"),
+    frame("main", STALLS, "dispatch", "stalls.c", 212),
+    frame("g_main_loop_run", GLIB, "dispatch"),
+    frame("g_main_context_iterate", GLIB, "dispatch"),
+    frame("g_main_context_dispatch", GLIB, "dispatch"),
+]
+
+
+def stalls(name, line, role="app"):
+    return frame(name, STALLS, role, "stalls.c", line)
+
+
+#        number caller1 caller2 category reason  state, outer frames, leaves, hangs, median seconds
+CAUSES = {
+    "redis": [
+        (1, KEYS, "processCommand", "hang", "cpu", "open", REDIS_OUTER, KEYS_LEAVES, 46, 3.4),
+        (2, SORT, "processCommand", "hang", "cpu", "open", REDIS_OUTER, SORT_LEAVES, 17, 2.6),
+        (3, DEBUG, "processCommand", "hang", "sleep", "ignored", REDIS_OUTER, SLEEP_LEAVES, 9, 5.0),
+        (4, KEYS, "execCommand", "hang", "cpu", "open", REDIS_OUTER + EXEC, KEYS_LEAVES, 12, 4.1),
+        (5, KEYS, "processCommand", "killed", "cpu", "open", REDIS_OUTER, KEYS_LEAVES, 3, 19.0),
+    ],
+    "stalls": [
+        (6, stalls("read_settings", 61), "on_open_file", "hang", "io", "open",
+         GLIB_OUTER + [stalls("on_open_file", 70)],
+         [(1, [frame("__read", LIBC, "io"), frame("_IO_file_underflow", LIBC, "io"), frame("fgets", LIBC, "io")])],
+         8, 2.3),
+        (7, stalls("cache_lookup", 104), "on_refresh", "hang", "lock", "open",
+         GLIB_OUTER + [frame("g_timeout_dispatch", GLIB, "dispatch"), stalls("on_refresh", 121)],
+         [(1, [frame("__lll_lock_wait", LIBC, "lock"), frame("pthread_mutex_lock", LIBC, "lock"),
+               frame("g_mutex_lock", GLIB, "lock")])], 6, 2.9),
+        (8, stalls("layout_page", 160), "on_resize", "launch", "cpu", "resolved",
+         GLIB_OUTER + [frame("g_idle_dispatch", GLIB, "dispatch"), stalls("on_resize", 175)],
+         [(3, [stalls("measure_word", 140)]), (1, [])], 5, 2.1),
+    ],
+}
+APPS = [("redis", "Redis cache"), ("stalls", "Stalls, the example app"), ("kiosk", "Kiosk")]
+VERSIONS = {"redis": ["7.0.14", "7.0.15", "7.2.4"], "stalls": ["1.0", "1.1"]}
+MACHINES = [("debian 12", "x86_64", "KVM"), ("debian 12", "aarch64", "Raspberry Pi 5"), ("ubuntu 24.04", "x86_64", "NUC13"),
+            ("debian 13", "x86_64", "KVM")]
+
+
+def resolved(rng, cause, duration_ms):
+    """Stacks of one hang of a cause: shared outer frames, leaves drawn by weight."""
+    _, caller1, _, _, _, _, outer, leaves, _, _ = cause
+    frames, index = [], {}
+
+    def number(f):
+        key = (f["function"], f["image"], f["line"])
+        if key not in index:
+            index[key] = len(frames)
+            frames.append(f)
+        return index[key]
+
+    count = min(20, max(4, duration_ms // 100))
+    period = duration_ms // 2 // count
+    samples, run_of = [], None
+    for i in range(count):
+        if run_of is None or rng.random() < 0.35:
+            run_of = rng.choices([x for _, x in leaves], [w for w, _ in leaves])[0]
+        stack = [number(f) for f in run_of + [caller1] + outer[::-1]]
+        samples.append({"at_ms": duration_ms // 2 + i * period, "weight_ms": period, "stack": stack})
+    best, length, hot, last = 0, 0, 0, None
+    for i, s in enumerate(samples):
+        length = length + 1 if s["stack"][0] == last else 1
+        last = s["stack"][0]
+        if length >= best:
+            best, hot = length, i
+    stack = samples[hot]["stack"]
+    return {"frames": frames, "samples": samples, "period_ms": period,
+            "hot": {"stack": stack, "run": best, "repeat": [sum(f in s["stack"] for s in samples) for f in stack]}}
+
+
+def world(seed=SEED, now=NOW):
+    """Returns (apps, versions, issues, hangs); hangs in the order they were received."""
+    rng = random.Random(seed)
+    installs = [rng.randbytes(16).hex() for _ in range(24)]
+    apps = [{"app_id": i + 1, "slug": s, "name": n} for i, (s, n) in enumerate(APPS)]
+    versions, issues, hangs = [], [], []
+    for app in apps:
+        for v in VERSIONS.get(app["slug"], []):
+            versions.append({"version_id": len(versions) + 1, "app_id": app["app_id"], "version": v, "build": ""})
+        own = [v for v in versions if v["app_id"] == app["app_id"]]
+        for cause in CAUSES.get(app["slug"], []):
+            number, caller1, caller2, category, reason, state, outer, _, count, median_s = cause
+            second = next(f for f in outer if f["function"] == caller2)
+            issues.append({
+                "issue_id": number, "app_id": app["app_id"], "caller1": caller1["function"],
+                "caller1_image": caller1["image"], "caller1_place": f"{caller1['file']}:{caller1['line']}",
+                "caller2": caller2, "caller2_image": second["image"], "category": category, "reason": reason,
+                "state": state})
+            for _ in range(count):
+                back_s = min(rng.expovariate(1 / (3.5 * 86400)), 13.9 * 86400) + 120
+                received = now - dt.timedelta(seconds=back_s)
+                received = received.replace(microsecond=received.microsecond // 1000 * 1000)
+                duration = int(1000 * median_s * rng.lognormvariate(0, 0.45)) + 400
+                machine = rng.choices(MACHINES, [6, 1, 2, 2])[0]
+                ms = int(received.timestamp() * 1000) - rng.randrange(800, 4000)
+                tail = rng.getrandbits(74)
+                rid = uuid.UUID(int=(ms << 80) | (7 << 76) | ((tail >> 62) << 64) | (2 << 62) | (tail & (1 << 62) - 1))
+                install = rng.choice(installs)
+                hangs.append({
+                    "report_id": str(rid), "app_id": app["app_id"], "issue_id": number,
+                    "version_id": rng.choices(own, range(1, len(own) + 1))[0]["version_id"],
+                    "received_at": received, "begun_at": received - dt.timedelta(milliseconds=duration + 700),
+                    "duration_ms": duration, "category": category, "reason": reason, "open": category == "killed",
+                    "weight": 1.0, "install": install, "os": "linux", "os_version": machine[0], "arch": machine[1],
+                    "model": machine[2], "process": app["slug"] if app["slug"] != "redis" else REDIS,
+                    "doc": resolved(rng, cause, duration)})
+    hangs.sort(key=lambda h: (h["received_at"], h["report_id"]))
+    for h in hangs:
+        h["sample_count"] = len(h["doc"]["samples"])
+        h["frame_count"] = len(h["doc"]["frames"])
+        h["unresolved_count"] = 0
+    for v in versions:
+        seen = [h["received_at"] for h in hangs if h["version_id"] == v["version_id"]]
+        v["first_seen"] = min(seen) if seen else now
+    for i in issues:
+        first = next(h for h in hangs if h["issue_id"] == i["issue_id"])
+        i["first_seen"], i["first_version_id"] = first["received_at"], first["version_id"]
+    return apps, versions, issues, hangs

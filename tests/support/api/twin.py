@@ -1,0 +1,305 @@
+"""The API's answers computed the slow, plain way from a list of hangs: the twin the server is compared with."""
+
+import datetime as dt
+import hashlib
+
+UTC = dt.timezone.utc
+EDGES = [e * 10**k for k in range(0, 9) for e in (1, 1.5, 2, 3, 5, 7)]
+EDGES = [0] + sorted({int(e) for e in EDGES if e == int(e)})
+MASK = (1 << 64) - 1
+
+
+def stamp(t):
+    return t.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def number(x):
+    x = round(x, 3)
+    return int(x) if x == int(x) else x
+
+
+class World:
+    def __init__(self, apps, versions, issues, hangs, now):
+        self.apps, self.issues, self.hangs, self.now = apps, {i["issue_id"]: i for i in issues}, hangs, now
+        self.versions = {v["version_id"]: v for v in versions}
+
+    def version(self, h):
+        return self.versions[h["version_id"]]["version"]
+
+    def span(self, days=14):
+        hour = dt.timedelta(hours=1)
+        begin = (self.now - dt.timedelta(days=days)).replace(minute=0, second=0, microsecond=0)
+        end = self.now.replace(minute=0, second=0, microsecond=0)
+        return begin, end if end == self.now else end + hour
+
+    def select(self, slug, span, v=None, kind=None, state=None):
+        app = next(a["app_id"] for a in self.apps if a["slug"] == slug)
+        return [h for h in self.hangs if h["app_id"] == app and span[0] <= h["received_at"] < span[1]
+                and allowed(self.version(h), v) and allowed(self.issues[h["issue_id"]]["category"], kind)
+                and allowed(self.issues[h["issue_id"]]["state"], state)]
+
+    # Parts ---------------------------------------------------------------------------------------------------------
+
+    def range(self, hangs, span):
+        newest = max((h["received_at"] for h in hangs), default=span[0])
+        return {"from": stamp(span[0]), "to": stamp(span[1]), "as_of": stamp(newest)}
+
+    def trend(self, hangs, span):
+        parts = [0] * 24
+        for h in hangs:
+            hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
+            parts[int((hour - span[0]) / (span[1] - span[0]) * 24)] += h["weight"]
+        return [number(p) for p in parts]
+
+    def shares(self, hangs, key):
+        keys = {key(h) for h in hangs}
+        rows = []
+        for k in keys:
+            own = [h for h in hangs if key(h) == k]
+            rows.append({"key": k, "reports": len(own), "hangs": number(sum(h["weight"] for h in own))})
+        return sorted(rows, key=lambda r: (-r["reports"], r["key"]))
+
+    def series(self, hangs, bucket_s):
+        rows = []
+        for v in sorted({self.version(h) for h in hangs}, key=lambda v: (-sum(h["weight"] for h in hangs if self.version(h) == v), v)):
+            points = {}
+            for h in hangs:
+                if self.version(h) == v:
+                    at = int(h["received_at"].timestamp()) // bucket_s * bucket_s
+                    p = points.setdefault(at, [0, 0])
+                    p[0] += h["weight"]
+                    p[1] += h["weight"] * h["duration_ms"]
+            rows.append({"key": v, "points": [{"at": stamp(dt.datetime.fromtimestamp(at, UTC)), "hangs": number(p[0]),
+                                               "hang_ms": number(p[1])} for at, p in sorted(points.items())]})
+        return rows
+
+    def feature(self, issue_id, hangs, span):
+        i = self.issues[issue_id]
+        own = [h for h in hangs if h["issue_id"] == issue_id]
+        newest = {h["version_id"] for h in own} or {i["first_version_id"]}
+        last = max((self.versions[v] for v in newest), key=lambda v: (v["first_seen"], v["version_id"]))
+        return {"id": f"H-{issue_id}", "caller1": i["caller1"], "caller1_image": i["caller1_image"],
+                "caller1_place": i["caller1_place"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
+                "category": i["category"], "reason": i["reason"], "state": i["state"], "totals": totals(own),
+                "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
+                "last_seen_at": stamp(max((h["received_at"] for h in own), default=i["first_seen"])),
+                "first_version": self.versions[i["first_version_id"]]["version"], "last_version": last["version"]}
+
+    # Answers -------------------------------------------------------------------------------------------------------
+
+    def apps_list(self):
+        rows = []
+        for a in sorted(self.apps, key=lambda a: a["slug"]):
+            own = [h["received_at"] for h in self.hangs if h["app_id"] == a["app_id"]]
+            rows.append({"slug": a["slug"], "name": a["name"],
+                         "reports_24h": sum(t >= self.now - dt.timedelta(hours=24) for t in own),
+                         "last_received_at": stamp(max(own)) if own else None})
+        return {"apps": rows}
+
+    def overview(self, slug, span, v=None, kind=None):
+        hangs = self.select(slug, span, v, kind)
+        bucket_s = 3600 if span[1] - span[0] <= dt.timedelta(days=3, hours=1) else 86400
+        versions = []
+        for name in {self.version(h) for h in hangs}:
+            own = [h for h in hangs if self.version(h) == name]
+            t = totals(own)
+            del t["devices"]
+            first = min(x["first_seen"] for x in self.versions.values()
+                        if x["version"] == name and x["app_id"] == own[0]["app_id"])
+            versions.append({"version": name, "first_seen_at": stamp(first), **t})
+        versions.sort(key=lambda x: x["version"])
+        versions.sort(key=lambda x: x["first_seen_at"], reverse=True)
+        top = [self.feature(i, hangs, span) for i in {h["issue_id"] for h in hangs}]
+        top.sort(key=lambda f: (-f["totals"]["hang_ms"], int(f["id"][2:])))
+        return {"range": self.range(hangs, span), "bucket_s": bucket_s, "totals": totals(hangs),
+                "categories": self.shares(hangs, lambda h: h["category"]), "versions": versions,
+                "series": self.series(hangs, bucket_s), "top": top[:10], "waiting": 0, "unworked": 0}
+
+    def facets(self, slug, span):
+        hangs = self.select(slug, span)
+        return {"version": self.shares(hangs, self.version), "kind": self.shares(hangs, lambda h: h["category"]),
+                "state": self.shares(hangs, lambda h: self.issues[h["issue_id"]]["state"])}
+
+    def issue_list(self, slug, span, by="caller1", sort="-impact", v=None, kind=None, state=None):
+        hangs = self.select(slug, span, v, kind, state)
+        groups = {}
+        for h in hangs:
+            i = self.issues[h["issue_id"]]
+            title = (i["caller1"], i["caller1_image"]) if by == "caller1" else (i["category"], "")
+            groups.setdefault(title, []).append(h)
+        rows = []
+        field = {"impact": "hang_ms", "hangs": "hangs", "devices": "devices", "longest": "longest_ms"}
+        name = sort.lstrip("-")
+
+        def order(x):
+            if name == "title":
+                return x.get("title", x.get("caller1", "").lower()).lower()
+            return x["last_seen_at"] if name == "last" else x["totals"][field[name]]
+
+        def ordered(xs, tie):
+            return sorted(sorted(xs, key=tie), key=order, reverse=sort[0] == "-")
+
+        for title, own in groups.items():
+            features = [self.feature(i, own, span) for i in {h["issue_id"] for h in own}]
+            rows.append({"key": hashlib.md5("\x1f".join(title).encode()).hexdigest()[:12], "title": title[0],
+                         "image": title[1], "totals": totals(own), "trend": self.trend(own, span),
+                         "last_seen_at": stamp(max(h["received_at"] for h in own)),
+                         "features": ordered(features, lambda f: int(f["id"][2:]))})
+        rows = ordered(rows, lambda g: g["key"])
+        return {"range": self.range(hangs, span), "total": len(rows), "features_total": len({h["issue_id"] for h in hangs}),
+                "totals": totals(hangs), "groups": rows, "next": None}
+
+    def issue(self, slug, issue_id, span, v=None):
+        every = self.select(slug, span, v)
+        own = [h for h in every if h["issue_id"] == issue_id]
+        bucket_s = 3600 if span[1] - span[0] <= dt.timedelta(days=3, hours=1) else 86400
+        lengths = sorted(h["duration_ms"] for h in own)
+        facts = {"version": self.version, "os_version": lambda h: h["os_version"], "arch": lambda h: h["arch"],
+                 "model": lambda h: h["model"], "process": lambda h: h["process"]}
+        distributions = []
+        for name, key in facts.items():
+            values = []
+            for s in self.shares(own, key)[:10]:
+                share = s["reports"] / len(own)
+                whole = sum(key(h) == s["key"] for h in every) / len(every)
+                values.append({"key": s["key"], "reports": s["reports"], "share": round(share, 4),
+                               "lift": round(share / whole, 2) if len(own) >= 20 else None})
+            distributions.append({"name": name, "values": values})
+        frames = sum(h["frame_count"] for h in own)
+        return {"range": self.range(own, span), "feature": self.feature(issue_id, every, span),
+                "p50_ms": rank(lengths, 0.5), "p95_ms": rank(lengths, 0.95), "killed": sum(h["open"] for h in own),
+                "durations": bins(lengths), "distributions": distributions, "series": self.series(own, bucket_s),
+                "bucket_s": bucket_s,
+                "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 4) if frames else 0}
+
+    def row(self, h):
+        return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "begun_at": stamp(h["begun_at"]),
+                "duration_ms": h["duration_ms"], "open": h["open"], "version": self.version(h),
+                "os_version": h["os_version"], "arch": h["arch"], "model": h["model"], "process": h["process"],
+                "install": h["install"]}
+
+    def reports(self, slug, issue_id, span, v=None):
+        own = [h for h in self.select(slug, span, v) if h["issue_id"] == issue_id][::-1]
+        return own, {"range": self.range(own, span), "total": len(own), "reports": [self.row(h) for h in own], "next": None}
+
+    def report(self, slug, issue_id, which, span, v=None):
+        own, _ = self.reports(slug, issue_id, span, v)
+        at = {"latest": 0, "first": len(own) - 1}.get(which)
+        if which == "worst":
+            at = max(range(len(own)), key=lambda i: (own[i]["duration_ms"], -i))
+        if at is None:
+            at = next(i for i, h in enumerate(own) if h["report_id"] == which)
+        h, i, doc = own[at], self.issues[issue_id], own[at]["doc"]
+        repeat = {f: sum(f in s["stack"] for s in doc["samples"]) for f in range(len(doc["frames"]))}
+
+        def frames(stack, counts=None):
+            return [{**{k: f[k] for k in ("function", "image", "file", "line")}, "offset": f"{f['offset']:x}",
+                     "inlined": f["inlined"], "role": f["role"], "repeat": (counts[n] if counts else repeat[j])}
+                    for n, (j, f) in enumerate((j, doc["frames"][j]) for j in stack)]
+
+        stacks = []
+        for s in doc["samples"]:
+            if s["stack"] not in stacks:
+                stacks.append(s["stack"])
+        hot = doc["hot"]
+        names = [doc["frames"][f]["function"] for f in hot["stack"]]
+        c1 = names.index(i["caller1"]) if i["caller1"] in names else None
+        c2 = next((n for n, x in enumerate(names) if x == i["caller2"] and n != c1), None)
+        return {"row": self.row(h), "position": at + 1, "total": len(own),
+                "previous": own[at - 1]["report_id"] if at else None,
+                "next": own[at + 1]["report_id"] if at + 1 < len(own) else None,
+                "category": h["category"], "reason": h["reason"], "gate": "poll", "launch": h["category"] == "launch",
+                "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block",
+                "thread": {"tid": 4211, "name": h["process"], "cpu_ms": h["duration_ms"] * 97 // 100,
+                           "voluntary_switches": 3, "major_faults": 0, "read_bytes": 0},
+                "hot": {"frames": frames(hot["stack"], hot["repeat"]), "run": hot["run"]}, "caller1": c1, "caller2": c2,
+                "samples": {"period_ms": doc["period_ms"], "covered_ms": sum(s["weight_ms"] for s in doc["samples"]),
+                            "at_ms": [s["at_ms"] for s in doc["samples"]],
+                            "weight_ms": [s["weight_ms"] for s in doc["samples"]],
+                            "leaf": [doc["frames"][s["stack"][0]]["role"] if s["stack"] else "unknown" for s in doc["samples"]],
+                            "stack": [stacks.index(s["stack"]) for s in doc["samples"]],
+                            "stacks": [{"frames": frames(s)} for s in stacks]},
+                "threads": [{"tid": 4212, "name": "bio_close_file", "role": "other", "frames": []}],
+                "facts": [{"name": "Operating system", "value": f"{h['os']} {h['os_version']}"},
+                          {"name": "Processors", "value": "8"}, {"name": "Threads", "value": "5"}],
+                "cost": {"samples": len(doc["samples"]), "stopped_max_ns": 21400, "stopped_sum_ns": 214800,
+                         "unwind_sum_ns": 1904000, "watch_cpu_us": 5120}}
+
+    def flame(self, slug, issue_id, span, v=None, cap=2000, most=20000, report=None):
+        own, _ = self.reports(slug, issue_id, span, v)
+        if report:
+            own = [h for h in own if h["report_id"] == report]
+        return flame([(h["doc"], h["weight"]) for h in own[:cap]], len(own), most)
+
+
+def allowed(value, wanted):
+    if not wanted:
+        return True
+    yes, no = [w for w in wanted if w[0] != "!"], [w[1:] for w in wanted if w[0] == "!"]
+    return (not yes or value in yes) and value not in no
+
+
+def totals(hangs):
+    return {"reports": len(hangs), "hangs": number(sum(h["weight"] for h in hangs)),
+            "devices": len({h["install"] for h in hangs}),
+            "hang_ms": number(sum(h["weight"] * h["duration_ms"] for h in hangs)),
+            "longest_ms": max((h["duration_ms"] for h in hangs), default=0)}
+
+
+def rank(ordered, p):
+    return ordered[max(0, -int(-p * len(ordered) // 1) - 1)] if ordered else 0
+
+
+def bins(lengths):
+    counts = [sum(lo <= x < hi for x in lengths) for lo, hi in zip(EDGES, EDGES[1:])]
+    used = [n for n, c in enumerate(counts) if c]
+    return [{"from_ms": EDGES[n], "to_ms": EDGES[n + 1], "reports": counts[n]}
+            for n in (range(used[0], used[-1] + 1) if used else [])]
+
+
+def path_hash(parent, name, image):
+    h = 0xCBF29CE484222325
+    for b in parent.to_bytes(8, "little") + image.encode() + b"\0" + name.encode() + b"\0":
+        h = (h ^ b) * 0x100000001B3 & MASK
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    h = (h ^ h >> 27) * 0x94D049BB133111EB & MASK
+    return h ^ h >> 31
+
+
+def flame(docs, total, most):
+    """Merge whole call trees: nested dicts, then breadth first, widest child first."""
+    def node(role="dispatch"):
+        return {"self": 0, "value": 0, "kids": {}, "role": role}
+
+    root = node()
+    for doc, weight in docs:
+        for s in doc["samples"]:
+            at, w = root, s["weight_ms"] * weight
+            at["value"] += w
+            for f in (doc["frames"][j] for j in reversed(s["stack"])):
+                at = at["kids"].setdefault((f["function"], f["image"]), node(f["role"]))
+                at["value"] += w
+            at["self"] += w
+    count = sum(1 for _ in walk(root))
+    assert count <= most, "the twin does not fold"
+    names, images, roles = {}, {}, {}
+    out = {"unit": "ms", "reports": len(docs), "reports_total": total, "names": [], "images": [], "roles": [], "name": [],
+           "image": [], "role": [], "parent": [], "self": [], "value": [], "hash": []}
+    queue = [("all", "", root, -1, path_hash(0, "", ""))]
+    for row, (name, image, n, parent, hashed) in enumerate(queue):
+        for table, column, value in ((names, "name", name), (images, "image", image), (roles, "role", n["role"])):
+            out[column].append(table.setdefault(value, len(table)))
+        out["parent"].append(parent)
+        out["self"].append(number(n["self"]))
+        out["value"].append(number(n["value"]))
+        out["hash"].append(f"{hashed:016x}")
+        kids = [(k[0], k[1], c, row, path_hash(hashed, *k)) for k, c in n["kids"].items()]
+        queue += sorted(kids, key=lambda k: (-k[2]["value"], k[4]))
+    out["names"], out["images"], out["roles"] = list(names), list(images), list(roles)
+    return out
+
+
+def walk(n):
+    yield n
+    for k in n["kids"].values():
+        yield from walk(k)
