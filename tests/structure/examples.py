@@ -1,7 +1,8 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Every file of schema/api/examples is a true answer of the operation it is named after (and says nothing more)."""
 
 import json
+import os
 import pathlib
 import sys
 
@@ -57,4 +58,4 @@ def main(root):
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))
+    sys.exit(main(pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", ".")).resolve()))

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes schema/api/examples from the fixed world: write_examples.py DIRECTORY"""
 
 import json
