@@ -1,0 +1,183 @@
+/*
+ * store.h - what survives the process: one directory, shared by all processes of an app.
+ *
+ *     <dir>/install          32 hex digits, random, made once
+ *           drops            records lost, by reason
+ *           after            when the server wants to hear from us again
+ *           lock             held briefly while several files change
+ *           box/<n>.box      blackbox of a running process, or of one that was killed
+ *           out/<id>.report  sealed report, zstd; waits to be sent
+ *
+ * A file appears under its name only when complete: written aside, synced, renamed, directory synced. No descriptor is
+ * kept between calls except a box's lock, for hosts that close what they do not know. Directories are 0700, files 0600.
+ *
+ * Sealed reports carry, behind the body, a zstd skippable frame with the drop counts that the body tells. So a report
+ * that is lost gives its counts back, and none is lost or told twice.
+ *
+ * Thread: any; calls on one store may run in parallel.  Signal handler: no.
+ */
+#ifndef MIRE_STORE_STORE_H
+#define MIRE_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mire/mire.h"
+
+#define MIRE_STORE_PATH_MAX    4096
+#define MIRE_STORE_ID_LENGTH   36 /* characters of a report's UUID */
+#define MIRE_STORE_NONCE_BYTES 16
+#define MIRE_STORE_LIST_MAX    1024 /* reports looked at; more than any cap_count */
+
+/* Why a record was lost. The names are what the report's `drops` says; see mire__store_reason_name. */
+enum store_reason {
+    MIRE_DROP_FULL,    /* made room for newer reports: bytes or count */
+    MIRE_DROP_AGE,     /* older than cap_age_ms */
+    MIRE_DROP_WRITE,   /* could not be written: disk full, read-only */
+    MIRE_DROP_REFUSED, /* the server answered 4xx */
+    MIRE_DROP_BROKEN,  /* a blackbox or report that cannot be read */
+    MIRE_DROP_BIG,     /* larger than a report may be */
+    MIRE_DROP_REASONS
+};
+
+struct store_caps {
+    uint64_t bytes;  /* of all sealed reports together */
+    uint32_t count;  /* sealed reports, 1..MIRE_STORE_LIST_MAX */
+    uint64_t age_ms; /* of a sealed report, by the time in its id */
+};
+
+/* 5 MB is below what an app's user would notice; two weeks is how long a device may be without network. */
+#define MIRE_STORE_CAPS_INIT                                                \
+    {                                                                       \
+        .bytes = 5u << 20, .count = 256, .age_ms = 14ull * 24 * 3600 * 1000 \
+    }
+
+struct store;
+
+/*
+ * Open the store at `dir`, making what is missing.
+ *
+ *   store_out  owned by the caller; NULL unless MIRE_OK
+ *   dir        made absolute, so that a later chdir does not matter
+ *
+ * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (cannot be made or written).
+ */
+enum mire_err mire__store_open(struct store **store_out, const char *dir, const struct store_caps *caps);
+
+/* Free the store; the directory stays. NULL is fine. */
+void mire__store_close(struct store *store);
+
+/* Absolute path of the directory. Borrowed until close. */
+const char *mire__store_dir(const struct store *store);
+
+/*
+ * This installation's identifier, made on first use.
+ *
+ *   install  32 lower-case hex digits and a NUL
+ *
+ * Returns MIRE_OK, MIRE_E_STORE (nothing written to `install`).
+ */
+enum mire_err mire__store_install(char install[33], struct store *store);
+
+/*
+ * Seal a report. Sealing one id again replaces the same bytes. Afterwards old reports are dropped until the caps hold;
+ * the one sealed now stays. If it cannot be written that is counted as MIRE_DROP_WRITE.
+ *
+ *   id      UUID, lower case
+ *   told    counts that the body tells, from mire__store_drops; taken off the counts. NULL for none
+ *   now_ms  wall clock, for the age of others
+ *
+ * Returns MIRE_OK
+ *         MIRE_E_FULL   larger than caps.bytes; counted as MIRE_DROP_BIG
+ *         MIRE_E_STORE  not written, no trace left
+ */
+enum mire_err mire__store_put(struct store *store, const char *id, const void *body, size_t size,
+                              const uint64_t told[MIRE_DROP_REASONS], uint64_t now_ms);
+
+/* One sealed report. */
+struct store_item {
+    char id[MIRE_STORE_ID_LENGTH + 1];
+    uint64_t bytes; /* on disk */
+};
+
+/*
+ * The sealed reports, oldest first. At most `cap`, the newest are left out.
+ *
+ *   items  borrowed; room for `cap`
+ *
+ * Returns how many.
+ */
+size_t mire__store_list(struct store_item *items, size_t cap, struct store *store);
+
+/*
+ * Read a sealed report's body.
+ *
+ *   body_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *
+ * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (no longer there), MIRE_E_FORMAT (not as it was sealed).
+ */
+enum mire_err mire__store_get(void **body_out, size_t *size_out, struct store *store, const char *id);
+
+/* The server has it: forget it. */
+void mire__store_done(struct store *store, const char *id);
+
+/* It will never be sent: forget it, count it and give back the counts it tells. */
+void mire__store_drop(struct store *store, const char *id, enum store_reason reason);
+
+/* Count a loss. What cannot be written now is kept in memory and written with the next one. */
+void mire__store_count_drop(struct store *store, enum store_reason reason);
+
+/* Counts of losses that no sealed report tells. */
+void mire__store_drops(uint64_t counts[MIRE_DROP_REASONS], struct store *store);
+
+/* "full", "age", ... Static. */
+const char *mire__store_reason_name(enum store_reason reason);
+
+/* When the server wants to hear from us again: wall clock, 0 if at any time. Setting returns MIRE_OK or MIRE_E_STORE.
+ */
+uint64_t mire__store_after(struct store *store);
+enum mire_err mire__store_set_after(struct store *store, uint64_t wall_ms);
+
+/*
+ * A blackbox: memory whose content the kernel keeps when the process is killed. Its blocks are reserved on disk, so
+ * storing into it cannot fail. Alive as long as its owner process is.
+ */
+struct store_box {
+    void *memory;
+    size_t size;
+    uint8_t nonce[MIRE_STORE_NONCE_BYTES]; /* random; from it and a hang's begin its report's id is derived */
+    int lock_fd;
+    uint64_t device, inode;
+    char path[MIRE_STORE_PATH_MAX];
+};
+
+/*
+ * Make this process's blackbox, zeroed. One per process and store.
+ *
+ *   size  bytes, 1..64 MiB
+ *
+ * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STORE, MIRE_E_SYSTEM (mapping refused).
+ */
+enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size);
+
+/* Unmap and delete it: nothing in it is left to tell. A zeroed box is fine. */
+void mire__store_box_close(struct store_box *box);
+
+/* Unmap it, and forget it without deleting: in a forked child, where it is the parent's. */
+void mire__store_box_leave(struct store_box *box);
+
+/* Asked for every dead box: `true` when all it tells is sealed or it tells nothing, so that it can be deleted. */
+typedef bool mire__store_box_fn(void *context, const struct store_box *box);
+
+/*
+ * Hand every blackbox whose owner is gone to `take`, mapped read-only, each to one process only. Empty and unreadable
+ * ones are deleted (MIRE_DROP_BROKEN).
+ *
+ *   own  this process's box, or NULL
+ *
+ * Returns how many were handed over and deleted.
+ */
+size_t mire__store_recover(struct store *store, const struct store_box *own, mire__store_box_fn *take, void *context);
+
+#endif
