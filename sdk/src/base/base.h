@@ -1,0 +1,35 @@
+/*
+ * base.h - what every folder of the SDK may use. Signal-safe: no calls, only arithmetic.
+ */
+#ifndef MIRE_BASE_BASE_H
+#define MIRE_BASE_BASE_H
+
+#include "base/limits.h"
+#include "mire/mire.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MIRE_NS_PER_S   1000000000ull
+#define MIRE_NS_PER_MS  1000000ull
+#define MIRE_COUNT(arr) (sizeof(arr) / sizeof((arr)[0]))
+
+/*
+ * Copy text, cut to `cap_bytes` with its end; what is left of the buffer becomes zeros. A NULL text is empty.
+ *   out  cap_bytes >= 1
+ */
+static inline void mire__text_copy(char *out, size_t cap_bytes, const char *text)
+{
+    size_t at = 0;
+
+    while (text && text[at] && at + 1 < cap_bytes) {
+        out[at] = text[at];
+        at++;
+    }
+    while (at < cap_bytes)
+        out[at++] = '\0';
+}
+
+#endif

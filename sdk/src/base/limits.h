@@ -1,0 +1,41 @@
+/*
+ * limits.h - every bound of the SDK's capture side, with its reason.
+ */
+#ifndef MIRE_BASE_LIMITS_H
+#define MIRE_BASE_LIMITS_H
+
+/* Frames kept of one stack, innermost first. Real main loops stand 20..60 deep; deeper is recursion, where the
+ * innermost frames tell the most. A cut stack is marked. */
+#define MIRE_DEPTH_MAX 128
+
+/* Samples kept of one hang. At the default 50 ms that is 12.8 s before the ring thins itself for the first time. */
+#define MIRE_RING_SAMPLES 256
+
+/* Modules known at a time, and bytes for their paths. Big desktop programs map some 300 modules. */
+#define MIRE_IMAGES_MAX        1024
+#define MIRE_IMAGE_PATHS_BYTES (128 * 1024)
+
+/* A build id is 20 bytes (SHA-1) from GNU ld, 8 or 16 from lld; the wire format allows 32. */
+#define MIRE_BUILD_ID_MAX 32
+
+/* Bytes of one fact, its end included. Paths are cut to this as well: only the executable's is kept as a fact. */
+#define MIRE_FACT_BYTES 256
+#define MIRE_PATH_BYTES 1024
+
+/* Bytes of stack copied while a thread is interrupted: some 5 us of copying. What lies further out changes rarely and
+ * is read later, unfrozen. */
+#define MIRE_STACK_COPY_BYTES (64 * 1024)
+
+/* How long the check thread waits for a running thread to answer the signal. A thread that gets no processor for so
+ * long is sampled by its state only. */
+#define MIRE_ANSWER_NS 100000000ull
+
+/* A program that has not waited once in this time has no loop that could hang: its launch is no longer watched. */
+#define MIRE_LAUNCH_NS 60000000000ull
+
+/* Sampling begins when a thread has been busy for this share of the threshold, so that a hang's stacks are there when
+ * it becomes one, while most turns are never sampled. */
+#define MIRE_SAMPLE_FROM_NUM 1
+#define MIRE_SAMPLE_FROM_DEN 2
+
+#endif

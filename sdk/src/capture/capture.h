@@ -1,0 +1,63 @@
+/*
+ * capture.h - the check thread: notices that the watched thread is busy for too long, takes its stacks, and says when
+ * the hang is over.
+ *
+ *     idle ---> parked on a futex, no wake-ups
+ *     busy ---> sleeps until the turn is half a threshold old; then a sample every period until the turn ends
+ *
+ * How a sample is taken: a thread that sleeps in the kernel is read where it is, uninterrupted; a running one is sent a
+ * signal whose handler copies its registers and stack and returns. Unwinding happens on the check thread, from the
+ * copy.
+ */
+#ifndef MIRE_CAPTURE_CAPTURE_H
+#define MIRE_CAPTURE_CAPTURE_H
+
+#include "base/base.h"
+#include "ring/blackbox.h"
+
+struct watch_options {
+    uint64_t threshold_ns;
+    uint64_t period_ns;
+    struct blackbox *box; /* borrowed until mire__watch_stop; its facts are filled in */
+
+    /*
+     * A hang that counts has ended: box->hang is ENDED, images and ring are filled. Called on the check thread, which
+     * writes nothing until it returns; so build the report and seal it here. Afterwards the hang is NONE again.
+     * May use the heap. Must not call mire__watch_stop.
+     */
+    void (*on_hang)(void *context, struct blackbox *box);
+
+    /*
+     * The loop has turned; called on the check thread at most once a second, never while nothing happens. Must return
+     * at once. The place to tell a worker to run mire__gate_refresh. May be NULL.
+     */
+    void (*on_turning)(void *context);
+
+    /*
+     * A forked child has made its first waiting call; called on its only thread, once per child. May be NULL.
+     */
+    void (*on_child)(void *context);
+
+    void *context; /* handed to the three */
+};
+
+/*
+ * Watch the calling thread, busy from this moment until its first waiting call.
+ *
+ *   options  borrowed for the call
+ *
+ * Returns MIRE_OK, MIRE_E_STATE (running already), MIRE_E_MEMORY, MIRE_E_SYSTEM (no thread, no signal, or no way to
+ * read own memory safely); after a failure nothing has changed.
+ * Thread: the one to watch. In a forked child it may be called again without mire__watch_stop: what was inherited is
+ * forgotten, not freed.
+ */
+enum mire_err mire__watch_start(const struct watch_options *options);
+
+/*
+ * Stop watching: a hang going on that counts is ended (hang.exited = 1) and handed to on_hang; the check thread is
+ * joined and the signal's handler put back. Returns when no callback can come any more. Thread: any but the check
+ * thread. Not after fork in a child that has not started anew: there it does nothing.
+ */
+void mire__watch_stop(void);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * platform.h - what the SDK asks the operating system for. Signal-safe: every function here may run in a signal
+ * handler, allocates nothing and leaves errno as it was, unless its comment says otherwise.
+ *
+ * No file descriptor is kept open: programs that close all of theirs when they turn into daemons would close it, and
+ * open something of their own under its number.
+ */
+#ifndef MIRE_PLATFORM_PLATFORM_H
+#define MIRE_PLATFORM_PLATFORM_H
+
+#include "base/base.h"
+
+/* ---- time ---- */
+
+uint64_t mire__now_ns(void);        /* CLOCK_MONOTONIC */
+uint64_t mire__now_coarse_ns(void); /* the same, cheaper, behind by up to 4 ms */
+uint64_t mire__boot_now_ns(void);   /* counts suspended time too */
+uint64_t mire__wall_now_ms(void);   /* since 1970-01-01 UTC */
+
+/* CPU time a thread of this process has used; 0 if there is no such thread. tid 0: the caller. */
+uint64_t mire__thread_cpu_ns(uint32_t tid);
+
+/* ---- threads ---- */
+
+uint32_t mire__pid(void);
+uint32_t mire__tid(void);
+
+/*
+ * Sleep while *word == expected, until deadline_ns on CLOCK_MONOTONIC (UINT64_MAX: for ever). Returns at once, on a
+ * wake, on the deadline or for no reason; look at the word.
+ */
+void mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
+void mire__futex_wake(_Atomic uint32_t *word);
+
+/* Send a signal to one thread of this process. False: no such thread. */
+bool mire__thread_signal(uint32_t tid, int signal);
+
+/* Fill with random bytes; from the clock where the kernel has none to give. */
+void mire__random(void *out, size_t size_bytes);
+
+/* A UUIDv7 of this instant: 48 bits of wall clock, 74 random bits. */
+void mire__uuid7(uint8_t out[16]);
+
+/* ---- memory ---- */
+
+/*
+ * Copy own memory that may not be there.
+ * Returns the bytes copied, from the front: size_bytes, or fewer up to the first page that cannot be read.
+ */
+size_t mire__peek(void *out, uint64_t address, size_t size_bytes);
+
+/* ---- /proc ---- */
+
+/* Read a small file whole, cut to cap_bytes - 1, and end it with a zero byte. Returns its bytes, -1 if it cannot be
+ * read. */
+long mire__file_read(char *out, size_t cap_bytes, const char *path);
+
+/* What a thread is doing. */
+struct thread_state {
+    char letter;  /* scheduler's state, '?' if unknown */
+    bool blocked; /* asleep in a system call; the three below are valid */
+    int syscall;  /* its number */
+    uint64_t sp;  /* its user registers */
+    uint64_t pc;
+};
+
+/* Thread: any. A thread that runs is not blocked; neither is one where the kernel does not tell. */
+void mire__thread_state(struct thread_state *out, uint32_t tid);
+
+struct thread_counters {
+    uint64_t cpu_ns, voluntary_switches, involuntary_switches, major_faults, read_bytes, write_bytes;
+    char name[18];
+};
+void mire__thread_counters(struct thread_counters *out, uint32_t tid);
+
+struct process_counters {
+    uint64_t cpu_user_ms, cpu_system_ms, rss_bytes;
+    uint32_t thread_count;
+};
+void mire__process_counters(struct process_counters *out);
+
+/* When process pid started, in ticks since boot: with the boot id it tells processes of one pid apart. 0 if there is
+ * none. */
+uint64_t mire__process_start_ticks(uint32_t pid);
+
+/* One line of /proc/self/maps. */
+struct mapping {
+    uint64_t start, end, offset, inode;
+    bool readable, writable, executable;
+    const char *path; /* borrowed until the visitor returns; "" if anonymous */
+};
+
+/*
+ * Visit every mapping in address order, until the visitor returns false.
+ *   buffer  scratch memory, at least 8 KiB; a line longer than it is skipped
+ * Returns false if the list cannot be read to its end.
+ */
+bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *mapping), void *context, char *buffer,
+                          size_t buffer_bytes);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * ring.h - the stacks of one hang, from its first sample to its last, in fixed memory.
+ *
+ *     slots    [ s0 | s1 | s2 | s3 | ... ]        samples, in no order
+ *     views    [ (slot, weight) ... oldest first ]   two of them; `active` says which one holds
+ *
+ * A full ring thins itself: of each two neighbours one stays, chosen at random in proportion to their weights, and
+ * takes over the other's weight. So the whole hang stays covered, the sum of weights never changes, and no code is
+ * favoured.
+ *
+ * The ring lies in a mapped file and must be readable after SIGKILL at any instant: a slot is complete before a view
+ * names it, and thinning builds the other view and then flips `active`. Nothing a view names is ever overwritten.
+ *
+ * One writer (check thread). Readers: the writer itself, or anyone once the writer is gone. No lock, no pointer inside.
+ */
+#ifndef MIRE_RING_RING_H
+#define MIRE_RING_RING_H
+
+#include "base/base.h"
+
+/* How the unwinder came to a frame; the numbers of the wire format. */
+enum mire__found {
+    MIRE_FOUND_PC = 0,     /* where the thread stood */
+    MIRE_FOUND_FP = 1,     /* frame pointer */
+    MIRE_FOUND_CFI = 2,    /* call frame information */
+    MIRE_FOUND_SIGNAL = 3, /* interrupted by a signal handler further in */
+    MIRE_FOUND_LR = 4      /* link register */
+};
+
+enum mire__sample_flag {
+    MIRE_SAMPLE_CUT = 1,     /* deeper than MIRE_DEPTH_MAX; the innermost frames are here */
+    MIRE_SAMPLE_BROKEN = 2,  /* the unwinder stopped before the outermost frame */
+    MIRE_SAMPLE_BLOCKED = 4, /* read while the thread slept in the kernel, without interrupting it */
+    MIRE_SAMPLE_SILENT = 8   /* the thread did not answer; there is no stack */
+};
+
+/* One stack, innermost frame first. */
+struct sample {
+    uint64_t t_ns;               /* CLOCK_MONOTONIC when it was taken */
+    uint32_t depth;              /* frames, 0..MIRE_DEPTH_MAX; 0 where nothing could be read */
+    uint8_t state;               /* scheduler's letter: 'R', 'S', 'D', ..., '?' if unknown */
+    uint8_t flags;               /* enum mire__sample_flag */
+    int16_t syscall;             /* number of the system call it was blocked in, -1 if none or unknown */
+    uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already */
+    uint8_t found[MIRE_DEPTH_MAX];
+};
+
+struct ring_entry {
+    uint32_t slot;
+    uint32_t unused;
+    uint64_t weight_ns;
+};
+
+struct ring_view {
+    _Atomic uint32_t count;
+    uint32_t unused;
+    struct ring_entry entries[MIRE_RING_SAMPLES];
+};
+
+struct ring {
+    _Atomic uint32_t active; /* which view holds: 0 or 1 */
+    uint32_t thinned_count;  /* how often; the sampler doubles its period each time */
+    uint64_t random;
+    struct ring_view views[2];
+    struct sample slots[MIRE_RING_SAMPLES];
+};
+
+/* Empty the ring. `seed` starts the choice between neighbours; any number. Thread: writer. */
+void mire__ring_reset(struct ring *ring, uint64_t seed);
+
+/*
+ * Where the next sample is to be written. Valid until the next call of any function here but mire__ring_append.
+ * A full ring is thinned first. Thread: writer.
+ */
+struct sample *mire__ring_reserve(struct ring *ring);
+
+/*
+ * Publish the reserved sample.
+ *   weight_ns  how much of the hang it stands for
+ * Thread: writer, after mire__ring_reserve.
+ */
+void mire__ring_append(struct ring *ring, uint64_t weight_ns);
+
+/* Samples in the ring, 0..MIRE_RING_SAMPLES. Thread: any reader. */
+uint32_t mire__ring_count(const struct ring *ring);
+
+/*
+ * The index-th sample, oldest first.
+ *   weight_ns_out  may be NULL
+ * Returns NULL when index is out of range or the memory is not what a ring is (a damaged file). The sample's depth is
+ * at most MIRE_DEPTH_MAX. Borrowed from the ring. Thread: any reader.
+ */
+const struct sample *mire__ring_at(uint64_t *weight_ns_out, const struct ring *ring, uint32_t index);
+
+#endif
