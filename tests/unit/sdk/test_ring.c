@@ -1,0 +1,192 @@
+/* test_ring.c - the ring against a naive twin, and the blackbox as its reader finds it. */
+#include "ring/blackbox.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static struct blackbox box; /* some 1.5 MB: not for the stack */
+
+static void push(struct ring *ring, uint64_t t_ns, uint64_t weight_ns)
+{
+    struct sample *sample = mire__ring_reserve(ring);
+
+    sample->t_ns = t_ns;
+    sample->depth = 1;
+    sample->pc[0] = t_ns * 3;
+    mire__ring_append(ring, weight_ns);
+}
+
+static void ring_keeps_what_fits(void **state)
+{
+    (void)state;
+    uint64_t weight = 0;
+
+    mire__ring_reset(&box.ring, 7);
+    assert_int_equal(mire__ring_count(&box.ring), 0);
+    assert_null(mire__ring_at(&weight, &box.ring, 0));
+    for (uint64_t i = 0; i < MIRE_RING_SAMPLES; i++)
+        push(&box.ring, i, i + 1);
+    assert_int_equal(mire__ring_count(&box.ring), MIRE_RING_SAMPLES);
+    for (uint32_t i = 0; i < MIRE_RING_SAMPLES; i++) {
+        assert_int_equal(mire__ring_at(&weight, &box.ring, i)->t_ns, i);
+        assert_int_equal(weight, i + 1);
+    }
+    assert_null(mire__ring_at(NULL, &box.ring, MIRE_RING_SAMPLES));
+}
+
+struct twin_sample {
+    uint64_t t_ns, weight_ns;
+};
+
+/* The twin keeps every sample ever pushed with its cumulated weight: the ring's samples must be a subset in order, and
+ * each weight must be made of whole neighbours. */
+static void assert_covers(const struct ring *ring, const struct twin_sample *all, uint32_t all_count)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < mire__ring_count(ring); i++) {
+        uint64_t weight = 0, sum = 0;
+        const struct sample *sample = mire__ring_at(&weight, ring, i);
+        bool inside = false;
+
+        assert_non_null(sample);
+        assert_int_equal(sample->pc[0], sample->t_ns * 3);
+        while (sum < weight) {
+            assert_true(next < all_count);
+            inside |= all[next].t_ns == sample->t_ns;
+            sum += all[next++].weight_ns;
+        }
+        assert_int_equal(sum, weight);
+        assert_true(inside);
+    }
+    assert_int_equal(next, all_count);
+}
+
+static void ring_thins_like_its_naive_twin(void **state)
+{
+    (void)state;
+    unsigned seed = (unsigned)time(NULL);
+    static struct twin_sample all[8 * MIRE_RING_SAMPLES];
+
+    printf("seed %u\n", seed);
+    srandom(seed);
+    for (int round = 0; round < 20; round++) {
+        uint32_t count = (uint32_t)random() % MIRE_COUNT(all);
+        uint64_t t_ns = 1;
+
+        mire__ring_reset(&box.ring, (uint64_t)random());
+        for (uint32_t i = 0; i < count; i++) {
+            all[i].t_ns = t_ns += (uint64_t)random() % 1000 + 1;
+            all[i].weight_ns = (uint64_t)random() % 1000 + 1;
+            push(&box.ring, all[i].t_ns, all[i].weight_ns);
+            if (random() % 64 == 0)
+                assert_covers(&box.ring, all, i + 1);
+        }
+        assert_covers(&box.ring, all, count);
+    }
+}
+
+static void thinning_favours_no_neighbour(void **state)
+{
+    (void)state;
+    uint32_t odd = 0, total = 0;
+
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        mire__ring_reset(&box.ring, seed * 0x9e3779b97f4a7c15ull);
+        for (uint64_t i = 0; i <= MIRE_RING_SAMPLES; i++)
+            push(&box.ring, i, 1);
+        for (uint32_t i = 0; i < MIRE_RING_SAMPLES / 2; i++, total++)
+            odd += mire__ring_at(NULL, &box.ring, i)->t_ns & 1;
+    }
+    assert_in_range(odd, total * 45 / 100, total * 55 / 100);
+}
+
+static void a_damaged_ring_gives_nothing(void **state)
+{
+    (void)state;
+    mire__ring_reset(&box.ring, 1);
+    push(&box.ring, 5, 5);
+    box.ring.views[0].entries[0].slot = MIRE_RING_SAMPLES;
+    assert_null(mire__ring_at(NULL, &box.ring, 0));
+    box.ring.views[0].entries[0].slot = 0;
+    box.ring.slots[0].depth = MIRE_DEPTH_MAX + 1;
+    assert_null(mire__ring_at(NULL, &box.ring, 0));
+    atomic_store(&box.ring.views[0].count, MIRE_RING_SAMPLES + 1);
+    assert_int_equal(mire__ring_count(&box.ring), 0);
+}
+
+static void blackbox_is_known_by_its_header(void **state)
+{
+    (void)state;
+    struct blackbox_facts facts = {.pid = 7};
+
+    memset(&box, 0, sizeof(box));
+    assert_int_equal(mire__blackbox_check(&box, sizeof(box)), MIRE_E_FORMAT);
+    mire__blackbox_init(&box, &facts);
+    assert_int_equal(mire__blackbox_check(&box, sizeof(box)), MIRE_OK);
+    assert_int_equal(mire__blackbox_check(&box, sizeof(box) - 1), MIRE_E_FORMAT);
+    box.version++;
+    assert_int_equal(mire__blackbox_check(&box, sizeof(box)), MIRE_E_FORMAT);
+}
+
+static void blackbox_finds_the_latest_image(void **state)
+{
+    (void)state;
+    struct blackbox_facts facts = {.pid = 7};
+    struct image first = {.start = 0x1000, .end = 0x3000}, second = {.start = 0x2000, .end = 0x4000};
+
+    memset(&box, 0, sizeof(box));
+    mire__blackbox_init(&box, &facts);
+    assert_int_equal(mire__blackbox_add_image(&box, &first, "/lib/a.so"), MIRE_OK);
+    assert_int_equal(mire__blackbox_add_image(&box, &second, "/lib/b.so"), MIRE_OK);
+    assert_int_equal(mire__blackbox_find_image(&box, 0x1fff), 0);
+    assert_int_equal(mire__blackbox_find_image(&box, 0x2000), 1);
+    assert_int_equal(mire__blackbox_find_image(&box, 0x4000), -1);
+    assert_string_equal(mire__blackbox_image_path(&box, 1), "/lib/b.so");
+    for (uint32_t i = 2; i < MIRE_IMAGES_MAX; i++)
+        assert_int_equal(mire__blackbox_add_image(&box, &first, "x"), MIRE_OK);
+    assert_int_equal(mire__blackbox_add_image(&box, &first, "x"), MIRE_E_FULL);
+    mire__blackbox_clear_images(&box);
+    assert_int_equal(mire__blackbox_image_count(&box), 0);
+}
+
+static void a_hang_counts_without_the_time_it_was_stopped(void **state)
+{
+    (void)state;
+    struct hang hang = {.state = MIRE_HANG_OPEN, .begin_ns = 10, .last_seen_ns = 10 + 2000 * MIRE_NS_PER_MS};
+
+    assert_true(mire__hang_counts(&hang, 2000));
+    assert_false(mire__hang_counts(&hang, 2001));
+    hang.late_ns = 1;
+    assert_false(mire__hang_counts(&hang, 2000));
+    hang.state = MIRE_HANG_ENDED;
+    hang.end_ns = hang.last_seen_ns + 1;
+    assert_true(mire__hang_counts(&hang, 2000));
+    hang.launch = hang.exited = 1;
+    assert_false(mire__hang_counts(&hang, 2000));
+    hang.gate = MIRE_GATE_POLL;
+    assert_true(mire__hang_counts(&hang, 2000));
+    hang.state = MIRE_HANG_NONE;
+    assert_false(mire__hang_counts(&hang, 2000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ring_keeps_what_fits),
+        cmocka_unit_test(ring_thins_like_its_naive_twin),
+        cmocka_unit_test(thinning_favours_no_neighbour),
+        cmocka_unit_test(a_damaged_ring_gives_nothing),
+        cmocka_unit_test(blackbox_is_known_by_its_header),
+        cmocka_unit_test(blackbox_finds_the_latest_image),
+        cmocka_unit_test(a_hang_counts_without_the_time_it_was_stopped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
