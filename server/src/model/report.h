@@ -13,17 +13,13 @@
 #ifndef MIRE_MODEL_REPORT_H
 #define MIRE_MODEL_REPORT_H
 
+#include "base/fact.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct arena;
-
-/* A number the device may have left out. */
-struct fact {
-    uint64_t value;
-    bool known;
-};
 
 /* Identity. Texts are "" where absent. */
 struct report_app {

@@ -15,6 +15,8 @@
 #include "model/report.h"
 #include "model/role.h"
 
+#define MIRE_RESOLVED_VERSION 1 /* of the document; another one is refused, and made anew from the report */
+
 struct resolved_place {
     const char *function; /* demangled; image+0xoffset where there is no symbol; never empty */
     const char *image;    /* base name of the module; "" where the address lies in none */

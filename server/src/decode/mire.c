@@ -1,0 +1,389 @@
+/*
+ * mire.c - Mire's own format: schema/wire/report.schema.json, and what a schema cannot say (columns of one table are
+ * equally long, indices point at rows that exist, at_ms never falls, no member is given twice).
+ *
+ * The tables below are in the schema's order, so that what is pointed at has been read before what points. mire_hang.c
+ * has the section "hang".
+ */
+#include "decode/mire.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Digits 0-9a-f only. -1: not one. */
+static int nibble(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static enum bind_outcome read_hex(uint8_t *out, size_t *len_out, struct bind *bind, uint32_t at, size_t least,
+                                  size_t most)
+{
+    const char *text;
+    enum bind_outcome outcome = bind_text(&text, bind, at, MIRE_WIRE_TEXT_MAX);
+    if (outcome)
+        return outcome;
+    size_t len = strlen(text);
+    if (len % 2 || len / 2 < least || len / 2 > most)
+        return bind_wrong(bind, "must be %zu to %zu bytes in lower-case hex", least, most);
+    for (size_t i = 0; i < len; i += 2) {
+        int high = nibble(text[i]);
+        int low = nibble(text[i + 1]);
+        if (high < 0 || low < 0)
+            return bind_wrong(bind, "must be lower-case hex");
+        out[i / 2] = (uint8_t)(high << 4 | low);
+    }
+    *len_out = len / 2;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_version(struct bind *bind, void *out, uint32_t at)
+{
+    uint64_t version;
+    (void)out;
+    if (!json_u64(&version, bind->json, at) || version != MIRE_WIRE_VERSION)
+        return bind_wrong(bind, "must be %d", MIRE_WIRE_VERSION);
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_id(struct bind *bind, void *out, uint32_t at)
+{
+    static const char form[] = "xxxxxxxx-xxxx-7xxx-vxxx-xxxxxxxxxxxx";
+    struct report *report = out;
+    const char *text;
+    enum bind_outcome outcome = bind_text(&text, bind, at, MIRE_WIRE_TEXT_MAX);
+    if (outcome)
+        return outcome;
+    bool good = strlen(text) == sizeof form - 1;
+    for (size_t i = 0; good && form[i]; i++)
+        good = form[i] == 'x'   ? nibble(text[i]) >= 0
+               : form[i] == 'v' ? strchr("89ab", text[i]) != NULL
+                                : text[i] == form[i];
+    if (!good)
+        return bind_wrong(bind, "must be a UUID of version 7 in lower case");
+    memcpy(report->id, text, sizeof form);
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_kind(struct bind *bind, void *out, uint32_t at)
+{
+    (void)out;
+    if (json_kind(bind->json, at) != MIRE_JSON_STRING || !json_is(bind->json, at, MIRE_NAME_HANG))
+        return bind_wrong(bind, "must be \"hang\"");
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_app(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(TEXT(struct report_app, name, MIRE_NAME_NAME))},
+        {REQUIRED(TEXT(struct report_app, version, MIRE_NAME_VERSION))},
+        {TEXT(struct report_app, build, MIRE_NAME_BUILD)},
+        {TEXT(struct report_app, channel, MIRE_NAME_CHANNEL)},
+    };
+    struct report *report = out;
+    return bind_object(bind, &report->app, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_install(struct bind *bind, void *out, uint32_t at)
+{
+    struct report_device *device = out;
+    size_t len;
+    return read_hex(device->install, &len, bind, at, sizeof device->install, sizeof device->install);
+}
+
+static enum bind_outcome read_device(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(OTHER(MIRE_NAME_INSTALL, read_install))},
+        {REQUIRED(TEXT(struct report_device, os, MIRE_NAME_OS))},
+        {TEXT(struct report_device, os_version, MIRE_NAME_OS_VERSION)},
+        {TEXT(struct report_device, model, MIRE_NAME_MODEL)},
+        {TEXT(struct report_device, class_name, MIRE_NAME_CLASS)},
+        {REQUIRED(TEXT(struct report_device, arch, MIRE_NAME_ARCH))},
+        {COUNTED(struct report_device, cpu_count, MIRE_NAME_CPU_COUNT)},
+        {FACT(struct report_device, memory_bytes, MIRE_NAME_MEMORY_BYTES)},
+    };
+    struct report *report = out;
+    return bind_object(bind, &report->device, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_sdk(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(TEXT(struct report, sdk_name, MIRE_NAME_NAME))},
+        {REQUIRED(TEXT(struct report, sdk_version, MIRE_NAME_VERSION))},
+    };
+    return bind_object(bind, out, at, fields, COUNT(fields));
+}
+
+/* Call `row` for every member of an object whose names the format leaves open. A name given twice is wrong. */
+static enum bind_outcome read_map(size_t *count_out, struct bind *bind, uint32_t at, void *rows,
+                                  enum bind_outcome (*row)(struct bind *bind, void *rows, size_t i, const char *name,
+                                                           uint32_t value))
+{
+    const struct json *json = bind->json;
+    const char **names = arena_array(bind->arena, json_size(json, at), sizeof *names);
+    if (!names)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t member = at + 1;
+    for (size_t i = 0; i < json_size(json, at); i++, member = json_next(json, member + 1)) {
+        enum bind_outcome outcome = bind_text(&names[i], bind, member, MIRE_WIRE_TEXT_MAX);
+        if (outcome)
+            return outcome;
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(names[k], names[i]))
+                return bind_wrong_at(bind, names[i], "given twice");
+        bind_enter(bind, names[i], 0);
+        outcome = row(bind, rows, i, names[i], member + 1);
+        if (outcome)
+            return outcome;
+        bind_leave(bind);
+    }
+    *count_out = json_size(json, at);
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome is_map(struct bind *bind, uint32_t at)
+{
+    enum bind_outcome outcome = bind_is_object(bind, at);
+    if (!outcome && json_size(bind->json, at) > MAP_MAX)
+        outcome = bind_wrong(bind, "must have at most %d members", MAP_MAX);
+    return outcome;
+}
+
+static enum bind_outcome read_probability(struct bind *bind, void *rows, size_t i, const char *name, uint32_t value)
+{
+    double p = json_double(bind->json, value);
+    if (!(p > 0 && p <= 1)) /* so written that NaN, which is what no number reads as, is wrong */
+        return bind_wrong(bind, "must be a number above 0 and at most 1");
+    ((struct report_probability *)rows)[i] = (struct report_probability){name, p};
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_sampling(struct bind *bind, void *out, uint32_t at)
+{
+    struct report *report = out;
+    enum bind_outcome outcome = is_map(bind, at);
+    if (outcome)
+        return outcome;
+    struct report_probability *rows = arena_array(bind->arena, json_size(bind->json, at), sizeof *rows);
+    if (!rows)
+        return MIRE_BIND_NO_MEMORY;
+    report->sampling = rows;
+    return read_map(&report->sampling_count, bind, at, rows, read_probability);
+}
+
+static enum bind_outcome read_drop(struct bind *bind, void *rows, size_t i, const char *name, uint32_t value)
+{
+    struct report_named_number *drop = (struct report_named_number *)rows + i;
+    drop->name = name;
+    return bind_number(&drop->value, bind, value, 0, UINT64_MAX);
+}
+
+static enum bind_outcome read_drops(struct bind *bind, void *out, uint32_t at)
+{
+    struct report *report = out;
+    enum bind_outcome outcome = is_map(bind, at);
+    if (outcome)
+        return outcome;
+    struct report_named_number *rows = arena_array(bind->arena, json_size(bind->json, at), sizeof *rows);
+    if (!rows)
+        return MIRE_BIND_NO_MEMORY;
+    report->drops = rows;
+    return read_map(&report->drop_count, bind, at, rows, read_drop);
+}
+
+static enum bind_outcome read_process(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_process, pid, MIRE_NAME_PID, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {REQUIRED(TEXT(struct report_process, name, MIRE_NAME_NAME))},
+        {TEXT(struct report_process, path, MIRE_NAME_PATH)},
+        {FACT(struct report_process, start_wall_ms, MIRE_NAME_START_WALL_MS)},
+        {FACT(struct report_process, start_ns, MIRE_NAME_START_NS)},
+        {COUNTED(struct report_process, thread_count, MIRE_NAME_THREAD_COUNT)},
+        {FACT(struct report_process, cpu_user_ms, MIRE_NAME_CPU_USER_MS)},
+        {FACT(struct report_process, cpu_system_ms, MIRE_NAME_CPU_SYSTEM_MS)},
+        {FACT(struct report_process, rss_bytes, MIRE_NAME_RSS_BYTES)},
+    };
+    struct report *report = out;
+    return bind_object(bind, &report->process, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_build_id(struct bind *bind, void *out, uint32_t at)
+{
+    struct report_image *image = out;
+    size_t len = 0;
+    enum bind_outcome outcome = read_hex(image->id, &len, bind, at, MIRE_WIRE_BUILD_ID_MIN, MIRE_WIRE_BUILD_ID_MAX);
+    image->id_len = (uint8_t)len;
+    return outcome;
+}
+
+static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(TEXT(struct report_image, name, MIRE_NAME_NAME))},
+        {OTHER(MIRE_NAME_ID, read_build_id)},
+        {TEXT(struct report_image, arch, MIRE_NAME_ARCH)},
+        {REQUIRED(WHOLE(struct report_image, load, MIRE_NAME_LOAD, MIRE_BIND_U64, 0, UINT64_MAX))},
+        {FACT(struct report_image, size, MIRE_NAME_SIZE)},
+    };
+    struct report *report = out;
+    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_IMAGES_MAX);
+    if (outcome)
+        return outcome;
+    size_t count = json_size(bind->json, at);
+    struct report_image *images = arena_array(bind->arena, count, sizeof *images);
+    if (!images)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count; i++, element = json_next(bind->json, element)) {
+        images[i].arch = "";
+        bind_enter(bind, NULL, i);
+        outcome = bind_object(bind, &images[i], element, fields, COUNT(fields));
+        if (outcome)
+            return outcome;
+        bind_leave(bind);
+    }
+    report->images = images;
+    report->image_count = count;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
+{
+    struct columns {
+        struct bind_column image, offset, found;
+    } c = {0};
+    static const struct bind_field fields[] = {
+        {REQUIRED(COLUMN(struct columns, image, MIRE_NAME_IMAGE, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_IMAGES_MAX - 1))},
+        {REQUIRED(COLUMN(struct columns, offset, MIRE_NAME_OFFSET, MIRE_WIRE_FRAMES_MAX, 0, UINT64_MAX))},
+        {COLUMN(struct columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_LINK_REGISTER)},
+    };
+    struct report *report = out;
+    enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
+    if (outcome)
+        return outcome;
+    if (c.offset.count != c.image.count)
+        return bind_wrong_at(bind, MIRE_NAME_OFFSET, UNEQUAL);
+    if (c.found.known && c.found.count != c.image.count)
+        return bind_wrong_at(bind, MIRE_NAME_FOUND, UNEQUAL);
+    struct report_frame *frames = arena_array(bind->arena, c.image.count, sizeof *frames);
+    if (!frames)
+        return MIRE_BIND_NO_MEMORY;
+    for (size_t i = 0; i < c.image.count; i++) {
+        int64_t image = (int64_t)c.image.values[i];
+        if (image >= (int64_t)report->image_count)
+            return bind_wrong_element(bind, MIRE_NAME_IMAGE, i, "there is no such image");
+        frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
+                                          c.offset.values[i]};
+    }
+    report->frames = frames;
+    report->frame_count = c.image.count;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
+{
+    struct columns {
+        struct bind_column up, frame;
+    } c = {0};
+    static const struct bind_field fields[] = {
+        {REQUIRED(COLUMN(struct columns, up, MIRE_NAME_UP, MIRE_WIRE_NODES_MAX, 1, UINT64_MAX))},
+        {REQUIRED(COLUMN(struct columns, frame, MIRE_NAME_FRAME, MIRE_WIRE_NODES_MAX, 0, UINT64_MAX))},
+    };
+    struct report *report = out;
+    enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
+    if (outcome)
+        return outcome;
+    if (c.frame.count != c.up.count)
+        return bind_wrong_at(bind, MIRE_NAME_FRAME, UNEQUAL);
+    struct report_node *nodes = arena_array(bind->arena, c.up.count + 1, sizeof *nodes);
+    if (!nodes)
+        return MIRE_BIND_NO_MEMORY;
+    for (size_t i = 0; i < c.up.count; i++) { /* row i is node i + 1 */
+        if (c.up.values[i] > i + 1)
+            return bind_wrong_element(bind, MIRE_NAME_UP, i, "goes above the root");
+        if (c.frame.values[i] >= report->frame_count)
+            return bind_wrong_element(bind, MIRE_NAME_FRAME, i, "there is no such frame");
+        nodes[i + 1] = (struct report_node){(uint32_t)(i + 1 - c.up.values[i]), (uint32_t)c.frame.values[i]};
+    }
+    report->nodes = nodes;
+    report->node_count = c.up.count + 1;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_threads(struct bind *bind, void *out, uint32_t at)
+{
+    struct report *report = out;
+    const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_thread, tid, MIRE_NAME_TID, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {TEXT(struct report_thread, name, MIRE_NAME_NAME)},
+        {TEXT(struct report_thread, role, MIRE_NAME_ROLE)},
+        {FACT(struct report_thread, cpu_ms, MIRE_NAME_CPU_MS)},
+        {REQUIRED(WHOLE(struct report_thread, node, MIRE_NAME_NODE, MIRE_BIND_U32, 0, report->node_count - 1))},
+    };
+    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_THREADS_MAX);
+    if (outcome)
+        return outcome;
+    size_t count = json_size(bind->json, at);
+    struct report_thread *threads = arena_array(bind->arena, count, sizeof *threads);
+    if (!threads)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count; i++, element = json_next(bind->json, element)) {
+        threads[i].name = threads[i].role = "";
+        bind_enter(bind, NULL, i);
+        outcome = bind_object(bind, &threads[i], element, fields, COUNT(fields));
+        if (outcome)
+            return outcome;
+        bind_leave(bind);
+    }
+    report->threads = threads;
+    report->thread_count = count;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {WHOLE(struct report_cost, samples, MIRE_NAME_SAMPLES, MIRE_BIND_U64, 0, UINT32_MAX)},
+        {WHOLE(struct report_cost, stopped_max_ns, MIRE_NAME_STOPPED_MAX_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {WHOLE(struct report_cost, stopped_sum_ns, MIRE_NAME_STOPPED_SUM_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {WHOLE(struct report_cost, unwind_sum_ns, MIRE_NAME_UNWIND_SUM_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {WHOLE(struct report_cost, watch_cpu_us, MIRE_NAME_WATCH_CPU_US, MIRE_BIND_U64, 0, UINT64_MAX)},
+    };
+    struct report *report = out;
+    return bind_object(bind, &report->cost, at, fields, COUNT(fields));
+}
+
+enum bind_outcome mire_read(struct report *out, struct bind *bind)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},
+        {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
+        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))},
+        {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
+        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},
+        {OTHER(MIRE_NAME_SDK, read_sdk)},
+        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},
+        {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
+        {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},
+        {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
+        {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},
+        {REQUIRED(OTHER(MIRE_NAME_HANG, mire_read_hang))},
+        {OTHER(MIRE_NAME_THREADS, read_threads)},
+        {OTHER(MIRE_NAME_COST, read_cost)},
+        {OTHER(MIRE_NAME_DROPS, read_drops)},
+    };
+    *out = (struct report){
+        .app = {.name = "", .version = "", .build = "", .channel = "public"},
+        .device = {.os = "", .os_version = "", .model = "", .class_name = "", .arch = ""},
+        .sdk_name = "",
+        .sdk_version = "",
+        .process = {.name = "", .path = ""},
+        .hang = {.guess = "", .thread = {.name = ""}},
+    };
+    return bind_object(bind, out, 0, fields, COUNT(fields));
+}

@@ -1,0 +1,38 @@
+/*
+ * mire.h - the parts of the decoder of Mire's own format. Inside decode/ only.
+ */
+#ifndef MIRE_DECODE_MIRE_H
+#define MIRE_DECODE_MIRE_H
+
+#include "decode/formats.h"
+#include "wire/limits.h"
+#include "wire/names.h"
+
+#define MAP_MAX 256 /* members of sampling and drops: plugins and reasons are a handful */
+
+#define UNEQUAL "has not as many elements as its neighbours"
+
+/* Rows of a table of fields. */
+#define TEXT(type, member, key) \
+    .name = key, .want = MIRE_BIND_TEXT, .offset = offsetof(type, member), .max = MIRE_WIRE_TEXT_MAX
+#define WHOLE(type, member, key, how, least, most) \
+    .name = key, .want = how, .offset = offsetof(type, member), .min = least, .max = most
+#define COUNTED(type, member, key) WHOLE(type, member, key, MIRE_BIND_FACT, 0, UINT32_MAX)
+#define FACT(type, member, key)    WHOLE(type, member, key, MIRE_BIND_FACT, 0, UINT64_MAX)
+#define COLUMN(type, member, key, items, least, most) \
+    WHOLE(type, member, key, MIRE_BIND_COLUMN, least, most), .items_max = items
+#define FLAG(type, member, key) .name = key, .want = MIRE_BIND_BOOL, .offset = offsetof(type, member)
+#define OTHER(key, function)    .name = key, .want = MIRE_BIND_OTHER, .read = function
+#define REQUIRED(...)           __VA_ARGS__, .required = true
+#define COUNT(table)            (sizeof(table) / sizeof *(table))
+
+/* Milliseconds beyond 32 bits (49 days) are cut to that. */
+static inline uint32_t clip(uint64_t ms)
+{
+    return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
+/* The section "hang"; images, frames and nodes have been read. */
+enum bind_outcome mire_read_hang(struct bind *bind, void *report, uint32_t at);
+
+#endif

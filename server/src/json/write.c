@@ -1,0 +1,98 @@
+/*
+ * write.c - appends to one block of memory that doubles.
+ */
+#include "json/write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put(struct json_writer *w, const char *bytes, size_t len)
+{
+    if (w->failed)
+        return;
+    if (len > w->room - w->len) {
+        size_t room = (w->room + len) * 2;
+        char *text = realloc(w->text, room);
+        if (!text) {
+            w->failed = true;
+            return;
+        }
+        w->text = text;
+        w->room = room;
+    }
+    memcpy(w->text + w->len, bytes, len);
+    w->len += len;
+}
+
+static void before_value(struct json_writer *w, const char *key)
+{
+    if (w->comma)
+        put(w, ",", 1);
+    if (key) {
+        put(w, "\"", 1);
+        put(w, key, strlen(key));
+        put(w, "\":", 2);
+    }
+    w->comma = true;
+}
+
+void json_write_begin(struct json_writer *w)
+{
+    *w = (struct json_writer){.room = 4096};
+    w->text = malloc(w->room);
+    w->failed = !w->text;
+}
+
+void json_write_open(struct json_writer *w, const char *key, char bracket)
+{
+    before_value(w, key);
+    put(w, &bracket, 1);
+    w->comma = false;
+}
+
+void json_write_close(struct json_writer *w, char bracket)
+{
+    put(w, &bracket, 1);
+    w->comma = true;
+}
+
+void json_write_text(struct json_writer *w, const char *key, const char *text)
+{
+    before_value(w, key);
+    put(w, "\"", 1);
+    for (const char *p = text; *p; p++) {
+        const char *plain = p;
+        while ((unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+            p++;
+        put(w, plain, (size_t)(p - plain));
+        if (!*p)
+            break;
+        char escape[8];
+        int len = *p == '"' || *p == '\\' ? snprintf(escape, sizeof escape, "\\%c", *p)
+                                          : snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*p);
+        put(w, escape, (size_t)len);
+    }
+    put(w, "\"", 1);
+}
+
+void json_write_u64(struct json_writer *w, const char *key, uint64_t value)
+{
+    char digits[24];
+    before_value(w, key);
+    put(w, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value));
+}
+
+void json_write_i64(struct json_writer *w, const char *key, int64_t value)
+{
+    char digits[24];
+    before_value(w, key);
+    put(w, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, value));
+}
+
+void json_write_bool(struct json_writer *w, const char *key, bool value)
+{
+    before_value(w, key);
+    put(w, value ? "true" : "false", value ? 4 : 5);
+}

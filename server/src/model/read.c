@@ -1,0 +1,349 @@
+/*
+ * read.c - reads the resolved-stack document back. The rows are ours, yet every index is checked: a bad row must not
+ * take the server with it.
+ */
+#include "model/resolved.h"
+#include "json/bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define PLAIN_MAX    (64u << 20) /* bytes of a document, decompressed */
+#define ITEMS_MAX    (1u << 22)
+#define FUNCTION_MAX (1u << 16) /* characters; C++ names are long */
+
+#define NUMBER(type, member, how, most)                                             \
+    {                                                                               \
+        .name = #member, .want = how, .offset = offsetof(type, member), .max = most \
+    }
+#define TEXT(type, member)                                                                             \
+    {                                                                                                  \
+        .name = #member, .want = MIRE_BIND_TEXT, .offset = offsetof(type, member), .max = FUNCTION_MAX \
+    }
+#define COLUMN(type, member, most)                                                                \
+    {                                                                                             \
+        .name = #member, .want = MIRE_BIND_COLUMN, .offset = offsetof(type, member), .max = most, \
+        .items_max = ITEMS_MAX, .required = true                                                  \
+    }
+#define OTHER(field, function)                                   \
+    {                                                            \
+        .name = field, .want = MIRE_BIND_OTHER, .read = function \
+    }
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
+{
+    struct resolved *doc = out;
+    for (enum gate_kind gate = MIRE_GATE_NONE; gate <= MIRE_GATE_PING; gate++)
+        if (json_kind(bind->json, at) == MIRE_JSON_STRING && json_is(bind->json, at, gate_name(gate)))
+            doc->gate = gate;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_watched(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        NUMBER(struct report_watched, tid, MIRE_BIND_FACT, UINT64_MAX),
+        TEXT(struct report_watched, name),
+        NUMBER(struct report_watched, cpu_ms, MIRE_BIND_FACT, UINT64_MAX),
+        NUMBER(struct report_watched, voluntary_switches, MIRE_BIND_FACT, UINT64_MAX),
+        NUMBER(struct report_watched, involuntary_switches, MIRE_BIND_FACT, UINT64_MAX),
+        NUMBER(struct report_watched, major_faults, MIRE_BIND_FACT, UINT64_MAX),
+        NUMBER(struct report_watched, read_bytes, MIRE_BIND_FACT, UINT64_MAX),
+        NUMBER(struct report_watched, write_bytes, MIRE_BIND_FACT, UINT64_MAX),
+    };
+    return bind_object(bind, &((struct resolved *)out)->thread, at, fields, COUNT(fields));
+}
+
+struct places {
+    struct resolved *doc;
+    struct resolved_place *rows;
+    struct bind_column line, offset, named, inlined;
+};
+
+/* One of the text columns; `member` is where the text goes. */
+static enum bind_outcome read_texts(struct places *places, struct bind *bind, uint32_t at, size_t member)
+{
+    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
+    if (outcome)
+        return outcome;
+    if (!places->rows) {
+        places->doc->place_count = json_size(bind->json, at);
+        places->rows = arena_array(bind->arena, places->doc->place_count, sizeof *places->rows);
+    }
+    if (!places->rows)
+        return MIRE_BIND_NO_MEMORY;
+    if (json_size(bind->json, at) != places->doc->place_count)
+        return bind_wrong(bind, "columns differ in length");
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < places->doc->place_count && !outcome; i++, element = json_next(bind->json, element)) {
+        const char *text = "";
+        outcome = bind_text(&text, bind, element, FUNCTION_MAX);
+        if (member == offsetof(struct resolved_place, role))
+            places->rows[i].role = role_of_name(text);
+        else
+            memcpy((char *)&places->rows[i] + member, &text, sizeof text);
+    }
+    return outcome;
+}
+
+static enum bind_outcome read_function(struct bind *bind, void *out, uint32_t at)
+{
+    return read_texts(out, bind, at, offsetof(struct resolved_place, function));
+}
+
+static enum bind_outcome read_image(struct bind *bind, void *out, uint32_t at)
+{
+    return read_texts(out, bind, at, offsetof(struct resolved_place, image));
+}
+
+static enum bind_outcome read_file(struct bind *bind, void *out, uint32_t at)
+{
+    return read_texts(out, bind, at, offsetof(struct resolved_place, file));
+}
+
+static enum bind_outcome read_role(struct bind *bind, void *out, uint32_t at)
+{
+    return read_texts(out, bind, at, offsetof(struct resolved_place, role));
+}
+
+static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {.name = "function", .want = MIRE_BIND_OTHER, .read = read_function, .required = true},
+        {.name = "image", .want = MIRE_BIND_OTHER, .read = read_image, .required = true},
+        {.name = "file", .want = MIRE_BIND_OTHER, .read = read_file, .required = true},
+        COLUMN(struct places, line, UINT32_MAX),
+        COLUMN(struct places, offset, UINT64_MAX),
+        COLUMN(struct places, named, 1),
+        COLUMN(struct places, inlined, 1),
+        {.name = "role", .want = MIRE_BIND_OTHER, .read = read_role, .required = true},
+    };
+    struct resolved *doc = out;
+    struct places places = {.doc = doc};
+    enum bind_outcome outcome = bind_object(bind, &places, at, fields, COUNT(fields));
+    size_t count = doc->place_count;
+    if (outcome)
+        return outcome;
+    if (places.line.count != count || places.offset.count != count || places.named.count != count ||
+        places.inlined.count != count)
+        return bind_wrong(bind, "columns differ in length");
+    for (size_t i = 0; i < count; i++) {
+        places.rows[i].line = (uint32_t)places.line.values[i];
+        places.rows[i].offset = places.offset.values[i];
+        places.rows[i].named = places.named.values[i];
+        places.rows[i].inlined = places.inlined.values[i];
+    }
+    doc->places = places.rows;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
+{
+    struct columns {
+        struct bind_column parent, place;
+    } columns = {0};
+    static const struct bind_field fields[] = {
+        COLUMN(struct columns, parent, UINT32_MAX),
+        COLUMN(struct columns, place, UINT32_MAX),
+    };
+    struct resolved *doc = out;
+    enum bind_outcome outcome = bind_object(bind, &columns, at, fields, COUNT(fields));
+    if (outcome)
+        return outcome;
+    size_t count = columns.parent.count;
+    struct resolved_node *nodes = arena_array(bind->arena, count + 1, sizeof *nodes);
+    if (!nodes)
+        return MIRE_BIND_NO_MEMORY;
+    if (columns.place.count != count)
+        return bind_wrong(bind, "columns differ in length");
+    for (size_t i = 0; i < count; i++) {
+        if (columns.parent.values[i] > i || columns.place.values[i] >= doc->place_count)
+            return bind_wrong(bind, "node %zu points nowhere", i + 1);
+        nodes[i + 1] = (struct resolved_node){(uint32_t)columns.parent.values[i], (uint32_t)columns.place.values[i]};
+    }
+    doc->nodes = nodes;
+    doc->node_count = count + 1;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
+{
+    struct columns {
+        uint32_t period_ms;
+        struct bind_column at_ms, weight_ms, node, state;
+    } c = {0};
+    static const struct bind_field fields[] = {
+        NUMBER(struct columns, period_ms, MIRE_BIND_U32, UINT32_MAX),
+        COLUMN(struct columns, at_ms, UINT32_MAX),
+        COLUMN(struct columns, weight_ms, UINT32_MAX),
+        COLUMN(struct columns, node, UINT32_MAX),
+        COLUMN(struct columns, state, 127),
+    };
+    struct resolved *doc = out;
+    enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
+    if (outcome)
+        return outcome;
+    size_t count = c.at_ms.count;
+    struct report_sample *samples = arena_array(bind->arena, count, sizeof *samples);
+    if (!samples)
+        return MIRE_BIND_NO_MEMORY;
+    if (c.weight_ms.count != count || c.node.count != count || c.state.count != count)
+        return bind_wrong(bind, "columns differ in length");
+    for (size_t i = 0; i < count; i++) {
+        if (c.node.values[i] >= doc->node_count)
+            return bind_wrong(bind, "sample %zu points nowhere", i);
+        samples[i] = (struct report_sample){(uint32_t)c.at_ms.values[i], (uint32_t)c.weight_ms.values[i],
+                                            (uint32_t)c.node.values[i], (char)c.state.values[i]};
+    }
+    doc->period_ms = c.period_ms;
+    doc->samples = samples;
+    doc->sample_count = count;
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_hot(struct bind *bind, void *out, uint32_t at)
+{
+    struct hot {
+        uint32_t node, run, caller1, caller2;
+        struct bind_column repeat;
+    } hot = {0};
+    static const struct bind_field fields[] = {
+        NUMBER(struct hot, node, MIRE_BIND_U32, UINT32_MAX),
+        NUMBER(struct hot, run, MIRE_BIND_U32, UINT32_MAX),
+        COLUMN(struct hot, repeat, UINT32_MAX),
+        {"caller1", MIRE_BIND_U32, offsetof(struct hot, caller1), true, -1, INT32_MAX, 0, NULL},
+        {"caller2", MIRE_BIND_U32, offsetof(struct hot, caller2), true, -1, INT32_MAX, 0, NULL},
+    };
+    struct resolved *doc = out;
+    enum bind_outcome outcome = bind_object(bind, &hot, at, fields, COUNT(fields));
+    if (outcome)
+        return outcome;
+    size_t depth = 0;
+    if (hot.node >= doc->node_count)
+        return bind_wrong(bind, "points nowhere");
+    for (uint32_t node = hot.node; node; node = doc->nodes[node].parent)
+        depth++;
+    uint32_t *repeat = arena_array(bind->arena, depth, sizeof *repeat);
+    if (!repeat)
+        return MIRE_BIND_NO_MEMORY;
+    if (hot.repeat.count != depth || (int32_t)hot.caller1 >= (int64_t)depth || (int32_t)hot.caller2 >= (int64_t)depth)
+        return bind_wrong(bind, "does not fit its stack");
+    for (size_t i = 0; i < depth; i++)
+        repeat[i] = (uint32_t)hot.repeat.values[i];
+    doc->hot = (struct resolved_hot){hot.node, hot.run, depth, repeat, (int32_t)hot.caller1, (int32_t)hot.caller2};
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_threads(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        NUMBER(struct resolved_thread, tid, MIRE_BIND_U64, UINT64_MAX),
+        TEXT(struct resolved_thread, name),
+        TEXT(struct resolved_thread, role),
+        NUMBER(struct resolved_thread, cpu_ms, MIRE_BIND_FACT, UINT64_MAX),
+        NUMBER(struct resolved_thread, node, MIRE_BIND_U32, UINT32_MAX),
+    };
+    struct resolved *doc = out;
+    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
+    size_t count = outcome ? 0 : json_size(bind->json, at);
+    struct resolved_thread *threads = arena_array(bind->arena, count, sizeof *threads);
+    if (!threads)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
+        threads[i].name = threads[i].role = "";
+        outcome = bind_object(bind, &threads[i], element, fields, COUNT(fields));
+        if (!outcome && threads[i].node >= doc->node_count)
+            outcome = bind_wrong(bind, "thread %zu points nowhere", i);
+    }
+    doc->threads = threads;
+    doc->thread_count = count;
+    return outcome;
+}
+
+static enum bind_outcome read_facts(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {TEXT(struct resolved_fact, name), TEXT(struct resolved_fact, value)};
+    struct resolved *doc = out;
+    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
+    size_t count = outcome ? 0 : json_size(bind->json, at);
+    struct resolved_fact *facts = arena_array(bind->arena, count, sizeof *facts);
+    if (!facts)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
+        facts[i] = (struct resolved_fact){"", ""};
+        outcome = bind_object(bind, &facts[i], element, fields, COUNT(fields));
+    }
+    doc->facts = facts;
+    doc->fact_count = count;
+    return outcome;
+}
+
+static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        NUMBER(struct report_cost, samples, MIRE_BIND_U64, UINT64_MAX),
+        NUMBER(struct report_cost, stopped_max_ns, MIRE_BIND_U64, UINT64_MAX),
+        NUMBER(struct report_cost, stopped_sum_ns, MIRE_BIND_U64, UINT64_MAX),
+        NUMBER(struct report_cost, unwind_sum_ns, MIRE_BIND_U64, UINT64_MAX),
+        NUMBER(struct report_cost, watch_cpu_us, MIRE_BIND_U64, UINT64_MAX),
+    };
+    return bind_object(bind, &((struct resolved *)out)->cost, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_version(struct bind *bind, void *out, uint32_t at)
+{
+    uint64_t version;
+    (void)out;
+    return bind_number(&version, bind, at, MIRE_RESOLVED_VERSION, MIRE_RESOLVED_VERSION);
+}
+
+static enum bind_outcome read_document(struct resolved *out, struct arena *arena, const struct json *json)
+{
+    static const struct bind_field fields[] = {
+        {.name = "resolved", .want = MIRE_BIND_OTHER, .read = read_version, .required = true},
+        OTHER("gate", read_gate),
+        {"launch", MIRE_BIND_BOOL, offsetof(struct resolved, launch), false, 0, 0, 0, NULL},
+        NUMBER(struct resolved, threshold_ms, MIRE_BIND_U32, UINT32_MAX),
+        NUMBER(struct resolved, late_ms, MIRE_BIND_U64, UINT64_MAX),
+        TEXT(struct resolved, guess),
+        OTHER("thread", read_watched),
+        {.name = "places", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},
+        {.name = "nodes", .want = MIRE_BIND_OTHER, .read = read_nodes, .required = true},
+        {.name = "samples", .want = MIRE_BIND_OTHER, .read = read_samples, .required = true},
+        {.name = "hot", .want = MIRE_BIND_OTHER, .read = read_hot, .required = true},
+        OTHER("threads", read_threads),
+        OTHER("facts", read_facts),
+        OTHER("cost", read_cost),
+    };
+    struct bind_fault fault;
+    struct bind bind = {.json = json, .arena = arena, .fault = &fault};
+    return bind_object(&bind, out, 0, fields, COUNT(fields));
+}
+
+int resolved_decode(struct resolved *out, struct arena *arena, const unsigned char *bytes, size_t len)
+{
+    *out = (struct resolved){.guess = "", .thread.name = ""};
+    unsigned long long plain_len = ZSTD_getFrameContentSize(bytes, len);
+    if (plain_len > PLAIN_MAX) /* the two error values are the largest */
+        goto bad;
+    char *plain = arena_alloc(arena, (size_t)plain_len + 1);
+    if (!plain || ZSTD_decompress(plain, (size_t)plain_len, bytes, len) != plain_len)
+        goto bad;
+    struct json json;
+    struct json_fault fault;
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    json_init(&json);
+    int outcome = json_read(&json, &fault, plain, (size_t)plain_len, &limits);
+    if (!outcome)
+        outcome = (int)read_document(out, arena, &json);
+    json_fini(&json);
+    if (!outcome)
+        return 0;
+bad:
+    *out = (struct resolved){.guess = "", .thread.name = ""};
+    return -1;
+}

@@ -1,0 +1,147 @@
+/*
+ * resolved.c - writes the resolved-stack document. Columns, because zstd likes them; read.c reads it back.
+ */
+#include "model/resolved.h"
+#include "json/write.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+#define LEVEL 3
+
+static void write_fact(struct json_writer *w, const char *key, struct fact fact)
+{
+    if (fact.known)
+        json_write_u64(w, key, fact.value);
+}
+
+static void write_watched(struct json_writer *w, const struct report_watched *thread)
+{
+    json_write_open(w, "thread", '{');
+    write_fact(w, "tid", thread->tid);
+    json_write_text(w, "name", thread->name);
+    write_fact(w, "cpu_ms", thread->cpu_ms);
+    write_fact(w, "voluntary_switches", thread->voluntary_switches);
+    write_fact(w, "involuntary_switches", thread->involuntary_switches);
+    write_fact(w, "major_faults", thread->major_faults);
+    write_fact(w, "read_bytes", thread->read_bytes);
+    write_fact(w, "write_bytes", thread->write_bytes);
+    json_write_close(w, '}');
+}
+
+#define COLUMN(w, name, kind, count, value)    \
+    do {                                       \
+        json_write_open(w, name, '[');         \
+        for (size_t i = 0; i < (count); i++)   \
+            json_write_##kind(w, NULL, value); \
+        json_write_close(w, ']');              \
+    } while (0)
+
+static void write_places(struct json_writer *w, const struct resolved *doc)
+{
+    const struct resolved_place *p = doc->places;
+    json_write_open(w, "places", '{');
+    COLUMN(w, "function", text, doc->place_count, p[i].function);
+    COLUMN(w, "image", text, doc->place_count, p[i].image);
+    COLUMN(w, "file", text, doc->place_count, p[i].file);
+    COLUMN(w, "line", u64, doc->place_count, p[i].line);
+    COLUMN(w, "offset", u64, doc->place_count, p[i].offset);
+    COLUMN(w, "named", u64, doc->place_count, p[i].named);
+    COLUMN(w, "inlined", u64, doc->place_count, p[i].inlined);
+    COLUMN(w, "role", text, doc->place_count, role_name(p[i].role));
+    json_write_close(w, '}');
+}
+
+static void write_samples(struct json_writer *w, const struct resolved *doc)
+{
+    const struct report_sample *s = doc->samples;
+    json_write_open(w, "samples", '{');
+    json_write_u64(w, "period_ms", doc->period_ms);
+    COLUMN(w, "at_ms", u64, doc->sample_count, s[i].at_ms);
+    COLUMN(w, "weight_ms", u64, doc->sample_count, s[i].weight_ms);
+    COLUMN(w, "node", u64, doc->sample_count, s[i].node);
+    COLUMN(w, "state", u64, doc->sample_count, (unsigned char)s[i].state);
+    json_write_close(w, '}');
+}
+
+static void write_hot(struct json_writer *w, const struct resolved_hot *hot)
+{
+    json_write_open(w, "hot", '{');
+    json_write_u64(w, "node", hot->node);
+    json_write_u64(w, "run", hot->run);
+    COLUMN(w, "repeat", u64, hot->depth, hot->repeat[i]);
+    json_write_i64(w, "caller1", hot->caller1);
+    json_write_i64(w, "caller2", hot->caller2);
+    json_write_close(w, '}');
+}
+
+static void write_lists(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "threads", '[');
+    for (size_t i = 0; i < doc->thread_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_u64(w, "tid", doc->threads[i].tid);
+        json_write_text(w, "name", doc->threads[i].name);
+        json_write_text(w, "role", doc->threads[i].role);
+        write_fact(w, "cpu_ms", doc->threads[i].cpu_ms);
+        json_write_u64(w, "node", doc->threads[i].node);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    json_write_open(w, "facts", '[');
+    for (size_t i = 0; i < doc->fact_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "name", doc->facts[i].name);
+        json_write_text(w, "value", doc->facts[i].value);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+static void write_document(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, NULL, '{');
+    json_write_u64(w, "resolved", MIRE_RESOLVED_VERSION);
+    json_write_text(w, "gate", gate_name(doc->gate));
+    json_write_bool(w, "launch", doc->launch);
+    json_write_u64(w, "threshold_ms", doc->threshold_ms);
+    json_write_u64(w, "late_ms", doc->late_ms);
+    json_write_text(w, "guess", doc->guess);
+    write_watched(w, &doc->thread);
+    write_places(w, doc);
+    json_write_open(w, "nodes", '{');
+    COLUMN(w, "parent", u64, doc->node_count - 1, doc->nodes[i + 1].parent);
+    COLUMN(w, "place", u64, doc->node_count - 1, doc->nodes[i + 1].place);
+    json_write_close(w, '}');
+    write_samples(w, doc);
+    write_hot(w, &doc->hot);
+    write_lists(w, doc);
+    json_write_open(w, "cost", '{');
+    json_write_u64(w, "samples", doc->cost.samples);
+    json_write_u64(w, "stopped_max_ns", doc->cost.stopped_max_ns);
+    json_write_u64(w, "stopped_sum_ns", doc->cost.stopped_sum_ns);
+    json_write_u64(w, "unwind_sum_ns", doc->cost.unwind_sum_ns);
+    json_write_u64(w, "watch_cpu_us", doc->cost.watch_cpu_us);
+    json_write_close(w, '}');
+    json_write_close(w, '}');
+}
+
+int resolved_encode(unsigned char **bytes_out, size_t *len_out, const struct resolved *doc)
+{
+    struct json_writer w;
+    json_write_begin(&w);
+    write_document(&w, doc);
+    unsigned char *bytes = NULL;
+    size_t room = ZSTD_compressBound(w.len);
+    if (!w.failed)
+        bytes = malloc(room);
+    size_t len = bytes ? ZSTD_compress(bytes, room, w.text, w.len, LEVEL) : 0;
+    free(w.text);
+    if (!bytes || ZSTD_isError(len)) {
+        free(bytes);
+        return -1;
+    }
+    *bytes_out = bytes;
+    *len_out = len;
+    return 0;
+}

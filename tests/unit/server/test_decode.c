@@ -1,0 +1,308 @@
+/* Runs every vector of schema/wire/vectors, none skipped, and what concerns compression and bounds. */
+#include "decode/decode.h"
+#include "json/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define VECTORS MIRE_SOURCE_DIR "/schema/wire/vectors"
+
+static char *slurp(size_t *len_out, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("cannot open %s", path);
+    char *bytes = malloc(8 << 20);
+    *len_out = fread(bytes, 1, 8 << 20, file);
+    fclose(file);
+    return realloc(bytes, *len_out ? *len_out : 1);
+}
+
+static char *vector(size_t *len_out, const char *kind, const char *name, const char *file)
+{
+    char path[512];
+    snprintf(path, sizeof path, VECTORS "/%s/%s/%s", kind, name, file);
+    return slurp(len_out, path);
+}
+
+static int each_vector(const char *kind, void (*check)(const char *name))
+{
+    char path[512];
+    int count = 0;
+    snprintf(path, sizeof path, VECTORS "/%s", kind);
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (entry->d_name[0] != '.') {
+            check(entry->d_name);
+            count++;
+        }
+    closedir(dir);
+    return count;
+}
+
+static void check_text(const struct json *expect, const char *name, const char *what, const char *got)
+{
+    uint32_t at = json_member(expect, 0, what);
+    if (at && !json_is(expect, at, got))
+        fail_msg("%s: %s is %s", name, what, got);
+}
+
+static void check_number(const struct json *expect, const char *name, const char *what, uint64_t got)
+{
+    uint64_t want;
+    uint32_t at = json_member(expect, 0, what);
+    if (at && (!json_u64(&want, expect, at) || want != got))
+        fail_msg("%s: %s is %llu", name, what, (unsigned long long)got);
+}
+
+static void check_stacks(const struct json *expect, const char *name, const struct report *report)
+{
+    uint32_t stacks = json_member(expect, 0, "stacks");
+    if (!stacks)
+        return;
+    assert_int_equal(json_size(expect, stacks), report->hang.sample_count);
+    uint32_t stack = stacks + 1;
+    for (size_t i = 0; i < report->hang.sample_count; i++, stack = json_next(expect, stack)) {
+        uint32_t node = report->hang.samples[i].node;
+        uint32_t want = stack + 1;
+        for (uint32_t k = 0; k < json_size(expect, stack); k++, want = json_next(expect, want)) {
+            assert_int_not_equal(node, 0);
+            const struct report_frame *frame = &report->frames[report->nodes[node].frame];
+            uint64_t offset;
+            assert_true(json_u64(&offset, expect, want + 2));
+            if (offset != frame->offset ||
+                !json_is(expect, want + 1, frame->image < 0 ? "" : report->images[frame->image].name))
+                fail_msg("%s: frame %u of sample %zu differs", name, k, i);
+            node = report->nodes[node].parent;
+        }
+        assert_int_equal(node, 0);
+    }
+}
+
+static void check_valid(const char *name)
+{
+    size_t len, expect_len;
+    char *body = vector(&len, "valid", name, "report.json");
+    char *text = vector(&expect_len, "valid", name, "expect.json");
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    if (decode_report(&report, &arena, &fault, "mire", "identity", body, len))
+        fail_msg("%s: refused at %zu %s: %s", name, fault.position, fault.path, fault.text);
+    struct json expect;
+    struct json_fault json_fault;
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    json_init(&expect);
+    assert_int_equal(json_read(&expect, &json_fault, text, expect_len, &limits), MIRE_JSON_OK);
+    check_text(&expect, name, "id", report.id);
+    check_text(&expect, name, "app", report.app.name);
+    check_text(&expect, name, "version", report.app.version);
+    check_number(&expect, name, "images", report.image_count);
+    check_number(&expect, name, "frames", report.frame_count);
+    check_number(&expect, name, "nodes", report.node_count - 1);
+    check_number(&expect, name, "samples", report.hang.sample_count);
+    check_number(&expect, name, "threads", report.thread_count);
+    check_number(&expect, name, "begin_ns", report.hang.begin_ns);
+    check_number(&expect, name, "duration_ms", report.hang.duration_ms);
+    check_stacks(&expect, name, &report);
+    uint32_t open = json_member(&expect, 0, "open");
+    if (open)
+        assert_int_equal(json_kind(&expect, open) == MIRE_JSON_TRUE, report.hang.open);
+    json_fini(&expect);
+    arena_fini(&arena);
+    free(body);
+    free(text);
+}
+
+static void check_invalid(const char *name)
+{
+    size_t len, expect_len;
+    char *body = vector(&len, "invalid", name, "report.json");
+    char *text = vector(&expect_len, "invalid", name, "expect.json");
+    char id[37];
+    struct decode_fault fault;
+    enum decode_outcome outcome = decode_check(id, &fault, "mire", "identity", body, len);
+    struct json expect;
+    struct json_fault json_fault;
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    json_init(&expect);
+    assert_int_equal(json_read(&expect, &json_fault, text, expect_len, &limits), MIRE_JSON_OK);
+    bool json = json_is(&expect, json_member(&expect, 0, "error"), "json");
+    if (outcome != (json ? MIRE_DECODE_MALFORMED : MIRE_DECODE_WRONG))
+        fail_msg("%s: outcome %d (%s %s)", name, outcome, fault.path, fault.text);
+    uint32_t at = json_member(&expect, 0, json ? "position" : "path");
+    uint64_t position;
+    if (json && at && (!json_u64(&position, &expect, at) || position != fault.position))
+        fail_msg("%s: position %zu (%s)", name, fault.position, fault.text);
+    if (!json && !json_is(&expect, at, fault.path))
+        fail_msg("%s: path %s (%s)", name, fault.path, fault.text);
+    assert_true(fault.text[0]);
+    json_fini(&expect);
+    free(body);
+    free(text);
+}
+
+static void every_valid_vector_is_read_as_it_says(void **state)
+{
+    (void)state;
+    assert_true(each_vector("valid", check_valid) >= 10);
+}
+
+static void every_invalid_vector_is_refused_where_it_says(void **state)
+{
+    (void)state;
+    assert_true(each_vector("invalid", check_invalid) >= 100);
+}
+
+static void absent_fields_have_their_defaults(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "smallest", "report.json");
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    assert_string_equal(report.app.build, "");
+    assert_string_equal(report.app.channel, "public");
+    assert_string_equal(report.hang.guess, "");
+    assert_false(report.hang.thread.cpu_ms.known);
+    assert_false(report.hang.hot.known);
+    assert_true(report_weight(&report) == 1);
+    arena_fini(&arena);
+    free(body);
+}
+
+static void a_text_with_a_nul_reads_as_text(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "every-field", "report.json");
+    char *name = strstr(body, "mapview");
+    memcpy(name, "\\u0000a", 7);
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    assert_string_equal(report.app.name, "\xef\xbf\xbd"
+                                         "a");
+    assert_true(report_weight(&report) == 4);
+    arena_fini(&arena);
+    free(body);
+}
+
+static size_t zip(unsigned char *out, size_t room, const char *plain, size_t len)
+{
+    z_stream stream = {
+        .next_in = (Bytef *)(uintptr_t)plain, .avail_in = (uInt)len, .next_out = out, .avail_out = (uInt)room};
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&stream);
+    return room - stream.avail_out;
+}
+
+static void compressed_bodies_are_read_and_cut_ones_refused(void **state)
+{
+    (void)state;
+    size_t len;
+    char id[37];
+    struct decode_fault fault;
+    static unsigned char packed[1 << 20];
+    char *body = vector(&len, "valid", "every-field", "report.json");
+    for (int gzip = 0; gzip < 2; gzip++) {
+        const char *encoding = gzip ? "gzip" : "zstd";
+        size_t n = gzip ? zip(packed, sizeof packed, body, len) : ZSTD_compress(packed, sizeof packed, body, len, 3);
+        assert_string_equal(decode_encoding_of(packed, n), encoding);
+        assert_int_equal(decode_check(id, &fault, "mire", encoding, packed, n), MIRE_DECODE_OK);
+        assert_string_equal(id, "019aa1b2-c3d4-7e5f-8a6b-0123456789ab");
+        for (size_t cut = 0; cut < n; cut++) {
+            assert_int_equal(decode_check(id, &fault, "mire", encoding, packed, cut), MIRE_DECODE_MALFORMED);
+            assert_true(fault.position <= cut);
+        }
+        for (size_t i = 0; i < n; i++) {
+            packed[i] ^= 0x55;
+            (void)decode_check(id, &fault, "mire", encoding, packed, n); /* must only not crash */
+            packed[i] ^= 0x55;
+        }
+        packed[n] = 'x';
+        assert_int_equal(decode_check(id, &fault, "mire", encoding, packed, n + 1), MIRE_DECODE_MALFORMED);
+    }
+    free(body);
+}
+
+static void what_unpacks_to_too_much_is_refused(void **state)
+{
+    (void)state;
+    char id[37];
+    struct decode_fault fault;
+    size_t len = (size_t)MIRE_DECODE_PLAIN_MAX + 1;
+    char *zeros = calloc(1, len);
+    unsigned char *packed = malloc(ZSTD_compressBound(len));
+    size_t n = ZSTD_compress(packed, ZSTD_compressBound(len), zeros, len, 1);
+    assert_int_equal(decode_check(id, &fault, "mire", "zstd", packed, n), MIRE_DECODE_TOO_BIG);
+    ZSTD_CCtx *unsized = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(unsized, ZSTD_c_contentSizeFlag, 0);
+    n = ZSTD_compress2(unsized, packed, ZSTD_compressBound(len), zeros, len);
+    assert_int_equal(decode_check(id, &fault, "mire", "zstd", packed, n), MIRE_DECODE_TOO_BIG);
+    ZSTD_freeCCtx(unsized);
+    n = zip(packed, ZSTD_compressBound(len), zeros, len);
+    assert_int_equal(decode_check(id, &fault, "mire", "gzip", packed, n), MIRE_DECODE_TOO_BIG);
+    assert_int_equal(decode_check(id, &fault, "mire", "identity", zeros, len), MIRE_DECODE_TOO_BIG);
+    free(packed);
+    free(zeros);
+}
+
+static void unknown_formats_and_encodings_are_refused(void **state)
+{
+    (void)state;
+    char id[37];
+    struct decode_fault fault;
+    assert_int_equal(decode_check(id, &fault, "matrix", "identity", "{}", 2), MIRE_DECODE_UNKNOWN);
+    assert_int_equal(decode_check(id, &fault, "mire", "br", "{}", 2), MIRE_DECODE_UNKNOWN);
+    assert_true(fault.text[0]);
+}
+
+static void a_small_arena_is_an_outcome_not_a_crash(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "every-field", "report.json");
+    for (size_t limit = 0; limit < 16000; limit += 61) {
+        struct arena arena;
+        struct report report;
+        struct decode_fault fault;
+        arena_init(&arena, limit);
+        (void)decode_report(&report, &arena, &fault, "mire", "identity", body, len);
+        arena_fini(&arena);
+    }
+    free(body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_valid_vector_is_read_as_it_says),
+        cmocka_unit_test(every_invalid_vector_is_refused_where_it_says),
+        cmocka_unit_test(absent_fields_have_their_defaults),
+        cmocka_unit_test(a_text_with_a_nul_reads_as_text),
+        cmocka_unit_test(compressed_bodies_are_read_and_cut_ones_refused),
+        cmocka_unit_test(what_unpacks_to_too_much_is_refused),
+        cmocka_unit_test(unknown_formats_and_encodings_are_refused),
+        cmocka_unit_test(a_small_arena_is_an_outcome_not_a_crash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
