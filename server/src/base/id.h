@@ -1,0 +1,57 @@
+/*
+ * id.h - identifiers: UUIDs, slots, access keys, hex, hashes. Any thread.
+ */
+#ifndef MIRE_BASE_ID_H
+#define MIRE_BASE_ID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MIRE_SLOT_COUNT     64 /* distribution buckets of the high-volume tables */
+#define MIRE_UUID_TEXT      37 /* room for a UUID as text, with NUL */
+#define MIRE_KEY_TEXT       44 /* room for an access key, with NUL: mk_ and 40 characters */
+#define MIRE_KEY_HASH       32 /* bytes of a key's hash */
+#define MIRE_KEY_PREFIX_LEN 9  /* characters of a key that may be shown: mk_ and six */
+
+struct uuid {
+    uint8_t bytes[16];
+};
+
+/* Read xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, either case. False if `len` bytes are not that. */
+bool uuid_parse(struct uuid *out, const char *text, size_t len);
+
+/* Lower case, NUL-terminated. */
+void uuid_format(char out[MIRE_UUID_TEXT], const struct uuid *uuid);
+
+/* A new UUIDv7 of this instant. */
+void uuid_make(struct uuid *out, int64_t wall_us);
+
+/* Version 7 of the RFC 9562 variant? */
+bool uuid_is_v7(const struct uuid *uuid);
+
+/* The instant inside a UUIDv7. */
+int64_t uuid_wall_us(const struct uuid *uuid);
+
+/* The bucket of a report, 0..63: FNV-1a over the 16 bytes, folded. Never changes: it is in stored keys. */
+int16_t uuid_slot(const struct uuid *uuid);
+
+/* `len` bytes as 2 * len hex digits and a NUL. */
+void hex_format(char *out, const uint8_t *bytes, size_t len);
+
+/* 2 * len hex digits, either case, to `len` bytes; false if they are not that. */
+bool hex_parse(uint8_t *out, const char *digits, size_t len);
+
+/* BLAKE2b of `len` bytes to `out_len` (16..64) bytes. */
+void hash_blake2b(uint8_t *out, size_t out_len, const void *bytes, size_t len);
+
+/* A new random access key. */
+void key_make(char out[MIRE_KEY_TEXT]);
+
+/* Does it look like a key: mk_ and 40 characters of a-z2-7? */
+bool key_is_wellformed(const char *text, size_t len);
+
+/* What is stored of a key. */
+void key_hash(uint8_t out[MIRE_KEY_HASH], const char *text, size_t len);
+
+#endif

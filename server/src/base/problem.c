@@ -1,0 +1,16 @@
+/*
+ * problem.c - filling a problem.
+ */
+#include "base/problem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void problem_set(struct problem *problem, const char *code, const char *format, ...)
+{
+    va_list args;
+    problem->code = code;
+    va_start(args, format);
+    vsnprintf(problem->text, sizeof problem->text, format, args);
+    va_end(args);
+}

@@ -1,0 +1,35 @@
+/*
+ * text.h - bytes that grow while they are written.
+ *
+ * A failed append marks the text; later appends do nothing. So write it all, then ask text_failed() once. The bytes are
+ * followed by a NUL that is not counted. Thread: one at a time per text.
+ */
+#ifndef MIRE_BASE_TEXT_H
+#define MIRE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    char *bytes; /* malloc'd; NULL while empty */
+    size_t len;
+    size_t room;
+    bool failed; /* memory ran out: the content is cut */
+};
+
+/* Release the bytes; the text is empty and usable again. */
+void text_fini(struct text *text);
+
+void text_append(struct text *text, const void *bytes, size_t len);
+void text_add(struct text *text, const char *string);
+__attribute__((format(printf, 2, 3))) void text_printf(struct text *text, const char *format, ...);
+
+/* Append as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void text_add_json(struct text *text, const char *bytes, size_t len);
+
+static inline bool text_failed(const struct text *text)
+{
+    return text->failed;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * inbox.h - reports that wait to be worked on.
+ *
+ *     ingest: inbox_store_batch()  report + inbox row, one transaction a batch
+ *     work:   begin; inbox_claim(); derive ...; inbox_finish() or inbox_fail(); commit
+ *
+ * A claim holds row locks of the worker's transaction: if the worker dies, PostgreSQL gives the rows back and nothing
+ * it derived is there. So each report is counted once, however often it was begun.
+ */
+#ifndef MIRE_INBOX_INBOX_H
+#define MIRE_INBOX_INBOX_H
+
+#include "base/arena.h"
+#include "base/id.h"
+#include "pg/pg.h"
+
+#include <stdint.h>
+
+#define MIRE_INBOX_ATTEMPTS_MAX 5 /* then a report goes to unworked */
+
+/* A report as received. */
+struct inbox_row {
+    struct uuid report_id; /* UUIDv7 */
+    int32_t app_id;
+    const char *format;   /* "mire" */
+    const char *encoding; /* "identity", "zstd", "gzip" */
+    const void *body;     /* borrowed */
+    size_t body_len;
+};
+
+/*
+ * Store `count` rows durably, all or none, in one transaction on one connection. A row that is there already is left as
+ * it is. 0 means committed; MIRE_FAULT_AWAY may mean committed too, which storing again settles.
+ */
+int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count);
+
+/* One claimed report; texts and body live in the arena given to inbox_claim. */
+struct inbox_claim {
+    struct uuid report_id;
+    int16_t slot;
+    int32_t day;
+    int32_t app_id;
+    int64_t received_us;
+    const char *format;
+    const char *encoding;
+    const uint8_t *body;
+    size_t body_len;
+    int attempts; /* that failed before */
+};
+
+/*
+ * Claim up to `cap` reports that are due, oldest first, inside the caller's write transaction; others pass over them
+ * until it ends.
+ *   got_out  reports claimed; 0: nothing is due
+ * 0 or a fault.
+ */
+int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena);
+
+/* Its derived rows are written: remove it from the inbox. Same transaction as the claim. 0 or a fault. */
+int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim);
+
+/*
+ * It could not be worked on. After MIRE_INBOX_ATTEMPTS_MAX failures, or at once if `is_final` (the report itself is at
+ * fault: trying again cannot help), it goes to unworked; else it is due again after 2, 4, 8, 16 seconds.
+ *   stage   decode, symbolicate, feature, cluster, aggregate
+ *   reason  what the stage said
+ * 0 or a fault.
+ */
+int inbox_fail(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason, bool is_final);
+
+struct inbox_depth {
+    int64_t waiting;   /* rows */
+    int64_t oldest_us; /* age of the oldest, microseconds; 0 if none */
+    int64_t unworked;  /* rows */
+};
+
+int inbox_depth(struct inbox_depth *out, struct pg *pg);
+
+/*
+ * A bell between ingest and the workers of one process: inbox_ring() wakes a worker that waits. It is a hint; workers
+ * of other processes poll. Any thread.
+ */
+struct inbox_bell;
+int inbox_bell_new(struct inbox_bell **out);
+void inbox_bell_free(struct inbox_bell *bell);
+void inbox_ring(struct inbox_bell *bell); /* NULL is fine */
+
+/* Wait for a ring since `*seen` (start with 0), at most `timeout_ms`. True if it rang. */
+bool inbox_wait(struct inbox_bell *bell, uint64_t *seen, int timeout_ms);
+
+#endif

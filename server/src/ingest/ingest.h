@@ -1,0 +1,82 @@
+/*
+ * ingest.h - POST /api/v1/reports: check the key, check the body, make it durable, answer 202.
+ *
+ *     request -> key -> check -> queue (bounded) -> writers -> store_batch = one COMMIT -> 202 for each
+ *
+ * The queue is drained by a few writer threads; a batch is whatever has gathered while the one before was committed, so
+ * nothing is ever delayed on purpose. Not acknowledged means not promised: when the store is away or the queue is full
+ * the answer is 503 with Retry-After, and the device keeps its report and sends it again under the same id.
+ */
+#ifndef MIRE_INGEST_INGEST_H
+#define MIRE_INGEST_INGEST_H
+
+#include "base/id.h"
+#include "base/problem.h"
+#include "http/http.h"
+#include "inbox/inbox.h"
+
+#include <stdint.h>
+
+#define MIRE_REPORT_MAX_BYTES (4u << 20) /* of a body as sent: ten times the largest report an SDK writes */
+
+/* What a look at the body found. */
+enum ingest_check {
+    MIRE_CHECK_GOOD = 0,
+    MIRE_CHECK_MALFORMED, /* cannot be read: bad compression or JSON; problem has the position -> 400 */
+    MIRE_CHECK_INVALID,   /* can be read and breaks the schema; problem has the path -> 422 */
+    MIRE_CHECK_TOO_LARGE, /* larger than a report may be when decompressed -> 413 */
+};
+
+struct ingest_verdict {
+    struct uuid report_id;
+    const char *format; /* static */
+};
+
+/* What ingest needs from others. Each function is called from many threads at once. */
+struct ingest_needs {
+    void *check_context;
+    /* enum ingest_check or a fault. `encoding` is identity, zstd or gzip. Does not block. */
+    int (*check)(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
+                 const char *encoding);
+    void *key_context;
+    /* App that a key of scope ingest opens: 0 found, 1 unknown or revoked, or a fault. May block. */
+    int (*key_find)(void *context, int32_t *app_out, const uint8_t hash[MIRE_KEY_HASH]);
+    void *store_context;
+    /* 0 when the rows are durable, else a fault. Blocks. */
+    int (*store_batch)(void *context, const struct inbox_row *rows, size_t count);
+    struct inbox_bell *bell; /* rung after each batch; may be NULL */
+};
+
+struct ingest_options {
+    struct ingest_needs needs;
+    const struct log *log;
+    int writers;            /* threads */
+    size_t batch_rows_max;  /* 1..MIRE_BATCH_ROWS_MAX */
+    size_t batch_bytes_max; /* a batch ends with the row that reaches it */
+    size_t queue_bytes_max; /* bodies queued or being written; more is 503 */
+    size_t queue_rows_max;
+    int64_t key_ttl_ms; /* a found key is believed so long; an unknown one a tenth of it */
+};
+
+#define MIRE_BATCH_ROWS_MAX 128
+#define MIRE_INGEST_OPTIONS_INIT                                                          \
+    {                                                                                     \
+        .writers = 3, .batch_rows_max = MIRE_BATCH_ROWS_MAX, .batch_bytes_max = 1u << 20, \
+        .queue_bytes_max = 64u << 20, .queue_rows_max = 8192, .key_ttl_ms = 10000         \
+    }
+
+struct ingest;
+
+/* Start the writers. 0 or a fault. */
+int ingest_start(struct ingest **out, const struct ingest_options *options);
+
+/* Finish what is queued (no request may come any more), stop the writers. NULL is fine. */
+void ingest_stop(struct ingest *ingest);
+
+/* The route, whose table's context must be the struct ingest. */
+extern const struct http_route ingest_routes[];
+extern const size_t ingest_route_count;
+
+void ingest_metrics(struct ingest *ingest, struct text *out);
+
+#endif
