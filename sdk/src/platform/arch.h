@@ -1,0 +1,46 @@
+/*
+ * arch.h - the processor: its registers as DWARF numbers them, and its relocations. Signal-safe.
+ * One file per processor implements it: arch_x86_64.c, arch_aarch64.c.
+ */
+#ifndef MIRE_PLATFORM_ARCH_H
+#define MIRE_PLATFORM_ARCH_H
+
+#include "base/base.h"
+
+#define MIRE_REGS_MAX 33 /* aarch64: x0..x30, sp, and a column to spare */
+#define MIRE_NO_REG   255
+
+struct arch {
+    uint8_t reg_count;
+    uint8_t sp, fp;    /* DWARF numbers */
+    uint8_t link;      /* holds the return address of a leaf; MIRE_NO_REG where calls push it */
+    uint8_t ra_column; /* where call frame information usually puts the return address */
+    uint16_t elf_machine;
+    uint32_t reloc_slot; /* relocation of a PLT's slot, and of a GOT's entry */
+    uint32_t reloc_data;
+};
+extern const struct arch mire__arch;
+
+/* Registers of one frame. Those whose bit is not set in `known` were lost on the way out. */
+struct regs {
+    uint64_t pc;
+    uint64_t known;
+    uint64_t value[MIRE_REGS_MAX];
+};
+
+/* The registers a signal handler's third argument holds. */
+void mire__arch_as_regs(struct regs *out, const void *ucontext);
+
+/* A return address without the signature some processors put into its upper bits. */
+uint64_t mire__arch_bare(uint64_t address);
+
+/*
+ * Where the call before `return_address` goes, judged by the instruction's bytes.
+ *   code       the MIRE_CALL_BYTES bytes in front of return_address
+ *   target_out where it goes; 0 where only run time can tell
+ * Returns false if there is no call there.
+ */
+#define MIRE_CALL_BYTES 8
+bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const uint8_t code[MIRE_CALL_BYTES]);
+
+#endif

@@ -1,0 +1,49 @@
+/* arch_aarch64.c - see arch.h. Signal-safe. */
+#include "platform/arch.h"
+
+#include <elf.h>
+#include <string.h>
+#include <ucontext.h>
+
+const struct arch mire__arch = {
+    .reg_count = 32,
+    .sp = 31,
+    .fp = 29,
+    .link = 30,
+    .ra_column = 30,
+    .elf_machine = EM_AARCH64,
+    .reloc_slot = R_AARCH64_JUMP_SLOT,
+    .reloc_data = R_AARCH64_GLOB_DAT,
+};
+
+void mire__arch_as_regs(struct regs *out, const void *ucontext)
+{
+    const ucontext_t *context = ucontext;
+
+    for (size_t i = 0; i < 31; i++)
+        out->value[i] = context->uc_mcontext.regs[i];
+    out->value[31] = context->uc_mcontext.sp;
+    out->pc = context->uc_mcontext.pc;
+    out->known = 0xffffffffu;
+}
+
+/* User addresses have 48 bits (52 where a program asks for them); the signature sits above. */
+uint64_t mire__arch_bare(uint64_t address)
+{
+    return address & 0x0000ffffffffffffull;
+}
+
+bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const uint8_t code[MIRE_CALL_BYTES])
+{
+    uint32_t word;
+
+    *target_out = 0;
+    memcpy(&word, code + MIRE_CALL_BYTES - 4, sizeof(word));
+    if (word >> 26 == 0x25) { /* BL: 26 bits, in words */
+        int64_t distance = (int64_t)((uint64_t)(word & 0x3ffffff) << 38) >> 36;
+
+        *target_out = return_address - 4 + (uint64_t)distance;
+        return true;
+    }
+    return (word & 0xfffffc1f) == 0xd63f0000; /* BLR */
+}

@@ -1,0 +1,69 @@
+/* arch_x86_64.c - see arch.h. Signal-safe. */
+#include "platform/arch.h"
+
+#include <elf.h>
+#include <string.h>
+#include <ucontext.h>
+
+const struct arch mire__arch = {
+    .reg_count = 17,
+    .sp = 7,
+    .fp = 6,
+    .link = MIRE_NO_REG,
+    .ra_column = 16,
+    .elf_machine = EM_X86_64,
+    .reloc_slot = R_X86_64_JUMP_SLOT,
+    .reloc_data = R_X86_64_GLOB_DAT,
+};
+
+void mire__arch_as_regs(struct regs *out, const void *ucontext)
+{
+    static const uint8_t from[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+                                   REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    const ucontext_t *context = ucontext;
+
+    for (size_t i = 0; i < MIRE_COUNT(from); i++)
+        out->value[i] = (uint64_t)context->uc_mcontext.gregs[from[i]];
+    out->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    out->known = (1u << MIRE_COUNT(from)) - 1;
+}
+
+uint64_t mire__arch_bare(uint64_t address)
+{
+    return address;
+}
+
+/* FF /2 with its operand in 2..7 bytes; prefixes come before it and do not matter. */
+static bool indirect_call(const uint8_t *code, size_t size)
+{
+    const uint8_t *at = code + MIRE_CALL_BYTES - size;
+    uint8_t mod = at[1] >> 6, rm = at[1] & 7;
+    size_t need = 2;
+
+    if (at[0] != 0xff || (at[1] >> 3 & 7) != 2)
+        return false;
+    if (mod != 3 && rm == 4)
+        need++;
+    if (mod == 1)
+        need++;
+    if (mod == 2 || (mod == 0 && rm == 5))
+        need += 4;
+    return need == size;
+}
+
+bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const uint8_t code[MIRE_CALL_BYTES])
+{
+    *target_out = 0;
+    if (code[MIRE_CALL_BYTES - 5] == 0xe8) {
+        int32_t distance;
+
+        memcpy(&distance, code + MIRE_CALL_BYTES - 4, sizeof(distance));
+        *target_out = return_address + (uint64_t)(int64_t)distance;
+        return true;
+    }
+    for (size_t size = 2; size <= 7; size++) {
+        if (indirect_call(code, size))
+            return true;
+    }
+    return false;
+}

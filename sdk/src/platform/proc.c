@@ -1,0 +1,254 @@
+/* proc.c - what /proc says about this process and its threads. Signal-safe: own number parsing, no stdio. */
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TICKS_PER_S 100 /* USER_HZ, the unit of /proc on every Linux we run on */
+
+static long open_file(const char *path)
+{
+    return syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+long mire__file_read(char *out, size_t cap_bytes, const char *path)
+{
+    int saved = errno;
+    long fd = open_file(path), got = -1, size = 0;
+
+    if (fd >= 0) {
+        while ((size_t)size + 1 < cap_bytes &&
+               (got = syscall(SYS_read, fd, out + size, cap_bytes - 1 - (size_t)size)) > 0)
+            size += got;
+        syscall(SYS_close, fd);
+    }
+    out[size] = '\0';
+    errno = saved;
+    return fd < 0 || (got < 0 && size == 0) ? -1 : size;
+}
+
+/* "/proc/self/task/TID/NAME", or "/proc/PID/NAME" when of_process. */
+static void proc_path(char out[64], bool of_process, uint32_t number, const char *name)
+{
+    const char *front = of_process ? "/proc/" : "/proc/self/task/";
+    char digits[12];
+    size_t at = 0, count = 0;
+
+    while (*front)
+        out[at++] = *front++;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count > 0)
+        out[at++] = digits[--count];
+    out[at++] = '/';
+    mire__text_copy(out + at, 64 - at, name);
+}
+
+static const char *skip_spaces(const char *text)
+{
+    while (*text == ' ' || *text == '\t')
+        text++;
+    return text;
+}
+
+static const char *read_hex(uint64_t *out, const char *text)
+{
+    text = skip_spaces(text);
+    if (text[0] == '0' && text[1] == 'x')
+        text += 2;
+    for (*out = 0;; text++) {
+        if (*text >= '0' && *text <= '9')
+            *out = *out << 4 | (uint64_t)(*text - '0');
+        else if (*text >= 'a' && *text <= 'f')
+            *out = *out << 4 | (uint64_t)(*text - 'a' + 10);
+        else
+            return text;
+    }
+}
+
+static const char *read_decimal(uint64_t *out, const char *text)
+{
+    text = skip_spaces(text);
+    for (*out = 0; *text >= '0' && *text <= '9'; text++)
+        *out = *out * 10 + (uint64_t)(*text - '0');
+    return text;
+}
+
+/* The number after "key" at a line's beginning; 0 if the line is not there. */
+static uint64_t number_after(const char *text, const char *key)
+{
+    uint64_t value = 0;
+    size_t size = strlen(key);
+
+    while (text && *text) {
+        if (strncmp(text, key, size) == 0) {
+            read_decimal(&value, text + size);
+            return value;
+        }
+        text = strchr(text, '\n');
+        if (text)
+            text++;
+    }
+    return 0;
+}
+
+/* /proc/.../stat after the name in parentheses, which may hold anything: "S 1 2 ...", the letter being field 3. */
+static const char *stat_fields(const char *stat)
+{
+    const char *end = strrchr(stat, ')');
+
+    return end && end[1] == ' ' ? end + 2 : "";
+}
+
+static uint64_t stat_field(const char *stat, int number)
+{
+    const char *at = stat_fields(stat);
+    uint64_t value = 0;
+
+    for (int field = 3; *at && field < number; field++) {
+        at = strchr(at, ' ');
+        if (!at)
+            return 0;
+        at++;
+    }
+    read_decimal(&value, at);
+    return value;
+}
+
+static void read_syscall(struct thread_state *out, const char *text)
+{
+    bool negative = *text == '-';
+    uint64_t number, skipped;
+    const char *at = read_decimal(&number, text + negative);
+
+    if (at == text + negative)
+        return; /* "running" */
+    for (int i = 0; !negative && i < 6; i++)
+        at = read_hex(&skipped, at);
+    at = read_hex(&out->sp, at);
+    read_hex(&out->pc, at);
+    out->syscall = negative ? -1 : (int)number;
+    out->blocked = out->sp != 0 && out->pc != 0;
+}
+
+void mire__thread_state(struct thread_state *out, uint32_t tid)
+{
+    char path[64], text[512];
+
+    *out = (struct thread_state){.letter = '?', .syscall = -1};
+    proc_path(path, false, tid, "syscall");
+    if (mire__file_read(text, sizeof(text), path) > 0)
+        read_syscall(out, text);
+    proc_path(path, false, tid, "stat");
+    if (mire__file_read(text, sizeof(text), path) > 0 && *stat_fields(text))
+        out->letter = *stat_fields(text);
+}
+
+void mire__thread_counters(struct thread_counters *out, uint32_t tid)
+{
+    char path[64], text[4096];
+    long size;
+
+    memset(out, 0, sizeof(*out));
+    out->cpu_ns = mire__thread_cpu_ns(tid);
+    proc_path(path, false, tid, "stat");
+    if (mire__file_read(text, sizeof(text), path) > 0)
+        out->major_faults = stat_field(text, 12);
+    proc_path(path, false, tid, "status");
+    if (mire__file_read(text, sizeof(text), path) > 0) {
+        out->voluntary_switches = number_after(text, "voluntary_ctxt_switches:");
+        out->involuntary_switches = number_after(text, "nonvoluntary_ctxt_switches:");
+    }
+    proc_path(path, false, tid, "io");
+    if (mire__file_read(text, sizeof(text), path) > 0) {
+        out->read_bytes = number_after(text, "read_bytes:");
+        out->write_bytes = number_after(text, "write_bytes:");
+    }
+    proc_path(path, false, tid, "comm");
+    size = mire__file_read(out->name, sizeof(out->name), path);
+    if (size > 0 && out->name[size - 1] == '\n')
+        out->name[size - 1] = '\0';
+}
+
+void mire__process_counters(struct process_counters *out)
+{
+    char text[2048];
+
+    memset(out, 0, sizeof(*out));
+    if (mire__file_read(text, sizeof(text), "/proc/self/stat") > 0) {
+        out->cpu_user_ms = stat_field(text, 14) * (1000 / TICKS_PER_S);
+        out->cpu_system_ms = stat_field(text, 15) * (1000 / TICKS_PER_S);
+        out->thread_count = (uint32_t)stat_field(text, 20);
+    }
+    if (mire__file_read(text, sizeof(text), "/proc/self/status") > 0)
+        out->rss_bytes = number_after(text, "VmRSS:") * 1024;
+}
+
+uint64_t mire__process_start_ticks(uint32_t pid)
+{
+    char path[64], text[1024];
+
+    proc_path(path, true, pid, "stat");
+    return mire__file_read(text, sizeof(text), path) > 0 ? stat_field(text, 22) : 0;
+}
+
+/* "start-end rwxp offset dev inode   path" */
+static bool read_mapping(struct mapping *out, char *line)
+{
+    const char *at = read_hex(&out->start, line);
+    const char *flags;
+
+    if (*at != '-')
+        return false;
+    at = read_hex(&out->end, at + 1);
+    flags = skip_spaces(at);
+    if (strlen(flags) < 5)
+        return false;
+    out->readable = flags[0] == 'r';
+    out->writable = flags[1] == 'w';
+    out->executable = flags[2] == 'x';
+    at = read_hex(&out->offset, flags + 4);
+    at = strchr(skip_spaces(at), ' ');
+    if (!at)
+        return false;
+    out->path = skip_spaces(read_decimal(&out->inode, at));
+    return true;
+}
+
+bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *mapping), void *context, char *buffer,
+                          size_t buffer_bytes)
+{
+    int saved = errno;
+    long fd = open_file("/proc/self/maps"), got = 0;
+    size_t held = 0;
+    bool more = fd >= 0;
+
+    while (more) {
+        got = syscall(SYS_read, fd, buffer + held, buffer_bytes - held);
+        if (got <= 0)
+            break;
+        held += (size_t)got;
+
+        char *line = buffer, *newline;
+        struct mapping mapping;
+
+        while (more && (newline = memchr(line, '\n', held - (size_t)(line - buffer)))) {
+            *newline = '\0';
+            if (read_mapping(&mapping, line))
+                more = visit(context, &mapping);
+            line = newline + 1;
+        }
+        held -= (size_t)(line - buffer);
+        memmove(buffer, line, held);
+        if (held == buffer_bytes)
+            held = 0;
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    errno = saved;
+    return fd >= 0 && got >= 0;
+}

@@ -1,0 +1,72 @@
+/* thread.c - futexes, signals to one thread, random bytes. Signal-safe: system calls without libc's wrappers. */
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+uint32_t mire__pid(void)
+{
+    return (uint32_t)syscall(SYS_getpid);
+}
+
+uint32_t mire__tid(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+void mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+    struct timespec deadline = {(time_t)(deadline_ns / MIRE_NS_PER_S), (long)(deadline_ns % MIRE_NS_PER_S)};
+    int saved = errno;
+
+    /* FUTEX_WAIT_BITSET takes the deadline as a point on CLOCK_MONOTONIC. */
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+            deadline_ns == UINT64_MAX ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
+    errno = saved;
+}
+
+void mire__futex_wake(_Atomic uint32_t *word)
+{
+    int saved = errno;
+
+    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+    errno = saved;
+}
+
+bool mire__thread_signal(uint32_t tid, int signal)
+{
+    int saved = errno;
+    long failed = syscall(SYS_tgkill, mire__pid(), tid, signal);
+
+    errno = saved;
+    return failed == 0;
+}
+
+void mire__random(void *out, size_t size_bytes)
+{
+    uint8_t *bytes = out;
+    int saved = errno;
+    long got = syscall(SYS_getrandom, out, size_bytes, 1 /* GRND_NONBLOCK */);
+    uint64_t mix = mire__now_ns() ^ (uint64_t)mire__tid() << 40;
+
+    errno = saved;
+    for (size_t i = got > 0 ? (size_t)got : 0; i < size_bytes; i++) {
+        mix = mix * 6364136223846793005ull + 1442695040888963407ull;
+        bytes[i] = (uint8_t)(mix >> 56);
+    }
+}
+
+void mire__uuid7(uint8_t out[16])
+{
+    uint64_t ms = mire__wall_now_ms();
+
+    mire__random(out, 16);
+    for (int i = 0; i < 6; i++)
+        out[i] = (uint8_t)(ms >> (40 - 8 * i));
+    out[6] = 0x70 | (out[6] & 0x0f);
+    out[8] = 0x80 | (out[8] & 0x3f);
+}

@@ -1,0 +1,181 @@
+/* test_platform.c - reading own memory, threads and mappings on this machine. */
+#include "platform/arch.h"
+#include "platform/platform.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void peek_stops_at_the_first_page_that_is_not_there(void **state)
+{
+    (void)state;
+    static char out[3 * 4096];
+    char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    memset(pages, 'x', 3 * 4096);
+    assert_int_equal(munmap(pages + 2 * 4096, 4096), 0);
+    assert_int_equal(mire__peek(out, (uintptr_t)pages, sizeof(out)), 2 * 4096);
+    assert_int_equal(mire__peek(out, (uintptr_t)pages + 2 * 4096 - 3, 8), 3);
+    assert_int_equal(out[2], 'x');
+    assert_int_equal(mire__peek(out, (uintptr_t)pages + 2 * 4096, 8), 0);
+    assert_int_equal(mire__peek(out, 0, 8), 0);
+    assert_int_equal(mire__peek(out, UINT64_MAX - 3, 8), 0);
+    munmap(pages, 2 * 4096);
+}
+
+static _Atomic uint32_t sleeper_tid, sleeper_stop;
+
+static void *sleeper(void *unused)
+{
+    atomic_store(&sleeper_tid, mire__tid());
+    mire__futex_wake(&sleeper_tid);
+    while (!atomic_load(&sleeper_stop))
+        mire__futex_wait(&sleeper_stop, 0, UINT64_MAX);
+    return unused;
+}
+
+static void a_sleeping_thread_shows_its_system_call(void **state)
+{
+    (void)state;
+    struct thread_state seen = {0};
+    struct thread_counters counters;
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, sleeper, NULL), 0);
+    while (!atomic_load(&sleeper_tid))
+        mire__futex_wait(&sleeper_tid, 0, UINT64_MAX);
+    for (int i = 0; i < 1000 && !seen.blocked; i++) {
+        usleep(1000);
+        mire__thread_state(&seen, atomic_load(&sleeper_tid));
+    }
+    assert_true(seen.blocked);
+    assert_int_equal(seen.letter, 'S');
+    assert_int_equal(seen.syscall, SYS_futex);
+    assert_true(seen.sp != 0 && seen.pc != 0);
+    mire__thread_counters(&counters, atomic_load(&sleeper_tid));
+    assert_true(counters.cpu_ns > 0);
+    assert_true(counters.voluntary_switches > 0);
+    assert_true(strlen(counters.name) > 0);
+    atomic_store(&sleeper_stop, 1);
+    mire__futex_wake(&sleeper_stop);
+    pthread_join(thread, NULL);
+    mire__thread_state(&seen, atomic_load(&sleeper_tid));
+    assert_false(seen.blocked);
+}
+
+static void *spinner(void *unused)
+{
+    atomic_store(&sleeper_tid, mire__tid());
+    while (!atomic_load(&sleeper_stop))
+        ;
+    return unused;
+}
+
+static void a_running_thread_is_not_blocked(void **state)
+{
+    (void)state;
+    struct thread_state seen;
+    pthread_t thread;
+
+    atomic_store(&sleeper_tid, 0);
+    atomic_store(&sleeper_stop, 0);
+    assert_int_equal(pthread_create(&thread, NULL, spinner, NULL), 0);
+    while (!atomic_load(&sleeper_tid))
+        usleep(1000);
+    mire__thread_state(&seen, atomic_load(&sleeper_tid));
+    assert_false(seen.blocked);
+    assert_int_equal(seen.letter, 'R');
+    atomic_store(&sleeper_stop, 1);
+    pthread_join(thread, NULL);
+}
+
+struct search {
+    uint64_t address;
+    bool found, executable;
+    unsigned count;
+};
+
+static bool look(void *context, const struct mapping *mapping)
+{
+    struct search *search = context;
+
+    search->count++;
+    if (search->address >= mapping->start && search->address < mapping->end) {
+        search->found = strstr(mapping->path, "test_sdk_platform") != NULL;
+        search->executable = mapping->executable;
+    }
+    return true;
+}
+
+static void mappings_hold_this_function(void **state)
+{
+    (void)state;
+    static char small[8192];
+    struct search search = {.address = (uintptr_t)mappings_hold_this_function};
+
+    assert_true(mire__mappings_visit(look, &search, small, sizeof(small)));
+    assert_true(search.found);
+    assert_true(search.executable);
+    assert_true(search.count > 5);
+}
+
+static void time_and_counters_move_forward(void **state)
+{
+    (void)state;
+    struct process_counters process;
+    uint64_t begin = mire__now_ns();
+    uint8_t one[16], two[16];
+
+    assert_true(mire__now_coarse_ns() <= mire__now_ns());
+    assert_true(mire__now_ns() >= begin);
+    assert_true(mire__boot_now_ns() > 0);
+    mire__process_counters(&process);
+    assert_true(process.thread_count >= 1);
+    assert_true(process.rss_bytes > 100000);
+    assert_true(mire__process_start_ticks(mire__pid()) > 0);
+    assert_int_equal(mire__process_start_ticks(0x7fffffff), 0);
+    mire__uuid7(one);
+    mire__uuid7(two);
+    assert_int_equal(one[6] >> 4, 7);
+    assert_int_equal(one[8] >> 6, 2);
+    assert_memory_not_equal(one, two, 16);
+}
+
+#if defined(__x86_64__)
+static void calls_are_known_by_their_bytes(void **state)
+{
+    (void)state;
+    uint64_t target;
+
+    assert_true(mire__arch_call_before(&target, 0x1000, (uint8_t[8]){0, 0, 0, 0xe8, 0xfb, 0xff, 0xff, 0xff}));
+    assert_int_equal(target, 0xffb);
+    assert_true(mire__arch_call_before(&target, 0x1000, (uint8_t[8]){0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0}));
+    assert_int_equal(target, 0);
+    assert_true(mire__arch_call_before(&target, 0x1000, (uint8_t[8]){0x90, 0x90, 0xff, 0x15, 1, 2, 3, 4}));
+    assert_true(mire__arch_call_before(&target, 0x1000, (uint8_t[8]){0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x50, 0x18}));
+    assert_false(mire__arch_call_before(&target, 0x1000, (uint8_t[8]){0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe0}));
+    assert_false(mire__arch_call_before(&target, 0x1000, (uint8_t[8]){0}));
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peek_stops_at_the_first_page_that_is_not_there),
+        cmocka_unit_test(a_sleeping_thread_shows_its_system_call),
+        cmocka_unit_test(a_running_thread_is_not_blocked),
+        cmocka_unit_test(mappings_hold_this_function),
+        cmocka_unit_test(time_and_counters_move_forward),
+#if defined(__x86_64__)
+        cmocka_unit_test(calls_are_known_by_their_bytes),
+#endif
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
