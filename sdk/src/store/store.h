@@ -9,7 +9,7 @@
  *           out/<id>.report  sealed report, zstd; waits to be sent
  *
  * A file appears under its name only when complete: written aside, synced, renamed, directory synced. No descriptor is
- * kept between calls except a box's lock, for hosts that close what they do not know. Directories are 0700, files 0600.
+ * kept between calls, for hosts that close what they do not know. Directories are 0700, files 0600.
  *
  * Sealed reports carry, behind the body, a zstd skippable frame with the drop counts that the body tells. So a report
  * that is lost gives its counts back, and none is lost or told twice.
@@ -25,15 +25,15 @@
 
 #include "mire/mire.h"
 
-#define MIRE_STORE_PATH_MAX    4096
-#define MIRE_STORE_ID_LENGTH   36 /* characters of a report's UUID */
-#define MIRE_STORE_NONCE_BYTES 16
-#define MIRE_STORE_LIST_MAX    1024 /* reports looked at; more than any cap_count */
+#define MIRE_STORE_PATH_MAX  4096
+#define MIRE_STORE_ID_LENGTH 36          /* characters of a report's UUID */
+#define MIRE_STORE_LIST_MAX  1024        /* reports looked at; caps.count is not above */
+#define MIRE_STORE_BOX_MAX   (64u << 20) /* bytes */
 
 /* Why a record was lost. The names are what the report's `drops` says; see mire__store_reason_name. */
 enum store_reason {
     MIRE_DROP_FULL,    /* made room for newer reports: bytes or count */
-    MIRE_DROP_AGE,     /* older than cap_age_ms */
+    MIRE_DROP_AGE,     /* older than caps.age_ms */
     MIRE_DROP_WRITE,   /* could not be written: disk full, read-only */
     MIRE_DROP_REFUSED, /* the server answered 4xx */
     MIRE_DROP_BROKEN,  /* a blackbox or report that cannot be read */
@@ -141,43 +141,36 @@ enum mire_err mire__store_set_after(struct store *store, uint64_t wall_ms);
 
 /*
  * A blackbox: memory whose content the kernel keeps when the process is killed. Its blocks are reserved on disk, so
- * storing into it cannot fail. Alive as long as its owner process is.
+ * storing into it cannot fail. It is alive as long as the mapping is: the file is locked through it, no descriptor
+ * stays open. A forked child does not inherit the mapping and must not touch it.
  */
 struct store_box {
     void *memory;
     size_t size;
-    uint8_t nonce[MIRE_STORE_NONCE_BYTES]; /* random; from it and a hang's begin its report's id is derived */
-    int lock_fd;
-    uint64_t device, inode;
     char path[MIRE_STORE_PATH_MAX];
 };
 
 /*
- * Make this process's blackbox, zeroed. One per process and store.
+ * Make a blackbox of zeros.
  *
- *   size  bytes, 1..64 MiB
+ *   size  bytes, 1..MIRE_STORE_BOX_MAX
  *
- * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STORE, MIRE_E_SYSTEM (mapping refused).
+ * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STORE (cannot be made, disk full), MIRE_E_SYSTEM (mapping refused).
  */
 enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size);
 
 /* Unmap and delete it: nothing in it is left to tell. A zeroed box is fine. */
 void mire__store_box_close(struct store_box *box);
 
-/* Unmap it, and forget it without deleting: in a forked child, where it is the parent's. */
-void mire__store_box_leave(struct store_box *box);
-
-/* Asked for every dead box: `true` when all it tells is sealed or it tells nothing, so that it can be deleted. */
-typedef bool mire__store_box_fn(void *context, const struct store_box *box);
+/* What to do with a dead box: `true` when all it tells is sealed, or it tells nothing, so that it is deleted. */
+typedef bool mire__store_box_fn(void *context, const void *memory, size_t size);
 
 /*
- * Hand every blackbox whose owner is gone to `take`, mapped read-only, each to one process only. Empty and unreadable
- * ones are deleted (MIRE_DROP_BROKEN).
+ * Hand every blackbox whose process is gone to `take`, mapped for reading, each to one caller at a time. Empty ones are
+ * deleted and counted as MIRE_DROP_BROKEN.
  *
- *   own  this process's box, or NULL
- *
- * Returns how many were handed over and deleted.
+ * Returns how many were deleted.
  */
-size_t mire__store_recover(struct store *store, const struct store_box *own, mire__store_box_fn *take, void *context);
+size_t mire__store_recover(struct store *store, mire__store_box_fn *take, void *context);
 
 #endif

@@ -1,0 +1,152 @@
+/*
+ * box.c - blackboxes: made by a process for itself, taken over by others once it is gone.
+ *
+ * Alive or dead is told by a lock (flock) that the mapping holds: the descriptor it was taken through is closed, the
+ * open file behind it lives as long as the mapping. exec and exit drop the mapping and fork does not copy it, so the
+ * lock is gone exactly when nobody can write into the box any more. The file gets its final name only once it is
+ * locked.
+ */
+#include "store/disk.h"
+#include "store/inside.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX ".box"
+
+static bool box_paths(char path[MIRE_STORE_PATH_MAX], char aside[MIRE_STORE_PATH_MAX], const struct store *store)
+{
+    uint64_t random[2];
+    int length, aside_length;
+
+    mire__disk_random(random, sizeof(random));
+    length = snprintf(path, MIRE_STORE_PATH_MAX, "%s/box/%016llx%016llx" SUFFIX, store->dir,
+                      (unsigned long long)random[0], (unsigned long long)random[1]);
+    aside_length = snprintf(aside, MIRE_STORE_PATH_MAX, "%s.new", path);
+    return length > 0 && aside_length > 0 && aside_length < MIRE_STORE_PATH_MAX;
+}
+
+static void *map_box(int fd, size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (madvise(memory, size, MADV_DONTFORK) != 0) {
+        munmap(memory, size);
+        return NULL;
+    }
+    return memory;
+}
+
+enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size)
+{
+    char aside[MIRE_STORE_PATH_MAX];
+    enum mire_err err = MIRE_E_STORE;
+    void *memory;
+    int fd;
+
+    memset(box, 0, sizeof(*box));
+    if (size == 0 || size > MIRE_STORE_BOX_MAX)
+        return MIRE_E_RANGE;
+    if (!box_paths(box->path, aside, store))
+        return MIRE_E_STORE;
+    fd = open(aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return MIRE_E_STORE;
+    /* A hole filled later by a store into the mapping would be SIGBUS on a full disk. */
+    if (posix_fallocate(fd, 0, (off_t)size) != 0 || flock(fd, LOCK_EX | LOCK_NB) != 0)
+        goto fail_file;
+    err = MIRE_E_SYSTEM;
+    memory = map_box(fd, size);
+    if (!memory)
+        goto fail_file;
+    err = MIRE_E_STORE;
+    if (rename(aside, box->path) != 0)
+        goto fail_map;
+    close(fd);
+    box->memory = memory;
+    box->size = size;
+    return MIRE_OK;
+fail_map:
+    munmap(memory, size);
+fail_file:
+    unlink(aside);
+    close(fd);
+    return err;
+}
+
+void mire__store_box_close(struct store_box *box)
+{
+    if (!box->memory)
+        return;
+    unlink(box->path);
+    munmap(box->memory, box->size);
+    memset(box, 0, sizeof(*box));
+}
+
+enum box_fate { BOX_STAYS, BOX_GOES, BOX_IS_BROKEN };
+
+static enum box_fate look_into(int fd, mire__store_box_fn *take, void *context)
+{
+    enum box_fate fate = BOX_STAYS;
+    struct stat info;
+    void *memory;
+    size_t size;
+
+    /* Somebody else may have taken it over and deleted it between our open and our lock. */
+    if (fstat(fd, &info) != 0 || info.st_nlink == 0)
+        return BOX_STAYS;
+    if (info.st_size <= 0 || info.st_size > MIRE_STORE_BOX_MAX)
+        return BOX_IS_BROKEN;
+    size = (size_t)info.st_size;
+    memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (memory == MAP_FAILED)
+        return BOX_STAYS;
+    if (take(context, memory, size))
+        fate = BOX_GOES;
+    munmap(memory, size);
+    return fate;
+}
+
+static bool recover_one(struct store *store, int dir, const char *name, mire__store_box_fn *take, void *context)
+{
+    enum box_fate fate = BOX_STAYS;
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return false;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        fate = look_into(fd, take, context);
+    if (fate != BOX_STAYS)
+        unlinkat(dir, name, 0);
+    if (fate == BOX_IS_BROKEN)
+        mire__store_count_drop(store, MIRE_DROP_BROKEN);
+    close(fd);
+    return fate != BOX_STAYS;
+}
+
+size_t mire__store_recover(struct store *store, mire__store_box_fn *take, void *context)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    size_t count = 0;
+    DIR *dir;
+
+    if (!mire__store_path(path, store, "box", "") || !(dir = opendir(path)))
+        return 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (mire__store_ends_with(entry->d_name, SUFFIX))
+            count += recover_one(store, dirfd(dir), entry->d_name, take, context);
+        else
+            mire__store_sweep(dirfd(dir), entry->d_name);
+    }
+    closedir(dir);
+    return count;
+}

@@ -1,0 +1,177 @@
+/*
+ * disk.c - the file operations behind disk.h.
+ *
+ * A write goes to "<path>.<random>.new" first, so that two processes writing one file never share the aside.
+ */
+#include "store/disk.h"
+
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_TRIES   20
+#define LOCK_WAIT_NS 10000000
+
+enum mire_err mire__disk_make_dir(const char *path)
+{
+    char part[MIRE_STORE_PATH_MAX];
+    size_t length = strlen(path);
+    struct stat info;
+
+    if (length == 0 || length >= sizeof(part))
+        return MIRE_E_STORE;
+    memcpy(part, path, length + 1);
+    for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST && stat(part, &info) != 0)
+            return MIRE_E_STORE;
+        *slash = '/';
+    }
+    if (mkdir(part, 0700) != 0 && errno != EEXIST)
+        return MIRE_E_STORE;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? MIRE_OK : MIRE_E_STORE;
+}
+
+static bool write_all(int fd, const struct disk_part *part)
+{
+    const char *at = part->bytes;
+    size_t left = part->size;
+
+    while (left > 0) {
+        ssize_t wrote = write(fd, at, left);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return false;
+        at += wrote;
+        left -= (size_t)wrote;
+    }
+    return true;
+}
+
+static bool sync_dir_of(const char *path)
+{
+    char dir[MIRE_STORE_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    bool synced;
+    int fd;
+
+    memcpy(dir, path, (size_t)(slash - path));
+    dir[slash - path] = '\0';
+    fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    /* Some file systems cannot sync a directory, and say so; they order renames themselves. */
+    synced = fsync(fd) == 0 || errno == EINVAL;
+    close(fd);
+    return synced;
+}
+
+static bool fill(const char *aside, const struct disk_part *parts, size_t count)
+{
+    int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool whole = fd >= 0;
+
+    for (size_t i = 0; whole && i < count; i++)
+        whole = write_all(fd, &parts[i]);
+    whole = whole && fdatasync(fd) == 0;
+    /* close can report a failed write on network file systems. */
+    if (fd >= 0 && close(fd) != 0)
+        whole = false;
+    return whole;
+}
+
+enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, bool exclusive)
+{
+    char aside[MIRE_STORE_PATH_MAX];
+    uint64_t random;
+    int length;
+    bool moved;
+
+    mire__disk_random(&random, sizeof(random));
+    length = snprintf(aside, sizeof(aside), "%s.%016llx.new", path, (unsigned long long)random);
+    if (length < 0 || (size_t)length >= sizeof(aside))
+        return MIRE_E_STORE;
+    if (!fill(aside, parts, count)) {
+        unlink(aside);
+        return MIRE_E_STORE;
+    }
+    if (exclusive)
+        moved = link(aside, path) == 0 || errno == EEXIST;
+    else
+        moved = rename(aside, path) == 0;
+    if (exclusive || !moved)
+        unlink(aside);
+    if (!moved)
+        return MIRE_E_STORE;
+    return sync_dir_of(path) ? MIRE_OK : MIRE_E_STORE;
+}
+
+ssize_t mire__disk_read(void *out, size_t cap, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    size_t length = 0;
+
+    if (fd < 0)
+        return -1;
+    while (length < cap) {
+        ssize_t got = read(fd, (char *)out + length, cap - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            close(fd);
+            return -1;
+        }
+        if (got == 0)
+            break;
+        length += (size_t)got;
+    }
+    close(fd);
+    return (ssize_t)length;
+}
+
+int mire__disk_lock(const char *path)
+{
+    const struct timespec wait = {.tv_nsec = LOCK_WAIT_NS};
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd < 0)
+        return -1;
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        nanosleep(&wait, NULL);
+    }
+    close(fd);
+    return -1;
+}
+
+void mire__disk_unlock(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void mire__disk_random(void *out, size_t bytes)
+{
+    unsigned char *at = out;
+    struct timespec now;
+
+    if (getrandom(out, bytes, GRND_NONBLOCK) == (ssize_t)bytes)
+        return;
+    /* Early in boot, or a kernel without getrandom: names must differ, not be secret. */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t mix = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40 ^ (uintptr_t)out;
+    for (size_t i = 0; i < bytes; i++) {
+        mix = mix * 6364136223846793005u + 1442695040888963407u;
+        at[i] = (unsigned char)(mix >> 56);
+    }
+}

@@ -1,0 +1,39 @@
+/*
+ * disk.h - the file operations of the store, each all or nothing. Private to store/.
+ */
+#ifndef MIRE_STORE_DISK_H
+#define MIRE_STORE_DISK_H
+
+#include "mire/mire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A piece of a file's content. */
+struct disk_part {
+    const void *bytes;
+    size_t size;
+};
+
+/* Make `path` and what is missing above it, 0700. Returns MIRE_OK, MIRE_E_STORE. */
+enum mire_err mire__disk_make_dir(const char *path);
+
+/*
+ * Put a file of these parts at `path`, replacing what is there; durable when it returns MIRE_OK. Otherwise
+ * (MIRE_E_STORE) `path` is as it was. `exclusive`: what is there already stays, and that is MIRE_OK too.
+ */
+enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, bool exclusive);
+
+/* Read at most `cap` bytes of a file. Returns how many, -1 if it cannot be read. */
+ssize_t mire__disk_read(void *out, size_t cap, const char *path);
+
+/* Lock `path`, made if absent, against other processes and threads; waits up to 200 ms. Returns a descriptor or -1. */
+int mire__disk_lock(const char *path);
+void mire__disk_unlock(int fd);
+
+/* `bytes` random bytes. Never fails: the kernel's source, else a mix of clocks and pid. */
+void mire__disk_random(void *out, size_t bytes);
+
+#endif
