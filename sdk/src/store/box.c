@@ -6,6 +6,7 @@
  * lock is gone exactly when nobody can write into the box any more. The file gets its final name only once it is
  * locked.
  */
+#include "platform/platform.h"
 #include "store/disk.h"
 #include "store/inside.h"
 
@@ -26,7 +27,7 @@ static bool box_paths(char path[MIRE_STORE_PATH_MAX], char aside[MIRE_STORE_PATH
     uint64_t random[2];
     int length, aside_length;
 
-    mire__disk_random(random, sizeof(random));
+    mire__random(random, sizeof(random));
     length = snprintf(path, MIRE_STORE_PATH_MAX, "%s/box/%016llx%016llx" SUFFIX, store->dir,
                       (unsigned long long)random[0], (unsigned long long)random[1]);
     aside_length = snprintf(aside, MIRE_STORE_PATH_MAX, "%s.new", path);

@@ -5,6 +5,7 @@
  */
 #include "store/disk.h"
 
+#include "platform/platform.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, 
     int length;
     bool moved;
 
-    mire__disk_random(&random, sizeof(random));
+    mire__random(&random, sizeof(random));
     length = snprintf(aside, sizeof(aside), "%s.%016llx.new", path, (unsigned long long)random);
     if (length < 0 || (size_t)length >= sizeof(aside))
         return MIRE_E_STORE;
@@ -158,20 +158,4 @@ void mire__disk_unlock(int fd)
 {
     if (fd >= 0)
         close(fd);
-}
-
-void mire__disk_random(void *out, size_t bytes)
-{
-    unsigned char *at = out;
-    struct timespec now;
-
-    if (getrandom(out, bytes, GRND_NONBLOCK) == (ssize_t)bytes)
-        return;
-    /* Early in boot, or a kernel without getrandom: names must differ, not be secret. */
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t mix = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 40 ^ (uintptr_t)out;
-    for (size_t i = 0; i < bytes; i++) {
-        mix = mix * 6364136223846793005u + 1442695040888963407u;
-        at[i] = (unsigned char)(mix >> 56);
-    }
 }

@@ -33,7 +33,4 @@ ssize_t mire__disk_read(void *out, size_t cap, const char *path);
 int mire__disk_lock(const char *path);
 void mire__disk_unlock(int fd);
 
-/* `bytes` random bytes. Never fails: the kernel's source, else a mix of clocks and pid. */
-void mire__disk_random(void *out, size_t bytes);
-
 #endif

@@ -7,6 +7,7 @@
  */
 #include "store/store.h"
 
+#include "platform/platform.h"
 #include "store/disk.h"
 #include "store/inside.h"
 
@@ -95,7 +96,7 @@ enum mire_err mire__store_install(char install[33], struct store *store)
             memcpy(install, digits, sizeof(digits));
             return MIRE_OK;
         }
-        mire__disk_random(random, sizeof(random));
+        mire__random(random, sizeof(random));
         for (size_t i = 0; i < sizeof(random); i++)
             snprintf(digits + 2 * i, 3, "%02x", random[i]);
         /* Another process may have been faster: its identifier holds. A damaged file is replaced. */

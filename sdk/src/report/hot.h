@@ -1,0 +1,25 @@
+/*
+ * hot.h - which stack of a hang stands for it. Private to report/.
+ */
+#ifndef MIRE_REPORT_HOT_H
+#define MIRE_REPORT_HOT_H
+
+#include "ring/ring.h"
+
+struct hot {
+    uint32_t sample; /* index in the ring */
+    uint32_t run;    /* samples in its row; 0: there is no stack at all */
+    uint32_t depth;
+    uint32_t repeat[MIRE_DEPTH_MAX]; /* for each of its frames, innermost first: samples it stands in */
+};
+
+/* What makes two addresses one function: its start. NULL: only equal addresses are one. */
+typedef uint64_t mire__function_fn(void *context, uint64_t address);
+
+/*
+ * The stack whose innermost function stands innermost most often in a row; of equals the most recent. Samples without a
+ * stack end a row.
+ */
+void mire__hot_find(struct hot *out, const struct ring *ring, mire__function_fn *function_of, void *context);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * report.h - one blackbox becomes one report: JSON as schema/wire says, compressed with zstd.
+ *
+ * The box may be a live one, in the hands of the check thread, or one that a killed process left behind: same code,
+ * same report, same id however often it is built. Its content is taken as untrusted.
+ *
+ * Thread: any; uses the heap.  Signal handler: no.
+ */
+#ifndef MIRE_REPORT_REPORT_H
+#define MIRE_REPORT_REPORT_H
+
+#include "ring/blackbox.h"
+#include "store/store.h"
+
+#define MIRE_REPORT_JSON_MAX (8u << 20) /* bytes; 256 samples of 128 distinct frames stay below 2 MB */
+
+struct report {
+    char id[MIRE_STORE_ID_LENGTH + 1];
+    void *body; /* zstd; owned by whoever holds the report, see mire__report_fini */
+    size_t size;
+};
+
+struct report_context {
+    const uint64_t *drops; /* MIRE_DROP_REASONS counts that the report shall tell; NULL for none */
+
+    /* Start of the function around an address, 0 if unknown; NULL if there is no telling, as for a dead box. */
+    uint64_t (*function_of)(void *context, uint64_t address);
+    void *context;
+};
+
+/* Does the box hold a hang that is worth a report? The box has been checked with mire__blackbox_check. */
+bool mire__report_wanted(const struct blackbox *box);
+
+/*
+ * Build the report.
+ *
+ *   out  zeroed unless MIRE_OK
+ *
+ * Returns MIRE_OK
+ *         MIRE_E_STATE   the box holds no hang
+ *         MIRE_E_FORMAT  the hang has no valid id: a damaged box
+ *         MIRE_E_MEMORY
+ *         MIRE_E_FULL    larger than MIRE_REPORT_JSON_MAX
+ */
+enum mire_err mire__report_build(struct report *out, const struct blackbox *box, const struct report_context *context);
+void mire__report_fini(struct report *report);
+
+/*
+ * The uncompressed text of the same report.
+ *
+ *   text_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *   id                  the report's id and a NUL
+ *
+ * Returns as mire__report_build.
+ */
+enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
+                                const struct blackbox *box, const struct report_context *context);
+
+#endif

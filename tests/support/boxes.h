@@ -1,0 +1,81 @@
+/*
+ * boxes.h - a blackbox as the check thread would have left it, with made-up content.
+ */
+#ifndef MIRE_TESTS_BOXES_H
+#define MIRE_TESTS_BOXES_H
+
+#include "ring/blackbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BOX_EXE_LOAD  0x555555554000ull
+#define BOX_LIBC_LOAD 0x7ffff7dc0000ull
+
+static inline struct blackbox_facts box_facts(void)
+{
+    struct blackbox_facts facts = {
+        .pid = 4711,
+        .threshold_ms = 2000,
+        .period_ms = 50,
+        .cpu_count = 2,
+        .memory_bytes = 8ull << 30,
+        .start_mono_ns = 5 * MIRE_NS_PER_S,
+        .start_wall_ms = 1763685000000ull,
+        .sampling = 0.25,
+    };
+    mire__text_copy(facts.app_name, sizeof(facts.app_name), "mapview");
+    mire__text_copy(facts.app_version, sizeof(facts.app_version), "8.0.38");
+    mire__text_copy(facts.install, sizeof(facts.install), "00112233445566778899aabbccddeeff");
+    mire__text_copy(facts.os, sizeof(facts.os), "linux");
+    mire__text_copy(facts.arch, sizeof(facts.arch), "x86_64");
+    mire__text_copy(facts.process_name, sizeof(facts.process_name), "mapview");
+    mire__text_copy(facts.exe_path, sizeof(facts.exe_path), "/usr/bin/mapview");
+    return facts;
+}
+
+/* With two images and a hang of three seconds that has ended, without samples. free() it. */
+static inline struct blackbox *box_new(void)
+{
+    static const uint8_t id[16] = {0x01, 0x9a, 0xa1, 0xb2, 0xc3, 0xd4, 0x7e, 0x5f, 0x8a, 0x6b, 1, 2, 3, 4, 5, 6};
+    struct blackbox *box = calloc(1, sizeof(*box));
+    struct blackbox_facts facts = box_facts();
+    struct image exe = {.start = BOX_EXE_LOAD, .end = BOX_EXE_LOAD + 0x100000, .load = BOX_EXE_LOAD, .id_size = 20};
+    struct image libc = {.start = BOX_LIBC_LOAD, .end = BOX_LIBC_LOAD + 0x1e0000, .load = BOX_LIBC_LOAD};
+    struct hang hang = {
+        .state = MIRE_HANG_ENDED,
+        .gate = MIRE_GATE_POLL,
+        .thread_name = "mapview",
+        .tid = 4711,
+        .period_ms = 50,
+        .begin_ns = 105 * MIRE_NS_PER_S,
+        .last_seen_ns = 108 * MIRE_NS_PER_S,
+        .end_ns = 108 * MIRE_NS_PER_S,
+        .process = {.thread_count = 4, .rss_bytes = 1 << 20},
+    };
+
+    memcpy(hang.id, id, sizeof(id));
+    memset(exe.id, 0xab, 20);
+    mire__blackbox_init(box, &facts);
+    mire__blackbox_add_image(box, &exe, "/usr/bin/mapview");
+    mire__blackbox_add_image(box, &libc, "/lib/libc.so.6");
+    mire__blackbox_set_hang(box, &hang);
+    return box;
+}
+
+/* Add a stack, innermost first, ended by 0. */
+static inline void box_sample(struct blackbox *box, uint64_t t_ns, uint64_t weight_ns, const uint64_t *pc)
+{
+    struct sample *sample = mire__ring_reserve(&box->ring);
+
+    memset(sample, 0, sizeof(*sample));
+    sample->t_ns = t_ns;
+    sample->state = 'S';
+    for (; pc[sample->depth] && sample->depth < MIRE_DEPTH_MAX; sample->depth++) {
+        sample->pc[sample->depth] = pc[sample->depth];
+        sample->found[sample->depth] = sample->depth ? MIRE_FOUND_CFI : MIRE_FOUND_PC;
+    }
+    mire__ring_append(&box->ring, weight_ns);
+}
+
+#endif
