@@ -46,6 +46,25 @@ enum mire_err mire__report_build(struct report *out, const struct blackbox *box,
 void mire__report_fini(struct report *report);
 
 /*
+ * Build the report and put it into the store, with the counts of losses that no report tells yet.
+ *
+ *   function_of, context  as in struct report_context
+ *   now_ms                wall clock
+ *
+ * Returns as mire__report_build and mire__store_put; what is lost is counted.
+ */
+enum mire_err mire__report_seal(struct store *store, const struct blackbox *box,
+                                uint64_t (*function_of)(void *context, uint64_t address), void *context,
+                                uint64_t now_ms);
+
+/*
+ * Seal what killed processes left behind, and delete their blackboxes.
+ *
+ * Returns how many reports were sealed.
+ */
+size_t mire__report_recover(struct store *store, uint64_t now_ms);
+
+/*
  * The uncompressed text of the same report.
  *
  *   text_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK

@@ -1,0 +1,59 @@
+/*
+ * seal.c - reports into the store: of the live blackbox, and of dead ones.
+ *
+ * A process may be killed between sealing a report and clearing its hang. Then the hang is sealed once more by whoever
+ * recovers the box, under the same id: in the store it replaces the first, at the server it is a repeat.
+ */
+#include "report/report.h"
+
+enum mire_err mire__report_seal(struct store *store, const struct blackbox *box,
+                                uint64_t (*function_of)(void *context, uint64_t address), void *context,
+                                uint64_t now_ms)
+{
+    uint64_t drops[MIRE_DROP_REASONS];
+    const struct report_context how = {.drops = drops, .function_of = function_of, .context = context};
+    struct report report;
+    enum mire_err err;
+
+    mire__store_drops(drops, store);
+    err = mire__report_build(&report, box, &how);
+    if (err != MIRE_OK) {
+        mire__store_count_drop(store, err == MIRE_E_FULL ? MIRE_DROP_BIG : MIRE_DROP_BROKEN);
+        return err;
+    }
+    err = mire__store_put(store, report.id, report.body, report.size, drops, now_ms);
+    mire__report_fini(&report);
+    return err;
+}
+
+struct recovery {
+    struct store *store;
+    uint64_t now_ms;
+    size_t sealed;
+};
+
+/* A box that cannot be sealed for want of memory or disk stays for a later try. */
+static bool take_box(void *context, const void *memory, size_t size)
+{
+    struct recovery *recovery = context;
+    const struct blackbox *box = memory;
+    enum mire_err err;
+
+    if (mire__blackbox_check(box, size) != MIRE_OK) {
+        mire__store_count_drop(recovery->store, MIRE_DROP_BROKEN);
+        return true;
+    }
+    if (!mire__report_wanted(box))
+        return true;
+    err = mire__report_seal(recovery->store, box, NULL, NULL, recovery->now_ms);
+    recovery->sealed += err == MIRE_OK;
+    return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
+}
+
+size_t mire__report_recover(struct store *store, uint64_t now_ms)
+{
+    struct recovery recovery = {.store = store, .now_ms = now_ms};
+
+    mire__store_recover(store, take_box, &recovery);
+    return recovery.sealed;
+}

@@ -1,0 +1,311 @@
+/* Sending: what each answer does to a report, and when the next try comes. The transport is a script. */
+#include "upload/upload.h"
+
+#include "support/scratch.h"
+#include "upload/rules.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define NOW 1763685118456ull
+
+/* Answers in turn; the last one for ever. */
+struct script {
+    const struct upload_answer *answers;
+    size_t count, used;
+    char bodies[64][8];
+};
+
+static void send_scripted(void *context, struct upload_answer *answer, const void *body, size_t size,
+                          const atomic_bool *cancel)
+{
+    struct script *script = context;
+    size_t at = script->used < script->count ? script->used : script->count - 1;
+
+    assert_false(atomic_load(cancel));
+    assert_in_range(size, 0, 7);
+    memcpy(script->bodies[script->used], body, size);
+    *answer = script->answers[at];
+    script->used++;
+}
+
+struct scene {
+    struct store *store;
+    struct upload *upload;
+    struct script script;
+    struct upload_tally tally;
+};
+
+static void scene_open(struct scene *scene, const char *dir, const struct upload_answer *answers, size_t count)
+{
+    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
+    const struct transport transport = {send_scripted, &scene->script};
+
+    memset(scene, 0, sizeof(*scene));
+    scene->script.answers = answers;
+    scene->script.count = count;
+    assert_int_equal(mire__store_open(&scene->store, dir, &caps), MIRE_OK);
+    assert_int_equal(mire__upload_open(&scene->upload, scene->store, "http://x", "k", &transport), MIRE_OK);
+}
+
+static void scene_close(struct scene *scene)
+{
+    mire__upload_close(scene->upload);
+    mire__store_close(scene->store);
+}
+
+static void seal(struct scene *scene, const char *body)
+{
+    static unsigned serial;
+    char id[40];
+
+    snprintf(id, sizeof(id), "%08x-%04x-7000-8000-%012x", (unsigned)(NOW >> 16), (unsigned)(NOW & 0xffff), serial++);
+    assert_int_equal(mire__store_put(scene->store, id, body, strlen(body), NULL, NOW), MIRE_OK);
+}
+
+static uint64_t round_at(struct scene *scene, uint64_t now_ms)
+{
+    return mire__upload_round(scene->upload, &scene->tally, now_ms);
+}
+
+static uint64_t dropped(struct scene *scene, enum store_reason reason)
+{
+    uint64_t counts[MIRE_DROP_REASONS];
+
+    mire__store_drops(counts, scene->store);
+    return counts[reason];
+}
+
+static void upload_judges_every_status(void **state)
+{
+    (void)state;
+    for (int status = 0; status < 700; status++) {
+        enum upload_verdict want = UPLOAD_LATER;
+        if (status >= 200 && status <= 299)
+            want = UPLOAD_SENT;
+        else if (status >= 400 && status <= 499 && status != 408 && status != 425 && status != 429)
+            want = UPLOAD_REFUSED;
+        assert_int_equal(mire__upload_verdict(status), want);
+    }
+}
+
+static void upload_reads_retry_after_in_all_forms(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t at_ms;
+    } rows[] = {
+        {"0", NOW},
+        {"120", NOW + 120000},
+        {"99999999999999999999", 0}, /* any moment far away */
+        {"Sun, 06 Nov 1994 08:49:37 GMT", 784111777000},
+        {"Sunday, 06-Nov-94 08:49:37 GMT", 784111777000},
+        {"Sun Nov  6 08:49:37 1994", 784111777000},
+        {"Thu, 01 Jan 1970 00:00:00 GMT", 0},
+        {"Thu, 29 Feb 2024 23:59:60 GMT", 1709251200000},
+        {"Fri, 31 Dec 2099 00:00:00 GMT", 4102358400000},
+        {"Wednesday, 01-Jan-70 00:00:00 GMT", 3155760000000},
+    };
+    uint64_t at;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_true(mire__upload_parse_retry_after(&at, rows[i].text, NOW));
+        if (i == 2)
+            assert_true(at > NOW + 1000ull * 3600 * 24 * 365);
+        else
+            assert_int_equal(at, rows[i].at_ms);
+    }
+}
+
+static void upload_ignores_a_retry_after_that_is_none(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "soon",
+                                        "-5",
+                                        "12x",
+                                        "1.5",
+                                        "Sun, 06 Nov 1994",
+                                        "Sun, 32 Nov 1994 08:49:37 GMT",
+                                        "Sun, 06 Nix 1994 08:49:37 GMT",
+                                        "Sun, 06 Nov 1994 24:49:37 GMT",
+                                        "Sun, 06 Nov 1994 08:49:37 GMT+1",
+                                        "Sun, 06 Nov 1960 08:49:37 GMT"};
+    uint64_t at = 7;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_false(mire__upload_parse_retry_after(&at, texts[i], NOW));
+        assert_int_equal(at, 7);
+    }
+}
+
+static void upload_backs_off_with_jitter_up_to_a_quarter_of_an_hour(void **state)
+{
+    (void)state;
+    assert_int_equal(mire__upload_backoff_ms(1, 0), 1000);
+    assert_int_equal(mire__upload_backoff_ms(1, UINT32_MAX), 2000);
+    assert_int_equal(mire__upload_backoff_ms(3, UINT32_MAX), 8000);
+    assert_int_equal(mire__upload_backoff_ms(100, 0), 450000);
+    assert_int_equal(mire__upload_backoff_ms(UINT32_MAX, UINT32_MAX), 900000);
+}
+
+static void upload_deletes_only_what_was_taken(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 202}, {.status = 500}};
+    struct scene scene;
+
+    scene_open(&scene, *state, answers, 2);
+    seal(&scene, "one");
+    seal(&scene, "two");
+    seal(&scene, "three");
+    uint64_t wait = round_at(&scene, NOW);
+    assert_in_range(wait, 1000, 2000);
+    assert_int_equal(scene.tally.sent, 1);
+    assert_int_equal(scene.tally.waiting, 2);
+    assert_int_equal(scene.script.used, 2);
+    assert_int_equal(round_at(&scene, NOW + wait - 1), 1);
+    assert_int_equal(scene.script.used, 2);
+    scene_close(&scene);
+}
+
+static void upload_drops_and_counts_what_is_refused(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 413}, {.status = 401}, {.status = 202}};
+    struct scene scene;
+
+    scene_open(&scene, *state, answers, 3);
+    seal(&scene, "one");
+    seal(&scene, "two");
+    seal(&scene, "three");
+    assert_true(round_at(&scene, NOW) == UINT64_MAX);
+    assert_int_equal(scene.tally.refused, 2);
+    assert_int_equal(scene.tally.sent, 1);
+    assert_int_equal(dropped(&scene, MIRE_DROP_REFUSED), 2);
+    scene_close(&scene);
+}
+
+static void upload_keeps_retry_after_over_a_restart(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 503, .retry_after = "3600"}, {.status = 202}};
+    struct scene scene;
+    uint64_t wait;
+
+    scene_open(&scene, *state, answers, 2);
+    seal(&scene, "one");
+    wait = round_at(&scene, NOW);
+    assert_in_range(wait, 3600000, 3605000);
+    scene_close(&scene);
+    scene_open(&scene, *state, answers + 1, 1);
+    assert_int_equal(round_at(&scene, NOW + 1000), wait - 1000);
+    assert_int_equal(scene.script.used, 0);
+    assert_true(round_at(&scene, NOW + wait) == UINT64_MAX);
+    assert_int_equal(scene.tally.sent, 1);
+    scene_close(&scene);
+}
+
+static void upload_is_not_silenced_for_more_than_a_day(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 503, .retry_after = "Fri, 31 Dec 2099 00:00:00 GMT"},
+                                                   {.status = 202}};
+    struct scene scene;
+
+    scene_open(&scene, *state, answers, 2);
+    seal(&scene, "one");
+    assert_in_range(round_at(&scene, NOW), 24u * 3600 * 1000, 24u * 3600 * 1000 + 5000);
+    /* The clock has gone back by a year: what was kept is no longer a time to wait for. */
+    assert_true(round_at(&scene, NOW - 365ull * 24 * 3600 * 1000) == UINT64_MAX);
+    assert_int_equal(scene.tally.sent, 1);
+    scene_close(&scene);
+}
+
+static void upload_is_not_held_up_by_one_report(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 500}, {.status = 202}, {.status = 202}, {.status = 500}};
+    struct scene scene;
+
+    scene_open(&scene, *state, answers, 4);
+    seal(&scene, "bad");
+    seal(&scene, "two");
+    seal(&scene, "three");
+    round_at(&scene, NOW);
+    round_at(&scene, NOW + 3600000);
+    assert_string_equal(scene.script.bodies[0], "bad");
+    assert_string_equal(scene.script.bodies[1], "two");
+    assert_string_equal(scene.script.bodies[2], "three");
+    assert_string_equal(scene.script.bodies[3], "bad");
+    assert_int_equal(scene.tally.waiting, 1);
+    scene_close(&scene);
+}
+
+static void upload_sends_again_what_was_not_answered(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 0, .problem = "connection lost"}, {.status = 202}};
+    struct scene scene;
+
+    scene_open(&scene, *state, answers, 2);
+    seal(&scene, "one");
+    round_at(&scene, NOW);
+    assert_string_equal(scene.tally.last.problem, "connection lost");
+    round_at(&scene, NOW + 3600000);
+    assert_string_equal(scene.script.bodies[0], scene.script.bodies[1]);
+    assert_int_equal(scene.tally.sent, 1);
+    scene_close(&scene);
+}
+
+static void upload_drops_a_damaged_report(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 202}};
+    struct store_item item;
+    struct scene scene;
+    char path[512];
+
+    scene_open(&scene, *state, answers, 1);
+    seal(&scene, "one");
+    assert_int_equal(mire__store_list(&item, 1, scene.store), 1);
+    snprintf(path, sizeof(path), "%s/out/%s.report", (char *)*state, item.id);
+    assert_int_equal(truncate(path, 3), 0);
+    assert_true(round_at(&scene, NOW) == UINT64_MAX);
+    assert_int_equal(scene.tally.broken, 1);
+    assert_int_equal(dropped(&scene, MIRE_DROP_BROKEN), 1);
+    scene_close(&scene);
+}
+
+static void upload_does_nothing_once_cancelled(void **state)
+{
+    static const struct upload_answer answers[] = {{.status = 202}};
+    struct scene scene;
+
+    scene_open(&scene, *state, answers, 1);
+    seal(&scene, "one");
+    mire__upload_cancel(scene.upload, true);
+    round_at(&scene, NOW);
+    assert_int_equal(scene.script.used, 0);
+    mire__upload_cancel(scene.upload, false);
+    round_at(&scene, NOW);
+    assert_int_equal(scene.tally.sent, 1);
+    scene_close(&scene);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(upload_judges_every_status),
+        cmocka_unit_test(upload_reads_retry_after_in_all_forms),
+        cmocka_unit_test(upload_ignores_a_retry_after_that_is_none),
+        cmocka_unit_test(upload_backs_off_with_jitter_up_to_a_quarter_of_an_hour),
+        TEST(upload_deletes_only_what_was_taken),
+        TEST(upload_drops_and_counts_what_is_refused),
+        TEST(upload_keeps_retry_after_over_a_restart),
+        TEST(upload_is_not_silenced_for_more_than_a_day),
+        TEST(upload_is_not_held_up_by_one_report),
+        TEST(upload_sends_again_what_was_not_answered),
+        TEST(upload_drops_a_damaged_report),
+        TEST(upload_does_nothing_once_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
