@@ -1,0 +1,117 @@
+/*
+ * inbox.c - the statements behind the queue. One statement stores a report and queues it only if it was new.
+ */
+#include "inbox/inbox.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+static const char store_sql[] =
+    "WITH stored AS (INSERT INTO report (slot, day, report_id, app_id, format, encoding, body)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING slot, day, report_id)"
+    " INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM stored ON CONFLICT DO NOTHING";
+
+static int add_row(struct pg_tx *tx, const struct inbox_row *row)
+{
+    const struct pg_param params[] = {
+        PG_INT2(uuid_slot(&row->report_id)),
+        PG_DAY(clock_day(uuid_wall_us(&row->report_id))),
+        PG_UUID(&row->report_id),
+        PG_INT4(row->app_id),
+        PG_TEXT(row->format),
+        PG_TEXT(row->encoding),
+        PG_BYTES(row->body, row->body_len),
+    };
+    return pg_batch_add(tx, store_sql, params, sizeof params / sizeof *params);
+}
+
+int inbox_store_batch(struct pg *pg, const struct inbox_row *rows, size_t count)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_EACH);
+    if (!rc)
+        rc = pg_batch_begin(tx);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = add_row(tx, &rows[i]);
+    return rc ? rc : pg_batch_end(tx, NULL, 0);
+}
+
+/* Copy one row of the claim into the arena, so that it outlives the result. */
+static bool read_claim(struct inbox_claim *out, const struct pg_rows *rows, size_t row, struct arena *arena)
+{
+    struct pg_bytes body = pg_bytes(rows, row, 7);
+    *out = (struct inbox_claim){
+        .slot = (int16_t)pg_int(rows, row, 0),
+        .day = pg_day(rows, row, 1),
+        .report_id = pg_uuid(rows, row, 2),
+        .app_id = (int32_t)pg_int(rows, row, 3),
+        .received_us = pg_time(rows, row, 4),
+        .format = arena_strdup(arena, pg_text(rows, row, 5)),
+        .encoding = arena_strdup(arena, pg_text(rows, row, 6)),
+        .body = (const uint8_t *)arena_copy(arena, body.bytes, body.len),
+        .body_len = body.len,
+        .attempts = (int)pg_int(rows, row, 8),
+    };
+    return out->format && out->encoding && out->body;
+}
+
+int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT i.slot, i.day, i.report_id, r.app_id, r.received_at, r.format, r.encoding, r.body,"
+                 " i.attempts FROM (SELECT slot, day, report_id, attempts FROM inbox WHERE not_before <= now()"
+                 " ORDER BY not_before LIMIT $1 FOR UPDATE SKIP LOCKED) i JOIN report r USING (slot, day, report_id)",
+                 PG_INT8((int64_t)cap));
+    *got_out = 0;
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        if (!read_claim(&out[i], rows, i, arena))
+            return MIRE_FAULT_MEMORY;
+        ++*got_out;
+    }
+    return rc;
+}
+
+int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim)
+{
+    return pg_query(NULL, tx, "DELETE FROM inbox WHERE slot = $1 AND day = $2 AND report_id = $3", PG_INT2(claim->slot),
+                    PG_DAY(claim->day), PG_UUID(&claim->report_id));
+}
+
+static int give_up(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason)
+{
+    int rc =
+        pg_query(NULL, tx,
+                 "INSERT INTO unworked (slot, day, report_id, app_id, stage, reason) VALUES ($1, $2, $3, $4, $5, $6)"
+                 " ON CONFLICT (slot, day, report_id) DO UPDATE SET failed_at = now(), stage = EXCLUDED.stage,"
+                 " reason = EXCLUDED.reason",
+                 PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id), PG_INT4(claim->app_id),
+                 PG_TEXT(stage), PG_TEXT(reason));
+    return rc ? rc : inbox_finish(tx, claim);
+}
+
+int inbox_fail(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason, bool is_final)
+{
+    if (is_final || claim->attempts + 1 >= MIRE_INBOX_ATTEMPTS_MAX)
+        return give_up(tx, claim, stage, reason);
+    return pg_query(NULL, tx,
+                    "UPDATE inbox SET attempts = attempts + 1, not_before = now() + interval '2 s' * (1 << attempts)"
+                    " WHERE slot = $1 AND day = $2 AND report_id = $3",
+                    PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id));
+}
+
+int inbox_depth(struct inbox_depth *out, struct pg *pg)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_READ);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT count(*), coalesce(extract(epoch FROM now() - min(queued_at)) * 1000000, 0)::int8,"
+                      " (SELECT count(*) FROM unworked) FROM inbox");
+    if (!rc)
+        *out = (struct inbox_depth){pg_int(rows, 0, 0), pg_int(rows, 0, 1), pg_int(rows, 0, 2)};
+    return rc;
+}

@@ -1,0 +1,111 @@
+/*
+ * pgtest.c - runs pgtest.sh and makes databases.
+ */
+#include "support/pgtest.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "pg/migrate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[64];
+static char conninfo[160];
+static char database_conninfo[160];
+static int database_count;
+static const struct log stderr_log = {.fd = 2, .least = MIRE_LOG_WARN};
+
+static int run(const char *verb, char *out, size_t room)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s/tests/support/pgtest.sh %s %s", MIRE_SOURCE_DIR, verb, dir);
+    FILE *pipe = popen(command, "r");
+    if (!pipe)
+        return -1;
+    if (out && fgets(out, (int)room, pipe))
+        out[strcspn(out, "\n")] = '\0';
+    return pclose(pipe);
+}
+
+int pgtest_start(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/mire-pg-%d", (int)getpid());
+    return run("start", conninfo, sizeof conninfo);
+}
+
+int pgtest_stop(void **state)
+{
+    (void)state;
+    return run("stop", NULL, 0);
+}
+
+const char *pgtest_conninfo(void)
+{
+    return conninfo;
+}
+
+const char *pgtest_database_conninfo(void)
+{
+    return database_conninfo;
+}
+
+int pgtest_postmaster(void)
+{
+    char path[96];
+    int pid = -1;
+    snprintf(path, sizeof path, "%s/data/postmaster.pid", dir);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        if (fscanf(file, "%d", &pid) != 1)
+            pid = -1;
+        fclose(file);
+    }
+    return pid;
+}
+
+static void must(int rc, const char *what)
+{
+    if (rc) {
+        fprintf(stderr, "pgtest: %s: %s\n", what, fault_name(rc));
+        pgtest_stop(NULL);
+        exit(1);
+    }
+}
+
+static void create_database(const char *name)
+{
+    struct pg_options options = {.conninfo = conninfo, .connections = 1, .wait_ms = 5000, .log = &stderr_log};
+    struct pg *pg;
+    struct pg_tx *tx;
+    char sql[64];
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s", name);
+    must(pg_open(&pg, &options), "open");
+    must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
+    must(pg_script(tx, sql), "create database");
+    pg_end(&tx);
+    pg_close(pg);
+}
+
+struct pg *pgtest_database(int connections)
+{
+    char name[32];
+    struct pg *pg;
+    int applied, made, dropped;
+    snprintf(name, sizeof name, "test_%d", ++database_count);
+    create_database(name);
+    snprintf(database_conninfo, sizeof database_conninfo, "host=%s user=mire dbname=%s", dir, name);
+    struct pg_options options = {.conninfo = database_conninfo,
+                                 .connections = connections,
+                                 .wait_ms = 5000,
+                                 .read_limit_ms = 10000,
+                                 .log = &stderr_log};
+    must(pg_open(&pg, &options), "open");
+    must(pg_migrate(&applied, pg, pg_migrations, pg_migration_count, &stderr_log), "migrate");
+    struct pg_days days = {.today = clock_day(clock_wall_us()), .back = 1, .ahead = 2};
+    must(pg_partition(&made, &dropped, pg, &days, &stderr_log), "partition");
+    return pg;
+}

@@ -1,0 +1,25 @@
+/*
+ * pgtest.h - a real PostgreSQL for the tests of one program, and a fresh database for each test.
+ */
+#ifndef MIRE_TESTS_PGTEST_H
+#define MIRE_TESTS_PGTEST_H
+
+#include "pg/pg.h"
+
+/* cmocka group setup and teardown: start and stop the server (tests/support/pgtest.sh). */
+int pgtest_start(void **state);
+int pgtest_stop(void **state);
+
+/* Connection string of the server's database "postgres"; static. */
+const char *pgtest_conninfo(void);
+
+/* Process number of the postmaster. */
+int pgtest_postmaster(void);
+
+/* A pool on a new database with every migration applied and partitions around today; ends the program if that fails. */
+struct pg *pgtest_database(int connections);
+
+/* Connection string of the database made last; static. */
+const char *pgtest_database_conninfo(void);
+
+#endif
