@@ -9,7 +9,7 @@ defined=$(mktemp)
 trap 'rm -f "$defined"' EXIT
 sed 's/#.*//; s/[[:space:]]//g; /^$/d' tests/structure/signal-allowed.txt > "$defined"
 
-sources=$(find sdk -name '*.c' -exec awk 'FNR <= 2 && /Signal-safe/ { print FILENAME } FNR > 2 { nextfile }' {} + | sort -u)
+sources=$(find sdk -name '*.c' -exec awk 'FNR == 1 && /Signal-safe/ { print FILENAME } { nextfile }' {} + | sort -u)
 [ -n "$sources" ] || { echo 'no file says that it is signal-safe' && exit 1; }
 
 faults=0
@@ -17,8 +17,10 @@ objects=
 for source in $sources; do
   object=$(find "$MIRE_BINARY_DIR/sdk" -path "*.dir/${source#sdk/}.o" | head -n 1)
   if [ -z "$object" ]; then
-    echo "$source: not built under $MIRE_BINARY_DIR"
-    faults=1
+    case $source in
+    */arch_*) ;; # of another processor
+    *) echo "$source: not built under $MIRE_BINARY_DIR" && faults=1 ;;
+    esac
   fi
   objects="$objects $object"
 done
