@@ -4,7 +4,7 @@
  * painted as one and still found by the pointer. Colours come from the page's tokens; call paint() after they change.
  */
 import { shorten } from '../model/name';
-import { nameOf, roleOf, seek, type Tree } from '../model/flame';
+import { hit, nameOf, roleOf, seek, type Tree } from '../model/flame';
 
 export const ROW = 20;
 const ZOOM_MS = 220;
@@ -27,7 +27,7 @@ export class FlameCanvas {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly scroller: HTMLElement,
-    private tree: Tree,
+    private readonly tree: Tree,
   ) {
     const pen = canvas.getContext('2d');
     if (!pen) throw new Error('no 2d canvas');
@@ -35,8 +35,9 @@ export class FlameCanvas {
     this.recolour();
   }
 
-  setTree(tree: Tree): void {
-    this.tree = tree;
+  /* No more frames of animation. */
+  stop(): void {
+    cancelAnimationFrame(this.animation);
   }
 
   setLook(look: Look): void {
@@ -89,10 +90,7 @@ export class FlameCanvas {
     const box = this.canvas.getBoundingClientRect();
     const depth = Math.floor((clientY - box.top + this.scroller.scrollTop) / ROW);
     const x = this.left + ((clientX - box.left) / box.width) * (this.right - this.left);
-    const row = this.tree.rows[depth];
-    if (!row) return -1;
-    const i = row[seek(this.tree, row, x)];
-    return i !== undefined && this.tree.x0[i]! <= x ? i : -1;
+    return hit(this.tree, depth, x);
   }
 
   /* Scroll so that frame i's row is on screen. */
