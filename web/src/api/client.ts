@@ -75,9 +75,7 @@ export const api = {
     body(client.GET('/api/v1/apps/{app}/facets', { params: { path: { app }, query: { t } }, signal })),
 
   issues: (app: string, query: IssueQuery, signal: AbortSignal): Promise<IssueList> =>
-    body(
-      client.GET('/api/v1/apps/{app}/issues', { params: { path: { app }, query: sent(query) as object }, signal }),
-    ),
+    body(client.GET('/api/v1/apps/{app}/issues', { params: { path: { app }, query: sent(query) as object }, signal })),
 
   issue: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<Issue> =>
     body(

@@ -3,8 +3,9 @@
  * work of a paint is rows on screen times pixels across, whatever the tree's size. Frames narrower than a pixel are
  * painted as one and still found by the pointer. Colours come from the page's tokens; call paint() after they change.
  */
-import { shorten } from '../model/name';
+
 import { hit, nameOf, roleOf, seek, type Tree } from '../model/flame';
+import { shorten } from '../model/name';
 
 export const ROW = 20;
 const ZOOM_MS = 220;

@@ -48,7 +48,6 @@ export function Histogram({ bins, lang }: { bins: readonly Bin[]; lang: string }
       </svg>
       <figcaption>
         <span>{bins[0] ? duration(bins[0].from_ms) : ''}</span>
-        <span>{label}</span>
         <span>{bins.length > 0 ? duration(bins.at(-1)!.to_ms) : ''}</span>
       </figcaption>
     </figure>

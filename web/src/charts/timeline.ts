@@ -13,7 +13,8 @@ export interface Timeline {
 
 export interface TimelineOptions {
   utc: boolean;
-  lang: string;
+  /* A mark of the time axis; `step` is the distance to the next one, seconds. */
+  when: (at: Date, step: number) => string;
   unit: (value: number) => string;
   onRange: (from: Date, to: Date) => void;
 }
@@ -28,7 +29,7 @@ export function drawTimeline(box: HTMLElement, bars: Bars, height: number, optio
     {
       width: Math.max(box.clientWidth, 200),
       height,
-      padding: [8, 4, 0, 0],
+      padding: [8, 28, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       ...(options.utc ? { tzDate: (s: number) => uPlot.tzDate(new Date(s * 1000), 'UTC') } : {}),
@@ -37,8 +38,15 @@ export function drawTimeline(box: HTMLElement, bars: Bars, height: number, optio
         y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
       },
       axes: [
-        { ...axis, grid: { show: false }, ticks: { show: false }, size: 26 },
-        { ...axis, ticks: { show: false }, size: 56, values: (_, splits) => splits.map(options.unit), space: 36 },
+        {
+          ...axis,
+          grid: { show: false },
+          ticks: { show: false },
+          size: 26,
+          space: 64,
+          values: (_, splits, __, ___, increment) => splits.map((s) => options.when(new Date(s * 1000), increment)),
+        },
+        { ...axis, ticks: { show: false }, size: 46, values: (_, splits) => splits.map(options.unit), space: 36 },
       ],
       series: [
         {},

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { patch, query } from '../lib/location';
 import { theme } from '../lib/theme';
 import { type Bars, peak } from '../model/charts';
-import { moment } from '../model/format';
+import { clock, day, moment } from '../model/format';
 import { absolute } from '../model/range';
 import type { Timeline } from './timeline';
 
@@ -29,7 +29,7 @@ export function Trend({ bars, unit, what, lang, height = 180 }: TrendProps): JSX
       if (gone || !box.current) return;
       chart.current = drawTimeline(box.current, bars, height, {
         utc: tz === 'utc',
-        lang,
+        when: (at, step) => (step >= 86_400 ? day(at, tz, lang) : clock(at, tz, lang)),
         unit,
         onRange: (from, to) => patch({ t: absolute({ from, to }) }, true),
       });

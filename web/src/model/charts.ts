@@ -34,11 +34,21 @@ export function bars(
   const shown = rows.slice(0, rows.length > most ? most - 1 : most);
   const folded = rows.slice(shown.length);
   if (folded.length > 0) {
-    const values = add(folded.map((row) => row.values), size);
+    const values = add(
+      folded.map((row) => row.values),
+      size,
+    );
     shown.push({ key: other, values, sum: values.reduce((a, b) => a + b, 0) });
   }
   const at = Array.from({ length: size }, (_, i) => (first + i) * bucket_s);
-  return { at, rows: shown, total: add(shown.map((row) => row.values), size) };
+  return {
+    at,
+    rows: shown,
+    total: add(
+      shown.map((row) => row.values),
+      size,
+    ),
+  };
 }
 
 function add(rows: number[][], size: number): number[] {

@@ -79,6 +79,10 @@ export function moment(at: Date, zone: Zone, lang: string, seconds = false): str
   return zone === 'utc' ? `${text} UTC` : text;
 }
 
+export function clock(at: Date, zone: Zone, lang: string): string {
+  return new Intl.DateTimeFormat(lang, zoned(zone, { hour: '2-digit', minute: '2-digit', hour12: false })).format(at);
+}
+
 export function day(at: Date, zone: Zone, lang: string): string {
   return new Intl.DateTimeFormat(lang, zoned(zone, { day: 'numeric', month: 'short' })).format(at);
 }

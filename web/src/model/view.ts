@@ -144,7 +144,7 @@ function text(query: Query, key: (typeof ORDER)[number]): string | null {
 }
 
 /* Commas, colons and exclamation marks are legal in a query and stay readable. */
-function escape(value: string): string {
+function readable(value: string): string {
   return encodeURIComponent(value).replace(/%(2C|3A|21|2F)/g, (code) => decodeURIComponent(code));
 }
 
@@ -155,7 +155,7 @@ export function formatQuery(query: Query): string {
     if (value !== null) pairs.push([key, value]);
   }
   pairs.push(...query.rest);
-  return pairs.length === 0 ? '' : `?${pairs.map(([key, value]) => `${escape(key)}=${escape(value)}`).join('&')}`;
+  return pairs.length === 0 ? '' : `?${pairs.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&')}`;
 }
 
 export function href(page: Page, query: Query): string {

@@ -1,7 +1,7 @@
 /* Nothing to show, and what to do about it: either nothing was ever received, or the filters leave nothing. */
 import type { JSX } from 'preact';
 import { patch, query } from '../lib/location';
-import { DEFAULTS } from '../model/view';
+import type { DEFAULTS } from '../model/view';
 import { copy } from './parts';
 
 export function snippet(app: string): string {
@@ -43,7 +43,9 @@ export function NothingLeft({ what }: { what: string }): JSX.Element {
   return (
     <section class="empty" aria-label={`No ${what}`}>
       <h2>No {what} here</h2>
-      <p>{drops.length > 0 ? 'The filters leave nothing over in this range.' : 'Nothing was received in this range.'}</p>
+      <p>
+        {drops.length > 0 ? 'The filters leave nothing over in this range.' : 'Nothing was received in this range.'}
+      </p>
       <p class="row">
         {drops.map(([label, change]) => (
           <button key={label} type="button" onClick={() => patch(change)}>

@@ -7,7 +7,7 @@ import { useKeys } from '../lib/keys';
 import { go, page, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { count, moment } from '../model/format';
-import { absolute, isRelative, PRESETS, resolve, shift, type Span, widen } from '../model/range';
+import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
 import { carried, formatPage, formatQuery, href } from '../model/view';
 import { announce, below, copy, LANG } from './parts';
 
@@ -173,7 +173,11 @@ function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }
           <button type="submit">Apply</button>
         </form>
         <label class="check">
-          <input type="checkbox" checked={tz === 'utc'} onChange={() => patch({ tz: tz === 'utc' ? 'local' : 'utc' })} />
+          <input
+            type="checkbox"
+            checked={tz === 'utc'}
+            onChange={() => patch({ tz: tz === 'utc' ? 'local' : 'utc' })}
+          />
           Show times in UTC
         </label>
       </div>
@@ -211,9 +215,15 @@ function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: r
 }
 
 function Chip({ name, value, off }: { name: 'v' | 'kind' | 'state' | 'q'; value: string; off: boolean }): JSX.Element {
-  const drop = () => (name === 'q' ? patch({ q: '' }) : patch({ [name]: query.value[name].filter((x) => x !== value) }));
+  const drop = () =>
+    name === 'q' ? patch({ q: '' }) : patch({ [name]: query.value[name].filter((x) => x !== value) });
   return (
-    <button type="button" class={off ? 'chip off' : 'chip'} onClick={drop} aria-label={`Drop the filter ${name} ${value}`}>
+    <button
+      type="button"
+      class={off ? 'chip off' : 'chip'}
+      onClick={drop}
+      aria-label={`Drop the filter ${name} ${value}`}
+    >
       {name}:{value}
       {off ? ' (not used here)' : ''} <span aria-hidden="true">✕</span>
     </button>

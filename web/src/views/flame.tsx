@@ -53,11 +53,10 @@ function Body({ app, id, flame, view }: BodyProps): JSX.Element {
   const whole = useMemo(() => build(flame), [flame]);
   const zoomed = byHash(whole, fz);
   const wantMore = fz !== '' && (zoomed < 0 || (zoomed > 0 && folded(whole, zoomed)));
-  const detail = useQuery(
-    ['flame', app, id, t, v, fz],
-    (signal) => api.flame(app, id, { t, v, root: fz }, signal),
-    { enabled: wantMore, keep: false },
-  );
+  const detail = useQuery(['flame', app, id, t, v, fz], (signal) => api.flame(app, id, { t, v, root: fz }, signal), {
+    enabled: wantMore,
+    keep: false,
+  });
   const fine = wantMore ? detail.data : undefined;
   const tree = useMemo(() => (fine ? build(fine) : whole), [fine, whole]);
   const found = useMemo(() => search(tree, fs), [tree, fs]);
@@ -175,6 +174,7 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
     else return;
     event.preventDefault();
   };
+  const height = tree.rows.length * ROW;
   const shown = over >= 0 ? over : chosen >= 0 ? chosen : zoomed;
   const at = byHash(trail, query.value.fz);
   return (
@@ -201,7 +201,12 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
       <p class="readout" id="flame-live" aria-live="polite">
         <span class="fn">{describe(tree, shown)}</span>
       </p>
-      <div class="flame" ref={scroller} onScroll={() => drawn.current?.paint()} data-rows={Math.min(tree.rows.length, MAX_ROWS_SHOWN)}>
+      <div
+        class="flame"
+        ref={scroller}
+        style={{ height: `${Math.min(height, MAX_ROWS_SHOWN * ROW)}px` }}
+        onScroll={() => drawn.current?.paint()}
+      >
         <canvas
           ref={canvas}
           tabIndex={0}
@@ -224,20 +229,11 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
             else select(tree, i);
           }}
         />
-        <Spacer height={tree.rows.length * ROW} />
+        <div class="spacer" style={{ height: `${height}px` }} />
       </div>
-      <p class="dim small">Wider is more time; what a function calls stands below it. Click a frame twice, or press Enter, to zoom.</p>
+      <p class="dim small">
+        Wider is more time; what a function calls stands below it. Click a frame twice, or press Enter, to zoom.
+      </p>
     </>
   );
-}
-
-/* Gives the scroller its height; the graph is at most so many rows tall on screen. */
-function Spacer({ height }: { height: number }): JSX.Element {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const spacer = box.current!;
-    spacer.style.height = `${height}px`;
-    spacer.parentElement!.style.height = `${Math.min(height, MAX_ROWS_SHOWN * ROW)}px`;
-  }, [height]);
-  return <div ref={box} class="spacer" />;
 }

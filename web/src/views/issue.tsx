@@ -15,7 +15,7 @@ import { count, duration, exact, percent } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, TABS, type Tab } from '../model/view';
 import { FlameTab } from './flame';
-import { listQuery, lastList } from './issues';
+import { lastList, listQuery } from './issues';
 import { Tile } from './overview';
 import { Ago, Bar, LANG, Loaded, Panel } from './parts';
 import { RawTab } from './raw';
@@ -98,13 +98,21 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         ) : null}
       </p>
       <div class="tiles">
-        <Tile label="Hangs" value={count(feature.totals.hangs, LANG)} note={`${exact(feature.totals.reports, LANG)} reports`} />
+        <Tile
+          label="Hangs"
+          value={count(feature.totals.hangs, LANG)}
+          note={`${exact(feature.totals.reports, LANG)} reports`}
+        />
         <Tile
           label="Half last longer than"
           value={duration(data.p50_ms)}
           note={`1 in 20 longer than ${duration(data.p95_ms)}`}
         />
-        <Tile label="Time lost" value={duration(feature.totals.hang_ms)} note={`longest ${duration(feature.totals.longest_ms)}`} />
+        <Tile
+          label="Time lost"
+          value={duration(feature.totals.hang_ms)}
+          note={`longest ${duration(feature.totals.longest_ms)}`}
+        />
         <Tile
           label="Devices"
           value={count(feature.totals.devices, LANG)}
@@ -131,8 +139,9 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
 
 function Step({ to, label, sign }: { to: string | null; label: string; sign: string }): JSX.Element | null {
   return to ? (
-    <a class="button" href={to} aria-label={label}>
+    <a class="button" href={to}>
       <span aria-hidden="true">{sign}</span>
+      <span class="offscreen">{label}</span>
     </a>
   ) : null;
 }
@@ -190,8 +199,8 @@ function Side({ data }: { data: Issue }): JSX.Element {
       <Panel title="When">
         <Trend bars={drawn} lang={LANG} what="Hangs" unit={(value) => count(value, LANG)} height={110} />
         <p class="dim small">
-          First seen <Ago at={feature.first_seen_at} /> in {feature.first_version}, last <Ago at={feature.last_seen_at} /> in{' '}
-          {feature.last_version}.
+          First seen <Ago at={feature.first_seen_at} /> in {feature.first_version}, last{' '}
+          <Ago at={feature.last_seen_at} /> in {feature.last_version}.
         </p>
       </Panel>
       <Panel title="Where">

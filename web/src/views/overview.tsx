@@ -34,7 +34,8 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   const [pick, setPick] = useState<'hangs' | 'hang_ms'>('hangs');
   const { v, kind } = query.value;
   const { totals, range } = data;
-  if (totals.reports === 0) return v.length + kind.length > 0 ? <NothingLeft what="hangs" /> : <FirstReport app={app} />;
+  if (totals.reports === 0)
+    return v.length + kind.length > 0 ? <NothingLeft what="hangs" /> : <FirstReport app={app} />;
   const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
   const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, 'other versions');
   return (
@@ -43,7 +44,12 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         <Tile href={list('-hangs')} label="Hangs" value={count(totals.hangs, LANG)} note={sampled(totals)} />
         <Tile href={list('-impact')} label="Time lost" value={duration(totals.hang_ms)} note="all hangs together" />
         <Tile href={list('-longest')} label="Longest" value={duration(totals.longest_ms)} note="a single hang" />
-        <Tile href={list('-devices')} label="Devices" value={count(totals.devices, LANG)} note="installations that hung" />
+        <Tile
+          href={list('-devices')}
+          label="Devices"
+          value={count(totals.devices, LANG)}
+          note="installations that hung"
+        />
       </div>
       <Panel
         title={pick === 'hangs' ? 'Hangs by version' : 'Time lost by version'}

@@ -1,7 +1,6 @@
 /* Small pieces every view uses: times, the four states, tiles, share bars, copying. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { ProblemError } from '../api/client';
 import { query } from '../lib/location';
 import type { Result } from '../lib/query';
@@ -126,15 +125,11 @@ export function Panel(props: {
   );
 }
 
-/* A bar whose length is a share. The width is set on the element: the page's policy allows no style attribute. */
+/* A bar whose length is a share. */
 export function Bar({ share, kind }: { share: number; kind?: string }): JSX.Element {
-  const fill = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (fill.current) fill.current.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
-  }, [share]);
   return (
     <span class={`bar ${kind ?? ''}`} aria-hidden="true">
-      <i ref={fill} />
+      <i style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
     </span>
   );
 }

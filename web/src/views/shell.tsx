@@ -2,15 +2,15 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../api/client';
-import type { Page } from '../model/view';
-import { carried, href } from '../model/view';
 import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
 import { go, page, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { choice, nextTheme } from '../lib/theme';
+import { exact } from '../model/format';
+import type { Page } from '../model/view';
+import { carried, href } from '../model/view';
 import { FilterBar } from './filter';
 import { announcement, LANG, Moment } from './parts';
-import { exact } from '../model/format';
 
 export function Shell({ app, children }: { app: string | null; children: ComponentChildren }): JSX.Element {
   const sheet = useRef<HTMLDialogElement>(null);
@@ -49,8 +49,8 @@ export function Shell({ app, children }: { app: string | null; children: Compone
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`Theme: ${choice.value}. Change`}>
           <span aria-hidden="true">◐</span> {{ auto: 'Auto', light: 'Light', dark: 'Dark' }[choice.value]}
         </button>
-        <button type="button" class="quiet" onClick={() => sheet.current?.showModal()} aria-label="Keys">
-          <kbd aria-hidden="true">?</kbd> Keys
+        <button type="button" class="quiet" onClick={() => sheet.current?.showModal()}>
+          <kbd>?</kbd> Keys
         </button>
       </nav>
       <div class="page">
@@ -111,9 +111,7 @@ function StatusLine({ app }: { app: string }): JSX.Element {
           </span>
           <span>{exact(data.totals.reports, LANG)} reports in range</span>
           <span>{data.waiting === 0 ? 'none waiting' : `${exact(data.waiting, LANG)} waiting to be worked on`}</span>
-          {data.unworked > 0 ? (
-            <span class="bad-text">{exact(data.unworked, LANG)} could not be worked on</span>
-          ) : null}
+          {data.unworked > 0 ? <span class="bad-text">{exact(data.unworked, LANG)} could not be worked on</span> : null}
         </>
       ) : (
         <span>{result.isError ? 'No connection to the server' : '…'}</span>

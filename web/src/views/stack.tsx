@@ -69,7 +69,8 @@ function Body({ report }: { report: Report }): JSX.Element {
         <details key={thread.tid} class="thread" open={thread.role === 'owner'}>
           <summary>
             {thread.role === 'owner' ? <span class="tag reason-lock">holds the lock</span> : null} Thread{' '}
-            {thread.name || thread.tid} <span class="dim">{thread.role === 'owner' ? thread.tid : `${thread.tid}, ${thread.role}`}</span>
+            {thread.name || thread.tid}{' '}
+            <span class="dim">{thread.role === 'owner' ? thread.tid : `${thread.tid}, ${thread.role}`}</span>
           </summary>
           <ol class="plain-stack">
             {thread.frames.map((frame, i) => (
@@ -119,6 +120,7 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
   const { samples } = report;
   const total = samples.stack.length;
   if (total === 0) return null;
+  const unseen = Math.max(0, report.row.duration_ms - samples.weight_ms.reduce((a, b) => a + b, 0));
   const choose = (i: number | null) => patch({ s: i });
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -132,6 +134,9 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
   return (
     <div class="strip-box">
       <div class="strip" role="group" aria-label="Samples, oldest first; arrow keys step" onKeyDown={onKey}>
+        {unseen > 0 ? (
+          <i class="unseen" style={{ flexGrow: unseen }} title={`${duration(unseen)} without samples`} />
+        ) : null}
         {samples.stack.map((_, i) => {
           const leaf = leafOf(samples, i);
           return (
@@ -139,6 +144,7 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
               key={i}
               type="button"
               class={`cell r-${samples.leaf[i] ?? 'unknown'}`}
+              style={{ flexGrow: samples.weight_ms[i] || 1 }}
               aria-pressed={chosen === i}
               tabIndex={(chosen ?? 0) === i ? 0 : -1}
               aria-label={`Sample ${i + 1} of ${total} at ${duration(samples.at_ms[i] ?? 0)}: ${leaf?.function ?? 'no stack'}`}
@@ -149,8 +155,9 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
         })}
       </div>
       <div class="strip-ends dim">
-        <span>{duration(samples.at_ms[0] ?? 0)}</span>
+        <span>0</span>
         <span class="legend">
+          {unseen > 0 ? <span class="key unseen-key">{duration(unseen)} without samples</span> : null}
           {[...new Set(samples.leaf)].map((role) => (
             <span key={role} class={`key role r-${role}`}>
               {role}
@@ -177,7 +184,12 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
           </button>
         )}
         <span class="grow" />
-        <button type="button" class="quiet" aria-keyshortcuts="y" onClick={() => void copy(asText(frames), 'Stack copied')}>
+        <button
+          type="button"
+          class="quiet"
+          aria-keyshortcuts="y"
+          onClick={() => void copy(asText(frames), 'Stack copied')}
+        >
           Copy stack
         </button>
       </div>
@@ -195,10 +207,12 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
             <tr key={i} class={frame.role === 'app' ? `role-${frame.role}` : `role-${frame.role} faint`}>
               {sample === null ? (
                 <td class="repeat">
-                  <Bar share={total > 0 ? frame.repeat / total : 0} kind={`r-${frame.role}`} />
-                  <span class="num">
-                    {frame.repeat}/{total}
-                  </span>
+                  <div>
+                    <Bar share={total > 0 ? frame.repeat / total : 0} kind={`r-${frame.role}`} />
+                    <span class="num">
+                      {frame.repeat}/{total}
+                    </span>
+                  </div>
                 </td>
               ) : null}
               <th scope="row">
@@ -206,9 +220,7 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
                 {sample === null && i === report.caller1 ? <span class="tag caller">Caller1</span> : null}
                 {sample === null && i === report.caller2 ? <span class="tag caller">Caller2</span> : null}
                 {frame.inlined ? <span class="tag">inlined</span> : null}
-                {i === middle ? (
-                  <span class="tag hot">hot middle frame: in most samples, yet no single callee is</span>
-                ) : null}
+                {i === middle ? <span class="tag hot">hot middle frame: always there, its callees vary</span> : null}
               </th>
               <td class="where">
                 <span class="image">{base(frame.image)}</span> <code>{place(frame)}</code>
@@ -226,9 +238,9 @@ function Cost({ report }: { report: Report }): JSX.Element {
   const { cost } = report;
   return (
     <p class="dim small">
-      Watched by {report.gate}, threshold {duration(report.threshold_ms)}. Capturing took {cost.samples} samples; the thread
-      stood still for {nanoseconds(cost.stopped_max_ns)} at most, {nanoseconds(cost.stopped_sum_ns)} in all. Received{' '}
-      <Ago at={report.row.received_at} />.
+      Watched by {report.gate}, threshold {duration(report.threshold_ms)}. Capturing took {cost.samples} samples; the
+      thread stood still for {nanoseconds(cost.stopped_max_ns)} at most, {nanoseconds(cost.stopped_sum_ns)} in all.
+      Received <Ago at={report.row.received_at} />.
     </p>
   );
 }

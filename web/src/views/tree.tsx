@@ -55,7 +55,10 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
     if (at > 0) setOpen((now) => new Set([...now, ...path(tree, at).slice(0, -1)]));
   }, [at, tree]);
   const rows = visible(tree, open);
-  const current = Math.max(0, rows.findIndex((row) => row.i === at));
+  const current = Math.max(
+    0,
+    rows.findIndex((row) => row.i === at),
+  );
   const fold = (i: number, unfold: boolean) => {
     const next = new Set(open);
     if (unfold) next.add(i);
@@ -115,7 +118,9 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
           ))}
         </tbody>
       </table>
-      {rows.length >= MOST_ROWS ? <p class="dim">Only the first {MOST_ROWS} rows are shown; fold some to see the rest.</p> : null}
+      {rows.length >= MOST_ROWS ? (
+        <p class="dim">Only the first {MOST_ROWS} rows are shown; fold some to see the rest.</p>
+      ) : null}
     </div>
   );
 }
@@ -131,10 +136,6 @@ interface TreeRowProps {
 
 function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX.Element {
   const { i } = row;
-  const name = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    if (name.current) name.current.style.paddingInlineStart = `${Math.min(row.level - 1, 24) * 12}px`;
-  }, [row.level]);
   const kids = tree.fan[i]! > 0;
   return (
     <tr
@@ -147,22 +148,19 @@ function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX
       class={mark ? 'marked' : ''}
       onClick={onClick}
     >
-      <td role="gridcell" class="num">
-        {duration(tree.flame.value[i]!)}
-      </td>
-      <td role="gridcell" class="num share">
+      <td class="num">{duration(tree.flame.value[i]!)}</td>
+      <td class="num share">
         <Bar share={shareOf(tree, i)} kind={`r-${roleOf(tree, i)}`} />
         {percent(shareOf(tree, i), LANG)}
       </td>
-      <td role="gridcell" class="num mid-only">
-        {tree.flame.self[i]! > 0 ? duration(tree.flame.self[i]!) : ''}
-      </td>
-      <td role="gridcell">
-        <span ref={name} class="indent">
+      <td class="num mid-only">{tree.flame.self[i]! > 0 ? duration(tree.flame.self[i]!) : ''}</td>
+      <td>
+        <span class="indent" style={{ paddingInlineStart: `${Math.min(row.level - 1, 24) * 12}px` }}>
           <span class="twist" aria-hidden="true">
             {kids ? (open ? '▾' : '▸') : ''}
           </span>
-          <span class="fn">{i === 0 ? 'all' : nameOf(tree, i)}</span> <span class="image">{base(imageOf(tree, i))}</span>
+          <span class="fn">{i === 0 ? 'all' : nameOf(tree, i)}</span>{' '}
+          <span class="image">{base(imageOf(tree, i))}</span>
         </span>
       </td>
     </tr>

@@ -13,12 +13,20 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
   "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types 'none'";
-const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
 
 /* A path of the API and the example that answers it. */
 const ROUTES = [
   [/^\/api\/v1\/apps$/, () => 'listApps'],
-  [/^\/api\/v1\/apps\/[^/]+\/overview$/, (url) => (url.pathname.includes('/new-app/') ? 'getOverview.empty' : 'getOverview')],
+  [
+    /^\/api\/v1\/apps\/[^/]+\/overview$/,
+    (url) => (url.pathname.includes('/new-app/') ? 'getOverview.empty' : 'getOverview'),
+  ],
   [/\/facets$/, () => 'getFacets'],
   [/\/issues$/, issues],
   [/\/issues\/H-404/, () => 'problem.no-such-issue'],
@@ -41,7 +49,9 @@ async function answer(request, response) {
     const name = ROUTES.find(([path]) => path.test(url.pathname))?.[1](url);
     const problem = !name || name.startsWith('problem.');
     const body = await readFile(join(EXAMPLES, `${name ?? 'problem.no-such-issue'}.json`));
-    response.writeHead(problem ? 404 : 200, { 'content-type': problem ? 'application/problem+json' : 'application/json' });
+    response.writeHead(problem ? 404 : 200, {
+      'content-type': problem ? 'application/problem+json' : 'application/json',
+    });
     response.end(body);
     return;
   }
