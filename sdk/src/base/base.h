@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_NS_PER_S   1000000000ull
-#define MIRE_NS_PER_MS  1000000ull
+#define MIRE_NS_PER_S   UINT64_C(1000000000)
+#define MIRE_NS_PER_MS  UINT64_C(1000000)
 #define MIRE_COUNT(arr) (sizeof(arr) / sizeof((arr)[0]))
 
 /*

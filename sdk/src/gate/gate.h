@@ -48,9 +48,15 @@ bool mire__gate_park(void);
 bool mire__gate_watch_end(uint64_t turn);
 void mire__gate_unwatch(void);
 
-/* Thread: any; only the watched one has an effect. Marks: see mire_loop_enter in mire.h. */
-void mire__gate_as_wait_begin(void);
-void mire__gate_as_wait_end(void);
+/*
+ * Around a waiting call, on any thread; only the watched one has an effect.
+ *   begin's result goes to end: true if the wait lies inside another one (a signal handler that polls)
+ * errno stays as it was. Signal handler: yes.
+ */
+bool mire__gate_as_wait_begin(void);
+void mire__gate_as_wait_end(bool nested);
+
+/* Marks: see mire_loop_enter in mire.h. Signal handler: yes. */
 void mire__gate_as_mark_enter(void);
 void mire__gate_as_mark_leave(void);
 

@@ -58,8 +58,9 @@ long mire__file_read(char *out, size_t cap_bytes, const char *path);
 /* What a thread is doing. */
 struct thread_state {
     char letter;  /* scheduler's state, '?' if unknown */
-    bool blocked; /* asleep in a system call; the three below are valid */
-    int syscall;  /* its number */
+    bool told;    /* the kernel tells of system calls; it does not after setuid, nor in some sandboxes */
+    bool blocked; /* asleep in the kernel; the three below are valid */
+    int syscall;  /* its number, -1 if it is in a page fault */
     uint64_t sp;  /* its user registers */
     uint64_t pc;
 };

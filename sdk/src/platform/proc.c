@@ -141,7 +141,8 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
 
     *out = (struct thread_state){.letter = '?', .syscall = -1};
     proc_path(path, false, tid, "syscall");
-    if (mire__file_read(text, sizeof(text), path) > 0)
+    out->told = mire__file_read(text, sizeof(text), path) > 0;
+    if (out->told)
         read_syscall(out, text);
     proc_path(path, false, tid, "stat");
     if (mire__file_read(text, sizeof(text), path) > 0 && *stat_fields(text))

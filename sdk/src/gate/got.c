@@ -1,0 +1,177 @@
+/*
+ * got.c - hooks patched into the modules' tables of foreign functions.
+ *
+ * All of it happens inside dl_iterate_phdr, whose lock keeps modules from being unloaded meanwhile. Slots are stored to
+ * atomically: other threads call through them at any time. A table that the loader made read-only (RELRO) is opened for
+ * the store and closed again; one that is writable is left so, for the loader may not be done with it.
+ *
+ * One thread at a time: core sees to that.
+ */
+#include "gate/gate.h"
+#include "gate/hooks.h"
+#include "platform/arch.h"
+#include "platform/platform.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *names;
+    const ElfW(Rela) * relocations[2];
+    size_t counts[2];
+};
+
+static unsigned long long patched_adds; /* loader's count of modules ever loaded, at the last patching */
+
+/* glibc has already moved most pointers of the dynamic section to where the module lies. */
+static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
+{
+    return address < info->dlpi_addr ? address + info->dlpi_addr : address;
+}
+
+static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
+{
+    const ElfW(Dyn) *dynamic = NULL;
+    size_t bytes[2] = {0};
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    }
+    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
+        uintptr_t address = moved(info, dynamic->d_un.d_ptr);
+
+        if (dynamic->d_tag == DT_SYMTAB)
+            out->symbols = (const ElfW(Sym) *)address;
+        else if (dynamic->d_tag == DT_STRTAB)
+            out->names = (const char *)address;
+        else if (dynamic->d_tag == DT_JMPREL)
+            out->relocations[0] = (const ElfW(Rela) *)address;
+        else if (dynamic->d_tag == DT_RELA)
+            out->relocations[1] = (const ElfW(Rela) *)address;
+        else if (dynamic->d_tag == DT_PLTRELSZ)
+            bytes[0] = dynamic->d_un.d_val;
+        else if (dynamic->d_tag == DT_RELASZ)
+            bytes[1] = dynamic->d_un.d_val;
+    }
+    for (int i = 0; i < 2; i++)
+        out->counts[i] = out->relocations[i] ? bytes[i] / sizeof(ElfW(Rela)) : 0;
+    return out->symbols && out->names;
+}
+
+struct page_look {
+    uintptr_t address;
+    bool writable;
+};
+
+static bool look_at_page(void *context, const struct mapping *mapping)
+{
+    struct page_look *look = context;
+
+    if (look->address >= mapping->end)
+        return true;
+    look->writable = look->address >= mapping->start && mapping->writable;
+    return false;
+}
+
+static void store_slot(_Atomic(void *) *slot, void *value)
+{
+    static char scratch[8192];
+    struct page_look look = {.address = (uintptr_t)slot};
+    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)slot & ~(page_bytes - 1));
+
+    mire__mappings_visit(look_at_page, &look, scratch, sizeof(scratch));
+    if (!look.writable && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0)
+        return;
+    atomic_store(slot, value);
+    if (!look.writable)
+        mprotect(page, page_bytes, PROT_READ);
+}
+
+static const struct hook *find_hook(const char *name)
+{
+    for (size_t i = 0; i < MIRE_HOOK_COUNT; i++) {
+        if (mire__hooks[i].name[0] == name[0] && strcmp(mire__hooks[i].name, name) == 0)
+            return &mire__hooks[i];
+    }
+    return NULL;
+}
+
+static void treat_slot(const struct dl_phdr_info *info, const struct tables *tables, const ElfW(Rela) * relocation,
+                       bool patch)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    const struct hook *hook;
+    _Atomic(void *) *slot;
+
+    if (type != mire__arch.reloc_slot && type != mire__arch.reloc_data)
+        return;
+    hook = find_hook(tables->names + tables->symbols[ELF64_R_SYM(relocation->r_info)].st_name);
+    if (!hook || !atomic_load(&hook->real))
+        return;
+    slot = (_Atomic(void *) *)(info->dlpi_addr + relocation->r_offset);
+    if (patch && atomic_load(slot) != hook->hook)
+        store_slot(slot, hook->hook);
+    else if (!patch && atomic_load(slot) == hook->hook)
+        store_slot(slot, atomic_load(&hook->real));
+}
+
+static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const bool *patch = context;
+    struct tables tables;
+
+    (void)size;
+    patched_adds = info->dlpi_adds;
+    if (!find_tables(&tables, info))
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < tables.counts[i]; k++)
+            treat_slot(info, &tables, &tables.relocations[i][k], *patch);
+    }
+    return 0;
+}
+
+static int read_adds(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(unsigned long long *)context = info->dlpi_adds;
+    return 1;
+}
+
+enum mire_err mire__gate_patch(void)
+{
+    bool patch = true;
+
+    mire__hooks_bind(RTLD_DEFAULT);
+    if (!atomic_load(&mire__hooks[0].real))
+        return MIRE_E_SYSTEM;
+    dl_iterate_phdr(treat_module, &patch);
+    return MIRE_OK;
+}
+
+void mire__gate_refresh(void)
+{
+    unsigned long long adds = patched_adds;
+    bool patch = true;
+
+    /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
+    if (_r_debug.r_state != RT_CONSISTENT)
+        return;
+    dl_iterate_phdr(read_adds, &adds);
+    if (adds != patched_adds)
+        dl_iterate_phdr(treat_module, &patch);
+}
+
+void mire__gate_unpatch(void)
+{
+    bool patch = false;
+
+    dl_iterate_phdr(treat_module, &patch);
+}

@@ -1,0 +1,63 @@
+/* hooks.c - stand-ins for the waiting calls. Signal-safe once bound. */
+#include "gate/hooks.h"
+
+#include "gate/gate.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+
+/* clang-format off */
+#define NUMBER(result, name, parameters, arguments, waits) HOOK_##name,
+enum { MIRE_HOOKS(NUMBER) };
+
+#define ROW(result, name, parameters, arguments, waits) {#name, (void *)mire__hook_##name, NULL},
+struct hook mire__hooks[MIRE_HOOK_COUNT] = {MIRE_HOOKS(ROW)};
+/* clang-format on */
+
+void mire__hooks_bind(void *handle)
+{
+    for (size_t i = 0; i < MIRE_HOOK_COUNT; i++)
+        atomic_store_explicit(&mire__hooks[i].real, dlsym(handle, mire__hooks[i].name), memory_order_relaxed);
+}
+
+static void *real_of(size_t number)
+{
+    void *real = atomic_load_explicit(&mire__hooks[number].real, memory_order_relaxed);
+
+    if (!real) { /* called before anybody bound the hooks: by another library's constructor */
+        real = dlsym(RTLD_NEXT, mire__hooks[number].name);
+        atomic_store_explicit(&mire__hooks[number].real, real, memory_order_relaxed);
+    }
+    return real;
+}
+
+bool mire__hook_blocks(int fd)
+{
+    int saved = errno;
+    int flags = fcntl(fd, F_GETFL);
+
+    errno = saved;
+    return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+/* clang-format off */
+#define DEFINE(result, name, parameters, arguments, waits)             \
+    result mire__hook_##name parameters                                \
+    {                                                                  \
+        result(*real) parameters = (result(*) parameters)real_of(HOOK_##name); \
+        result answer;                                                 \
+                                                                       \
+        if (!real) {                                                   \
+            errno = ENOSYS;                                            \
+            return -1;                                                 \
+        }                                                              \
+        if (!(waits))                                                  \
+            return real arguments;                                     \
+        bool nested = mire__gate_as_wait_begin();                      \
+        answer = real arguments;                                       \
+        mire__gate_as_wait_end(nested);                                \
+        return answer;                                                 \
+    }
+MIRE_HOOKS(DEFINE)
+/* clang-format on */

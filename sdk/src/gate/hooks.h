@@ -1,0 +1,73 @@
+/*
+ * hooks.h - the waiting calls, one row each. A thread inside one of them waits for work.
+ *
+ *   X(result, name, parameters, arguments, waits)   waits: whether this very call can wait
+ *
+ * A row gives a hook `mire__hook_NAME`, which stands in for NAME: by GOT patching in libmire, by name in the preload
+ * library. Signal-safe where NAME is.
+ */
+#ifndef MIRE_GATE_HOOKS_H
+#define MIRE_GATE_HOOKS_H
+
+#include "base/base.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <time.h>
+
+/* clang-format off */
+#define MIRE_HOOKS(X) \
+    X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true) \
+    X(int, __poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size), true) \
+    X(int, ppoll, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask), \
+      (fds, count, timeout, mask), true) \
+    X(int, __ppoll_chk, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, \
+      size_t size), (fds, count, timeout, mask, size), true) \
+    X(int, epoll_wait, (int epoll, struct epoll_event *events, int cap, int timeout), \
+      (epoll, events, cap, timeout), true) \
+    X(int, epoll_pwait, (int epoll, struct epoll_event *events, int cap, int timeout, const sigset_t *mask), \
+      (epoll, events, cap, timeout, mask), true) \
+    X(int, epoll_pwait2, (int epoll, struct epoll_event *events, int cap, const struct timespec *timeout, \
+      const sigset_t *mask), (epoll, events, cap, timeout, mask), true) \
+    X(int, select, (int count, fd_set *in, fd_set *out, fd_set *err, struct timeval *timeout), \
+      (count, in, out, err, timeout), true) \
+    X(int, pselect, (int count, fd_set *in, fd_set *out, fd_set *err, const struct timespec *timeout, \
+      const sigset_t *mask), (count, in, out, err, timeout, mask), true) \
+    X(int, sigsuspend, (const sigset_t *mask), (mask), true) \
+    X(int, pause, (void), (), true) \
+    X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true) \
+    X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), true) \
+    X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), \
+      (set, info, timeout), true) \
+    X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd)) \
+    X(int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags), \
+      (fd, address, size, flags), mire__hook_blocks(fd))
+
+#define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits) result mire__hook_##name parameters;
+MIRE_HOOKS(MIRE_HOOK_DECLARE)
+/* clang-format on */
+
+/* Does a call on this descriptor wait? An accept that does not is work, not a loop's turn. errno stays. */
+bool mire__hook_blocks(int fd);
+
+/*
+ * Look up the functions that the hooks call. Without it each hook does so on its first call, with RTLD_NEXT.
+ *   handle  RTLD_DEFAULT where hooks are patched in, RTLD_NEXT where they are found by name
+ * Signal handler: no.
+ */
+void mire__hooks_bind(void *handle);
+
+/* For the patching of tables: the hooks, their names, and what they stand for. */
+struct hook {
+    const char *name;
+    void *hook;
+    _Atomic(void *) real; /* NULL where this libc has no such call */
+};
+#define MIRE_HOOK_COUNT_ONE(result, name, parameters, arguments, waits) +1
+enum { MIRE_HOOK_COUNT = 0 MIRE_HOOKS(MIRE_HOOK_COUNT_ONE) };
+extern struct hook mire__hooks[MIRE_HOOK_COUNT];
+
+#endif
