@@ -1,0 +1,63 @@
+/*
+ * cfi.h - call frame information: for a place in the code, where its caller's registers are.
+ *
+ * Reads .eh_frame through .eh_frame_hdr's sorted table, as the C++ ABI and DWARF 5 section 6.4 describe them, from
+ * memory that may be gone or wrong: every read is checked, every loop bounded. Thread: check thread.
+ */
+#ifndef MIRE_CAPTURE_CFI_H
+#define MIRE_CAPTURE_CFI_H
+
+#include "capture/modules.h"
+#include "platform/arch.h"
+
+enum cfi_rule_kind {
+    CFI_SAME = 0,      /* the caller's value is still in the register */
+    CFI_UNDEFINED,     /* lost; of the return address: no caller */
+    CFI_AT_OFFSET,     /* at CFA + value */
+    CFI_IS_OFFSET,     /* is CFA + value */
+    CFI_REGISTER,      /* in register `value` */
+    CFI_AT_EXPRESSION, /* at the address an expression gives */
+    CFI_IS_EXPRESSION  /* is what an expression gives */
+};
+
+struct cfi_rule {
+    uint8_t kind;
+    uint32_t size; /* of the expression, bytes */
+    int64_t value; /* offset, register, or the expression's address */
+};
+
+/* What holds at one place. */
+struct cfi_row {
+    uint64_t function;   /* where the code that this describes begins */
+    struct cfi_rule cfa; /* CFI_REGISTER: cfa_register + value; CFI_IS_EXPRESSION */
+    uint32_t cfa_register;
+    uint32_t ra_column;
+    bool signal_frame; /* its caller was interrupted, not calling */
+    struct cfi_rule rules[MIRE_REGS_MAX];
+};
+
+/* False if nothing is known of this place, or it cannot be understood. */
+bool mire__cfi_find(struct cfi_row *out, struct peek_cache *cache, const struct module *module, uint64_t pc);
+
+/* Memory of the thread: one word. False if it is not there. */
+typedef bool mire__word_fn(void *context, uint64_t *out, uint64_t address);
+
+/*
+ * Evaluate a DWARF expression.
+ *   push   first on the stack if with_push: the CFA, for rules
+ * False if it cannot be: a lost register, memory that is not there, an operation unknown or endless.
+ */
+bool mire__expression(uint64_t *out, struct peek_cache *cache, const struct cfi_rule *rule, const struct regs *regs,
+                      bool with_push, uint64_t push, mire__word_fn *word, void *context);
+
+/* Bytes of module memory, read one after the other; `bad` once anything went wrong. */
+struct cursor {
+    struct peek_cache *cache;
+    uint64_t at, end;
+    bool bad;
+};
+uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_bytes); /* 1, 2, 4 or 8, zero-extended */
+uint64_t mire__cursor_uleb(struct cursor *cursor);
+int64_t mire__cursor_sleb(struct cursor *cursor);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * handler.c - the signal handler that copies the interrupted thread. Signal-safe: all of it runs in one.
+ *
+ *     request:   IDLE --check thread--> WANTED --handler--> TAKING --handler--> DONE --check thread--> IDLE
+ *                                         '-- check thread, after MIRE_ANSWER_NS --> IDLE
+ *
+ * The snapshot belongs to the handler in TAKING and to the check thread otherwise. A signal that comes late finds IDLE
+ * and does nothing; one that comes even later serves the next request, as well as its own would.
+ */
+#include "capture/handler.h"
+
+#include "platform/platform.h"
+
+/* The handler's one argument: a signal brings none. Written by the check thread's starter. */
+static _Atomic(struct sampler *) current;
+
+void mire__handler_set(struct sampler *sampler)
+{
+    atomic_store(&current, sampler);
+}
+
+void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
+{
+    struct sampler *sampler = atomic_load(&current);
+    uint32_t wanted = MIRE_REQUEST_WANTED;
+    uint64_t begin_ns;
+
+    (void)signal;
+    if (!sampler || info->si_code != SI_TKILL || mire__tid() != sampler->tid)
+        return;
+    atomic_store(&sampler->sent, false);
+    if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST_TAKING))
+        return;
+    begin_ns = mire__now_ns();
+    mire__arch_as_regs(&sampler->snapshot.regs, ucontext);
+    mire__snapshot_as_copy_stack(&sampler->snapshot);
+    sampler->stopped_ns = mire__now_ns() - begin_ns;
+    atomic_store(&sampler->request, MIRE_REQUEST_DONE);
+    mire__futex_wake(&sampler->request);
+}
+
+void mire__snapshot_as_copy_stack(struct snapshot *snapshot)
+{
+    uint64_t sp = snapshot->regs.value[mire__arch.sp];
+
+    /* 128 bytes below the stack pointer belong to a leaf function: the red zone. */
+    snapshot->stack_address = (sp - 128) & ~7ull;
+    snapshot->stack_size = mire__peek(snapshot->stack, snapshot->stack_address, sizeof(snapshot->stack));
+}

@@ -1,0 +1,182 @@
+/* modules.c - see modules.h. */
+#include "capture/modules.h"
+
+#include "platform/arch.h"
+#include "platform/platform.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define HEADERS_MAX 32   /* program headers of one module; linkers write some 13 */
+#define NOTES_BYTES 1024 /* of one PT_NOTE; a build id comes in the first 100 or so */
+
+bool mire__peek_cached(void *out, struct peek_cache *cache, uint64_t address, size_t size_bytes)
+{
+    uint8_t *to = out;
+
+    while (size_bytes > 0) {
+        uint64_t page = address & ~(uint64_t)(MIRE_PEEK_PAGE_BYTES - 1);
+        size_t at = (size_t)(address - page), slot = (size_t)(page / MIRE_PEEK_PAGE_BYTES) % MIRE_PEEK_PAGES;
+        size_t part = MIRE_PEEK_PAGE_BYTES - at < size_bytes ? MIRE_PEEK_PAGE_BYTES - at : size_bytes;
+
+        if (cache->address[slot] != page || page == 0) {
+            cache->address[slot] = 0;
+            if (mire__peek(cache->bytes[slot], page, MIRE_PEEK_PAGE_BYTES) != MIRE_PEEK_PAGE_BYTES)
+                return false;
+            cache->address[slot] = page;
+        }
+        memcpy(to, cache->bytes[slot] + at, part);
+        to += part;
+        address += part;
+        size_bytes -= part;
+    }
+    return true;
+}
+
+static void find_build_id(struct image *image, uint64_t address, uint64_t size_bytes)
+{
+    uint8_t notes[NOTES_BYTES];
+    size_t size = mire__peek(notes, address, size_bytes < sizeof(notes) ? (size_t)size_bytes : sizeof(notes)), at = 0;
+    Elf64_Nhdr note;
+
+    while (at + sizeof(note) <= size) {
+        memcpy(&note, notes + at, sizeof(note));
+        at += sizeof(note);
+        if (note.n_namesz > size || note.n_descsz > size)
+            return;
+
+        size_t desc = at + (note.n_namesz + 3u) / 4 * 4;
+
+        if (desc + note.n_descsz > size)
+            return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + at, "GNU", 4) == 0 &&
+            note.n_descsz <= MIRE_BUILD_ID_MAX) {
+            image->id_size = note.n_descsz;
+            memcpy(image->id, notes + desc, note.n_descsz);
+            return;
+        }
+        at = desc + (note.n_descsz + 3u) / 4 * 4;
+    }
+}
+
+/* Load bias, unwind table and build id, from the ELF header at the module's start. */
+static void read_headers(struct module *module, struct image *image)
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr segments[HEADERS_MAX];
+    bool loaded = false;
+    size_t count;
+
+    if (mire__peek(&header, module->start, sizeof(header)) != sizeof(header) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != mire__arch.elf_machine ||
+        header.e_phentsize != sizeof(segments[0]) || header.e_phoff > 1 << 20)
+        return;
+    count = header.e_phnum < HEADERS_MAX ? header.e_phnum : HEADERS_MAX;
+    count = mire__peek(segments, module->start + header.e_phoff, count * sizeof(segments[0])) / sizeof(segments[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (segments[i].p_type == PT_LOAD && !loaded) {
+            module->load = module->start - (segments[i].p_vaddr - segments[i].p_offset);
+            loaded = true;
+        }
+    }
+    for (size_t i = 0; loaded && i < count; i++) {
+        if (segments[i].p_type == PT_GNU_EH_FRAME)
+            module->eh_frame_hdr = module->load + segments[i].p_vaddr;
+        else if (segments[i].p_type == PT_NOTE && image->id_size == 0)
+            find_build_id(image, module->load + segments[i].p_vaddr, segments[i].p_memsz);
+    }
+}
+
+/* Mappings of one file that follow each other, while they are gathered. */
+struct gather {
+    struct modules *modules;
+    struct blackbox *box;
+    struct module module;
+    uint64_t first_offset;
+    char path[4096];
+    bool any;
+};
+
+static bool box_has(const struct blackbox *box, const struct image *image, const char *path)
+{
+    for (uint32_t i = mire__blackbox_image_count(box); i-- > 0;) {
+        const struct image *known = &box->images[i];
+
+        if (known->start == image->start && known->end == image->end &&
+            strcmp(mire__blackbox_image_path(box, i), path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void finish_module(struct gather *gather)
+{
+    static const char deleted[] = " (deleted)";
+    struct module *module = &gather->module;
+    struct image image = {.start = module->start, .end = module->end};
+    size_t length = strlen(gather->path);
+
+    if (!gather->any || module->text_end == 0 || gather->modules->count == MIRE_IMAGES_MAX)
+        return;
+    if (gather->path[0] == '/' || strcmp(gather->path, "[vdso]") == 0) {
+        if (length > sizeof(deleted) && strcmp(gather->path + length - (sizeof(deleted) - 1), deleted) == 0)
+            gather->path[length - (sizeof(deleted) - 1)] = '\0';
+        module->load = module->start - gather->first_offset;
+        if (gather->first_offset == 0)
+            read_headers(module, &image);
+        image.load = module->load;
+        if (gather->box && !box_has(gather->box, &image, gather->path))
+            mire__blackbox_add_image(gather->box, &image, gather->path);
+    }
+    gather->modules->list[gather->modules->count++] = *module;
+}
+
+static bool gather_mapping(void *context, const struct mapping *mapping)
+{
+    struct gather *gather = context;
+    bool same = gather->any && mapping->path[0] && mapping->offset > 0 && strcmp(mapping->path, gather->path) == 0;
+
+    if (strcmp(mapping->path, "[vsyscall]") == 0)
+        return true;
+    if (!same) {
+        finish_module(gather);
+        gather->any = true;
+        gather->module = (struct module){.start = mapping->start};
+        gather->first_offset = mapping->offset;
+        mire__text_copy(gather->path, sizeof(gather->path), mapping->path);
+    }
+    gather->module.end = mapping->end;
+    if (mapping->executable) {
+        if (gather->module.text_end == 0)
+            gather->module.text_start = mapping->start;
+        gather->module.text_end = mapping->end;
+    }
+    return true;
+}
+
+void mire__modules_read(struct modules *modules, struct blackbox *box)
+{
+    struct gather gather = {.modules = modules, .box = box};
+
+    modules->count = 0;
+    memset(modules->cache.address, 0, sizeof(modules->cache.address));
+    mire__mappings_visit(gather_mapping, &gather, modules->scratch, sizeof(modules->scratch));
+    finish_module(&gather);
+}
+
+const struct module *mire__modules_find(const struct modules *modules, uint64_t pc)
+{
+    uint32_t low = 0, high = modules->count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+
+        if (modules->list[middle].end <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == modules->count || pc < modules->list[low].text_start || pc >= modules->list[low].text_end)
+        return NULL;
+    return &modules->list[low];
+}

@@ -1,0 +1,171 @@
+/* sampler.c - see sampler.h. */
+#include "capture/sampler.h"
+
+#include "capture/handler.h"
+#include "platform/platform.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define TRIES 3 /* a thread that falls asleep or wakes up while it is looked at */
+
+static bool is_ours(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == mire__handler_as_answer;
+}
+
+/* Nobody has a use for the signal, or it is ours from before a fork. */
+static bool is_free(int signal)
+{
+    struct sigaction now;
+
+    if (sigaction(signal, NULL, &now) != 0)
+        return false;
+    return is_ours(&now) || (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN));
+}
+
+static int choose_signal(void)
+{
+    if (is_free(SIGURG))
+        return SIGURG;
+    for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; signal--) {
+        if (is_free(signal))
+            return signal;
+    }
+    return 0;
+}
+
+enum mire_err mire__sampler_open(struct sampler *sampler, uint32_t tid)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    uint32_t probe;
+
+    sampler->tid = tid;
+    sampler->signal = choose_signal();
+    if (sampler->signal == 0 || mire__peek(&probe, (uintptr_t)&sampler->tid, sizeof(probe)) != sizeof(probe))
+        return MIRE_E_SYSTEM;
+    action.sa_sigaction = mire__handler_as_answer;
+    sigfillset(&action.sa_mask);
+    mire__handler_set(sampler);
+    if (sigaction(sampler->signal, &action, NULL) != 0) {
+        mire__handler_set(NULL);
+        return MIRE_E_SYSTEM;
+    }
+    return MIRE_OK;
+}
+
+void mire__sampler_close(struct sampler *sampler)
+{
+    struct sigaction now;
+
+    mire__handler_set(NULL);
+    /* A realtime signal of ours may still be under way, and its default is to end the process. */
+    if (sampler->signal != SIGURG || sigaction(SIGURG, NULL, &now) != 0 || !is_ours(&now))
+        return;
+    now.sa_flags = 0;
+    now.sa_handler = SIG_DFL;
+    sigemptyset(&now.sa_mask);
+    sigaction(SIGURG, &now, NULL);
+}
+
+/* Read a thread asleep in the kernel. False if it moved meanwhile. */
+static bool take_asleep(struct sampler *sampler, const struct thread_state *before)
+{
+    struct snapshot *snapshot = &sampler->snapshot;
+    struct thread_state after;
+
+    snapshot->regs = (struct regs){.pc = before->pc};
+    snapshot->regs.value[mire__arch.sp] = before->sp;
+    snapshot->regs.known = 1ull << mire__arch.sp;
+    mire__snapshot_as_copy_stack(snapshot);
+    mire__thread_state(&after, sampler->tid);
+    return after.blocked && after.sp == before->sp && after.pc == before->pc;
+}
+
+/* Wait for the handler. False: it has not begun in time, and never will for this request. */
+static bool await_answer(struct sampler *sampler, uint64_t deadline_ns)
+{
+    for (;;) {
+        uint32_t now = atomic_load(&sampler->request), wanted = MIRE_REQUEST_WANTED;
+
+        if (now == MIRE_REQUEST_DONE)
+            return true;
+        if (now == MIRE_REQUEST_WANTED && mire__now_ns() >= deadline_ns &&
+            atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST_IDLE))
+            return false;
+        /* At work: it ends as soon as the thread gets a processor. */
+        mire__futex_wait(&sampler->request, now,
+                         now == MIRE_REQUEST_WANTED ? deadline_ns : mire__now_ns() + MIRE_ANSWER_NS);
+    }
+}
+
+static bool take_running(struct sampler *sampler)
+{
+    struct sigaction now;
+
+    /* Without our handler the signal would do what it does by default. */
+    if (sigaction(sampler->signal, NULL, &now) != 0 || !is_ours(&now))
+        return false;
+    atomic_store(&sampler->request, MIRE_REQUEST_WANTED);
+    if (!atomic_exchange(&sampler->sent, true) && !mire__thread_signal(sampler->tid, sampler->signal)) {
+        atomic_store(&sampler->sent, false);
+        atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
+        return false;
+    }
+    if (!await_answer(sampler, mire__now_ns() + MIRE_ANSWER_NS))
+        return false;
+    atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
+    sampler->cost.stopped_sum_ns += sampler->stopped_ns;
+    if (sampler->stopped_ns > sampler->cost.stopped_max_ns)
+        sampler->cost.stopped_max_ns = sampler->stopped_ns;
+    return true;
+}
+
+static bool take_snapshot(struct sample *out, struct sampler *sampler)
+{
+    struct thread_state state;
+
+    for (int i = 0; i < TRIES; i++) {
+        mire__thread_state(&state, sampler->tid);
+        out->state = (uint8_t)state.letter;
+        if (state.blocked && take_asleep(sampler, &state)) {
+            out->flags |= MIRE_SAMPLE_BLOCKED;
+            out->syscall = (int16_t)state.syscall;
+            return true;
+        }
+        if (!state.told && state.letter != 'R')
+            return false; /* it may sleep in a call that a signal would cut short */
+        if (state.letter == 'R' && !state.blocked)
+            break;
+    }
+    return take_running(sampler);
+}
+
+/* Is every frame in a module that is known? Code outside was loaded, or made, since the list was read. */
+static bool all_known(const struct sample *sample, const struct modules *modules)
+{
+    return !(sample->flags & MIRE_SAMPLE_BROKEN) && sample->depth > 0 &&
+           mire__modules_find(modules, sample->pc[0]) != NULL;
+}
+
+void mire__sampler_take(struct sample *out, struct sampler *sampler, struct blackbox *box)
+{
+    uint64_t begin_ns;
+
+    memset(out, 0, offsetof(struct sample, pc));
+    out->syscall = -1;
+    out->t_ns = mire__now_ns();
+    sampler->cost.samples++;
+    if (!take_snapshot(out, sampler)) {
+        out->flags |= MIRE_SAMPLE_SILENT;
+        return;
+    }
+    begin_ns = mire__now_ns();
+    mire__unwind(out, &sampler->snapshot, &sampler->modules);
+    if (!all_known(out, &sampler->modules)) {
+        mire__modules_read(&sampler->modules, box);
+        out->flags &= (uint8_t) ~(MIRE_SAMPLE_BROKEN | MIRE_SAMPLE_CUT);
+        mire__unwind(out, &sampler->snapshot, &sampler->modules);
+    }
+    sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
+}

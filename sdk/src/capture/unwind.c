@@ -1,0 +1,259 @@
+/* unwind.c - see unwind.h. */
+#include "capture/unwind.h"
+
+#include "capture/cfi.h"
+#include "platform/platform.h"
+
+#include <string.h>
+
+#define HUNT_BYTES      8192         /* how far above the stack pointer a lost frame pointer is looked for */
+#define FRAME_BYTES_MAX (8ull << 20) /* a frame pointer points no further than a default stack is large */
+
+enum outcome { STEP_OK, STEP_END, STEP_NONE, STEP_LOST_FP };
+
+struct walk {
+    const struct snapshot *snapshot;
+    struct modules *modules;
+    struct regs regs;
+    uint8_t found; /* how the frame now in `regs` was come to */
+    bool exact;    /* regs.pc is where the thread stands, not where a call returns to */
+};
+
+static bool read_word(void *context, uint64_t *out, uint64_t address)
+{
+    const struct snapshot *snapshot = context;
+    uint64_t at = address - snapshot->stack_address;
+
+    if (address >= snapshot->stack_address && at < snapshot->stack_size && snapshot->stack_size - at >= 8) {
+        memcpy(out, snapshot->stack + at, 8);
+        return true;
+    }
+    return mire__peek(out, address, 8) == 8;
+}
+
+static bool word_at(const struct walk *walk, uint64_t *out, uint64_t address)
+{
+    return read_word((void *)(uintptr_t)walk->snapshot, out, address);
+}
+
+static bool known(const struct regs *regs, uint32_t reg)
+{
+    return reg < MIRE_REGS_MAX && (regs->known >> reg & 1);
+}
+
+static void set(struct regs *regs, uint32_t reg, uint64_t value)
+{
+    regs->value[reg] = value;
+    regs->known |= 1ull << reg;
+}
+
+/* The value a rule gives a register of the caller. False: it is lost. */
+static bool apply_rule(uint64_t *out, const struct walk *walk, const struct cfi_row *row, uint32_t reg, uint64_t cfa)
+{
+    const struct cfi_rule *rule = &row->rules[reg];
+    void *context = (void *)(uintptr_t)walk->snapshot;
+    uint64_t address;
+
+    switch (rule->kind) {
+    case CFI_SAME:
+        *out = walk->regs.value[reg];
+        return known(&walk->regs, reg);
+    case CFI_AT_OFFSET:
+        return word_at(walk, out, cfa + (uint64_t)rule->value);
+    case CFI_IS_OFFSET:
+        *out = cfa + (uint64_t)rule->value;
+        return true;
+    case CFI_REGISTER:
+        *out = known(&walk->regs, (uint32_t)rule->value) ? walk->regs.value[rule->value] : 0;
+        return known(&walk->regs, (uint32_t)rule->value);
+    case CFI_AT_EXPRESSION:
+        return mire__expression(&address, &walk->modules->cache, rule, &walk->regs, true, cfa, read_word, context) &&
+               word_at(walk, out, address);
+    case CFI_IS_EXPRESSION:
+        return mire__expression(out, &walk->modules->cache, rule, &walk->regs, true, cfa, read_word, context);
+    default:
+        return false;
+    }
+}
+
+static bool find_cfa(uint64_t *out, const struct walk *walk, const struct cfi_row *row)
+{
+    if (row->cfa.kind == CFI_IS_EXPRESSION)
+        return mire__expression(out, &walk->modules->cache, &row->cfa, &walk->regs, false, 0, read_word,
+                                (void *)(uintptr_t)walk->snapshot);
+    if (!known(&walk->regs, row->cfa_register))
+        return false;
+    *out = walk->regs.value[row->cfa_register] + (uint64_t)row->cfa.value;
+    return true;
+}
+
+static enum outcome step_by_row(struct walk *walk, const struct cfi_row *row)
+{
+    struct regs next = {0};
+    uint64_t cfa, ra;
+    bool leaf = row->rules[row->ra_column].kind == CFI_SAME;
+
+    if (!find_cfa(&cfa, walk, row))
+        return row->cfa_register == mire__arch.fp && !known(&walk->regs, mire__arch.fp) ? STEP_LOST_FP : STEP_NONE;
+    if (row->rules[row->ra_column].kind == CFI_UNDEFINED)
+        return STEP_END;
+    if (leaf && (!walk->exact || row->ra_column != mire__arch.link))
+        return STEP_NONE; /* a caller's link register has been overwritten by its call */
+    if (!apply_rule(&ra, walk, row, row->ra_column, cfa))
+        return STEP_NONE;
+    for (uint32_t reg = 0; reg < mire__arch.reg_count; reg++) {
+        uint64_t value;
+
+        if (apply_rule(&value, walk, row, reg, cfa))
+            set(&next, reg, value);
+    }
+    if (row->rules[mire__arch.sp].kind == CFI_SAME)
+        set(&next, mire__arch.sp, cfa);
+    if (!row->signal_frame && next.value[mire__arch.sp] <= walk->regs.value[mire__arch.sp] &&
+        !(leaf && next.value[mire__arch.sp] == walk->regs.value[mire__arch.sp]))
+        return STEP_NONE;
+    next.pc = row->signal_frame ? ra : mire__arch_bare(ra);
+    walk->regs = next;
+    walk->found = row->signal_frame ? MIRE_FOUND_SIGNAL : leaf ? MIRE_FOUND_LR : MIRE_FOUND_CFI;
+    walk->exact = row->signal_frame;
+    return next.pc == 0 ? STEP_END : STEP_OK;
+}
+
+/* Does control come back to `address` from a call? To the function at `function`, if that can be told: sure. */
+static bool returns_from_call(bool *sure_out, struct walk *walk, uint64_t address, uint64_t function)
+{
+    uint8_t code[MIRE_CALL_BYTES];
+    uint64_t target;
+
+    if (!mire__modules_find(walk->modules, address) ||
+        !mire__peek_cached(code, &walk->modules->cache, address - sizeof(code), sizeof(code)) ||
+        !mire__arch_call_before(&target, address, code))
+        return false;
+    *sure_out = function != 0 && target == function;
+    return true;
+}
+
+/*
+ * The frame pointer of a function that keeps one, when its value was lost further in: a thread that sleeps in the
+ * kernel shows its stack pointer only. Somewhere above lies the pair (caller's frame pointer, return address).
+ */
+static bool hunt_frame_pointer(struct walk *walk, uint64_t function)
+{
+    uint64_t sp = walk->regs.value[mire__arch.sp], likely = 0;
+
+    for (uint64_t at = (sp + 15) & ~15ull; at < sp + HUNT_BYTES; at += 16) {
+        uint64_t saved, ra;
+        bool sure = false;
+
+        if (!word_at(walk, &saved, at) || !word_at(walk, &ra, at + 8))
+            break;
+        if (!returns_from_call(&sure, walk, ra, function))
+            continue;
+        if (sure) {
+            set(&walk->regs, mire__arch.fp, at);
+            return true;
+        }
+        if (likely == 0 && (saved <= 1 || (saved > at && saved - at < FRAME_BYTES_MAX)))
+            likely = at;
+    }
+    if (likely)
+        set(&walk->regs, mire__arch.fp, likely);
+    return likely != 0;
+}
+
+static enum outcome step_by_frame_pointer(struct walk *walk)
+{
+    uint64_t fp = walk->regs.value[mire__arch.fp], sp = walk->regs.value[mire__arch.sp], saved, ra;
+
+    if (!known(&walk->regs, mire__arch.fp) || !known(&walk->regs, mire__arch.sp))
+        return STEP_NONE;
+    if (fp == 0 && !walk->exact)
+        return STEP_END;
+    if (fp % 8 != 0 || fp < sp || fp - sp > FRAME_BYTES_MAX || !word_at(walk, &saved, fp) ||
+        !word_at(walk, &ra, fp + 8))
+        return STEP_NONE;
+    ra = mire__arch_bare(ra);
+    if (ra == 0)
+        return STEP_END;
+    walk->regs.known = 0;
+    set(&walk->regs, mire__arch.sp, fp + 16);
+    set(&walk->regs, mire__arch.fp, saved);
+    walk->regs.pc = ra;
+    walk->found = MIRE_FOUND_FP;
+    walk->exact = false;
+    return STEP_OK;
+}
+
+/* A call to an address without code: what the call pushed is all there is of the frame. */
+static enum outcome step_over_wild_call(struct walk *walk)
+{
+    uint64_t sp = walk->regs.value[mire__arch.sp], ra;
+    bool sure;
+
+    if (mire__arch.link != MIRE_NO_REG || !word_at(walk, &ra, sp) || !returns_from_call(&sure, walk, ra, 0))
+        return STEP_NONE;
+    set(&walk->regs, mire__arch.sp, sp + 8);
+    walk->regs.pc = ra;
+    walk->found = MIRE_FOUND_CFI;
+    walk->exact = false;
+    return STEP_OK;
+}
+
+/* Look the frame up. For one that called, by its call; but the kernel's signal frame is returned to at its beginning.
+ */
+static bool look_up(struct cfi_row *row, uint64_t *place, struct walk *walk, const struct module **module)
+{
+    *place = walk->regs.pc - (walk->exact ? 0 : 1);
+    *module = mire__modules_find(walk->modules, *place);
+    if (!*module || !mire__cfi_find(row, &walk->modules->cache, *module, *place))
+        return false;
+    if (row->signal_frame)
+        *place = walk->regs.pc;
+    return true;
+}
+
+static enum outcome step(struct walk *walk, const struct cfi_row *row, const struct module *module)
+{
+    enum outcome outcome = row ? step_by_row(walk, row) : STEP_NONE;
+
+    if (outcome == STEP_LOST_FP)
+        outcome = hunt_frame_pointer(walk, row->function) ? step_by_row(walk, row) : STEP_NONE;
+    if (outcome == STEP_OK || outcome == STEP_END)
+        return outcome;
+    if (!module && walk->exact && walk->found == MIRE_FOUND_PC) {
+        outcome = step_over_wild_call(walk);
+        if (outcome == STEP_OK)
+            return outcome;
+    }
+    if (!known(&walk->regs, mire__arch.fp) && !row)
+        hunt_frame_pointer(walk, 0);
+    return step_by_frame_pointer(walk);
+}
+
+void mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)
+{
+    struct walk walk = {.snapshot = snapshot, .modules = modules, .regs = snapshot->regs, .exact = true};
+
+    for (out->depth = 0; out->depth < MIRE_DEPTH_MAX;) {
+        const struct module *module;
+        struct cfi_row row;
+        uint64_t place;
+        bool described = look_up(&row, &place, &walk, &module);
+        enum outcome outcome;
+
+        if (!module && walk.found != MIRE_FOUND_PC) { /* no code there: the walk has gone astray */
+            out->flags |= MIRE_SAMPLE_BROKEN;
+            return;
+        }
+        out->pc[out->depth] = place;
+        out->found[out->depth++] = walk.found;
+        outcome = step(&walk, described ? &row : NULL, module);
+        if (outcome == STEP_END)
+            return;
+        if (outcome != STEP_OK) {
+            out->flags |= MIRE_SAMPLE_BROKEN;
+            return;
+        }
+    }
+    out->flags |= MIRE_SAMPLE_CUT;
+}

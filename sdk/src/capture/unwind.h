@@ -1,0 +1,28 @@
+/*
+ * unwind.h - from a thread's registers and a copy of its stack to the addresses of its calls.
+ *
+ * Each frame is left by call frame information where there is some, else by the frame pointer. Memory outside the copy
+ * (the stack further out, or another stack that a signal interrupted) is read as it is now. Thread: check thread.
+ */
+#ifndef MIRE_CAPTURE_UNWIND_H
+#define MIRE_CAPTURE_UNWIND_H
+
+#include "capture/modules.h"
+#include "platform/arch.h"
+#include "ring/ring.h"
+
+/* A thread at one instant. */
+struct snapshot {
+    struct regs regs;
+    uint64_t stack_address; /* of stack[0] */
+    size_t stack_size;
+    uint8_t stack[MIRE_STACK_COPY_BYTES];
+};
+
+/*
+ * Fill in sample->depth, pc and found, and set MIRE_SAMPLE_CUT or MIRE_SAMPLE_BROKEN in its flags where they hold.
+ *   modules  its cache is used
+ */
+void mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules);
+
+#endif

@@ -1,0 +1,306 @@
+/*
+ * watch.c - the check thread. See capture.h.
+ *
+ * All of `watch` but `wake` and `stop` belongs to the check thread while it runs, and to mire__watch_start and
+ * mire__watch_stop while it does not.
+ */
+#include "capture/capture.h"
+
+#include "capture/sampler.h"
+#include "gate/gate.h"
+#include "platform/platform.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHECK_STACK_BYTES (512 * 1024)
+#define LATE_NS \
+    (50 * MIRE_NS_PER_MS)          /* a wake-up is late when it is this much off: more than a busy machine's jitter */
+#define HEARTBEAT_NS MIRE_NS_PER_S /* how often an open hang's record is brought up to date at least */
+
+struct watch {
+    struct watch_options options;
+    struct sampler sampler;
+    struct hang hang;
+    struct thread_counters base; /* of the watched thread when the turn `base_turn` was first seen */
+    uint64_t base_turn;
+    uint64_t start_ns;
+    uint64_t turning_ns; /* when on_turning was called last */
+    pthread_t thread;
+};
+
+/* Where hooks and a stopping thread find the watch; pid tells a forked child's copy from the real one. */
+static struct {
+    struct watch *watch;  /* NULL when not watching */
+    struct watch *memory; /* mapped once and kept: a late signal's handler may look at its sampler */
+    uint32_t pid;
+    _Atomic uint32_t wake; /* futex word: raised by the gate and by mire__watch_stop */
+    _Atomic uint32_t stop;
+} global;
+
+static bool stopping(void)
+{
+    return atomic_load(&global.stop) != 0;
+}
+
+/*
+ * Sleep until a deadline, or until the gate or mire__watch_stop wakes.
+ * Returns by how much the wake-up was late because the process was stopped or starved: time in which the watched thread
+ * got no processor either.
+ */
+static uint64_t sleep_until(const struct watch *watch, uint64_t deadline_ns)
+{
+    uint64_t cpu_ns = mire__thread_cpu_ns(watch->sampler.tid), now_ns, late_ns, ran_ns;
+
+    while (!stopping() && atomic_exchange(&global.wake, 0) == 0 && mire__now_ns() < deadline_ns)
+        mire__futex_wait(&global.wake, 0, deadline_ns);
+    now_ns = mire__now_ns();
+    late_ns = now_ns > deadline_ns ? now_ns - deadline_ns : 0;
+    if (late_ns < LATE_NS)
+        return 0;
+    ran_ns = mire__thread_cpu_ns(watch->sampler.tid) - cpu_ns;
+    return late_ns > ran_ns ? late_ns - ran_ns : 0;
+}
+
+static void note_base(struct watch *watch, const struct gate_view *view)
+{
+    if (watch->base_turn == view->turn)
+        return;
+    watch->base_turn = view->turn;
+    mire__thread_counters(&watch->base, watch->sampler.tid);
+}
+
+static void say_turning(struct watch *watch)
+{
+    uint64_t now_ns = mire__now_ns();
+
+    if (!watch->options.on_turning || now_ns - watch->turning_ns < MIRE_NS_PER_S)
+        return;
+    watch->turning_ns = now_ns;
+    watch->options.on_turning(watch->options.context);
+}
+
+/* Bring the record up to date, and store it where it survives the process. */
+static void record(struct watch *watch, uint64_t now_ns)
+{
+    struct hang *hang = &watch->hang;
+    struct thread_counters now;
+    struct process_counters process;
+
+    mire__thread_counters(&now, watch->sampler.tid);
+    mire__process_counters(&process);
+    hang->last_seen_ns = now_ns;
+    hang->use = (struct thread_use){.cpu_ns = now.cpu_ns - watch->base.cpu_ns,
+                                    .voluntary_switches = now.voluntary_switches - watch->base.voluntary_switches,
+                                    .involuntary_switches = now.involuntary_switches - watch->base.involuntary_switches,
+                                    .major_faults = now.major_faults - watch->base.major_faults,
+                                    .read_bytes = now.read_bytes - watch->base.read_bytes,
+                                    .write_bytes = now.write_bytes - watch->base.write_bytes};
+    hang->process = (struct process_use){.cpu_user_ms = process.cpu_user_ms,
+                                         .cpu_system_ms = process.cpu_system_ms,
+                                         .rss_bytes = process.rss_bytes,
+                                         .thread_count = process.thread_count};
+    hang->cost = watch->sampler.cost;
+    hang->cost.watch_cpu_ns = mire__thread_cpu_ns(0);
+    mire__blackbox_set_hang(watch->options.box, hang);
+}
+
+static void clear_hang(struct watch *watch)
+{
+    memset(&watch->hang, 0, sizeof(watch->hang));
+    mire__blackbox_set_hang(watch->options.box, &watch->hang);
+}
+
+static void open_hang(struct watch *watch, const struct gate_view *view, uint64_t late_ns)
+{
+    struct hang *hang = &watch->hang;
+    struct blackbox *box = watch->options.box;
+
+    mire__blackbox_clear_images(box);
+    mire__ring_reset(&box->ring, view->turn * 0x9e3779b97f4a7c15ull);
+    mire__modules_read(&watch->sampler.modules, box);
+    memset(&watch->sampler.cost, 0, sizeof(watch->sampler.cost));
+    memset(hang, 0, sizeof(*hang));
+    mire__uuid7(hang->id);
+    hang->state = MIRE_HANG_OPEN;
+    hang->gate = view->kind;
+    hang->launch = view->kind == MIRE_GATE_NONE;
+    hang->tid = watch->sampler.tid;
+    mire__text_copy(hang->thread_name, sizeof(hang->thread_name), watch->base.name);
+    hang->begin_ns = view->since_ns;
+    hang->late_ns = late_ns;
+    record(watch, mire__now_ns());
+}
+
+static void take_sample(struct watch *watch, uint64_t weight_ns)
+{
+    struct ring *ring = &watch->options.box->ring;
+
+    mire__sampler_take(mire__ring_reserve(ring), &watch->sampler, watch->options.box);
+    mire__ring_append(ring, weight_ns);
+    watch->hang.period_ms = (uint32_t)((watch->options.period_ns << ring->thinned_count) / MIRE_NS_PER_MS);
+}
+
+/* Sample until the turn ends, the watch does, or a launch turns out to have no loop. True if the turn ended. */
+static bool follow(struct watch *watch, struct gate_view *view)
+{
+    uint64_t turn = view->turn, sampled_ns = 0, due_ns = 0, stopped_ns = 0;
+
+    while (mire__gate_watch_end(turn) && !stopping()) {
+        uint64_t now_ns = mire__now_ns(),
+                 period_ns = watch->options.period_ns << watch->options.box->ring.thinned_count;
+
+        if (watch->hang.launch && now_ns - watch->start_ns > MIRE_LAUNCH_NS)
+            return false;
+        if (now_ns >= due_ns) {
+            uint64_t gap_ns = sampled_ns ? now_ns - sampled_ns : period_ns;
+
+            take_sample(watch, gap_ns > stopped_ns ? gap_ns - stopped_ns : 0);
+            sampled_ns = now_ns;
+            due_ns = now_ns + period_ns;
+            stopped_ns = 0;
+        }
+        record(watch, mire__now_ns());
+
+        uint64_t beat_ns = mire__now_ns() + HEARTBEAT_NS;
+        uint64_t late_ns = sleep_until(watch, due_ns < beat_ns ? due_ns : beat_ns);
+
+        watch->hang.late_ns += late_ns;
+        stopped_ns += late_ns;
+    }
+    mire__gate_unwatch();
+    mire__gate_look(view);
+    return view->turn != turn;
+}
+
+static void close_hang(struct watch *watch, const struct gate_view *view, bool ended)
+{
+    struct hang *hang = &watch->hang;
+    uint64_t now_ns = mire__now_ns();
+
+    record(watch, now_ns);
+    hang->state = MIRE_HANG_ENDED;
+    hang->end_ns = ended && view->end_ns > hang->begin_ns ? view->end_ns : now_ns;
+    hang->exited = !ended;
+    mire__blackbox_set_hang(watch->options.box, hang);
+    if (mire__hang_counts(hang, (uint32_t)(watch->options.threshold_ns / MIRE_NS_PER_MS)))
+        watch->options.on_hang(watch->options.context, watch->options.box);
+    clear_hang(watch);
+}
+
+/* A launch that never waits: a program without a loop. Sleep until it waits after all. */
+static void give_up_launch(struct watch *watch, uint64_t turn)
+{
+    clear_hang(watch);
+    while (mire__gate_watch_end(turn) && !stopping())
+        sleep_until(watch, UINT64_MAX);
+    mire__gate_unwatch();
+}
+
+/* The thread has been busy in this turn for long enough to be sampled. */
+static void watch_turn(struct watch *watch, struct gate_view *view, uint64_t late_ns)
+{
+    uint64_t turn = view->turn;
+
+    open_hang(watch, view, late_ns);
+    if (follow(watch, view))
+        close_hang(watch, view, true);
+    else if (stopping())
+        close_hang(watch, view, false);
+    else
+        give_up_launch(watch, turn);
+}
+
+static void *check(void *argument)
+{
+    struct watch *watch = argument;
+    uint64_t from_ns = watch->options.threshold_ns / MIRE_SAMPLE_FROM_DEN * MIRE_SAMPLE_FROM_NUM, late_ns;
+    struct gate_view view, now;
+
+    while (!stopping()) {
+        mire__gate_look(&view);
+        if ((view.turn & 1) == 0) {
+            if (mire__gate_park())
+                sleep_until(watch, UINT64_MAX);
+            continue;
+        }
+        note_base(watch, &view);
+        late_ns = sleep_until(watch, view.since_ns + from_ns);
+        mire__gate_look(&now);
+        if (now.turn != view.turn)
+            say_turning(watch);
+        else if (!stopping() && mire__now_ns() >= view.since_ns + from_ns)
+            watch_turn(watch, &now, late_ns);
+    }
+    return NULL;
+}
+
+static enum mire_err start_thread(struct watch *watch)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    int failed;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return MIRE_E_MEMORY;
+    pthread_attr_setstacksize(&attributes, CHECK_STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: no handler of the app runs on the check thread */
+    failed = pthread_create(&watch->thread, &attributes, check, watch);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failed)
+        return MIRE_E_SYSTEM;
+    pthread_setname_np(watch->thread, "mire-check");
+    return MIRE_OK;
+}
+
+enum mire_err mire__watch_start(const struct watch_options *options)
+{
+    struct watch *watch;
+    enum mire_err err;
+
+    if (global.watch && global.pid == mire__pid())
+        return MIRE_E_STATE;
+    watch = global.memory;
+    if (!watch || global.pid != mire__pid())
+        watch = mmap(NULL, sizeof(*watch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (watch == MAP_FAILED)
+        return MIRE_E_MEMORY;
+    global.memory = watch;
+    global.pid = mire__pid();
+    watch->options = *options;
+    watch->start_ns = mire__now_ns();
+    err = mire__sampler_open(&watch->sampler, mire__tid());
+    if (err)
+        return err;
+    atomic_store(&global.wake, 0);
+    atomic_store(&global.stop, 0);
+    mire__gate_start(&global.wake, options->on_child, options->context);
+    err = start_thread(watch);
+    if (err) {
+        mire__gate_stop();
+        mire__sampler_close(&watch->sampler);
+        return err;
+    }
+    global.watch = watch;
+    return MIRE_OK;
+}
+
+void mire__watch_stop(void)
+{
+    struct watch *watch = global.watch;
+
+    if (!watch || global.pid != mire__pid())
+        return;
+    atomic_store(&global.stop, 1);
+    atomic_store(&global.wake, 1);
+    mire__futex_wake(&global.wake);
+    pthread_join(watch->thread, NULL);
+    mire__gate_stop();
+    mire__sampler_close(&watch->sampler);
+    global.watch = NULL;
+    madvise(watch, sizeof(*watch), MADV_DONTNEED); /* gives the pages back; they read as zeros from now on */
+}
