@@ -1,0 +1,98 @@
+/*
+ * capture_probe.c - a preload library with the SDK's capture side only: every hang becomes lines of text in the file
+ * that MIRE_PROBE names, so that a test can read what was captured from a real program.
+ *
+ *     hang PID duration_ms late_ms gate launch exited samples
+ *     stack weight_ms state flags image+offset/found image+offset/found ...
+ *
+ * MIRE_PROBE_THRESHOLD_MS and MIRE_PROBE_PERIOD_MS set the watch.
+ */
+#include "capture/capture.h"
+#include "gate/gate.h"
+#include "gate/hooks.h"
+#include "platform/platform.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct blackbox *box;
+
+static void print_stack(FILE *file, const struct blackbox *from, uint32_t index)
+{
+    uint64_t weight_ns;
+    const struct sample *sample = mire__ring_at(&weight_ns, &from->ring, index);
+
+    fprintf(file, "stack %" PRIu64 " %c %u", weight_ns / MIRE_NS_PER_MS, sample->state, sample->flags);
+    for (uint32_t i = 0; i < sample->depth; i++) {
+        int image = mire__blackbox_find_image(from, sample->pc[i]);
+        const char *path = image >= 0 ? mire__blackbox_image_path(from, (uint32_t)image) : "?";
+
+        fprintf(file, " %s+%" PRIx64 "/%u", path, image >= 0 ? sample->pc[i] - from->images[image].load : sample->pc[i],
+                sample->found[i]);
+    }
+    fprintf(file, "\n");
+}
+
+static void print_hang(void *context, struct blackbox *from)
+{
+    FILE *file = fopen(getenv("MIRE_PROBE"), "ae");
+    struct hang hang;
+
+    (void)context;
+    mire__blackbox_hang(&hang, from);
+    if (!file)
+        return;
+    fprintf(file, "hang %u %" PRIu64 " %" PRIu64 " %u %u %u %u\n", (unsigned)getpid(),
+            (hang.end_ns - hang.begin_ns) / MIRE_NS_PER_MS, hang.late_ns / MIRE_NS_PER_MS, hang.gate, hang.launch,
+            hang.exited, mire__ring_count(&from->ring));
+    for (uint32_t i = 0; i < mire__ring_count(&from->ring); i++)
+        print_stack(file, from, i);
+    fprintf(file, "cost samples %" PRIu64 " stopped_max_us %" PRIu64 " unwind_us %" PRIu64 " cpu_us %" PRIu64 "\n",
+            hang.cost.samples, hang.cost.stopped_max_ns / 1000, hang.cost.unwind_sum_ns / 1000,
+            hang.cost.watch_cpu_ns / 1000);
+    fclose(file);
+}
+
+static uint32_t number_of(const char *name, uint32_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
+}
+
+static void start(void *context)
+{
+    struct blackbox_facts facts = {.pid = mire__pid(),
+                                   .threshold_ms = number_of("MIRE_PROBE_THRESHOLD_MS", 500),
+                                   .period_ms = number_of("MIRE_PROBE_PERIOD_MS", 20)};
+    struct watch_options options = {.threshold_ns = facts.threshold_ms * MIRE_NS_PER_MS,
+                                    .period_ns = facts.period_ms * MIRE_NS_PER_MS,
+                                    .on_hang = print_hang,
+                                    .on_child = start};
+
+    (void)context;
+    box = mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (box == MAP_FAILED)
+        return;
+    mire__blackbox_init(box, &facts);
+    options.box = box;
+    mire__watch_start(&options);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    mire__hooks_bind(RTLD_NEXT);
+    if (getenv("MIRE_PROBE"))
+        start(NULL);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    mire__watch_stop();
+}
