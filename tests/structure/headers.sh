@@ -1,0 +1,34 @@
+#!/bin/sh
+# tests/structure/headers.sh - every header compiles alone and may be included twice.
+#
+# Public headers as C99, C11 and C++, with every warning an error; module headers as the C11 they are used in.
+set -eu
+cd "${MIRE_SOURCE_DIR:-$(dirname "$0")/../..}"
+strict='-Wall -Wextra -Wpedantic -pedantic-errors -Wshadow -Werror -fsyntax-only'
+libraries=$(pkg-config --cflags libmicrohttpd libpq jansson libsodium libcurl libzstd glib-2.0)
+faults=0
+
+# alone COMPILER-AND-FLAGS HEADER
+alone() {
+  # shellcheck disable=SC2086
+  printf '#include "%s"\n#include "%s"\n' "$2" "$2" | $1 - || {
+    echo "$2 does not compile alone: $1"
+    faults=$((faults + 1))
+  }
+}
+
+for header in sdk/include/mire/*.h; do
+  [ -e "$header" ] || continue
+  name=${header#sdk/include/}
+  alone "gcc -std=c99 $strict -Wstrict-prototypes -Isdk/include -x c" "$name"
+  alone "gcc -std=c11 $strict -Wstrict-prototypes -Isdk/include -x c" "$name"
+  alone "g++ -std=c++11 $strict -Isdk/include -x c++" "$name"
+done
+for header in $(find sdk/wire sdk/src sdk/preload -name '*.h' 2>/dev/null); do
+  name=${header#sdk/}
+  alone "gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -Isdk/include -Isdk/src -Isdk -x c" "${name#src/}"
+done
+for header in $(find server/src -name '*.h'); do
+  alone "gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only $libraries -Iserver/src -Isdk -x c" "${header#server/src/}"
+done
+[ "$faults" = 0 ]

@@ -1,0 +1,118 @@
+/*
+ * The only place that speaks HTTP. Every call answers with the typed body or throws a ProblemError, which carries what
+ * the reader needs to report it: title, advice, request id.
+ */
+import createClient from 'openapi-fetch';
+import type { paths } from './schema';
+import type { Facets, Flame, Issue, IssueList, Overview, Problem, Report, ReportList } from './types';
+
+export class ProblemError extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    readonly requestId: string,
+  ) {
+    super(title);
+  }
+}
+
+/* fetch is looked up at each call, so that a test can replace it. */
+const client = createClient<paths>({
+  baseUrl: globalThis.location.origin,
+  querySerializer: { array: { style: 'form', explode: false } },
+  fetch: (request) => globalThis.fetch(request),
+});
+
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+async function body<T>(call: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await call;
+  if (data !== undefined && response.ok) return data;
+  const problem = (typeof error === 'object' && error !== null ? error : {}) as Partial<Problem>;
+  throw new ProblemError(
+    response.status,
+    problem.title ?? `${response.status} ${response.statusText}`.trim(),
+    problem.detail ?? '',
+    problem.request_id ?? response.headers.get('x-request-id') ?? '',
+  );
+}
+
+/* What narrows an answer. Empty lists and absent values are not sent. */
+export interface Scope {
+  t?: string;
+  v?: string[];
+  kind?: string[];
+}
+
+export interface IssueQuery extends Scope {
+  state?: string[];
+  q?: string;
+  by?: 'caller1' | 'category';
+  sort?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+function sent<T extends object>(query: T): T {
+  const kept = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(kept) as T;
+}
+
+export const api = {
+  apps: (signal: AbortSignal) => body(client.GET('/api/v1/apps', { signal })),
+
+  overview: (app: string, scope: Scope, signal: AbortSignal): Promise<Overview> =>
+    body(client.GET('/api/v1/apps/{app}/overview', { params: { path: { app }, query: sent(scope) }, signal })),
+
+  facets: (app: string, t: string, signal: AbortSignal): Promise<Facets> =>
+    body(client.GET('/api/v1/apps/{app}/facets', { params: { path: { app }, query: { t } }, signal })),
+
+  issues: (app: string, query: IssueQuery, signal: AbortSignal): Promise<IssueList> =>
+    body(client.GET('/api/v1/apps/{app}/issues', { params: { path: { app }, query: sent(query) as object }, signal })),
+
+  issue: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<Issue> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}', { params: { path: { app, issue }, query: sent(scope) }, signal }),
+    ),
+
+  reports: (
+    app: string,
+    issue: string,
+    query: Scope & { cursor?: string; limit?: number },
+    signal: AbortSignal,
+  ): Promise<ReportList> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/reports', {
+        params: { path: { app, issue }, query: sent(query) },
+        signal,
+      }),
+    ),
+
+  report: (app: string, issue: string, report: string, scope: Scope, signal: AbortSignal): Promise<Report> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/reports/{report}', {
+        params: { path: { app, issue, report }, query: sent(scope) },
+        signal,
+      }),
+    ),
+
+  flame: (
+    app: string,
+    issue: string,
+    query: Scope & { report?: string; root?: string },
+    signal: AbortSignal,
+  ): Promise<Flame> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/flame', {
+        params: { path: { app, issue }, query: sent(query) },
+        signal,
+      }),
+    ),
+};

@@ -1,0 +1,55 @@
+/* Two drawings of a row of numbers, as SVG: small bars in a table's cell, and a histogram. */
+import type { JSX } from 'preact';
+import type { Bin } from '../api/types';
+import { count, duration } from '../model/format';
+
+const WIDTH = 96;
+const HEIGHT = 20;
+
+export function Spark({ values, lang, what }: { values: readonly number[]; lang: string; what: string }): JSX.Element {
+  const top = Math.max(...values, 0);
+  const step = WIDTH / Math.max(values.length, 1);
+  const sum = values.reduce((a, b) => a + b, 0);
+  const last = values.findLastIndex((value) => value > 0);
+  const when = last < 0 ? '' : last >= values.length * 0.75 ? ', latest in the last quarter' : '';
+  return (
+    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${count(sum, lang)} ${what}${when}`}>
+      <path class="base" d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} />
+      {values.map((value, i) => {
+        if (value <= 0) return null;
+        const height = Math.max(2, (value / top) * (HEIGHT - 2));
+        return <rect key={i} x={i * step + 0.5} y={HEIGHT - height} width={Math.max(step - 1, 1)} height={height} />;
+      })}
+    </svg>
+  );
+}
+
+export function Histogram({ bins, lang }: { bins: readonly Bin[]; lang: string }): JSX.Element {
+  const top = Math.max(...bins.map((bin) => bin.reports), 0);
+  const mode = bins.find((bin) => bin.reports === top);
+  const step = 300 / Math.max(bins.length, 1);
+  const label =
+    mode && top > 0
+      ? `Most hangs lasted ${duration(mode.from_ms)} to ${duration(mode.to_ms)}: ${count(top, lang)} reports`
+      : 'No hangs';
+  return (
+    <figure class="histogram">
+      <svg viewBox="0 0 300 72" role="img" aria-label={label} preserveAspectRatio="none">
+        <path class="base" d="M0 71.5H300" />
+        {bins.map((bin, i) => {
+          if (bin.reports === 0) return null;
+          const height = Math.max(2, (bin.reports / top) * 66);
+          return (
+            <rect key={bin.from_ms} x={i * step + 1} y={71 - height} width={Math.max(step - 2, 1)} height={height}>
+              <title>{`${duration(bin.from_ms)} – ${duration(bin.to_ms)}: ${bin.reports}`}</title>
+            </rect>
+          );
+        })}
+      </svg>
+      <figcaption>
+        <span>{bins[0] ? duration(bins[0].from_ms) : ''}</span>
+        <span>{bins.length > 0 ? duration(bins.at(-1)!.to_ms) : ''}</span>
+      </figcaption>
+    </figure>
+  );
+}

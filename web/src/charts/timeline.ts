@@ -1,0 +1,89 @@
+/*
+ * Stacked bars over time, drawn by uPlot; loaded when a page first needs it. Colours are read from the page's tokens at
+ * each draw, so a change of theme needs redraw() only.
+ */
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { type Bars, stacked } from '../model/charts';
+
+export interface Timeline {
+  redraw(): void;
+  destroy(): void;
+}
+
+export interface TimelineOptions {
+  utc: boolean;
+  /* A mark of the time axis; `step` is the distance to the next one, seconds. */
+  when: (at: Date, step: number) => string;
+  unit: (value: number) => string;
+  onRange: (from: Date, to: Date) => void;
+}
+
+export function drawTimeline(box: HTMLElement, bars: Bars, height: number, options: TimelineOptions): Timeline {
+  const token = (name: string) => getComputedStyle(box).getPropertyValue(name).trim();
+  const layers = stacked(bars.rows);
+  const width = bars.at.length > 1 ? bars.at[1]! - bars.at[0]! : 3600;
+  const paths = uPlot.paths.bars!({ size: [0.78, 40], align: 1 });
+  const axis = { stroke: () => token('--c-muted'), grid: { stroke: () => token('--c-line'), width: 1 } };
+  const plot = new uPlot(
+    {
+      width: Math.max(box.clientWidth, 200),
+      height,
+      padding: [8, 28, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+      ...(options.utc ? { tzDate: (s: number) => uPlot.tzDate(new Date(s * 1000), 'UTC') } : {}),
+      scales: {
+        x: { range: () => [bars.at[0] ?? 0, (bars.at.at(-1) ?? 0) + width] },
+        y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          ticks: { show: false },
+          size: 26,
+          space: 64,
+          values: (_, splits, __, ___, increment) => splits.map((s) => options.when(new Date(s * 1000), increment)),
+        },
+        { ...axis, ticks: { show: false }, size: 46, values: (_, splits) => splits.map(options.unit), space: 36 },
+      ],
+      series: [
+        {},
+        ...layers
+          .map((_, i) => ({
+            label: bars.rows[i]!.key,
+            paths,
+            points: { show: false },
+            fill: () => token(`--s-${i + 1}`),
+            stroke: () => token(`--s-${i + 1}`),
+            width: 0,
+          }))
+          .reverse(),
+      ],
+      hooks: {
+        setSelect: [
+          (u) => {
+            if (u.select.width < 4) return;
+            const at = (x: number) => new Date(u.posToVal(x, 'x') * 1000);
+            options.onRange(at(u.select.left), at(u.select.left + u.select.width));
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          },
+        ],
+      },
+    },
+    [bars.at, ...layers.reverse()] as uPlot.AlignedData,
+    box,
+  );
+  const watch = new ResizeObserver(() => {
+    if (box.clientWidth > 0 && box.clientWidth !== plot.width) plot.setSize({ width: box.clientWidth, height });
+  });
+  watch.observe(box);
+  return {
+    redraw: () => plot.redraw(false, true),
+    destroy: () => {
+      watch.disconnect();
+      plot.destroy();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/* The timeline with what a chart owes its readers: a sentence, a legend, and the same numbers as a table. */
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { patch, query } from '../lib/location';
+import { theme } from '../lib/theme';
+import { type Bars, peak } from '../model/charts';
+import { clock, day, moment } from '../model/format';
+import { absolute } from '../model/range';
+import type { Timeline } from './timeline';
+
+interface TrendProps {
+  bars: Bars;
+  unit: (value: number) => string;
+  what: string;
+  lang: string;
+  height?: number;
+}
+
+export function Trend({ bars, unit, what, lang, height = 180 }: TrendProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const chart = useRef<Timeline | null>(null);
+  const tz = query.value.tz;
+  const when = (i: number) => moment(new Date(bars.at[i]! * 1000), tz, lang);
+
+  const shape = JSON.stringify([bars, tz, what]);
+  useEffect(() => {
+    let gone = false;
+    void import('./timeline').then(({ drawTimeline }) => {
+      if (gone || !box.current) return;
+      chart.current = drawTimeline(box.current, bars, height, {
+        utc: tz === 'utc',
+        when: (at, step) => (step >= 86_400 ? day(at, tz, lang) : clock(at, tz, lang)),
+        unit,
+        onRange: (from, to) => patch({ t: absolute({ from, to }) }, true),
+      });
+    });
+    return () => {
+      gone = true;
+      chart.current?.destroy();
+      chart.current = null;
+    };
+  }, [shape]);
+
+  const colours = theme.value;
+  useEffect(() => chart.current?.redraw(), [colours]);
+
+  const top = peak(bars.total);
+  const sentence =
+    top < 0 ? `No ${what} in this range` : `${what} over time; most, ${unit(bars.total[top]!)}, from ${when(top)}`;
+  const filled = bars.at.map((_, i) => i).filter((i) => bars.total[i]! > 0);
+  return (
+    <div class="trend">
+      <div class="plot" ref={box} role="img" aria-label={sentence} data-height={height} />
+      <div class="legend">
+        {bars.rows.map((row, i) => (
+          <span key={row.key} class={`key s${i + 1}`}>
+            {row.key} <b>{unit(row.sum)}</b>
+          </span>
+        ))}
+      </div>
+      <details>
+        <summary>View as table</summary>
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                {bars.rows.map((row) => (
+                  <th key={row.key} scope="col" class="num">
+                    {row.key}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {filled.map((i) => (
+                <tr key={i}>
+                  <th scope="row">{when(i)}</th>
+                  {bars.rows.map((row) => (
+                    <td key={row.key} class="num">
+                      {unit(row.values[i]!)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </div>
+  );
+}

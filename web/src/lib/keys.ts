@@ -1,0 +1,89 @@
+/*
+ * The keyboard. One table names every key and what it does; the same rows are bound here and shown by `?`. Views add
+ * what a key does while they are on screen with useKeys. Nothing fires inside a field, and the single letters can be
+ * turned off.
+ */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { recall, remember } from './memory';
+
+export interface KeyRow {
+  id: string;
+  keys: string;
+  does: string;
+  part: 'Everywhere' | 'Range' | 'Lists' | 'Issue' | 'Flame graph';
+  /** Handled by the graph itself while it has the focus. */
+  local?: true;
+}
+
+export const KEYS: readonly KeyRow[] = [
+  { id: 'help', keys: '?', does: 'Show the keys', part: 'Everywhere' },
+  { id: 'filter', keys: '/', does: 'Go to the text filter', part: 'Everywhere' },
+  { id: 'overview', keys: 'g o', does: 'Go to the overview', part: 'Everywhere' },
+  { id: 'issues', keys: 'g i', does: 'Go to the issues', part: 'Everywhere' },
+  { id: 'copy', keys: 'l', does: 'Copy a link with the range as it is now', part: 'Everywhere' },
+  { id: 'range', keys: 't', does: 'Choose the range', part: 'Range' },
+  { id: 'back', keys: ',', does: 'Shift the range back', part: 'Range' },
+  { id: 'forward', keys: '.', does: 'Shift the range forward', part: 'Range' },
+  { id: 'widen', keys: 'z', does: 'Double the range', part: 'Range' },
+  { id: 'next', keys: 'j', does: 'Next row', part: 'Lists' },
+  { id: 'previous', keys: 'k', does: 'Previous row', part: 'Lists' },
+  { id: 'unfold', keys: 'o', does: 'Unfold or fold the group', part: 'Lists' },
+  { id: 'enter', keys: 'Enter', does: 'Open the row', part: 'Lists', local: true },
+  { id: 'issue-before', keys: '[', does: 'Previous issue of the list', part: 'Issue' },
+  { id: 'issue-after', keys: ']', does: 'Next issue of the list', part: 'Issue' },
+  { id: 'view-1', keys: '1', does: 'Hottest stack', part: 'Issue' },
+  { id: 'view-2', keys: '2', does: 'Flame graph', part: 'Issue' },
+  { id: 'view-3', keys: '3', does: 'Call tree', part: 'Issue' },
+  { id: 'view-4', keys: '4', does: 'Top functions', part: 'Issue' },
+  { id: 'view-5', keys: '5', does: 'Reports', part: 'Issue' },
+  { id: 'view-6', keys: '6', does: 'Raw', part: 'Issue' },
+  { id: 'path', keys: 'y', does: 'Copy the stack as text', part: 'Issue' },
+  { id: 'arrows', keys: '← ↑ → ↓', does: 'Walk the frames', part: 'Flame graph', local: true },
+  { id: 'zoom', keys: 'Enter', does: 'Zoom to the frame', part: 'Flame graph', local: true },
+  { id: 'zoom-out', keys: 'Backspace', does: 'Zoom out to the caller', part: 'Flame graph', local: true },
+  { id: 'reset', keys: 'Esc', does: 'Show everything', part: 'Flame graph', local: true },
+  { id: 'search', keys: 'f', does: 'Search', part: 'Flame graph' },
+  { id: 'hit-next', keys: 'n', does: 'Next hit', part: 'Flame graph' },
+  { id: 'hit-previous', keys: 'N', does: 'Previous hit', part: 'Flame graph' },
+];
+
+export const enabled = signal(recall('keys') !== 'off');
+
+export function setEnabled(on: boolean): void {
+  enabled.value = on;
+  remember('keys', on ? 'on' : 'off');
+}
+
+type Actions = Partial<Record<string, () => void>>;
+const layers: Actions[] = [];
+const byKeys = new Map(KEYS.filter((row) => !row.local).map((row) => [row.keys, row.id]));
+let pending = '';
+
+function inField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
+}
+
+export function onKey(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || inField(event.target)) return;
+  if (event.defaultPrevented || (!enabled.value && event.key !== '?')) return;
+  const keys = pending === '' ? event.key : `${pending} ${event.key}`;
+  pending = pending === '' && event.key === 'g' ? 'g' : '';
+  const id = byKeys.get(keys);
+  const action = id === undefined ? undefined : layers.findLast((layer) => layer[id])?.[id];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+/* What keys do while the caller is on screen. */
+export function useKeys(actions: Actions): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  useEffect(() => {
+    const layer: Actions = {};
+    for (const id of Object.keys(actions)) layer[id] = () => latest.current[id]?.();
+    layers.push(layer);
+    return () => void layers.splice(layers.indexOf(layer), 1);
+  }, []);
+}

@@ -1,0 +1,44 @@
+/* The address bar as a signal. A change of filter replaces the entry, a move to another page adds one. */
+import { batch, computed, signal } from '@preact/signals';
+import { formatPage, formatQuery, type Page, parsePage, parseQuery, type Query } from '../model/view';
+
+const place = signal({ path: location.pathname, search: location.search });
+
+export const page = computed<Page>(() => parsePage(place.value.path));
+export const query = computed<Query>(() => parseQuery(place.value.search));
+
+function read(): void {
+  place.value = { path: location.pathname, search: location.search };
+}
+
+addEventListener('popstate', read);
+
+export function go(to: string, replace = false): void {
+  batch(() => {
+    if (replace) history.replaceState(null, '', to);
+    else history.pushState(null, '', to);
+    read();
+  });
+}
+
+/* Change part of the query. `push` where Back should undo it: zooming, another tab, another report. */
+export function patch(change: Partial<Query>, push = false): void {
+  const to = formatPage(page.value) + formatQuery({ ...query.value, ...change });
+  if (to !== location.pathname + location.search) go(to, !push);
+}
+
+/* Plain clicks on our own links stay in the page. */
+export function followLinks(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return;
+  const link = (event.target as Element | null)?.closest?.('a');
+  if (!link || link.origin !== location.origin || link.target !== '' || link.pathname.startsWith('/api/')) return;
+  if (link.hash !== '' && link.pathname === location.pathname) return;
+  event.preventDefault();
+  const moved = link.pathname !== location.pathname;
+  go(link.pathname + link.search);
+  if (moved) {
+    scrollTo(0, 0);
+    document.getElementById('main')?.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,73 @@
+/* Series of the server made ready to be drawn. */
+import type { Series } from '../api/types';
+
+export interface Bars {
+  /** Beginning of each bucket, seconds. */
+  at: number[];
+  /** One row per key, biggest first; values per bucket. */
+  rows: { key: string; values: number[]; sum: number }[];
+  total: number[];
+}
+
+/* Buckets between from and to, zero where the server sent none; keys past `most` are added up under `other`. */
+export function bars(
+  series: readonly Series[],
+  bucket_s: number,
+  from: Date,
+  to: Date,
+  pick: 'hangs' | 'hang_ms',
+  other: string,
+  most = 5,
+): Bars {
+  const first = Math.floor(from.getTime() / 1000 / bucket_s);
+  const last = Math.max(first, Math.ceil(to.getTime() / 1000 / bucket_s) - 1);
+  const size = Math.min(last - first + 1, 4000);
+  const rows = series.map((one) => {
+    const values = new Array<number>(size).fill(0);
+    for (const point of one.points) {
+      const i = Math.floor(Date.parse(point.at) / 1000 / bucket_s) - first;
+      if (i >= 0 && i < size) values[i]! += point[pick];
+    }
+    return { key: one.key, values, sum: values.reduce((a, b) => a + b, 0) };
+  });
+  rows.sort((a, b) => b.sum - a.sum);
+  const shown = rows.slice(0, rows.length > most ? most - 1 : most);
+  const folded = rows.slice(shown.length);
+  if (folded.length > 0) {
+    const values = add(
+      folded.map((row) => row.values),
+      size,
+    );
+    shown.push({ key: other, values, sum: values.reduce((a, b) => a + b, 0) });
+  }
+  const at = Array.from({ length: size }, (_, i) => (first + i) * bucket_s);
+  return {
+    at,
+    rows: shown,
+    total: add(
+      shown.map((row) => row.values),
+      size,
+    ),
+  };
+}
+
+function add(rows: number[][], size: number): number[] {
+  return Array.from({ length: size }, (_, i) => rows.reduce((sum, row) => sum + (row[i] ?? 0), 0));
+}
+
+/* Running sums, so that drawing row n last-to-first stacks the bars. */
+export function stacked(rows: readonly { values: number[] }[]): number[][] {
+  const out: number[][] = [];
+  for (const row of rows) {
+    const below = out.at(-1);
+    out.push(row.values.map((value, i) => value + (below?.[i] ?? 0)));
+  }
+  return out;
+}
+
+/* Where the biggest bucket is, or -1 when all are empty. */
+export function peak(values: readonly number[]): number {
+  let best = -1;
+  for (let i = 0; i < values.length; i++) if (values[i]! > (values[best] ?? 0)) best = i;
+  return best;
+}

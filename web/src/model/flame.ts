@@ -1,0 +1,200 @@
+/*
+ * The call tree as typed arrays, and everything the views ask of it: rows to paint, a frame under a point, neighbours
+ * for the keyboard, search coverage, the function table.
+ *
+ *     row 0   |            root                |      x0, x1: place of a frame, 0..1 of the root's value
+ *     row 1   |     main             | other   |      children stand left-heavy, biggest first
+ *     row 2   | poll |   work   |              |      what is left over on the right is the parent's own time
+ */
+import type { Flame } from '../api/types';
+
+export interface Tree {
+  size: number;
+  flame: Flame;
+  depth: Int32Array;
+  x0: Float64Array;
+  x1: Float64Array;
+  /** Frames of each depth, left to right. */
+  rows: Int32Array[];
+  /** Children of each frame, biggest first: order.subarray(first[i], first[i] + fan[i]). */
+  first: Int32Array;
+  fan: Int32Array;
+  order: Int32Array;
+}
+
+export function build(flame: Flame): Tree {
+  const { parent, value } = flame;
+  const size = parent.length;
+  const depth = new Int32Array(size);
+  const fan = new Int32Array(size);
+  for (let i = 1; i < size; i++) {
+    const up = parent[i]!;
+    depth[i] = depth[up]! + 1;
+    fan[up]!++;
+  }
+  const first = new Int32Array(size);
+  for (let i = 1; i < size; i++) first[i] = first[i - 1]! + fan[i - 1]!;
+  const order = new Int32Array(Math.max(0, size - 1));
+  const fill = first.slice();
+  for (let i = 1; i < size; i++) order[fill[parent[i]!]!++] = i;
+
+  const x0 = new Float64Array(size);
+  const x1 = new Float64Array(size);
+  const scale = size > 0 && value[0]! > 0 ? 1 / value[0]! : 0;
+  if (size > 0) x1[0] = 1;
+  const rows: Int32Array[] = size > 0 ? [Int32Array.of(0)] : [];
+  while (rows.length > 0) {
+    const below: number[] = [];
+    for (const i of rows.at(-1)!) {
+      const kids = order.subarray(first[i]!, first[i]! + fan[i]!).sort((a, b) => value[b]! - value[a]! || a - b);
+      let x = x0[i]!;
+      for (const kid of kids) {
+        x0[kid] = x;
+        x += value[kid]! * scale;
+        x1[kid] = x;
+        below.push(kid);
+      }
+    }
+    if (below.length === 0) break;
+    rows.push(Int32Array.from(below));
+  }
+  return { size, flame, depth, x0, x1, rows, first, fan, order };
+}
+
+export function children(tree: Tree, i: number): Int32Array {
+  return tree.order.subarray(tree.first[i]!, tree.first[i]! + tree.fan[i]!);
+}
+
+export function nameOf(tree: Tree, i: number): string {
+  return tree.flame.names[tree.flame.name[i]!] ?? '';
+}
+
+export function imageOf(tree: Tree, i: number): string {
+  return tree.flame.images[tree.flame.image[i]!] ?? '';
+}
+
+export function roleOf(tree: Tree, i: number): string {
+  return tree.flame.roles?.[tree.flame.role[i]!] ?? 'unknown';
+}
+
+export function shareOf(tree: Tree, i: number): number {
+  const all = tree.flame.value[0] ?? 0;
+  return all > 0 ? tree.flame.value[i]! / all : 0;
+}
+
+/* Place in a row of the first frame that ends right of x. */
+export function seek(tree: Tree, row: Int32Array, x: number): number {
+  let low = 0;
+  let high = row.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (tree.x1[row[middle]!]! > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/* The frame at depth and x, or -1. */
+export function hit(tree: Tree, depth: number, x: number): number {
+  const row = tree.rows[depth];
+  if (!row) return -1;
+  const i = row[seek(tree, row, x)];
+  return i !== undefined && tree.x0[i]! <= x ? i : -1;
+}
+
+/* Where an arrow key leads: to the biggest callee, the caller, or the neighbour on the same row. */
+export function step(tree: Tree, i: number, way: 'in' | 'out' | 'left' | 'right'): number {
+  if (way === 'in') return tree.fan[i]! > 0 ? tree.order[tree.first[i]!]! : i;
+  if (way === 'out') return Math.max(0, tree.flame.parent[i]!);
+  const row = tree.rows[tree.depth[i]!]!;
+  const at = seek(tree, row, (tree.x0[i]! + tree.x1[i]!) / 2) + (way === 'left' ? -1 : 1);
+  return row[at] ?? i;
+}
+
+/* Frames from the root to i. */
+export function path(tree: Tree, i: number): number[] {
+  const out: number[] = [];
+  for (let at = i; at >= 0; at = tree.flame.parent[at]!) out.unshift(at);
+  return out;
+}
+
+export function byHash(tree: Tree, hash: string): number {
+  return hash === '' ? -1 : tree.flame.hash.indexOf(hash);
+}
+
+export interface Found {
+  /** 1 for a frame that matches. */
+  mark: Uint8Array;
+  /** Frames that match, as the eye reads them: by row, left to right. */
+  hits: number[];
+  /** Share of the time spent in or under a matching frame, each stack counted once. */
+  share: number;
+}
+
+export function search(tree: Tree, text: string): Found {
+  const mark = new Uint8Array(tree.size);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return { mark, hits: [], share: 0 };
+  const { names, images } = tree.flame;
+  const lower = names.map((name) => name.toLowerCase());
+  const where = images.map((image) => image.toLowerCase());
+  const under = new Uint8Array(tree.size);
+  const hits: number[] = [];
+  let sum = 0;
+  for (const row of tree.rows) {
+    for (const i of row) {
+      const name = lower[tree.flame.name[i]!] ?? '';
+      const image = where[tree.flame.image[i]!] ?? '';
+      if (words.every((word) => name.includes(word) || image.includes(word))) {
+        mark[i] = 1;
+        hits.push(i);
+      }
+      const up = tree.flame.parent[i]!;
+      const inside = up >= 0 && under[up] === 1;
+      if (mark[i] === 1 && !inside) sum += tree.flame.value[i]!;
+      under[i] = mark[i] === 1 || inside ? 1 : 0;
+    }
+  }
+  const all = tree.flame.value[0] ?? 0;
+  return { mark, hits, share: all > 0 ? sum / all : 0 };
+}
+
+export interface FunctionRow {
+  name: string;
+  image: string;
+  role: string;
+  self: number;
+  total: number;
+  /** Widest frame of this function. */
+  widest: number;
+}
+
+/* One row a function. A function that calls itself counts the time once. */
+export function functions(tree: Tree): FunctionRow[] {
+  const rows = new Map<number, FunctionRow>();
+  const { name, image, self, value } = tree.flame;
+  const open: number[] = [];
+  const onPath = new Map<number, number>();
+  const key = (i: number) => name[i]! * (tree.flame.images.length + 1) + image[i]!;
+  const todo = tree.size > 0 ? [...children(tree, 0)].reverse() : [];
+  while (todo.length > 0) {
+    const i = todo.pop()!;
+    while (open.length >= tree.depth[i]!) {
+      const left = key(open.pop()!);
+      onPath.set(left, onPath.get(left)! - 1);
+    }
+    const k = key(i);
+    let row = rows.get(k);
+    if (!row) {
+      row = { name: nameOf(tree, i), image: imageOf(tree, i), role: roleOf(tree, i), self: 0, total: 0, widest: i };
+      rows.set(k, row);
+    }
+    row.self += self[i]!;
+    if (!onPath.get(k)) row.total += value[i]!;
+    if (value[i]! > value[row.widest]!) row.widest = i;
+    onPath.set(k, (onPath.get(k) ?? 0) + 1);
+    open.push(i);
+    for (const kid of [...children(tree, i)].reverse()) todo.push(kid);
+  }
+  return [...rows.values()];
+}

@@ -1,0 +1,88 @@
+/* Numbers and times as text. Everything is given as argument, so that equal input gives equal text. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export function count(value: number, lang: string): string {
+  if (value >= 10_000) {
+    return new Intl.NumberFormat(lang, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+  }
+  return new Intl.NumberFormat(lang, { maximumFractionDigits: value < 10 && value % 1 !== 0 ? 1 : 0 }).format(value);
+}
+
+export function exact(value: number, lang: string): string {
+  return new Intl.NumberFormat(lang, { maximumFractionDigits: 2 }).format(value);
+}
+
+export function percent(share: number, lang: string): string {
+  const digits = share > 0 && share < 0.01 ? 2 : share > 0 && share < 0.1 ? 1 : 0;
+  return new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: digits }).format(share);
+}
+
+/* 480 ms, 1.2 s, 12 s, 3 min 20 s, 2 h 5 min, 3.1 d: two figures that matter, units that do not change under it. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < MINUTE - 500) return `${Math.round(ms / 1000)} s`;
+  if (ms < HOUR) return pair(Math.round(ms / 1000), 60, 'min', 's');
+  if (ms < DAY) return pair(Math.round(ms / MINUTE), 60, 'h', 'min');
+  return `${(ms / DAY).toFixed(1)} d`;
+}
+
+function pair(value: number, base: number, large: string, small: string): string {
+  const rest = value % base;
+  const whole = `${Math.floor(value / base)} ${large}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${small}`;
+}
+
+export function bytes(value: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let i = 0;
+  for (; value >= 1024 && i < units.length - 1; i++) value /= 1024;
+  return `${value >= 100 || i === 0 ? Math.round(value) : value.toFixed(1)} ${units[i]}`;
+}
+
+export function nanoseconds(ns: number): string {
+  if (ns < 1e3) return `${ns} ns`;
+  if (ns < 1e6) return `${(ns / 1e3).toFixed(1)} µs`;
+  return ns < 1e9 ? `${(ns / 1e6).toFixed(1)} ms` : duration(ns / 1e6);
+}
+
+/* 3 minutes ago, in words of the language. */
+export function ago(at: Date, now: Date, lang: string): string {
+  const words = new Intl.RelativeTimeFormat(lang, { numeric: 'auto', style: 'short' });
+  const gap = at.getTime() - now.getTime();
+  const size = Math.abs(gap);
+  if (size < MINUTE) return words.format(Math.round(gap / 1000), 'second');
+  if (size < HOUR) return words.format(Math.round(gap / MINUTE), 'minute');
+  if (size < 2 * DAY) return words.format(Math.round(gap / HOUR), 'hour');
+  return words.format(Math.round(gap / DAY), 'day');
+}
+
+export type Zone = 'local' | 'utc';
+
+function zoned(zone: Zone, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormatOptions {
+  return zone === 'utc' ? { ...options, timeZone: 'UTC' } : options;
+}
+
+export function moment(at: Date, zone: Zone, lang: string, seconds = false): string {
+  const options: Intl.DateTimeFormatOptions = {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hour12: false,
+    ...(seconds ? { second: '2-digit' } : {}),
+  };
+  const text = new Intl.DateTimeFormat(lang, zoned(zone, options)).format(at);
+  return zone === 'utc' ? `${text} UTC` : text;
+}
+
+export function clock(at: Date, zone: Zone, lang: string): string {
+  return new Intl.DateTimeFormat(lang, zoned(zone, { hour: '2-digit', minute: '2-digit', hour12: false })).format(at);
+}
+
+export function day(at: Date, zone: Zone, lang: string): string {
+  return new Intl.DateTimeFormat(lang, zoned(zone, { day: 'numeric', month: 'short' })).format(at);
+}

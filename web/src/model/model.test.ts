@@ -1,0 +1,129 @@
+import { expect, it } from 'vitest';
+import example from '../../../schema/api/examples/getReport.json';
+import killed from '../../../schema/api/examples/getReport.killed.json';
+import type { Frame, Report } from '../api/types';
+import { bars, peak, stacked } from './charts';
+import { ago, bytes, count, duration, nanoseconds, percent } from './format';
+import { base, shorten } from './name';
+import { absolute, resolve, shift, widen } from './range';
+import { asText, commonLeaf, coverage, hotMiddle } from './stack';
+
+const now = new Date('2026-11-08T10:20:30Z');
+
+it('durations keep two figures and change unit with size', () => {
+  const shown = [0, 480, 1234, 9960, 59_400, 59_800, 200_000, 3_600_000, 7_500_000, 267_840_000].map(duration);
+  expect(shown).toEqual([
+    '0 ms',
+    '480 ms',
+    '1.2 s',
+    '10 s',
+    '59 s',
+    '1 min',
+    '3 min 20 s',
+    '1 h',
+    '2 h 5 min',
+    '3.1 d',
+  ]);
+});
+
+it('numbers stay short', () => {
+  expect([0, 0.5, 7, 9999, 31_234, 1_200_000].map((n) => count(n, 'en'))).toEqual([
+    '0',
+    '0.5',
+    '7',
+    '9,999',
+    '31.2K',
+    '1.2M',
+  ]);
+  expect([0, 0.004, 0.087, 0.5, 1].map((n) => percent(n, 'en'))).toEqual(['0%', '0.4%', '8.7%', '50%', '100%']);
+  expect([512, 1536, 1_288_490_189].map(bytes)).toEqual(['512 B', '1.5 KiB', '1.2 GiB']);
+  expect([800, 21_400, 3_000_000, 2e9].map(nanoseconds)).toEqual(['800 ns', '21.4 µs', '3.0 ms', '2.0 s']);
+  expect(ago(new Date('2026-11-08T10:17:30Z'), now, 'en')).toBe('3 min. ago');
+});
+
+it('ranges resolve, move, widen, and are whole hours when fixed', () => {
+  const day = resolve('24h', now)!;
+  expect(absolute(day)).toBe('2026-11-07T10Z..2026-11-08T11Z');
+  const week = resolve('2026-11-01T00Z..2026-11-08T00Z', now)!;
+  expect(absolute(shift(week, -1))).toBe('2026-10-25T00Z..2026-11-01T00Z');
+  expect(absolute(widen(week))).toBe('2026-10-28T12Z..2026-11-11T12Z');
+  for (const wrong of ['', '0d', '14x', 'a..b', '2026-11-08T00Z..2026-11-01T00Z'])
+    expect(resolve(wrong, now)).toBeNull();
+});
+
+it('long names lose arguments, then qualifiers, then their beginning', () => {
+  const name = 'std::vector<std::map<int, long>>::operator<<(std::ostream&) const';
+  expect(shorten(name, 200)).toBe(name);
+  expect(shorten(name, 34)).toBe('std::vector::operator<< const');
+  expect(shorten('-[ChatListViewController reloadData]', 20)).toBe('-[reloadData]');
+  expect(shorten('processCommandAndResetClient', 8)).toBe('…tClient');
+  expect(shorten('a', 0)).toBe('');
+  expect(base('/usr/lib/libc.so.6')).toBe('libc.so.6');
+});
+
+it('bars fill empty buckets, fold small keys and stack up', () => {
+  const day = (n: number, hangs: number) => ({ at: `2026-11-0${n}T00:00:00Z`, hangs, hang_ms: hangs * 10 });
+  const series = ['a', 'b', 'c'].map((key, i) => ({ key, points: [day(1 + i, i + 1)] }));
+  const made = bars(
+    series,
+    86_400,
+    new Date('2026-11-01T00:00:00Z'),
+    new Date('2026-11-04T00:00:00Z'),
+    'hangs',
+    'rest',
+    2,
+  );
+  expect(made.rows.map((row) => [row.key, row.values])).toEqual([
+    ['c', [0, 0, 3]],
+    ['rest', [1, 2, 0]],
+  ]);
+  expect(made.total).toEqual([1, 2, 3]);
+  expect(stacked(made.rows)).toEqual([
+    [0, 0, 3],
+    [1, 2, 3],
+  ]);
+  expect([peak(made.total), peak([0, 0])]).toEqual([2, -1]);
+});
+
+const frame = (name: string, repeat: number, role: Frame['role'] = 'app'): Frame => ({
+  function: name,
+  image: 'shop',
+  file: '',
+  line: 0,
+  offset: '0',
+  inlined: false,
+  role,
+  repeat,
+});
+
+/* Ten samples of main > loop > one of these leaves. */
+function report(leaves: string[]): Report {
+  const stacks = leaves.map((leaf) => ({ frames: [frame(leaf, 1), frame('loop', 10), frame('main', 10, 'runtime')] }));
+  const shown = example as unknown as Report;
+  const samples = { ...shown.samples, stack: leaves.map((_, i) => i), stacks };
+  return {
+    ...shown,
+    samples,
+    hot: { run: 2, frames: [frame(leaves[0]!, 2), frame('loop', 10), frame('main', 10, 'runtime')] },
+  };
+}
+
+it('a function with varying callees is flagged, one with a single callee is not', () => {
+  expect(hotMiddle(report(['a', 'b', 'c', 'd', 'e', 'a', 'b', 'c', 'd', 'e']))).toBe(1);
+  expect(hotMiddle(report(['a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'b', 'c']))).toBeNull();
+  expect(hotMiddle(report(['a', 'b', 'c']))).toBeNull();
+});
+
+it('coverage says how much of the hang was seen', () => {
+  const whole = coverage({ ...report(['a']), row: { ...example.row, duration_ms: example.samples.covered_ms } });
+  expect(whole.whole).toBe(true);
+  const part = coverage(killed as unknown as Report);
+  expect(part.covered_ms).toBeLessThanOrEqual(part.hang_ms);
+  expect(commonLeaf(report(['a', 'a', 'b']).samples)).toEqual({ name: 'a', samples: 2 });
+});
+
+it('a stack as text has one line a frame', () => {
+  expect(asText([frame('a', 1), { ...frame('b', 1), file: '/x/src/shop.c', line: 7 }])).toBe(
+    '#0  a  shop\n#1  b  shop src/shop.c:7',
+  );
+});

@@ -1,0 +1,87 @@
+/* What one report's samples say together: where the time went, how much of the hang they stand for. */
+import type { Frame, Report } from '../api/types';
+
+type Samples = Report['samples'];
+
+export interface Coverage {
+  covered_ms: number;
+  hang_ms: number;
+  /** Samples begin at the hang's beginning, give or take a period. */
+  whole: boolean;
+}
+
+/* How much of the hang the samples stand for, never more than all of it. */
+export function coverage(report: Report): Coverage {
+  const hang_ms = report.row.duration_ms;
+  const covered_ms = Math.min(report.samples.covered_ms, hang_ms);
+  return { covered_ms, hang_ms, whole: hang_ms === 0 || covered_ms >= hang_ms * 0.95 };
+}
+
+/* The innermost frame of sample i, or null where unwinding found nothing. */
+export function leafOf(samples: Samples, i: number): Frame | null {
+  return samples.stacks[samples.stack[i] ?? -1]?.frames[0] ?? null;
+}
+
+/* Samples in which the most frequent innermost function stands. */
+export function commonLeaf(samples: Samples): { name: string; samples: number } | null {
+  const seen = new Map<string, number>();
+  for (let i = 0; i < samples.stack.length; i++) {
+    const leaf = leafOf(samples, i);
+    if (leaf) seen.set(leaf.function, (seen.get(leaf.function) ?? 0) + 1);
+  }
+  let best: { name: string; samples: number } | null = null;
+  for (const [name, n] of seen) if (!best || n > best.samples) best = { name, samples: n };
+  return best;
+}
+
+/* Share of samples a frame must stand in, and the largest share one callee of it may have, to be a hot middle frame. */
+const ALWAYS = 0.7;
+const ONE_CALLEE = 0.6;
+const MIN_SAMPLES = 5;
+
+/*
+ * The hot stack is chosen by its innermost function. A function further out whose callees vary never wins that way,
+ * though all the time is spent under it. Returns its index in hot.frames, or null: the innermost function of the app
+ * that stands in nearly every sample while no single callee of it does.
+ */
+export function hotMiddle(report: Report): number | null {
+  const { samples, hot } = report;
+  const total = samples.stack.length;
+  if (total < MIN_SAMPLES) return null;
+  for (let i = 1; i < hot.frames.length; i++) {
+    const frame = hot.frames[i]!;
+    if (frame.role !== 'app' && frame.role !== 'unknown') continue;
+    if (frame.repeat < total * ALWAYS) continue;
+    return callees(samples, frame.function, ONE_CALLEE * frame.repeat) ? i : null;
+  }
+  return null;
+}
+
+/* Whether `name` calls at least two functions and none of them in more than `most` samples. */
+function callees(samples: Samples, name: string, most: number): boolean {
+  const seen = new Map<string, number>();
+  for (const index of samples.stack) {
+    const frames = samples.stacks[index]?.frames ?? [];
+    const at = frames.findIndex((frame) => frame.function === name);
+    if (at < 0) continue;
+    const callee = at === 0 ? '' : frames[at - 1]!.function;
+    seen.set(callee, (seen.get(callee) ?? 0) + 1);
+  }
+  return seen.size > 1 && Math.max(...seen.values()) <= most;
+}
+
+export function place(frame: Frame): string {
+  if (frame.file === '') return '';
+  const file = frame.file.split('/').slice(-2).join('/');
+  return frame.line > 0 ? `${file}:${frame.line}` : file;
+}
+
+/* A stack as text for a ticket or a chat, innermost first. */
+export function asText(frames: readonly Frame[]): string {
+  return frames
+    .map((frame, i) => {
+      const where = place(frame);
+      return `#${String(i).padEnd(3)}${frame.function}  ${frame.image}${where === '' ? '' : ` ${where}`}`;
+    })
+    .join('\n');
+}

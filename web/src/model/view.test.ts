@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { DEFAULTS, formatPage, formatQuery, parsePage, parseQuery, type Query, TABS } from './view';
+
+/* Small generator with a seed, so that a failure can be run again. */
+function random(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function anyQuery(seed: number): Query {
+  const next = random(seed);
+  const pick = <T>(...values: T[]): T => values[next(values.length)]!;
+  const hex = (digits: number) => Array.from({ length: digits }, () => next(16).toString(16)).join('');
+  return {
+    t: pick('14d', '30m', '2026-11-01T00Z..2026-11-08T00Z'),
+    tz: pick('local', 'utc'),
+    v: pick([], ['8.0.38'], ['8.0.38', '!7.2 β/1']),
+    kind: pick([], ['hang', '!launch']),
+    state: pick([], ['open']),
+    q: pick('', 'MsgStore image:Mire', '<script>&=#?+ %', '消息 🙂'),
+    by: pick('caller1', 'category'),
+    sort: pick('-impact', 'title'),
+    open: pick(null, [], ['62069476dc7f', '0badc0de0bad']),
+    tab: pick(null, ...TABS),
+    n: pick('latest', 'worst', '01a19c85-30ba-7449-afa6-d5df6538eb94'),
+    s: pick(null, 0, 19),
+    fz: pick('', hex(16)),
+    fs: pick('', 'std::map<int>'),
+    fo: pick('self', 'total', 'name'),
+    rest: pick<[string, string][]>([], [['cmp', 'v:8.0.37']]),
+  };
+}
+
+it('parse undoes format, for any query', () => {
+  for (let seed = 1; seed <= 3000; seed++) {
+    const query = anyQuery(seed);
+    expect(parseQuery(formatQuery(query)), `seed ${seed}`).toEqual(query);
+  }
+});
+
+it('equal views have equal addresses, whatever order they came in', () => {
+  expect(formatQuery(parseQuery('?q=a&x=1&t=24h&v=2&v=1'))).toBe('?t=24h&v=2,1&q=a&x=1');
+});
+
+it('defaults are dropped and unknown keys kept', () => {
+  expect(formatQuery(DEFAULTS)).toBe('');
+  expect(formatQuery(parseQuery('?t=14d&sort=-impact&later=yes'))).toBe('?later=yes');
+});
+
+it('nonsense falls back to the default', () => {
+  expect(parseQuery('?tab=nope&by=x&s=-1&fz=zz&tz=mars')).toEqual({ ...DEFAULTS, tab: 'stack' });
+});
+
+it('pages are told from paths', () => {
+  for (const path of ['/', '/shop', '/shop/issues', '/shop/issues/H-1042'])
+    expect(formatPage(parsePage(path))).toBe(path);
+  for (const path of ['/Shop', '/shop/nothing', '/shop/issues/42', '/shop/issues/H-1/x']) {
+    expect(parsePage(path).name, path).toBe('lost');
+  }
+});

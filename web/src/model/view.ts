@@ -1,0 +1,169 @@
+/*
+ * A view is what the URL says: which page, and how it is narrowed, sorted and unfolded. Equal views have equal URLs:
+ * the order of keys is fixed and defaults are dropped. Keys this code does not know are kept as they came.
+ */
+export type Page =
+  | { name: 'apps' }
+  | { name: 'overview'; app: string }
+  | { name: 'issues'; app: string }
+  | { name: 'issue'; app: string; id: string }
+  | { name: 'lost' };
+
+export type Tab = 'stack' | 'flame' | 'tree' | 'top' | 'reports' | 'raw';
+export const TABS: readonly Tab[] = ['stack', 'flame', 'tree', 'top', 'reports', 'raw'];
+
+export interface Query {
+  /** Range: 14d, or FROM..TO. */
+  t: string;
+  /** Zone of the times shown: local or utc. */
+  tz: 'local' | 'utc';
+  v: string[];
+  kind: string[];
+  state: string[];
+  q: string;
+  by: 'caller1' | 'category';
+  sort: string;
+  /** Unfolded groups; null leaves it to the page. */
+  open: string[] | null;
+  tab: Tab | null;
+  /** Report cursor: latest, first, worst or a report id. */
+  n: string;
+  /** Chosen sample of the report. */
+  s: number | null;
+  /** Path hash of the frame the flame graph is zoomed to, 16 hex digits. */
+  fz: string;
+  /** Text searched for in flame graph, tree and table. */
+  fs: string;
+  /** Order of the function table. */
+  fo: 'self' | 'total' | 'name';
+  rest: [string, string][];
+}
+
+export const DEFAULTS: Query = {
+  t: '14d',
+  tz: 'local',
+  v: [],
+  kind: [],
+  state: [],
+  q: '',
+  by: 'caller1',
+  sort: '-impact',
+  open: null,
+  tab: null,
+  n: 'latest',
+  s: null,
+  fz: '',
+  fs: '',
+  fo: 'self',
+  rest: [],
+};
+
+const ORDER = ['t', 'tz', 'v', 'kind', 'state', 'q', 'by', 'sort', 'open', 'tab', 'n', 's', 'fz', 'fs', 'fo'] as const;
+const KNOWN = new Set<string>(ORDER);
+const APP = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const ISSUE = /^H-[0-9]{1,18}$/;
+
+export function parsePage(path: string): Page {
+  const parts = path.split('/').filter((part) => part !== '');
+  const [app, section, id, ...more] = parts;
+  if (app === undefined) return { name: 'apps' };
+  if (!APP.test(app)) return { name: 'lost' };
+  if (section === undefined) return { name: 'overview', app };
+  if (section !== 'issues') return { name: 'lost' };
+  if (id === undefined) return { name: 'issues', app };
+  if (ISSUE.test(id) && more.length === 0) return { name: 'issue', app, id };
+  return { name: 'lost' };
+}
+
+export function formatPage(page: Page): string {
+  switch (page.name) {
+    case 'overview':
+      return `/${page.app}`;
+    case 'issues':
+      return `/${page.app}/issues`;
+    case 'issue':
+      return `/${page.app}/issues/${page.id}`;
+    default:
+      return '/';
+  }
+}
+
+function oneOf<T extends string>(value: string | null, allowed: readonly T[], otherwise: T): T {
+  return allowed.includes(value as T) ? (value as T) : otherwise;
+}
+
+function list(params: URLSearchParams, key: string): string[] {
+  return [...new Set(params.getAll(key).flatMap((value) => value.split(',')))].filter((value) => value !== '');
+}
+
+/* The hash travels as base64url, 11 characters for 16 hex digits. */
+function packHash(hex: string): string {
+  const bytes = hex.match(/../g)?.map((pair) => Number.parseInt(pair, 16)) ?? [];
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+function unpackHash(text: string): string {
+  if (!/^[\w-]{11}$/.test(text)) return '';
+  const bytes = atob(`${text.replaceAll('-', '+').replaceAll('_', '/')}=`);
+  return [...bytes].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+}
+
+export function parseQuery(search: string): Query {
+  const params = new URLSearchParams(search);
+  const sample = params.get('s');
+  return {
+    t: params.get('t') || DEFAULTS.t,
+    tz: oneOf(params.get('tz'), ['local', 'utc'], DEFAULTS.tz),
+    v: list(params, 'v'),
+    kind: list(params, 'kind'),
+    state: list(params, 'state'),
+    q: params.get('q') ?? '',
+    by: oneOf(params.get('by'), ['caller1', 'category'], DEFAULTS.by),
+    sort: params.get('sort') || DEFAULTS.sort,
+    open: params.has('open') ? list(params, 'open') : null,
+    tab: params.has('tab') ? oneOf(params.get('tab'), TABS, 'stack') : null,
+    n: params.get('n') || DEFAULTS.n,
+    s: sample !== null && /^\d{1,4}$/.test(sample) ? Number(sample) : null,
+    fz: unpackHash(params.get('fz') ?? ''),
+    fs: params.get('fs') ?? '',
+    fo: oneOf(params.get('fo'), ['self', 'total', 'name'], DEFAULTS.fo),
+    rest: [...params].filter(([key]) => !KNOWN.has(key)),
+  };
+}
+
+function text(query: Query, key: (typeof ORDER)[number]): string | null {
+  const value = query[key];
+  if (value === null || value === DEFAULTS[key]) return null;
+  if (key === 'open') return (value as string[]).join(',');
+  if (Array.isArray(value)) return value.length > 0 ? value.join(',') : null;
+  if (key === 'fz') return packHash(value as string);
+  return String(value);
+}
+
+/* Commas, colons and exclamation marks are legal in a query and stay readable. */
+function readable(value: string): string {
+  return encodeURIComponent(value).replace(/%(2C|3A|21|2F)/g, (code) => decodeURIComponent(code));
+}
+
+export function formatQuery(query: Query): string {
+  const pairs: [string, string][] = [];
+  for (const key of ORDER) {
+    const value = text(query, key);
+    if (value !== null) pairs.push([key, value]);
+  }
+  pairs.push(...query.rest);
+  return pairs.length === 0 ? '' : `?${pairs.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&')}`;
+}
+
+export function href(page: Page, query: Query): string {
+  return formatPage(page) + formatQuery(query);
+}
+
+/* What stays when moving to another page: the range and the filters, not what was open there. */
+export function carried(query: Query): Query {
+  const { t, tz, v, kind, state, q, rest } = query;
+  return { ...DEFAULTS, t, tz, v, kind, state, q, rest };
+}

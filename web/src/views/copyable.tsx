@@ -1,0 +1,18 @@
+/* A block of text that can be scrolled by keyboard and copied whole. */
+import type { JSX } from 'preact';
+import { copy } from './parts';
+
+export function Copyable({ label, text }: { label: string; text: string }): JSX.Element {
+  return (
+    <section class="copyable" aria-label={label}>
+      <div class="stack-head">
+        <h2>{label}</h2>
+        <span class="grow" />
+        <button type="button" class="quiet" onClick={() => void copy(text, `${label}: copied`)}>
+          Copy
+        </button>
+      </div>
+      <pre tabIndex={0}>{text}</pre>
+    </section>
+  );
+}

@@ -1,0 +1,231 @@
+/* The filter bar: range, versions, kinds, states, free text; and the link to this view. One bar, every widget obeys. */
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { api } from '../api/client';
+import type { Share } from '../api/types';
+import { useKeys } from '../lib/keys';
+import { go, page, patch, query } from '../lib/location';
+import { useQuery } from '../lib/query';
+import { count, moment } from '../model/format';
+import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
+import { carried, formatPage, formatQuery, href } from '../model/view';
+import { announce, below, copy, LANG } from './parts';
+
+const FACETS = [
+  ['v', 'version', 'Version'],
+  ['kind', 'kind', 'Kind'],
+  ['state', 'state', 'State'],
+] as const;
+
+/* Filters that the page's answers cannot be narrowed by; they say so. */
+function ignored(key: 'v' | 'kind' | 'state' | 'q'): boolean {
+  const name = page.value.name;
+  if (key === 'v') return false;
+  if (key === 'kind') return name === 'issue';
+  return name !== 'issues';
+}
+
+function span(): Span {
+  const now = new Date();
+  return resolve(query.value.t, now) ?? resolve('14d', now)!;
+}
+
+export function linkText(keepRelative: boolean): string {
+  const { t } = query.value;
+  const fixed = keepRelative || !isRelative(t) ? t : absolute(span());
+  return location.origin + formatPage(page.value) + formatQuery({ ...query.value, t: fixed });
+}
+
+const copyFixed = () => void copy(linkText(false), 'Link copied, with the range as it is now');
+const copyMoving = () => void copy(linkText(true), 'Link copied, with a range that moves on');
+const copyMarkdown = () => {
+  const title = document.title.replace(/[[\]\\]/g, '\\$&');
+  void copy(`[${title}](${linkText(false)})`, 'Markdown copied');
+};
+
+export function FilterBar({ app }: { app: string }): JSX.Element {
+  const { t, v, kind, state, q } = query.value;
+  const field = useRef<HTMLInputElement>(null);
+  const range = useRef<HTMLButtonElement>(null);
+  const result = useQuery(['facets', app, t], (signal) => api.facets(app, t, signal));
+  const move = (to: Span) => patch({ t: absolute(to) });
+  useKeys({
+    filter: () => field.current?.focus(),
+    range: () => range.current?.click(),
+    back: () => move(shift(span(), -1)),
+    forward: () => move(shift(span(), 1)),
+    widen: () => move(widen(span())),
+    copy: copyFixed,
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const text = field.current?.value.trim() ?? '';
+    if (page.value.name === 'issues') patch({ q: text });
+    else go(href({ name: 'issues', app }, { ...carried(query.value), q: text }));
+  };
+  return (
+    <div class="filters" role="toolbar" aria-label="Filters">
+      <RangeMenu button={range} />
+      {FACETS.map(([key, facet, label]) => (
+        <FacetMenu key={key} id={key} label={label} values={result.data?.[facet] ?? []} />
+      ))}
+      <form role="search" onSubmit={submit}>
+        <input
+          ref={field}
+          type="search"
+          key={q}
+          defaultValue={q}
+          placeholder="Function, image or id"
+          aria-label="Find issues by function, image, reason or id"
+          aria-keyshortcuts="/"
+          maxLength={200}
+          onSearch={submit}
+        />
+      </form>
+      {FACETS.map(([key]) =>
+        query.value[key].map((value) => <Chip key={`${key}${value}`} name={key} value={value} off={ignored(key)} />),
+      )}
+      {q !== '' ? <Chip name="q" value={q} off={ignored('q')} /> : null}
+      {v.length + kind.length + state.length + (q ? 1 : 0) > 1 ? (
+        <button type="button" class="quiet" onClick={() => patch({ v: [], kind: [], state: [], q: '' })}>
+          Clear
+        </button>
+      ) : null}
+      <span class="grow" />
+      <div class="split">
+        <button type="button" onClick={copyFixed}>
+          Copy link
+        </button>
+        <button type="button" popovertarget="copy-menu" aria-label="Other ways to copy">
+          <span aria-hidden="true">▾</span>
+        </button>
+      </div>
+      <div id="copy-menu" popover="auto" class="menu" onToggle={below}>
+        <button type="button" popovertarget="copy-menu" onClick={copyFixed}>
+          Link to this range
+        </button>
+        <button type="button" popovertarget="copy-menu" onClick={copyMoving}>
+          Link whose range moves on
+        </button>
+        <button type="button" popovertarget="copy-menu" onClick={copyMarkdown}>
+          Markdown
+        </button>
+      </div>
+    </div>
+  );
+}
+
+const WORDS: Record<string, string> = { m: 'minutes', h: 'hours', d: 'days' };
+
+function rangeLabel(t: string): string {
+  const relative = /^(\d+)([mhd])$/.exec(t);
+  if (relative) {
+    const unit = WORDS[relative[2]!]!;
+    return `Last ${relative[1]} ${relative[1] === '1' ? unit.slice(0, -1) : unit}`;
+  }
+  const given = resolve(t, new Date());
+  if (!given) return 'Unknown range';
+  const zone = query.value.tz;
+  return `${moment(given.from, zone, LANG)} – ${moment(given.to, zone, LANG)}`;
+}
+
+function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }): JSX.Element {
+  const { t, tz } = query.value;
+  const from = useRef<HTMLInputElement>(null);
+  const to = useRef<HTMLInputElement>(null);
+  const apply = (event: Event) => {
+    event.preventDefault();
+    const given = `${from.current?.value}:00Z..${to.current?.value}:00Z`;
+    const wanted = resolve(given, new Date());
+    if (wanted) patch({ t: absolute(wanted) });
+    else announce('The range must end after it begins');
+  };
+  const shown = span();
+  const field = (at: Date) => at.toISOString().slice(0, 16);
+  return (
+    <>
+      <button ref={button} type="button" popovertarget="range-menu" aria-keyshortcuts="t">
+        {rangeLabel(t)} <span aria-hidden="true">▾</span>
+      </button>
+      <div id="range-menu" popover="auto" class="menu" onToggle={below}>
+        <div class="presets">
+          {PRESETS.map((preset) => (
+            <button
+              key={preset}
+              type="button"
+              popovertarget="range-menu"
+              aria-pressed={preset === t}
+              onClick={() => patch({ t: preset })}
+            >
+              {rangeLabel(preset)}
+            </button>
+          ))}
+        </div>
+        <form onSubmit={apply} key={t}>
+          <label>
+            From (UTC)
+            <input ref={from} type="datetime-local" required defaultValue={field(shown.from)} />
+          </label>
+          <label>
+            To (UTC)
+            <input ref={to} type="datetime-local" required defaultValue={field(shown.to)} />
+          </label>
+          <button type="submit">Apply</button>
+        </form>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={tz === 'utc'}
+            onChange={() => patch({ tz: tz === 'utc' ? 'local' : 'utc' })}
+          />
+          Show times in UTC
+        </label>
+      </div>
+    </>
+  );
+}
+
+function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: readonly Share[] }): JSX.Element | null {
+  const { id, label, values } = props;
+  const chosen = query.value[id];
+  if (ignored(id) && chosen.length === 0) return null;
+  const set = (value: string) => {
+    const rest = chosen.filter((one) => one !== value && one !== `!${value}`);
+    const next = chosen.includes(value) ? `!${value}` : chosen.includes(`!${value}`) ? null : value;
+    patch({ [id]: next === null ? rest : [...rest, next] });
+  };
+  const mode = (value: string) => (chosen.includes(value) ? 'only' : chosen.includes(`!${value}`) ? 'not' : '');
+  return (
+    <>
+      <button type="button" popovertarget={`menu-${id}`}>
+        {label} <span aria-hidden="true">▾</span>
+      </button>
+      <div id={`menu-${id}`} popover="auto" class="menu" onToggle={below}>
+        {values.length === 0 ? <p class="dim">Nothing to choose from in this range</p> : null}
+        {values.map((share) => (
+          <button key={share.key} type="button" class="facet" onClick={() => set(share.key)}>
+            <span class={`state ${mode(share.key)}`}>{mode(share.key)}</span>
+            <span>{share.key}</span>
+            <span class="num dim">{count(share.reports, LANG)}</span>
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Chip({ name, value, off }: { name: 'v' | 'kind' | 'state' | 'q'; value: string; off: boolean }): JSX.Element {
+  const drop = () =>
+    name === 'q' ? patch({ q: '' }) : patch({ [name]: query.value[name].filter((x) => x !== value) });
+  return (
+    <button
+      type="button"
+      class={off ? 'chip off' : 'chip'}
+      onClick={drop}
+      aria-label={`Drop the filter ${name} ${value}`}
+    >
+      {name}:{value}
+      {off ? ' (not used here)' : ''} <span aria-hidden="true">✕</span>
+    </button>
+  );
+}

@@ -1,0 +1,81 @@
+/* Top functions: where the time is spent, whoever called. Follows the search; a row leads to the flame graph. */
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { patch, query } from '../lib/location';
+import { functions, type Tree } from '../model/flame';
+import { duration, percent } from '../model/format';
+import { base } from '../model/name';
+import { selected } from './flame';
+import { Bar, LANG } from './parts';
+
+const MOST_ROWS = 200;
+const COLUMNS = [
+  ['self', 'Self'],
+  ['total', 'Total'],
+  ['name', 'Function'],
+] as const;
+
+export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
+  const { fs, fo } = query.value;
+  const rows = useMemo(() => {
+    const words = fs.toLowerCase().split(/\s+/).filter(Boolean);
+    const kept = functions(tree).filter((row) =>
+      words.every((word) => row.name.toLowerCase().includes(word) || row.image.toLowerCase().includes(word)),
+    );
+    return kept.sort((a, b) => (fo === 'name' ? 0 : b[fo] - a[fo]) || a.name.localeCompare(b.name));
+  }, [tree, fs, fo]);
+  const all = tree.flame.value[0] || 1;
+  const show = (i: number) => {
+    selected.value = tree.flame.hash[i] ?? '';
+    patch({ tab: 'flame', fz: '' }, true);
+  };
+  return (
+    <div class="scroll" role="region" aria-label="Top functions table" tabIndex={0}>
+      <table class="tight functions">
+        <caption class="offscreen">Functions by time</caption>
+        <thead>
+          <tr>
+            {COLUMNS.map(([key, label]) => (
+              <th
+                key={key}
+                scope="col"
+                class={key === 'name' ? '' : 'num'}
+                aria-sort={fo === key ? (key === 'name' ? 'ascending' : 'descending') : undefined}
+              >
+                <button type="button" class="sort" onClick={() => patch({ fo: key })}>
+                  {label}
+                  <span aria-hidden="true">{fo === key ? (key === 'name' ? ' ↑' : ' ↓') : ''}</span>
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, MOST_ROWS).map((row) => (
+            <tr key={`${row.name}\n${row.image}`}>
+              <td class="num share">
+                <Bar share={row.self / all} kind={`r-${row.role}`} />
+                <span>{duration(row.self)}</span> <span class="dim">{percent(row.self / all, LANG)}</span>
+              </td>
+              <td class="num">
+                {duration(row.total)} <span class="dim">{percent(row.total / all, LANG)}</span>
+              </td>
+              <th scope="row">
+                <button type="button" class="link fn" onClick={() => show(row.widest)}>
+                  {row.name}
+                </button>{' '}
+                <span class="image">{base(row.image)}</span>
+              </th>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length === 0 ? <p class="dim">No function matches the search.</p> : null}
+      {rows.length > MOST_ROWS ? (
+        <p class="dim">
+          The first {MOST_ROWS} of {rows.length}; search for others.
+        </p>
+      ) : null}
+    </div>
+  );
+}

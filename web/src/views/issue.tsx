@@ -1,0 +1,257 @@
+/* /:app/issues/:id - one issue: what it is, how much it costs, and the tabs that show why. */
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { api } from '../api/client';
+import type { Distribution, Issue } from '../api/types';
+import { Histogram } from '../charts/spark';
+import { Trend } from '../charts/trend';
+import { useKeys } from '../lib/keys';
+import { go, patch, query } from '../lib/location';
+import { recall, remember } from '../lib/memory';
+import { useQuery } from '../lib/query';
+import { useTitle } from '../lib/title';
+import { bars } from '../model/charts';
+import { count, duration, exact, percent } from '../model/format';
+import { base } from '../model/name';
+import { carried, href, TABS, type Tab } from '../model/view';
+import { FlameTab } from './flame';
+import { lastList, listQuery } from './issues';
+import { Tile } from './overview';
+import { Ago, Bar, LANG, Loaded, Panel } from './parts';
+import { RawTab } from './raw';
+import { ReportsTab } from './reports';
+import { StackTab } from './stack';
+
+const LABELS: Record<Tab, string> = {
+  stack: 'Hottest stack',
+  flame: 'Flame graph',
+  tree: 'Call tree',
+  top: 'Top functions',
+  reports: 'Reports',
+  raw: 'Raw',
+};
+
+export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element {
+  const { t, v } = query.value;
+  const result = useQuery(['issue', app, id, t, v], (signal) => api.issue(app, id, { t, v }, signal), {
+    again: () => 30_000,
+  });
+  const name = result.data?.feature.caller1;
+  useTitle(name ? `${id} ${name}` : id);
+  return (
+    <Loaded result={result} rows={18} label="issue">
+      {(data) => <Body app={app} id={id} data={data} />}
+    </Loaded>
+  );
+}
+
+function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
+  const { feature } = data;
+  const tab = useTab();
+  const wanted = listQuery(query.value);
+  const list = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
+    enabled: lastList.value.length === 0,
+  });
+  const ids =
+    lastList.value.length > 0
+      ? lastList.value
+      : (list.data?.groups.flatMap((group) => group.features.map((one) => one.id)) ?? []);
+  const at = ids.indexOf(id);
+  const neighbour = (by: 1 | -1) => {
+    const to = at < 0 ? undefined : ids[at + by];
+    return to ? href({ name: 'issue', app, id: to }, { ...carried(query.value), tab }) : null;
+  };
+  const walk = (by: 1 | -1) => {
+    const to = neighbour(by);
+    if (to) go(to);
+  };
+  useKeys({ 'issue-before': () => walk(-1), 'issue-after': () => walk(1) });
+  return (
+    <>
+      <div class="heading crumbs">
+        <a href={href({ name: 'issues', app }, carried(query.value))}>Issues</a>
+        <span aria-hidden="true">›</span>
+        <span class="id">{feature.id}</span>
+        <span class="grow" />
+        {at >= 0 ? (
+          <span class="dim">
+            {at + 1} of {ids.length}
+          </span>
+        ) : null}
+        <Step to={neighbour(-1)} label="Previous issue" sign="‹" />
+        <Step to={neighbour(1)} label="Next issue" sign="›" />
+      </div>
+      <h1 class="fn title">{feature.caller1}</h1>
+      <p class="under-title">
+        <span class="image">{base(feature.caller1_image)}</span>
+        {feature.caller1_place ? <code class="dim">{feature.caller1_place}</code> : null}
+        {feature.caller2 ? (
+          <span>
+            in <span class="fn">{feature.caller2}</span>
+          </span>
+        ) : null}
+        <span class={`tag kind-${feature.category}`}>{feature.category}</span>
+        <span class={`tag reason-${feature.reason}`}>{feature.reason}</span>
+        <span class={`tag state-${feature.state}`}>{feature.state}</span>
+        {data.unresolved_share > 0.005 ? (
+          <span class="warn-text">{percent(data.unresolved_share, LANG)} of frames have no function name</span>
+        ) : null}
+      </p>
+      <div class="tiles">
+        <Tile
+          label="Hangs"
+          value={count(feature.totals.hangs, LANG)}
+          note={`${exact(feature.totals.reports, LANG)} reports`}
+        />
+        <Tile
+          label="Half last longer than"
+          value={duration(data.p50_ms)}
+          note={`1 in 20 longer than ${duration(data.p95_ms)}`}
+        />
+        <Tile
+          label="Time lost"
+          value={duration(feature.totals.hang_ms)}
+          note={`longest ${duration(feature.totals.longest_ms)}`}
+        />
+        <Tile
+          label="Devices"
+          value={count(feature.totals.devices, LANG)}
+          note={data.killed > 0 ? `${exact(data.killed, LANG)} killed while hung` : 'none killed while hung'}
+        />
+      </div>
+      <div class="detail">
+        <div class="detail-main">
+          <Tabs tab={tab} />
+          <div role="tabpanel" id="tabpanel" aria-labelledby={`tab-${tab}`} class="tabpanel">
+            {tab === 'stack' ? <StackTab app={app} id={id} /> : null}
+            {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
+            {tab === 'reports' ? <ReportsTab app={app} id={id} /> : null}
+            {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
+          </div>
+        </div>
+        <aside class="detail-side" aria-label="Distribution">
+          <Side data={data} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Step({ to, label, sign }: { to: string | null; label: string; sign: string }): JSX.Element | null {
+  return to ? (
+    <a class="button" href={to}>
+      <span aria-hidden="true">{sign}</span>
+      <span class="offscreen">{label}</span>
+    </a>
+  ) : null;
+}
+
+/* The tab of the URL; without one the tab used last, which is then written into the URL. */
+function useTab(): Tab {
+  const given = query.value.tab;
+  const last = recall('tab') as Tab | null;
+  const tab = given ?? (last && TABS.includes(last) ? last : 'stack');
+  useEffect(() => {
+    if (given === null) patch({ tab });
+    remember('tab', tab);
+  }, [given, tab]);
+  useKeys(Object.fromEntries(TABS.map((one, i) => [`view-${i + 1}`, () => patch({ tab: one }, true)])));
+  return tab;
+}
+
+function Tabs({ tab }: { tab: Tab }): JSX.Element {
+  const onKey = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (by === 0) return;
+    event.preventDefault();
+    const next = TABS[(TABS.indexOf(tab) + by + TABS.length) % TABS.length]!;
+    patch({ tab: next }, true);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div role="tablist" class="tabs" aria-label="Views of the issue" onKeyDown={onKey}>
+      {TABS.map((one) => (
+        <button
+          key={one}
+          id={`tab-${one}`}
+          type="button"
+          role="tab"
+          aria-selected={one === tab}
+          aria-controls="tabpanel"
+          tabIndex={one === tab ? 0 : -1}
+          onClick={() => patch({ tab: one }, true)}
+        >
+          {LABELS[one]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Side({ data }: { data: Issue }): JSX.Element {
+  const { feature, range } = data;
+  const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), 'hangs', 'other versions');
+  return (
+    <>
+      <Panel title="How long">
+        <Histogram bins={data.durations} lang={LANG} />
+      </Panel>
+      <Panel title="When">
+        <Trend bars={drawn} lang={LANG} what="Hangs" unit={(value) => count(value, LANG)} height={110} />
+        <p class="dim small">
+          First seen <Ago at={feature.first_seen_at} /> in {feature.first_version}, last{' '}
+          <Ago at={feature.last_seen_at} /> in {feature.last_version}.
+        </p>
+      </Panel>
+      <Panel title="Where">
+        {data.distributions.map((one) => (
+          <Shares key={one.name} one={one} />
+        ))}
+      </Panel>
+    </>
+  );
+}
+
+const NAMES: Record<Distribution['name'], string> = {
+  version: 'Version',
+  os_version: 'System',
+  arch: 'Architecture',
+  model: 'Model',
+  process: 'Process',
+};
+
+function Shares({ one }: { one: Distribution }): JSX.Element {
+  const known = one.values.some((value) => value.lift !== null);
+  return (
+    <table class="tight shares">
+      <thead>
+        <tr>
+          <th scope="col">{NAMES[one.name]}</th>
+          <th scope="col">
+            <span class="offscreen">Bar</span>
+          </th>
+          <th scope="col" class="num">
+            Share
+          </th>
+          {known ? (
+            <th scope="col" class="num">
+              Lift
+            </th>
+          ) : null}
+        </tr>
+      </thead>
+      <tbody>
+        {one.values.slice(0, 5).map((value) => (
+          <tr key={value.key}>
+            <th scope="row">{value.key || '—'}</th>
+            <td class="bar-cell">
+              <Bar share={value.share} />
+            </td>
+            <td class="num">{percent(value.share, LANG)}</td>
+            {known ? <td class="num">{value.lift === null ? '—' : `×${value.lift.toFixed(1)}`}</td> : null}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,290 @@
+/* /:app/issues - the list on two levels: level 1 by Caller1 or by kind, level 2 the features in it. */
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { api, type IssueQuery } from '../api/client';
+import type { Feature, Group, IssueList } from '../api/types';
+import { Spark } from '../charts/spark';
+import { useKeys } from '../lib/keys';
+import { go, patch, query } from '../lib/location';
+import { useQuery } from '../lib/query';
+import { useTitle } from '../lib/title';
+import { count, duration, exact } from '../model/format';
+import { base } from '../model/name';
+import { carried, href, type Query } from '../model/view';
+import { NothingLeft, Waiting } from './empty';
+import { Ago, announce, LANG, Loaded } from './parts';
+
+/* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
+export const lastList = signal<string[]>([]);
+
+/* With this few features in all, every group is unfolded until the reader folds one. */
+const FEW = 12;
+
+export function listQuery(query: Query): IssueQuery {
+  const { t, v, kind, state, q, by, sort } = query;
+  return { t, v, kind, state, q, by, sort };
+}
+
+export function IssuesPage({ app }: { app: string }): JSX.Element {
+  useTitle(`Issues of ${app}`);
+  const wanted = listQuery(query.value);
+  const result = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
+    again: (data) => (data && data.total > 0 ? 30_000 : 2_000),
+  });
+  const { by } = query.value;
+  return (
+    <>
+      <div class="heading">
+        <h1>Issues</h1>
+        {result.data ? (
+          <p class="dim">
+            {exact(result.data.total, LANG)} groups · {exact(result.data.features_total, LANG)} issues ·{' '}
+            {count(result.data.totals.hangs, LANG)} hangs · {duration(result.data.totals.hang_ms)} lost
+          </p>
+        ) : null}
+        <span class="grow" />
+        <div class="segments" role="group" aria-label="Group by">
+          <button type="button" aria-pressed={by === 'caller1'} onClick={() => patch({ by: 'caller1', open: null })}>
+            By Caller1
+          </button>
+          <button type="button" aria-pressed={by === 'category'} onClick={() => patch({ by: 'category', open: null })}>
+            By kind
+          </button>
+        </div>
+      </div>
+      <Loaded result={result} rows={12} label="issues">
+        {(data) => (data.total === 0 ? <None app={app} /> : <List app={app} data={data} />)}
+      </Loaded>
+    </>
+  );
+}
+
+function None({ app }: { app: string }): JSX.Element {
+  const { v, kind, state, q } = query.value;
+  const result = useQuery(['apps'], api.apps);
+  const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
+  const filtered = v.length + kind.length + state.length > 0 || q !== '';
+  return filtered || ever ? <NothingLeft what="issues" /> : <Waiting app={app} />;
+}
+
+const COLUMNS: [key: string | null, label: string, cell: string][] = [
+  ['title', 'Issue', ''],
+  [null, 'Trend', 'mid-only'],
+  ['hangs', 'Hangs', 'num'],
+  ['devices', 'Devices', 'num mid-only'],
+  ['longest', 'Longest', 'num'],
+  ['impact', 'Time lost', 'num'],
+  [null, 'Versions', 'wide-only'],
+  ['last', 'Last seen', 'num wide-only'],
+];
+
+function Head(): JSX.Element {
+  const { sort } = query.value;
+  return (
+    <thead>
+      <tr>
+        {COLUMNS.map(([key, label, cell]) => {
+          const down = sort === `-${key}`;
+          const up = sort === key;
+          const first = key === 'title' ? key : `-${key}`;
+          const other = key === 'title' ? `-${key}` : key!;
+          return (
+            <th key={label} scope="col" class={cell} aria-sort={down ? 'descending' : up ? 'ascending' : undefined}>
+              {key === null ? (
+                label
+              ) : (
+                <button type="button" class="sort" onClick={() => patch({ sort: sort === first ? other : first })}>
+                  {label}
+                  <span aria-hidden="true">{down ? ' ↓' : up ? ' ↑' : ''}</span>
+                </button>
+              )}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
+  const table = useRef<HTMLTableElement>(null);
+  const more = useMore(app, data);
+  const groups = [...data.groups, ...more.groups];
+  lastList.value = groups.flatMap((group) => group.features.map((feature) => feature.id));
+  const open = query.value.open;
+  const isOpen = (key: string) => (open === null ? data.features_total <= FEW : open.includes(key));
+  const fold = (key: string) => {
+    const now = groups.map((group) => group.key).filter(isOpen);
+    patch({ open: isOpen(key) ? now.filter((one) => one !== key) : [...now, key] });
+  };
+  const rows = () => [...(table.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+  const move = (by: 1 | -1) => {
+    const all = rows();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    all[at < 0 ? (by === 1 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+  };
+  useKeys({
+    next: () => move(1),
+    previous: () => move(-1),
+    unfold: () => {
+      const key = (document.activeElement as HTMLElement | null)?.closest('tbody')?.dataset.group;
+      if (key) fold(key);
+    },
+  });
+  return (
+    <>
+      <table class="issues" ref={table} aria-rowcount={data.total}>
+        <caption class="offscreen">Issues, grouped; the buttons in the head sort</caption>
+        <Head />
+        {groups.map((group) => (
+          <GroupRows key={group.key} app={app} group={group} open={isOpen(group.key)} fold={() => fold(group.key)} />
+        ))}
+      </table>
+      {more.next ? (
+        <p class="row">
+          <button type="button" onClick={more.load}>
+            Show more
+          </button>
+          <span class="dim">
+            {groups.length} of {exact(data.total, LANG)} groups
+          </span>
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/* Pages after the first, forgotten when the list becomes another one. */
+function useMore(app: string, data: IssueList) {
+  const wanted = listQuery(query.value);
+  const key = JSON.stringify([app, wanted, data.next]);
+  const [pages, setPages] = useState<{ key: string; groups: Group[]; next: string | null }>();
+  const state = pages?.key === key ? pages : { key, groups: [], next: data.next };
+  const load = async () => {
+    if (!state.next) return;
+    const page = await api.issues(app, { ...wanted, cursor: state.next }, new AbortController().signal);
+    setPages({ key, groups: [...state.groups, ...page.groups], next: page.next });
+  };
+  return { ...state, load: () => load().catch((error: Error) => announce(error.message)) };
+}
+
+function issueHref(app: string, id: string): string {
+  return href({ name: 'issue', app, id }, carried(query.value));
+}
+
+function Numbers({ row }: { row: Group | Feature }): JSX.Element {
+  return (
+    <>
+      <td class="mid-only">
+        <Spark values={row.trend} lang={LANG} what="hangs" />
+      </td>
+      <td class="num">{count(row.totals.hangs, LANG)}</td>
+      <td class="num mid-only">{count(row.totals.devices, LANG)}</td>
+      <td class="num">{duration(row.totals.longest_ms)}</td>
+      <td class="num strong">{duration(row.totals.hang_ms)}</td>
+    </>
+  );
+}
+
+interface GroupProps {
+  app: string;
+  group: Group;
+  open: boolean;
+  fold: () => void;
+}
+
+function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
+  const top = group.features[0];
+  return (
+    <tbody data-group={group.key}>
+      <tr class="group">
+        <th scope="rowgroup">
+          <button type="button" class="fold" data-row aria-expanded={open} onClick={fold}>
+            <span class="twist" aria-hidden="true">
+              {open ? '▾' : '▸'}
+            </span>
+            <span class="fn">{group.title}</span>
+            {group.image ? <span class="image">{base(group.image)}</span> : null}
+          </button>
+          {!open && top ? (
+            <p class="sub">
+              {group.features.length === 1 ? '' : `${group.features.length} issues, first `}
+              <a href={issueHref(app, top.id)}>{top.id}</a> {top.caller2 ? `in ${top.caller2}` : ''} <Tags row={top} />
+            </p>
+          ) : null}
+        </th>
+        <Numbers row={group} />
+        <td class="wide-only" />
+        <td class="num wide-only">
+          <Ago at={group.last_seen_at} />
+        </td>
+      </tr>
+      {open
+        ? group.features.map((feature) => (
+            <FeatureRow key={feature.id} app={app} feature={feature} title={feature.caller1 === group.title ? 2 : 1} />
+          ))
+        : null}
+    </tbody>
+  );
+}
+
+function Tags({ row }: { row: Feature }): JSX.Element {
+  return (
+    <>
+      <span class={`tag kind-${row.category}`}>{row.category}</span>
+      <span class={`tag reason-${row.reason}`}>{row.reason}</span>
+      {row.state === 'open' ? null : <span class="tag">{row.state}</span>}
+    </>
+  );
+}
+
+function FeatureRow({ app, feature, title }: { app: string; feature: Feature; title: 1 | 2 }): JSX.Element {
+  const to = issueHref(app, feature.id);
+  const name = title === 1 || !feature.caller2 ? feature.caller1 : feature.caller2;
+  const versions =
+    feature.first_version === feature.last_version
+      ? feature.last_version
+      : `${feature.first_version} → ${feature.last_version}`;
+  return (
+    <tr class="feature" onDblClick={() => go(to)}>
+      <th scope="row">
+        <a href={to} data-row>
+          <span class="id">{feature.id}</span>
+          {title === 2 && feature.caller2 ? <span class="dim">in </span> : null}
+          <span class="fn">{name}</span>
+        </a>
+        <Tags row={feature} />
+        {title === 1 && feature.caller2 ? <p class="sub">in {feature.caller2}</p> : null}
+      </th>
+      <Numbers row={feature} />
+      <td class="wide-only versions">{versions}</td>
+      <td class="num wide-only">
+        <Ago at={feature.last_seen_at} />
+      </td>
+    </tr>
+  );
+}
+
+/* The same rows without groups, for the overview. */
+export function FeatureTable({ app, features }: { app: string; features: readonly Feature[] }): JSX.Element {
+  return (
+    <table class="issues flat">
+      <caption class="offscreen">Issues that cost most</caption>
+      <thead>
+        <tr>
+          {COLUMNS.map(([, label, cell]) => (
+            <th key={label} scope="col" class={cell}>
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {features.map((feature) => (
+          <FeatureRow key={feature.id} app={app} feature={feature} title={1} />
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,204 @@
+/* /:app - how much this app hangs, since when, in which version, and which issues cost most. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api } from '../api/client';
+import type { Overview, Share, VersionTotals } from '../api/types';
+import { Trend } from '../charts/trend';
+import { patch, query } from '../lib/location';
+import { useQuery } from '../lib/query';
+import { useTitle } from '../lib/title';
+import { bars } from '../model/charts';
+import { count, duration, exact, percent } from '../model/format';
+import { carried, href } from '../model/view';
+import { NothingLeft, Waiting } from './empty';
+import { FeatureTable } from './issues';
+import { Ago, Bar, LANG, Loaded, Panel } from './parts';
+
+export function OverviewPage({ app }: { app: string }): JSX.Element {
+  useTitle(`Overview of ${app}`);
+  const { t, v, kind } = query.value;
+  const result = useQuery(['overview', app, t, v, kind], (signal) => api.overview(app, { t, v, kind }, signal), {
+    again: (data) => (data && data.totals.reports > 0 ? 10_000 : 2_000),
+  });
+  return (
+    <>
+      <h1>{app}</h1>
+      <Loaded result={result} rows={16} label="overview">
+        {(data) => <Body app={app} data={data} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
+  const [pick, setPick] = useState<'hangs' | 'hang_ms'>('hangs');
+  const { v, kind } = query.value;
+  const { totals, range } = data;
+  if (totals.reports === 0)
+    return v.length + kind.length > 0 ? <NothingLeft what="hangs" /> : <FirstReport app={app} />;
+  const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
+  const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, 'other versions');
+  return (
+    <>
+      <div class="tiles">
+        <Tile href={list('-hangs')} label="Hangs" value={count(totals.hangs, LANG)} note={sampled(totals)} />
+        <Tile href={list('-impact')} label="Time lost" value={duration(totals.hang_ms)} note="all hangs together" />
+        <Tile href={list('-longest')} label="Longest" value={duration(totals.longest_ms)} note="a single hang" />
+        <Tile
+          href={list('-devices')}
+          label="Devices"
+          value={count(totals.devices, LANG)}
+          note="installations that hung"
+        />
+      </div>
+      <Panel
+        title={pick === 'hangs' ? 'Hangs by version' : 'Time lost by version'}
+        aside={
+          <div class="segments" role="group" aria-label="Measure">
+            <button type="button" aria-pressed={pick === 'hangs'} onClick={() => setPick('hangs')}>
+              Hangs
+            </button>
+            <button type="button" aria-pressed={pick === 'hang_ms'} onClick={() => setPick('hang_ms')}>
+              Time lost
+            </button>
+          </div>
+        }
+      >
+        <Trend
+          bars={drawn}
+          lang={LANG}
+          what={pick === 'hangs' ? 'Hangs' : 'Time lost'}
+          unit={pick === 'hangs' ? (value) => count(value, LANG) : duration}
+        />
+      </Panel>
+      <Panel title="Issues that cost most" aside={<a href={list('-impact')}>All issues</a>}>
+        <FeatureTable app={app} features={data.top} />
+      </Panel>
+      <div class="columns">
+        <Panel title="Versions">
+          <Versions rows={data.versions} />
+        </Panel>
+        <Panel title="Kinds of hang">
+          <Shares rows={data.categories} />
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+function FirstReport({ app }: { app: string }): JSX.Element {
+  const result = useQuery(['apps'], api.apps);
+  const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
+  return ever ? <NothingLeft what="hangs" /> : <Waiting app={app} />;
+}
+
+function sampled(totals: Overview['totals']): string {
+  const { reports, hangs } = totals;
+  if (Math.round(hangs) === reports) return `${exact(reports, LANG)} reports, every hang counted`;
+  return `estimated from ${exact(reports, LANG)} reports`;
+}
+
+export function Tile(props: { href?: string; label: string; value: string; note: string }): JSX.Element {
+  const inside = (
+    <>
+      <span class="label">{props.label}</span>
+      <span class="value">{props.value}</span>
+      <span class="note">{props.note}</span>
+    </>
+  );
+  return props.href ? (
+    <a class="tile" href={props.href}>
+      {inside}
+    </a>
+  ) : (
+    <div class="tile">{inside}</div>
+  );
+}
+
+function Versions({ rows }: { rows: readonly VersionTotals[] }): JSX.Element {
+  const most = Math.max(...rows.map((row) => row.hang_ms), 1);
+  return (
+    <div class="scroll" role="region" aria-label="Versions table" tabIndex={0}>
+      <table class="tight">
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col" class="num">
+              Hangs
+            </th>
+            <th scope="col" class="num">
+              Time lost
+            </th>
+            <th scope="col" class="wide-only">
+              <span class="offscreen">Share</span>
+            </th>
+            <th scope="col" class="num">
+              Longest
+            </th>
+            <th scope="col" class="wide-only">
+              First seen
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.version}>
+              <th scope="row">
+                <button type="button" class="link" onClick={() => patch({ v: [row.version] })}>
+                  {row.version}
+                </button>
+              </th>
+              <td class="num">{count(row.hangs, LANG)}</td>
+              <td class="num">{duration(row.hang_ms)}</td>
+              <td class="bar-cell wide-only">
+                <Bar share={row.hang_ms / most} />
+              </td>
+              <td class="num">{duration(row.longest_ms)}</td>
+              <td class="wide-only">
+                <Ago at={row.first_seen_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Shares({ rows }: { rows: readonly Share[] }): JSX.Element {
+  const sum = rows.reduce((all, row) => all + row.hangs, 0) || 1;
+  return (
+    <table class="tight">
+      <thead>
+        <tr>
+          <th scope="col">Kind</th>
+          <th scope="col" class="num">
+            Hangs
+          </th>
+          <th scope="col">
+            <span class="offscreen">Bar</span>
+          </th>
+          <th scope="col" class="num">
+            Share
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.key}>
+            <th scope="row">
+              <button type="button" class="link" onClick={() => patch({ kind: [row.key] })}>
+                {row.key}
+              </button>
+            </th>
+            <td class="num">{count(row.hangs, LANG)}</td>
+            <td class="bar-cell">
+              <Bar share={row.hangs / sum} />
+            </td>
+            <td class="num">{percent(row.hangs / sum, LANG)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

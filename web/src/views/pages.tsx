@@ -1,0 +1,49 @@
+/* Which view a page is. */
+import type { JSX } from 'preact';
+import { page } from '../lib/location';
+import { Apps } from './apps';
+import { IssuePage } from './issue';
+import { IssuesPage } from './issues';
+import { OverviewPage } from './overview';
+import { Shell } from './shell';
+
+export function Pages(): JSX.Element {
+  const here = page.value;
+  switch (here.name) {
+    case 'apps':
+      return (
+        <Shell app={null}>
+          <Apps />
+        </Shell>
+      );
+    case 'overview':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <OverviewPage app={here.app} />
+        </Shell>
+      );
+    case 'issues':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <IssuesPage app={here.app} />
+        </Shell>
+      );
+    case 'issue':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <IssuePage key={here.id} app={here.app} id={here.id} />
+        </Shell>
+      );
+    case 'lost':
+      return (
+        <Shell app={null}>
+          <section class="empty" aria-label="No such page">
+            <h1>There is no such page</h1>
+            <p>
+              <a href="/">All apps</a>
+            </p>
+          </section>
+        </Shell>
+      );
+  }
+}

@@ -1,0 +1,145 @@
+/* Small pieces every view uses: times, the four states, tiles, share bars, copying. */
+import { signal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { ProblemError } from '../api/client';
+import { query } from '../lib/location';
+import type { Result } from '../lib/query';
+import { ago, moment } from '../model/format';
+
+export const LANG = 'en';
+
+/* The clock of everything relative on the page. */
+export const now = signal(new Date());
+setInterval(() => {
+  now.value = new Date();
+}, 15_000);
+
+export function Ago({ at }: { at: string }): JSX.Element {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={moment(date, query.value.tz, LANG, true)}>
+      {ago(date, now.value > date ? now.value : date, LANG)}
+    </time>
+  );
+}
+
+export function Moment({ at, seconds }: { at: string; seconds?: boolean }): JSX.Element {
+  return <time dateTime={at}>{moment(new Date(at), query.value.tz, LANG, seconds)}</time>;
+}
+
+/* Politely read out; replaced by each call. */
+export const announcement = signal('');
+export function announce(text: string): void {
+  announcement.value = text;
+}
+
+export async function copy(text: string, done: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    announce(done);
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    area.className = 'offscreen';
+    document.body.append(area);
+    area.select();
+    announce(document.execCommand('copy') ? done : 'The browser did not allow copying');
+    area.remove();
+  }
+}
+
+interface LoadedProps<T> {
+  result: Result<T>;
+  /** Height kept while loading, in rows of text. */
+  rows: number;
+  label: string;
+  children: (data: T) => ComponentChildren;
+}
+
+/* Loading, error, partial and ready. What is empty only the caller can tell. */
+export function Loaded<T>({ result, rows, label, children }: LoadedProps<T>): JSX.Element {
+  if (result.data !== undefined) {
+    const stale = result.isError ? <Fault result={result} stale /> : null;
+    return (
+      <div class={result.isPlaceholderData ? 'ready refreshing' : 'ready'} aria-busy={result.isPlaceholderData}>
+        {stale}
+        {children(result.data)}
+      </div>
+    );
+  }
+  if (result.isError) return <Fault result={result} />;
+  return <Skeleton rows={rows} label={label} />;
+}
+
+export function Skeleton({ rows, label }: { rows: number; label: string }): JSX.Element {
+  return (
+    <div class="skeleton" role="status" aria-label={`Loading ${label}`}>
+      {Array.from({ length: rows }, (_, i) => (
+        <i key={i} />
+      ))}
+    </div>
+  );
+}
+
+function Fault({ result, stale }: { result: Result<unknown>; stale?: boolean }): JSX.Element {
+  const error = result.error;
+  const problem = error instanceof ProblemError ? error : null;
+  const title = problem?.title ?? 'The server could not be reached';
+  return (
+    <div class={stale ? 'notice warn' : 'notice bad'} role="alert">
+      <div>
+        <strong>{title}</strong>
+        {problem?.detail ? <p>{problem.detail}</p> : null}
+        {stale ? (
+          <p>
+            Shown is what was there <Ago at={new Date(result.dataUpdatedAt).toISOString()} />.
+          </p>
+        ) : null}
+        {problem?.requestId ? (
+          <p class="dim">
+            Request <code>{problem.requestId}</code>
+          </p>
+        ) : null}
+      </div>
+      <button type="button" onClick={() => void result.refetch()}>
+        Retry
+      </button>
+    </div>
+  );
+}
+
+export function Panel(props: {
+  title: string;
+  class?: string;
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <section class={`panel ${props.class ?? ''}`} aria-label={props.title}>
+      <header>
+        <h2>{props.title}</h2>
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+/* A bar whose length is a share. */
+export function Bar({ share, kind }: { share: number; kind?: string }): JSX.Element {
+  return (
+    <span class={`bar ${kind ?? ''}`} aria-hidden="true">
+      <i style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
+    </span>
+  );
+}
+
+/* Where a popover opens: below the button that opens it, inside the window. */
+export function below(event: Event): void {
+  const box = event.currentTarget as HTMLElement;
+  const button = document.querySelector(`[popovertarget="${box.id}"]`);
+  if (!button) return;
+  const at = button.getBoundingClientRect();
+  box.style.top = `${at.bottom + 6}px`;
+  box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`;
+}

@@ -1,0 +1,36 @@
+/* Everything the device told about one report: the facts as a table, then the server's answer as it came. */
+import type { JSX } from 'preact';
+import { Copyable } from './copyable';
+import { Loaded } from './parts';
+import { Picker, useReport } from './stack';
+
+export function RawTab({ app, id }: { app: string; id: string }): JSX.Element {
+  const result = useReport(app, id);
+  return (
+    <Loaded result={result} rows={14} label="report">
+      {(report) => (
+        <>
+          <Picker report={report} />
+          <table class="tight facts">
+            <caption class="offscreen">What the device told</caption>
+            <tbody>
+              {report.facts.map((fact) => (
+                <tr key={fact.name}>
+                  <th scope="row">{fact.name}</th>
+                  <td>{fact.value}</td>
+                </tr>
+              ))}
+              <tr>
+                <th scope="row">Report</th>
+                <td>
+                  <code>{report.row.id}</code>
+                </td>
+              </tr>
+            </tbody>
+          </table>
+          <Copyable label="Report as JSON" text={JSON.stringify(report, null, 2)} />
+        </>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,96 @@
+/* The reports behind an issue, newest first; each opens in the hottest stack. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api } from '../api/client';
+import type { ReportRow } from '../api/types';
+import { query } from '../lib/location';
+import { useQuery } from '../lib/query';
+import { duration, exact } from '../model/format';
+import { href } from '../model/view';
+import { Ago, announce, LANG, Loaded, Moment } from './parts';
+
+export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Element {
+  const { t, v } = query.value;
+  const result = useQuery(['reports', app, id, t, v], (signal) => api.reports(app, id, { t, v }, signal));
+  const [more, setMore] = useState<{ after: string; rows: ReportRow[]; next: string | null }>();
+  return (
+    <Loaded result={result} rows={10} label="reports">
+      {(data) => {
+        const extra = more && more.after === data.next ? more : { rows: [], next: data.next };
+        const load = async () => {
+          const cursor = extra.next;
+          if (!cursor || !data.next) return;
+          const page = await api.reports(app, id, { t, v, cursor }, new AbortController().signal);
+          setMore({ after: data.next, rows: [...extra.rows, ...page.reports], next: page.next });
+        };
+        const rows = [...data.reports, ...extra.rows];
+        return (
+          <>
+            <Table app={app} id={id} rows={rows} />
+            <p class="row">
+              {extra.next ? (
+                <button type="button" onClick={() => load().catch((error: Error) => announce(error.message))}>
+                  Show more
+                </button>
+              ) : null}
+              <span class="dim">
+                {exact(rows.length, LANG)} of {exact(data.total, LANG)} reports
+              </span>
+            </p>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Table({ app, id, rows }: { app: string; id: string; rows: readonly ReportRow[] }): JSX.Element {
+  return (
+    <div class="scroll" role="region" aria-label="Reports table" tabIndex={0}>
+      <table class="tight">
+        <caption class="offscreen">Reports, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Began</th>
+            <th scope="col" class="num">
+              Lasted
+            </th>
+            <th scope="col">Version</th>
+            <th scope="col">System</th>
+            <th scope="col">Process</th>
+            <th scope="col">Installation</th>
+            <th scope="col" class="num">
+              Received
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <th scope="row">
+                <a href={href({ name: 'issue', app, id }, { ...query.value, tab: 'stack', n: row.id, s: null })}>
+                  <Moment at={row.begun_at} seconds />
+                </a>
+              </th>
+              <td class="num">
+                {duration(row.duration_ms)}
+                {row.open ? <span class="tag kind-killed">killed</span> : null}
+              </td>
+              <td>{row.version}</td>
+              <td>
+                {row.os_version} <span class="dim">{row.arch}</span>
+              </td>
+              <td>{row.process}</td>
+              <td>
+                <code title={row.install}>{row.install.slice(0, 8)}</code>
+              </td>
+              <td class="num">
+                <Ago at={row.received_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

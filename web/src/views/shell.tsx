@@ -1,0 +1,160 @@
+/* The frame of every page: navigation, filter bar, status line, key sheet, and the region read out politely. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { api } from '../api/client';
+import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
+import { go, page, query } from '../lib/location';
+import { useQuery } from '../lib/query';
+import { choice, nextTheme } from '../lib/theme';
+import { exact } from '../model/format';
+import type { Page } from '../model/view';
+import { carried, href } from '../model/view';
+import { FilterBar } from './filter';
+import { announcement, LANG, Moment } from './parts';
+
+export function Shell({ app, children }: { app: string | null; children: ComponentChildren }): JSX.Element {
+  const sheet = useRef<HTMLDialogElement>(null);
+  const here = page.value;
+  const carry = carried(query.value);
+  useKeys({
+    help: () => (sheet.current?.open ? sheet.current.close() : sheet.current?.showModal()),
+    overview: () => app && go(href({ name: 'overview', app }, carry)),
+    issues: () => app && go(href({ name: 'issues', app }, carry)),
+  });
+  const link = (to: Page, label: string, current: boolean) => (
+    <a href={href(to, carry)} aria-current={current ? 'page' : undefined}>
+      {label}
+    </a>
+  );
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <nav class="rail" aria-label="Main">
+        <a class="brand" href="/">
+          <Mark />
+          Mire
+        </a>
+        {app ? (
+          <>
+            <span class="app" title={app}>
+              {app}
+            </span>
+            {link({ name: 'overview', app }, 'Overview', here.name === 'overview')}
+            {link({ name: 'issues', app }, 'Issues', here.name === 'issues' || here.name === 'issue')}
+          </>
+        ) : null}
+        <span class="grow" />
+        <button type="button" class="quiet" onClick={nextTheme} aria-label={`Theme: ${choice.value}. Change`}>
+          <span aria-hidden="true">◐</span> {{ auto: 'Auto', light: 'Light', dark: 'Dark' }[choice.value]}
+        </button>
+        <button type="button" class="quiet" onClick={() => sheet.current?.showModal()}>
+          <kbd>?</kbd> Keys
+        </button>
+      </nav>
+      <div class="page">
+        {app ? <FilterBar app={app} /> : null}
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+        {app ? <StatusLine app={app} /> : null}
+      </div>
+      <div class="offscreen" role="status" aria-live="polite">
+        {announcement.value}
+      </div>
+      <Toast />
+      <KeySheet sheet={sheet} />
+    </div>
+  );
+}
+
+function Mark(): JSX.Element {
+  return (
+    <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true">
+      <path class="mark-line" d="M4 11h24M4 17h7m10 0h7M4 23h24" />
+      <circle class="mark-dot" cx="16" cy="17" r="3" />
+    </svg>
+  );
+}
+
+/* What was just said to assistive technology, also for the eye, for a moment. */
+function Toast(): JSX.Element | null {
+  const text = announcement.value;
+  useEffect(() => {
+    if (text === '') return;
+    const timer = setTimeout(() => {
+      announcement.value = '';
+    }, 3000);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return text === '' ? null : (
+    <div class="toast" aria-hidden="true">
+      {text}
+    </div>
+  );
+}
+
+/* Data through when, and what is still on its way. Looks again every ten seconds. */
+function StatusLine({ app }: { app: string }): JSX.Element {
+  const t = query.value.t;
+  const result = useQuery(['overview', app, t, [], []], (signal) => api.overview(app, { t }, signal), {
+    again: () => 10_000,
+  });
+  const data = result.data;
+  return (
+    <footer class="status">
+      {data ? (
+        <>
+          <span>
+            Data through <Moment at={data.range.as_of} seconds />
+          </span>
+          <span>{exact(data.totals.reports, LANG)} reports in range</span>
+          <span>{data.waiting === 0 ? 'none waiting' : `${exact(data.waiting, LANG)} waiting to be worked on`}</span>
+          {data.unworked > 0 ? <span class="bad-text">{exact(data.unworked, LANG)} could not be worked on</span> : null}
+        </>
+      ) : (
+        <span>{result.isError ? 'No connection to the server' : '…'}</span>
+      )}
+    </footer>
+  );
+}
+
+function KeySheet({ sheet }: { sheet: { current: HTMLDialogElement | null } }): JSX.Element {
+  const parts = [...new Set(KEYS.map((row) => row.part))];
+  return (
+    <dialog ref={sheet} class="sheet" aria-labelledby="sheet-title">
+      <header>
+        <h2 id="sheet-title">Keys</h2>
+        <button type="button" class="quiet" onClick={() => sheet.current?.close()}>
+          Close
+        </button>
+      </header>
+      <div class="sheet-body">
+        {parts.map((part) => (
+          <section key={part} aria-label={part}>
+            <h3>{part}</h3>
+            <dl>
+              {KEYS.filter((row) => row.part === part).map((row) => (
+                <div key={row.id}>
+                  <dt>
+                    <kbd>{row.keys}</kbd>
+                  </dt>
+                  <dd>{row.does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={enabled.value}
+          onChange={(event) => setEnabled((event.currentTarget as HTMLInputElement).checked)}
+        />
+        Single-letter keys are on
+      </label>
+    </dialog>
+  );
+}

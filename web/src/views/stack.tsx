@@ -1,0 +1,246 @@
+/* Hottest stack: the samples as a strip, the stack with how often each frame repeats, and the other threads. */
+import type { JSX } from 'preact';
+import { api } from '../api/client';
+import type { Frame, Report } from '../api/types';
+import { useKeys } from '../lib/keys';
+import { patch, query } from '../lib/location';
+import { type Result, useQuery } from '../lib/query';
+import { duration, exact, nanoseconds } from '../model/format';
+import { base } from '../model/name';
+import { asText, commonLeaf, coverage, hotMiddle, leafOf, place } from '../model/stack';
+import { Ago, Bar, copy, LANG, Loaded, Moment } from './parts';
+
+export function useReport(app: string, id: string): Result<Report> {
+  const { t, v, n } = query.value;
+  return useQuery(['report', app, id, n, t, v], (signal) => api.report(app, id, n, { t, v }, signal));
+}
+
+export function StackTab({ app, id }: { app: string; id: string }): JSX.Element {
+  const result = useReport(app, id);
+  return (
+    <Loaded result={result} rows={14} label="report">
+      {(report) => <Body report={report} />}
+    </Loaded>
+  );
+}
+
+/* Which report is shown, and the ways to another. */
+export function Picker({ report }: { report: Report }): JSX.Element {
+  const { n } = query.value;
+  const to = (wanted: string | null) => wanted && patch({ n: wanted, s: null }, true);
+  return (
+    <div class="picker" role="group" aria-label="Report">
+      {(['latest', 'worst', 'first'] as const).map((which) => (
+        <button key={which} type="button" aria-pressed={n === which} onClick={() => to(which)}>
+          {{ latest: 'Latest', worst: 'Longest', first: 'First' }[which]}
+        </button>
+      ))}
+      {report.previous ? (
+        <button type="button" onClick={() => to(report.previous)}>
+          ‹ Newer
+        </button>
+      ) : null}
+      {report.next ? (
+        <button type="button" onClick={() => to(report.next)}>
+          Older ›
+        </button>
+      ) : null}
+      <span class="dim">
+        {exact(report.position, LANG)} of {exact(report.total, LANG)} · <Moment at={report.row.begun_at} seconds /> ·{' '}
+        {report.row.version} · {report.row.os_version} {report.row.arch}
+      </span>
+    </div>
+  );
+}
+
+function Body({ report }: { report: Report }): JSX.Element {
+  const { samples } = report;
+  const { s } = query.value;
+  const chosen = s !== null && s < samples.stack.length ? s : null;
+  const frames = chosen === null ? report.hot.frames : (samples.stacks[samples.stack[chosen]!]?.frames ?? []);
+  useKeys({ path: () => void copy(asText(frames), 'Stack copied') });
+  return (
+    <>
+      <Picker report={report} />
+      <Verdict report={report} />
+      <Strip report={report} chosen={chosen} />
+      <Frames report={report} frames={frames} sample={chosen} />
+      {report.threads.map((thread) => (
+        <details key={thread.tid} class="thread" open={thread.role === 'owner'}>
+          <summary>
+            {thread.role === 'owner' ? <span class="tag reason-lock">holds the lock</span> : null} Thread{' '}
+            {thread.name || thread.tid}{' '}
+            <span class="dim">{thread.role === 'owner' ? thread.tid : `${thread.tid}, ${thread.role}`}</span>
+          </summary>
+          <ol class="plain-stack">
+            {thread.frames.map((frame, i) => (
+              <li key={i} class={frame.role === 'app' ? '' : 'dim'}>
+                <span class="fn">{frame.function}</span> <span class="image">{base(frame.image)}</span>{' '}
+                <code>{place(frame)}</code>
+              </li>
+            ))}
+          </ol>
+        </details>
+      ))}
+      <Cost report={report} />
+    </>
+  );
+}
+
+const REASONS: Record<string, string> = {
+  cpu: 'computing',
+  lock: 'waiting for a lock',
+  io: 'waiting for input or output',
+  wait: 'waiting',
+  sleep: 'asleep',
+};
+
+function Verdict({ report }: { report: Report }): JSX.Element {
+  const { covered_ms, hang_ms, whole } = coverage(report);
+  const cpu = report.thread.cpu_ms;
+  const leaf = commonLeaf(report.samples);
+  const total = report.samples.stack.length;
+  return (
+    <p class="verdict">
+      <strong>{duration(hang_ms)}</strong> {REASONS[report.reason] ?? report.reason}
+      {report.row.open ? <span class="tag kind-killed">killed before it ended</span> : null}
+      {report.launch ? <span class="tag">at launch</span> : null}
+      <span class="dim">
+        {whole ? `samples cover all of it` : `samples cover the last ${duration(covered_ms)} of ${duration(hang_ms)}`}
+        {leaf ? ` · ${leaf.samples}/${total} same innermost function` : ''}
+        {typeof cpu === 'number' ? ` · ${duration(cpu)} on the CPU` : ''}
+        {report.late_ms > 50 ? ` · the checker itself was ${duration(report.late_ms)} late` : ''}
+      </span>
+    </p>
+  );
+}
+
+/* One cell a sample, coloured by what its innermost function is, as wide as the time it stands for. */
+function Strip({ report, chosen }: { report: Report; chosen: number | null }): JSX.Element | null {
+  const { samples } = report;
+  const total = samples.stack.length;
+  if (total === 0) return null;
+  const unseen = Math.max(0, report.row.duration_ms - samples.weight_ms.reduce((a, b) => a + b, 0));
+  const choose = (i: number | null) => patch({ s: i });
+  const onKey = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (event.key === 'Escape' && chosen !== null) choose(null);
+    if (by === 0) return;
+    event.preventDefault();
+    const next = Math.max(0, Math.min(total - 1, (chosen ?? (by > 0 ? -1 : total)) + by));
+    choose(next);
+    (event.currentTarget as HTMLElement).querySelectorAll('button')[next]?.focus();
+  };
+  return (
+    <div class="strip-box">
+      <div class="strip" role="group" aria-label="Samples, oldest first; arrow keys step" onKeyDown={onKey}>
+        {unseen > 0 ? (
+          <i class="unseen" style={{ flexGrow: unseen }} title={`${duration(unseen)} without samples`} />
+        ) : null}
+        {samples.stack.map((_, i) => {
+          const leaf = leafOf(samples, i);
+          return (
+            <button
+              key={i}
+              type="button"
+              class={`cell r-${samples.leaf[i] ?? 'unknown'}`}
+              style={{ flexGrow: samples.weight_ms[i] || 1 }}
+              aria-pressed={chosen === i}
+              tabIndex={(chosen ?? 0) === i ? 0 : -1}
+              aria-label={`Sample ${i + 1} of ${total} at ${duration(samples.at_ms[i] ?? 0)}: ${leaf?.function ?? 'no stack'}`}
+              title={`${duration(samples.at_ms[i] ?? 0)}  ${leaf?.function ?? ''}`}
+              onClick={() => choose(chosen === i ? null : i)}
+            />
+          );
+        })}
+      </div>
+      <div class="strip-ends dim">
+        <span>0</span>
+        <span class="legend">
+          {unseen > 0 ? <span class="key unseen-key">{duration(unseen)} without samples</span> : null}
+          {[...new Set(samples.leaf)].map((role) => (
+            <span key={role} class={`key role r-${role}`}>
+              {role}
+            </span>
+          ))}
+        </span>
+        <span>{duration(report.row.duration_ms)}</span>
+      </div>
+    </div>
+  );
+}
+
+function Frames(props: { report: Report; frames: readonly Frame[]; sample: number | null }): JSX.Element {
+  const { report, frames, sample } = props;
+  const total = report.samples.stack.length;
+  const middle = sample === null ? hotMiddle(report) : null;
+  return (
+    <>
+      <div class="stack-head">
+        <h2>{sample === null ? 'Hottest stack' : `Sample ${sample + 1} of ${total}`}</h2>
+        {sample === null ? null : (
+          <button type="button" class="quiet" onClick={() => patch({ s: null })}>
+            Back to the hottest stack
+          </button>
+        )}
+        <span class="grow" />
+        <button
+          type="button"
+          class="quiet"
+          aria-keyshortcuts="y"
+          onClick={() => void copy(asText(frames), 'Stack copied')}
+        >
+          Copy stack
+        </button>
+      </div>
+      <table class="stack">
+        <caption class="offscreen">Frames, innermost first</caption>
+        <thead class="offscreen">
+          <tr>
+            {sample === null ? <th scope="col">Samples</th> : null}
+            <th scope="col">Function</th>
+            <th scope="col">Place</th>
+          </tr>
+        </thead>
+        <tbody>
+          {frames.map((frame, i) => (
+            <tr key={i} class={frame.role === 'app' ? `role-${frame.role}` : `role-${frame.role} faint`}>
+              {sample === null ? (
+                <td class="repeat">
+                  <div>
+                    <Bar share={total > 0 ? frame.repeat / total : 0} kind={`r-${frame.role}`} />
+                    <span class="num">
+                      {frame.repeat}/{total}
+                    </span>
+                  </div>
+                </td>
+              ) : null}
+              <th scope="row">
+                <span class="fn">{frame.function}</span>
+                {sample === null && i === report.caller1 ? <span class="tag caller">Caller1</span> : null}
+                {sample === null && i === report.caller2 ? <span class="tag caller">Caller2</span> : null}
+                {frame.inlined ? <span class="tag">inlined</span> : null}
+                {i === middle ? <span class="tag hot">hot middle frame: always there, its callees vary</span> : null}
+              </th>
+              <td class="where">
+                <span class="image">{base(frame.image)}</span> <code>{place(frame)}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {frames.length === 0 ? <p class="dim">Unwinding found no frame here.</p> : null}
+    </>
+  );
+}
+
+function Cost({ report }: { report: Report }): JSX.Element {
+  const { cost } = report;
+  return (
+    <p class="dim small">
+      Watched by {report.gate}, threshold {duration(report.threshold_ms)}. Capturing took {cost.samples} samples; the
+      thread stood still for {nanoseconds(cost.stopped_max_ns)} at most, {nanoseconds(cost.stopped_sum_ns)} in all.
+      Received <Ago at={report.row.received_at} />.
+    </p>
+  );
+}

@@ -1,0 +1,168 @@
+/* The call tree as a treegrid: the same frames as the flame graph, for the keyboard and for screen readers. */
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { byHash, children, type Found, imageOf, nameOf, path, roleOf, shareOf, type Tree } from '../model/flame';
+import { duration, percent } from '../model/format';
+import { base } from '../model/name';
+import { selected } from './flame';
+import { Bar, LANG } from './parts';
+
+/* Rows put on the page at most; deeper or further ones come as their parents are unfolded. */
+const MOST_ROWS = 500;
+
+interface Row {
+  i: number;
+  level: number;
+  place: number;
+  size: number;
+}
+
+/* Unfolded at first: down the widest path as long as it holds most of the time. */
+function firstOpen(tree: Tree): Set<number> {
+  const open = new Set([0]);
+  let at = 0;
+  while (tree.fan[at]! > 0) {
+    const kid = children(tree, at)[0]!;
+    if (tree.flame.value[kid]! < tree.flame.value[0]! * 0.5) break;
+    open.add(kid);
+    at = kid;
+  }
+  return open;
+}
+
+function visible(tree: Tree, open: ReadonlySet<number>): Row[] {
+  const rows: Row[] = [];
+  const todo: Row[] = [{ i: 0, level: 1, place: 1, size: 1 }];
+  while (todo.length > 0 && rows.length < MOST_ROWS) {
+    const row = todo.pop()!;
+    rows.push(row);
+    if (!open.has(row.i)) continue;
+    const kids = children(tree, row.i);
+    for (let k = kids.length - 1; k >= 0; k--) {
+      todo.push({ i: kids[k]!, level: row.level + 1, place: k + 1, size: kids.length });
+    }
+  }
+  return rows;
+}
+
+export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Element {
+  const [open, setOpen] = useState<ReadonlySet<number>>(() => firstOpen(tree));
+  useEffect(() => setOpen(firstOpen(tree)), [tree]);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const at = byHash(tree, selected.value);
+  /* What is chosen elsewhere is unfolded to. */
+  useEffect(() => {
+    if (at > 0) setOpen((now) => new Set([...now, ...path(tree, at).slice(0, -1)]));
+  }, [at, tree]);
+  const rows = visible(tree, open);
+  const current = Math.max(
+    0,
+    rows.findIndex((row) => row.i === at),
+  );
+  const fold = (i: number, unfold: boolean) => {
+    const next = new Set(open);
+    if (unfold) next.add(i);
+    else next.delete(i);
+    setOpen(next);
+  };
+  const focus = (i: number) => {
+    selected.value = tree.flame.hash[i] ?? '';
+    requestAnimationFrame(() => body.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus());
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const row = rows[current]!;
+    const isOpen = open.has(row.i);
+    const kids = tree.fan[row.i]!;
+    if (event.key === 'ArrowDown') focus(rows[Math.min(rows.length - 1, current + 1)]!.i);
+    else if (event.key === 'ArrowUp') focus(rows[Math.max(0, current - 1)]!.i);
+    else if (event.key === 'Home') focus(rows[0]!.i);
+    else if (event.key === 'End') focus(rows.at(-1)!.i);
+    else if (event.key === 'ArrowRight' && kids > 0) isOpen ? focus(children(tree, row.i)[0]!) : fold(row.i, true);
+    else if (event.key === 'ArrowLeft')
+      isOpen && kids > 0 ? fold(row.i, false) : focus(Math.max(0, tree.flame.parent[row.i]!));
+    else if (event.key === 'Enter' || event.key === ' ') fold(row.i, !isOpen);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="scroll">
+      <table role="treegrid" class="tight calltree" aria-label="Call tree, callers above callees" onKeyDown={onKey}>
+        <thead>
+          <tr>
+            <th scope="col" class="num">
+              Total
+            </th>
+            <th scope="col" class="num">
+              Share
+            </th>
+            <th scope="col" class="num mid-only">
+              Self
+            </th>
+            <th scope="col">Function</th>
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((row, k) => (
+            <TreeRow
+              key={row.i}
+              tree={tree}
+              row={row}
+              open={open.has(row.i)}
+              current={k === current}
+              mark={found.mark[row.i] === 1}
+              onClick={() => {
+                focus(row.i);
+                if (tree.fan[row.i]! > 0) fold(row.i, !open.has(row.i));
+              }}
+            />
+          ))}
+        </tbody>
+      </table>
+      {rows.length >= MOST_ROWS ? (
+        <p class="dim">Only the first {MOST_ROWS} rows are shown; fold some to see the rest.</p>
+      ) : null}
+    </div>
+  );
+}
+
+interface TreeRowProps {
+  tree: Tree;
+  row: Row;
+  open: boolean;
+  current: boolean;
+  mark: boolean;
+  onClick: () => void;
+}
+
+function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX.Element {
+  const { i } = row;
+  const kids = tree.fan[i]! > 0;
+  return (
+    <tr
+      aria-level={row.level}
+      aria-posinset={row.place}
+      aria-setsize={row.size}
+      aria-expanded={kids ? open : undefined}
+      aria-selected={current}
+      tabIndex={current ? 0 : -1}
+      class={mark ? 'marked' : ''}
+      onClick={onClick}
+    >
+      <td class="num">{duration(tree.flame.value[i]!)}</td>
+      <td class="num share">
+        <Bar share={shareOf(tree, i)} kind={`r-${roleOf(tree, i)}`} />
+        {percent(shareOf(tree, i), LANG)}
+      </td>
+      <td class="num mid-only">{tree.flame.self[i]! > 0 ? duration(tree.flame.self[i]!) : ''}</td>
+      <td>
+        <span class="indent" style={{ paddingInlineStart: `${Math.min(row.level - 1, 24) * 12}px` }}>
+          <span class="twist" aria-hidden="true">
+            {kids ? (open ? '▾' : '▸') : ''}
+          </span>
+          <span class="fn">{i === 0 ? 'all' : nameOf(tree, i)}</span>{' '}
+          <span class="image">{base(imageOf(tree, i))}</span>
+        </span>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,59 @@
+// @vitest-environment node
+/* The typed client is the contract as it stands, and the build stays within what a tethered phone can load. */
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import openapiTS, { astToString, COMMENT_HEADER } from 'openapi-typescript';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const INITIAL_BYTES = 60 * 1024;
+const TOTAL_BYTES = 150 * 1024;
+
+it('schema.ts is what openapi.yaml generates', async () => {
+  const ast = await openapiTS(new URL('../../schema/api/openapi.yaml', import.meta.url));
+  expect(await readFile(new URL('../src/api/schema.ts', import.meta.url), 'utf8')).toBe(
+    COMMENT_HEADER + astToString(ast),
+  );
+});
+
+it('package-lock.json names no registry', async () => {
+  expect(await readFile(new URL('../package-lock.json', import.meta.url), 'utf8')).not.toContain('"resolved"');
+});
+
+describe('the build', () => {
+  let dir = '';
+  let files: string[] = [];
+  const size = async (names: string[]) => {
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(dir, `${name}.gz`))).size));
+    return sizes.reduce((a, b) => a + b, 0);
+  };
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'mire-web-'));
+    await build({ logLevel: 'error', build: { outDir: dir, emptyOutDir: true } });
+    files = (await readdir(dir, { recursive: true })).filter((name) => /\.(js|css|html|svg)$/.test(name));
+  });
+  afterAll(() => rm(dir, { recursive: true }));
+
+  it('loads at most 60 KB of script and style at first', async () => {
+    const html = await readFile(join(dir, 'index.html'), 'utf8');
+    const first = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)].map((match) => match[1]!);
+    expect(first.length).toBeGreaterThanOrEqual(2);
+    expect(await size(first)).toBeLessThanOrEqual(INITIAL_BYTES);
+  });
+
+  it('is at most 150 KB in all', async () => {
+    expect(await size(files)).toBeLessThanOrEqual(TOTAL_BYTES);
+  });
+
+  it('has every text file compressed beside it', async () => {
+    const all = new Set(await readdir(dir, { recursive: true }));
+    for (const name of files) expect([all.has(`${name}.gz`), all.has(`${name}.br`)], name).toEqual([true, true]);
+  });
+
+  it('has no inline script, style or handler, and no address of another host', async () => {
+    const html = await readFile(join(dir, 'index.html'), 'utf8');
+    expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|https?:/);
+  });
+});

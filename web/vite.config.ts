@@ -1,0 +1,43 @@
+/*
+ * The build: static files in dist/, names hashed by content, each text file with its .gz and .br beside it so that the
+ * server never compresses. `npm run dev` proxies the API to MIRE_API (a mired, or tests/mock/server.mjs).
+ */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { Plugin } from 'vite';
+import { defineConfig } from 'vitest/config';
+
+function precompress(): Plugin {
+  return {
+    name: 'precompress',
+    apply: 'build',
+    async writeBundle(options) {
+      const dir = options.dir ?? 'dist';
+      for (const name of await readdir(dir, { recursive: true })) {
+        if (!/\.(js|css|svg|html|json)$/.test(name)) continue;
+        const path = join(dir, name);
+        const body = await readFile(path);
+        await writeFile(`${path}.gz`, gzipSync(body, { level: 9 }));
+        await writeFile(`${path}.br`, brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  plugins: [precompress()],
+  build: {
+    target: 'es2022',
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: { proxy: { '/api': process.env.MIRE_API ?? 'http://127.0.0.1:7117' } },
+  test: {
+    environment: 'happy-dom',
+    include: ['src/**/*.test.{ts,tsx}', 'tests/**/*.test.{ts,tsx}'],
+    environmentOptions: { happyDOM: { url: 'http://mire.test/' } },
+  },
+});
