@@ -157,8 +157,11 @@ int http_start(struct http_server **out, const struct http_options *options);
 /* The port listened on. */
 uint16_t http_port(const struct http_server *server);
 
-/* Take no new connections, finish what is being answered (at most `patience_ms`), stop. NULL is fine. */
-void http_stop(struct http_server *server, int patience_ms);
+/*
+ * Take no new connections, finish what is being answered (at most `patience_ms`), stop. NULL is fine.
+ * False: a request was still unanswered then; its threads live on and the program should end.
+ */
+bool http_stop(struct http_server *server, int patience_ms);
 
 /* Append counters in Prometheus' format. */
 void http_metrics(struct http_server *server, struct text *out);

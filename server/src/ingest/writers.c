@@ -1,0 +1,134 @@
+/*
+ * writers.c - the queue and the threads that make its reports durable, a batch a transaction.
+ *
+ * Always true: a request is answered 202 only after the store said its row is durable; every request that was queued is
+ * answered once.
+ */
+#include "ingest/inside.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+
+#include <unistd.h>
+
+#define RETRY_US 100000 /* between two tries of a batch: time for a killed backend's pool slot to be renewed */
+
+bool queue_push(struct queue *queue, struct queued *report, const struct ingest_options *options)
+{
+    size_t bytes = report->row.body_len;
+    pthread_mutex_lock(&queue->mutex);
+    bool fits = queue->held_rows < options->queue_rows_max && bytes <= options->queue_bytes_max &&
+                queue->held_bytes <= options->queue_bytes_max - bytes;
+    if (fits) {
+        report->next = NULL;
+        *queue->last = report;
+        queue->last = &report->next;
+        queue->rows++;
+        queue->held_rows++;
+        queue->bytes += bytes;
+        queue->held_bytes += bytes;
+        pthread_cond_signal(&queue->more);
+    }
+    pthread_mutex_unlock(&queue->mutex);
+    return fits;
+}
+
+struct queued *queue_take(struct queue *queue, const struct ingest_options *options)
+{
+    size_t rows = 0, bytes = 0;
+    pthread_mutex_lock(&queue->mutex);
+    while (!queue->first && !queue->stopping)
+        pthread_cond_wait(&queue->more, &queue->mutex);
+    struct queued *batch = queue->first;
+    struct queued **end = &queue->first;
+    while (*end && rows < options->batch_rows_max && bytes < options->batch_bytes_max) {
+        rows++;
+        bytes += (*end)->row.body_len;
+        end = &(*end)->next;
+    }
+    struct queued *rest = *end;
+    *end = NULL;
+    queue->first = rest;
+    if (!rest)
+        queue->last = &queue->first;
+    queue->rows -= rows;
+    queue->bytes -= bytes;
+    pthread_mutex_unlock(&queue->mutex);
+    return rows ? batch : NULL;
+}
+
+static void release(struct queue *queue, const struct queued *report)
+{
+    pthread_mutex_lock(&queue->mutex);
+    queue->held_rows--;
+    queue->held_bytes -= report->row.body_len;
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+static void answer(struct ingest *ingest, struct queued *report, int rc)
+{
+    struct request *request = report->request;
+    struct reply *reply = request->reply;
+    char id[MIRE_UUID_TEXT];
+    release(&ingest->queue, report);
+    if (!rc) {
+        uuid_format(id, &report->row.report_id);
+        text_printf(&reply->text, "{\"report_id\":\"%s\"}", id);
+        rc = reply_json(reply, 202);
+        atomic_fetch_add_explicit(&ingest->accepted, 1, memory_order_relaxed);
+    } else if (rc == MIRE_FAULT_SQL) {
+        atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);
+        reply_error(reply, request, 500, "internal", "The report could not be stored. The log names the request.");
+    } else {
+        atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);
+        reply_retry(reply, request, 5, "unavailable", "The report could not be stored now. Send it again soon.");
+    }
+    request->finish(request); /* report is gone with the request */
+}
+
+static int store(struct ingest *ingest, const struct inbox_row *rows, size_t count)
+{
+    const struct ingest_needs *needs = &ingest->options.needs;
+    uint64_t begun = clock_mono_ns();
+    int rc = needs->store_batch(needs->store_context, rows, count);
+    if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED) {
+        /* A batch that was committed although nobody said so is found stored and left as it is. */
+        usleep(RETRY_US);
+        rc = needs->store_batch(needs->store_context, rows, count);
+    }
+    histogram_count(&ingest->store_seconds, clock_mono_ns() - begun);
+    histogram_count(&ingest->batch_rows, count);
+    return rc;
+}
+
+static void write_batch(struct ingest *ingest, struct queued *batch)
+{
+    struct inbox_row rows[MIRE_BATCH_ROWS_MAX];
+    size_t count = 0;
+    const struct queued *next = batch;
+    do {
+        rows[count++] = next->row;
+        next = next->next;
+    } while (next);
+    int rc = store(ingest, rows, count);
+    bool one_by_one = rc == MIRE_FAULT_SQL && count > 1; /* one bad row must not take the others with it */
+    if (!rc)
+        inbox_ring(ingest->options.needs.bell);
+    while (batch) {
+        struct queued *report = batch;
+        batch = report->next;
+        answer(ingest, report, one_by_one ? store(ingest, &report->row, 1) : rc);
+    }
+    if (one_by_one)
+        inbox_ring(ingest->options.needs.bell);
+}
+
+void *ingest_write(void *context)
+{
+    struct ingest *ingest = context;
+    struct queued *batch;
+    while ((batch = queue_take(&ingest->queue, &ingest->options)))
+        write_batch(ingest, batch);
+    return NULL;
+}

@@ -1,0 +1,270 @@
+/*
+ * embedded_setup.c - who runs the private cluster, where it lies, making it, and waiting for one left behind.
+ */
+#include "pg/embedded_setup.h"
+
+#include "base/fault.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <pwd.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SOCKET_NAME      "/.s.PGSQL.5432"
+#define SOCKET_PATH_MAX  107 /* bytes of a unix socket's path */
+#define STALE_PATIENCE_S 60  /* a fast shutdown writes a checkpoint first */
+
+__attribute__((format(printf, 3, 4))) static bool join(char *out, size_t room, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(out, room, format, args);
+    va_end(args);
+    return len >= 0 && (size_t)len < room;
+}
+
+/* The newest of Debian's versioned directories, or the cluster's own version if it has one. */
+static bool find_bin_dir(struct embedded_place *place, const char *wanted)
+{
+    char version[16] = "*";
+    char path[PATH_MAX + 32];
+    glob_t found;
+    if (wanted)
+        return join(place->bin_dir, sizeof place->bin_dir, "%s", wanted);
+    join(path, sizeof path, "%s/PG_VERSION", place->cluster);
+    MIRE_SCOPED(close_file) FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%15[0-9]", version) != 1)
+        return false;
+    join(path, sizeof path, "/usr/lib/postgresql/%s/bin", version);
+    bool ok = !glob(path, 0, NULL, &found) &&
+              join(place->bin_dir, sizeof place->bin_dir, "%s", found.gl_pathv[found.gl_pathc - 1]);
+    globfree(&found);
+    return ok;
+}
+
+static bool choose_user(struct embedded_place *place)
+{
+    place->drops = geteuid() == 0;
+    const struct passwd *user = place->drops ? getpwnam("postgres") : getpwuid(geteuid());
+    if (place->drops && !user)
+        user = getpwnam("nobody");
+    place->uid = user ? user->pw_uid : geteuid();
+    place->gid = user ? user->pw_gid : getegid();
+    join(place->user, sizeof place->user, "%s", user ? user->pw_name : "this user");
+    return user || !place->drops;
+}
+
+/* A directory only the cluster's user may enter. An existing one must be his: under /tmp anybody may have made it. */
+static bool make_private_dir(const struct embedded_place *place, const char *path)
+{
+    struct stat info;
+    if (mkdir(path, 0700) && errno != EEXIST)
+        return false;
+    int fd MIRE_SCOPED(close_fd) = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &info))
+        return false;
+    if (info.st_uid != geteuid() && info.st_uid != place->uid) {
+        errno = EPERM;
+        return false;
+    }
+    return !fchmod(fd, 0700) && (!place->drops || !fchown(fd, place->uid, place->gid));
+}
+
+int embedded_run_dir(char *out, size_t room, const char *data_dir)
+{
+    uint8_t hash[16];
+    char digits[33];
+    char absolute[PATH_MAX];
+    if (!realpath(data_dir, absolute))
+        return MIRE_FAULT_SYSTEM;
+    if (strlen(absolute) + strlen("/run" SOCKET_NAME) <= SOCKET_PATH_MAX)
+        return join(out, room, "%s/run", absolute) ? 0 : MIRE_FAULT_SYSTEM;
+    hash_blake2b(hash, sizeof hash, absolute, strlen(absolute));
+    hex_format(digits, hash, sizeof hash);
+    return join(out, room, "/tmp/mire-%.16s", digits) ? 0 : MIRE_FAULT_SYSTEM;
+}
+
+bool embedded_conninfo_format(char *out, size_t room, const char *run_dir)
+{
+    char quoted[2 * PATH_MAX];
+    char *to = quoted;
+    for (const char *from = run_dir; *from && to < quoted + sizeof quoted - 3; from++) {
+        if (*from == '\'' || *from == '\\')
+            *to++ = '\\';
+        *to++ = *from;
+    }
+    *to = '\0';
+    return join(out, room, "host='%s' port=5432 user=mire dbname=postgres", quoted);
+}
+
+static void set_child_ids(const struct embedded_place *place)
+{
+    if (place->drops && (setgroups(0, NULL) || setgid(place->gid) || setuid(place->uid)))
+        _exit(126);
+}
+
+/* Can the cluster's user reach the directory? Asked as that user, because access depends on every directory above. */
+static bool user_can_enter(const struct embedded_place *place, const char *path)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        set_child_ids(place);
+        _exit(chdir(path) ? 1 : 0);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+int embedded_place_init(struct embedded_place *place, struct problem *problem, const struct embedded_options *options)
+{
+    char root[PATH_MAX];
+    *place = (struct embedded_place){0};
+    if (!realpath(options->data_dir, root) || strlen(root) > PATH_MAX - 64) {
+        problem_set(problem, "data_dir", "The data directory %s cannot be used: %s.", options->data_dir,
+                    strerror(errno));
+        return MIRE_FAULT_SYSTEM;
+    }
+    join(place->cluster, sizeof place->cluster, "%.4000s/postgres", root);
+    join(place->fresh, sizeof place->fresh, "%.4000s/postgres.new", root);
+    join(place->log_path, sizeof place->log_path, "%.4000s/postgres.log", root);
+    if (!choose_user(place)) {
+        problem_set(problem, "postgres.user",
+                    "PostgreSQL does not run as root, and there is no user postgres or nobody.");
+        return MIRE_FAULT_SYSTEM;
+    }
+    if (!find_bin_dir(place, options->bin_dir)) {
+        problem_set(problem, "postgres.missing",
+                    "PostgreSQL's programs were not found. Install postgresql, or set database_url.");
+        return MIRE_FAULT_SYSTEM;
+    }
+    int rc = embedded_run_dir(place->run_dir, sizeof place->run_dir, root);
+    if (rc || !make_private_dir(place, place->run_dir) ||
+        !embedded_conninfo_format(place->conninfo, sizeof place->conninfo, place->run_dir)) {
+        problem_set(problem, "data_dir", "The socket directory %.150s cannot be made: %s.", place->run_dir,
+                    strerror(errno));
+        return MIRE_FAULT_SYSTEM;
+    }
+    if (!user_can_enter(place, place->run_dir)) {
+        problem_set(problem, "data_dir",
+                    "User %s, who runs PostgreSQL, cannot enter %.120s. Give it a data_dir every user can reach.",
+                    place->user, root);
+        return MIRE_FAULT_SYSTEM;
+    }
+    return 0;
+}
+
+/* In the child, after fork: only calls that are safe there. */
+static void become(const struct embedded_place *place, int death_signal, int log_fd, pid_t parent)
+{
+    sigset_t none;
+    int null = open("/dev/null", O_RDONLY);
+    setsid(); /* the terminal's Ctrl-C is for us; we stop the cluster when all is written */
+    set_child_ids(place);
+    prctl(PR_SET_PDEATHSIG, death_signal); /* after setuid, which clears it */
+    if (getppid() != parent)
+        _exit(126);
+    dup2(null, 0);
+    dup2(log_fd, 1);
+    dup2(log_fd, 2);
+    close_range(3, ~0u, 0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    if (chdir("/"))
+        _exit(126);
+}
+
+pid_t embedded_spawn(const struct embedded_place *place, int death_signal, char *const argv[])
+{
+    int log_fd MIRE_SCOPED(close_fd) = open(place->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log_fd < 0)
+        return -1;
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0) {
+        become(place, death_signal, log_fd, parent);
+        execv(argv[0], argv);
+        _exit(127);
+    }
+    return pid;
+}
+
+static void remove_tree(const struct embedded_place *place, const char *path)
+{
+    int status;
+    char rm[] = "/bin/rm", flags[] = "-rf", copy[PATH_MAX];
+    join(copy, sizeof copy, "%s", path);
+    char *const argv[] = {rm, flags, copy, NULL};
+    struct embedded_place self = *place;
+    self.drops = false;
+    pid_t pid = embedded_spawn(&self, SIGTERM, argv);
+    if (pid > 0)
+        waitpid(pid, &status, 0);
+}
+
+int embedded_make_cluster(struct problem *problem, const struct embedded_place *place)
+{
+    char program[PATH_MAX + 16], version[PATH_MAX + 16], target[PATH_MAX];
+    char pgdata[] = "-D", user[] = "--username=mire", trust[] = "--auth=trust", encoding[] = "--encoding=UTF8",
+         locale[] = "--locale=C", quiet[] = "--no-instructions";
+    int status = -1;
+    join(version, sizeof version, "%s/PG_VERSION", place->cluster);
+    if (!access(version, F_OK))
+        return 0;
+    remove_tree(place, place->fresh);
+    join(program, sizeof program, "%s/initdb", place->bin_dir);
+    join(target, sizeof target, "%s", place->fresh);
+    char *const argv[] = {program, pgdata, target, user, trust, encoding, locale, quiet, NULL};
+    pid_t pid = make_private_dir(place, place->fresh) ? embedded_spawn(place, SIGTERM, argv) : -1;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status || rename(place->fresh, place->cluster)) {
+        problem_set(problem, "postgres.initdb", "PostgreSQL's initdb failed (%s); see %.150s.", place->bin_dir,
+                    place->log_path);
+        return MIRE_FAULT_SYSTEM;
+    }
+    return 0;
+}
+
+/* Process number in postmaster.pid if that process is a postgres, else 0. */
+static pid_t left_behind(const struct embedded_place *place)
+{
+    char path[PATH_MAX + 32], name[32] = "";
+    int pid = 0;
+    join(path, sizeof path, "%s/postmaster.pid", place->cluster);
+    MIRE_SCOPED(close_file) FILE *pid_file = fopen(path, "re");
+    if (!pid_file || fscanf(pid_file, "%d", &pid) != 1 || pid <= 1)
+        return 0;
+    join(path, sizeof path, "/proc/%d/comm", pid);
+    MIRE_SCOPED(close_file) FILE *name_file = fopen(path, "re");
+    if (!name_file || fscanf(name_file, "%31s", name) != 1 || strncmp(name, "postgres", 8) != 0)
+        return 0;
+    return pid;
+}
+
+int embedded_await_stale(struct problem *problem, const struct embedded_place *place, const struct log *log)
+{
+    pid_t pid = left_behind(place);
+    if (pid)
+        log_event(log, MIRE_LOG_INFO, "postgres.awaiting", LOG_NUMBER("pid", pid));
+    for (int tick = 0; pid && tick < STALE_PATIENCE_S * 20; tick++) {
+        if (tick == 20) /* it should have been told by its parent's death; now it is */
+            kill(pid, SIGINT);
+        usleep(50000);
+        pid = left_behind(place);
+    }
+    if (!pid)
+        return 0;
+    problem_set(problem, "postgres.stale", "PostgreSQL process %d still runs on %.150s and does not stop.", (int)pid,
+                place->cluster);
+    return MIRE_FAULT_SYSTEM;
+}

@@ -1,0 +1,49 @@
+/*
+ * embedded_setup.h - the parts of the private cluster that happen before it runs. Inside pg/ only.
+ */
+#ifndef MIRE_PG_EMBEDDED_SETUP_H
+#define MIRE_PG_EMBEDDED_SETUP_H
+
+#include "pg/embedded.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Where things are and who runs them. */
+struct embedded_place {
+    char bin_dir[PATH_MAX];
+    char cluster[PATH_MAX]; /* data_dir/postgres */
+    char fresh[PATH_MAX];   /* data_dir/postgres.new: a cluster being made */
+    char run_dir[PATH_MAX]; /* of the socket; only the cluster's user may enter */
+    char log_path[PATH_MAX];
+    char conninfo[PATH_MAX + 64];
+    bool drops; /* we are root: change to uid and gid */
+    uid_t uid;
+    gid_t gid;
+    char user[64];
+};
+
+/* Fill in everything; makes the directories. 0 or a fault with `problem`. */
+int embedded_place_init(struct embedded_place *place, struct problem *problem, const struct embedded_options *options);
+
+/* Directory of the socket for a data directory: inside it, or under /tmp if that path would be too long. */
+int embedded_run_dir(char *out, size_t room, const char *data_dir);
+
+/* The connection string for a socket directory. False: it does not fit. */
+bool embedded_conninfo_format(char *out, size_t room, const char *run_dir);
+
+/* Run initdb if there is no cluster. 0 or a fault with `problem`. */
+int embedded_make_cluster(struct problem *problem, const struct embedded_place *place);
+
+/* Wait until a postmaster an earlier process left behind has gone. 0 or a fault with `problem`. */
+int embedded_await_stale(struct problem *problem, const struct embedded_place *place, const struct log *log);
+
+/*
+ * Start a program as the cluster's user, in a session of its own, its output to the log file; it gets `death_signal`
+ * when the calling thread ends. Its process number, or -1.
+ */
+pid_t embedded_spawn(const struct embedded_place *place, int death_signal, char *const argv[]);
+
+#endif
