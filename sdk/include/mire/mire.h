@@ -88,7 +88,7 @@ MIRE_API void mire_options_free(mire_options *options);
  *
  *   name, version   1..128 bytes, no control characters
  *
- * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY. After a failure the options are as before. This holds for all setters.
+ * Returns MIRE_OK, MIRE_E_ARG. After a failure the options are as before. This holds for all setters.
  */
 MIRE_API enum mire_err mire_options_set_app(mire_options *options, const char *name, const char *version);
 
@@ -98,7 +98,7 @@ MIRE_API enum mire_err mire_options_set_app(mire_options *options, const char *n
  *
  *   build, channel  1..128 bytes, no control characters
  *
- * Return MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY.
+ * Return MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_build(mire_options *options, const char *build);
 MIRE_API enum mire_err mire_options_set_channel(mire_options *options, const char *channel);
@@ -109,7 +109,7 @@ MIRE_API enum mire_err mire_options_set_channel(mire_options *options, const cha
  *   url   "http://" or "https://", host, optional port and path; reports go to <url>/api/v1/reports. 1..2048 bytes
  *   key   the app's ingest key, 1..256 printable ASCII characters without spaces
  *
- * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY.
+ * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_server(mire_options *options, const char *url, const char *key);
 
@@ -119,7 +119,7 @@ MIRE_API enum mire_err mire_options_set_server(mire_options *options, const char
  *
  *   path  1..4000 bytes
  *
- * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_MEMORY.
+ * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_store(mire_options *options, const char *path);
 

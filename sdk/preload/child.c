@@ -1,0 +1,93 @@
+/*
+ * child.c - see child.h.
+ */
+#include "preload/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,  SIGUSR2, SIGALRM,
+                                SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGPIPE};
+
+static sigset_t before; /* the mask that the child is to have: main thread only */
+
+static void fill_set(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGCHLD);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        sigaddset(set, passed_on[i]);
+}
+
+void child_prepare(void)
+{
+    sigset_t set;
+
+    fill_set(&set);
+    sigprocmask(SIG_BLOCK, &set, &before);
+}
+
+int child_start(pid_t *pid_out, const char *path, char *const *argv)
+{
+    int failure[2], err = 0;
+    pid_t pid;
+
+    /* The pipe closes by itself when exec succeeds; otherwise it brings the errno. */
+    if (pipe2(failure, O_CLOEXEC) != 0)
+        return errno;
+    pid = fork();
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        execv(path, argv);
+        err = errno;
+        if (write(failure[1], &err, sizeof(err)) != sizeof(err))
+            _exit(126);
+        _exit(127);
+    }
+    if (pid < 0)
+        err = errno;
+    close(failure[1]);
+    if (pid > 0 && read(failure[0], &err, sizeof(err)) == sizeof(err))
+        waitpid(pid, NULL, 0);
+    else if (pid > 0)
+        err = 0;
+    close(failure[0]);
+    *pid_out = err ? 0 : pid;
+    return err;
+}
+
+/* Look at the child. -1: it goes on. */
+static int look(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, WNOHANG | WUNTRACED) == pid) {
+        if (WIFEXITED(status))
+            return WEXITSTATUS(status);
+        if (WIFSIGNALED(status))
+            return 128 + WTERMSIG(status);
+        if (WIFSTOPPED(status))
+            kill(getpid(), SIGSTOP);
+    }
+    return -1;
+}
+
+int child_wait(pid_t pid)
+{
+    sigset_t set;
+    siginfo_t info;
+    int code;
+
+    fill_set(&set);
+    while ((code = look(pid)) < 0) {
+        int signal = sigwaitinfo(&set, &info);
+        /* What the terminal sends goes to the whole process group; the child has it already. */
+        if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
+            kill(pid, signal);
+    }
+    return code;
+}

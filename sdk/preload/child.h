@@ -1,0 +1,31 @@
+/*
+ * child.h - the program as mire-run's child: same process group, same terminal, and signals pass through.
+ */
+#ifndef MIRE_PRELOAD_CHILD_H
+#define MIRE_PRELOAD_CHILD_H
+
+#include <sys/types.h>
+
+/*
+ * Block the signals that are to be passed on. Before any thread starts, so that no other thread takes them.
+ */
+void child_prepare(void);
+
+/*
+ * Run path with argv, in the current environment.
+ *
+ *   pid_out  its process
+ *
+ * Returns 0, or the errno of what failed; then there is no child.
+ */
+int child_start(pid_t *pid_out, const char *path, char *const *argv);
+
+/*
+ * Wait until it ends. A signal sent to this process goes on to the child, except those that the terminal sent to both;
+ * when the child is stopped, so is this process.
+ *
+ * Returns its exit status, or 128 + the signal that killed it.
+ */
+int child_wait(pid_t pid);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * courier.c - see courier.h. The program tells nobody when it has sealed a report, so the store is looked at.
+ */
+#include "preload/courier.h"
+
+#include "platform/platform.h"
+#include "report/report.h"
+
+#include <signal.h>
+#include <time.h>
+
+#define LOOK_MS 500u
+
+enum { ENDING = 1, ENDING_NOW = 2 };
+
+/* Returns how long to sleep, in milliseconds. */
+static uint64_t deliver(struct courier *courier)
+{
+    struct upload_tally tally;
+    uint64_t wait_ms;
+
+    if (!courier->upload)
+        return LOOK_MS;
+    wait_ms = mire__upload_round(courier->upload, &tally, mire__wall_now_ms());
+    courier->total.sent += tally.sent;
+    courier->total.refused += tally.refused;
+    courier->total.broken += tally.broken;
+    courier->total.waiting = tally.waiting;
+    if (tally.last.status || tally.last.problem[0])
+        courier->total.last = tally.last;
+    return wait_ms;
+}
+
+/* The program is gone: try until all is sent, or until main's patience ends and it cancels. */
+static void deliver_the_rest(struct courier *courier)
+{
+    uint64_t wait_ms = deliver(courier);
+
+    while (courier->upload && wait_ms != UINT64_MAX &&
+           atomic_load_explicit(&courier->ending, memory_order_acquire) != ENDING_NOW) {
+        mire__futex_wait(&courier->ending, ENDING, mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS);
+        wait_ms = deliver(courier);
+    }
+}
+
+static void *run(void *context)
+{
+    struct courier *courier = context;
+    uint64_t wait_ms;
+
+    mire__report_recover(courier->store, mire__wall_now_ms());
+    while (!atomic_load_explicit(&courier->ending, memory_order_acquire)) {
+        wait_ms = deliver(courier);
+        if (wait_ms > LOOK_MS)
+            wait_ms = LOOK_MS;
+        mire__futex_wait(&courier->ending, 0, mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS);
+    }
+    mire__report_recover(courier->store, mire__wall_now_ms());
+    deliver_the_rest(courier);
+    return NULL;
+}
+
+enum mire_err courier_start(struct courier *courier)
+{
+    sigset_t all, before;
+    int failed;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&courier->thread, NULL, run, courier);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed ? MIRE_E_SYSTEM : MIRE_OK;
+}
+
+void courier_finish(struct courier *courier, uint64_t patience_ms)
+{
+    uint64_t end_ms = mire__wall_now_ms() + patience_ms;
+    const struct timespec end = {.tv_sec = (time_t)(end_ms / 1000), .tv_nsec = (long)(end_ms % 1000) * 1000000};
+
+    atomic_store_explicit(&courier->ending, ENDING, memory_order_release);
+    mire__futex_wake(&courier->ending);
+    if (pthread_timedjoin_np(courier->thread, NULL, &end) == 0)
+        return;
+    if (courier->upload)
+        mire__upload_cancel(courier->upload, true);
+    atomic_store_explicit(&courier->ending, ENDING_NOW, memory_order_release);
+    mire__futex_wake(&courier->ending);
+    pthread_join(courier->thread, NULL);
+}

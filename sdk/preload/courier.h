@@ -1,0 +1,29 @@
+/*
+ * courier.h - mire-run's thread that takes reports from the store to the server while the program runs.
+ */
+#ifndef MIRE_PRELOAD_COURIER_H
+#define MIRE_PRELOAD_COURIER_H
+
+#include "store/store.h"
+#include "upload/upload.h"
+
+#include <pthread.h>
+
+struct courier {
+    struct store *store;
+    struct upload *upload; /* NULL: reports stay in the store */
+    pthread_t thread;
+    _Atomic uint32_t ending;   /* main writes (release), the thread reads (acquire); a futex word */
+    struct upload_tally total; /* the thread's until it is joined; `waiting` is of the last round */
+};
+
+/* Start; store and upload are filled in. Recovers dead blackboxes first. Returns MIRE_OK, MIRE_E_SYSTEM. */
+enum mire_err courier_start(struct courier *courier);
+
+/*
+ * The program has ended: recover its blackbox, send what can be sent within `patience_ms`, and stop.
+ * Afterwards `total` may be read.
+ */
+void courier_finish(struct courier *courier, uint64_t patience_ms);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * facts.h - what is known about app, device and process when the watch starts. Private to core/.
+ */
+#ifndef MIRE_CORE_FACTS_H
+#define MIRE_CORE_FACTS_H
+
+#include "core/options.h"
+#include "ring/blackbox.h"
+
+/*
+ * Fill in all facts. What the system does not tell stays empty or 0.
+ *
+ *   install  32 hex digits
+ */
+void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install);
+
+#endif

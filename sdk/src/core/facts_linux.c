@@ -1,0 +1,116 @@
+/*
+ * facts_linux.c - from uname, sysconf and /proc.
+ */
+#include "core/facts.h"
+
+#include "platform/platform.h"
+
+#include <link.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define NOTE_BUILD_ID 3 /* NT_GNU_BUILD_ID */
+
+static size_t aligned(size_t size)
+{
+    return (size + 3) & ~(size_t)3;
+}
+
+/* The build id among the notes of a segment, as hex digits. */
+static bool find_build_id(char *out, size_t cap_bytes, const char *notes, size_t size)
+{
+    static const char hex[] = "0123456789abcdef";
+    ElfW(Nhdr) note;
+
+    while (size >= sizeof(note)) {
+        memcpy(&note, notes, sizeof(note));
+        size_t name_at = sizeof(note), id_at = name_at + aligned(note.n_namesz);
+        size_t next = id_at + aligned(note.n_descsz);
+        if (note.n_namesz > size || note.n_descsz > size || next > size)
+            return false;
+        if (note.n_type == NOTE_BUILD_ID && note.n_namesz == 4 && memcmp(notes + name_at, "GNU", 4) == 0 &&
+            note.n_descsz > 0 && 2 * (size_t)note.n_descsz < cap_bytes) {
+            for (size_t i = 0; i < note.n_descsz; i++) {
+                unsigned char byte = (unsigned char)notes[id_at + i];
+                out[2 * i] = hex[byte >> 4];
+                out[2 * i + 1] = hex[byte & 15];
+            }
+            out[2 * note.n_descsz] = '\0';
+            return true;
+        }
+        notes += next;
+        size -= next;
+    }
+    return false;
+}
+
+/* The first module is the executable. */
+static int look_at_executable(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct blackbox_facts *facts = context;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        const char *at = (const char *)(uintptr_t)(info->dlpi_addr + segment->p_vaddr);
+        if (segment->p_type == PT_NOTE &&
+            find_build_id(facts->app_build, sizeof(facts->app_build), at, segment->p_memsz))
+            break;
+    }
+    return 1;
+}
+
+static void first_line(char *out, size_t cap_bytes, const char *path)
+{
+    if (mire__file_read(out, cap_bytes, path) < 0)
+        out[0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+}
+
+static void collect_device(struct blackbox_facts *out)
+{
+    struct utsname names;
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE), cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    mire__text_copy(out->os, sizeof(out->os), "linux");
+    if (uname(&names) == 0) {
+        mire__text_copy(out->os_version, sizeof(out->os_version), names.release);
+        mire__text_copy(out->arch, sizeof(out->arch), names.machine);
+    }
+    first_line(out->model, sizeof(out->model), "/sys/devices/virtual/dmi/id/product_name");
+    out->cpu_count = cpus > 0 ? (uint32_t)cpus : 0;
+    out->memory_bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+}
+
+static void collect_process(struct blackbox_facts *out)
+{
+    ssize_t length = readlink("/proc/self/exe", out->exe_path, sizeof(out->exe_path) - 1);
+
+    out->exe_path[length > 0 ? length : 0] = '\0';
+    out->pid = mire__pid();
+    first_line(out->process_name, sizeof(out->process_name), "/proc/self/comm");
+    first_line(out->boot_id, sizeof(out->boot_id), "/proc/sys/kernel/random/boot_id");
+    out->start_ticks = mire__process_start_ticks(out->pid);
+    out->start_mono_ns = mire__now_ns();
+    out->start_wall_ms = mire__wall_now_ms();
+    out->start_boot_ns = mire__boot_now_ns();
+}
+
+void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install)
+{
+    memset(out, 0, sizeof(*out));
+    out->threshold_ms = options->threshold_ms;
+    out->period_ms = options->period_ms;
+    out->sampling = options->sampling;
+    mire__text_copy(out->app_name, sizeof(out->app_name), options->app_name);
+    mire__text_copy(out->app_version, sizeof(out->app_version), options->app_version);
+    mire__text_copy(out->app_channel, sizeof(out->app_channel), options->channel);
+    mire__text_copy(out->install, sizeof(out->install), install);
+    if (options->app_build[0])
+        mire__text_copy(out->app_build, sizeof(out->app_build), options->app_build);
+    else
+        dl_iterate_phdr(look_at_executable, out);
+    collect_device(out);
+    collect_process(out);
+}

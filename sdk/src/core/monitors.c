@@ -1,0 +1,80 @@
+/*
+ * monitors.c - the table, one row a monitor; started top down, stopped bottom up.
+ */
+#include "core/monitors.h"
+
+#include "capture/capture.h"
+#include "core/core.h"
+#include "platform/platform.h"
+#include "report/report.h"
+
+/* On the check thread, which writes nothing meanwhile. */
+static void seal_hang(void *context, struct blackbox *box)
+{
+    struct monitor_context *monitor = context;
+
+    mire__report_seal(monitor->store, box, NULL, NULL, mire__wall_now_ms());
+    mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
+}
+
+static void ask_for_rehook(void *context)
+{
+    struct monitor_context *monitor = context;
+
+    mire__worker_ring(monitor->worker, MIRE_BELL_REHOOK);
+}
+
+static void start_in_child(void *context)
+{
+    (void)context;
+    mire__core_restart_in_child();
+}
+
+static enum mire_err hang_start(struct monitor_context *context)
+{
+    const struct watch_options options = {
+        .threshold_ns = context->options->threshold_ms * MIRE_NS_PER_MS,
+        .period_ns = context->options->period_ms * MIRE_NS_PER_MS,
+        .box = context->box,
+        .on_hang = seal_hang,
+        .on_turning = mire__variant_rehooks() ? ask_for_rehook : NULL,
+        .on_child = start_in_child,
+        .context = context,
+    };
+    enum mire_err err = mire__variant_hook();
+
+    if (err == MIRE_OK)
+        err = mire__watch_start(&options);
+    if (err != MIRE_OK)
+        mire__variant_unhook();
+    return err;
+}
+
+static void hang_stop(void)
+{
+    mire__watch_stop();
+    mire__variant_unhook();
+}
+
+static const struct monitor monitors[] = {
+    {"hang", hang_start, hang_stop},
+};
+
+enum mire_err mire__monitors_start(struct monitor_context *context)
+{
+    for (size_t i = 0; i < MIRE_COUNT(monitors); i++) {
+        enum mire_err err = monitors[i].start(context);
+        if (err == MIRE_OK)
+            continue;
+        while (i-- > 0)
+            monitors[i].stop();
+        return err;
+    }
+    return MIRE_OK;
+}
+
+void mire__monitors_stop(void)
+{
+    for (size_t i = MIRE_COUNT(monitors); i-- > 0;)
+        monitors[i].stop();
+}

@@ -1,0 +1,209 @@
+/*
+ * options.c - setters that refuse what cannot work, so that mire_start has little left to check.
+ */
+#include "core/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THRESHOLD_MIN_MS 10u
+#define THRESHOLD_MAX_MS 600000u
+#define PERIOD_MAX_MS    60000u
+
+void mire__options_init(mire_options *options)
+{
+    memset(options, 0, sizeof(*options));
+    mire__text_copy(options->channel, sizeof(options->channel), "public");
+    options->threshold_ms = 2000;
+    options->period_ms = 50;
+    options->sampling = 1;
+}
+
+mire_options *mire_options_new(void)
+{
+    mire_options *options = malloc(sizeof(*options));
+
+    if (options)
+        mire__options_init(options);
+    return options;
+}
+
+void mire_options_free(mire_options *options)
+{
+    free(options);
+}
+
+/* Fits, is not empty, and has no byte that `bad` objects to. */
+static bool is_fit(const char *text, size_t cap_bytes, bool (*bad)(unsigned char byte))
+{
+    size_t length = text ? strnlen(text, cap_bytes) : 0;
+
+    if (length == 0 || length == cap_bytes)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (bad((unsigned char)text[i]))
+            return false;
+    return true;
+}
+
+static bool is_control(unsigned char byte)
+{
+    return byte < 0x20 || byte == 0x7f;
+}
+
+static bool is_not_graphic(unsigned char byte)
+{
+    return byte <= 0x20 || byte >= 0x7f;
+}
+
+static bool is_never(unsigned char byte)
+{
+    (void)byte;
+    return false;
+}
+
+static enum mire_err set_name(mire_options *options, char *field, const char *value)
+{
+    if (!options || !is_fit(value, MIRE_NAME_BYTES, is_control))
+        return MIRE_E_ARG;
+    mire__text_copy(field, MIRE_NAME_BYTES, value);
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_app(mire_options *options, const char *name, const char *version)
+{
+    if (!options || !is_fit(name, MIRE_NAME_BYTES, is_control) || !is_fit(version, MIRE_NAME_BYTES, is_control))
+        return MIRE_E_ARG;
+    set_name(options, options->app_name, name);
+    return set_name(options, options->app_version, version);
+}
+
+enum mire_err mire_options_set_build(mire_options *options, const char *build)
+{
+    return options ? set_name(options, options->app_build, build) : MIRE_E_ARG;
+}
+
+enum mire_err mire_options_set_channel(mire_options *options, const char *channel)
+{
+    return options ? set_name(options, options->channel, channel) : MIRE_E_ARG;
+}
+
+static bool is_web_address(const char *url)
+{
+    const char *host = NULL;
+
+    if (strncmp(url, "http://", 7) == 0)
+        host = url + 7;
+    else if (strncmp(url, "https://", 8) == 0)
+        host = url + 8;
+    return host && *host && *host != '/' && *host != ':';
+}
+
+enum mire_err mire_options_set_server(mire_options *options, const char *url, const char *key)
+{
+    if (!options || !is_fit(url, MIRE_URL_BYTES, is_not_graphic) || !is_fit(key, MIRE_KEY_BYTES, is_not_graphic))
+        return MIRE_E_ARG;
+    if (!is_web_address(url))
+        return MIRE_E_ARG;
+    mire__text_copy(options->server_url, sizeof(options->server_url), url);
+    mire__text_copy(options->server_key, sizeof(options->server_key), key);
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_store(mire_options *options, const char *path)
+{
+    if (!options || !is_fit(path, MIRE_DIR_BYTES, is_never))
+        return MIRE_E_ARG;
+    mire__text_copy(options->store_dir, sizeof(options->store_dir), path);
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_threshold_ms(mire_options *options, uint32_t threshold_ms)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (threshold_ms < THRESHOLD_MIN_MS || threshold_ms > THRESHOLD_MAX_MS)
+        return MIRE_E_RANGE;
+    options->threshold_ms = threshold_ms;
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_period_ms(mire_options *options, uint32_t period_ms)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (period_ms < 1 || period_ms > PERIOD_MAX_MS)
+        return MIRE_E_RANGE;
+    options->period_ms = period_ms;
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_sampling(mire_options *options, double probability)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (!(probability >= 0 && probability <= 1))
+        return MIRE_E_RANGE;
+    options->sampling = probability;
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_log(mire_options *options, mire_log_fn *log, void *context)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    options->log = log;
+    options->log_context = context;
+    return MIRE_OK;
+}
+
+static uint32_t number(const char *name)
+{
+    const char *text = getenv(name);
+    char *end;
+    unsigned long value = text ? strtoul(text, &end, 10) : 0;
+
+    return text && *text >= '0' && *text <= '9' && !*end && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+void mire__options_from_environment(mire_options *options)
+{
+    mire__options_init(options);
+    mire_options_set_app(options, getenv("MIRE_APP"), getenv("MIRE_APP_VERSION"));
+    mire_options_set_build(options, getenv("MIRE_APP_BUILD"));
+    mire_options_set_channel(options, getenv("MIRE_CHANNEL"));
+    mire_options_set_server(options, getenv("MIRE_SERVER"), getenv("MIRE_KEY"));
+    mire_options_set_store(options, getenv("MIRE_STORE"));
+    mire_options_set_threshold_ms(options, number("MIRE_THRESHOLD_MS"));
+    mire_options_set_period_ms(options, number("MIRE_PERIOD_MS"));
+}
+
+/* The app's name as a file name: what could lead elsewhere becomes '_'. */
+static void file_name(char out[MIRE_NAME_BYTES], const char *name)
+{
+    mire__text_copy(out, MIRE_NAME_BYTES, name);
+    for (char *at = out; *at; at++)
+        if (*at == '/' || (*at == '.' && at == out))
+            *at = '_';
+}
+
+bool mire__options_store_dir(char *out, size_t cap_bytes, const mire_options *options)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    char app[MIRE_NAME_BYTES];
+    int length;
+
+    file_name(app, options->app_name);
+    if (options->store_dir[0])
+        length = snprintf(out, cap_bytes, "%s", options->store_dir);
+    else if (state && state[0] == '/')
+        length = snprintf(out, cap_bytes, "%s/mire/%s", state, app);
+    else if (home && home[0] == '/')
+        length = snprintf(out, cap_bytes, "%s/.local/state/mire/%s", home, app);
+    else
+        length = snprintf(out, cap_bytes, "/var/tmp/mire-%u/%s", (unsigned)geteuid(), app);
+    return length > 0 && (size_t)length < cap_bytes;
+}

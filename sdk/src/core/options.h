@@ -1,0 +1,41 @@
+/*
+ * options.h - what mire_start is told. Private to core/.
+ */
+#ifndef MIRE_CORE_OPTIONS_H
+#define MIRE_CORE_OPTIONS_H
+
+#include "base/base.h"
+
+#define MIRE_NAME_BYTES 129 /* 128 and the NUL */
+#define MIRE_URL_BYTES  2049
+#define MIRE_KEY_BYTES  257
+#define MIRE_DIR_BYTES  4001
+
+struct mire_options {
+    char app_name[MIRE_NAME_BYTES];
+    char app_version[MIRE_NAME_BYTES];
+    char app_build[MIRE_NAME_BYTES];
+    char channel[MIRE_NAME_BYTES];
+    char server_url[MIRE_URL_BYTES]; /* empty: reports are not sent */
+    char server_key[MIRE_KEY_BYTES];
+    char store_dir[MIRE_DIR_BYTES]; /* empty: the default */
+    uint32_t threshold_ms;
+    uint32_t period_ms;
+    double sampling;
+    mire_log_fn *log;
+    void *log_context;
+};
+
+/* Every default set. */
+void mire__options_init(mire_options *options);
+
+/* From the variables that core.h lists. A value that its setter refuses is skipped. */
+void mire__options_from_environment(mire_options *options);
+
+/*
+ * The store directory to use: the one set, or the default for this user and app.
+ * False if there is none to be had (a name too long for a path).
+ */
+bool mire__options_store_dir(char *out, size_t cap_bytes, const mire_options *options);
+
+#endif
