@@ -96,3 +96,38 @@ void json_write_bool(struct json_writer *w, const char *key, bool value)
     before_value(w, key);
     put(w, value ? "true" : "false", value ? 4 : 5);
 }
+
+/* snprintf is slow for the many numbers of a flame graph, and most of them are whole. */
+static size_t real_format(char digits[40], double value)
+{
+    int64_t milli = (int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5));
+    size_t len =
+        (size_t)snprintf(digits, 40, "%s%" PRId64, milli < 0 ? "-" : "", milli < 0 ? -(milli / 1000) : milli / 1000);
+    int rest = (int)(milli % 1000 < 0 ? -(milli % 1000) : milli % 1000);
+
+    if (rest == 0)
+        return len;
+    len += (size_t)snprintf(digits + len, 40 - len, ".%03d", rest);
+    while (digits[len - 1] == '0')
+        len--;
+    return len;
+}
+
+void json_write_real(struct json_writer *w, const char *key, double value)
+{
+    char digits[40];
+    bool exact = value > -9e15 && value < 9e15; /* thousandths fit 64 bits; false for NaN */
+    size_t len = exact ? real_format(digits, value) : (size_t)snprintf(digits, sizeof digits, "%.17g", value);
+
+    before_value(w, key);
+    if (!exact && !(value > -1e308 && value < 1e308))
+        put(w, "0", 1);
+    else
+        put(w, digits, len);
+}
+
+void json_write_null(struct json_writer *w, const char *key)
+{
+    before_value(w, key);
+    put(w, "null", 4);
+}

@@ -32,6 +32,8 @@ void json_write_close(struct json_writer *w, char bracket);                 /* }
 void json_write_text(struct json_writer *w, const char *key, const char *text);
 void json_write_u64(struct json_writer *w, const char *key, uint64_t value);
 void json_write_i64(struct json_writer *w, const char *key, int64_t value);
+void json_write_real(struct json_writer *w, const char *key, double value); /* to three decimals; 0 if not finite */
 void json_write_bool(struct json_writer *w, const char *key, bool value);
+void json_write_null(struct json_writer *w, const char *key);
 
 #endif

@@ -133,7 +133,7 @@ class World:
 
         def order(x):
             if name == "title":
-                return x.get("title", x.get("caller1", "").lower()).lower()
+                return (x["title"] if "title" in x else f"{x['caller1']} {x['caller2']}").lower()
             return x["last_seen_at"] if name == "last" else x["totals"][field[name]]
 
         def ordered(xs, tie):
@@ -162,15 +162,15 @@ class World:
             for s in self.shares(own, key)[:10]:
                 share = s["reports"] / len(own)
                 whole = sum(key(h) == s["key"] for h in every) / len(every)
-                values.append({"key": s["key"], "reports": s["reports"], "share": round(share, 4),
-                               "lift": round(share / whole, 2) if len(own) >= 20 else None})
+                values.append({"key": s["key"], "reports": s["reports"], "share": round(share, 3),
+                               "lift": round(share / whole, 3) if len(own) >= 20 else None})
             distributions.append({"name": name, "values": values})
         frames = sum(h["frame_count"] for h in own)
         return {"range": self.range(own, span), "feature": self.feature(issue_id, every, span),
                 "p50_ms": rank(lengths, 0.5), "p95_ms": rank(lengths, 0.95), "killed": sum(h["open"] for h in own),
                 "durations": bins(lengths), "distributions": distributions, "series": self.series(own, bucket_s),
                 "bucket_s": bucket_s,
-                "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 4) if frames else 0}
+                "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 3) if frames else 0}
 
     def row(self, h):
         return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "begun_at": stamp(h["begun_at"]),
@@ -285,7 +285,7 @@ def flame(docs, total, most):
     names, images, roles = {}, {}, {}
     out = {"unit": "ms", "reports": len(docs), "reports_total": total, "names": [], "images": [], "roles": [], "name": [],
            "image": [], "role": [], "parent": [], "self": [], "value": [], "hash": []}
-    queue = [("all", "", root, -1, path_hash(0, "", ""))]
+    queue = [("all", "", root, -1, path_hash(0, "all", ""))]
     for row, (name, image, n, parent, hashed) in enumerate(queue):
         for table, column, value in ((names, "name", name), (images, "image", image), (roles, "role", n["role"])):
             out[column].append(table.setdefault(value, len(table)))

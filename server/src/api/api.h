@@ -1,0 +1,26 @@
+/*
+ * api.h - everything a browser asks for: /api/v1 as schema/api/openapi.yaml describes it, permalinks, and the
+ * dashboard's files.
+ *
+ *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
+ *
+ * Handlers block on the database, so none is inline. Nothing here writes to it. Threads: the context is only read.
+ */
+#ifndef MIRE_API_API_H
+#define MIRE_API_API_H
+
+#include "http/http.h"
+
+struct pg;
+
+struct api {
+    struct pg *pg;           /* borrowed */
+    const char *web_dir;     /* the built dashboard; borrowed */
+    int64_t (*now_us)(void); /* wall clock */
+};
+
+/* The table of all routes; their context is a struct api *. It holds a catch-all, so it comes last. */
+extern const struct http_route api_routes[];
+extern const size_t api_route_count;
+
+#endif

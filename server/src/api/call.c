@@ -1,0 +1,218 @@
+/* call.c - what all answers of the API have in common. */
+#include "api/call.h"
+
+#include "api/params.h"
+#include "base/id.h"
+#include "pg/read.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SPAN "14d"
+#define QUERY_WORDS  16
+#define QUERY_BYTES  200
+
+static const char *const kinds[] = {"hang", "launch", "background", "killed", NULL};
+static const char *const states[] = {"open", "resolved", "ignored", NULL};
+
+void call_headers(struct reply *reply)
+{
+    reply_header(reply, "Content-Security-Policy",
+                 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+                 "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+                 "require-trusted-types-for 'script'; trusted-types 'none'");
+    reply_header(reply, "Referrer-Policy", "no-referrer");
+    reply_header(reply, "Cross-Origin-Opener-Policy", "same-origin");
+    reply_header(reply, "Cross-Origin-Resource-Policy", "same-origin");
+    reply_header(reply, "Permissions-Policy", "camera=(), microphone=(), geolocation=()");
+}
+
+void call_etag(struct request *request, struct reply *reply, const void *body, size_t len)
+{
+    uint8_t hash[16];
+    char hex[33];
+    const char *known = request_header(request, "If-None-Match");
+
+    hash_blake2b(hash, sizeof hash, body, len);
+    hex_format(hex, hash, sizeof hash);
+    reply_header(reply, "ETag", arena_printf(request->arena, "\"%s\"", hex));
+    if (reply->status != 200 || !known || (strcmp(known, "*") != 0 && !strstr(known, hex)))
+        return;
+    text_fini(&reply->text);
+    reply->status = 304;
+    reply->type = NULL;
+    reply->body = "";
+    reply->body_len = 0;
+}
+
+int call_refuse(struct call *call, const char *name, const char *allowed)
+{
+    const char *value = request_query(call->request, name);
+    reply_error(call->reply, call->request, 400, "parameter", "Parameter %s is \"%.60s\"; allowed: %s.", name,
+                value ? value : "", allowed);
+    return CALL_REPLIED;
+}
+
+int call_missing(struct call *call, const char *format, ...)
+{
+    char text[160];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    reply_error(call->reply, call->request, 404, NULL, "%s", text);
+    return CALL_REPLIED;
+}
+
+int call_integer(int64_t *out, struct call *call, const char *name, int64_t low, int64_t high, int64_t otherwise)
+{
+    const char *text = request_query(call->request, name);
+
+    *out = otherwise;
+    if (!text || integer_parse(out, text, low, high) == 0)
+        return 0;
+    return call_refuse(call, name,
+                       arena_printf(call->arena, "a whole number from %lld to %lld", (long long)low, (long long)high));
+}
+
+static uint64_t fnv_text(uint64_t h, const char *text)
+{
+    do
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    while (*text++);
+    return h;
+}
+
+uint64_t call_query_hash(const struct call *call)
+{
+    const struct request *q = call->request;
+    uint64_t h = fnv_text(0xcbf29ce484222325u, q->path);
+
+    for (size_t i = 0; i < q->query_count; i++) {
+        uint64_t one = fnv_text(fnv_text(0xcbf29ce484222325u, q->query[i].name), q->query[i].value);
+        if (strcmp(q->query[i].name, "cursor") != 0 && strcmp(q->query[i].name, "limit") != 0)
+            h += one * 0x9e3779b97f4a7c15u; /* whatever the order */
+    }
+    return h;
+}
+
+static int check_names(struct call *call, const char *const *names)
+{
+    const struct request *q = call->request;
+
+    for (size_t i = 0; i < q->query_count; i++) {
+        const char *name = q->query[i].name;
+        size_t n = 0;
+        while (names[n] && strcmp(names[n], name) != 0)
+            n++;
+        bool twice = false;
+        for (size_t k = 0; k < i; k++)
+            twice |= strcmp(q->query[k].name, name) == 0;
+        if (names[n] && !twice)
+            continue;
+        char known[200] = "";
+        for (n = 0; names[n]; n++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", n ? ", " : "", names[n]);
+        reply_error(call->reply, call->request, 400, "parameter",
+                    twice ? "Parameter %.60s is given twice." : "Parameter %.60s is not known here; known: %s.", name,
+                    names[0] ? known : "none");
+        return CALL_REPLIED;
+    }
+    return 0;
+}
+
+static int read_filter(struct filter *out, struct call *call, const char *name, const char *const *allowed,
+                       const char *words)
+{
+    const char *text = request_query(call->request, name);
+
+    if (!text || filter_parse(out, call->arena, text, allowed) == 0)
+        return 0;
+    return call_refuse(call, name, words);
+}
+
+static int read_words(struct call *call)
+{
+    const char *text = request_query(call->request, "q");
+    char *copy, *word;
+
+    if (!text)
+        return 0;
+    if (strlen(text) > QUERY_BYTES || !(copy = arena_strdup(call->arena, text)) ||
+        !(call->view.words = arena_array(call->arena, QUERY_WORDS, sizeof *call->view.words)))
+        return call_refuse(call, "q", "at most 200 bytes");
+    while ((word = strsep(&copy, " \t")))
+        if (*word && call->view.word_count == QUERY_WORDS)
+            return call_refuse(call, "q", "at most 16 words");
+        else if (*word)
+            call->view.words[call->view.word_count++] = word;
+    return 0;
+}
+
+static int read_view(struct call *call)
+{
+    const char *t = request_query(call->request, "t");
+    int rc;
+
+    if (span_parse(&call->view.span, t ? t : DEFAULT_SPAN, call->api->now_us() / 1000000) != 0)
+        return call_refuse(
+            call, "t", "30m, 24h, 14d, or FROM..TO in UTC such as 2026-11-01T00Z..2026-11-08T00Z, ten years at most");
+    if ((rc = read_filter(&call->view.version, call, "v", NULL,
+                          "up to 64 versions with commas between, !x to exclude")) ||
+        (rc = read_filter(&call->view.kind, call, "kind", kinds, "hang, launch, background, killed, !x to exclude")) ||
+        (rc = read_filter(&call->view.state, call, "state", states, "open, resolved, ignored, !x to exclude")))
+        return rc;
+    return read_words(call);
+}
+
+static int find_path(struct call *call, const struct call_kind *kind)
+{
+    if (!kind->has_app)
+        return 0;
+    call->slug = request_param(call->request, 0);
+    int rc = read_app(&call->view.app, call->tx, call->slug);
+    if (rc == READ_NONE)
+        return call_missing(call, "There is no app \"%.63s\".", call->slug);
+    if (rc == 0 && kind->has_issue && issue_parse(&call->issue, request_param(call->request, 1)) != 0)
+        return call_missing(call, "\"%.40s\" is no issue; they look like H-1042.", request_param(call->request, 1));
+    return rc;
+}
+
+static int answer(struct call *call, const struct call_kind *kind)
+{
+    int rc = check_names(call, kind->names);
+    if (rc == 0)
+        rc = read_view(call);
+    if (rc == 0)
+        rc = pg_begin(&call->tx, call->api->pg, MIRE_PG_READ);
+    if (rc == 0)
+        rc = find_path(call, kind);
+    if (rc == 0)
+        rc = kind->answer(call);
+    pg_end(&call->tx);
+    if (rc == 0 && call->json.failed)
+        return MIRE_FAULT_MEMORY;
+    return rc;
+}
+
+int call_run(void *api, struct request *request, struct reply *reply, const struct call_kind *kind)
+{
+    struct call call = {.api = api, .request = request, .reply = reply, .arena = request->arena};
+
+    call_headers(reply);
+    json_write_begin(&call.json);
+    int rc = answer(&call, kind);
+    if (rc != 0) {
+        free(call.json.text);
+        return rc == CALL_REPLIED ? MIRE_HTTP_DONE : rc;
+    }
+    text_fini(&reply->text);
+    reply->text = (struct text){.bytes = call.json.text, .len = call.json.len, .room = call.json.room};
+    rc = reply_json(reply, 200);
+    reply_header(reply, "Cache-Control", "private, no-cache");
+    call_etag(request, reply, reply->text.bytes, reply->text.len);
+    return rc;
+}

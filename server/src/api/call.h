@@ -1,0 +1,63 @@
+/*
+ * call.h - one question to the API while it is being answered.
+ *
+ * call_run does what all have in common: it refuses query names that the operation does not know, begins a read-only
+ * transaction, finds the app, reads the parameters of the view, lets `answer` write JSON, and makes the reply: ETag,
+ * 304 where the client has it already, and the headers every answer carries.
+ */
+#ifndef MIRE_API_CALL_H
+#define MIRE_API_CALL_H
+
+#include "api/api.h"
+#include "json/write.h"
+#include "model/view.h"
+#include "pg/pg.h"
+
+struct call {
+    const struct api *api;
+    struct request *request;
+    struct reply *reply;
+    struct arena *arena;
+    struct pg_tx *tx;
+    const char *slug;
+    struct view view;
+    int64_t issue; /* of the path; 0 where it has none */
+    struct json_writer json;
+};
+
+/* An answer's outcomes besides 0 and faults. */
+enum {
+    CALL_REPLIED = 1, /* the reply is complete: a problem, a redirect, not JSON */
+};
+
+typedef int (*call_answer)(struct call *call);
+
+struct call_kind {
+    const char *const *names; /* query names it knows, NULL-ended */
+    bool has_app;             /* the path's first parameter is an app */
+    bool has_issue;           /* and the second an issue */
+    call_answer answer;
+};
+
+/* Returns what a handler returns. */
+int call_run(void *api, struct request *request, struct reply *reply, const struct call_kind *kind);
+
+/* Answer 400: the parameter, its value, and what is allowed. Returns CALL_REPLIED. */
+int call_refuse(struct call *call, const char *name, const char *allowed);
+
+/* Answer 404. Returns CALL_REPLIED. */
+__attribute__((format(printf, 2, 3))) int call_missing(struct call *call, const char *format, ...);
+
+/* An integer parameter, or `otherwise`. 0 or CALL_REPLIED. */
+int call_integer(int64_t *out, struct call *call, const char *name, int64_t low, int64_t high, int64_t otherwise);
+
+/* Hash of path and query without cursor and limit: what a cursor belongs to. */
+uint64_t call_query_hash(const struct call *call);
+
+/* Headers every answer carries, and those that let caches keep it only with asking. */
+void call_headers(struct reply *reply);
+
+/* Set the ETag; when the client named it, turn the reply into 304. The body must be complete. */
+void call_etag(struct request *request, struct reply *reply, const void *body, size_t len);
+
+#endif

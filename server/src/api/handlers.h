@@ -1,0 +1,21 @@
+/* handlers.h - every handler of the route table; one file a resource. All are http_handler with a struct api. */
+#ifndef MIRE_API_HANDLERS_H
+#define MIRE_API_HANDLERS_H
+
+#include "http/http.h"
+
+int get_apps(void *api, struct request *request, struct reply *reply);         /* overview.c */
+int get_overview(void *api, struct request *request, struct reply *reply);     /* overview.c */
+int get_facets(void *api, struct request *request, struct reply *reply);       /* overview.c */
+int get_issues(void *api, struct request *request, struct reply *reply);       /* issues.c */
+int get_issue(void *api, struct request *request, struct reply *reply);        /* issue.c */
+int get_reports(void *api, struct request *request, struct reply *reply);      /* reports.c */
+int get_report(void *api, struct request *request, struct reply *reply);       /* report.c */
+int get_flame(void *api, struct request *request, struct reply *reply);        /* flames.c */
+int get_issue_link(void *api, struct request *request, struct reply *reply);   /* links.c */
+int get_report_link(void *api, struct request *request, struct reply *reply);  /* links.c */
+int get_no_such_call(void *api, struct request *request, struct reply *reply); /* routes.c */
+int get_asset(void *api, struct request *request, struct reply *reply);        /* pages.c */
+int get_page(void *api, struct request *request, struct reply *reply);         /* pages.c */
+
+#endif

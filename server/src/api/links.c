@@ -1,0 +1,178 @@
+/* links.c - short permalinks: /i/H-1042 and /r/<report id> lead to the page, /i/H-1042.md is the issue for a ticket. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/params.h"
+#include "base/clock.h"
+#include "model/resolved.h"
+#include "pg/read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define TICKET_FRAMES 40
+
+static int redirect(struct call *call, const char *to)
+{
+    if (!to)
+        return MIRE_FAULT_MEMORY;
+    call->reply->status = 302;
+    call->reply->body = "";
+    reply_header(call->reply, "Location", to);
+    reply_header(call->reply, "Cache-Control", "no-cache");
+    return CALL_REPLIED;
+}
+
+/* Text inside `...` or a fenced block: no backtick may end it, no line may break it. */
+static void add_code(struct text *out, const char *text)
+{
+    for (; *text; text++)
+        text_append(out, *text == '`' ? "'" : *text == '\n' || *text == '\r' ? " " : text, 1);
+}
+
+static void add_field(struct text *out, const char *name, const char *value, const char *more)
+{
+    text_printf(out, "- %s: `", name);
+    add_code(out, value);
+    text_add(out, "`");
+    if (more && *more) {
+        text_add(out, " (`");
+        add_code(out, more);
+        text_add(out, "`)");
+    }
+    text_add(out, "\n");
+}
+
+struct ticket {
+    struct text *out;
+    struct arena *arena;
+};
+
+static int add_stack(void *context, double weight, const void *bytes, size_t len)
+{
+    struct ticket *ticket = context;
+    struct resolved doc;
+    size_t depth = 0;
+
+    (void)weight;
+    if (resolved_decode(&doc, ticket->arena, bytes, len) != 0)
+        return MIRE_FAULT_BROKEN;
+    text_add(ticket->out, "\nHottest stack of the newest report, innermost first:\n\n```\n");
+    for (uint32_t n = doc.hot.node; n && depth < TICKET_FRAMES; n = doc.nodes[n].parent, depth++) {
+        const struct resolved_place *p = &doc.places[doc.nodes[n].place];
+        uint32_t repeat = depth < doc.hot.depth ? doc.hot.repeat[depth] : 0;
+        text_printf(ticket->out, "%3u/%-3zu ", repeat, doc.sample_count);
+        add_code(ticket->out, p->function);
+        text_add(ticket->out, "  ");
+        add_code(ticket->out, p->image);
+        if (p->line) {
+            text_add(ticket->out, "  ");
+            add_code(ticket->out, p->file);
+            text_printf(ticket->out, ":%u", p->line);
+        }
+        text_add(ticket->out, (int32_t)depth == doc.hot.caller1   ? "   <- Caller1\n"
+                              : (int32_t)depth == doc.hot.caller2 ? "   <- Caller2\n"
+                                                                  : "\n");
+    }
+    text_add(ticket->out, "```\n");
+    return 0;
+}
+
+static int put_ticket(struct call *call, const struct feature *f, const struct issue_facts *facts, const char *slug)
+{
+    struct text *out = &call->reply->text;
+    struct ticket ticket = {out, call->arena};
+    char from[32], to[32];
+
+    clock_format(from, call->view.span.from_s * 1000000);
+    clock_format(to, call->view.span.to_s * 1000000);
+    text_printf(out, "# H-%" PRId64 ": `", f->issue);
+    add_code(out, f->caller1);
+    text_add(out, "`\n\n");
+    add_field(out, "Caller1", f->caller1, f->caller1_place);
+    add_field(out, "Caller2", f->caller2, f->caller2_image);
+    text_printf(out, "- %s, %s, %s\n", f->category, f->reason, f->state);
+    text_printf(out,
+                "- %" PRId64 " reports on %" PRId64 " devices; p50 %" PRId64 " ms, p95 %" PRId64 " ms, longest %" PRId64
+                " ms\n",
+                f->totals.reports, f->totals.devices, facts->p50_ms, facts->p95_ms, f->totals.longest_ms);
+    add_field(out, "Versions", f->first_version, strcmp(f->first_version, f->last_version) ? f->last_version : NULL);
+    text_printf(out, "- Range %s to %s\n- Page /%s/issues/H-%" PRId64 "?t=%.13sZ..%.13sZ\n", from, to, slug, f->issue,
+                from, to);
+    int rc = read_stacks(call->tx, &call->view, call->issue, NULL, 1, add_stack, &ticket);
+    if (rc == 0 && text_failed(out))
+        rc = MIRE_FAULT_MEMORY;
+    return rc;
+}
+
+static int answer_ticket(struct call *call, const char *slug)
+{
+    struct issue_facts facts;
+    struct feature *feature;
+    size_t count;
+    int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
+
+    if (rc == 0)
+        rc = count ? read_issue_facts(&facts, call->tx, &call->view, call->issue) : MIRE_FAULT_RACED;
+    if (rc == 0)
+        rc = put_ticket(call, feature, &facts, slug);
+    if (rc != 0)
+        return rc;
+    call->reply->status = 200;
+    call->reply->type = "text/markdown; charset=utf-8";
+    reply_header(call->reply, "Cache-Control", "private, no-cache");
+    call_etag(call->request, call->reply, call->reply->text.bytes, call->reply->text.len);
+    return CALL_REPLIED;
+}
+
+static int answer_issue_link(struct call *call)
+{
+    char *name = arena_strdup(call->arena, request_param(call->request, 0));
+    const char *slug;
+    size_t len = name ? strlen(name) : 0;
+    bool ticket = len > 3 && strcmp(name + len - 3, ".md") == 0;
+
+    if (!name)
+        return MIRE_FAULT_MEMORY;
+    if (ticket)
+        name[len - 3] = '\0';
+    if (issue_parse(&call->issue, name) != 0)
+        return call_missing(call, "\"%.40s\" is no issue; they look like H-1042.", name);
+    int rc = read_issue_home(&slug, &call->view.app, call->tx, call->arena, call->issue);
+    if (rc == READ_NONE)
+        return call_missing(call, "There is no issue %.40s.", name);
+    if (rc != 0)
+        return rc;
+    if (ticket)
+        return answer_ticket(call, slug);
+    return redirect(call, arena_printf(call->arena, "/%s/issues/H-%" PRId64, slug, call->issue));
+}
+
+static int answer_report_link(struct call *call)
+{
+    const char *name = request_param(call->request, 0), *slug;
+    struct uuid id;
+    int64_t issue;
+
+    if (!text_is_uuid(name) || !uuid_parse(&id, name, MIRE_UUID_TEXT - 1))
+        return call_missing(call, "\"%.40s\" is no report id.", name);
+    int rc = read_report_home(&slug, &issue, call->tx, call->arena, &id);
+    if (rc == READ_NONE)
+        return call_missing(call, "There is no report %s; it may not have been worked on yet.", name);
+    if (rc != 0)
+        return rc;
+    return redirect(call, arena_printf(call->arena, "/%s/issues/H-%" PRId64 "/reports/%s", slug, issue, name));
+}
+
+int get_issue_link(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", NULL};
+    static const struct call_kind kind = {.names = names, .answer = answer_issue_link};
+    return call_run(api, request, reply, &kind);
+}
+
+int get_report_link(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {NULL};
+    static const struct call_kind kind = {.names = names, .answer = answer_report_link};
+    return call_run(api, request, reply, &kind);
+}

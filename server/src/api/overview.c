@@ -1,0 +1,146 @@
+/* overview.c - all apps, and one app over a range: totals, versions, lines, what to filter by. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/parts.h"
+
+#include <string.h>
+
+static int answer_apps(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct app_row *apps;
+    size_t count;
+    int rc = read_apps(&apps, &count, call->tx, call->arena, call->api->now_us() - 86400000000);
+
+    json_write_open(w, NULL, '{');
+    json_write_open(w, "apps", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "slug", apps[i].slug);
+        json_write_text(w, "name", apps[i].name);
+        json_write_i64(w, "reports_24h", apps[i].reports_24h);
+        if (apps[i].last_us)
+            part_time(w, "last_received_at", apps[i].last_us);
+        else
+            json_write_null(w, "last_received_at");
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+    return rc;
+}
+
+static int put_versions(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct version_row *versions;
+    size_t count;
+    int rc = read_versions(&versions, &count, call->tx, call->arena, &call->view);
+
+    json_write_open(w, "versions", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "version", versions[i].version);
+        part_time(w, "first_seen_at", versions[i].first_us);
+        part_counts(w, &versions[i].totals);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+static int put_series(struct call *call)
+{
+    int bucket_s = part_bucket_s(&call->view.span);
+    struct point *points;
+    size_t count;
+    int rc = read_series(&points, &count, call->tx, call->arena, &call->view, 0, bucket_s);
+
+    json_write_i64(&call->json, "bucket_s", bucket_s);
+    if (rc == 0)
+        part_series(&call->json, points, count);
+    return rc;
+}
+
+static int put_top(struct call *call)
+{
+    int64_t *issues;
+    struct feature *top = NULL;
+    size_t count = 0;
+    int rc = read_top(&issues, &count, call->tx, call->arena, &call->view);
+
+    if (rc == 0 && count)
+        rc = read_features(&top, &count, call->tx, call->arena, &call->view, issues, count);
+    json_write_open(&call->json, "top", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        part_feature(&call->json, NULL, &top[i]);
+    json_write_close(&call->json, ']');
+    return rc;
+}
+
+static int put_shares(struct call *call, const char *key, enum read_facet facet)
+{
+    struct share *shares;
+    size_t count;
+    int rc = read_shares(&shares, &count, call->tx, call->arena, &call->view, facet);
+
+    if (rc == 0)
+        part_shares(&call->json, key, shares, count);
+    return rc;
+}
+
+static int answer_overview(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct totals totals;
+    int64_t newest_us, waiting, unworked;
+    int rc = read_totals(&totals, &newest_us, call->tx, &call->view);
+
+    if (rc == 0)
+        rc = read_backlog(&waiting, &unworked, call->tx, &call->view);
+    if (rc != 0)
+        return rc;
+    json_write_open(w, NULL, '{');
+    part_range(w, &call->view.span, newest_us);
+    part_totals(w, "totals", &totals);
+    json_write_i64(w, "waiting", waiting);
+    json_write_i64(w, "unworked", unworked);
+    if ((rc = put_shares(call, "categories", READ_BY_KIND)) || (rc = put_versions(call)) || (rc = put_series(call)) ||
+        (rc = put_top(call)))
+        return rc;
+    json_write_close(w, '}');
+    return 0;
+}
+
+static int answer_facets(struct call *call)
+{
+    int rc;
+
+    json_write_open(&call->json, NULL, '{');
+    if ((rc = put_shares(call, "version", READ_BY_VERSION)) || (rc = put_shares(call, "kind", READ_BY_KIND)) ||
+        (rc = put_shares(call, "state", READ_BY_STATE)))
+        return rc;
+    json_write_close(&call->json, '}');
+    return 0;
+}
+
+int get_apps(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {NULL};
+    static const struct call_kind kind = {.names = names, .answer = answer_apps};
+    return call_run(api, request, reply, &kind);
+}
+
+int get_overview(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", "kind", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_overview};
+    return call_run(api, request, reply, &kind);
+}
+
+int get_facets(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_facets};
+    return call_run(api, request, reply, &kind);
+}

@@ -1,0 +1,62 @@
+/*
+ * params.h - what stands in a query string, read strictly.
+ *
+ * Every reader returns 0 and fills its output, or -1 and leaves it alone; the caller names the parameter and what is
+ * allowed in its answer. Pure; text handed out lies in the arena. Thread: any.
+ */
+#ifndef MIRE_API_PARAMS_H
+#define MIRE_API_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "model/view.h"
+
+#define MIRE_SPAN_DAYS_MAX 3660
+
+/* "30m", "24h", "14d" back from now_s, or "FROM..TO" as 2026-11-01, ...T14Z, ...T14:30Z, ...T14:30:05Z; widened to
+ * hours. */
+int span_parse(struct span *out, const char *text, int64_t now_s);
+
+#define MIRE_FILTER_MAX 64
+
+/*
+ * A list "a,b,!c": with a and b, without c.
+ *
+ *   allowed  NULL-ended words, or NULL if any text goes
+ * Also -1 for an empty word, one over 200 bytes, more than MIRE_FILTER_MAX of them, and when memory runs out.
+ */
+int filter_parse(struct filter *out, struct arena *arena, const char *text, const char *const *allowed);
+
+/* A decimal integer in [low, high], nothing around it. */
+int integer_parse(int64_t *out, const char *text, int64_t low, int64_t high);
+
+/* 16 lower-case hex digits. */
+int hash_parse(uint64_t *out, const char *text);
+
+/* "H-1042" -> 1042. */
+int issue_parse(int64_t *out, const char *text);
+
+/* A UUID in its usual form, any version, lower case. */
+bool text_is_uuid(const char *text);
+
+/*
+ * Where a page ended: the query it belongs to, its range, and the last row's rank and key. As text it is opaque and
+ * fits a URL. The range goes along so that a relative one does not move between two pages.
+ */
+struct cursor {
+    uint64_t query;
+    struct span span;
+    const char *rank;
+    const char *key;
+};
+
+/* NULL if memory runs out. */
+char *cursor_format(struct arena *arena, const struct cursor *cursor);
+
+/* -1 also for a cursor of another query. */
+int cursor_parse(struct cursor *out, struct arena *arena, const char *text, uint64_t query);
+
+#endif

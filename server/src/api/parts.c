@@ -1,0 +1,134 @@
+/* parts.c - pieces that several answers share. */
+#include "api/parts.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HOURLY_S (73 * 3600) /* three days, widened to whole hours, are drawn by the hour */
+
+void part_time(struct json_writer *w, const char *key, int64_t wall_us)
+{
+    char text[32];
+
+    clock_format(text, wall_us);
+    json_write_text(w, key, text);
+}
+
+void part_range(struct json_writer *w, const struct span *span, int64_t newest_us)
+{
+    json_write_open(w, "range", '{');
+    part_time(w, "from", span->from_s * 1000000);
+    part_time(w, "to", span->to_s * 1000000);
+    part_time(w, "as_of", newest_us ? newest_us : span->from_s * 1000000);
+    json_write_close(w, '}');
+}
+
+void part_counts(struct json_writer *w, const struct totals *t)
+{
+    json_write_i64(w, "reports", t->reports);
+    json_write_real(w, "hangs", t->hangs);
+    json_write_real(w, "hang_ms", t->hang_ms);
+    json_write_i64(w, "longest_ms", t->longest_ms);
+}
+
+void part_totals(struct json_writer *w, const char *key, const struct totals *t)
+{
+    json_write_open(w, key, '{');
+    part_counts(w, t);
+    json_write_i64(w, "devices", t->devices);
+    json_write_close(w, '}');
+}
+
+void part_shares(struct json_writer *w, const char *key, const struct share *shares, size_t count)
+{
+    json_write_open(w, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "key", shares[i].key);
+        json_write_i64(w, "reports", shares[i].reports);
+        json_write_real(w, "hangs", shares[i].hangs);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+void part_series(struct json_writer *w, const struct point *points, size_t count)
+{
+    json_write_open(w, "series", '[');
+    for (size_t i = 0; i < count;) {
+        size_t first = i;
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "key", points[first].version);
+        json_write_open(w, "points", '[');
+        for (; i < count && strcmp(points[i].version, points[first].version) == 0; i++) {
+            json_write_open(w, NULL, '{');
+            part_time(w, "at", points[i].at_s * 1000000);
+            json_write_real(w, "hangs", points[i].hangs);
+            json_write_real(w, "hang_ms", points[i].hang_ms);
+            json_write_close(w, '}');
+        }
+        json_write_close(w, ']');
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+void part_trend(struct json_writer *w, const double *trend)
+{
+    json_write_open(w, "trend", '[');
+    for (int i = 0; i < MIRE_TREND_PARTS; i++)
+        json_write_real(w, NULL, trend[i]);
+    json_write_close(w, ']');
+}
+
+void part_feature(struct json_writer *w, const char *key, const struct feature *f)
+{
+    char id[24];
+
+    snprintf(id, sizeof id, "H-%" PRId64, f->issue);
+    json_write_open(w, key, '{');
+    json_write_text(w, "id", id);
+    json_write_text(w, "caller1", f->caller1);
+    json_write_text(w, "caller1_image", f->caller1_image);
+    json_write_text(w, "caller1_place", f->caller1_place);
+    json_write_text(w, "caller2", f->caller2);
+    json_write_text(w, "caller2_image", f->caller2_image);
+    json_write_text(w, "category", f->category);
+    json_write_text(w, "reason", f->reason);
+    json_write_text(w, "state", f->state);
+    part_totals(w, "totals", &f->totals);
+    part_trend(w, f->trend);
+    part_time(w, "first_seen_at", f->first_us);
+    part_time(w, "last_seen_at", f->last_us);
+    json_write_text(w, "first_version", f->first_version);
+    json_write_text(w, "last_version", f->last_version);
+    json_write_close(w, '}');
+}
+
+void part_report_row(struct json_writer *w, const char *key, const struct report_row *r)
+{
+    char id[MIRE_UUID_TEXT];
+
+    uuid_format(id, &r->id);
+    json_write_open(w, key, '{');
+    json_write_text(w, "id", id);
+    part_time(w, "received_at", r->received_us);
+    part_time(w, "begun_at", r->begun_us);
+    json_write_i64(w, "duration_ms", r->duration_ms);
+    json_write_bool(w, "open", r->open);
+    json_write_text(w, "version", r->version);
+    json_write_text(w, "os_version", r->os_version);
+    json_write_text(w, "arch", r->arch);
+    json_write_text(w, "model", r->model);
+    json_write_text(w, "process", r->process);
+    json_write_text(w, "install", r->install);
+    json_write_close(w, '}');
+}
+
+int part_bucket_s(const struct span *span)
+{
+    return span->to_s - span->from_s <= HOURLY_S ? 3600 : 86400;
+}

@@ -1,0 +1,29 @@
+/*
+ * parts.h - pieces that several answers share, as openapi.yaml names them.
+ */
+#ifndef MIRE_API_PARTS_H
+#define MIRE_API_PARTS_H
+
+#include "json/write.h"
+#include "pg/read.h"
+
+/* An instant, microseconds since 1970, as RFC 3339. */
+void part_time(struct json_writer *w, const char *key, int64_t wall_us);
+
+/* Range. newest_us 0: nothing is counted, as_of is the beginning. */
+void part_range(struct json_writer *w, const struct span *span, int64_t newest_us);
+
+/* Totals; without devices where only counters were asked. */
+void part_totals(struct json_writer *w, const char *key, const struct totals *totals);
+void part_counts(struct json_writer *w, const struct totals *totals);
+
+void part_shares(struct json_writer *w, const char *key, const struct share *shares, size_t count);
+void part_series(struct json_writer *w, const struct point *points, size_t count);
+void part_trend(struct json_writer *w, const double *trend);
+void part_feature(struct json_writer *w, const char *key, const struct feature *feature);
+void part_report_row(struct json_writer *w, const char *key, const struct report_row *row);
+
+/* Seconds of one bucket of a line over this range. */
+int part_bucket_s(const struct span *span);
+
+#endif

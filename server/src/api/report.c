@@ -1,0 +1,277 @@
+/* report.c - one report with its symbolicated stacks, found by name (latest, first, worst) or id. */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/params.h"
+#include "api/parts.h"
+#include "model/resolved.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Counts of one document: in how many samples a place stands (once a sample), and the samples' distinct stacks. */
+struct tally {
+    uint32_t *repeat;   /* per place */
+    uint32_t *stack_of; /* per node: number of the stack that begins there + 1 */
+    uint32_t *nodes;    /* per stack: its innermost node */
+    size_t stack_count;
+};
+
+static int tally_fill(struct tally *t, struct arena *arena, const struct resolved *doc)
+{
+    uint32_t *seen = arena_array(arena, doc->place_count + 1, sizeof *seen);
+
+    t->repeat = arena_array(arena, doc->place_count + 1, sizeof *t->repeat);
+    t->stack_of = arena_array(arena, doc->node_count, sizeof *t->stack_of);
+    t->nodes = arena_array(arena, doc->sample_count + 1, sizeof *t->nodes);
+    if (!seen || !t->repeat || !t->stack_of || !t->nodes)
+        return MIRE_FAULT_MEMORY;
+    for (uint32_t s = 0; s < doc->sample_count; s++) {
+        uint32_t node = doc->samples[s].node;
+        if (!t->stack_of[node]) {
+            t->nodes[t->stack_count] = node;
+            t->stack_of[node] = (uint32_t)++t->stack_count;
+        }
+        for (uint32_t n = node; n; n = doc->nodes[n].parent) {
+            uint32_t place = doc->nodes[n].place;
+            t->repeat[place] += seen[place] != s + 1;
+            seen[place] = s + 1;
+        }
+    }
+    return 0;
+}
+
+static void put_frame(struct json_writer *w, const struct resolved_place *p, uint32_t repeat)
+{
+    char offset[20];
+
+    snprintf(offset, sizeof offset, "%" PRIx64, p->offset);
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "function", p->function);
+    json_write_text(w, "image", p->image);
+    json_write_text(w, "file", p->file);
+    json_write_i64(w, "line", p->line);
+    json_write_text(w, "offset", offset);
+    json_write_bool(w, "inlined", p->inlined);
+    json_write_text(w, "role", role_name(p->role));
+    json_write_i64(w, "repeat", repeat);
+    json_write_close(w, '}');
+}
+
+static void put_frames(struct json_writer *w, const struct resolved *doc, const struct tally *tally, uint32_t node)
+{
+    json_write_open(w, "frames", '[');
+    for (; node; node = doc->nodes[node].parent)
+        put_frame(w, &doc->places[doc->nodes[node].place], tally->repeat[doc->nodes[node].place]);
+    json_write_close(w, ']');
+}
+
+static void put_index(struct json_writer *w, const char *key, int32_t index)
+{
+    if (index < 0)
+        json_write_null(w, key);
+    else
+        json_write_i64(w, key, index);
+}
+
+static void put_hot(struct json_writer *w, const struct resolved *doc)
+{
+    size_t depth = 0;
+
+    json_write_open(w, "hot", '{');
+    json_write_open(w, "frames", '[');
+    for (uint32_t n = doc->hot.node; n; n = doc->nodes[n].parent, depth++)
+        put_frame(w, &doc->places[doc->nodes[n].place], depth < doc->hot.depth ? doc->hot.repeat[depth] : 0);
+    json_write_close(w, ']');
+    json_write_i64(w, "run", doc->hot.run);
+    json_write_close(w, '}');
+    put_index(w, "caller1", doc->hot.caller1);
+    put_index(w, "caller2", doc->hot.caller2);
+}
+
+static void put_samples(struct json_writer *w, const struct resolved *doc, const struct tally *tally)
+{
+    uint64_t covered_ms = 0;
+
+    json_write_open(w, "samples", '{');
+    json_write_i64(w, "period_ms", doc->period_ms);
+    json_write_open(w, "at_ms", '[');
+    for (size_t s = 0; s < doc->sample_count; s++)
+        json_write_u64(w, NULL, doc->samples[s].at_ms);
+    json_write_close(w, ']');
+    json_write_open(w, "weight_ms", '[');
+    for (size_t s = 0; s < doc->sample_count; covered_ms += doc->samples[s++].weight_ms)
+        json_write_u64(w, NULL, doc->samples[s].weight_ms);
+    json_write_close(w, ']');
+    json_write_u64(w, "covered_ms", covered_ms);
+    json_write_open(w, "leaf", '[');
+    for (size_t s = 0; s < doc->sample_count; s++) {
+        uint32_t n = doc->samples[s].node;
+        json_write_text(w, NULL, role_name(n ? doc->places[doc->nodes[n].place].role : MIRE_ROLE_UNKNOWN));
+    }
+    json_write_close(w, ']');
+    json_write_open(w, "stack", '[');
+    for (size_t s = 0; s < doc->sample_count; s++)
+        json_write_i64(w, NULL, tally->stack_of[doc->samples[s].node] - 1);
+    json_write_close(w, ']');
+    json_write_open(w, "stacks", '[');
+    for (size_t i = 0; i < tally->stack_count; i++) {
+        json_write_open(w, NULL, '{');
+        put_frames(w, doc, tally, tally->nodes[i]);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    json_write_close(w, '}');
+}
+
+static void put_fact(struct json_writer *w, const char *key, struct fact fact)
+{
+    if (fact.known)
+        json_write_u64(w, key, fact.value);
+    else
+        json_write_null(w, key);
+}
+
+static void put_watched(struct json_writer *w, const struct report_watched *t)
+{
+    json_write_open(w, "thread", '{');
+    json_write_u64(w, "tid", t->tid.value);
+    json_write_text(w, "name", t->name);
+    put_fact(w, "cpu_ms", t->cpu_ms);
+    put_fact(w, "voluntary_switches", t->voluntary_switches);
+    put_fact(w, "major_faults", t->major_faults);
+    put_fact(w, "read_bytes", t->read_bytes);
+    json_write_close(w, '}');
+}
+
+static void put_threads(struct json_writer *w, const struct resolved *doc, const struct tally *tally)
+{
+    json_write_open(w, "threads", '[');
+    for (size_t i = 0; i < doc->thread_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_u64(w, "tid", doc->threads[i].tid);
+        json_write_text(w, "name", doc->threads[i].name);
+        json_write_text(w, "role", doc->threads[i].role);
+        put_frames(w, doc, tally, doc->threads[i].node);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
+static void put_facts_and_cost(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "facts", '[');
+    for (size_t i = 0; i < doc->fact_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "name", doc->facts[i].name);
+        json_write_text(w, "value", doc->facts[i].value);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    json_write_open(w, "cost", '{');
+    json_write_u64(w, "samples", doc->cost.samples);
+    json_write_u64(w, "stopped_max_ns", doc->cost.stopped_max_ns);
+    json_write_u64(w, "stopped_sum_ns", doc->cost.stopped_sum_ns);
+    json_write_u64(w, "unwind_sum_ns", doc->cost.unwind_sum_ns);
+    json_write_u64(w, "watch_cpu_us", doc->cost.watch_cpu_us);
+    json_write_close(w, '}');
+}
+
+static void put_id(struct json_writer *w, const char *key, bool known, const struct uuid *id)
+{
+    char text[MIRE_UUID_TEXT];
+
+    if (!known) {
+        json_write_null(w, key);
+        return;
+    }
+    uuid_format(text, id);
+    json_write_text(w, key, text);
+}
+
+static int put_report(struct call *call, const struct report_place *place, const struct resolved *doc)
+{
+    struct json_writer *w = &call->json;
+    struct tally tally = {0};
+
+    if (tally_fill(&tally, call->arena, doc) != 0)
+        return MIRE_FAULT_MEMORY;
+    json_write_open(w, NULL, '{');
+    part_report_row(w, "row", &place->row);
+    json_write_i64(w, "position", place->position);
+    json_write_i64(w, "total", place->total);
+    put_id(w, "previous", place->has_newer, &place->newer);
+    put_id(w, "next", place->has_older, &place->older);
+    json_write_text(w, "category", place->row.category);
+    json_write_text(w, "reason", place->row.reason);
+    json_write_text(w, "gate", gate_name(doc->gate));
+    json_write_bool(w, "launch", doc->launch);
+    json_write_i64(w, "threshold_ms", doc->threshold_ms);
+    json_write_u64(w, "late_ms", doc->late_ms);
+    json_write_text(w, "guess", doc->guess);
+    put_watched(w, &doc->thread);
+    put_hot(w, doc);
+    put_samples(w, doc, &tally);
+    put_threads(w, doc, &tally);
+    put_facts_and_cost(w, doc);
+    json_write_close(w, '}');
+    return 0;
+}
+
+struct decoding {
+    struct resolved doc;
+    struct arena *arena;
+    bool found;
+};
+
+static int decode_one(void *context, double weight, const void *bytes, size_t len)
+{
+    struct decoding *d = context;
+
+    (void)weight;
+    d->found = true;
+    return resolved_decode(&d->doc, d->arena, bytes, len) == 0 ? 0 : MIRE_FAULT_BROKEN;
+}
+
+static int pick_of(enum read_pick *pick, struct uuid *id, const char *name)
+{
+    static const char *const names[] = {[READ_LATEST] = "latest", [READ_FIRST] = "first", [READ_WORST] = "worst"};
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(names[i], name) == 0) {
+            *pick = (enum read_pick)i;
+            return 0;
+        }
+    *pick = READ_BY_ID;
+    return text_is_uuid(name) && uuid_parse(id, name, MIRE_UUID_TEXT - 1) ? 0 : -1;
+}
+
+static int answer_report(struct call *call)
+{
+    const char *name = request_param(call->request, 2);
+    struct decoding decoding = {.arena = call->arena};
+    struct report_place place;
+    enum read_pick pick;
+    struct uuid id;
+
+    if (pick_of(&pick, &id, name) != 0)
+        return call_missing(call, "\"%.40s\" is no report; name one by its id, latest, first or worst.", name);
+    int rc = read_report(&place, call->tx, call->arena, &call->view, call->issue, pick, &id);
+    if (rc == READ_NONE)
+        return call_missing(call, "Issue H-%" PRId64 " of app %s has no such report in this range.", call->issue,
+                            call->slug);
+    if (rc == 0)
+        rc = read_stacks(call->tx, &call->view, call->issue, &place.row.id, 1, decode_one, &decoding);
+    if (rc != 0)
+        return rc;
+    if (!decoding.found)
+        return MIRE_FAULT_BROKEN;
+    return put_report(call, &place, &decoding.doc);
+}
+
+int get_report(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"t", "v", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_report};
+    return call_run(api, request, reply, &kind);
+}

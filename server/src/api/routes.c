@@ -1,0 +1,35 @@
+/* routes.c - what is answered. A new resource is one row here, one file beside it, and its place in openapi.yaml. */
+#include "api/call.h"
+#include "api/handlers.h"
+
+#define API "/api/v1"
+#define APP API "/apps/{app}"
+#define ROW(p, h)                                               \
+    {                                                           \
+        .method = MIRE_HTTP_GET, .pattern = (p), .handler = (h) \
+    }
+
+const struct http_route api_routes[] = {
+    ROW(API "/apps", get_apps),
+    ROW(APP "/overview", get_overview),
+    ROW(APP "/facets", get_facets),
+    ROW(APP "/issues", get_issues),
+    ROW(APP "/issues/{issue}", get_issue),
+    ROW(APP "/issues/{issue}/reports", get_reports),
+    ROW(APP "/issues/{issue}/reports/{report}", get_report),
+    ROW(APP "/issues/{issue}/flame", get_flame),
+    ROW("/i/{issue}", get_issue_link),
+    ROW("/r/{report}", get_report_link),
+    ROW("/api/*", get_no_such_call),
+    ROW("/assets/*", get_asset),
+    ROW("/*", get_page),
+};
+const size_t api_route_count = sizeof api_routes / sizeof *api_routes;
+
+int get_no_such_call(void *api, struct request *request, struct reply *reply)
+{
+    (void)api;
+    call_headers(reply);
+    return reply_error(reply, request, 404, NULL,
+                       "There is nothing at %.150s; schema/api/openapi.yaml lists what there is.", request->path);
+}

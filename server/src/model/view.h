@@ -1,0 +1,43 @@
+/*
+ * view.h - which hangs a question is about: one app, a time range, and what the dashboard filters by.
+ */
+#ifndef MIRE_MODEL_VIEW_H
+#define MIRE_MODEL_VIEW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A time range in seconds since 1970 UTC, whole hours, from included, to not. */
+struct span {
+    int64_t from_s;
+    int64_t to_s;
+};
+
+/* What must be among `with` (anything, if that is empty) and not among `without`. */
+struct filter {
+    const char **with;
+    size_t with_count;
+    const char **without;
+    size_t without_count;
+};
+
+struct view {
+    int32_t app;
+    struct span span;
+    struct filter version;
+    struct filter kind;  /* category of the issue */
+    struct filter state; /* state of the issue */
+    const char **words;  /* each, in any case, must stand in the issue's texts or id */
+    size_t word_count;
+};
+
+/* Sums over the hangs of a view. */
+struct totals {
+    int64_t reports;
+    double hangs;
+    int64_t devices;
+    double hang_ms;
+    int64_t longest_ms;
+};
+
+#endif

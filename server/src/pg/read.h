@@ -1,0 +1,205 @@
+/*
+ * read.h - what the API asks the database. Nothing here writes.
+ *
+ * Every call runs inside a transaction the caller began, so that several see one snapshot; text lies in the arena.
+ * Returns 0 or a fault (base/fault.h), and READ_NONE where something named does not exist. Arrays are in the arena too.
+ * Counters are summed over all slots, so the same statements serve one machine and many.
+ */
+#ifndef MIRE_PG_READ_H
+#define MIRE_PG_READ_H
+
+#include "base/arena.h"
+#include "base/id.h"
+#include "model/view.h"
+
+#include <stdbool.h>
+
+struct pg_tx;
+
+enum { READ_NONE = 1 };
+
+#define MIRE_TREND_PARTS  24
+#define MIRE_SERIES_MAX   12    /* versions drawn as lines */
+#define MIRE_VERSIONS_MAX 100   /* versions listed */
+#define MIRE_SHARES_MAX   200   /* values of a facet */
+#define MIRE_VALUES_MAX   10    /* values of a distribution */
+#define MIRE_TOP_MAX      10    /* issues of an overview */
+#define MIRE_FEATURES_MAX 100   /* level-2 issues shown of one group */
+#define MIRE_WAITING_MAX  10000 /* waiting reports are counted up to here */
+
+/* Apps (read_apps.c) */
+
+struct app_row {
+    const char *slug, *name;
+    int64_t reports_24h;
+    int64_t last_us; /* 0: never */
+};
+
+/* All apps by slug, with the reports received since since_us. At most 1000. */
+int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int64_t since_us);
+
+/* Number of an app. 0, READ_NONE or a fault. */
+int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug);
+
+/* Where a permalink leads. 0, READ_NONE or a fault. */
+int read_issue_home(const char **slug_out, int32_t *app_out, struct pg_tx *tx, struct arena *arena, int64_t issue);
+int read_report_home(const char **slug_out, int64_t *issue_out, struct pg_tx *tx, struct arena *arena,
+                     const struct uuid *report);
+
+/* Reports of an app not worked on yet, and given up in the view's range. */
+int read_backlog(int64_t *waiting_out, int64_t *unworked_out, struct pg_tx *tx, const struct view *view);
+
+/* Totals (read_totals.c): views are honoured in app, span, version and kind */
+
+struct share {
+    const char *key;
+    int64_t reports;
+    double hangs;
+};
+
+struct version_row {
+    const char *version;
+    int64_t first_us;
+    struct totals totals; /* devices: not counted */
+};
+
+struct point {
+    const char *version;
+    int64_t at_s;
+    double hangs, hang_ms;
+};
+
+int read_totals(struct totals *out, int64_t *newest_us_out, struct pg_tx *tx, const struct view *view);
+
+enum read_facet { READ_BY_VERSION, READ_BY_KIND, READ_BY_STATE };
+
+/* Most reports first. */
+int read_shares(struct share **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                enum read_facet facet);
+
+/* Newest first. */
+int read_versions(struct version_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                  const struct view *view);
+
+/* Buckets of bucket_s, the versions with most hangs first, each version's in order. issue 0: all of the app. */
+int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue, int bucket_s);
+
+/* Issues (read_issues.c) */
+
+struct feature {
+    int64_t issue;
+    const char *caller1, *caller1_image, *caller1_place, *caller2, *caller2_image, *category, *reason, *state;
+    struct totals totals;
+    double trend[MIRE_TREND_PARTS];
+    int64_t first_us, last_us;
+    const char *first_version, *last_version;
+};
+
+/* The issues of these numbers that are in the view's app, in the order given. Honours span and version. */
+int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                  const int64_t *issues, size_t issue_count);
+
+/* Numbers of the issues with most impact, at most MIRE_TOP_MAX. */
+int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+
+struct group {
+    const char *key, *title, *image;
+    struct totals totals;
+    int64_t last_us;
+    const char *rank; /* what it is sorted by, as text: for a cursor */
+    int64_t *issues;  /* all of the group's, in order */
+    size_t issue_count;
+    double trend[MIRE_TREND_PARTS];
+};
+
+struct group_page {
+    int64_t groups_total, features_total;
+    struct totals totals;
+    int64_t newest_us; /* 0: none */
+    struct group *groups;
+    size_t count;
+};
+
+enum read_sort {
+    READ_SORT_IMPACT,
+    READ_SORT_HANGS,
+    READ_SORT_DEVICES,
+    READ_SORT_LONGEST,
+    READ_SORT_LAST,
+    READ_SORT_TITLE
+};
+
+struct group_order {
+    bool by_category; /* else by Caller1 */
+    enum read_sort sort;
+    bool falling;
+    const char *after_rank; /* NULL: from the beginning */
+    const char *after_key;
+    int limit;
+};
+
+/* A page of groups that match the whole view, and the totals of all of them. */
+int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                const struct group_order *order);
+
+/* One issue (read_issue.c): honours span and version */
+
+struct issue_facts {
+    int64_t reports, killed, p50_ms, p95_ms, frames, unresolved;
+    int64_t newest_us; /* 0: none */
+};
+
+struct bin {
+    int64_t from_ms, to_ms, reports;
+};
+
+struct value_row {
+    const char *name, *key; /* name: version, os_version, arch, model, process */
+    int64_t here, here_total, all, all_total;
+};
+
+int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue);
+int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                   int64_t issue);
+
+/* By name, then most reports of the issue first; at most MIRE_VALUES_MAX of each name. */
+int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                int64_t issue);
+
+/* Reports (read_reports.c): honour span and version */
+
+struct report_row {
+    struct uuid id;
+    int64_t received_us, begun_us, duration_ms;
+    bool open;
+    const char *version, *os_version, *arch, *model, *process, *category, *reason;
+    char install[33];
+};
+
+/* Newest first, after the report received at after_us with that id (NULL: from the beginning). */
+int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                 int64_t issue, int64_t after_us, const struct uuid *after, int limit);
+
+enum read_pick { READ_LATEST, READ_FIRST, READ_WORST, READ_BY_ID };
+
+struct report_place {
+    struct report_row row;
+    int64_t position, total;
+    bool has_newer, has_older;
+    struct uuid newer, older;
+};
+
+/* One report of an issue and where it stands. 0, READ_NONE or a fault. */
+int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue,
+                enum read_pick pick, const struct uuid *id);
+
+/*
+ * Hand the stacks of an issue's reports to `take`, newest first, at most `limit`; only those of `one` if it is given.
+ * `take` returns 0 to go on, or what read_stacks shall return: above zero to stop, below for a fault.
+ */
+typedef int (*read_take)(void *context, double weight, const void *bytes, size_t len);
+int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
+                read_take take, void *context);
+
+#endif

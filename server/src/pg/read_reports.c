@@ -1,0 +1,126 @@
+/* read_reports.c - single reports of an issue, newest first: (received_at, report_id) is the order everywhere. */
+#include "pg/read.h"
+
+#include "pg/read_sql.h"
+
+#include <string.h>
+
+#define ISSUE_IN_VIEW HANG_IN_VIEW " AND issue_id = $6"
+#define ROW_COLUMNS                                                                                        \
+    "report_id, received_at, begun_at, duration_ms, open, version, os_version, arch, model, process_name," \
+    " category, reason, install"
+#define STACKS_BATCH 200
+
+static int row_fill(struct report_row *r, struct arena *arena, const struct pg_rows *rows, size_t row)
+{
+    const char **texts[] = {&r->version, &r->os_version, &r->arch, &r->model, &r->process, &r->category, &r->reason};
+    struct pg_bytes install = pg_bytes(rows, row, 12);
+
+    r->id = pg_uuid(rows, row, 0);
+    r->received_us = pg_time(rows, row, 1);
+    r->begun_us = pg_time(rows, row, 2);
+    r->duration_ms = pg_int(rows, row, 3);
+    r->open = pg_bool(rows, row, 4);
+    for (int i = 0; i < 7; i++)
+        if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, 5 + i))))
+            return MIRE_FAULT_MEMORY;
+    hex_format(r->install, install.bytes, install.len > 16 ? 16 : install.len);
+    return 0;
+}
+
+int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                 int64_t issue, int64_t after_us, const struct uuid *after, int limit)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " ISSUE_IN_VIEW
+                      " AND ($8::uuid IS NULL OR (received_at, report_id) < ($7, $8))"
+                      " ORDER BY received_at DESC, report_id DESC LIMIT $9",
+                      VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us), after ? PG_UUID(after) : PG_NULL(),
+                      PG_INT8(limit));
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count, sizeof **out);
+    for (size_t i = 0; i < *count; i++)
+        if (!*out || row_fill(&(*out)[i], arena, rows, i) != 0)
+            return MIRE_FAULT_MEMORY;
+    return 0;
+}
+
+/* clang-format off */
+#define PICK(where, order) \
+    "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " ISSUE_IN_VIEW where \
+    " ORDER BY " order " LIMIT 1"
+static const char *const pick_sql[] = {
+    [READ_LATEST] = PICK("", "received_at DESC, report_id DESC"),
+    [READ_FIRST] = PICK("", "received_at, report_id"),
+    [READ_WORST] = PICK("", "duration_ms DESC, received_at DESC, report_id DESC"),
+    [READ_BY_ID] = PICK(" AND slot = $7 AND report_id = $8", "report_id"),
+};
+#define NEIGHBOUR(sign, direction) \
+    "(SELECT report_id FROM hang WHERE " ISSUE_IN_VIEW " AND (received_at, report_id) " sign " ($7, $8)" \
+    " ORDER BY received_at " direction ", report_id " direction " LIMIT 1)"
+static const char place_sql[] =
+    "SELECT count(*), count(*) FILTER (WHERE (received_at, report_id) > ($7, $8)),"
+    NEIGHBOUR(">", "ASC") ", " NEIGHBOUR("<", "DESC") " FROM hang WHERE " ISSUE_IN_VIEW;
+/* clang-format on */
+
+int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue,
+                enum read_pick pick, const struct uuid *id)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    struct pg_rows *place MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pick == READ_BY_ID ? pg_query(&rows, tx, pick_sql[pick], VIEW_PARAMS(view), PG_INT8(issue),
+                                           PG_INT2(uuid_slot(id)), PG_UUID(id))
+                                : pg_query(&rows, tx, pick_sql[pick], VIEW_PARAMS(view), PG_INT8(issue));
+    memset(out, 0, sizeof *out);
+    if (rc != 0)
+        return rc;
+    if (pg_row_count(rows) == 0)
+        return READ_NONE;
+    rc = row_fill(&out->row, arena, rows, 0);
+    if (rc == 0)
+        rc = pg_query(&place, tx, place_sql, VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(out->row.received_us),
+                      PG_UUID(&out->row.id));
+    if (rc != 0)
+        return rc;
+    out->total = pg_int(place, 0, 0);
+    out->position = pg_int(place, 0, 1) + 1;
+    out->has_newer = !pg_is_null(place, 0, 2);
+    out->newer = pg_uuid(place, 0, 2);
+    out->has_older = !pg_is_null(place, 0, 3);
+    out->older = pg_uuid(place, 0, 3);
+    return 0;
+}
+
+int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
+                read_take take, void *context)
+{
+    int64_t last_us = INT64_MAX / 4;
+    struct uuid last = {{0}};
+
+    while (limit > 0) {
+        struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+        int batch = limit < STACKS_BATCH ? limit : STACKS_BATCH;
+        int rc = pg_query(&rows, tx,
+                          "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id,"
+                          "  weight, received_at FROM hang WHERE " ISSUE_IN_VIEW
+                          "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)"
+                          "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h"
+                          " JOIN hang_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC",
+                          VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(last_us), PG_UUID(&last),
+                          one ? PG_UUID(one) : PG_NULL(), PG_INT8(batch));
+        size_t got = rc == 0 ? pg_row_count(rows) : 0;
+        for (size_t i = 0; rc == 0 && i < got; i++) {
+            struct pg_bytes document = pg_bytes(rows, i, 1);
+            rc = take(context, pg_real(rows, i, 0), document.bytes, document.len);
+        }
+        if (rc != 0 || got < (size_t)batch)
+            return rc;
+        last_us = pg_time(rows, got - 1, 2);
+        last = pg_uuid(rows, got - 1, 3);
+        limit -= batch;
+    }
+    return 0;
+}

@@ -1,0 +1,283 @@
+#!/usr/bin/python3
+"""Every GET of openapi.yaml on a real PostgreSQL: each answer equals the twin's and is what the OpenAPI file says.
+
+Without arguments: the fixed world of the examples, then random worlds with names nobody expects.
+"""
+
+import copy
+import datetime as dt
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
+sys.path[:0] = [str(SOURCE / "tests/support/api"), str(SOURCE / "tests/structure")]
+sys.dont_write_bytecode = True
+
+import examples  # noqa: E402
+import rows  # noqa: E402
+import scenario  # noqa: E402
+import twin  # noqa: E402
+import yaml  # noqa: E402
+
+DOCUMENT = yaml.safe_load((SOURCE / "schema/api/openapi.yaml").read_text())
+SCHEMAS = {name: examples.validator(DOCUMENT, ref) for name, ref in examples.schemas(DOCUMENT).items()}
+TEMPLATE = "std::__detail::_Map_base<" + ", ".join(["std::pair<unsigned long const, std::vector<int>>"] * 6) + ">::at"
+NAMES = [TEMPLATE, "渲染页面", "\u202eevil\u202c", "<script>alert(1)</script>", "a\"b\\c\t`d`", "f\u0301é", "''; DROP TABLE app", "%s%n"]
+checks = 0
+
+
+class Probe:
+    def __init__(self, now, web_dir):
+        binary = BINARY / "tests/integration/api_probe"
+        self.process = subprocess.Popen([binary, str(int(now.timestamp() * 1_000_000)), web_dir], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.conninfo = self.process.stdout.readline().decode().strip()
+
+    def ask(self, target, headers=()):
+        self.process.stdin.write("\t".join([target, *headers]).encode() + b"\n")
+        self.process.stdin.flush()
+        status, length = self.process.stdout.readline().split()
+        found = {}
+        while (line := self.process.stdout.readline().decode().rstrip("\n")):
+            name, value = line.split(": ", 1)
+            found[name] = value
+        return int(status), found, self.process.stdout.read(int(length))
+
+    def get(self, operation, target):
+        status, headers, body = self.ask(target)
+        assert status == 200, (target, status, body[:400])
+        assert headers["Content-Type"] == "application/json"
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
+        value = json.loads(body)
+        for error in SCHEMAS[operation].iter_errors(value):
+            raise AssertionError(f"{target}: {error.json_path}: {error.message}")
+        again = self.ask(target, [f"If-None-Match: {headers['ETag']}"])
+        assert again[0] == 304 and again[2] == b"" and again[1]["ETag"] == headers["ETag"], (target, again)
+        return value
+
+    def refused(self, status, target, *words):
+        got, headers, body = self.ask(target)
+        assert got == status and headers["Content-Type"] == "application/problem+json", (target, got, body)
+        problem = json.loads(body)
+        assert not list(SCHEMAS["problem"].iter_errors(problem)), problem
+        for word in words:
+            assert word in problem["detail"], (target, problem)
+
+    def close(self):
+        self.process.stdin.close()
+        return self.process.wait()
+
+
+def same(got, want, where="$"):
+    """Equal, but for floating-point dust."""
+    global checks
+    checks += 1
+    if isinstance(want, bool) or want is None or isinstance(want, str):
+        assert got == want, f"{where}: {got!r}, should be {want!r}"
+    elif isinstance(want, (int, float)):
+        assert got is not None and abs(got - want) <= 2e-3 * max(1, abs(want) * 1e-3), f"{where}: {got!r}, should be {want!r}"
+    elif isinstance(want, list):
+        assert len(got) == len(want), f"{where}: {len(got)} elements, should be {len(want)}"
+        for n, (a, b) in enumerate(zip(got, want)):
+            same(a, b, f"{where}[{n}]")
+    else:
+        assert got.keys() == want.keys(), f"{where}: {sorted(got)} should be {sorted(want)}"
+        for k in want:
+            same(got[k], want[k], f"{where}.{k}")
+
+
+def named(flame):
+    """A flame graph without its tables."""
+    f = copy.deepcopy(flame)
+    for column, table in (("name", "names"), ("image", "images"), ("role", "roles")):
+        f[column] = [f[table][n] for n in f[column]]
+        del f[table]
+    return f
+
+
+def paged(probe, operation, target, key, limit):
+    """All pages of a list as one answer."""
+    whole, cursor = None, None
+    while True:
+        page = probe.get(operation, target + f"&limit={limit}" + (f"&cursor={cursor}" if cursor else ""))
+        if whole is None:
+            whole = page
+        else:
+            assert len(page[key]) <= limit and page["total"] == whole["total"]
+            whole[key] += page[key]
+        cursor = page["next"]
+        if cursor is None:
+            whole["next"] = None
+            return whole
+
+
+def compare(probe, w, slug, rng):
+    spans = [(14, "14d"), (1, "24h"), (2, "48h")]
+    names = sorted({w.version(h) for h in w.select(slug, w.span(14))}) or ["1.0"]
+    filters = [None, [rng.choice(names)], ["!" + rng.choice(names)]]
+    for days, t in spans:
+        span = w.span(days)
+        for v in filters:
+            q = f"?t={t}" + ("&v=" + urllib.parse.quote(",".join(v)) if v else "")
+            base = f"/api/v1/apps/{slug}"
+            kind = rng.choice([None, ["hang"], ["!hang"], ["killed", "launch"]])
+            k = f"&kind={','.join(kind)}" if kind else ""
+            same(probe.get("getOverview", base + "/overview" + q + k), w.overview(slug, span, v, kind))
+            by, sort = rng.choice(["caller1", "category"]), rng.choice(["impact", "hangs", "devices", "longest", "last", "title"])
+            sort = rng.choice(["", "-"]) + sort
+            state = rng.choice([None, ["open"], ["!ignored"]])
+            s = f"&state={','.join(state)}" if state else ""
+            same(paged(probe, "listIssues", base + f"/issues{q}{k}{s}&by={by}&sort={sort}", "groups", rng.choice([1, 2, 50])),
+                 w.issue_list(slug, span, by, sort, v, kind, state))
+            for issue_id in sorted({h["issue_id"] for h in w.select(slug, span, v)}):
+                issue = f"{base}/issues/H-{issue_id}"
+                same(probe.get("getIssue", issue + q), w.issue(slug, issue_id, span, v))
+                own, listed = w.reports(slug, issue_id, span, v)
+                same(paged(probe, "listReports", issue + "/reports" + q, "reports", rng.choice([3, 200])), listed)
+                for which in ["latest", "first", "worst", rng.choice(own)["report_id"]]:
+                    got = probe.get("getReport", f"{issue}/reports/{which}{q}")
+                    same(got, w.report(slug, issue_id, which, span, v))
+                same(named(probe.get("getFlame", issue + "/flame" + q)), named(w.flame(slug, issue_id, span, v)))
+                one = rng.choice(own)["report_id"]
+                same(named(probe.get("getFlame", f"{issue}/flame{q}&report={one}")),
+                     named(w.flame(slug, issue_id, span, v, report=one)) | {"reports_total": 1})
+    same(probe.get("getFacets", f"/api/v1/apps/{slug}/facets"), w.facets(slug, w.span(14)))
+
+
+def hostile(seed):
+    """The fixed world with other names, weights and times; one issue has a single report, one none in the range."""
+    rng = random.Random(seed)
+    world = scenario.world(seed)
+    apps, versions, issues, hangs = world
+    names = {}
+    for i in issues:
+        for key in ("caller1", "caller2", "caller1_image"):
+            i[key] = names.setdefault(i[key], rng.choice(NAMES) + str(len(names)))
+    for h in hangs:
+        h["weight"] = rng.choice([1.0, 2.0, 12.5, 50.0])
+        h["model"], h["process"] = rng.choice(NAMES), rng.choice(NAMES[1:])
+        h["unresolved_count"] = rng.randrange(h["frame_count"] + 1)
+        for f in h["doc"]["frames"]:
+            f["function"] = names.setdefault(f["function"], rng.choice(NAMES) + str(len(names)))
+    for v in versions:
+        v["version"] = rng.choice(["", "1.", "版本", "<b>"]) + v["version"]
+    return world
+
+
+def doors(probe, w):
+    """What is refused, and how it is said."""
+    base = "/api/v1/apps/redis"
+    probe.refused(404, "/api/v1/apps/nosuch/overview", "nosuch")
+    probe.refused(404, base + "/issues/H-999", "H-999")
+    probe.refused(404, base + "/issues/H-6", "H-6")
+    probe.refused(404, base + "/issues/X", "H-1042")
+    probe.refused(404, base + "/issues/H-1/reports/yesterday", "latest")
+    probe.refused(404, base + "/issues/H-1/reports/00000000-0000-7000-8000-000000000000")
+    probe.refused(404, base + "/issues/H-1/flame?root=0123456789abcdef", "0123456789abcdef")
+    probe.refused(404, "/api/v1/nothing")
+    probe.refused(400, base + "/overview?t=yesterday", "t is", "24h")
+    probe.refused(400, base + "/overview?colour=red", "colour", "kind")
+    probe.refused(400, base + "/overview?t=1d&t=2d", "twice")
+    probe.refused(400, base + "/overview?kind=crash", "kind", "launch")
+    probe.refused(400, base + "/issues?sort=size", "sort", "-impact")
+    probe.refused(400, base + "/issues?by=name", "caller1")
+    probe.refused(400, base + "/issues?limit=0", "1 to 200")
+    probe.refused(400, base + "/issues?limit=201")
+    probe.refused(400, base + "/issues?state=shut", "resolved")
+    probe.refused(400, base + "/issues?q=" + "x" * 201, "200")
+    probe.refused(400, base + "/issues?cursor=zzz", "cursor")
+    probe.refused(400, base + "/issues/H-1/flame?max=9", "200000")
+    probe.refused(400, base + "/issues/H-1/flame?root=xyz", "16 hex")
+    first = probe.get("listIssues", base + "/issues?limit=1")
+    probe.refused(400, base + f"/issues?limit=1&sort=title&cursor={first['next']}", "cursor")
+    found = probe.get("listIssues", base + "/issues?q=KEYSCOMMAND%20exec")
+    assert [f["id"] for g in found["groups"] for f in g["features"]] == ["H-4"], found
+    assert probe.get("listIssues", base + "/issues?q=h-3")["features_total"] == 1
+    assert probe.get("listIssues", base + "/issues?q=%25")["features_total"] == 0
+    same(probe.get("listApps", "/api/v1/apps"), w.apps_list())
+    whole = probe.get("getFlame", base + "/issues/H-1/flame")
+    folded = probe.get("getFlame", base + "/issues/H-1/flame?max=12")
+    assert len(folded["name"]) <= 12 and folded["value"][0] == whole["value"][0] and "other" in folded["names"]
+    child = whole["hash"][5]
+    part = probe.get("getFlame", base + f"/issues/H-1/flame?root={child}")
+    assert part["hash"][0] == child and part["value"][0] == whole["value"][5] and part["parent"][0] == -1
+
+
+def links(probe, w):
+    report = next(h for h in w.hangs if h["issue_id"] == 1)["report_id"]
+    assert probe.ask("/i/H-1")[1]["Location"] == "/redis/issues/H-1"
+    status, headers, _ = probe.ask(f"/r/{report}")
+    assert status == 302 and headers["Location"] == f"/redis/issues/H-1/reports/{report}"
+    probe.refused(404, "/i/H-999")
+    probe.refused(404, "/r/x")
+    status, headers, body = probe.ask("/i/H-1.md")
+    text = body.decode()
+    assert status == 200 and headers["Content-Type"].startswith("text/markdown"), status
+    assert text.startswith("# H-1: `keysCommand`\n") and "<- Caller1" in text and "processCommand" in text, text
+
+
+def files(probe, web):
+    (web / "assets").mkdir()
+    (web / "index.html").write_text("<!doctype html>hello")
+    (web / "assets/app-1a2b.js").write_text("plain")
+    (web / "assets/app-1a2b.js.br").write_text("brotli")
+    (web / "assets/app-1a2b.js.gz").write_text("gzip")
+    (web / "icon.svg").write_text("<svg/>")
+    (web.parent / "secret.txt").write_text("secret")
+    for path in ("/", "/redis", "/redis/issues/H-1", "/redis/versions/8.0.1"):
+        status, headers, body = probe.ask(path)
+        assert (status, body, headers["Cache-Control"]) == (200, b"<!doctype html>hello", "no-cache"), path
+        assert headers["Content-Type"] == "text/html; charset=utf-8"
+    for accept, want in (("br, gzip", b"brotli"), ("gzip", b"gzip"), ("br;q=0, gzip;q=0.5", b"gzip"), ("identity", b"plain")):
+        status, headers, body = probe.ask("/assets/app-1a2b.js", [f"Accept-Encoding: {accept}"])
+        assert status == 200 and body == want, (accept, body)
+        assert headers["Cache-Control"].endswith("immutable") and headers["Content-Type"].startswith("text/javascript")
+    assert probe.ask("/icon.svg")[1]["Content-Type"] == "image/svg+xml"
+    assert probe.ask("/", [f"If-None-Match: {probe.ask('/')[1]['ETag']}"])[0] == 304
+    for path in ("/assets/none.js", "/none.js", "/assets/", "/assets/.hidden", "/assets//app-1a2b.js", "/secret.txt"):
+        assert probe.ask(path)[0] == 404, path
+    for path in ("/../secret.txt", "/assets/../../secret.txt", "/assets/..%2f..%2fsecret.txt", "/%2e%2e/secret.txt", "/assets/%00"):
+        status, _, body = probe.ask(path)
+        assert status in (400, 404) and b"secret" != body, (path, status)
+
+
+def run(world, seed, web, also=()):
+    w = twin.World(*world, scenario.NOW)
+    probe = Probe(scenario.NOW, str(web))
+    try:
+        rows.load(probe.conninfo, world)
+        rng = random.Random(seed)
+        for app in w.apps:
+            compare(probe, w, app["slug"], rng)
+        for check in also:
+            check(probe, w)
+    finally:
+        code = probe.close()
+    assert code == 0, f"probe ended with {code}"
+
+
+def main():
+    seed = int(os.environ.get("MIRE_SEED", dt.datetime.now().strftime("%j%H%M%S")))
+    print(f"MIRE_SEED={seed}", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        web = pathlib.Path(scratch, "web")
+        web.mkdir()
+
+        def unbuilt(probe, _):
+            status, _, body = probe.ask("/redis")
+            assert status == 503 and b"make web" in body
+
+        run(scenario.world(), seed, web, [doors, links, unbuilt, lambda p, _: files(p, web)])
+        run(hostile(seed), seed, web)
+    print(f"{checks} values agree")
+
+
+if __name__ == "__main__":
+    main()

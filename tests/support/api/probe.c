@@ -1,0 +1,97 @@
+/*
+ * probe.c - asks the API's handlers directly, without a socket, on a database of a PostgreSQL of its own.
+ *
+ *   stdout  first the database's connection string; then for each question the status, the headers and the body,
+ *           as "STATUS LENGTH\n", "Name: value\n"..., "\n", LENGTH bytes
+ *   stdin   one question a line: a request target, then header lines' "Name: value" after tabs
+ *
+ *   api_probe NOW_US WEB_DIR     the clock stands still at NOW_US
+ */
+#include "api/api.h"
+#include "pg/pg.h"
+#include "support/pgtest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_BYTES (256u << 20)
+
+static int64_t now;
+
+static int64_t now_us(void)
+{
+    return now;
+}
+
+static size_t split_headers(struct http_pair *headers, size_t cap, char *rest)
+{
+    size_t count = 0;
+    char *line;
+
+    while (rest && count < cap && (line = strsep(&rest, "\t"))) {
+        char *value = strstr(line, ": ");
+        if (!value)
+            continue;
+        *value = '\0';
+        headers[count++] = (struct http_pair){line, value + 2};
+    }
+    return count;
+}
+
+static void answer(struct api *api, char *line)
+{
+    const struct http_table table = {api_routes, api_route_count, api};
+    struct http_pair headers[16];
+    struct arena arena;
+    struct reply reply = {0};
+    char *target = strsep(&line, "\t"), allow[64];
+    struct request request = {.method = MIRE_HTTP_GET, .headers = headers, .arena = &arena, .reply = &reply};
+    void *context = NULL;
+
+    arena_init(&arena, ARENA_BYTES);
+    request.header_count = split_headers(headers, 16, line);
+    snprintf(request.id, sizeof request.id, "probe");
+    int rc = request_parse_target(&request, target);
+    if (rc == 0)
+        rc = http_route_find(&request, &context, allow, &table, 1);
+    if (rc == 0)
+        http_call(context, &request, &reply);
+    else
+        reply.status = rc;
+    const void *body = reply.body ? reply.body : reply.text.bytes;
+    size_t len = reply.body ? reply.body_len : reply.text.len;
+    printf("%d %zu\n", reply.status, len);
+    if (reply.type)
+        printf("Content-Type: %s\n", reply.type);
+    for (size_t i = 0; i < reply.header_count; i++)
+        printf("%s: %s\n", reply.headers[i].name, reply.headers[i].value);
+    printf("\n");
+    fwrite(body ? body : "", 1, len, stdout);
+    fflush(stdout);
+    text_fini(&reply.text);
+    arena_fini(&arena);
+}
+
+int main(int argc, char **argv)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t len;
+
+    if (argc != 3 || pgtest_start(NULL) != 0)
+        return 2;
+    now = strtoll(argv[1], NULL, 10);
+    struct pg *pg = pgtest_database(2);
+    struct api api = {.pg = pg, .web_dir = argv[2], .now_us = now_us};
+    printf("%s\n", pgtest_database_conninfo());
+    fflush(stdout);
+    while ((len = getline(&line, &room, stdin)) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        answer(&api, line);
+    }
+    free(line);
+    pg_close(pg);
+    return pgtest_stop(NULL);
+}

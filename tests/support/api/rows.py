@@ -1,0 +1,130 @@
+"""Writes a world of scenario.py into a database, as the worker would have."""
+
+import datetime as dt
+import json
+import subprocess
+
+UTC = dt.timezone.utc
+
+
+def slot(report_id):
+    """FNV-1a over the 16 bytes, folded: server/src/base/id.c."""
+    h = 0x811C9DC5
+    for b in bytes.fromhex(report_id.replace("-", "")):
+        h = (h ^ b) * 0x01000193 & 0xFFFFFFFF
+    return (h ^ h >> 16) % 64
+
+
+def day(report_id):
+    ms = int(report_id.replace("-", "")[:12], 16)
+    return (dt.datetime(1970, 1, 1, tzinfo=UTC) + dt.timedelta(milliseconds=ms)).date().isoformat()
+
+
+def stored(data):
+    """A zstd frame of raw blocks: a Python without zstd can write one."""
+    out = b"\x28\xb5\x2f\xfd\xa0" + len(data).to_bytes(4, "little")
+    blocks = [data[i:i + 131072] for i in range(0, len(data), 131072)]
+    for n, block in enumerate(blocks):
+        out += (len(block) << 3 | (n == len(blocks) - 1)).to_bytes(3, "little") + block
+    return out
+
+
+def document(h, issue):
+    """The resolved-stack document of a hang: a trie over the samples' stacks."""
+    doc, nodes, index = h["doc"], [], {}
+
+    def node(stack):
+        at = 0
+        for f in reversed(stack):
+            if (at, f) not in index:
+                nodes.append((at, f))
+                index[at, f] = len(nodes)
+            at = index[at, f]
+        return at
+
+    samples = [node(s["stack"]) for s in doc["samples"]]
+    names = [doc["frames"][f]["function"] for f in doc["hot"]["stack"]]
+    c1 = names.index(issue["caller1"]) if issue["caller1"] in names else -1
+    c2 = next((n for n, x in enumerate(names) if x == issue["caller2"] and n != c1), -1)
+    f = doc["frames"]
+    value = {
+        "resolved": 1, "gate": "poll", "launch": h["category"] == "launch", "threshold_ms": 400, "late_ms": 2,
+        "guess": "main-thread block",
+        "thread": {"tid": 4211, "name": h["process"], "cpu_ms": h["duration_ms"] * 97 // 100, "voluntary_switches": 3,
+                   "major_faults": 0, "read_bytes": 0},
+        "places": {"function": [x["function"] for x in f], "image": [x["image"] for x in f], "file": [x["file"] for x in f],
+                   "line": [x["line"] for x in f], "offset": [x["offset"] for x in f], "named": [1] * len(f),
+                   "inlined": [int(x["inlined"]) for x in f], "role": [x["role"] for x in f]},
+        "samples": {"period_ms": doc["period_ms"], "at_ms": [s["at_ms"] for s in doc["samples"]],
+                    "weight_ms": [s["weight_ms"] for s in doc["samples"]], "node": samples,
+                    "state": [ord("R")] * len(samples)},
+        "hot": {"node": node(doc["hot"]["stack"]), "run": doc["hot"]["run"], "repeat": doc["hot"]["repeat"], "caller1": c1,
+                "caller2": c2},
+        "threads": [{"tid": 4212, "name": "bio_close_file", "role": "other", "node": 0}],
+        "facts": [{"name": "Operating system", "value": f"{h['os']} {h['os_version']}"},
+                  {"name": "Processors", "value": "8"}, {"name": "Threads", "value": "5"}],
+        "cost": {"samples": len(samples), "stopped_max_ns": 21400, "stopped_sum_ns": 214800, "unwind_sum_ns": 1904000,
+                 "watch_cpu_us": 5120}}
+    value["nodes"] = {"parent": [p for p, _ in nodes], "place": [x for _, x in nodes]}
+    return stored(json.dumps(value, ensure_ascii=False).encode())
+
+
+def field(value):
+    if isinstance(value, bytes):
+        return "\\\\x" + value.hex()
+    if isinstance(value, dt.datetime):
+        return value.isoformat()
+    if isinstance(value, bool):
+        return "tf"[not value]
+    return str(value).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+
+
+def copy(table, columns, rows):
+    lines = ["\t".join(field(v) for v in row) for row in rows]
+    return f"COPY {table} ({columns}) FROM STDIN;\n" + "".join(line + "\n" for line in lines) + "\\.\n"
+
+
+def counted(hangs, key, with_last):
+    sums = {}
+    for h in hangs:
+        hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
+        s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["received_at"]])
+        s[0] += 1
+        s[1] += h["weight"]
+        s[2] += h["weight"] * h["duration_ms"]
+        s[3] = max(s[3], h["duration_ms"])
+        s[4] = max(s[4], h["received_at"])
+    return [(*k, *(s if with_last else s[:4])) for k, s in sums.items()]
+
+
+def script(world):
+    """One psql script."""
+    apps, versions, issues, hangs = world
+    by_id = {i["issue_id"]: i for i in issues}
+    ids = [(slot(h["report_id"]), day(h["report_id"]), h["report_id"]) for h in hangs]
+    return "BEGIN;\n" + "".join([
+        copy("app", "app_id,slug,name", [(a["app_id"], a["slug"], a["name"]) for a in apps]),
+        copy("version", "version_id,app_id,version,build,first_seen",
+             [(v["version_id"], v["app_id"], v["version"], v["build"], v["first_seen"]) for v in versions]),
+        copy("issue", "issue_id,app_id,feature_key,caller1,caller1_image,caller1_place,caller2,caller2_image,category,reason,"
+             "rules_version,state,first_seen,first_version_id",
+             [(i["issue_id"], i["app_id"], i["issue_id"].to_bytes(16, "big"), i["caller1"], i["caller1_image"],
+               i["caller1_place"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
+               i["first_seen"], i["first_version_id"]) for i in issues]),
+        copy("hang", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
+             "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version",
+             [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["begun_at"], h["duration_ms"],
+               h["category"], h["reason"], h["open"], h["weight"], bytes.fromhex(h["install"]), h["os"], h["os_version"],
+               h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1)
+              for k, h in zip(ids, hangs)]),
+        copy("hang_stack", "slot,day,report_id,document",
+             [(*k, document(h, by_id[h["issue_id"]])) for k, h in zip(ids, hangs)]),
+        copy("version_hour", "slot,hour,app_id,version_id,category,reports,hangs,hang_ms,longest_ms",
+             counted(hangs, lambda h: (h["version_id"], h["category"]), False)),
+        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,reports,hangs,hang_ms,longest_ms,last_at",
+             counted(hangs, lambda h: (h["issue_id"], h["version_id"]), True)),
+    ]) + "COMMIT;\n"
+
+
+def load(conninfo, world):
+    subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", conninfo], input=script(world).encode(), check=True)

@@ -1,0 +1,246 @@
+/* The flame graph's merge and layout, against a twin that keeps whole stacks and counts by scanning them. */
+#include "api/flame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define NODES   400
+#define SAMPLES 60
+#define NAMES   9
+
+struct document {
+    struct resolved doc;
+    struct resolved_place places[NODES];
+    struct resolved_node nodes[NODES];
+    struct report_sample samples[SAMPLES];
+};
+
+static const char *const names[NAMES] = {
+    "main", "a", "b", "c<std::map<int, long>>", "\u6e32\u67d3", "\u202eevil", "<script>x", "other", "all"};
+static const char *const images[3] = {"", "app", "libc.so.6"};
+
+static void document_random(struct document *d, size_t nodes, size_t samples)
+{
+    memset(d, 0, sizeof *d);
+    for (size_t i = 0; i < nodes; i++) {
+        d->places[i] =
+            (struct resolved_place){.function = names[rand() % NAMES], .image = images[rand() % 3], .file = ""};
+        d->nodes[i] = (struct resolved_node){.parent = i ? (uint32_t)((size_t)rand() % i) : 0, .place = (uint32_t)i};
+    }
+    for (size_t s = 0; s < samples; s++) {
+        d->samples[s].node = (uint32_t)((size_t)rand() % nodes);
+        d->samples[s].weight_ms = (uint32_t)(rand() % 100);
+    }
+    d->doc = (struct resolved){.place_count = nodes,
+                               .places = d->places,
+                               .node_count = nodes,
+                               .nodes = d->nodes,
+                               .sample_count = samples,
+                               .samples = d->samples};
+}
+
+/* Time of all samples whose stack passes the path of row `row` of the view, and of those that end there. */
+static void twin_time(double *value, double *self, const struct document *docs, size_t count,
+                      const struct flame_view *v, size_t row)
+{
+    uint32_t path[NODES + 1];
+    size_t depth = 0;
+
+    for (int32_t r = (int32_t)row; v->parent[r] >= 0; r = v->parent[r])
+        path[depth++] = (uint32_t)r;
+    *value = *self = 0;
+    for (size_t d = 0; d < count; d++) {
+        for (size_t s = 0; s < docs[d].doc.sample_count; s++) {
+            const struct resolved_place *stack[NODES];
+            size_t high = 0, same = 0;
+            for (uint32_t n = docs[d].samples[s].node; n; n = docs[d].nodes[n].parent)
+                stack[high++] = &docs[d].places[n];
+            while (same < depth && same < high &&
+                   strcmp(stack[high - 1 - same]->function, v->names[v->name[path[depth - 1 - same]]]) == 0 &&
+                   strcmp(stack[high - 1 - same]->image, v->images[v->image[path[depth - 1 - same]]]) == 0)
+                same++;
+            if (same == depth) {
+                *value += docs[d].samples[s].weight_ms * (double)(d + 1);
+                *self += high == depth ? docs[d].samples[s].weight_ms * (double)(d + 1) : 0;
+            }
+        }
+    }
+}
+
+static bool is_other(const struct flame_view *v, size_t row)
+{
+    return row > 0 && v->hash[row] == (uint64_t)~flame_path_hash(v->hash[v->parent[row]], "other", "");
+}
+
+static struct flame *merged(const struct document *docs, size_t count)
+{
+    struct flame *flame = flame_new(MIRE_FLAME_FRAMES_MAX);
+
+    assert_non_null(flame);
+    for (size_t d = 0; d < count; d++)
+        assert_int_equal(flame_add(flame, &docs[d].doc, (double)(d + 1)), 0);
+    return flame;
+}
+
+static void check_shape(const struct flame_view *v)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        double below = 0;
+        for (size_t c = i + 1; c < v->count; c++)
+            below += v->parent[c] == (int32_t)i ? v->value[c] : 0;
+        assert_true(v->value[i] - v->self[i] - below < 1e-6 && below + v->self[i] - v->value[i] < 1e-6);
+        assert_true(i == 0 ? v->parent[i] == -1 : v->parent[i] >= 0 && v->parent[i] < (int32_t)i);
+        if (i > 1)
+            assert_true(v->parent[i] >= v->parent[i - 1]);
+        if (i > 1 && v->parent[i] == v->parent[i - 1] && !is_other(v, i))
+            assert_true(v->value[i] <= v->value[i - 1]);
+    }
+}
+
+static void a_whole_tree_agrees_with_counting_stacks(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        static struct document docs[4];
+        struct flame_view v;
+        for (size_t d = 0; d < 4; d++)
+            document_random(&docs[d], (size_t)(1 + rand() % 60), (size_t)(rand() % SAMPLES));
+        struct flame *flame = merged(docs, 4);
+        assert_int_equal(flame_view_init(&v, flame, 200000, NULL), 0);
+        assert_int_equal(v.count, flame_count(flame));
+        check_shape(&v);
+        for (size_t i = 0; i < v.count; i++) {
+            double value, self;
+            twin_time(&value, &self, docs, 4, &v, i);
+            assert_true(value == v.value[i] && self == v.self[i]);
+        }
+        flame_view_fini(&v);
+        flame_free(flame);
+    }
+}
+
+static void folding_keeps_the_time_and_the_biggest_frames(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        static struct document docs[3];
+        struct flame_view v, all;
+        for (size_t d = 0; d < 3; d++)
+            document_random(&docs[d], NODES, SAMPLES);
+        struct flame *flame = merged(docs, 3);
+        size_t max = (size_t)(2 + rand() % 80);
+        assert_int_equal(flame_view_init(&all, flame, 200000, NULL), 0);
+        assert_int_equal(flame_view_init(&v, flame, max, NULL), 0);
+        assert_true(v.count <= max && (v.count == all.count || v.count * 2 >= max));
+        assert_true(v.value[0] == all.value[0]);
+        check_shape(&v);
+        double least = v.value[0], most = 0;
+        for (size_t i = 0; i < v.count; i++)
+            if (!is_other(&v, i) && v.value[i] < least)
+                least = v.value[i];
+        for (size_t i = 0; i < all.count; i++) {
+            bool there = false;
+            for (size_t k = 0; k < v.count; k++)
+                there |= v.hash[k] == all.hash[i];
+            if (!there && all.value[i] > most)
+                most = all.value[i];
+        }
+        assert_true(most <= least);
+        flame_view_fini(&v);
+        flame_view_fini(&all);
+        flame_free(flame);
+    }
+}
+
+static void a_root_shows_what_lies_below_it(void **state)
+{
+    static struct document docs[2];
+    struct flame_view all, part;
+    uint64_t nowhere = 1;
+
+    (void)state;
+    document_random(&docs[0], NODES, SAMPLES);
+    document_random(&docs[1], NODES, SAMPLES);
+    struct flame *flame = merged(docs, 2);
+    assert_int_equal(flame_view_init(&all, flame, 200000, NULL), 0);
+    for (size_t i = 0; i < all.count; i += 7) {
+        assert_int_equal(flame_view_init(&part, flame, 200000, &all.hash[i]), 0);
+        assert_true(part.hash[0] == all.hash[i] && part.value[0] == all.value[i] && part.parent[0] == -1);
+        check_shape(&part);
+        flame_view_fini(&part);
+    }
+    assert_int_equal(flame_view_init(&part, flame, 200000, &nowhere), FLAME_NO_SUCH_ROOT);
+    flame_view_fini(&all);
+    flame_free(flame);
+}
+
+static void a_full_tree_takes_no_more(void **state)
+{
+    static struct document d;
+    struct flame *flame = flame_new(20);
+
+    (void)state;
+    document_random(&d, NODES, SAMPLES);
+    assert_int_equal(flame_add(flame, &d.doc, 1), FLAME_FULL);
+    assert_int_equal(flame_count(flame), 1);
+    flame_free(flame);
+}
+
+static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
+{
+    enum { MANY = 50000 };
+    struct resolved_place *places = calloc(MANY, sizeof *places);
+    struct resolved_node *nodes = calloc(MANY, sizeof *nodes);
+    struct report_sample sample[2] = {{.node = MANY - 1, .weight_ms = 5}, {.node = 0, .weight_ms = 2}};
+    char(*text)[16] = calloc(MANY, sizeof *text);
+    struct flame_view v;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(text[i], sizeof text[i], "f%zu", i);
+        places[i] = (struct resolved_place){.function = text[i], .image = "app", .file = ""};
+        nodes[i] = (struct resolved_node){.parent = i ? (uint32_t)i - 1 : 0, .place = (uint32_t)i};
+    }
+    struct resolved doc = {.place_count = MANY,
+                           .places = places,
+                           .node_count = MANY,
+                           .nodes = nodes,
+                           .sample_count = 2,
+                           .samples = sample};
+    struct flame *flame = flame_new(MIRE_FLAME_FRAMES_MAX);
+    assert_int_equal(flame_add(flame, &doc, 1), 0);
+    assert_int_equal(flame_view_init(&v, flame, 200000, NULL), 0);
+    assert_int_equal(v.count, MANY);
+    assert_true(v.value[0] == 7 && v.self[0] == 2 && v.value[MANY - 1] == 5);
+    flame_view_fini(&v);
+    assert_int_equal(flame_view_init(&v, flame, 1000, NULL), 0);
+    assert_int_equal(v.count, 1000);
+    assert_true(is_other(&v, 999) && v.value[999] == 5);
+    flame_view_fini(&v);
+    flame_free(flame);
+    free(text);
+    free(nodes);
+    free(places);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_whole_tree_agrees_with_counting_stacks),
+        cmocka_unit_test(folding_keeps_the_time_and_the_biggest_frames),
+        cmocka_unit_test(a_root_shows_what_lies_below_it),
+        cmocka_unit_test(a_full_tree_takes_no_more),
+        cmocka_unit_test(a_deep_and_wide_tree_is_laid_out_quickly),
+    };
+    unsigned seed = getenv("MIRE_SEED") ? (unsigned)atoi(getenv("MIRE_SEED")) : (unsigned)time(NULL);
+
+    print_message("MIRE_SEED=%u\n", seed);
+    srand(seed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
