@@ -64,7 +64,7 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
     else go(href({ name: 'issues', app }, { ...carried(query.value), q: text }));
   };
   return (
-    <div class="filters" role="toolbar" aria-label="Filters">
+    <header class="filters" aria-label="Filters">
       <RangeMenu button={range} />
       {FACETS.map(([key, facet, label]) => (
         <FacetMenu key={key} id={key} label={label} values={result.data?.[facet] ?? []} />
@@ -111,7 +111,7 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           Markdown
         </button>
       </div>
-    </div>
+    </header>
   );
 }
 

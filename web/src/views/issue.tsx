@@ -39,9 +39,12 @@ export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element
   const name = result.data?.feature.caller1;
   useTitle(name ? `${id} ${name}` : id);
   return (
-    <Loaded result={result} rows={18} label="issue">
-      {(data) => <Body app={app} id={id} data={data} />}
-    </Loaded>
+    <>
+      {result.data ? null : <h1>{id}</h1>}
+      <Loaded result={result} rows={18} label="issue">
+        {(data) => <Body app={app} id={id} data={data} />}
+      </Loaded>
+    </>
   );
 }
 

@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+/*
+ * Goal: on every page, with real data, the policy is enforced and never violated, the console stays empty, axe finds
+ * nothing in either theme, nothing scrolls sideways on narrow screens, and the address reproduces the page.
+ */
+import { openBrowser } from './support/browser.mjs';
+import { holdsTheRules } from './support/rules.mjs';
+import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+
+const LONG = 'std::map<std::string, std::vector<std::pair<int, long>>>::operator[]'.repeat(4);
+const server = await startServer();
+const browser = await openBrowser();
+try {
+  const key = await server.key('mapview');
+  await server.key('new-app');
+  const names = [
+    'every-field',
+    'open-hang',
+    'deep-stack',
+    'no-samples',
+    'stacks-that-share-nothing',
+    'unicode-as-utf8',
+  ];
+  const reports = await Promise.all(names.map((name) => vector(name)));
+  const hostile = await vector('every-field');
+  hostile.app.version = '<script>alert(1)</script>';
+  hostile.images[0].name = `/usr/lib/${LONG}.so`;
+  hostile.device.model = '地图 \u202e\u0627\u0644 🙂';
+  for (const report of [...reports, hostile]) await send(server, key, report);
+  await worked(server, 'mapview', names.length + 1);
+
+  const { groups } = await getJson(`${server.url}/api/v1/apps/mapview/issues`);
+  const issues = groups.flatMap((group) => group.features.map((feature) => feature.id));
+  const pages = [
+    '/',
+    '/mapview',
+    '/new-app',
+    '/mapview/issues',
+    '/mapview/issues?by=category',
+    '/mapview/issues?q=no+such+thing',
+  ];
+  for (const tab of ['stack', 'flame', 'tree', 'top', 'reports', 'raw'])
+    pages.push(`/mapview/issues/${issues[0]}?tab=${tab}`);
+  for (const id of issues.slice(1)) pages.push(`/mapview/issues/${id}?tab=stack`);
+  for (const path of pages) await holdsTheRules(browser, server.url + path);
+} catch (error) {
+  console.error(server.log.slice(-40).join(''));
+  throw error;
+} finally {
+  await browser.close();
+  await server.stop();
+}

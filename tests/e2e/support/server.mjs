@@ -1,0 +1,110 @@
+/*
+ * A mired of our own: as built in $MIRE_BINARY_DIR (or $MIRE_BUILD), on a free port of the loopback, with its private
+ * PostgreSQL in a new directory, both gone afterwards.
+ */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const SOURCE = fileURLToPath(new URL('../../../', import.meta.url));
+export const BUILD = process.env.MIRE_BINARY_DIR ?? process.env.MIRE_BUILD ?? join(SOURCE, 'build/release');
+const run = promisify(execFile);
+
+async function freePort() {
+  const probe = createServer();
+  probe.listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+export async function until(what, check, seconds = 60) {
+  const end = Date.now() + seconds * 1000;
+  let last;
+  while (Date.now() < end) {
+    last = await check().catch((error) => error);
+    if (last && !(last instanceof Error)) return last;
+    await sleep(100);
+  }
+  assert.fail(`${what}: not within ${seconds} s (${last instanceof Error ? last.message : 'no answer'})`);
+}
+
+export async function getJson(url) {
+  const answer = await fetch(url);
+  assert.ok(answer.ok, `${url}: ${answer.status}`);
+  return answer.json();
+}
+
+export async function startServer() {
+  const dir = await mkdtemp(join(tmpdir(), 'mire-e2e-'));
+  await chmod(dir, 0o755);
+  const port = await freePort();
+  const env = {
+    ...process.env,
+    MIRED_DATA_DIR: join(dir, 'data'),
+    MIRED_LISTEN: `127.0.0.1:${port}`,
+    MIRED_WEB_DIR: join(SOURCE, 'web/dist'),
+  };
+  const log = [];
+  const child = spawn(join(BUILD, 'bin/mired'), ['serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => log.push(chunk.toString()));
+  const url = `http://127.0.0.1:${port}`;
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    await until('mired is healthy', async () => {
+      if (child.exitCode !== null) throw new Error(`mired ended with ${child.exitCode}`);
+      return (await fetch(`${url}/healthz`)).ok;
+    });
+  } catch (error) {
+    await stop();
+    error.message += `\n${log.join('')}`;
+    throw error;
+  }
+  const mire = async (...args) => (await run(join(BUILD, 'bin/mire'), args, { env })).stdout;
+  const key = async (app) => /mk_[a-z0-9]{40}/.exec(await mire('key', 'create', app))[0];
+  return { url, env, mire, key, stop, log };
+}
+
+/* One report of the contract's vectors, as if it had just happened. */
+export async function vector(name, change = {}) {
+  const report = JSON.parse(await readFile(join(SOURCE, 'schema/wire/vectors/valid', name, 'report.json'), 'utf8'));
+  const now = Date.now();
+  const time = now.toString(16).padStart(12, '0');
+  const tail = crypto.randomUUID().slice(19);
+  const random = crypto.randomUUID().slice(15, 18);
+  report.id = `${time.slice(0, 8)}-${time.slice(8)}-7${random}-${tail}`;
+  report.hang.begin_wall_ms = now - report.hang.duration_ms;
+  return { ...report, ...change };
+}
+
+export async function send(server, key, report) {
+  const answer = await fetch(`${server.url}/api/v1/reports`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(report),
+  });
+  assert.equal(answer.status, 202, await answer.text());
+}
+
+/* All reports sent so far are worked on. */
+export function worked(server, app, reports) {
+  return until(`${reports} reports of ${app} are worked on`, async () => {
+    const overview = await getJson(`${server.url}/api/v1/apps/${app}/overview`);
+    return overview.waiting === 0 && overview.totals.reports >= reports && overview;
+  });
+}

@@ -1,0 +1,181 @@
+/* Pages drawn from the examples of the contract, and each of the four states a widget can be in. */
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/preact';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import facets from '../../schema/api/examples/getFacets.json';
+import flame from '../../schema/api/examples/getFlame.json';
+import issue from '../../schema/api/examples/getIssue.json';
+import emptyOverview from '../../schema/api/examples/getOverview.empty.json';
+import overview from '../../schema/api/examples/getOverview.json';
+import report from '../../schema/api/examples/getReport.json';
+import emptyIssues from '../../schema/api/examples/listIssues.empty.json';
+import issues from '../../schema/api/examples/listIssues.json';
+import reports from '../../schema/api/examples/listReports.json';
+import problem from '../../schema/api/examples/problem.no-such-issue.json';
+import { KEYS, onKey } from '../src/lib/keys';
+import { followLinks, go, query } from '../src/lib/location';
+import { client } from '../src/lib/query';
+import { Pages } from '../src/views/pages';
+
+type Answers = Record<string, unknown>;
+
+const ALL: Answers = {
+  '/facets': facets,
+  '/overview': overview,
+  '/issues': issues,
+  '/issues/H-1': issue,
+  '/issues/H-1/reports': reports,
+  '/issues/H-1/reports/latest': report,
+  '/issues/H-1/flame': flame,
+};
+
+let asked: URL[] = [];
+
+/* Answer by the path after /api/v1/apps/redis-server. A number is the status of a problem, undefined never answers. */
+function serve(answers: Answers): void {
+  vi.stubGlobal('fetch', (request: Request) => {
+    const url = new URL(request.url);
+    asked.push(url);
+    const key = url.pathname.replace('/api/v1/apps/redis-server', '');
+    const body = key === '/api/v1/apps' ? (answers.apps ?? { apps: [] }) : answers[key];
+    if (body === undefined) return new Promise(() => {});
+    const status = typeof body === 'number' ? body : 200;
+    return Promise.resolve(
+      new Response(JSON.stringify(status === 200 ? body : { ...problem, status }), {
+        status,
+        headers: { 'content-type': status === 200 ? 'application/json' : 'application/problem+json' },
+      }),
+    );
+  });
+}
+
+beforeEach(() => {
+  asked = [];
+  localStorage.clear();
+  HTMLCanvasElement.prototype.getContext = (() =>
+    new Proxy({}, { get: (_, name) => (name === 'measureText' ? () => ({ width: 70 }) : () => {}) })) as never;
+  document.addEventListener('keydown', onKey);
+  document.addEventListener('click', followLinks);
+});
+
+afterEach(() => {
+  cleanup();
+  client.clear();
+  document.removeEventListener('keydown', onKey);
+  document.removeEventListener('click', followLinks);
+});
+
+function open(path: string, answers: Answers = ALL): void {
+  serve(answers);
+  go(path, true);
+  render(<Pages />);
+}
+
+it('the overview links each number to the list behind it', async () => {
+  open('/redis-server?t=24h&v=7.2.4');
+  const tile = (await screen.findByText('Longest', { selector: '.label' })).closest('a');
+  expect(tile?.getAttribute('href')).toBe('/redis-server/issues?t=24h&v=7.2.4&sort=-longest');
+});
+
+it('the filters of the address are sent as the contract writes them', async () => {
+  open('/redis-server/issues?t=24h&v=7.2.4,!7.0.15&kind=hang&q=keys&sort=-hangs');
+  await screen.findAllByText('keysCommand');
+  const sent = asked.find((url) => url.pathname.endsWith('/issues'))!;
+  expect(sent.searchParams.get('v')).toBe('7.2.4,!7.0.15');
+  expect(sent.search).toContain('sort=-hangs');
+});
+
+it('the list shows both levels, and folding a group goes into the address', async () => {
+  open('/redis-server/issues');
+  const group = await screen.findByRole('button', { name: /^keysCommand/ });
+  expect(screen.getByRole('link', { name: /H-1\b.*processCommand/ })).toBeTruthy();
+  fireEvent.click(group);
+  await waitFor(() => expect(query.value.open).not.toContain(issues.groups[0]!.key));
+  expect(screen.queryByRole('link', { name: /H-4\b.*execCommand/ })).toBeNull();
+});
+
+it('an issue opens at the hottest stack, with Caller1, Caller2 and the repeat of each frame', async () => {
+  open('/redis-server/issues/H-1');
+  await screen.findByText('Caller1');
+  expect(screen.getByText('Caller2')).toBeTruthy();
+  expect(screen.getAllByText('20/20').length).toBeGreaterThan(3);
+  expect(screen.getByText(/samples cover the last/)).toBeTruthy();
+  await waitFor(() => expect(location.search).toBe('?tab=stack'));
+});
+
+it('every tab of an issue draws', async () => {
+  for (const [tab, text] of [
+    ['flame', /Wider is more time/],
+    ['tree', 'aeProcessEvents'],
+    ['top', 'siphash_nocase'],
+    ['reports', '63610791'],
+    ['raw', 'Operating system'],
+  ] as const) {
+    open(`/redis-server/issues/H-1?tab=${tab}`);
+    expect((await screen.findAllByText(text)).length, tab).toBeGreaterThan(0);
+    cleanup();
+  }
+});
+
+it('while loading, a skeleton stands where the page will be', async () => {
+  open('/redis-server/issues', {});
+  expect(await screen.findByLabelText('Loading issues')).toBeTruthy();
+});
+
+it('before the first report, the page says how to send one', async () => {
+  open('/redis-server', { ...ALL, '/overview': emptyOverview, apps: { apps: [] } });
+  expect((await screen.findByText(/mire run -- .\/redis-server/)).textContent!.split('\n')).toHaveLength(3);
+  expect(screen.getByText('Waiting for the first report')).toBeTruthy();
+});
+
+it('when filters leave nothing, the page offers to drop them', async () => {
+  open('/redis-server/issues?q=nothing', { ...ALL, '/issues': emptyIssues });
+  fireEvent.click(await screen.findByText('Drop q:nothing'));
+  await waitFor(() => expect(query.value.q).toBe(''));
+});
+
+it('a problem shows its title, its request id and a way to try again', async () => {
+  open('/redis-server/issues/H-1', { ...ALL, '/issues/H-1': 404 });
+  expect(await screen.findByText(problem.title)).toBeTruthy();
+  expect(screen.getByText(problem.request_id)).toBeTruthy();
+  serve(ALL);
+  fireEvent.click(screen.getByText('Retry'));
+  expect(await screen.findByText('Caller1')).toBeTruthy();
+});
+
+it('an answer that can no longer be renewed stays, and says how old it is', async () => {
+  open('/redis-server/issues');
+  await screen.findAllByText('keysCommand');
+  serve({ ...ALL, '/issues': 404 });
+  await client.refetchQueries({ queryKey: ['issues'] });
+  expect(await screen.findByText(/Shown is what was there/)).toBeTruthy();
+  expect(screen.getAllByText('keysCommand').length).toBeGreaterThan(0);
+});
+
+it('a filter that a page cannot honour says so', async () => {
+  open('/redis-server?q=keys');
+  expect(await screen.findByText(/not used here/)).toBeTruthy();
+});
+
+it('the key sheet lists every key that is bound', async () => {
+  open('/redis-server');
+  for (const row of KEYS) expect(screen.getAllByText(row.does, { ignore: false }).length).toBeGreaterThan(0);
+});
+
+it('keys move, and do nothing inside a field', async () => {
+  open('/redis-server');
+  const field = screen.getByRole('searchbox');
+  fireEvent.keyDown(field, { key: 'g' });
+  fireEvent.keyDown(field, { key: 'i' });
+  expect(location.pathname).toBe('/redis-server');
+  fireEvent.keyDown(document.body, { key: 'g' });
+  fireEvent.keyDown(document.body, { key: 'i' });
+  await waitFor(() => expect(location.pathname).toBe('/redis-server/issues'));
+});
+
+it('markup in names is text', async () => {
+  const name = '<script>alert(1)</script>';
+  const hostile = { ...issues, groups: [{ ...issues.groups[0]!, title: name }] };
+  open('/redis-server/issues', { ...ALL, '/issues': hostile });
+  expect((await screen.findAllByText(name)).length).toBeGreaterThan(0);
+  expect(document.querySelector('#root script, .issues script')).toBeNull();
+});
