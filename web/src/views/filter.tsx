@@ -64,7 +64,7 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
     else go(href({ name: 'issues', app }, { ...carried(query.value), q: text }));
   };
   return (
-    <header class="filters" aria-label="Filters">
+    <header class="filters">
       <RangeMenu button={range} />
       {FACETS.map(([key, facet, label]) => (
         <FacetMenu key={key} id={key} label={label} values={result.data?.[facet] ?? []} />
