@@ -1,12 +1,59 @@
 /*
- * preload.c - starts the SDK in a program that does not know it, before its main().
+ * preload.c - libmire-preload.so: the SDK for a program that knows nothing of it.
  *
- * Options come from the environment that mire-run sets. Programs that the watched one executes inherit them and are
- * watched too, each with its own blackbox. If starting fails the program runs as if nothing had been preloaded.
+ * `mire-run` starts a program with LD_PRELOAD naming this library and MIRE_* telling what to do. The program's children
+ * inherit both, so a whole tree of processes is watched, each for itself: a forked child from its first waiting call
+ * on, an executed one too, unless it is mire-run's own, which is watched from the beginning, its launch included.
+ * Nothing is added to or taken from the environment here. Without MIRE_APP nothing starts.
+ *
+ * The loader itself ignores the library in set-user-id programs, and static ones never ask it.
  */
 #include "core/core.h"
+#include "gate/gate.h"
+#include "gate/hooks.h"
+#include "platform/platform.h"
 
-__attribute__((constructor)) static void start(void)
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void start(void *context)
 {
+    (void)context;
     mire__core_start_from_environment();
+}
+
+/* Is the parent mire-run? Then this process is the program itself, not one of its helpers. */
+static bool is_root(void)
+{
+    char path[32], name[32];
+    unsigned parent = (unsigned)getppid();
+    size_t at = sizeof(path);
+    static const char tail[] = "/comm", front[] = "/proc/";
+
+    at -= sizeof(tail);
+    memcpy(path + at, tail, sizeof(tail));
+    do
+        path[--at] = (char)('0' + parent % 10);
+    while ((parent /= 10) > 0);
+    at -= sizeof(front) - 1;
+    memcpy(path + at, front, sizeof(front) - 1);
+    return mire__file_read(name, sizeof(name), path + at) > 0 && strcmp(name, "mire-run\n") == 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    mire__hooks_bind(RTLD_NEXT);
+    if (!getenv("MIRE_APP"))
+        return;
+    if (is_root())
+        start(NULL);
+    else
+        mire__gate_await(start, NULL);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    mire_stop();
 }

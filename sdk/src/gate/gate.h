@@ -32,6 +32,12 @@ struct gate_view {
  */
 void mire__gate_start(_Atomic uint32_t *wake, void (*on_child)(void *context), void *context);
 
+/*
+ * Watch nobody yet: the calling thread's first waiting call calls `start`, once, which may lead to mire__gate_start.
+ * For a process that may be too short-lived to be worth a check thread. Arguments as on_child's above.
+ */
+void mire__gate_await(void (*start)(void *context), void *context);
+
 /* No thread is watched any more. Hooks stay in place and pass through. */
 void mire__gate_stop(void);
 

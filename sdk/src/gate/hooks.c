@@ -3,7 +3,6 @@
 
 #include "gate/gate.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 
@@ -15,21 +14,13 @@ enum { MIRE_HOOKS(NUMBER) };
 struct hook mire__hooks[MIRE_HOOK_COUNT] = {MIRE_HOOKS(ROW)};
 /* clang-format on */
 
-void mire__hooks_bind(void *handle)
-{
-    for (size_t i = 0; i < MIRE_HOOK_COUNT; i++)
-        atomic_store_explicit(&mire__hooks[i].real, dlsym(handle, mire__hooks[i].name), memory_order_relaxed);
-}
-
 static void *real_of(size_t number)
 {
-    void *real = atomic_load_explicit(&mire__hooks[number].real, memory_order_relaxed);
+    struct hook *hook = &mire__hooks[number];
 
-    if (!real) { /* called before anybody bound the hooks: by another library's constructor */
-        real = dlsym(RTLD_NEXT, mire__hooks[number].name);
-        atomic_store_explicit(&mire__hooks[number].real, real, memory_order_relaxed);
-    }
-    return real;
+    if (!atomic_load_explicit(&hook->real, memory_order_relaxed))
+        mire__hook_bind_late(hook);
+    return atomic_load_explicit(&hook->real, memory_order_relaxed);
 }
 
 bool mire__hook_blocks(int fd)

@@ -70,4 +70,7 @@ struct hook {
 enum { MIRE_HOOK_COUNT = 0 MIRE_HOOKS(MIRE_HOOK_COUNT_ONE) };
 extern struct hook mire__hooks[MIRE_HOOK_COUNT];
 
+/* Bind one hook that is called before mire__hooks_bind: by another library's constructor. Signal handler: no. */
+void mire__hook_bind_late(struct hook *hook);
+
 #endif

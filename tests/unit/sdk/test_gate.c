@@ -1,0 +1,252 @@
+/* test_gate.c - busy and idle, and the patching of a real loaded module. */
+#include "gate/gate.h"
+#include "gate/hooks.h"
+#include "platform/platform.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static _Atomic uint32_t wake;
+
+static uint64_t turn(void)
+{
+    struct gate_view view;
+
+    mire__gate_look(&view);
+    return view.turn;
+}
+
+static int open_gate(void **state)
+{
+    (void)state;
+    atomic_store(&wake, 0);
+    mire__hooks_bind(RTLD_DEFAULT);
+    mire__gate_start(&wake, NULL, NULL);
+    return 0;
+}
+
+static int close_gate(void **state)
+{
+    (void)state;
+    mire__gate_stop();
+    return 0;
+}
+
+static void busy_until_the_first_wait_then_a_turn_each(void **state)
+{
+    (void)state;
+    struct gate_view view;
+    uint64_t first = turn();
+
+    mire__gate_look(&view);
+    assert_int_equal(view.turn & 1, 1);
+    assert_int_equal(view.kind, 0);
+    errno = 77;
+    assert_int_equal(mire__hook_poll(NULL, 0, 0), 0);
+    assert_int_equal(errno, 77);
+    mire__gate_look(&view);
+    assert_int_equal(view.turn, first + 2);
+    assert_int_equal(view.kind, 1);
+    assert_true(mire__now_ns() - view.since_ns < MIRE_NS_PER_S);
+    assert_int_equal(mire__hook_poll(NULL, 0, 1), 0);
+    assert_int_equal(turn(), first + 4);
+}
+
+static void the_answer_and_errno_are_the_calls_own(void **state)
+{
+    (void)state;
+    assert_int_equal(mire__hook_epoll_wait(-1, NULL, 1, 0), -1);
+    assert_true(errno == EBADF || errno == EINVAL || errno == EFAULT);
+}
+
+static void a_parked_checker_is_woken_by_the_next_turn(void **state)
+{
+    (void)state;
+    assert_false(mire__gate_park());
+    mire__gate_as_wait_begin();
+    assert_true(mire__gate_park());
+    assert_int_equal(wake, 0);
+    mire__gate_as_wait_end(false);
+    assert_int_equal(wake, 1);
+}
+
+static void the_end_of_a_watched_turn_is_timed(void **state)
+{
+    (void)state;
+    struct gate_view view;
+    uint64_t now = turn(), before = mire__now_ns();
+
+    assert_true(mire__gate_watch_end(now));
+    assert_false(mire__gate_watch_end(now - 2));
+    assert_true(mire__gate_watch_end(now));
+    mire__gate_as_wait_begin();
+    assert_int_equal(wake, 1);
+    mire__gate_look(&view);
+    assert_true(view.end_ns >= before && view.end_ns <= mire__now_ns());
+    assert_false(mire__gate_watch_end(now));
+}
+
+static void *poll_elsewhere(void *unused)
+{
+    mire__hook_poll(NULL, 0, 0);
+    mire__gate_as_mark_enter();
+    return unused;
+}
+
+static void other_threads_do_not_count(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint64_t before = turn();
+
+    pthread_create(&thread, NULL, poll_elsewhere, NULL);
+    pthread_join(thread, NULL);
+    assert_int_equal(turn(), before);
+}
+
+static uint64_t turn_in_handler;
+
+static void poll_in_handler(int signal)
+{
+    (void)signal;
+    mire__hook_poll(NULL, 0, 0);
+    turn_in_handler = turn();
+}
+
+static void a_handler_that_polls_inside_a_wait_is_no_turn(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = poll_in_handler}, before;
+    bool nested;
+
+    sigaction(SIGUSR1, &action, &before);
+    nested = mire__gate_as_wait_begin();
+    assert_false(nested);
+    raise(SIGUSR1);
+    assert_int_equal(turn_in_handler & 1, 0);
+    mire__gate_as_wait_end(nested);
+    assert_int_equal(turn() & 1, 1);
+    sigaction(SIGUSR1, &before, NULL);
+}
+
+static void a_wait_left_by_longjmp_does_not_blind_the_gate(void **state)
+{
+    (void)state;
+    mire__gate_as_wait_begin(); /* what longjmp leaves behind: a wait begun and never ended */
+    mire__gate_as_wait_end(mire__gate_as_wait_begin());
+    assert_int_equal(turn() & 1, 1);
+}
+
+static void marks_nest(void **state)
+{
+    (void)state;
+    uint64_t before;
+
+    mire__gate_as_mark_enter();
+    before = turn();
+    assert_int_equal(before & 1, 1);
+    mire__gate_as_mark_enter();
+    assert_int_equal(turn() & 1, 1);
+    assert_true(turn() > before);
+    mire__gate_as_mark_leave();
+    assert_int_equal(turn() & 1, 1);
+    mire__gate_as_mark_leave();
+    assert_int_equal(turn() & 1, 0);
+    mire__hook_poll(NULL, 0, 0);
+    assert_int_equal(turn() & 1, 1);
+    mire__gate_as_mark_leave();
+    assert_int_equal(turn() & 1, 0);
+}
+
+static void an_accept_that_cannot_wait_is_no_turn(void **state)
+{
+    (void)state;
+    uint64_t before = turn();
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+    assert_int_equal(mire__hook_accept(fd, NULL, NULL), -1);
+    assert_int_equal(turn(), before);
+    close(fd);
+}
+
+static int started_in_child;
+
+static void note_child(void *context)
+{
+    started_in_child += *(int *)context;
+}
+
+static void a_forked_child_starts_at_its_first_wait(void **state)
+{
+    (void)state;
+    int one = 1, status;
+    pid_t child;
+
+    mire__gate_start(&wake, note_child, &one);
+    child = fork();
+    if (child == 0) {
+        bool in_child = mire__gate_in_child() && started_in_child == 0;
+
+        mire__hook_poll(NULL, 0, 0);
+        mire__hook_poll(NULL, 0, 0);
+        _exit(in_child && started_in_child == 1 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(started_in_child, 0);
+    assert_false(mire__gate_in_child());
+}
+
+/* The module is linked with full RELRO and immediate binding: its table is read-only. */
+static void a_loaded_module_is_patched_and_put_back(void **state)
+{
+    (void)state;
+    void *module;
+    int (*module_poll)(void);
+    uint64_t before;
+
+    assert_int_equal(mire__gate_patch(), MIRE_OK);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
+    assert_non_null(module);
+    *(void **)&module_poll = dlsym(module, "poll_once");
+    before = turn();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before); /* loaded later: not hooked yet */
+    mire__gate_refresh();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 2);
+    mire__gate_unpatch();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 2);
+    dlclose(module);
+}
+
+int main(void)
+{
+#define GATE_TEST(name) cmocka_unit_test_setup_teardown(name, open_gate, close_gate)
+    const struct CMUnitTest tests[] = {
+        GATE_TEST(busy_until_the_first_wait_then_a_turn_each),
+        GATE_TEST(the_answer_and_errno_are_the_calls_own),
+        GATE_TEST(a_parked_checker_is_woken_by_the_next_turn),
+        GATE_TEST(the_end_of_a_watched_turn_is_timed),
+        GATE_TEST(other_threads_do_not_count),
+        GATE_TEST(a_handler_that_polls_inside_a_wait_is_no_turn),
+        GATE_TEST(a_wait_left_by_longjmp_does_not_blind_the_gate),
+        GATE_TEST(marks_nest),
+        GATE_TEST(an_accept_that_cannot_wait_is_no_turn),
+        GATE_TEST(a_forked_child_starts_at_its_first_wait),
+        GATE_TEST(a_loaded_module_is_patched_and_put_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
