@@ -10,7 +10,7 @@
 struct problem {
     const char *code;   /* static, e.g. "report.schema"; shown as urn:mire:problem:<code> */
     long long position; /* byte at which reading stopped; -1: does not apply */
-    char path[160];     /* JSON Pointer to the value that is wrong; "" also names the whole document */
+    char path[256];     /* JSON Pointer to the value that is wrong; "" also names the whole document */
     int has_path;       /* path applies */
     char text[240];     /* one sentence: what is wrong and, if that helps, what to do */
 };

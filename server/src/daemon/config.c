@@ -1,0 +1,357 @@
+/*
+ * config.c - the table of settings, and reading them from four places.
+ */
+#include "daemon/config.h"
+
+#include "base/scope.h"
+#include "pg/embedded.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_FILE "/etc/mire/mired.conf"
+
+enum kind { KIND_TEXT, KIND_NUMBER, KIND_FLAG, KIND_LISTEN, KIND_LEVEL, KIND_FORMAT };
+
+static const struct {
+    const char *name;
+    const char *preset;
+    enum kind kind;
+    long least, most;
+    const char *help;
+} table[MIRE_SETTING_COUNT] = {
+    [MIRE_SET_LISTEN] = {"listen", "127.0.0.1:7117", KIND_LISTEN, 0, 0,
+                         "address:port to serve on; port 0: any free one"},
+    [MIRE_SET_DATABASE_URL] = {"database_url", "", KIND_TEXT, 0, 0,
+                               "PostgreSQL to use; empty: a private one in data_dir"},
+    [MIRE_SET_DATA_DIR] = {"data_dir", "", KIND_TEXT, 0, 0,
+                           "where mired keeps files; empty: /var/lib/mire (root) or ~/.local/share/mire"},
+    [MIRE_SET_WEB_DIR] = {"web_dir", "", KIND_TEXT, 0, 0, "the built dashboard; empty: where it was installed"},
+    [MIRE_SET_LOG_LEVEL] = {"log_level", "info", KIND_LEVEL, 0, 0, "debug, info, warn, error or off"},
+    [MIRE_SET_LOG_FORMAT] = {"log_format", "text", KIND_FORMAT, 0, 0, "text or json"},
+    [MIRE_SET_WORKERS] = {"workers", "2", KIND_NUMBER, 1, 64, "threads that work on reports"},
+    [MIRE_SET_WRITERS] = {"writers", "3", KIND_NUMBER, 1, 16, "threads that store reports"},
+    [MIRE_SET_HANDLERS] = {"handlers", "4", KIND_NUMBER, 1, 64, "threads that answer questions"},
+    [MIRE_SET_CONNECTIONS_MAX] = {"connections_max", "4096", KIND_NUMBER, 16, 65536, "connections served at once"},
+    [MIRE_SET_IDLE_S] = {"idle_s", "60", KIND_NUMBER, 1, 3600, "a silent connection is closed after so many seconds"},
+    [MIRE_SET_BODIES_MAX_MB] = {"bodies_max_mb", "512", KIND_NUMBER, 8, 65536,
+                                "memory for all request bodies together, MiB"},
+    [MIRE_SET_QUEUE_MAX_MB] = {"queue_max_mb", "64", KIND_NUMBER, 4, 16384, "reports waiting to be stored, MiB"},
+    [MIRE_SET_QUEUE_MAX_REPORTS] = {"queue_max_reports", "8192", KIND_NUMBER, 1, 1000000,
+                                    "reports waiting to be stored"},
+    [MIRE_SET_RETENTION_DAYS] = {"retention_days", "90", KIND_NUMBER, 0, 36500,
+                                 "reports are kept so many days; 0: for ever"},
+    [MIRE_SET_SYMBOL_DIRS] = {"symbol_dirs", "/usr/lib/debug", KIND_TEXT, 0, 0,
+                              "directories with .build-id/xx/yyyy.debug below, separated by :"},
+    [MIRE_SET_LOCAL_IMAGES] = {"local_images", "no", KIND_FLAG, 0, 0,
+                               "yes: also read symbols from the programs of this machine"},
+    [MIRE_SET_PORT_FILE] = {"port_file", "", KIND_TEXT, 0, 0, "file that holds the port while mired serves"},
+    [MIRE_SET_POSTGRES_BIN] = {"postgres_bin", "", KIND_TEXT, 0, 0,
+                               "directory of initdb and postgres; empty: the newest installed"},
+    [MIRE_SET_SHUTDOWN_S] = {"shutdown_s", "20", KIND_NUMBER, 1, 3600, "seconds given to requests when stopping"},
+};
+
+/* Setting of a name; - and _ are one, and case is not told apart. -1: there is none. */
+static int find(const char *name, size_t len)
+{
+    for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
+        size_t i = 0;
+        while (i < len && table[s].name[i] &&
+               (name[i] == '-' ? '_' : tolower((unsigned char)name[i])) == table[s].name[i])
+            i++;
+        if (i == len && !table[s].name[i])
+            return s;
+    }
+    return -1;
+}
+
+static int set(struct config *config, struct problem *problem, int setting, const char *value, const char *from)
+{
+    if (strlen(value) >= MIRE_SETTING_MAX) {
+        problem_set(problem, "config", "%s is too long.", table[setting].name);
+        return -1;
+    }
+    snprintf(config->settings[setting].value, MIRE_SETTING_MAX, "%s", value);
+    config->settings[setting].from = from;
+    return 0;
+}
+
+static char *trim(char *text)
+{
+    text += strspn(text, " \t");
+    size_t len = strlen(text);
+    while (len && strchr(" \t\r\n", text[len - 1]))
+        text[--len] = '\0';
+    return text;
+}
+
+/* One line of the file: empty, # comment, or name = value. */
+static int read_line(struct config *config, struct problem *problem, char *line, int number)
+{
+    char *name = trim(line);
+    char *value = strchr(name, '=');
+    if (!*name || *name == '#')
+        return 0;
+    if (!value) {
+        problem_set(problem, "config", "%.120s:%d: write name = value.", config->file, number);
+        return -1;
+    }
+    *value++ = '\0';
+    name = trim(name);
+    int setting = find(name, strlen(name));
+    if (setting < 0) {
+        problem_set(problem, "config", "%.100s:%d: there is no setting %.40s.", config->file, number, name);
+        return -1;
+    }
+    return set(config, problem, setting, trim(value), "file");
+}
+
+static int read_file(struct config *config, struct problem *problem)
+{
+    char line[2 * MIRE_SETTING_MAX];
+    int rc = 0;
+    MIRE_SCOPED(close_file) FILE *file = fopen(config->file, "re");
+    if (!file) {
+        problem_set(problem, "config", "%.150s cannot be read: %s.", config->file, strerror(errno));
+        return -1;
+    }
+    for (int number = 1; !rc && fgets(line, sizeof line, file); number++)
+        rc = read_line(config, problem, line, number);
+    return rc;
+}
+
+static const char *environment_value(char *const *environment, const char *name)
+{
+    size_t len = strlen(name);
+    for (char *const *entry = environment; *entry; entry++)
+        if (!strncmp(*entry, name, len) && (*entry)[len] == '=')
+            return *entry + len + 1;
+    return NULL;
+}
+
+static int read_environment(struct config *config, struct problem *problem, char *const *environment)
+{
+    const char *url = environment_value(environment, "DATABASE_URL");
+    int rc = url ? set(config, problem, MIRE_SET_DATABASE_URL, url, "environment") : 0;
+    for (int s = 0; s < MIRE_SETTING_COUNT && !rc; s++) {
+        char name[64] = "MIRED_";
+        for (size_t i = 0; table[s].name[i]; i++) {
+            name[6 + i] = (char)toupper((unsigned char)table[s].name[i]);
+            name[7 + i] = '\0';
+        }
+        const char *value = environment_value(environment, name);
+        rc = value ? set(config, problem, s, value, "environment") : 0;
+    }
+    return rc;
+}
+
+/* Take one flag from *args; leaves *args behind it. *config_file is set by --config. */
+static int read_flag(struct config *config, struct problem *problem, char *const **args, const char **config_file)
+{
+    const char *arg = *(*args)++;
+    const char *equals = strchr(arg, '=');
+    size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
+    bool is_file = len == strlen("--config") && !strncmp(arg, "--config", len);
+    int setting = len > 2 && !strncmp(arg, "--", 2) ? find(arg + 2, len - 2) : -1;
+    if (setting < 0 && !is_file) {
+        problem_set(problem, "config", "There is no flag %.80s.", arg);
+        return -1;
+    }
+    const char *value = equals ? equals + 1 : **args ? *(*args)++ : NULL;
+    if (!value) {
+        problem_set(problem, "config", "%.80s needs a value.", arg);
+        return -1;
+    }
+    if (is_file)
+        *config_file = value;
+    return is_file ? 0 : set(config, problem, setting, value, "flag");
+}
+
+static void set_presets(struct config *config)
+{
+    const char *home = getenv("HOME");
+    for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
+        snprintf(config->settings[s].value, MIRE_SETTING_MAX, "%s", table[s].preset);
+        config->settings[s].from = "default";
+    }
+    char *data_dir = config->settings[MIRE_SET_DATA_DIR].value;
+    if (geteuid() == 0 || !home)
+        snprintf(data_dir, MIRE_SETTING_MAX, "/var/lib/mire");
+    else
+        snprintf(data_dir, MIRE_SETTING_MAX, "%.900s/.local/share/mire", home);
+    snprintf(config->settings[MIRE_SET_WEB_DIR].value, MIRE_SETTING_MAX, "%s", MIRE_WEB_DIR);
+}
+
+int config_load(struct config *out, struct problem *problem, char *const *args, char *const *environment)
+{
+    struct config flags = {0};
+    const char *file = environment_value(environment, "MIRED_CONFIG");
+    memset(out, 0, sizeof *out);
+    while (*args)
+        if (read_flag(&flags, problem, &args, &file))
+            return -1;
+    set_presets(out);
+    if (!file && !access(DEFAULT_FILE, F_OK))
+        file = DEFAULT_FILE;
+    snprintf(out->file, sizeof out->file, "%s", file ? file : "");
+    if (file && read_file(out, problem))
+        return -1;
+    if (read_environment(out, problem, environment))
+        return -1;
+    for (int s = 0; s < MIRE_SETTING_COUNT; s++)
+        if (flags.settings[s].from)
+            out->settings[s] = flags.settings[s];
+    return 0;
+}
+
+const char *config_text(const struct config *config, enum setting setting)
+{
+    return config->settings[setting].value;
+}
+
+static bool read_number(long *out, const char *text)
+{
+    char *end;
+    errno = 0;
+    *out = strtol(text, &end, 10);
+    return *text && !*end && !errno;
+}
+
+long config_number(const struct config *config, enum setting setting)
+{
+    long value;
+    return read_number(&value, config->settings[setting].value) ? value : strtol(table[setting].preset, NULL, 10);
+}
+
+bool config_flag(const struct config *config, enum setting setting)
+{
+    return !strcmp(config->settings[setting].value, "yes");
+}
+
+bool config_listen(char address_out[64], uint16_t *port_out, const struct config *config)
+{
+    const char *text = config_text(config, MIRE_SET_LISTEN);
+    const char *colon = strrchr(text, ':');
+    unsigned char address[16];
+    long port;
+    if (!colon || !read_number(&port, colon + 1) || port < 0 || port > 65535)
+        return false;
+    size_t len = (size_t)(colon - text);
+    bool is_v6 = len > 2 && text[0] == '[' && text[len - 1] == ']';
+    if (is_v6) {
+        text++;
+        len -= 2;
+    }
+    if (len >= 64)
+        return false;
+    memcpy(address_out, text, len);
+    address_out[len] = '\0';
+    *port_out = (uint16_t)port;
+    return inet_pton(is_v6 ? AF_INET6 : AF_INET, address_out, address) == 1;
+}
+
+bool config_is_loopback(const struct config *config)
+{
+    char address[64];
+    uint16_t port;
+    return config_listen(address, &port, config) && (!strncmp(address, "127.", 4) || !strcmp(address, "::1"));
+}
+
+static bool value_is_good(const struct config *config, int s)
+{
+    const char *value = config->settings[s].value;
+    enum log_level level;
+    char address[64];
+    uint16_t port;
+    long number;
+    switch (table[s].kind) {
+    case KIND_NUMBER:
+        return read_number(&number, value) && number >= table[s].least && number <= table[s].most;
+    case KIND_FLAG:
+        return !strcmp(value, "yes") || !strcmp(value, "no");
+    case KIND_LISTEN:
+        return config_listen(address, &port, config);
+    case KIND_LEVEL:
+        return !log_level_parse(&level, value);
+    case KIND_FORMAT:
+        return !strcmp(value, "text") || !strcmp(value, "json");
+    default:
+        return true;
+    }
+}
+
+int config_check(const struct config *config, FILE *out)
+{
+    int bad = 0;
+    for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
+        if (value_is_good(config, s))
+            continue;
+        bad++;
+        if (out && table[s].kind == KIND_NUMBER)
+            fprintf(out, "%s = %s: must be a number from %ld to %ld\n", table[s].name, config->settings[s].value,
+                    table[s].least, table[s].most);
+        else if (out)
+            fprintf(out, "%s = %s: must be %s\n", table[s].name, config->settings[s].value,
+                    table[s].kind == KIND_FLAG ? "yes or no" : table[s].help);
+    }
+    return bad;
+}
+
+/* Print without what stands between the user's name and the @, or after password=. */
+static void print_url(const char *url, FILE *out)
+{
+    const char *scheme = strstr(url, "://");
+    const char *at = scheme ? strchr(scheme, '@') : NULL;
+    const char *colon = at ? memchr(scheme + 3, ':', (size_t)(at - scheme - 3)) : NULL;
+    const char *word = strstr(url, "password=");
+    if (colon)
+        fprintf(out, "%.*s:***%s", (int)(colon - url), url, at);
+    else if (word)
+        fprintf(out, "%.*spassword=***", (int)(word - url), url);
+    else
+        fprintf(out, "%s", url);
+}
+
+void config_print(const struct config *config, FILE *out)
+{
+    for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
+        fprintf(out, "%-18s = ", table[s].name);
+        if (s == MIRE_SET_DATABASE_URL)
+            print_url(config->settings[s].value, out);
+        else
+            fprintf(out, "%s", config->settings[s].value);
+        fprintf(out, "   (%s)\n", config->settings[s].from);
+    }
+}
+
+void config_help(FILE *out)
+{
+    for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
+        char flag[32];
+        snprintf(flag, sizeof flag, "%s", table[s].name);
+        for (char *c = flag; *c; c++)
+            *c = *c == '_' ? '-' : *c;
+        fprintf(out, "  --%-19s %s%s%s%s\n", flag, table[s].help, *table[s].preset ? " [" : "", table[s].preset,
+                *table[s].preset ? "]" : "");
+    }
+}
+
+int config_conninfo(char *out, size_t room, const struct config *config)
+{
+    const char *url = config_text(config, MIRE_SET_DATABASE_URL);
+    if (!*url)
+        return embedded_find(out, room, config_text(config, MIRE_SET_DATA_DIR)) ? -1 : 0;
+    return (size_t)snprintf(out, room, "%s", url) < room ? 0 : -1;
+}
+
+struct log config_log(const struct config *config)
+{
+    struct log log = {
+        .fd = 2, .least = MIRE_LOG_INFO, .json = !strcmp(config_text(config, MIRE_SET_LOG_FORMAT), "json")};
+    log_level_parse(&log.least, config_text(config, MIRE_SET_LOG_LEVEL));
+    return log;
+}

@@ -1,0 +1,90 @@
+/*
+ * config.h - what mired is told: flags before environment before file before default.
+ *
+ *     --data-dir=DIR      MIRED_DATA_DIR=DIR      data_dir = DIR
+ *
+ * docs/configuration.md lists every setting; the table in config.c is where they are.
+ */
+#ifndef MIRE_DAEMON_CONFIG_H
+#define MIRE_DAEMON_CONFIG_H
+
+#include "base/log.h"
+#include "base/problem.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MIRE_SETTING_MAX 1024 /* bytes of a value, with NUL */
+
+enum setting {
+    MIRE_SET_LISTEN,
+    MIRE_SET_DATABASE_URL,
+    MIRE_SET_DATA_DIR,
+    MIRE_SET_WEB_DIR,
+    MIRE_SET_LOG_LEVEL,
+    MIRE_SET_LOG_FORMAT,
+    MIRE_SET_WORKERS,
+    MIRE_SET_WRITERS,
+    MIRE_SET_HANDLERS,
+    MIRE_SET_CONNECTIONS_MAX,
+    MIRE_SET_IDLE_S,
+    MIRE_SET_BODIES_MAX_MB,
+    MIRE_SET_QUEUE_MAX_MB,
+    MIRE_SET_QUEUE_MAX_REPORTS,
+    MIRE_SET_RETENTION_DAYS,
+    MIRE_SET_SYMBOL_DIRS,
+    MIRE_SET_LOCAL_IMAGES,
+    MIRE_SET_PORT_FILE,
+    MIRE_SET_POSTGRES_BIN,
+    MIRE_SET_SHUTDOWN_S,
+    MIRE_SETTING_COUNT,
+};
+
+struct config {
+    struct {
+        char value[MIRE_SETTING_MAX];
+        const char *from; /* "default", "file", "environment" or "flag"; static */
+    } settings[MIRE_SETTING_COUNT];
+    char file[MIRE_SETTING_MAX]; /* the file that was read; "" if none */
+};
+
+/*
+ * Read all of it.
+ *
+ *   args         flags, NULL-ended; --name value, --name=value, and --config FILE
+ *   environment  NAME=value texts, NULL-ended
+ *
+ * The file is --config, else MIRED_CONFIG, else /etc/mire/mired.conf if there is one.
+ * 0, or -1 with `problem`: something cannot be read or is not a setting. Values are checked by config_check.
+ */
+int config_load(struct config *out, struct problem *problem, char *const *args, char *const *environment);
+
+/* Is every value one? Returns how many are not; each is described on `out` (NULL: nowhere). */
+int config_check(const struct config *config, FILE *out);
+
+/* Print each value and where it is from; the password in database_url is not shown. */
+void config_print(const struct config *config, FILE *out);
+
+/* Print the settings with their defaults, as help for flags. */
+void config_help(FILE *out);
+
+const char *config_text(const struct config *config, enum setting setting);
+long config_number(const struct config *config, enum setting setting);
+bool config_flag(const struct config *config, enum setting setting);
+
+/* Address and port of `listen`; "127.0.0.1:7117" or "[::1]:7117". False if it is not that. */
+bool config_listen(char address_out[64], uint16_t *port_out, const struct config *config);
+
+/* Do all addresses that `listen` names belong to this machine alone? */
+bool config_is_loopback(const struct config *config);
+
+/*
+ * The database a client of this configuration talks to: database_url, or the private cluster in data_dir.
+ * 0, or -1 if neither is there.
+ */
+int config_conninfo(char *out, size_t room, const struct config *config);
+
+struct log config_log(const struct config *config);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * daemon.h - mired's roles: what runs, in which order it starts and stops.
+ *
+ *     start   private cluster -> pool -> migrate, partitions -> workers -> ingest -> http
+ *     stop    http (answers what it has taken) -> ingest -> workers -> pool -> private cluster
+ */
+#ifndef MIRE_DAEMON_DAEMON_H
+#define MIRE_DAEMON_DAEMON_H
+
+#include "daemon/config.h"
+
+enum role {
+    MIRE_ROLE_HTTP = 1, /* take reports in, answer the API */
+    MIRE_ROLE_WORK = 2, /* work on reports */
+    MIRE_ROLE_SERVE = MIRE_ROLE_HTTP | MIRE_ROLE_WORK,
+    MIRE_ROLE_MIGRATE = 0, /* bring the tables up to date and end */
+};
+
+/* Run until SIGTERM or SIGINT. 0 or the program's exit status. */
+int daemon_run(const struct config *config, enum role role);
+
+#endif

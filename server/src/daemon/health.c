@@ -1,0 +1,63 @@
+/*
+ * health.c - is it well, and how much has it done.
+ */
+#include "daemon/health.h"
+
+#include "base/fault.h"
+#include "base/metric.h"
+#include "inbox/inbox.h"
+#include "ingest/ingest.h"
+#include "pg/pg.h"
+#include "work/work.h"
+
+static int get_health(void *context, struct request *request, struct reply *reply)
+{
+    const struct health *health = context;
+    int rc = pg_ping(health->pg);
+    if (rc)
+        return reply_retry(reply, request, 2, "unavailable", "The database does not answer.");
+    text_add(&reply->text, "{\"status\":\"ok\",\"database\":\"ok\",\"version\":\"" MIRE_VERSION "\"}");
+    return reply_json(reply, 200);
+}
+
+/* A database that is away must not keep the other figures from being read. */
+static void add_inbox(struct text *out, struct pg *pg)
+{
+    struct inbox_depth depth;
+    int rc = inbox_depth(&depth, pg);
+    metric_head(out, "mire_database_up", "gauge", "1 while the database answers.");
+    metric_value(out, "mire_database_up", NULL, rc == 0);
+    if (rc)
+        return;
+    metric_head(out, "mire_inbox_reports", "gauge", "Stored reports that wait to be worked on.");
+    metric_value(out, "mire_inbox_reports", NULL, (double)depth.waiting);
+    metric_head(out, "mire_inbox_oldest_seconds", "gauge", "Age of the oldest of them.");
+    metric_value(out, "mire_inbox_oldest_seconds", NULL, (double)depth.oldest_us / 1e6);
+    metric_head(out, "mire_unworked_reports", "gauge", "Reports that could not be worked on.");
+    metric_value(out, "mire_unworked_reports", NULL, (double)depth.unworked);
+}
+
+static int get_metrics(void *context, struct request *request, struct reply *reply)
+{
+    struct health *health = context;
+    struct text *out = &reply->text;
+    (void)request;
+    metric_head(out, "mire_build_info", "gauge", "The version that runs.");
+    metric_value(out, "mire_build_info", "version=\"" MIRE_VERSION "\"", 1);
+    if (health->http)
+        http_metrics(health->http, out);
+    if (health->ingest)
+        ingest_metrics(health->ingest, out);
+    if (health->work)
+        work_metrics(health->work, out);
+    add_inbox(out, health->pg);
+    reply->status = 200;
+    reply->type = "text/plain; version=0.0.4; charset=utf-8";
+    return MIRE_HTTP_DONE;
+}
+
+const struct http_route health_routes[] = {
+    {.method = MIRE_HTTP_GET, .pattern = "/healthz", .handler = get_health},
+    {.method = MIRE_HTTP_GET, .pattern = "/metrics", .handler = get_metrics},
+};
+const size_t health_route_count = sizeof health_routes / sizeof *health_routes;

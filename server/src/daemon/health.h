@@ -1,0 +1,25 @@
+/*
+ * health.h - /healthz and /metrics.
+ */
+#ifndef MIRE_DAEMON_HEALTH_H
+#define MIRE_DAEMON_HEALTH_H
+
+#include "http/http.h"
+
+struct http_server;
+struct ingest;
+struct pg;
+struct work;
+
+/* What is asked. Filled before http_start, but `http`, which is set right after it; any may be NULL but pg. */
+struct health {
+    struct pg *pg;
+    struct http_server *_Atomic http; /* written once by main, read by handlers */
+    struct ingest *ingest;
+    struct work *work;
+};
+
+extern const struct http_route health_routes[];
+extern const size_t health_route_count;
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * main_mired.c - mired [ROLE] [FLAGS]: parses, runs the role, ends.
+ */
+#include "daemon/config.h"
+#include "daemon/daemon.h"
+
+#include <sodium.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void help(FILE *out)
+{
+    fprintf(out, "mired " MIRE_VERSION " - takes hang reports in, works on them, serves the dashboard\n\n"
+                 "usage: mired [serve|http|work|migrate|check] [--config FILE] [flags]\n\n"
+                 "  serve    everything in one process (default)\n"
+                 "  http     take reports in and answer questions\n"
+                 "  work     work on reports\n"
+                 "  migrate  bring the database's tables up to date and end\n"
+                 "  check    read the configuration, print it and what is wrong with it, and end\n\n"
+                 "A flag goes before MIRED_<NAME> in the environment, that before `name = value` in the file.\n\n");
+    config_help(out);
+}
+
+static int check(const struct config *config)
+{
+    config_print(config, stdout);
+    int bad = config_check(config, stdout);
+    if (!config_is_loopback(config))
+        printf("listen is not a loopback address: whoever reaches it can read all reports, there is no sign-in\n");
+    printf(bad ? "%d problem(s)\n" : "no problems\n", bad);
+    return bad ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int role; /* -1: check */
+    } roles[] = {{"serve", MIRE_ROLE_SERVE},
+                 {"http", MIRE_ROLE_HTTP},
+                 {"work", MIRE_ROLE_WORK},
+                 {"migrate", MIRE_ROLE_MIGRATE},
+                 {"check", -1}};
+    static struct config config;
+    struct problem problem = MIRE_PROBLEM_INIT;
+    int role = MIRE_ROLE_SERVE;
+    char **args = argv + (argc > 0);
+    if (*args && (!strcmp(*args, "--help") || !strcmp(*args, "-h"))) {
+        help(stdout);
+        return 0;
+    }
+    if (*args && !strcmp(*args, "--version")) {
+        puts("mired " MIRE_VERSION);
+        return 0;
+    }
+    if (*args && **args != '-') {
+        size_t at = 0;
+        while (at < sizeof roles / sizeof *roles && strcmp(roles[at].name, *args) != 0)
+            at++;
+        if (at == sizeof roles / sizeof *roles) {
+            fprintf(stderr, "mired: there is no role %s; mired --help lists them\n", *args);
+            return 2;
+        }
+        role = roles[at].role;
+        args++;
+    }
+    if (sodium_init() < 0 || config_load(&config, &problem, args, environ)) {
+        fprintf(stderr, "mired: %s\n", problem.text);
+        return 2;
+    }
+    if (role < 0)
+        return check(&config);
+    if (config_check(&config, stderr))
+        return 2;
+    return daemon_run(&config, (enum role)role);
+}

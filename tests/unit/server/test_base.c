@@ -1,0 +1,150 @@
+/*
+ * test_base.c - identifiers, texts, logs, clocks, metrics.
+ */
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/metric.h"
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void a_uuid_reads_as_it_is_written(void **state)
+{
+    (void)state;
+    struct uuid made, read;
+    char text[MIRE_UUID_TEXT];
+    uuid_make(&made, 1700000000123456);
+    uuid_format(text, &made);
+    assert_true(uuid_parse(&read, text, strlen(text)));
+    assert_memory_equal(read.bytes, made.bytes, 16);
+    assert_true(uuid_is_v7(&made));
+    assert_true(uuid_wall_us(&made) == 1700000000123000);
+}
+
+static void what_is_no_uuid_is_refused(void **state)
+{
+    (void)state;
+    struct uuid out;
+    static const char *const bad[] = {"", "0193", "018bcfe568007bcf8bcfe568007bcf8b0000",
+                                      "018bcfe5-6800-7bcf-8bcf-e568007bcf8g", "018bcfe5x6800-7bcf-8bcf-e568007bcf8a"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(uuid_parse(&out, bad[i], strlen(bad[i])));
+}
+
+static void a_slot_never_changes(void **state)
+{
+    (void)state;
+    struct uuid uuid;
+    assert_true(uuid_parse(&uuid, "018bcfe5-6800-7bcf-8bcf-e568007bcf8a", 36));
+    assert_int_equal(uuid_slot(&uuid), 48);
+    int seen[MIRE_SLOT_COUNT] = {0};
+    for (int i = 0; i < 20000; i++) {
+        uuid_make(&uuid, 1700000000000000);
+        seen[uuid_slot(&uuid)]++;
+    }
+    for (int i = 0; i < MIRE_SLOT_COUNT; i++)
+        assert_in_range(seen[i], 150, 500);
+}
+
+static void a_key_has_its_form_and_a_hash(void **state)
+{
+    (void)state;
+    char key[MIRE_KEY_TEXT], other[MIRE_KEY_TEXT];
+    uint8_t hash[MIRE_KEY_HASH], again[MIRE_KEY_HASH];
+    key_make(key);
+    key_make(other);
+    assert_string_not_equal(key, other);
+    assert_true(key_is_wellformed(key, strlen(key)));
+    key_hash(hash, key, strlen(key));
+    key_hash(again, key, strlen(key));
+    assert_memory_equal(hash, again, sizeof hash);
+    assert_false(key_is_wellformed("mk_short", 8));
+    key[5] = 'A';
+    assert_false(key_is_wellformed(key, strlen(key)));
+}
+
+static void text_escapes_for_json(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add_json(&text, "a\"\\\n\x01\xc3\xa4\xff\xed\xa0\x80", 11);
+    assert_string_equal(text.bytes, "\"a\\\"\\\\\\n\\u0001\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+    text_fini(&text);
+    for (int i = 0; i < 1000; i++)
+        text_printf(&text, "%d,", i);
+    assert_int_equal(text.len, 3890);
+    assert_false(text_failed(&text));
+    text_fini(&text);
+}
+
+static void log_lines_have_fields(void **state)
+{
+    (void)state;
+    int ends[2];
+    char line[256] = "";
+    assert_int_equal(pipe(ends), 0);
+    struct log log = {.fd = ends[1], .least = MIRE_LOG_INFO, .json = true};
+    log_event(&log, MIRE_LOG_DEBUG, "not.seen");
+    log_event(&log, MIRE_LOG_WARN, "seen", LOG_TEXT("why", "a \"b\""), LOG_NUMBER("n", -3));
+    assert_true(read(ends[0], line, sizeof line - 1) > 0);
+    assert_non_null(strstr(line, ",\"level\":\"warn\",\"event\":\"seen\",\"why\":\"a \\\"b\\\"\",\"n\":-3}\n"));
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void instants_are_written_in_utc(void **state)
+{
+    (void)state;
+    char text[32];
+    clock_format(text, 1700000000123456);
+    assert_string_equal(text, "2023-11-14T22:13:20.123Z");
+    clock_format(text, -1);
+    assert_string_equal(text, "1969-12-31T23:59:59.999Z");
+    assert_int_equal(clock_day(-1), -1);
+    assert_int_equal(clock_day(86400000000), 1);
+}
+
+static void a_histogram_adds_up(void **state)
+{
+    (void)state;
+    struct text out = {0};
+    struct histogram histogram = {.first = 1, .unit = 1};
+    histogram_count(&histogram, 1);
+    histogram_count(&histogram, 2);
+    histogram_count(&histogram, 1000000);
+    histogram_write(&out, "x", "help", &histogram);
+    assert_non_null(strstr(out.bytes, "x_bucket{le=\"1\"} 1\nx_bucket{le=\"2\"} 2\n"));
+    assert_non_null(strstr(out.bytes, "x_bucket{le=\"+Inf\"} 3\nx_sum 1000003\nx_count 3\n"));
+    text_fini(&out);
+}
+
+static void faults_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(fault_name(MIRE_FAULT_AWAY), "away");
+    assert_string_equal(fault_name(MIRE_FAULT_BROKEN), "broken");
+    assert_string_equal(fault_name(-99), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_uuid_reads_as_it_is_written),
+        cmocka_unit_test(what_is_no_uuid_is_refused),
+        cmocka_unit_test(a_slot_never_changes),
+        cmocka_unit_test(a_key_has_its_form_and_a_hash),
+        cmocka_unit_test(text_escapes_for_json),
+        cmocka_unit_test(log_lines_have_fields),
+        cmocka_unit_test(instants_are_written_in_utc),
+        cmocka_unit_test(a_histogram_adds_up),
+        cmocka_unit_test(faults_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

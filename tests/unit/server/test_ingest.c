@@ -1,0 +1,306 @@
+/*
+ * test_ingest.c - the door with a store in memory: who is let in, what is answered, where the queue ends.
+ */
+#include "base/fault.h"
+#include "ingest/ingest.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A store that can be held shut, and fails as it is told. */
+struct store {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool shut; /* batches wait */
+    int fault; /* what a batch with more than `fault_over` rows returns */
+    size_t fault_over;
+    int fault_times; /* so often; -1: always */
+    int batches;
+    int rows;
+    int key_lookups;
+};
+
+static int check(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
+                 const char *encoding)
+{
+    (void)context;
+    (void)encoding;
+    uuid_make(&out->report_id, 1700000000000000);
+    out->format = "mire";
+    problem_set(problem, "report.schema", "no");
+    return len && *(const char *)body == '{' ? MIRE_CHECK_GOOD : MIRE_CHECK_INVALID;
+}
+
+static int key_find(void *context, int32_t *app_out, const uint8_t hash[MIRE_KEY_HASH])
+{
+    struct store *store = context;
+    uint8_t good[MIRE_KEY_HASH];
+    store->key_lookups++;
+    key_hash(good, "mk_goodgoodgoodgoodgoodgoodgoodgoodgoodgood", 43);
+    *app_out = 7;
+    return memcmp(good, hash, sizeof good) ? 1 : 0;
+}
+
+static int store_batch(void *context, const struct inbox_row *rows, size_t count)
+{
+    struct store *store = context;
+    int rc = 0;
+    (void)rows;
+    pthread_mutex_lock(&store->mutex);
+    while (store->shut)
+        pthread_cond_wait(&store->changed, &store->mutex);
+    store->batches++;
+    if (store->fault && count > store->fault_over && store->fault_times) {
+        store->fault_times--;
+        rc = store->fault;
+    } else {
+        store->rows += (int)count;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    return rc;
+}
+
+/* One request and whether it was answered. */
+struct sent {
+    struct request request; /* first */
+    struct reply reply;
+    struct arena arena;
+    struct http_pair headers[2];
+    struct store *store;
+    bool answered;
+};
+
+static void finish(struct request *request)
+{
+    struct sent *sent = (struct sent *)request;
+    pthread_mutex_lock(&sent->store->mutex);
+    sent->answered = true;
+    pthread_cond_broadcast(&sent->store->changed);
+    pthread_mutex_unlock(&sent->store->mutex);
+}
+
+struct fixture {
+    struct store store;
+    struct ingest *ingest;
+    struct sent sent[8];
+};
+
+static void start(struct fixture *fixture)
+{
+    struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
+    options.needs = (struct ingest_needs){.check = check,
+                                          .key_context = &fixture->store,
+                                          .key_find = key_find,
+                                          .store_context = &fixture->store,
+                                          .store_batch = store_batch};
+    options.writers = 1;
+    options.queue_rows_max = 4;
+    options.queue_bytes_max = 1000;
+    assert_int_equal(ingest_start(&fixture->ingest, &options), 0);
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    pthread_mutex_init(&fixture->store.mutex, NULL);
+    pthread_cond_init(&fixture->store.changed, NULL);
+    start(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    ingest_stop(fixture->ingest);
+    for (size_t i = 0; i < 8; i++) {
+        arena_fini(&fixture->sent[i].arena);
+        text_fini(&fixture->sent[i].reply.text);
+    }
+    free(fixture);
+    return 0;
+}
+
+/* Call the handler as http would. */
+static int post(struct fixture *fixture, int n, const char *key, const void *body, size_t len)
+{
+    struct sent *sent = &fixture->sent[n];
+    arena_fini(&sent->arena);
+    text_fini(&sent->reply.text);
+    memset(sent, 0, sizeof *sent);
+    arena_init(&sent->arena, 1 << 20);
+    sent->store = &fixture->store;
+    sent->headers[0] = (struct http_pair){"Authorization", key};
+    sent->headers[1] = (struct http_pair){"Content-Type", "application/json; charset=utf-8"};
+    sent->request = (struct request){.headers = sent->headers,
+                                     .header_count = 2,
+                                     .body = body,
+                                     .body_len = len,
+                                     .may_block = true,
+                                     .arena = &sent->arena,
+                                     .reply = &sent->reply,
+                                     .finish = finish};
+    return ingest_routes[0].handler(fixture->ingest, &sent->request, &sent->reply);
+}
+
+static void await(struct fixture *fixture, int n)
+{
+    pthread_mutex_lock(&fixture->store.mutex);
+    while (!fixture->sent[n].answered)
+        pthread_cond_wait(&fixture->store.changed, &fixture->store.mutex);
+    pthread_mutex_unlock(&fixture->store.mutex);
+}
+
+static void shut(struct store *store, bool is_shut)
+{
+    pthread_mutex_lock(&store->mutex);
+    store->shut = is_shut;
+    pthread_cond_broadcast(&store->changed);
+    pthread_mutex_unlock(&store->mutex);
+}
+
+#define GOOD "Bearer mk_goodgoodgoodgoodgoodgoodgoodgoodgoodgood"
+
+static void a_stored_report_is_answered_202(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    await(f, 0);
+    assert_int_equal(f->sent[0].reply.status, 202);
+    assert_non_null(strstr(f->sent[0].reply.text.bytes, "\"report_id\":\""));
+    assert_int_equal(f->store.rows, 1);
+}
+
+static void nothing_is_answered_before_it_is_stored(void **state)
+{
+    struct fixture *f = *state;
+    shut(&f->store, true);
+    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    pthread_mutex_lock(&f->store.mutex);
+    assert_false(f->sent[0].answered);
+    pthread_mutex_unlock(&f->store.mutex);
+    shut(&f->store, false);
+    await(f, 0);
+    assert_int_equal(f->sent[0].reply.status, 202);
+}
+
+static void an_unknown_key_is_401_and_is_asked_for_once(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(post(f, 0, "Bearer mk_badbadbadbadbadbadbadbadbadbadbadbadbadbadba", "{}", 2), MIRE_HTTP_DONE);
+        assert_int_equal(f->sent[0].reply.status, 401);
+    }
+    assert_int_equal(f->store.key_lookups, 1);
+    assert_int_equal(post(f, 0, "Bearer nonsense", "{}", 2), MIRE_HTTP_DONE);
+    assert_int_equal(f->sent[0].reply.status, 401);
+    assert_int_equal(post(f, 0, "Basic x", "{}", 2), MIRE_HTTP_DONE);
+    assert_int_equal(f->sent[0].reply.status, 401);
+    assert_int_equal(f->store.key_lookups, 1);
+}
+
+static void a_network_thread_does_not_wait_for_a_key(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    await(f, 0);
+    struct sent *sent = &f->sent[1];
+    assert_int_equal(post(f, 1, GOOD, "x", 1), MIRE_HTTP_DONE); /* fills it in; the key is known now */
+    sent->request.may_block = false;
+    sent->headers[0].value = "Bearer mk_otherotherotherotherotherotherotherother";
+    assert_int_equal(ingest_routes[0].handler(f->ingest, &sent->request, &sent->reply), MIRE_HTTP_BLOCKS);
+}
+
+static void a_bad_body_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(post(f, 0, GOOD, "x", 1), MIRE_HTTP_DONE);
+    assert_int_equal(f->sent[0].reply.status, 422);
+    f->sent[0].headers[1].value = "text/plain";
+    assert_int_equal(ingest_routes[0].handler(f->ingest, &f->sent[0].request, &f->sent[0].reply), MIRE_HTTP_DONE);
+    assert_int_equal(f->sent[0].reply.status, 415);
+}
+
+static void a_full_queue_is_503(void **state)
+{
+    struct fixture *f = *state;
+    char large[600] = "{";
+    shut(&f->store, true);
+    assert_int_equal(post(f, 0, GOOD, large, sizeof large), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 1, GOOD, large, sizeof large), MIRE_HTTP_DONE); /* bytes */
+    assert_int_equal(f->sent[1].reply.status, 503);
+    assert_string_equal(f->sent[1].reply.headers[0].name, "Retry-After");
+    for (int i = 1; i < 4; i++)
+        assert_int_equal(post(f, i, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    assert_int_equal(post(f, 4, GOOD, "{}", 2), MIRE_HTTP_DONE); /* rows */
+    assert_int_equal(f->sent[4].reply.status, 503);
+    shut(&f->store, false);
+    for (int i = 0; i < 4; i++) {
+        await(f, i);
+        assert_int_equal(f->sent[i].reply.status, 202);
+    }
+    assert_int_equal(post(f, 5, GOOD, large, sizeof large), MIRE_HTTP_LATER);
+    await(f, 5);
+}
+
+static void an_unsure_commit_is_done_again(void **state)
+{
+    struct fixture *f = *state;
+    f->store.fault = MIRE_FAULT_AWAY;
+    f->store.fault_times = 1;
+    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    await(f, 0);
+    assert_int_equal(f->sent[0].reply.status, 202);
+    assert_int_equal(f->store.batches, 2);
+}
+
+static void a_store_that_is_away_is_503(void **state)
+{
+    struct fixture *f = *state;
+    f->store.fault = MIRE_FAULT_AWAY;
+    f->store.fault_times = -1;
+    assert_int_equal(post(f, 0, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    await(f, 0);
+    assert_int_equal(f->sent[0].reply.status, 503);
+    assert_int_equal(f->store.rows, 0);
+}
+
+static void one_bad_row_does_not_take_the_others_with_it(void **state)
+{
+    struct fixture *f = *state;
+    f->store.fault = MIRE_FAULT_SQL;
+    f->store.fault_over = 1;
+    f->store.fault_times = -1;
+    shut(&f->store, true);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(post(f, i, GOOD, "{}", 2), MIRE_HTTP_LATER);
+    shut(&f->store, false);
+    for (int i = 0; i < 4; i++) {
+        await(f, i);
+        assert_int_equal(f->sent[i].reply.status, 202);
+    }
+    assert_int_equal(f->store.rows, 4);
+}
+
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FIXTURE(a_stored_report_is_answered_202),
+        WITH_FIXTURE(nothing_is_answered_before_it_is_stored),
+        WITH_FIXTURE(an_unknown_key_is_401_and_is_asked_for_once),
+        WITH_FIXTURE(a_network_thread_does_not_wait_for_a_key),
+        WITH_FIXTURE(a_bad_body_is_refused),
+        WITH_FIXTURE(a_full_queue_is_503),
+        WITH_FIXTURE(an_unsure_commit_is_done_again),
+        WITH_FIXTURE(a_store_that_is_away_is_503),
+        WITH_FIXTURE(one_bad_row_does_not_take_the_others_with_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
