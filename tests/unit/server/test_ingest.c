@@ -193,7 +193,7 @@ static void an_unknown_key_is_401_and_is_asked_for_once(void **state)
 {
     struct fixture *f = *state;
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(post(f, 0, "Bearer mk_badbadbadbadbadbadbadbadbadbadbadbadbadbadba", "{}", 2), MIRE_HTTP_DONE);
+        assert_int_equal(post(f, 0, "Bearer mk_badbadbadbadbadbadbadbadbadbadbadbadbadb", "{}", 2), MIRE_HTTP_DONE);
         assert_int_equal(f->sent[0].reply.status, 401);
     }
     assert_int_equal(f->store.key_lookups, 1);
