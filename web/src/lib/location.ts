@@ -1,6 +1,6 @@
 /* The address bar as a signal. A change of filter replaces the entry, a move to another page adds one. */
 import { batch, computed, signal } from '@preact/signals';
-import { formatPage, formatQuery, type Page, parsePage, parseQuery, type Query } from '../model/view';
+import { formatPage, formatQuery, type Page, parsePage, parseQuery, type Query, unfoldReport } from '../model/view';
 
 const place = signal({ path: location.pathname, search: location.search });
 
@@ -8,9 +8,12 @@ export const page = computed<Page>(() => parsePage(place.value.path));
 export const query = computed<Query>(() => parseQuery(place.value.search));
 
 function read(): void {
+  const issue = unfoldReport(location.pathname, location.search);
+  if (issue) history.replaceState(null, '', issue);
   place.value = { path: location.pathname, search: location.search };
 }
 
+read();
 addEventListener('popstate', read);
 
 export function go(to: string, replace = false): void {

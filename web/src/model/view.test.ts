@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEFAULTS, formatPage, formatQuery, parsePage, parseQuery, type Query, TABS } from './view';
+import { DEFAULTS, formatPage, formatQuery, parsePage, parseQuery, type Query, TABS, unfoldReport } from './view';
 
 /* Small generator with a seed, so that a failure can be run again. */
 function random(seed: number) {
@@ -52,6 +52,13 @@ it('defaults are dropped and unknown keys kept', () => {
 
 it('nonsense falls back to the default', () => {
   expect(parseQuery('?tab=nope&by=x&s=-1&fz=zz&tz=mars')).toEqual({ ...DEFAULTS, tab: 'stack' });
+});
+
+it('the path of a report leads to its issue with the report chosen', () => {
+  expect(unfoldReport('/shop/issues/H-1/reports/01a19c85', '?t=24h')).toBe(
+    '/shop/issues/H-1?t=24h&tab=stack&n=01a19c85',
+  );
+  expect(unfoldReport('/shop/issues/H-1', '')).toBeNull();
 });
 
 it('pages are told from paths', () => {

@@ -75,6 +75,12 @@ export function parsePage(path: string): Page {
   return { name: 'lost' };
 }
 
+/* Permalinks of a report name it in the path; here that is the report cursor of its issue. Null if it is no such path. */
+export function unfoldReport(path: string, search: string): string | null {
+  const match = /^(\/[^/]+\/issues\/H-\d+)\/reports\/([\w-]{1,64})\/?$/.exec(path);
+  return match ? match[1] + formatQuery({ ...parseQuery(search), n: match[2]!, tab: 'stack' }) : null;
+}
+
 export function formatPage(page: Page): string {
   switch (page.name) {
     case 'overview':

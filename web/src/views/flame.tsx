@@ -31,12 +31,15 @@ export function FlameTab({ app, id, view }: { app: string; id: string; view: 'fl
   );
 }
 
-/* Frames the server folded away under `tree`'s frame i. */
+/* Whether frame i stands for callees the server left out because they were too many. */
+function isOther(tree: Tree, i: number): boolean {
+  return nameOf(tree, i) === 'other' && imageOf(tree, i) === '';
+}
+
+/* Whether the server left callees out somewhere under frame i. */
 function folded(tree: Tree, i: number): boolean {
-  const { hash } = tree.flame;
   for (let k = i; k < tree.size; k++) {
-    if (nameOf(tree, k) !== 'other' || imageOf(tree, k) !== '' || hash[k] === undefined) continue;
-    for (let up = k; up >= 0; up = tree.flame.parent[up]!) if (up === i) return true;
+    if (isOther(tree, k) && path(tree, k).includes(i)) return true;
   }
   return false;
 }
@@ -162,14 +165,22 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
     if (chosen >= 0) drawn.current?.reveal(chosen);
   }, [chosen]);
 
-  const zoomTo = (i: number) => patch({ fz: i > 0 ? (tree.flame.hash[i] ?? '') : '' }, true);
+  /* What was left out has no frames to zoom to: its caller is asked for again, in full. */
+  const zoomTo = (i: number) => {
+    const to = i > 0 && isOther(tree, i) ? tree.flame.parent[i]! : i;
+    patch({ fz: to > 0 ? (tree.flame.hash[to] ?? '') : '' }, true);
+  };
+  const zoomOut = () => {
+    const caller = trail.flame.parent[byHash(trail, query.value.fz)] ?? 0;
+    patch({ fz: caller > 0 ? trail.flame.hash[caller]! : '' }, true);
+  };
   const onKey = (event: KeyboardEvent) => {
     const from = chosen >= 0 ? chosen : zoomed;
     const ways = { ArrowDown: 'in', ArrowUp: 'out', ArrowLeft: 'left', ArrowRight: 'right' } as const;
     const way = ways[event.key as keyof typeof ways];
     if (way) select(tree, chosen < 0 ? zoomed : step(tree, from, way));
     else if (event.key === 'Enter') zoomTo(from);
-    else if (event.key === 'Backspace') zoomTo(Math.max(0, tree.flame.parent[zoomed]!));
+    else if (event.key === 'Backspace') zoomOut();
     else if (event.key === 'Escape') zoomTo(0);
     else return;
     event.preventDefault();

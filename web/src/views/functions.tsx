@@ -35,6 +35,7 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
         <caption class="offscreen">Functions by time</caption>
         <thead>
           <tr>
+            <td class="share" />
             {COLUMNS.map(([key, label]) => (
               <th
                 key={key}
@@ -53,13 +54,9 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
         <tbody>
           {rows.slice(0, MOST_ROWS).map((row) => (
             <tr key={`${row.name}\n${row.image}`}>
-              <td class="num share">
-                <Bar share={row.self / all} kind={`r-${row.role}`} />
-                <span>{duration(row.self)}</span> <span class="dim">{percent(row.self / all, LANG)}</span>
-              </td>
-              <td class="num">
-                {duration(row.total)} <span class="dim">{percent(row.total / all, LANG)}</span>
-              </td>
+              <td class="share">{row.self > 0 ? <Bar share={row.self / all} kind={`r-${row.role}`} /> : null}</td>
+              <Time value={row.self} all={all} />
+              <Time value={row.total} all={all} />
               <th scope="row">
                 <button type="button" class="link fn" onClick={() => show(row.widest)}>
                   {row.name}
@@ -77,5 +74,17 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
         </p>
       ) : null}
     </div>
+  );
+}
+
+function Time({ value, all }: { value: number; all: number }): JSX.Element {
+  return (
+    <td class="num">
+      {value > 0 ? (
+        <>
+          {duration(value)} <span class="dim">{percent(value / all, LANG)}</span>
+        </>
+      ) : null}
+    </td>
   );
 }

@@ -106,9 +106,11 @@ function StatusLine({ app }: { app: string }): JSX.Element {
     <footer class="status">
       {data ? (
         <>
-          <span>
-            Data through <Moment at={data.range.as_of} seconds />
-          </span>
+          {data.totals.reports > 0 ? (
+            <span>
+              Data through <Moment at={data.range.as_of} seconds />
+            </span>
+          ) : null}
           <span>{exact(data.totals.reports, LANG)} reports in range</span>
           <span>{data.waiting === 0 ? 'none waiting' : `${exact(data.waiting, LANG)} waiting to be worked on`}</span>
           {data.unworked > 0 ? <span class="bad-text">{exact(data.unworked, LANG)} could not be worked on</span> : null}
