@@ -1,36 +1,49 @@
 /*
- * work.h - claimed report -> derived rows, on a few worker threads.
+ * work.h - takes reports from the inbox through the stages into rows.
  *
- * A worker claims a few reports, takes them through the stages of stages.c and commits everything in one transaction.
- * It waits for the inbox's bell, or a second, whichever is first.
+ *     claim -> decode -> symbolicate -> feature -> cluster -> aggregate -> finish -> COMMIT
+ *
+ * One report, one transaction: the claim, all that is derived and the removal from the inbox commit together or not at
+ * all. Killed anywhere, the report is worked on again and counted once. A report that cannot be read goes to unworked
+ * at once; one that fails otherwise is tried again later, a few times, and holds up no other.
+ *
+ * Threads: each worker has its own connection, symbols and arena; they share the rule pack, which never changes.
  */
 #ifndef MIRE_WORK_WORK_H
 #define MIRE_WORK_WORK_H
 
+#include "inbox/inbox.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-struct inbox_bell;
 struct log;
-struct pg;
 struct text;
 struct work;
 
 struct work_options {
-    struct pg *pg;           /* borrowed until work_stop returns */
-    struct inbox_bell *bell; /* borrowed; NULL: only polls */
+    struct pg *pg; /* a connection for each worker must come free */
     const struct log *log;
-    int threads;
-    const char *cache_dir;          /* unpacked debug files; exists and is ours; borrowed */
-    const char *const *symbol_dirs; /* roots with .build-id/xx/yyyy.debug below; borrowed */
+    struct inbox_bell *bell; /* rung when reports arrive; NULL: look once a second */
+    int threads;             /* 1.. */
+    const char *rules_path;  /* a rule pack; NULL: the built-in one */
+    const char
+        *cache_dir; /* where uploaded debug files are unpacked; may be emptied at any time; NULL: they are not used */
+    const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
-    bool local_images; /* also open an image's own path on this machine, if its build id is the same */
+    bool local_images; /* also read the images' own paths on this machine, if the build ids are the same */
 };
 
-/* Start the workers. 0 or a fault. */
+#define MIRE_WORK_OPTIONS_INIT \
+    {                          \
+        .threads = 2           \
+    }
+
+/* Start the workers. Options are borrowed until work_stop. 0, or a fault, logged (MIRE_FAULT_BROKEN: the rule pack is
+ * wrong). */
 int work_start(struct work **out, const struct work_options *options);
 
-/* Let every worker finish the report it is at, and stop them. NULL is fine. */
+/* Let every worker end the report it is at, then stop. NULL is fine. */
 void work_stop(struct work *work);
 
 /* Append counters in Prometheus' format. */

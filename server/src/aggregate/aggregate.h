@@ -1,0 +1,41 @@
+/*
+ * aggregate.h - report + issue -> the rows that are added: the hang, and what it adds to the counters of its hour.
+ */
+#ifndef MIRE_AGGREGATE_AGGREGATE_H
+#define MIRE_AGGREGATE_AGGREGATE_H
+
+#include "model/report.h"
+#include "model/rows.h"
+
+#define MIRE_AGGREGATE_TEXT_MAX 255 /* bytes of a text that rows are found by; longer ones are cut */
+#define MIRE_AGGREGATE_WEIGHT_MAX \
+    1000000 /* hangs one report may stand for: nobody samples thinner than one in a million */
+
+/* What is known of a report besides its content. */
+struct aggregate_facts {
+    struct report_key key;
+    int32_t app_id;
+    int64_t received_us;
+    int64_t version_id;
+    int64_t issue_id;
+    const char *category;
+    const char *reason;
+    int32_t rules_version;
+    size_t frame_count;
+    size_t unresolved_count;
+};
+
+struct aggregate_rows {
+    struct hang_row hang;
+    struct hour_row hour;
+};
+
+/* The rows. Texts are borrowed from report and facts. */
+void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts);
+
+/*
+ * Length of a text cut to MIRE_AGGREGATE_TEXT_MAX bytes, between two characters.
+ */
+size_t aggregate_text_length(const char *text);
+
+#endif

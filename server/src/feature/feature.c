@@ -1,0 +1,224 @@
+/*
+ * feature.c - classes of all places, the path that holds the time, the two callers on it, and the key.
+ */
+#include "feature/feature.h"
+#include "feature/hot.h"
+#include "feature/reason.h"
+#include "feature/tree.h"
+
+#include "base/fault.h"
+#include "base/id.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct finding {
+    struct arena *arena;
+    struct resolved *doc;
+    const struct report *report;
+    enum rule_class *classes; /* per place */
+    uint32_t *functions;      /* per place */
+    struct tree_path path;
+};
+
+const char *category_name(enum hang_category category)
+{
+    static const char *const names[] = {"hang", "launch", "background", "killed"};
+    return names[category];
+}
+
+const char *reason_name(enum hang_reason reason)
+{
+    static const char *const names[] = {"unknown", "cpu", "io", "lock", "sleep", "wait"};
+    return names[reason];
+}
+
+static enum hang_category category_of(const struct report_hang *hang)
+{
+    if (hang->foreground_known && !hang->foreground)
+        return MIRE_CATEGORY_BACKGROUND;
+    if (hang->open)
+        return MIRE_CATEGORY_KILLED;
+    return hang->launch ? MIRE_CATEGORY_LAUNCH : MIRE_CATEGORY_HANG;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Path of the module with that base name; the base name itself if the report has none. */
+static const char *path_of(const struct report *report, const char *image)
+{
+    for (size_t i = 0; i < report->image_count; i++)
+        if (!strcmp(base_name(report->images[i].name), image))
+            return report->images[i].name;
+    return image;
+}
+
+/*
+ * A rule, else the module: the program's own executable and what no rule calls system is app; an address outside all
+ * modules is nobody's.
+ */
+static enum rule_class classify(const struct finding *f, const struct rules *rules, const struct resolved_place *place)
+{
+    const char *path = path_of(f->report, place->image);
+    const char *function = place->named ? place->function : "";
+    bool own = path[0] && !strcmp(path, f->report->process.path);
+    enum rule_class class = place->image[0] ? rules_classify(rules, path, function) : MIRE_CLASS_NONE;
+    if (own && class == MIRE_CLASS_SYSTEM)
+        class = MIRE_CLASS_APP;
+    if (class == MIRE_CLASS_NONE && place->image[0])
+        class = MIRE_CLASS_APP;
+    return class;
+}
+
+static int classify_all(struct finding *f, const struct rules *rules)
+{
+    struct resolved *doc = f->doc;
+    struct resolved_place *places = arena_array(f->arena, doc->place_count, sizeof *places);
+    f->classes = arena_array(f->arena, doc->place_count, sizeof *f->classes);
+    if (!places || !f->classes)
+        return MIRE_FAULT_MEMORY;
+    if (doc->place_count)
+        memcpy(places, doc->places, doc->place_count * sizeof *places);
+    for (size_t p = 0; p < doc->place_count; p++) {
+        f->classes[p] = classify(f, rules, &places[p]);
+        places[p].role = rule_role(f->classes[p]);
+    }
+    doc->places = places;
+    return 0;
+}
+
+static enum rule_class class_at(const struct finding *f, size_t step)
+{
+    return f->classes[f->path.steps[step].place];
+}
+
+/* Step of the path to blame; count if there is no path. *how says why it. */
+static size_t find_caller1(const struct finding *f, const char **how)
+{
+    size_t count = f->path.count;
+    *how = "deepest app frame of the path";
+    for (size_t i = count; i-- > 0;)
+        if (class_at(f, i) == MIRE_CLASS_APP)
+            return i;
+    *how = "no app frame on the path: deepest named frame of a library";
+    for (size_t i = count; i-- > 0;)
+        if (f->doc->places[f->path.steps[i].place].named &&
+            (class_at(f, i) == MIRE_CLASS_SYSTEM || class_at(f, i) == MIRE_CLASS_DISPATCH))
+            return i;
+    *how = "nothing but runtime on the path: its deepest frame";
+    return count ? count - 1 : 0;
+}
+
+/* Step of the scene: the first app frame inside the innermost dispatch above Caller1, else the first app frame of all.
+ */
+static size_t find_caller2(const struct finding *f, size_t caller1)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < caller1; i++)
+        if (class_at(f, i) == MIRE_CLASS_DISPATCH)
+            from = i + 1;
+    for (size_t i = from; i < caller1; i++)
+        if (class_at(f, i) == MIRE_CLASS_APP)
+            return i;
+    return caller1;
+}
+
+/* Where suffixes begin that compilers and linkers add to a function's name: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5
+ */
+static size_t plain_length(const char *name)
+{
+    static const char *const marks[] = {".part.",     ".constprop.", ".isra.",  ".cold",
+                                        ".lto_priv.", ".llvm.",      " [clone", "@"};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *mark = strstr(name, marks[i]);
+        if (mark && mark != name && (size_t)(mark - name) < len)
+            len = (size_t)(mark - name);
+    }
+    return len;
+}
+
+/* libfoo.so.1.2.3 -> libfoo.so: the version of a library does not make another feature. */
+static size_t module_length(const char *image)
+{
+    const char *so = strstr(image, ".so.");
+    return so && isdigit((unsigned char)so[4]) ? (size_t)(so - image) + 3 : strlen(image);
+}
+
+static int describe(struct caller *out, const struct finding *f, size_t step)
+{
+    if (!f->path.count) {
+        *out = (struct caller){"(no stack)", "", ""};
+        return 0;
+    }
+    const struct resolved_place *place = &f->doc->places[f->path.steps[step].place];
+    size_t len = place->named ? plain_length(place->function) : strlen(place->function);
+    out->function = arena_copy(f->arena, place->function, len);
+    out->image = place->image;
+    out->place = place->file[0] ? arena_printf(f->arena, "%s:%u", place->file, place->line) : "";
+    return out->function && out->place ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* What the key is made of: parts, each ended by a zero byte, none of which can hold one. */
+static int make_key(struct feature *out, struct arena *arena)
+{
+    char *parts = arena_printf(arena, "%s%c%.*s%c%s%c%.*s%c%s%c%s", out->caller1.function, 0,
+                               (int)module_length(out->caller1.image), out->caller1.image, 0, out->caller2.function, 0,
+                               (int)module_length(out->caller2.image), out->caller2.image, 0,
+                               category_name(out->category), 0, reason_name(out->reason));
+    if (!parts)
+        return MIRE_FAULT_MEMORY;
+    size_t len = strlen(out->caller1.function) + module_length(out->caller1.image) + strlen(out->caller2.function) +
+                 module_length(out->caller2.image) + strlen(category_name(out->category)) +
+                 strlen(reason_name(out->reason)) + 5;
+    hash_blake2b(out->key, sizeof out->key, parts, len);
+    return 0;
+}
+
+static int find_callers(struct feature *out, struct finding *f)
+{
+    const char *how = "no sample has a stack";
+    size_t one = 0;
+    size_t two = 0;
+    uint64_t held = 0;
+    if (f->path.count) {
+        one = find_caller1(f, &how);
+        two = find_caller2(f, one);
+        held = f->path.steps[one].weight;
+        uint32_t *functions = f->functions;
+        f->doc->hot.caller1 = hot_frame(f->doc, functions, functions[f->path.steps[one].place], false);
+        f->doc->hot.caller2 = hot_frame(f->doc, functions, functions[f->path.steps[two].place], true);
+    }
+    int rc = describe(&out->caller1, f, one);
+    if (!rc)
+        rc = describe(&out->caller2, f, two);
+    if (rc)
+        return rc;
+    unsigned share = f->path.total ? (unsigned)(held * 100 / f->path.total) : 0;
+    out->why = arena_printf(f->arena, "%s holds %u %% of the sampled time (%s)", out->caller1.function, share, how);
+    return out->why ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
+                 const struct rules *rules)
+{
+    struct finding f = {.arena = arena, .doc = doc, .report = report};
+    *out = (struct feature){.category = category_of(&report->hang), .rules_version = rules_version(rules)};
+    int rc = classify_all(&f, rules);
+    if (!rc)
+        rc = tree_functions(&f.functions, arena, doc);
+    if (!rc)
+        rc = hot_find(doc, arena, f.functions);
+    if (!rc)
+        rc = tree_path(&f.path, arena, doc, f.functions, MIRE_FEATURE_SHARE);
+    if (!rc)
+        rc = find_callers(out, &f);
+    if (rc)
+        return rc;
+    out->reason = reason_find(doc, report, f.classes);
+    return make_key(out, arena);
+}

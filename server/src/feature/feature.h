@@ -1,0 +1,70 @@
+/*
+ * feature.h - resolved stacks -> the feature of a hang: who is to blame, in which scene, what kind of trouble, and why.
+ *
+ *     root                         weighted call tree of all samples, functions merged
+ *      `- main            100 %
+ *         `- aeMain       100 %    dispatch: hands events out
+ *            `- readQuery  99 %    <- Caller2: the outermost app frame inside the loop's dispatch
+ *               `- call    98 %
+ *                  `- keys 97 %    <- Caller1: the deepest app frame on the path that holds at least 60 % of the time
+ *                     |- dictNext 41 %      (containers, allocators, libc ... are passed over)
+ *                     `- match    38 %
+ *
+ * Blame follows time, not the innermost frame of one stack, so one hang has one key however its leaves vary. Everything
+ * here is computed from the arguments alone.
+ */
+#ifndef MIRE_FEATURE_FEATURE_H
+#define MIRE_FEATURE_FEATURE_H
+
+#include "base/arena.h"
+#include "feature/rules.h"
+#include "model/resolved.h"
+
+#define MIRE_FEATURE_KEY   16 /* bytes */
+#define MIRE_FEATURE_SHARE 60 /* percent of the sampled time that the blamed path holds */
+
+enum hang_category { MIRE_CATEGORY_HANG, MIRE_CATEGORY_LAUNCH, MIRE_CATEGORY_BACKGROUND, MIRE_CATEGORY_KILLED };
+
+enum hang_reason {
+    MIRE_REASON_UNKNOWN,
+    MIRE_REASON_CPU,
+    MIRE_REASON_IO,
+    MIRE_REASON_LOCK,
+    MIRE_REASON_SLEEP,
+    MIRE_REASON_WAIT,
+    MIRE_REASON_COUNT
+};
+
+struct caller {
+    const char *function; /* without the suffixes compilers add; "(no stack)" if there is none */
+    const char *image;    /* base name; "" if unknown */
+    const char *place;    /* file:line, or "" */
+};
+
+struct feature {
+    struct caller caller1;
+    struct caller caller2;
+    enum hang_category category;
+    enum hang_reason reason;
+    uint8_t key[MIRE_FEATURE_KEY]; /* BLAKE2b-128 of the parts */
+    int rules_version;
+    const char *why; /* how it came to that, for people */
+};
+
+/*
+ * Find the feature.
+ *
+ *   out    texts lie in the arena
+ *   doc    what symbolicate made; this fills the places' roles and `hot`
+ *   report the same report
+ *
+ * Returns 0, or MIRE_FAULT_MEMORY.
+ */
+int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
+                 const struct rules *rules);
+
+/* The names in rows and API; static. */
+const char *category_name(enum hang_category category);
+const char *reason_name(enum hang_reason reason);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * rules.c - reads packs and applies them, rule by rule: packs are short and places few.
+ */
+#include "feature/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char rules_linux_c[]; /* made by the build from server/rules/linux-c.rules */
+extern const size_t rules_linux_c_len;
+
+struct rule {
+    enum rule_class class;
+    const char *module;
+    const char *function;
+};
+
+struct rules {
+    char *text; /* the rules point into it */
+    int version;
+    size_t count;
+    struct rule rows[];
+};
+
+static const struct {
+    const char *name;
+    enum role role;
+} classes[MIRE_CLASS_COUNT] = {
+    [MIRE_CLASS_NONE] = {"", MIRE_ROLE_UNKNOWN},
+    [MIRE_CLASS_APP] = {"app", MIRE_ROLE_APP},
+    [MIRE_CLASS_SYSTEM] = {"system", MIRE_ROLE_SYSTEM},
+    [MIRE_CLASS_RUNTIME] = {"runtime", MIRE_ROLE_RUNTIME},
+    [MIRE_CLASS_CONTAINER] = {"container", MIRE_ROLE_RUNTIME},
+    [MIRE_CLASS_ALLOCATOR] = {"allocator", MIRE_ROLE_ALLOCATOR},
+    [MIRE_CLASS_SLEEP] = {"sleep", MIRE_ROLE_WAIT},
+    [MIRE_CLASS_WAIT] = {"wait", MIRE_ROLE_WAIT},
+    [MIRE_CLASS_IO] = {"io", MIRE_ROLE_IO},
+    [MIRE_CLASS_LOCK] = {"lock", MIRE_ROLE_LOCK},
+    [MIRE_CLASS_DISPATCH] = {"dispatch", MIRE_ROLE_DISPATCH},
+};
+
+enum role rule_role(enum rule_class rule)
+{
+    return (unsigned)rule < MIRE_CLASS_COUNT ? classes[rule].role : MIRE_ROLE_UNKNOWN;
+}
+
+bool glob_match(const char *pattern, const char *text)
+{
+    const char *star = NULL;
+    const char *again = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++;
+            again = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star + 1;
+            text = ++again;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+static enum rules_outcome wrong(struct rules_fault *fault, unsigned line, const char *text)
+{
+    fault->line = line;
+    snprintf(fault->text, sizeof fault->text, "%s", text);
+    return MIRE_RULES_WRONG;
+}
+
+static enum rule_class class_of(const char *name)
+{
+    for (unsigned i = 1; i < MIRE_CLASS_COUNT; i++)
+        if (!strcmp(classes[i].name, name))
+            return (enum rule_class)i;
+    return MIRE_CLASS_NONE;
+}
+
+/* Cut the next word off a line; the rest stays. NULL: there is none. */
+static char *word(char **line)
+{
+    char *begin = *line + strspn(*line, " \t");
+    if (!*begin)
+        return NULL;
+    char *end = begin + strcspn(begin, " \t");
+    *line = *end ? end + 1 : end;
+    *end = '\0';
+    return begin;
+}
+
+/* One line that is neither empty nor a comment. */
+static enum rules_outcome parse_line(struct rules *rules, struct rules_fault *fault, char *line, unsigned number)
+{
+    char *first = word(&line);
+    char *second = word(&line);
+    char *rest = line + strspn(line, " \t");
+    for (size_t len = strlen(rest); len && (rest[len - 1] == ' ' || rest[len - 1] == '\t');)
+        rest[--len] = '\0';
+    if (!second)
+        return wrong(fault, number, "a class, a module and a function belong here");
+    if (!rules->version) {
+        char *end;
+        long version = strtol(second, &end, 10);
+        if (strcmp(first, "version") != 0 || *end || version < 1 || version > 1000000000 || *rest)
+            return wrong(fault, number, "a pack begins with: version NUMBER");
+        rules->version = (int)version;
+        return MIRE_RULES_OK;
+    }
+    struct rule rule = {class_of(first), second, rest};
+    if (rule.class == MIRE_CLASS_NONE) {
+        fault->line = number;
+        snprintf(fault->text, sizeof fault->text, "no such class: %.60s", first);
+        return MIRE_RULES_WRONG;
+    }
+    if (!*rest)
+        return wrong(fault, number, "the function is missing");
+    rules->rows[rules->count++] = rule;
+    return MIRE_RULES_OK;
+}
+
+static enum rules_outcome parse_text(struct rules *rules, struct rules_fault *fault)
+{
+    unsigned number = 1;
+    for (char *line = rules->text, *next; line; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        if (line[0] == '#' || !line[strspn(line, " \t")])
+            continue;
+        if (rules->count == MIRE_RULES_MAX)
+            return wrong(fault, number, "too many rules");
+        enum rules_outcome outcome = parse_line(rules, fault, line, number);
+        if (outcome)
+            return outcome;
+    }
+    return rules->version ? MIRE_RULES_OK : wrong(fault, number - 1, "a pack begins with: version NUMBER");
+}
+
+enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, const char *text, size_t len)
+{
+    if (len > MIRE_RULES_TEXT_MAX)
+        return wrong(fault, 1, "the pack is too long");
+    if (memchr(text, '\0', len))
+        return wrong(fault, 1, "the pack is no text");
+    struct rules *rules = calloc(1, sizeof *rules + MIRE_RULES_MAX * sizeof rules->rows[0]);
+    if (!rules || !(rules->text = strndup(text, len))) {
+        rules_free(rules);
+        return MIRE_RULES_NO_MEMORY;
+    }
+    enum rules_outcome outcome = parse_text(rules, fault);
+    if (outcome) {
+        rules_free(rules);
+        return outcome;
+    }
+    *out = rules;
+    return MIRE_RULES_OK;
+}
+
+enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault)
+{
+    return rules_parse(out, fault, rules_linux_c, rules_linux_c_len);
+}
+
+void rules_free(struct rules *rules)
+{
+    if (rules)
+        free(rules->text);
+    free(rules);
+}
+
+int rules_version(const struct rules *rules)
+{
+    return rules->version;
+}
+
+enum rule_class rules_classify(const struct rules *rules, const char *path, const char *function)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct rule *rule = &rules->rows[i];
+        if (glob_match(rule->module, strchr(rule->module, '/') ? path : base) && glob_match(rule->function, function))
+            return rule->class;
+    }
+    return MIRE_CLASS_NONE;
+}

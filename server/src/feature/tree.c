@@ -1,0 +1,160 @@
+/*
+ * tree.c - works on the trie, not on its stacks: every node is visited once, however many samples share it.
+ */
+#include "feature/tree.h"
+
+#include "base/fault.h"
+
+#include <string.h>
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return (hash ^ 0xff) * 0x100000001b3;
+}
+
+int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc)
+{
+    size_t room = 16;
+    while (room < doc->place_count * 2)
+        room *= 2;
+    uint32_t *numbers = arena_array(arena, doc->place_count, sizeof *numbers);
+    uint32_t *slots = arena_array(arena, room, sizeof *slots); /* place + 1 */
+    if (!numbers || !slots)
+        return MIRE_FAULT_MEMORY;
+    for (size_t p = 0; p < doc->place_count; p++) {
+        const struct resolved_place *place = &doc->places[p];
+        size_t at = hash_text(hash_text(0xcbf29ce484222325, place->function), place->image) & (room - 1);
+        while (slots[at] && (strcmp(doc->places[slots[at] - 1].function, place->function) != 0 ||
+                             strcmp(doc->places[slots[at] - 1].image, place->image) != 0))
+            at = (at + 1) & (room - 1);
+        if (!slots[at])
+            slots[at] = (uint32_t)p + 1;
+        numbers[p] = slots[at] - 1;
+    }
+    *out = numbers;
+    return 0;
+}
+
+struct walk {
+    const struct resolved *doc;
+    const uint32_t *functions;
+    uint64_t *below;   /* per node: time of it and all under it */
+    uint32_t *child;   /* per node: first child, 0 none */
+    uint32_t *sibling; /* per node: next child of its parent */
+    uint64_t *weight;  /* per function, valid if stamped with this level */
+    uint32_t *stamp;   /* per function */
+    uint32_t *level;   /* nodes of the path's functions on this level */
+    uint32_t *deeper;  /* the same of the next one */
+    struct tree_step *steps;
+};
+
+static int walk_init(struct walk *walk, struct arena *arena)
+{
+    size_t nodes = walk->doc->node_count;
+    size_t places = walk->doc->place_count;
+    walk->below = arena_array(arena, nodes, sizeof *walk->below);
+    walk->child = arena_array(arena, nodes, sizeof *walk->child);
+    walk->sibling = arena_array(arena, nodes, sizeof *walk->sibling);
+    walk->weight = arena_array(arena, places, sizeof *walk->weight);
+    walk->stamp = arena_array(arena, places, sizeof *walk->stamp);
+    walk->level = arena_array(arena, nodes, sizeof *walk->level);
+    walk->deeper = arena_array(arena, nodes, sizeof *walk->deeper);
+    walk->steps = arena_array(arena, nodes, sizeof *walk->steps);
+    bool good = walk->below && walk->child && walk->sibling && walk->weight && walk->stamp && walk->level &&
+                walk->deeper && walk->steps;
+    return good ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* Time of every node, and the children's lists. */
+static void weigh(struct walk *walk)
+{
+    const struct resolved *doc = walk->doc;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        sum += doc->samples[i].weight_ms;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        if (doc->samples[i].node)
+            walk->below[doc->samples[i].node] += sum ? doc->samples[i].weight_ms : 1;
+    if (!doc->sample_count && doc->hot.node)
+        walk->below[doc->hot.node] = 1;
+    for (size_t n = doc->node_count - 1; n > 0; n--) {
+        uint32_t parent = doc->nodes[n].parent;
+        walk->below[parent] += walk->below[n];
+        walk->sibling[n] = walk->child[parent];
+        walk->child[parent] = (uint32_t)n;
+    }
+}
+
+static uint32_t function_of(const struct walk *walk, uint32_t node)
+{
+    return walk->functions[walk->doc->nodes[node].place];
+}
+
+/* All children of the level's nodes go to `deeper`; returns how many, and the heaviest function among them. */
+static size_t children(struct walk *walk, size_t count, uint32_t stamp, uint32_t *best_out)
+{
+    size_t found = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t n = walk->child[walk->level[i]]; n; n = walk->sibling[n]) {
+            uint32_t f = function_of(walk, n);
+            if (walk->stamp[f] != stamp) {
+                walk->stamp[f] = stamp;
+                walk->weight[f] = 0;
+            }
+            walk->weight[f] += walk->below[n];
+            walk->deeper[found++] = n;
+        }
+    }
+    for (size_t i = 0; i < found; i++) {
+        uint32_t f = function_of(walk, walk->deeper[i]);
+        if (walk->weight[f] > most || (walk->weight[f] == most && most && f < *best_out)) {
+            most = walk->weight[f];
+            *best_out = f;
+        }
+    }
+    return most ? found : 0;
+}
+
+/* Keep the nodes of one function; returns how many, and the heaviest one's place. */
+static size_t keep(struct walk *walk, size_t count, uint32_t function, uint32_t *place_out)
+{
+    size_t kept = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t n = walk->deeper[i];
+        if (function_of(walk, n) != function)
+            continue;
+        walk->level[kept++] = n;
+        if (walk->below[n] > most) {
+            most = walk->below[n];
+            *place_out = walk->doc->nodes[n].place;
+        }
+    }
+    return kept;
+}
+
+int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const uint32_t *functions,
+              unsigned percent)
+{
+    struct walk walk = {.doc = doc, .functions = functions};
+    *out = (struct tree_path){0};
+    int rc = walk_init(&walk, arena);
+    if (rc)
+        return rc;
+    weigh(&walk);
+    out->total = walk.below[0];
+    out->steps = walk.steps;
+    size_t count = 1; /* level[0] is the root */
+    for (uint32_t stamp = 1;; stamp++) {
+        uint32_t best = 0;
+        uint32_t place = 0;
+        size_t found = children(&walk, count, stamp, &best);
+        if (!found || walk.weight[best] * 100 < out->total * percent)
+            return 0;
+        count = keep(&walk, found, best, &place);
+        walk.steps[out->count++] = (struct tree_step){place, walk.weight[best]};
+    }
+}

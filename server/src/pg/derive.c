@@ -1,0 +1,133 @@
+/*
+ * derive.c - the statements behind derive.h, text beside binding.
+ *
+ * Workers lock rows in one order: version, issue, hang, hang_stack, version_hour, issue_hour; each transaction touches
+ * one row of each, so two of them never wait for each other in a circle.
+ */
+#include "pg/derive.h"
+
+static struct uuid id_of(const struct report_key *key)
+{
+    struct uuid id;
+    __builtin_memcpy(id.bytes, key->report_id, sizeof id.bytes);
+    return id;
+}
+
+static struct pg_param text_of(struct pg_bytes text)
+{
+    return (struct pg_param){.kind = MIRE_PG_TEXT, .bytes = text};
+}
+
+static int version_find(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct pg_bytes version,
+                        struct pg_bytes build)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT version_id FROM version WHERE app_id = $1 AND version = $2 AND build = $3",
+                      PG_INT4(app_id), text_of(version), text_of(build));
+    if (rc || !pg_row_count(rows))
+        return rc;
+    *version_id_out = pg_int(rows, 0, 0);
+    return 1;
+}
+
+int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct pg_bytes version,
+               struct pg_bytes build, int64_t seen_us)
+{
+    int found = version_find(version_id_out, tx, app_id, version, build);
+    if (found)
+        return found < 0 ? found : 0;
+    int rc = pg_query(NULL, tx,
+                      "INSERT INTO version (app_id, version, build, first_seen) VALUES ($1, $2, $3, $4)"
+                      " ON CONFLICT (app_id, version, build) DO NOTHING",
+                      PG_INT4(app_id), text_of(version), text_of(build), PG_TIME(seen_us));
+    if (rc)
+        return rc;
+    found = version_find(version_id_out, tx, app_id, version, build);
+    return found < 0 ? found : found ? 0 : MIRE_FAULT_BROKEN;
+}
+
+int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT issue_id FROM issue WHERE app_id = $1 AND feature_key = $2", PG_INT4(app_id),
+                      PG_BYTES(key, MIRE_FEATURE_KEY_LEN));
+    if (rc || !pg_row_count(rows))
+        return rc;
+    *issue_id_out = pg_int(rows, 0, 0);
+    return 1;
+}
+
+int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
+{
+    int rc =
+        pg_query(NULL, tx,
+                 "INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_place, caller2,"
+                 " caller2_image, category, reason, rules_version, first_seen, first_version_id)"
+                 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+                 " ON CONFLICT (app_id, feature_key) DO NOTHING",
+                 PG_INT4(issue->app_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN), PG_TEXT(issue->caller1),
+                 PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_place), PG_TEXT(issue->caller2),
+                 PG_TEXT(issue->caller2_image), PG_TEXT(issue->category), PG_TEXT(issue->reason),
+                 PG_INT4(issue->rules_version), PG_TIME(issue->first_seen_us), PG_INT8(issue->first_version_id));
+    if (rc)
+        return rc;
+    int found = pg_issue_find(issue_id_out, tx, issue->app_id, issue->feature_key);
+    return found < 0 ? found : found ? 0 : MIRE_FAULT_BROKEN;
+}
+
+int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    struct uuid id = id_of(&hang->key);
+    int rc = pg_query(
+        &rows, tx,
+        "INSERT INTO hang (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms,"
+        " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count, "
+        "frame_count,"
+        " unresolved_count, rules_version)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,"
+        " $23) ON CONFLICT (slot, day, report_id) DO NOTHING",
+        PG_INT2(hang->key.slot), PG_DAY(hang->key.day), PG_UUID(&id), PG_INT4(hang->app_id), PG_INT8(hang->version_id),
+        PG_INT8(hang->issue_id), PG_TIME(hang->received_us), PG_TIME(hang->begun_us), PG_INT8(hang->duration_ms),
+        PG_TEXT(hang->category), PG_TEXT(hang->reason), PG_BOOL(hang->open), PG_REAL(hang->weight),
+        PG_BYTES(hang->install, sizeof hang->install), PG_TEXT(hang->os), PG_TEXT(hang->os_version),
+        PG_TEXT(hang->arch), PG_TEXT(hang->model), PG_TEXT(hang->process_name), PG_INT4(hang->sample_count),
+        PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version));
+    if (!rc)
+        *new_out = pg_touched(rows) > 0;
+    return rc;
+}
+
+int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document)
+{
+    struct uuid id = id_of(key);
+    return pg_query(NULL, tx,
+                    "INSERT INTO hang_stack (slot, day, report_id, document) VALUES ($1, $2, $3, $4)"
+                    " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
+                    PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_BYTES(document.bytes, document.len));
+}
+
+int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)
+{
+    int rc =
+        pg_query(NULL, tx,
+                 "INSERT INTO version_hour AS t (slot, hour, app_id, version_id, category, reports, hangs, hang_ms,"
+                 " longest_ms) VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8)"
+                 " ON CONFLICT (slot, hour, app_id, version_id, category) DO UPDATE SET reports = t.reports + 1,"
+                 " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
+                 " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms)",
+                 PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
+                 PG_TEXT(hour->category), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms));
+    if (rc)
+        return rc;
+    return pg_query(NULL, tx,
+                    "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
+                    " longest_ms, last_at) VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)"
+                    " ON CONFLICT (slot, hour, app_id, issue_id, version_id) DO UPDATE SET reports = t.reports + 1,"
+                    " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
+                    " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
+                    " last_at = greatest(t.last_at, EXCLUDED.last_at)",
+                    PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
+                    PG_INT8(hour->version_id), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
+                    PG_TIME(hour->last_us));
+}

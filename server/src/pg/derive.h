@@ -1,0 +1,30 @@
+/*
+ * derive.h - stores what was derived of a report. Every function runs inside the worker's transaction and returns 0 or
+ * a fault.
+ */
+#ifndef MIRE_PG_DERIVE_H
+#define MIRE_PG_DERIVE_H
+
+#include "model/rows.h"
+#include "pg/pg.h"
+
+/* Number of a version of an app; adds it if it is new. `version` and `build` are given with their lengths. */
+int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct pg_bytes version,
+               struct pg_bytes build, int64_t seen_us);
+
+/* The issue of a feature: 1 found, 0 there is none, below zero a fault. */
+int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
+
+/* Open an issue, or find the one another transaction opened meanwhile. */
+int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue);
+
+/* Store a hang. *new_out: it was not there yet; only then may it be counted. */
+int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang);
+
+/* Store its resolved stacks, in place of earlier ones. */
+int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);
+
+/* Add one hang to version_hour and issue_hour. Both rows are locked until commit, always in this order. */
+int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour);
+
+#endif

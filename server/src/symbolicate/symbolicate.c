@@ -1,0 +1,224 @@
+/*
+ * symbolicate.c - frames are looked up module by module, so that few modules need be open at once; then the trie is
+ * copied with the inlined calls put in.
+ */
+#include "symbolicate/symbolicate.h"
+
+#include "base/fault.h"
+#include "model/facts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 4096 /* of a function's name as shown */
+
+struct chain { /* places of one frame, innermost first */
+    uint32_t first;
+    uint32_t count;
+};
+
+struct job {
+    struct arena *arena;
+    const struct report *report;
+    struct chain *chains; /* per frame */
+    struct resolved_place *places;
+    size_t place_count;
+    size_t place_room;
+    size_t unresolved;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static struct resolved_place *add_place(struct job *job)
+{
+    if (job->place_count == job->place_room) {
+        size_t room = job->place_room * 2 + 64;
+        struct resolved_place *places = arena_array(job->arena, room, sizeof *places);
+        if (!places)
+            return NULL;
+        if (job->place_count)
+            memcpy(places, job->places, job->place_count * sizeof *places);
+        job->places = places;
+        job->place_room = room;
+    }
+    return &job->places[job->place_count++];
+}
+
+/* A place for an address nothing is known of, or only where its function begins (start, else 0). */
+static int add_bare(struct job *job, const char *image, uint64_t offset, uint64_t start)
+{
+    struct resolved_place *place = add_place(job);
+    if (!place)
+        return MIRE_FAULT_MEMORY;
+    *place = (struct resolved_place){.image = image, .file = "", .offset = offset};
+    place->function = arena_printf(job->arena, "%s%s0x%" PRIx64, image, image[0] ? "+" : "", start ? start : offset);
+    job->unresolved++;
+    return place->function ? 0 : MIRE_FAULT_MEMORY;
+}
+
+static int add_named(struct job *job, const char *image, uint64_t offset, const struct symbol_frame *frame)
+{
+    char name[NAME_MAX_BYTES];
+    struct resolved_place *place = add_place(job);
+    if (!place)
+        return MIRE_FAULT_MEMORY;
+    size_t len = symbol_demangle(name, sizeof name, frame->function);
+    *place = (struct resolved_place){
+        .function = arena_copy(job->arena, name, len),
+        .image = image,
+        .file = frame->file ? arena_strdup(job->arena, frame->file) : "",
+        .line = frame->line,
+        .offset = offset,
+        .named = true,
+        .inlined = frame->inlined,
+    };
+    return place->function && place->file ? 0 : MIRE_FAULT_MEMORY;
+}
+
+static int resolve_frame(struct job *job, struct chain *chain, struct module *module, const char *image,
+                         uint64_t offset)
+{
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    size_t count = module ? module_lookup(frames, module, offset) : 0;
+    chain->first = (uint32_t)job->place_count;
+    chain->count = 1;
+    if (!count || !frames[count - 1].function)
+        return add_bare(job, image, offset, count ? frames[count - 1].start : 0);
+    chain->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!frames[i].function || !frames[i].function[0])
+            continue; /* an inlined call the compiler left nameless */
+        int rc = add_named(job, image, offset, &frames[i]);
+        if (rc)
+            return rc;
+        chain->count++;
+    }
+    return 0;
+}
+
+/* Frame numbers sorted by image: order[first[i + 1]] .. order[first[i + 2] - 1] are those of image i, i = -1 included.
+ */
+static int sort_frames(uint32_t **order_out, uint32_t **first_out, const struct job *job)
+{
+    const struct report *report = job->report;
+    uint32_t *first = arena_array(job->arena, report->image_count + 3, sizeof *first);
+    uint32_t *order = arena_array(job->arena, report->frame_count, sizeof *order);
+    if (!first || !order)
+        return MIRE_FAULT_MEMORY;
+    for (size_t f = 0; f < report->frame_count; f++)
+        first[report->frames[f].image + 3]++;
+    for (size_t i = 2; i < report->image_count + 3; i++)
+        first[i] += first[i - 1];
+    for (size_t f = 0; f < report->frame_count; f++)
+        order[first[report->frames[f].image + 2]++] = (uint32_t)f;
+    *order_out = order;
+    *first_out = first;
+    return 0;
+}
+
+static int resolve_frames(struct job *job, struct symbols *symbols, uint64_t now_ms)
+{
+    const struct report *report = job->report;
+    uint32_t *order = NULL;
+    uint32_t *first = NULL;
+    int rc = sort_frames(&order, &first, job);
+    for (int64_t i = -1; !rc && i < (int64_t)report->image_count; i++) {
+        struct module *module = NULL;
+        const struct report_image *image = i < 0 ? NULL : &report->images[i];
+        const char *name = image ? base_name(image->name) : "";
+        uint32_t from = first[i + 1];
+        uint32_t to = first[i + 2];
+        if (image && from < to)
+            rc = symbols_find(&module, symbols, image->id, image->id_len, image->name, now_ms);
+        for (uint32_t k = from; !rc && k < to; k++)
+            rc = resolve_frame(job, &job->chains[order[k]], module, name, report->frames[order[k]].offset);
+    }
+    return rc;
+}
+
+/* The trie with inlined calls as nodes; map[n] is the innermost node of wire node n. */
+static int build_nodes(struct resolved *out, uint32_t **map_out, const struct job *job)
+{
+    const struct report *report = job->report;
+    size_t count = 1;
+    for (size_t n = 1; n < report->node_count; n++)
+        count += job->chains[report->nodes[n].frame].count;
+    uint32_t *map = arena_array(job->arena, report->node_count, sizeof *map);
+    struct resolved_node *nodes = count < UINT32_MAX ? arena_array(job->arena, count, sizeof *nodes) : NULL;
+    if (!map || !nodes)
+        return MIRE_FAULT_MEMORY;
+    uint32_t next = 1;
+    for (size_t n = 1; n < report->node_count; n++) {
+        const struct chain *chain = &job->chains[report->nodes[n].frame];
+        uint32_t parent = map[report->nodes[n].parent];
+        for (uint32_t k = chain->count; k-- > 0; parent = next++)
+            nodes[next] = (struct resolved_node){parent, chain->first + k};
+        map[n] = parent;
+    }
+    out->nodes = nodes;
+    out->node_count = count;
+    *map_out = map;
+    return 0;
+}
+
+static int map_stacks(struct resolved *out, const struct job *job, const uint32_t *map)
+{
+    const struct report *report = job->report;
+    size_t sample_count = report->hang.sample_count;
+    struct report_sample *samples = arena_array(job->arena, sample_count, sizeof *samples);
+    struct resolved_thread *threads = arena_array(job->arena, report->thread_count, sizeof *threads);
+    if (!samples || !threads)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < sample_count; i++) {
+        samples[i] = report->hang.samples[i];
+        samples[i].node = map[samples[i].node];
+    }
+    for (size_t i = 0; i < report->thread_count; i++) {
+        const struct report_thread *thread = &report->threads[i];
+        threads[i] =
+            (struct resolved_thread){thread->tid, thread->name, thread->role, thread->cpu_ms, map[thread->node]};
+    }
+    out->samples = samples;
+    out->sample_count = sample_count;
+    out->threads = threads;
+    out->thread_count = report->thread_count;
+    if (report->hang.hot.known) { /* the device's own choice; the feature stage may choose better */
+        out->hot.node = map[report->hang.hot.node];
+        out->hot.run = report->hang.hot.run;
+    }
+    return 0;
+}
+
+int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, struct arena *arena,
+                struct symbols *symbols, const struct report *report, uint64_t now_ms)
+{
+    struct job job = {.arena = arena, .report = report};
+    uint32_t *map = NULL;
+    *out = (struct resolved){
+        .gate = report->hang.gate,
+        .launch = report->hang.launch,
+        .threshold_ms = report->hang.threshold_ms,
+        .late_ms = report->hang.late_ms,
+        .guess = report->hang.guess,
+        .thread = report->hang.thread,
+        .period_ms = report->hang.period_ms,
+        .hot = {.caller1 = -1, .caller2 = -1},
+        .cost = report->cost,
+    };
+    job.chains = arena_array(arena, report->frame_count, sizeof *job.chains);
+    int rc = job.chains ? resolve_frames(&job, symbols, now_ms) : MIRE_FAULT_MEMORY;
+    if (!rc)
+        rc = build_nodes(out, &map, &job);
+    if (!rc)
+        rc = map_stacks(out, &job, map);
+    if (!rc)
+        rc = report_facts(&out->facts, &out->fact_count, arena, report);
+    out->places = job.places;
+    out->place_count = job.place_count;
+    *counts_out = (struct symbolicate_counts){report->frame_count, job.unresolved};
+    return rc;
+}

@@ -1,0 +1,37 @@
+/*
+ * symbolicate.h - addresses -> functions, files, lines.
+ *
+ *     wire trie             resolved trie
+ *     n1 frame a     -->    m1 a
+ *     n2 frame b     -->    m2 b's function
+ *                           m3 what is inlined into it there
+ *
+ * A frame becomes one node for each function that is inlined at its address, outermost first.
+ */
+#ifndef MIRE_SYMBOLICATE_SYMBOLICATE_H
+#define MIRE_SYMBOLICATE_SYMBOLICATE_H
+
+#include "base/arena.h"
+#include "model/resolved.h"
+#include "symbols/symbols.h"
+
+struct symbolicate_counts {
+    size_t frames;     /* distinct frames of the report */
+    size_t unresolved; /* of them without a function's name */
+};
+
+/*
+ * Resolve a report.
+ *
+ *   out      filled: places (role MIRE_ROLE_UNKNOWN), nodes, samples, threads, facts, cost; of hot only the device's
+ *            choice (node, run)
+ *   arena    everything new lies in it; `out` also borrows from the report
+ *   symbols  the calling thread's own
+ *   now_ms   as in symbols_find
+ *
+ * Returns 0 or a fault (MIRE_FAULT_MEMORY, or what fetching an uploaded file gave).
+ */
+int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, struct arena *arena,
+                struct symbols *symbols, const struct report *report, uint64_t now_ms);
+
+#endif

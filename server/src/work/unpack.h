@@ -1,0 +1,17 @@
+/*
+ * unpack.h - uploaded debug files as files on this machine. Inside work/ only.
+ */
+#ifndef MIRE_WORK_UNPACK_H
+#define MIRE_WORK_UNPACK_H
+
+#include "pg/pg.h"
+
+struct unpack {
+    const char *cache_dir; /* NULL: nothing is unpacked */
+    struct pg_tx *tx;      /* the transaction to read in */
+};
+
+/* As symbols_options.uploaded; context is a struct unpack. A file is written aside, then renamed. */
+int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+ * work.c - the workers.
+ *
+ *     stage says            then
+ *     done                  next stage; after the last: finish, commit
+ *     unusable              undo, unworked, commit
+ *     fault: away, raced    roll back, wait a little; the report is due again at once
+ *     fault: anything else  undo, count the attempt, commit; unworked after the last attempt
+ */
+#include "work/work.h"
+#include "work/stages.h"
+#include "work/unpack.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/metric.h"
+#include "base/text.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define IDLE_MS      1000 /* between looks at an inbox that nobody rings for */
+#define PAUSE_MS     250  /* after the first fault in a row; doubles */
+#define PAUSE_MAX_MS 8000
+#define ARENA_BYTES  (512u << 20) /* of one report: its model, stacks and trees */
+#define RULES_BYTES  (1u << 20)
+
+struct worker {
+    struct work *work;
+    pthread_t thread;
+    struct arena arena;
+    struct symbols *symbols;
+    struct unpack unpack;
+};
+
+struct work {
+    struct work_options options;
+    struct rules *rules;
+    struct inbox_bell *bell;
+    bool own_bell;
+    _Atomic bool stopping; /* written by work_stop, read by workers; relaxed */
+    _Atomic uint64_t done; /* the counters: written by workers, read by anyone; relaxed */
+    _Atomic uint64_t given_up;
+    _Atomic uint64_t failed;
+    struct histogram seconds; /* a report took */
+    int started;
+    struct worker workers[];
+};
+
+/* Why the stage failed, for the inbox and the log. */
+static void explain(struct item *item, int rc)
+{
+    const char *complaint = rc == MIRE_FAULT_SQL ? pg_complaint(item->tx) : "";
+    if (rc < 0)
+        snprintf(item->reason, sizeof item->reason, "%s%s%s", fault_name(rc), complaint[0] ? ": " : "", complaint);
+}
+
+/* Run the stages. *failed_out: the stage that did not succeed. */
+static int run_stages(struct item *item, const char **failed_out)
+{
+    for (size_t i = 0; i < work_stage_count; i++) {
+        int rc = work_stages[i].run(item);
+        if (rc) {
+            *failed_out = work_stages[i].name;
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static void log_failure(const struct work *work, const struct item *item, const char *stage, bool is_final)
+{
+    char id[MIRE_UUID_TEXT];
+    uuid_format(id, &item->claim.report_id);
+    log_event(work->options.log, MIRE_LOG_WARN, is_final ? "work.gave_up" : "work.failed", LOG_TEXT("report", id),
+              LOG_TEXT("stage", stage), LOG_TEXT("reason", item->reason),
+              LOG_NUMBER("attempt", item->claim.attempts + 1));
+}
+
+/* Put a report that could not be worked on where it belongs; the transaction goes on from before the stages. */
+static int put_aside(struct work *work, struct item *item, const char *stage, int rc)
+{
+    bool unusable = rc == MIRE_STAGE_UNUSABLE;
+    bool is_final = unusable || item->claim.attempts + 1 >= MIRE_INBOX_ATTEMPTS_MAX;
+    explain(item, rc);
+    rc = pg_undo(item->tx);
+    if (!rc)
+        rc = inbox_fail(item->tx, &item->claim, stage, item->reason, unusable);
+    if (rc)
+        return rc;
+    log_failure(work, item, stage, is_final);
+    atomic_fetch_add_explicit(is_final ? &work->given_up : &work->failed, 1, memory_order_relaxed);
+    return 0;
+}
+
+/* One report. 1: there was one, 0: nothing is due, below zero: a fault, nothing has changed. */
+static int work_one(struct worker *worker)
+{
+    struct work *work = worker->work;
+    uint64_t begun_ns = clock_mono_ns();
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct item item = {
+        .arena = &worker->arena, .symbols = worker->symbols, .rules = work->rules, .now_ms = begun_ns / 1000000};
+    size_t got = 0;
+    const char *stage = NULL;
+    arena_reset(&worker->arena);
+    int rc = pg_begin(&tx, work->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = inbox_claim(&item.claim, 1, &got, tx, &worker->arena);
+    if (rc || !got)
+        return rc;
+    item.tx = worker->unpack.tx = tx;
+    rc = pg_save(tx);
+    if (rc)
+        return rc;
+    rc = run_stages(&item, &stage);
+    if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED)
+        return rc;
+    bool done = !rc;
+    rc = done ? inbox_finish(tx, &item.claim) : put_aside(work, &item, stage, rc);
+    if (!rc)
+        rc = pg_commit(&tx);
+    if (rc)
+        return rc;
+    if (done) {
+        atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+        histogram_count(&work->seconds, clock_mono_ns() - begun_ns);
+    }
+    return 1;
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct work *work = worker->work;
+    uint64_t seen = 0;
+    int pause_ms = PAUSE_MS;
+    while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
+        int rc = work_one(worker);
+        if (rc == 0)
+            (void)inbox_wait(work->bell, &seen, IDLE_MS);
+        if (rc >= 0) {
+            pause_ms = PAUSE_MS;
+            continue;
+        }
+        for (int waited = 0; waited < pause_ms && !atomic_load_explicit(&work->stopping, memory_order_relaxed);
+             waited += 50)
+            nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+        pause_ms = rc == MIRE_FAULT_RACED || pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MS : pause_ms * 2;
+    }
+    return NULL;
+}
+
+static int read_rules(struct rules **out, const struct work_options *options)
+{
+    struct rules_fault fault = {0};
+    enum rules_outcome outcome;
+    if (!options->rules_path) {
+        outcome = rules_builtin(out, &fault);
+    } else {
+        MIRE_SCOPED(free_memory) char *text = malloc(RULES_BYTES);
+        MIRE_SCOPED(close_file) FILE *file = fopen(options->rules_path, "rb");
+        if (!text || !file) {
+            log_event(options->log, MIRE_LOG_ERROR, "work.rules", LOG_TEXT("path", options->rules_path),
+                      LOG_TEXT("reason", "cannot be read"));
+            return MIRE_FAULT_SYSTEM;
+        }
+        outcome = rules_parse(out, &fault, text, fread(text, 1, RULES_BYTES, file));
+    }
+    if (outcome == MIRE_RULES_WRONG)
+        log_event(options->log, MIRE_LOG_ERROR, "work.rules",
+                  LOG_TEXT("path", options->rules_path ? options->rules_path : "built in"),
+                  LOG_NUMBER("line", fault.line), LOG_TEXT("reason", fault.text));
+    return outcome == MIRE_RULES_OK ? 0 : outcome == MIRE_RULES_WRONG ? MIRE_FAULT_BROKEN : MIRE_FAULT_MEMORY;
+}
+
+static int start_worker(struct work *work)
+{
+    struct worker *worker = &work->workers[work->started];
+    const struct work_options *options = &work->options;
+    struct symbols_options symbols = MIRE_SYMBOLS_OPTIONS;
+    worker->work = work;
+    worker->unpack.cache_dir = options->cache_dir;
+    symbols.dirs = options->symbol_dirs;
+    symbols.dir_count = options->symbol_dir_count;
+    symbols.local_images = options->local_images;
+    symbols.uploaded = unpack_find;
+    symbols.uploaded_context = &worker->unpack;
+    arena_init(&worker->arena, ARENA_BYTES);
+    if (symbols_open(&worker->symbols, &symbols))
+        return MIRE_FAULT_MEMORY;
+    if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+        symbols_close(worker->symbols);
+        return MIRE_FAULT_SYSTEM;
+    }
+    work->started++;
+    return 0;
+}
+
+int work_start(struct work **out, const struct work_options *options)
+{
+    size_t threads = options->threads > 0 ? (size_t)options->threads : 1;
+    struct work *work = calloc(1, sizeof *work + threads * sizeof work->workers[0]);
+    if (!work)
+        return MIRE_FAULT_MEMORY;
+    work->options = *options;
+    work->seconds.first = 0.001;
+    work->seconds.unit = 1e-9;
+    work->bell = options->bell;
+    work->own_bell = !options->bell;
+    int rc = read_rules(&work->rules, options);
+    if (!rc && work->own_bell)
+        rc = inbox_bell_new(&work->bell);
+    for (size_t i = 0; i < threads && !rc; i++)
+        rc = start_worker(work);
+    if (rc) {
+        work_stop(work);
+        return rc;
+    }
+    *out = work;
+    return 0;
+}
+
+void work_stop(struct work *work)
+{
+    if (!work)
+        return;
+    atomic_store_explicit(&work->stopping, true, memory_order_relaxed);
+    inbox_ring(work->bell);
+    for (int i = 0; i < work->started; i++) {
+        pthread_join(work->workers[i].thread, NULL);
+        symbols_close(work->workers[i].symbols);
+        arena_fini(&work->workers[i].arena);
+    }
+    if (work->own_bell)
+        inbox_bell_free(work->bell);
+    rules_free(work->rules);
+    free(work);
+}
+
+void work_metrics(struct work *work, struct text *out)
+{
+    metric_head(out, "mire_reports_worked_total", "counter", "Reports taken from the inbox, by what came of it.");
+    metric_value(out, "mire_reports_worked_total", "outcome=\"done\"", (double)atomic_load(&work->done));
+    metric_value(out, "mire_reports_worked_total", "outcome=\"failed\"", (double)atomic_load(&work->failed));
+    metric_value(out, "mire_reports_worked_total", "outcome=\"unworked\"", (double)atomic_load(&work->given_up));
+    histogram_write(out, "mire_work_seconds", "Time from claim to commit of a report.", &work->seconds);
+}

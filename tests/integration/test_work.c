@@ -1,0 +1,284 @@
+/*
+ * Reports through a real PostgreSQL: what is stored of them, and that each counts once whatever happens on the way.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "inbox/inbox.h"
+#include "model/resolved.h"
+#include "support/pgtest.h"
+#include "work/work.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
+
+static char *vector(size_t *len_out)
+{
+    FILE *file = fopen(MIRE_SOURCE_DIR "/schema/wire/vectors/valid/every-field/report.json", "rb");
+    assert_non_null(file);
+    char *bytes = malloc(1 << 20);
+    *len_out = fread(bytes, 1, 1 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+/* Put a report into the inbox; `spoil` makes it one that cannot be read. Returns its id. */
+static struct uuid put(struct pg *pg, bool spoil)
+{
+    size_t len;
+    char *body = vector(&len);
+    struct uuid id;
+    char text[MIRE_UUID_TEXT];
+    uuid_make(&id, clock_wall_us());
+    uuid_format(text, &id);
+    char *at = strstr(body, "019aa1b2-c3d4-7e5f-8a6b-0123456789ab");
+    assert_non_null(at);
+    memcpy(at, text, 36);
+    if (spoil)
+        body[len / 2] = '}';
+    struct inbox_row row = {id, 1, "mire", "identity", body, len};
+    assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
+    free(body);
+    return id;
+}
+
+static int64_t number(struct pg *pg, const char *sql)
+{
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    assert_int_equal(pg_query(&rows, tx, sql), 0);
+    int64_t value = pg_int(rows, 0, 0);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    return value;
+}
+
+static void run(struct pg *pg, const char *sql)
+{
+    struct pg_tx *tx = NULL;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_query(NULL, tx, sql), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+}
+
+static struct pg *database(void)
+{
+    struct pg *pg = pgtest_database(8);
+    run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
+    return pg;
+}
+
+static struct work *start(struct pg *pg, struct inbox_bell *bell)
+{
+    struct work *work;
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.pg = pg;
+    options.log = &quiet;
+    options.bell = bell;
+    assert_int_equal(work_start(&work, &options), 0);
+    return work;
+}
+
+/* Wait until nothing in the inbox is due. */
+static void drain(struct pg *pg)
+{
+    for (int i = 0; number(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()") > 0; i++) {
+        assert_true(i < 1000);
+        usleep(20000);
+    }
+}
+
+static void a_report_becomes_rows(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    struct uuid id = put(pg, false);
+    struct work *work = start(pg, NULL);
+    drain(pg);
+    work_stop(work);
+    assert_int_equal(number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(
+        number(pg, "SELECT count(*) FROM hang JOIN version USING (app_id, version_id) JOIN issue USING (app_id,"
+                   " issue_id) WHERE version = '8.0.38' AND build = '1042' AND duration_ms = 3012 AND NOT open"
+                   " AND weight = 4 AND sample_count = 3 AND frame_count = 4 AND unresolved_count = 4"
+                   " AND process_name = 'mapview' AND os_version = '6.1.0-47'"
+                   " AND begun_at = to_timestamp(1763685118.456)"),
+        1);
+    assert_int_equal(number(pg,
+                            "SELECT count(*) FROM issue WHERE caller1 = 'mapview+0x1843' AND caller1_image = 'mapview'"
+                            " AND caller2 = 'mapview+0x1000' AND category = 'hang' AND first_version_id IS NOT NULL"),
+                     1);
+    assert_int_equal(number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND hangs = 4 AND hang_ms = 12048"
+                                " AND longest_ms = 3012 AND hour = date_trunc('hour', hour)"),
+                     1);
+    assert_int_equal(number(pg, "SELECT count(*) FROM issue_hour WHERE reports = 1 AND hangs = 4"), 1);
+
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    struct arena arena;
+    struct resolved doc;
+    arena_init(&arena, 64 << 20);
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    assert_int_equal(pg_query(&rows, tx, "SELECT document FROM hang_stack WHERE report_id = $1", PG_UUID(&id)), 0);
+    struct pg_bytes document = pg_bytes(rows, 0, 0);
+    assert_int_equal(resolved_decode(&doc, &arena, document.bytes, document.len), 0);
+    assert_int_equal(doc.sample_count, 3);
+    assert_int_equal(doc.hot.run, 2);
+    assert_int_equal(doc.hot.depth, 3);
+    assert_int_equal(doc.hot.repeat[2], 3);
+    assert_int_equal(doc.hot.caller1, 1);
+    assert_int_equal(doc.thread.cpu_ms.value, 12);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    arena_fini(&arena);
+    pg_close(pg);
+}
+
+static void a_report_worked_on_twice_counts_once(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    (void)put(pg, false);
+    struct work *work = start(pg, NULL);
+    drain(pg);
+    run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
+    drain(pg);
+    work_stop(work);
+    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM version_hour"), 1);
+    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), 1);
+    pg_close(pg);
+}
+
+static void an_unreadable_report_goes_aside_and_blocks_nobody(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    (void)put(pg, true);
+    (void)put(pg, false);
+    struct inbox_bell *bell;
+    assert_int_equal(inbox_bell_new(&bell), 0);
+    struct work *work = start(pg, bell);
+    inbox_ring(bell);
+    drain(pg);
+    work_stop(work);
+    inbox_bell_free(bell);
+    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), 1);
+    assert_int_equal(number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked WHERE stage = 'decode' AND reason LIKE 'byte %'"), 1);
+    pg_close(pg);
+}
+
+static void a_report_that_keeps_failing_is_given_up_after_its_attempts(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    (void)put(pg, false);
+    run(pg, "ALTER TABLE hang ADD CONSTRAINT nothing_fits CHECK (duration_ms < 0)");
+    struct work *work = start(pg, NULL);
+    for (int i = 0; number(pg, "SELECT count(*) FROM unworked WHERE stage = 'aggregate'") == 0; i++) {
+        assert_true(i < 400);
+        run(pg, "UPDATE inbox SET not_before = now() - interval '1 s'");
+        usleep(50000);
+    }
+    work_stop(work);
+    assert_int_equal(number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(number(pg, "SELECT count(*) FROM issue"), 0); /* undone with the rest */
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked WHERE reason LIKE '%nothing_fits%'"), 1);
+    pg_close(pg);
+}
+
+static void many_workers_count_each_report_once(void **state)
+{
+    (void)state;
+    enum { REPORTS = 200 };
+    struct pg *pg = database();
+    for (int i = 0; i < REPORTS; i++)
+        (void)put(pg, false);
+    struct work *one = start(pg, NULL);
+    struct work *two = start(pg, NULL);
+    drain(pg);
+    work_stop(one);
+    work_stop(two);
+    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(number(pg, "SELECT count(*) FROM issue"), 1);
+    assert_int_equal(number(pg, "SELECT count(*) FROM version"), 1);
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    pg_close(pg);
+}
+
+/* A process that works until it is killed. */
+static pid_t worker_process(void)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    struct pg *pg;
+    struct pg_options options = {
+        .conninfo = pgtest_database_conninfo(), .connections = 4, .wait_ms = 5000, .log = &quiet};
+    struct work_options work_options = MIRE_WORK_OPTIONS_INIT;
+    struct work *work;
+    work_options.log = &quiet;
+    if (pg_open(&pg, &options))
+        _exit(1);
+    work_options.pg = pg;
+    if (work_start(&work, &work_options))
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+static void killed_anywhere_each_report_counts_once(void **state)
+{
+    (void)state;
+    enum { REPORTS = 120 };
+    struct pg *pg = database();
+    for (int i = 0; i < REPORTS; i++)
+        (void)put(pg, false);
+    for (int kills = 0; kills < 12; kills++) {
+        pid_t pid = worker_process();
+        assert_true(pid > 0);
+        usleep(30000 + 7000 * (useconds_t)kills);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    struct work *work = start(pg, NULL);
+    drain(pg);
+    for (int i = 0; number(pg, "SELECT count(*) FROM inbox") > 0; i++) { /* rows whose backend is not gone yet */
+        assert_true(i < 500);
+        usleep(20000);
+    }
+    work_stop(work);
+    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(number(pg, "SELECT count(*) FROM hang_stack"), REPORTS);
+    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM version_hour"), REPORTS);
+    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    pg_close(pg);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_report_becomes_rows),
+        cmocka_unit_test(a_report_worked_on_twice_counts_once),
+        cmocka_unit_test(an_unreadable_report_goes_aside_and_blocks_nobody),
+        cmocka_unit_test(a_report_that_keeps_failing_is_given_up_after_its_attempts),
+        cmocka_unit_test(many_workers_count_each_report_once),
+        cmocka_unit_test(killed_anywhere_each_report_counts_once),
+    };
+    return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);
+}

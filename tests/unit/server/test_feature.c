@@ -1,0 +1,370 @@
+/* Stacks as people read them, outermost first: "main@app aeMain@redis-server ...", and what the feature of them is. */
+#include "feature/feature.h"
+#include "feature/tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stacks {
+    struct arena arena;
+    struct resolved doc;
+    struct report report;
+    struct resolved_place places[256];
+    struct resolved_node nodes[256];
+    struct report_sample samples[64];
+    struct report_image images[16];
+    struct rules *rules;
+};
+
+static struct stacks *stacks_new(void)
+{
+    struct rules_fault fault;
+    struct stacks *s = calloc(1, sizeof *s);
+    arena_init(&s->arena, 64 << 20);
+    s->doc =
+        (struct resolved){.places = s->places, .nodes = s->nodes, .samples = s->samples, .node_count = 1, .guess = ""};
+    s->report.images = s->images;
+    s->report.process.path = "/usr/bin/redis-server";
+    s->report.hang.duration_ms = 3000;
+    assert_int_equal(rules_builtin(&s->rules, &fault), MIRE_RULES_OK);
+    return s;
+}
+
+static void stacks_free(struct stacks *s)
+{
+    rules_free(s->rules);
+    arena_fini(&s->arena);
+    free(s);
+}
+
+static const char *image(struct stacks *s, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    for (size_t i = 0; i < s->report.image_count; i++)
+        if (!strcmp(s->images[i].name, path))
+            return base;
+    s->images[s->report.image_count++].name = path;
+    return base;
+}
+
+/* A function "name@path", or "+1234@path" for one without a symbol. */
+static uint32_t place(struct stacks *s, const char *text)
+{
+    const char *at = strrchr(text, '@');
+    const char *base = image(s, arena_strdup(&s->arena, at + 1));
+    struct resolved_place *p = &s->places[s->doc.place_count];
+    bool named = text[0] != '+';
+    char *name = arena_copy(&s->arena, text, (size_t)(at - text));
+    *p = (struct resolved_place){.function = named ? name : arena_printf(&s->arena, "%s%s", base, name),
+                                 .image = base,
+                                 .file = named ? "file.c" : "",
+                                 .line = 7,
+                                 .named = named};
+    return (uint32_t)s->doc.place_count++;
+}
+
+static void sample(struct stacks *s, uint32_t weight_ms, char state, const char *stack)
+{
+    char text[1024];
+    uint32_t parent = 0;
+    snprintf(text, sizeof text, "%s", stack);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        s->nodes[s->doc.node_count] = (struct resolved_node){parent, place(s, word)};
+        parent = (uint32_t)s->doc.node_count++;
+    }
+    s->samples[s->doc.sample_count++] = (struct report_sample){0, weight_ms, parent, state};
+    s->report.hang.sample_count = s->doc.sample_count;
+}
+
+static struct feature find(struct stacks *s)
+{
+    struct feature feature;
+    assert_int_equal(feature_find(&feature, &s->arena, &s->doc, &s->report, s->rules), 0);
+    return feature;
+}
+
+#define R    "@/usr/bin/redis-server "
+#define LIBC "@/lib/x86_64-linux-gnu/libc.so.6 "
+#define LOOP                                                                                                      \
+    "main" R "aeMain" R "aeProcessEvents" R "connSocketEventHandler" R "readQueryFromClient" R "processCommand" R \
+    "call" R
+
+static void the_command_is_blamed_not_its_helpers(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 100, 'R', LOOP "keysCommand" R "dictNext" R);
+    sample(s, 100, 'R', LOOP "keysCommand" R "stringmatchlen" R);
+    sample(s, 100, 'R', LOOP "keysCommand" R "addReplyBulk" R "sdslen" R);
+    sample(s, 100, 'R', LOOP "keysCommand" R "stringmatchlen" R "tolower" LIBC);
+    sample(s, 100, 'R', LOOP "keysCommand" R "zmalloc" R "malloc" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "keysCommand");
+    assert_string_equal(f.caller1.image, "redis-server");
+    assert_string_equal(f.caller1.place, "file.c:7");
+    assert_string_equal(f.caller2.function, "readQueryFromClient");
+    assert_int_equal(f.category, MIRE_CATEGORY_HANG);
+    assert_int_equal(f.reason, MIRE_REASON_CPU);
+    assert_non_null(strstr(f.why, "100 %"));
+    stacks_free(s);
+}
+
+static void a_sleep_is_blamed_on_who_asked_for_it(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 5; i++)
+        sample(s, 100, 'S', LOOP "debugCommand" R "usleep" LIBC "__nanosleep" LIBC "clock_nanosleep" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "debugCommand");
+    assert_int_equal(f.reason, MIRE_REASON_SLEEP);
+    assert_int_equal(s->doc.hot.run, 5);
+    assert_int_equal(s->doc.hot.depth, 11);
+    assert_int_equal(s->doc.hot.caller1, 3);
+    assert_int_equal(s->doc.hot.caller2, 6);
+    assert_int_equal(s->doc.hot.repeat[0], 5);
+    assert_int_equal(s->doc.places[s->doc.nodes[s->doc.hot.node].place].role, MIRE_ROLE_WAIT);
+    stacks_free(s);
+}
+
+static void a_comparator_inside_qsort_is_no_culprit(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 5; i++)
+        sample(s, 100, 'R', LOOP "sortCommandGeneric" R "_pqsort" R "sortCompare" R "+0x158a10" LIBC);
+    assert_string_equal(find(s).caller1.function, "sortCommandGeneric");
+    stacks_free(s);
+}
+
+static void time_decides_not_the_newest_leaf(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 500, 'R', "main@/opt/a/app run@/opt/a/app parse@/opt/a/app");
+    sample(s, 10, 'R', "main@/opt/a/app run@/opt/a/app draw@/opt/a/app");
+    sample(s, 10, 'R', "main@/opt/a/app run@/opt/a/app draw@/opt/a/app");
+    assert_string_equal(find(s).caller1.function, "parse");
+    assert_int_equal(s->doc.hot.run, 2); /* the hot stack is the longest row, and may be another */
+    stacks_free(s);
+}
+
+static void varied_callees_are_blamed_on_the_one_that_calls_them(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 100, 'R', "main@/opt/a/app render@/opt/a/app text@/opt/a/app");
+    sample(s, 100, 'R', "main@/opt/a/app render@/opt/a/app lines@/opt/a/app");
+    sample(s, 100, 'R', "main@/opt/a/app render@/opt/a/app fills@/opt/a/app");
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "render");
+    assert_string_equal(f.caller2.function, "main");
+    stacks_free(s);
+}
+
+#define GLIB "@/usr/lib/x86_64-linux-gnu/libglib-2.0.so.0 "
+#define APP  "@/opt/demo/glib-demo "
+#define TICK "main" APP "g_main_loop_run" GLIB "+0x5a118" GLIB "g_main_context_dispatch" GLIB "+0x5b0aa" GLIB
+
+static void the_scene_is_the_callback_of_the_loop(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 50, 'S', TICK "on_save" APP "save_document" APP "write_block" APP "fsync" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "write_block");
+    assert_string_equal(f.caller2.function, "on_save");
+    assert_int_equal(f.reason, MIRE_REASON_IO);
+    stacks_free(s);
+}
+
+static void a_lock_is_told_from_computing(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 50, 'S', TICK "on_refresh" APP "cache_get" APP "pthread_mutex_lock" LIBC "+0x86d1f" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "cache_get");
+    assert_int_equal(f.reason, MIRE_REASON_LOCK);
+    s->report.hang.thread.cpu_ms = (struct fact){2900, true}; /* spinning all the time */
+    assert_int_equal(find(s).reason, MIRE_REASON_CPU);
+    stacks_free(s);
+}
+
+static void disk_sleep_is_io_whatever_the_frames_say(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 50, 'D', TICK "on_open" APP "+0x99" LIBC);
+    assert_int_equal(find(s).reason, MIRE_REASON_IO);
+    stacks_free(s);
+}
+
+static void modules_without_symbols_have_a_feature_too(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 50, 'R', "+0x1000@/opt/x/game +0x2000@/opt/x/game +0x99@/lib/x86_64-linux-gnu/libm.so.6");
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "game+0x2000");
+    assert_string_equal(f.caller1.place, "");
+    assert_string_equal(f.caller2.function, "game+0x1000");
+    stacks_free(s);
+}
+
+static void a_library_alone_is_named_if_nothing_better_is(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 50, 'R', "+0x10" LIBC "gdk_display_sync@/usr/lib/x86_64-linux-gnu/libgdk-3.so.0 +0x1" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "gdk_display_sync");
+    assert_non_null(strstr(f.why, "no app frame"));
+    stacks_free(s);
+}
+
+static void no_stack_is_a_feature_of_its_own(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    struct feature none = find(s);
+    assert_string_equal(none.caller1.function, "(no stack)");
+    assert_int_equal(s->doc.hot.caller1, -1);
+    sample(s, 50, 'R', "");
+    struct feature empty = find(s);
+    assert_memory_equal(none.caller1.function, empty.caller1.function, 10);
+    stacks_free(s);
+}
+
+static void the_category_follows_the_facts(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.hang.launch = true;
+    assert_int_equal(find(s).category, MIRE_CATEGORY_LAUNCH);
+    s->report.hang.open = true;
+    assert_int_equal(find(s).category, MIRE_CATEGORY_KILLED);
+    s->report.hang.foreground_known = true;
+    assert_int_equal(find(s).category, MIRE_CATEGORY_BACKGROUND);
+    s->report.hang.foreground = true;
+    assert_int_equal(find(s).category, MIRE_CATEGORY_KILLED);
+    stacks_free(s);
+}
+
+static struct feature of_one(struct stacks **s_out, const char *stack)
+{
+    *s_out = stacks_new();
+    sample(*s_out, 100, 'R', stack);
+    return find(*s_out);
+}
+
+static void keys_ignore_what_compilers_and_packagers_vary(void **state)
+{
+    (void)state;
+    struct stacks *a, *b, *c;
+    struct feature fa = of_one(&a, "run@/opt/x/libcore.so.1.2 parse@/opt/x/libcore.so.1.2");
+    struct feature fb = of_one(&b, "run@/opt/x/libcore.so.1.3 parse.part.0@/opt/x/libcore.so.1.3");
+    struct feature fc = of_one(&c, "run@/opt/x/libcore.so.1.2 parser@/opt/x/libcore.so.1.2");
+    assert_memory_equal(fa.key, fb.key, MIRE_FEATURE_KEY);
+    assert_string_equal(fb.caller1.function, "parse");
+    assert_memory_not_equal(fa.key, fc.key, MIRE_FEATURE_KEY);
+    stacks_free(a);
+    stacks_free(b);
+    stacks_free(c);
+}
+
+static void repeats_count_samples_not_frames(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 10, 'R', "main@/a/x walk@/a/x walk@/a/x leaf@/a/x");
+    sample(s, 10, 'R', "main@/a/x walk@/a/x other@/a/x");
+    sample(s, 10, 'R', "main@/a/x walk@/a/x walk@/a/x leaf@/a/x");
+    (void)find(s);
+    assert_int_equal(s->doc.hot.node, s->samples[2].node); /* the most recent among equals */
+    assert_int_equal(s->doc.hot.repeat[0], 2);
+    assert_int_equal(s->doc.hot.repeat[1], 3);
+    assert_int_equal(s->doc.hot.repeat[3], 3);
+    stacks_free(s);
+}
+
+static void bad_packs_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned line;
+    } packs[] = {
+        {"", 1},
+        {"# nothing\n", 2},
+        {"lock a b\n", 1},
+        {"version 0\n", 1},
+        {"version 1 2\n", 1},
+        {"version x\n", 1},
+        {"version 1\nlock libc\n", 2},
+        {"version 1\n\n# c\nlok a b\n", 4},
+        {"version 1\nlock\n", 2},
+    };
+    for (size_t i = 0; i < sizeof packs / sizeof *packs; i++) {
+        struct rules *rules;
+        struct rules_fault fault = {0};
+        assert_int_equal(rules_parse(&rules, &fault, packs[i].text, strlen(packs[i].text)), MIRE_RULES_WRONG);
+        assert_int_equal(fault.line, packs[i].line);
+        assert_true(fault.text[0]);
+    }
+}
+
+static void the_first_rule_that_fits_decides(void **state)
+{
+    (void)state;
+    struct rules *rules;
+    struct rules_fault fault;
+    static const char text[] =
+        "version 3\r\nio libc.so* re?d*  \nlock libc.so* *\nsystem /usr/lib/* operator new(unsigned long)\n";
+    assert_int_equal(rules_parse(&rules, &fault, text, sizeof text - 1), MIRE_RULES_OK);
+    assert_int_equal(rules_version(rules), 3);
+    assert_int_equal(rules_classify(rules, "/lib/libc.so.6", "readv"), MIRE_CLASS_IO);
+    assert_int_equal(rules_classify(rules, "libc.so.6", "red"), MIRE_CLASS_LOCK);
+    assert_int_equal(rules_classify(rules, "/usr/lib/x.so", "operator new(unsigned long)"), MIRE_CLASS_SYSTEM);
+    assert_int_equal(rules_classify(rules, "/opt/lib/x.so", "operator new(unsigned long)"), MIRE_CLASS_NONE);
+    rules_free(rules);
+    assert_true(glob_match("a*b*c", "aXXbYYbZc"));
+    assert_false(glob_match("a*b", "aXXbc"));
+    assert_true(glob_match("*", ""));
+    assert_false(glob_match("?", ""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_command_is_blamed_not_its_helpers),
+        cmocka_unit_test(a_sleep_is_blamed_on_who_asked_for_it),
+        cmocka_unit_test(a_comparator_inside_qsort_is_no_culprit),
+        cmocka_unit_test(time_decides_not_the_newest_leaf),
+        cmocka_unit_test(varied_callees_are_blamed_on_the_one_that_calls_them),
+        cmocka_unit_test(the_scene_is_the_callback_of_the_loop),
+        cmocka_unit_test(a_lock_is_told_from_computing),
+        cmocka_unit_test(disk_sleep_is_io_whatever_the_frames_say),
+        cmocka_unit_test(modules_without_symbols_have_a_feature_too),
+        cmocka_unit_test(a_library_alone_is_named_if_nothing_better_is),
+        cmocka_unit_test(no_stack_is_a_feature_of_its_own),
+        cmocka_unit_test(the_category_follows_the_facts),
+        cmocka_unit_test(keys_ignore_what_compilers_and_packagers_vary),
+        cmocka_unit_test(repeats_count_samples_not_frames),
+        cmocka_unit_test(bad_packs_are_refused_with_their_line),
+        cmocka_unit_test(the_first_rule_that_fits_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
