@@ -57,7 +57,7 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, s
     memset(box, 0, sizeof(*box));
     if (size == 0 || size > MIRE_STORE_BOX_MAX)
         return MIRE_E_RANGE;
-    if (!box_paths(box->path, aside, store))
+    if (!mire__disk_allows(size) || !box_paths(box->path, aside, store))
         return MIRE_E_STORE;
     fd = open(aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,11 +76,22 @@ static bool sync_dir_of(const char *path)
     return synced;
 }
 
+bool mire__disk_allows(size_t size)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
+
 static bool fill(const char *aside, const struct disk_part *parts, size_t count)
 {
     int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool whole = fd >= 0;
+    size_t size = 0;
 
+    for (size_t i = 0; i < count; i++)
+        size += parts[i].size;
+    whole = whole && mire__disk_allows(size);
     for (size_t i = 0; whole && i < count; i++)
         whole = write_all(fd, &parts[i]);
     whole = whole && fdatasync(fd) == 0;

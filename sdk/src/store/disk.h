@@ -26,6 +26,11 @@ enum mire_err mire__disk_make_dir(const char *path);
  */
 enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, bool exclusive);
 
+/*
+ * May this process write a file so large? Beyond its RLIMIT_FSIZE a write would bring SIGXFSZ, which kills.
+ */
+bool mire__disk_allows(size_t size);
+
 /* Read at most `cap` bytes of a file. Returns how many, -1 if it cannot be read. */
 ssize_t mire__disk_read(void *out, size_t cap, const char *path);
 

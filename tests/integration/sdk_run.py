@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""mire-run from the outside: programs hang, are killed, fork and exit; servers lose answers, are busy and refuse.
+
+Every report that arrives is checked against schema/wire/report.schema.json and against what the schema cannot say.
+"""
+import glob
+import http.server
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import jsonschema
+
+
+def read(path):
+    return pathlib.Path(path).read_text()
+
+
+SOURCE = os.environ["MIRE_SOURCE_DIR"]
+BINARY = os.environ["MIRE_BINARY_DIR"]
+RUN = os.path.join(BINARY, "sdk", "mire-run")
+SCHEMA = jsonschema.Draft202012Validator(json.loads(read(os.path.join(SOURCE, "schema/wire/report.schema.json"))))
+KEY = "mk_test"
+
+# Programs that know nothing of Mire. The first waits once, so that its loop has been seen, then sleeps.
+HANG = "import select,sys,time\nselect.poll().poll(20)\ntime.sleep(0.6)\nselect.poll().poll(20)\n"
+STUCK = "import select,sys,time\nselect.poll().poll(20)\nprint('stuck',flush=True)\ntime.sleep(60)\n"
+
+
+def unpack(body):
+    return json.loads(subprocess.run(["zstd", "-dcq"], input=body, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def check(report):
+    SCHEMA.validate(report)
+    nodes, frames, samples = report["nodes"], report["frames"], report["hang"]["samples"]
+    assert len(frames["image"]) == len(frames["offset"]) == len(frames["found"])
+    assert len(nodes["up"]) == len(nodes["frame"])
+    assert len(samples["at_ms"]) == len(samples["weight_ms"]) == len(samples["node"]) == len(samples["state"])
+    assert all(image < len(report["images"]) for image in frames["image"])
+    assert all(frame < len(frames["image"]) for frame in nodes["frame"])
+    assert all(up <= row + 1 for row, up in enumerate(nodes["up"]))
+    assert all(node <= len(nodes["up"]) for node in samples["node"])
+    assert samples["at_ms"] == sorted(samples["at_ms"])
+    assert set(range(len(report["images"]))) == {image for image in frames["image"] if image >= 0}
+
+
+class Server:
+    """Answers POSTs in turn with `answers` (status, headers), the last for ever. None: hangs up without an answer."""
+
+    def __init__(self, *answers):
+        self.answers, self.bodies, self.times, self.headers = list(answers), [], [], []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.bodies.append(body)
+                outer.times.append(time.monotonic())
+                outer.headers.append((self.path, dict(self.headers)))
+                answer = outer.answers.pop(0) if len(outer.answers) > 1 else outer.answers[0]
+                if answer is None:
+                    self.close_connection = True
+                    return
+                if callable(answer):
+                    answer()
+                    answer = (202, {})
+                self.send_response(answer[0])
+                for name, value in answer[1].items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        self.httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.httpd.daemon_threads = True
+        self.httpd.handle_error = lambda *args: None  # clients here are killed on purpose
+        self.url = "http://127.0.0.1:%d" % self.httpd.server_address[1]
+        threading.Thread(target=self.httpd.serve_forever, daemon=True).start()
+
+    def reports(self):
+        return [unpack(body) for body in self.bodies]
+
+    def close(self):
+        self.httpd.shutdown()
+        self.httpd.server_close()
+
+
+OK = (202, {})
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory(prefix="mire-run-")
+        self.store = os.path.join(self.scratch.name, "store")
+        self.servers = []
+
+    def tearDown(self):
+        for server in self.servers:
+            server.close()
+        self.scratch.cleanup()
+
+    def server(self, *answers):
+        self.servers.append(Server(*answers))
+        return self.servers[-1]
+
+    def command(self, server, *program, options=()):
+        command = [RUN, "--store", self.store, "--threshold", "200", "--period", "10", "--app", "t", "--app-version", "1"]
+        if server:
+            command += ["--server", server.url if isinstance(server, Server) else server, "--key", KEY]
+        return command + list(options) + ["--"] + list(program)
+
+    def run_it(self, server, *program, options=(), env=None):
+        return subprocess.run(self.command(server, *program, options=options), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=60, env=env)
+
+    def python(self, server, code, **rest):
+        return self.run_it(server, sys.executable, "-c", code, **rest)
+
+    def waiting(self):
+        return sorted(glob.glob(os.path.join(self.store, "out", "*.report")))
+
+    def test_a_hang_is_reported_once(self):
+        server = self.server(OK)
+        done = self.python(server, HANG + "sys.exit(7)")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "", ""))
+        self.assertEqual(len(server.bodies), 1)
+        path, headers = server.headers[0]
+        self.assertEqual(path, "/api/v1/reports")
+        self.assertEqual(headers["Authorization"], "Bearer " + KEY)
+        self.assertEqual(headers["Content-Encoding"], "zstd")
+        report = server.reports()[0]
+        check(report)
+        self.assertFalse(report["hang"]["open"])
+        self.assertAlmostEqual(report["hang"]["duration_ms"], 600, delta=300)
+        self.assertGreater(len(report["hang"]["samples"]["node"]), 5)
+        self.assertLessEqual(len(server.bodies[0]), 8192)
+        self.assertEqual(self.waiting(), [])
+        self.assertEqual(os.listdir(os.path.join(self.store, "box")), [])
+
+    def test_no_hang_no_report(self):
+        server = self.server(OK)
+        self.assertEqual(self.python(server, "print('fine')").stdout, "fine\n")
+        self.assertEqual(server.bodies, [])
+
+    def test_a_program_killed_while_it_hangs_is_reported_as_open(self):
+        server = self.server(OK)
+        run = subprocess.Popen(self.command(server, sys.executable, "-c", STUCK), stdout=subprocess.PIPE)
+        run.stdout.readline()
+        time.sleep(1)
+        child = int(read("/proc/%d/task/%d/children" % (run.pid, run.pid)))
+        os.kill(child, signal.SIGKILL)
+        self.assertEqual(run.wait(20), 128 + signal.SIGKILL)
+        run.stdout.close()
+        report, = server.reports()
+        check(report)
+        self.assertTrue(report["hang"]["open"])
+        self.assertGreater(report["hang"]["duration_ms"], 500)
+        self.assertEqual(report["process"]["pid"], child)
+
+    def test_a_program_that_exits_while_it_hangs_is_reported_as_open(self):
+        server = self.server(OK)
+        self.python(server, "import select,time,sys\nselect.poll().poll(20)\ntime.sleep(0.6)\nsys.exit(0)")
+        report, = server.reports()
+        check(report)
+        self.assertTrue(report["hang"]["open"])
+
+    def test_a_hang_of_redis_names_redis_and_fits_8_kib(self):
+        server = self.server(OK)
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            port = str(unused.getsockname()[1])
+        run = subprocess.Popen(self.command(server, "redis-server", "--port", port, "--save", "", "--dir", self.scratch.name,
+                                            "--enable-debug-command", "yes", options=["--threshold", "1000"]),
+                               stdout=subprocess.DEVNULL)
+        redis = ["redis-cli", "-p", port]
+        for _ in range(100):
+            if subprocess.run(redis + ["ping"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout == b"PONG\n":
+                break
+            time.sleep(0.1)
+        subprocess.run(redis + ["debug", "sleep", "3"], stdout=subprocess.DEVNULL, check=True)
+        for _ in range(100):
+            if server.bodies:
+                break
+            time.sleep(0.1)
+        self.assertEqual(len(server.bodies), 1, "a report arrives while the program runs on")
+        subprocess.run(redis + ["shutdown", "nosave"], stdout=subprocess.DEVNULL)
+        self.assertEqual(run.wait(20), 0)
+        report, = server.reports()
+        check(report)
+        self.assertAlmostEqual(report["hang"]["duration_ms"], 3000, delta=300)
+        self.assertGreater(len(report["hang"]["hot"]["repeat"]), 8, "unwound to main, without frame pointers")
+        self.assertTrue(any("redis" in image["name"] for image in report["images"]))
+        self.assertLessEqual(len(server.bodies[0]), 8192)
+
+    def test_a_forked_child_is_watched_by_itself(self):
+        server = self.server(OK)
+        code = "import os\nif os.fork() == 0:\n " + HANG.replace("\n", "\n ") + "\n os._exit(0)\nos.wait()\n"
+        self.python(server, "import select\nselect.poll().poll(20)\n" + code)
+        reports = [report for report in server.reports() if not report["hang"]["open"]]
+        self.assertGreaterEqual(len(reports), 1)
+        for report in server.reports():
+            check(report)
+        self.assertEqual(len({report["id"] for report in server.reports()}), len(server.bodies))
+
+    def test_status_is_the_programs(self):
+        self.assertEqual(self.python(None, "import os; os._exit(3)").returncode, 3)
+        self.assertEqual(self.python(None, "import os; os.kill(os.getpid(), 15)").returncode, 128 + 15)
+
+    def test_what_cannot_be_run_is_said(self):
+        done = self.run_it(None, "no-such-program")
+        self.assertEqual((done.returncode, done.stderr), (127, "mire-run: program not found: no-such-program\n"))
+        done = self.run_it(None, "/etc/passwd")
+        self.assertEqual((done.returncode, done.stderr), (126, "mire-run: not executable: /etc/passwd\n"))
+        done = self.run_it(None, "/etc")
+        self.assertEqual(done.returncode, 126)
+        broken = os.path.join(self.scratch.name, "broken")
+        with open(broken, "w") as file:
+            file.write("\x7fnothing")
+        os.chmod(broken, 0o755)
+        done = self.run_it(None, broken)
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("cannot execute", done.stderr)
+
+    def test_wrong_options_are_said(self):
+        for options in (["--threshold", "soon"], ["--threshold", "1"], ["--period", "-1"], ["--nonsense"],
+                        ["--server", "ftp://x", "--key", "k"], ["--server", "http://x"], ["--key-file", "/nonexistent", "--server", "http://x"]):
+            done = subprocess.run([RUN, *options, "true"], stderr=subprocess.PIPE, text=True,
+                                  env={"PATH": os.environ["PATH"]})
+            self.assertEqual(done.returncode, 125, options)
+            self.assertNotEqual(done.stderr, "")
+        self.assertEqual(subprocess.run([RUN], stderr=subprocess.PIPE).returncode, 125)
+        self.assertIn("Usage", subprocess.run([RUN, "--help"], stdout=subprocess.PIPE, text=True).stdout)
+
+    def test_the_program_sees_its_own_input_output_and_not_the_key(self):
+        code = "import os,sys\nprint(sys.stdin.read(), 'MIRE_KEY' in os.environ, os.environ['LD_PRELOAD'].count(':'))"
+        env = dict(os.environ, MIRE_SERVER="http://127.0.0.1:9", MIRE_KEY=KEY, LD_PRELOAD="libc.so.6")
+        done = subprocess.run(self.command(None, sys.executable, "-c", code), input="hello", stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, env=env)
+        self.assertEqual((done.stdout, done.stderr), ("hello False 1\n", ""))
+
+    def test_signals_reach_the_program(self):
+        code = ("import signal,sys,time\nsignal.signal(signal.SIGUSR1, lambda *a: print('usr1', flush=True))\n"
+                "signal.signal(signal.SIGTERM, lambda *a: sys.exit(5))\nprint('ready', flush=True)\n"
+                "while True: time.sleep(0.05)\n")
+        run = subprocess.Popen(self.command(None, sys.executable, "-c", code), stdout=subprocess.PIPE, text=True)
+        self.assertEqual(run.stdout.readline(), "ready\n")
+        run.send_signal(signal.SIGUSR1)
+        self.assertEqual(run.stdout.readline(), "usr1\n")
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(20), 5)
+        run.stdout.close()
+
+    def test_stop_and_continue_go_both_ways(self):
+        run = subprocess.Popen(self.command(None, sys.executable, "-c", STUCK), stdout=subprocess.PIPE)
+        run.stdout.readline()
+        child = int(read("/proc/%d/task/%d/children" % (run.pid, run.pid)))
+
+        def state(pid):
+            return read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[0]
+
+        def becomes(pid, letters):
+            for _ in range(100):
+                if state(pid) in letters:
+                    return True
+                time.sleep(0.05)
+            return False
+
+        os.kill(child, signal.SIGSTOP)
+        self.assertTrue(becomes(run.pid, "T"))
+        run.send_signal(signal.SIGCONT)
+        self.assertTrue(becomes(child, "SR"))
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(20), 128 + 15)
+        run.stdout.close()
+
+    def test_a_static_program_runs_with_a_warning(self):
+        source = os.path.join(self.scratch.name, "s.c")
+        with open(source, "w") as file:
+            file.write("int main(void) { return 4; }\n")
+        if subprocess.run(["cc", "-static", "-o", source[:-2], source], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no static libc")
+        done = self.run_it(None, source[:-2])
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("cannot be watched", done.stderr)
+
+    def test_a_lost_answer_is_asked_for_again_under_the_same_id(self):
+        server = self.server(None, OK)
+        self.python(server, HANG + "time.sleep(0.1)")
+        first, second = server.reports()
+        self.assertEqual(first, second)
+        self.assertEqual(self.waiting(), [])
+
+    def test_a_busy_server_is_left_alone_as_long_as_it_asks(self):
+        server = self.server((503, {"Retry-After": "1"}), OK)
+        run = subprocess.Popen(self.command(server, sys.executable, "-c", HANG + "time.sleep(0)"))
+        run.wait(60)
+        if len(server.bodies) == 1:  # a wait with jitter may outlast the patience of the first run
+            self.assertEqual(len(self.waiting()), 1)
+            time.sleep(max(0, int(read(os.path.join(self.store, "after"))) / 1000 - time.time()))
+            self.python(server, "pass")
+        self.assertEqual(len(server.bodies), 2)
+        self.assertGreaterEqual(server.times[1] - server.times[0], 1.0)
+        self.assertEqual(server.bodies[0], server.bodies[1])
+        self.assertEqual(self.waiting(), [])
+
+    def test_what_is_refused_is_dropped_and_the_next_report_tells(self):
+        server = self.server((413, {}), OK)
+        done = self.python(server, HANG)
+        self.assertIn("refused 1 report", done.stderr)
+        self.assertEqual(self.waiting(), [])
+        self.python(server, HANG)
+        self.assertEqual(server.reports()[1]["drops"], {"refused": 1})
+        self.python(server, HANG)
+        self.assertEqual(server.reports()[2]["drops"], {})
+
+    def test_without_a_server_reports_wait_for_the_next_run(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            url = "http://127.0.0.1:%d" % unused.getsockname()[1]
+            begin = time.monotonic()
+            self.assertEqual(self.python(url, HANG + "sys.exit(2)").returncode, 2)
+            self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(len(self.waiting()), 1)
+        check(unpack(pathlib.Path(self.waiting()[0]).read_bytes()))
+        server = self.server(OK)
+        self.python(server, "pass")
+        self.assertEqual(len(server.bodies), 1)
+        self.assertEqual(self.waiting(), [])
+
+    def test_killed_between_answer_and_delete_sends_the_same_id_again(self):
+        run = []
+        server = self.server(lambda: os.kill(run[0].pid, signal.SIGKILL), OK)
+        run.append(subprocess.Popen(self.command(server, sys.executable, "-c", HANG + "select.poll().poll(1200)")))
+        run[0].wait(20)
+        time.sleep(1.5)  # the program outlives its mire-run
+        self.assertEqual(len(self.waiting()), 1)
+        self.python(server, "pass")
+        ids = [report["id"] for report in server.reports()]
+        self.assertGreaterEqual(len(ids), 2)
+        self.assertEqual(ids[0], ids[1])
+        self.assertEqual(self.waiting(), [])
+
+    def test_a_store_that_cannot_be_written_is_said(self):
+        self.store = "/proc/nowhere"
+        done = self.python(None, "pass")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("store", done.stderr)
+
+    def test_a_file_size_limit_does_not_kill_the_program(self):
+        done = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"] + self.command(None, sys.executable, "-c", HANG + "print('alive')"),
+                              stdout=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "alive\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
