@@ -261,7 +261,7 @@ export interface components {
             to: string;
             /**
              * Format: date-time
-             * @description Newest report that is counted here.
+             * @description Newest report that is counted here; the beginning of the range if there is none.
              */
             as_of: string;
         };
@@ -340,7 +340,7 @@ export interface components {
             /** @enum {string} */
             state: "open" | "resolved" | "ignored";
             totals: components["schemas"]["Totals"];
-            /** @description Hangs in 24 equal parts of the range. */
+            /** @description Hangs in 24 equal parts of the range; each in the part its hour of receipt begins in. */
             trend: number[];
             /** Format: date-time */
             first_seen_at: string;
@@ -392,6 +392,7 @@ export interface components {
         Issue: {
             range: components["schemas"]["Range"];
             feature: components["schemas"]["Feature"];
+            /** @description Median of the reports. */
             p50_ms: number;
             p95_ms: number;
             /** @description Reports whose process ended during the hang. */
