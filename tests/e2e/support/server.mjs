@@ -1,12 +1,11 @@
 /*
- * A mired of our own: as built in $MIRE_BINARY_DIR (or $MIRE_BUILD), on a free port of the loopback, with its private
- * PostgreSQL in a new directory, both gone afterwards.
+ * A mired of our own: installed from $MIRE_BINARY_DIR (or $MIRE_BUILD) into a new directory, on a free port of the
+ * loopback, with its private PostgreSQL there too; all of it gone afterwards.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,16 +15,6 @@ import { promisify } from 'node:util';
 export const SOURCE = fileURLToPath(new URL('../../../', import.meta.url));
 export const BUILD = process.env.MIRE_BINARY_DIR ?? process.env.MIRE_BUILD ?? join(SOURCE, 'build/release');
 const run = promisify(execFile);
-
-async function freePort() {
-  const probe = createServer();
-  probe.listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 export async function until(what, check, seconds = 60) {
   const end = Date.now() + seconds * 1000;
@@ -47,17 +36,22 @@ export async function getJson(url) {
 export async function startServer() {
   const dir = await mkdtemp(join(tmpdir(), 'mire-e2e-'));
   await chmod(dir, 0o755);
-  const port = await freePort();
+  const portFile = join(dir, 'port');
+  await run('cmake', ['--install', BUILD, '--prefix', join(dir, 'mire')]);
+  const bin = join(dir, 'mire/bin');
   const env = {
     ...process.env,
+    PATH: `${bin}:${process.env.PATH}`,
     MIRED_DATA_DIR: join(dir, 'data'),
-    MIRED_LISTEN: `127.0.0.1:${port}`,
+    MIRED_LISTEN: '127.0.0.1:0',
+    MIRED_PORT_FILE: portFile,
+    MIRED_LOCAL_IMAGES: 'yes',
     MIRED_WEB_DIR: join(SOURCE, 'web/dist'),
   };
   const log = [];
-  const child = spawn(join(BUILD, 'bin/mired'), ['serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(join(bin, 'mired'), ['serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => log.push(chunk.toString()));
-  const url = `http://127.0.0.1:${port}`;
+  let url = '';
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');
@@ -68,6 +62,7 @@ export async function startServer() {
   try {
     await until('mired is healthy', async () => {
       if (child.exitCode !== null) throw new Error(`mired ended with ${child.exitCode}`);
+      url = `http://127.0.0.1:${(await readFile(portFile, 'utf8')).trim()}`;
       return (await fetch(`${url}/healthz`)).ok;
     });
   } catch (error) {
@@ -75,9 +70,10 @@ export async function startServer() {
     error.message += `\n${log.join('')}`;
     throw error;
   }
-  const mire = async (...args) => (await run(join(BUILD, 'bin/mire'), args, { env })).stdout;
-  const key = async (app) => /mk_[a-z0-9]{40}/.exec(await mire('key', 'create', app))[0];
-  return { url, env, mire, key, stop, log };
+  const mire = async (...args) => (await run(join(bin, 'mire'), args, { env })).stdout;
+  const key = async (app) =>
+    /mk_[a-z0-9]{40}/.exec(await mire('key', 'create', app, '--data-dir', env.MIRED_DATA_DIR))[0];
+  return { url, dir, env, mire, key, stop, log };
 }
 
 /* One report of the contract's vectors, as if it had just happened. */

@@ -6,8 +6,8 @@ import { copy } from './parts';
 
 export function snippet(app: string): string {
   return [
-    `mire key create ${app}`,
-    `export MIRE_SERVER=${location.origin} MIRE_KEY=mk_...`,
+    `export MIRE_SERVER=${location.origin}`,
+    `export MIRE_KEY=$(mire key create ${app})`,
     `mire run -- ./${app}`,
   ].join('\n');
 }
