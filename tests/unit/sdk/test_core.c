@@ -1,0 +1,368 @@
+/* The public calls: every code they return, and what a start, a hang, a fork and a stop leave in the store. */
+#include "mire/mire.h"
+
+#include "core/core.h"
+#include "core/options.h"
+#include "store/store.h"
+#include "support/scratch.h"
+
+#include <math.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static mire_options *options_for(const char *dir)
+{
+    mire_options *options = mire_options_new();
+
+    assert_non_null(options);
+    assert_int_equal(mire_options_set_app(options, "test", "1.0"), MIRE_OK);
+    assert_int_equal(mire_options_set_store(options, dir), MIRE_OK);
+    assert_int_equal(mire_options_set_threshold_ms(options, 100), MIRE_OK);
+    assert_int_equal(mire_options_set_period_ms(options, 5), MIRE_OK);
+    return options;
+}
+
+static enum mire_err start(const char *dir)
+{
+    mire_options *options = options_for(dir);
+    enum mire_err err = mire_start(options);
+
+    mire_options_free(options);
+    return err;
+}
+
+static void idle_ms(int ms)
+{
+    poll(NULL, 0, ms);
+}
+
+static void busy_ms(unsigned ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static size_t sealed(const char *dir)
+{
+    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
+    struct store_item items[16];
+    struct store *store;
+    size_t count;
+
+    assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
+    count = mire__store_list(items, 16, store);
+    mire__store_close(store);
+    return count;
+}
+
+static void err_has_a_name_and_a_text_for_every_code(void **state)
+{
+    (void)state;
+    for (int code = MIRE_OK; code >= MIRE_E_FORMAT; code--) {
+        assert_memory_equal(mire_err_name(code), code ? "MIRE_E_" : "MIRE_OK", 7);
+        assert_string_not_equal(mire_err_name(code), "MIRE_E_UNKNOWN");
+        assert_string_not_equal(mire_err_text(code), "unknown error");
+    }
+    assert_string_equal(mire_err_name(1), "MIRE_E_UNKNOWN");
+    assert_string_equal(mire_err_name(-99), "MIRE_E_UNKNOWN");
+    assert_string_equal(mire_err_text(-99), "unknown error");
+    assert_string_equal(mire_err_name(MIRE_E_RACED), "MIRE_E_RACED");
+    assert_string_equal(mire_version(), MIRE_VERSION);
+}
+
+static void options_refuse_what_cannot_work(void **state)
+{
+    mire_options *options = mire_options_new();
+    char tall[5000];
+
+    (void)state;
+    memset(tall, 'x', sizeof(tall));
+    tall[sizeof(tall) - 1] = '\0';
+    assert_int_equal(mire_options_set_app(options, "", "1"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_app(options, "a", NULL), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_app(options, "a\n", "1"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_app(options, tall, "1"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_app(NULL, "a", "1"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_build(options, ""), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_channel(NULL, "gray"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_server(options, "mire.example.com", "k"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_server(options, "https://", "k"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_server(options, "https:///x", "k"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_server(options, "https://a b", "k"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_server(options, "https://a", "k\r\nX: y"), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_server(options, "https://a", ""), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_store(options, ""), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_store(options, tall), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_threshold_ms(options, 9), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_threshold_ms(options, 600001), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_threshold_ms(NULL, 10), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_period_ms(options, 0), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_period_ms(options, 60001), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_period_ms(NULL, 1), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_sampling(options, 1.01), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_sampling(options, -0.1), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_sampling(options, NAN), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_sampling(NULL, 1), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_log(NULL, NULL, NULL), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_log(options, NULL, NULL), MIRE_OK);
+    mire_options_free(options);
+    mire_options_free(NULL);
+}
+
+static void options_are_as_before_after_a_refusal(void **state)
+{
+    mire_options *options = mire_options_new();
+
+    (void)state;
+    mire_options_set_app(options, "a", "1");
+    assert_int_equal(mire_options_set_app(options, "b", ""), MIRE_E_ARG);
+    assert_string_equal(options->app_name, "a");
+    mire_options_set_server(options, "http://a", "k");
+    assert_int_equal(mire_options_set_server(options, "http://b", ""), MIRE_E_ARG);
+    assert_string_equal(options->server_url, "http://a");
+    mire_options_free(options);
+}
+
+static void options_choose_a_store_directory(void **state)
+{
+    mire_options *options = mire_options_new();
+    char dir[64];
+
+    (void)state;
+    mire_options_set_app(options, "../a/b", "1");
+    setenv("XDG_STATE_HOME", "/x", 1);
+    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
+    assert_string_equal(dir, "/x/mire/_._a_b");
+    unsetenv("XDG_STATE_HOME");
+    setenv("HOME", "/h", 1);
+    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
+    assert_string_equal(dir, "/h/.local/state/mire/_._a_b");
+    unsetenv("HOME");
+    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
+    assert_memory_equal(dir, "/var/tmp/mire-", 14);
+    mire_options_set_store(options, "/d");
+    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
+    assert_string_equal(dir, "/d");
+    assert_false(mire__options_store_dir(dir, 2, options));
+    mire_options_free(options);
+}
+
+static void calls_do_nothing_without_a_start(void **state)
+{
+    (void)state;
+    assert_int_equal(mire_stop(), MIRE_E_STATE);
+    assert_int_equal(mire_flush(0), MIRE_E_STATE);
+    assert_int_equal(mire_flush(600001), MIRE_E_RANGE);
+    mire_loop_enter();
+    mire_loop_leave();
+}
+
+static void start_says_why_it_fails_and_can_be_repeated(void **state)
+{
+    mire_options *options = mire_options_new();
+
+    assert_int_equal(mire_start(NULL), MIRE_E_ARG);
+    assert_int_equal(mire_start(options), MIRE_E_ARG);
+    mire_options_set_app(options, "test", "1");
+    mire_options_set_store(options, "/proc/nowhere");
+    assert_int_equal(mire_start(options), MIRE_E_STORE);
+    mire_options_free(options);
+    assert_int_equal(mire_stop(), MIRE_E_STATE);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(start(*state), MIRE_OK);
+        assert_int_equal(start(*state), MIRE_E_STATE);
+        assert_int_equal(mire_flush(0), MIRE_OK);
+        assert_int_equal(mire_stop(), MIRE_OK);
+    }
+}
+
+static void start_from_environment_needs_an_app(void **state)
+{
+    unsetenv("MIRE_APP");
+    assert_int_equal(mire__core_start_from_environment(), MIRE_E_ARG);
+    setenv("MIRE_APP", "test", 1);
+    setenv("MIRE_APP_VERSION", "1", 1);
+    setenv("MIRE_STORE", *state, 1);
+    setenv("MIRE_THRESHOLD_MS", "12x", 1);
+    assert_int_equal(mire__core_start_from_environment(), MIRE_OK);
+    assert_int_equal(mire__core_start_from_environment(), MIRE_E_STATE);
+    assert_int_equal(mire_stop(), MIRE_OK);
+}
+
+static void hang_is_sealed_when_it_ends_and_waits_without_a_server(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    idle_ms(10);
+    busy_ms(300);
+    idle_ms(100);
+    assert_int_equal(sealed(*state), 1);
+    assert_int_equal(mire_flush(20), MIRE_E_TIMEOUT);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 1);
+}
+
+static void hang_is_sealed_by_stop_while_it_goes_on(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    idle_ms(10);
+    busy_ms(300);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 1);
+}
+
+static void hang_is_seen_through_marks(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    mire_loop_enter();
+    mire_loop_leave();
+    busy_ms(300);
+    assert_int_equal(sealed(*state), 0);
+    mire_loop_enter();
+    busy_ms(300);
+    mire_loop_leave();
+    busy_ms(100);
+    assert_int_equal(sealed(*state), 1);
+    assert_int_equal(mire_stop(), MIRE_OK);
+}
+
+static void installation_outside_the_sample_watches_nothing(void **state)
+{
+    mire_options *options = options_for(*state);
+
+    mire_options_set_sampling(options, 0);
+    assert_int_equal(mire_start(options), MIRE_OK);
+    mire_options_free(options);
+    idle_ms(10);
+    busy_ms(300);
+    idle_ms(50);
+    assert_int_equal(mire_flush(0), MIRE_OK);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 0);
+}
+
+/* In a process of its own, so that it can be killed, exit and fork. Returns its wait status. */
+static int in_child(const char *dir, void (*act)(void))
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (start(dir) != MIRE_OK)
+            _exit(99);
+        idle_ms(10);
+        act();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void hang_and_be_killed(void)
+{
+    busy_ms(300);
+    raise(SIGKILL);
+}
+
+static void hang_and_exit(void)
+{
+    busy_ms(300);
+    exit(5);
+}
+
+static void fork_and_hang(void)
+{
+    int status;
+
+    if (fork() == 0) {
+        busy_ms(300); /* not watched yet */
+        idle_ms(10);
+        busy_ms(300);
+        idle_ms(100);
+        exit(0);
+    }
+    /* Waiting for a child is no waiting call: it would be the parent's hang. */
+    for (int i = 0; i < 500 && waitpid(-1, &status, WNOHANG) == 0; i++)
+        idle_ms(10);
+    exit(0);
+}
+
+static void killed_process_is_reported_by_the_next_start(void **state)
+{
+    assert_int_equal(in_child(*state, hang_and_be_killed), SIGKILL);
+    assert_int_equal(sealed(*state), 0);
+    assert_int_equal(start(*state), MIRE_OK);
+    for (int i = 0; i < 100 && sealed(*state) == 0; i++)
+        idle_ms(10);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 1);
+}
+
+static void exit_seals_a_hang_that_goes_on(void **state)
+{
+    assert_int_equal(WEXITSTATUS(in_child(*state, hang_and_exit)), 5);
+    assert_int_equal(sealed(*state), 1);
+}
+
+static void forked_child_is_watched_from_its_first_wait(void **state)
+{
+    assert_int_equal(in_child(*state, fork_and_hang), 0);
+    assert_int_equal(sealed(*state), 1);
+}
+
+struct heard {
+    _Atomic int level;
+};
+
+static void note_level(void *context, enum mire_log_level level, const char *text)
+{
+    assert_non_null(text);
+    ((struct heard *)context)->level = level;
+}
+
+static void log_tells_of_a_server_that_is_not_there(void **state)
+{
+    mire_options *options = options_for(*state);
+    struct heard heard = {0};
+
+    mire_options_set_server(options, "http://127.0.0.1:9", "mk_x");
+    mire_options_set_log(options, note_level, &heard);
+    assert_int_equal(mire_start(options), MIRE_OK);
+    mire_options_free(options);
+    idle_ms(10);
+    busy_ms(300);
+    for (int i = 0; i < 200 && heard.level == 0; i++)
+        idle_ms(10);
+    assert_int_equal(heard.level, MIRE_LOG_WARNING);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(err_has_a_name_and_a_text_for_every_code),
+        cmocka_unit_test(options_refuse_what_cannot_work),
+        cmocka_unit_test(options_are_as_before_after_a_refusal),
+        cmocka_unit_test(options_choose_a_store_directory),
+        cmocka_unit_test(calls_do_nothing_without_a_start),
+        TEST(start_says_why_it_fails_and_can_be_repeated),
+        TEST(start_from_environment_needs_an_app),
+        TEST(hang_is_sealed_when_it_ends_and_waits_without_a_server),
+        TEST(hang_is_sealed_by_stop_while_it_goes_on),
+        TEST(hang_is_seen_through_marks),
+        TEST(installation_outside_the_sample_watches_nothing),
+        TEST(killed_process_is_reported_by_the_next_start),
+        TEST(exit_seals_a_hang_that_goes_on),
+        TEST(forked_child_is_watched_from_its_first_wait),
+        TEST(log_tells_of_a_server_that_is_not_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
