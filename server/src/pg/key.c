@@ -56,3 +56,39 @@ int pg_key_create(char key_out[MIRE_KEY_TEXT], struct pg *pg, const char *slug, 
                       PG_INT4(app), PG_TEXT(scope), PG_TEXT(prefix), PG_BYTES(hash, sizeof hash), PG_TEXT(label));
     return rc ? rc : pg_commit(&tx);
 }
+
+int pg_key_list(struct pg *pg, const char *slug, int (*take)(void *context, const struct pg_key_row *row),
+                void *context)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_READ);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "SELECT key_id, prefix, scope, label, k.created_at, revoked_at FROM access_key k"
+                      " JOIN app USING (app_id) WHERE slug = $1 ORDER BY key_id",
+                      PG_TEXT(slug));
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
+        rc = take(context, &(struct pg_key_row){.key = pg_int(rows, i, 0),
+                                                .prefix = pg_text(rows, i, 1),
+                                                .scope = pg_text(rows, i, 2),
+                                                .label = pg_text(rows, i, 3),
+                                                .created_us = pg_time(rows, i, 4),
+                                                .revoked_us = pg_time(rows, i, 5)});
+    return rc;
+}
+
+int pg_key_revoke(struct pg *pg, const char *slug, int64_t key)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_query(&rows, tx,
+                      "UPDATE access_key k SET revoked_at = now() FROM app a WHERE a.app_id = k.app_id AND a.slug = $1"
+                      " AND k.key_id = $2 AND k.revoked_at IS NULL",
+                      PG_TEXT(slug), PG_INT8(key));
+    if (!rc && pg_touched(rows) == 0)
+        return MIRE_KEY_UNKNOWN;
+    return rc ? rc : pg_commit(&tx);
+}

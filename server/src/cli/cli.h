@@ -1,0 +1,35 @@
+/*
+ * cli.h - the commands of `mire`. One row in commands.c, one file each; main_mire.c picks the row.
+ *
+ * A command gets its own name as argv[0] and returns the exit status: 0 done, 1 it failed (why is on stderr), 2 it was
+ * called wrongly. One thread.
+ */
+#ifndef MIRE_CLI_CLI_H
+#define MIRE_CLI_CLI_H
+
+#include <stddef.h>
+
+#define CLI_DONE   0
+#define CLI_FAILED 1
+#define CLI_USAGE  2
+
+struct cli_command {
+    const char *name;
+    const char *summary; /* one line for `mire --help` */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct cli_command cli_commands[];
+extern const size_t cli_command_count;
+
+/* Run the command that argv[1] names, or show help. Returns the exit status. */
+int cli_main(int argc, char **argv);
+
+/* The known name nearest to `word`; NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *names, size_t count);
+
+int cli_issues(int argc, char **argv);
+int cli_key(int argc, char **argv);
+int cli_run(int argc, char **argv);
+
+#endif

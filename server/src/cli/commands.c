@@ -1,0 +1,87 @@
+/* commands.c - the table of commands, help, and what to do with a word that is none. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WORD_MAX 32
+
+const struct cli_command cli_commands[] = {
+    {"run", "run a program and report what makes it hang", cli_run},
+    {"issues", "list what makes an app hang", cli_issues},
+    {"key", "make, list or revoke the keys apps report with", cli_key},
+};
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
+
+static void help(FILE *out)
+{
+    fputs("Usage: mire COMMAND [ARGUMENT]...\n\n", out);
+    for (size_t i = 0; i < cli_command_count; i++)
+        fprintf(out, "  %-9s %s\n", cli_commands[i].name, cli_commands[i].summary);
+    fputs("\n`mire COMMAND --help` says more. Exit status: 0 done, 1 failed, 2 called wrongly.\n", out);
+}
+
+/* Insertions, deletions and replacements from a to b; both at most WORD_MAX long. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t n = strlen(b), row[WORD_MAX + 1];
+
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+const char *cli_nearest(const char *word, const char *const *names, size_t count)
+{
+    const char *best = NULL;
+    size_t least = strlen(word) > WORD_MAX ? 0 : 1 + strlen(word) / 2;
+
+    for (size_t i = 0; i < count && least > 0; i++) {
+        size_t far = distance(word, names[i]);
+        if (far < least) {
+            least = far;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+int cli_main(int argc, char **argv)
+{
+    const char *names[16];
+
+    if (argc < 2) {
+        help(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        help(stdout);
+        return CLI_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("mire " MIRE_VERSION);
+        return CLI_DONE;
+    }
+    for (size_t i = 0; i < cli_command_count; i++) {
+        if (strcmp(argv[1], cli_commands[i].name) == 0)
+            return cli_commands[i].run(argc - 1, argv + 1);
+        names[i] = cli_commands[i].name;
+    }
+    const char *near = cli_nearest(argv[1], names, cli_command_count);
+    fprintf(stderr, "mire: there is no command '%s'", argv[1]);
+    if (near)
+        fprintf(stderr, "; did you mean '%s'?\n", near);
+    else
+        fprintf(stderr, ". Try 'mire --help'.\n");
+    return CLI_USAGE;
+}

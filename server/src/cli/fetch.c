@@ -1,0 +1,94 @@
+/* fetch.c - libcurl, and telling a problem in words. */
+#include "cli/fetch.h"
+
+#include "json/json.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_MAX   (64u << 20)
+#define TIMEOUT_S    60L
+#define DEFAULT_HOST "http://127.0.0.1:7117"
+
+const char *fetch_server(void)
+{
+    const char *server = getenv("MIRE_SERVER");
+    return server && *server ? server : DEFAULT_HOST;
+}
+
+void fetch_escape(struct text *out, const char *value)
+{
+    for (const unsigned char *p = (const unsigned char *)value; *p; p++)
+        if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("-._~", *p))
+            text_append(out, p, 1);
+        else
+            text_printf(out, "%%%02X", *p);
+}
+
+static size_t keep(char *bytes, size_t size, size_t count, void *context)
+{
+    struct text *out = context;
+
+    if (out->len + size * count > ANSWER_MAX)
+        return 0;
+    text_append(out, bytes, size * count);
+    return text_failed(out) ? 0 : size * count;
+}
+
+static void say_member(const struct json *json, const char *name, const char *before)
+{
+    uint32_t at = json_member(json, 0, name);
+    char text[1024];
+
+    if (!at || json_kind(json, at) != MIRE_JSON_STRING || json_size(json, at) >= sizeof text)
+        return;
+    text[json_text(text, json, at)] = '\0';
+    fprintf(stderr, "%s%s", before, text);
+}
+
+static void say_problem(const char *url, long status, const struct text *body)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json_fault fault;
+    struct json json;
+
+    json_init(&json);
+    fprintf(stderr, "mire: %s answered %ld", url, status);
+    if (json_read(&json, &fault, body->bytes ? body->bytes : "", body->len, &limits) == MIRE_JSON_OK &&
+        json_kind(&json, 0) == MIRE_JSON_OBJECT) {
+        say_member(&json, "title", ": ");
+        say_member(&json, "detail", ". ");
+        say_member(&json, "request_id", " Request ");
+    }
+    fputc('\n', stderr);
+    json_fini(&json);
+}
+
+int fetch_get(struct text *out, const char *url)
+{
+    char why[CURL_ERROR_SIZE] = "";
+    long status = 0;
+    CURL *curl = curl_easy_init();
+
+    if (!curl) {
+        fputs("mire: no memory for a connection\n", stderr);
+        return -1;
+    }
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, TIMEOUT_S);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "mire/" MIRE_VERSION);
+    CURLcode code = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_cleanup(curl);
+    if (code != CURLE_OK)
+        fprintf(stderr, "mire: cannot reach %s: %s\n", url, *why ? why : curl_easy_strerror(code));
+    else if (status != 200)
+        say_problem(url, status, out);
+    return code == CURLE_OK && status == 200 ? 0 : -1;
+}

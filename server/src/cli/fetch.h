@@ -1,0 +1,22 @@
+/* fetch.h - asks a mired over HTTP. */
+#ifndef MIRE_CLI_FETCH_H
+#define MIRE_CLI_FETCH_H
+
+#include "base/text.h"
+
+/* http://127.0.0.1:7117, or what MIRE_SERVER says. Borrowed from the environment or static. */
+const char *fetch_server(void);
+
+/*
+ * GET a URL whose answer is JSON.
+ *
+ *   out  the body is appended
+ *
+ * Returns 0; or -1 after saying why on stderr: no connection, or the server's problem in its own words.
+ */
+int fetch_get(struct text *out, const char *url);
+
+/* `value` as it stands in a query string. Appended. */
+void fetch_escape(struct text *out, const char *value);
+
+#endif

@@ -1,0 +1,231 @@
+/* issues.c - `mire issues`: what makes an app hang, for a terminal or a script. */
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/table.h"
+#include "base/scope.h"
+#include "json/json.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_WIDTH_MAX 44
+
+static const char usage[] = "Usage: mire issues --app APP [--server URL] [--t RANGE] [--limit N] [--json]\n"
+                            "List what makes APP hang, most time lost first.\n\n"
+                            "  --server URL   a mired; default: $MIRE_SERVER, else http://127.0.0.1:7117\n"
+                            "  --app APP      the app as it stands in URLs; default: $MIRE_APP\n"
+                            "  --t RANGE      30m, 24h, 14d or FROM..TO in UTC; default 14d\n"
+                            "  --limit N      groups at most, 1 to 200; default 50\n"
+                            "  --json         the server's answer as it is\n";
+
+struct asking {
+    const char *server, *app, *t, *limit;
+    bool json;
+};
+
+struct line {
+    char *id, *caller1, *caller2, *why;
+    uint64_t hangs, devices;
+    double longest_s;
+};
+
+/* The member's text, owned by caller; "" if it is no text. */
+static char *member_text(const struct json *json, uint32_t object, const char *name)
+{
+    uint32_t at = json_member(json, object, name);
+    bool is_text = at && json_kind(json, at) == MIRE_JSON_STRING;
+    char *text = calloc(1, (is_text ? json_size(json, at) : 0) + 1);
+
+    if (text && is_text)
+        json_text(text, json, at);
+    return text;
+}
+
+static double member_number(const struct json *json, uint32_t object, const char *name)
+{
+    uint32_t at = json_member(json, object, name);
+    double value = at ? json_double(json, at) : 0;
+    return value > 0 ? value : 0;
+}
+
+static bool line_fill(struct line *line, const struct json *json, uint32_t feature)
+{
+    uint32_t totals = json_member(json, feature, "totals");
+    char *category MIRE_SCOPED(free_memory) = member_text(json, feature, "category");
+    char *reason MIRE_SCOPED(free_memory) = member_text(json, feature, "reason");
+    size_t room = category && reason ? strlen(category) + strlen(reason) + 2 : 1;
+
+    *line = (struct line){.id = member_text(json, feature, "id"),
+                          .caller1 = member_text(json, feature, "caller1"),
+                          .caller2 = member_text(json, feature, "caller2"),
+                          .why = malloc(room)};
+    if (!line->id || !line->caller1 || !line->caller2 || !line->why || !category || !reason)
+        return false;
+    snprintf(line->why, room, "%s/%s", category, reason);
+    if (totals && json_kind(json, totals) == MIRE_JSON_OBJECT) {
+        line->hangs = (uint64_t)(member_number(json, totals, "hangs") + 0.5);
+        line->devices = (uint64_t)member_number(json, totals, "devices");
+        line->longest_s = member_number(json, totals, "longest_ms") / 1000;
+    }
+    return true;
+}
+
+static void line_fini(struct line *line)
+{
+    free(line->id);
+    free(line->caller1);
+    free(line->caller2);
+    free(line->why);
+}
+
+static int wider(int width, const char *text)
+{
+    size_t own = table_width(text);
+    own = own > NAME_WIDTH_MAX ? NAME_WIDTH_MAX : own;
+    return (int)own > width ? (int)own : width;
+}
+
+static void print_lines(const struct line *lines, size_t count)
+{
+    int id = 5, caller1 = 7, caller2 = 7, why = 9;
+    struct text out MIRE_SCOPED(text_fini) = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        id = wider(id, lines[i].id);
+        caller1 = wider(caller1, lines[i].caller1);
+        caller2 = wider(caller2, lines[i].caller2);
+        why = wider(why, lines[i].why);
+    }
+    text_printf(&out, "%-*s  %-*s  %-*s  %-*s  %9s  %7s  %9s\n", id, "ISSUE", caller1, "CALLER1", caller2, "CALLER2",
+                why, "WHY", "HANGS", "DEVICES", "LONGEST");
+    for (size_t i = 0; i < count; i++) {
+        table_cell(&out, lines[i].id, id);
+        text_add(&out, "  ");
+        table_cell(&out, lines[i].caller1, caller1);
+        text_add(&out, "  ");
+        table_cell(&out, lines[i].caller2, caller2);
+        text_add(&out, "  ");
+        table_cell(&out, lines[i].why, why);
+        text_printf(&out, "  %9" PRIu64 "  %7" PRIu64 "  %7.1f s\n", lines[i].hangs, lines[i].devices,
+                    lines[i].longest_s);
+    }
+    fwrite(out.bytes, 1, out.len, stdout);
+}
+
+/* Appends the features of one group to lines; -1 out of memory. */
+static int collect(struct line **lines, size_t *count, const struct json *json, uint32_t group)
+{
+    uint32_t features = json_member(json, group, "features");
+
+    if (!features || json_kind(json, features) != MIRE_JSON_ARRAY)
+        return 0;
+    struct line *more = realloc(*lines, (*count + json_size(json, features) + 1) * sizeof *more);
+    if (!more)
+        return -1;
+    *lines = more;
+    for (uint32_t f = features + 1; f < json_next(json, features); f = json_next(json, f))
+        if (json_kind(json, f) == MIRE_JSON_OBJECT && !line_fill(&more[(*count)++], json, f))
+            return -1;
+    return 0;
+}
+
+static int show(const struct text *body)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json json MIRE_SCOPED(json_fini);
+    struct json_fault fault;
+    struct line *lines = NULL;
+    size_t count = 0;
+    int rc = 0;
+
+    json_init(&json);
+    uint32_t groups = 0;
+    if (json_read(&json, &fault, body->bytes ? body->bytes : "", body->len, &limits) == MIRE_JSON_OK &&
+        json_kind(&json, 0) == MIRE_JSON_OBJECT)
+        groups = json_member(&json, 0, "groups");
+    if (!groups || json_kind(&json, groups) != MIRE_JSON_ARRAY) {
+        fputs("mire issues: the server answered something that is no list of issues\n", stderr);
+        return CLI_FAILED;
+    }
+    for (uint32_t g = groups + 1; rc == 0 && g < json_next(&json, groups); g = json_next(&json, g))
+        if (json_kind(&json, g) == MIRE_JSON_OBJECT)
+            rc = collect(&lines, &count, &json, g);
+    if (rc == 0 && count == 0)
+        puts("No hangs in this range.");
+    else if (rc == 0)
+        print_lines(lines, count);
+    for (size_t i = 0; i < count; i++)
+        line_fini(&lines[i]);
+    free(lines);
+    return rc == 0 ? CLI_DONE : CLI_FAILED;
+}
+
+static int ask(const struct asking *a)
+{
+    struct text url MIRE_SCOPED(text_fini) = {0}, body MIRE_SCOPED(text_fini) = {0};
+    size_t len = strlen(a->server);
+
+    while (len && a->server[len - 1] == '/')
+        len--;
+    text_append(&url, a->server, len);
+    text_add(&url, "/api/v1/apps/");
+    fetch_escape(&url, a->app);
+    text_add(&url, "/issues?t=");
+    fetch_escape(&url, a->t);
+    text_add(&url, "&limit=");
+    fetch_escape(&url, a->limit);
+    if (text_failed(&url) || fetch_get(&body, url.bytes) != 0)
+        return CLI_FAILED;
+    if (!a->json)
+        return show(&body);
+    fwrite(body.bytes, 1, body.len, stdout);
+    putchar('\n');
+    return CLI_DONE;
+}
+
+int cli_issues(int argc, char **argv)
+{
+    static const struct option options[] = {{"server", required_argument, NULL, 's'},
+                                            {"app", required_argument, NULL, 'a'},
+                                            {"t", required_argument, NULL, 't'},
+                                            {"limit", required_argument, NULL, 'n'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct asking a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 's':
+            a.server = optarg;
+            break;
+        case 'a':
+            a.app = optarg;
+            break;
+        case 't':
+            a.t = optarg;
+            break;
+        case 'n':
+            a.limit = optarg;
+            break;
+        case 'j':
+            a.json = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return CLI_DONE;
+        default:
+            return CLI_USAGE;
+        }
+    }
+    if (optind < argc || !a.app || !*a.app) {
+        fprintf(stderr, "mire issues: %s\n%s", optind < argc ? "too many arguments" : "which app? Say --app APP",
+                usage);
+        return CLI_USAGE;
+    }
+    return ask(&a);
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""`mire issues` on the contract's own examples over HTTP, and `mire key` on a real PostgreSQL."""
+
+import http.server
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import threading
+
+SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+MIRE = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release")) / "server/mire"
+EXAMPLES = SOURCE / "schema/api/examples"
+
+
+def mire(*words, **env):
+    done = subprocess.run([MIRE, *words], capture_output=True, text=True, timeout=30, env=os.environ | env)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    answers = {"redis": (200, "listIssues"), "kiosk": (200, "listIssues.empty"), "nosuch": (404, "problem.no-such-issue")}
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        status, name = self.answers[self.path.split("/")[4]]
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write((EXAMPLES / f"{name}.json").read_bytes())
+
+    def log_message(self, *words):
+        pass
+
+
+def issues():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    server.asked = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    code, out, err = mire("issues", "--server", url + "/", "--app", "redis", "--t", "24h")
+    lines = out.splitlines()
+    assert code == 0 and lines[0].split() == ["ISSUE", "CALLER1", "CALLER2", "WHY", "HANGS", "DEVICES", "LONGEST"], (out, err)
+    assert any(re.match(r"H-1 +keysCommand +processCommand +hang/cpu +\d+ +\d+ +\d+\.\d s$", x) for x in lines), out
+    assert len({len(x) for x in lines}) == 1, "columns do not line up"
+    assert server.asked[-1].startswith("/api/v1/apps/redis/issues?t=24h")
+    code, out, _ = mire("issues", "--app", "redis", "--json", MIRE_SERVER=url)
+    assert code == 0 and out.strip() == (EXAMPLES / "listIssues.json").read_text().strip()
+    assert mire("issues", "--app", "kiosk", "--server", url)[:2] == (0, "No hangs in this range.\n")
+    code, out, err = mire("issues", "--app", "nosuch", "--server", url)
+    assert code == 1 and out == "" and "404" in err and "Not found" in err, err
+    code, _, err = mire("issues", "--app", "x", "--server", "http://127.0.0.1:9")
+    assert code == 1 and "cannot reach" in err, err
+    server.shutdown()
+
+
+def keys(conninfo):
+    database = ["--database-url", conninfo]
+    code, key, err = mire("key", "create", "my-app", "--label", "CI", *database)
+    assert code == 0 and re.fullmatch(r"mk_[a-z2-7]{40}\n", key), (key, err)
+    assert mire("key", "create", "my-app", "--scope", "symbols", *database)[0] == 0
+    code, out, err = mire("key", "list", "my-app", *database)
+    rows = [x.split() for x in out.splitlines()]
+    assert code == 0 and len(rows) == 3 and rows[1][1] == key[:9] and rows[1][-1] == "CI", (out, err)
+    assert key.strip() not in out and rows[1][4] == "-"
+    assert mire("key", "revoke", "my-app", rows[1][0], *database)[0] == 0
+    assert mire("key", "list", "my-app", *database)[1].splitlines()[1].split()[4] != "-"
+    assert mire("key", "revoke", "my-app", rows[1][0], *database)[0] == 1, "revoked twice"
+    assert mire("key", "revoke", "other", rows[2][0], *database)[0] == 1, "revoked through another app"
+    for words in (["create"], ["create", "Bad App"], ["make", "x"], ["revoke", "my-app", "x"], ["create", "a", "--scope", "all"]):
+        assert mire("key", *words, *database)[0] == 2, words
+    code, _, err = mire("key", "list", "my-app", "--data-dir", "/nonexistent")
+    assert code == 1 and "not running" in err, err
+
+
+def main():
+    issues()
+    probe = subprocess.Popen([MIRE.parent.parent / "tests/integration/api_probe", "0", "/nonexistent"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
+    try:
+        keys(probe.stdout.readline().decode().strip())
+    finally:
+        probe.stdin.close()
+        probe.wait()
+    with tempfile.TemporaryDirectory() as empty:
+        code = mire("run", "--help", PATH=empty)[0]
+        assert code in (0, 1)
+
+
+if __name__ == "__main__":
+    main()
