@@ -1,0 +1,109 @@
+/*
+ * bench_gate.c - what the gate costs a loop: a turn's poll call with it, without it, and on a thread that is not
+ * watched.
+ *
+ * Rounds of all kinds alternate, so that a busy machine slows them alike; the median round counts. The goals are
+ * measured against gettimeofday in the same run: a gated turn reads one coarse clock and makes two ordered stores.
+ */
+#include "gate/gate.h"
+#include "gate/hooks.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+#define ROUNDS 41
+#define CALLS  20000
+
+enum { BARE, GATED, UNWATCHED, PAIR, TIME_OF_DAY, KINDS };
+
+static _Atomic uint32_t wake;
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void call(int kind)
+{
+    struct timeval day;
+
+    switch (kind) {
+    case BARE:
+        poll(NULL, 0, 0);
+        break;
+    case PAIR:
+        mire__gate_as_wait_end(mire__gate_as_wait_begin());
+        break;
+    case TIME_OF_DAY:
+        gettimeofday(&day, NULL);
+        break;
+    default:
+        mire__hook_poll(NULL, 0, 0);
+    }
+}
+
+static double round_ns(int kind)
+{
+    double begin = seconds();
+
+    for (int i = 0; i < CALLS; i++)
+        call(kind);
+    return (seconds() - begin) / CALLS * 1e9;
+}
+
+static void *round_elsewhere(void *out)
+{
+    *(double *)out = round_ns(UNWATCHED);
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int say(const char *name, double value, double goal)
+{
+    printf("%s %.1f ns | goal <= %.1f | %s\n", name, value, goal, value <= goal ? "ok" : "short");
+    return value > goal;
+}
+
+int main(void)
+{
+    static double ns[KINDS][ROUNDS];
+    double median[KINDS];
+    int shorts = 0;
+
+    mire__hooks_bind(RTLD_DEFAULT);
+    mire__gate_start(&wake, NULL, NULL);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            pthread_t thread;
+
+            if (kind != UNWATCHED)
+                ns[kind][round] = round_ns(kind);
+            else if (pthread_create(&thread, NULL, round_elsewhere, &ns[kind][round]) != 0 ||
+                     pthread_join(thread, NULL) != 0)
+                return 2;
+        }
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        qsort(ns[kind], ROUNDS, sizeof(double), compare);
+        median[kind] = ns[kind][ROUNDS / 2];
+    }
+    printf("poll_bare %.1f ns\ngettimeofday %.1f ns\npoll_gated %.1f ns\n", median[BARE], median[TIME_OF_DAY],
+           median[GATED]);
+    shorts += say("gate_turn", median[PAIR], median[TIME_OF_DAY]);
+    shorts += say("poll_gated_adds", median[GATED] - median[BARE], 1.5 * median[TIME_OF_DAY]);
+    shorts += say("poll_unwatched_adds", median[UNWATCHED] - median[BARE], 0.1 * median[BARE]);
+    return shorts ? 1 : 0;
+}
