@@ -24,16 +24,17 @@ ctest = ctest --preset $(1) -j $(JOBS) $(2)
 all: build
 
 build:
-	@deploy/need.sh build test web
+	@deploy/need.sh build web
 	@$(call build,$(PRESET))
 	@$(call build,$(PRESET),--target web)
 
 test: build
+	@deploy/need.sh test
 	@$(call ctest,$(PRESET))
 
 check: build
+	@deploy/need.sh test tidy
 	@$(call ctest,$(PRESET),-L 'structure|unit')
-	@deploy/need.sh tidy
 	@$(call build,$(PRESET),--target tidy)
 
 asan tsan:
@@ -42,8 +43,7 @@ asan tsan:
 	@$(call ctest,$@,-L 'unit|integration|fuzz')
 
 fuzz:
-	@deploy/need.sh build test fuzz
-	@$(call build,fuzz)
+	@deploy/need.sh build fuzz
 	@$(call build,fuzz,--target fuzz)
 
 bench: bench-all
@@ -53,16 +53,19 @@ bench-%:
 	@$(call build,$(PRESET),--target $@)
 
 e2e: build
+	@deploy/need.sh test
 	@$(call ctest,$(PRESET),-L e2e)
 
 fmt:
 	@deploy/need.sh build test
 	@$(call build,$(PRESET),--target fmt)
 
-demo:
+demo: build
+	@deploy/need.sh demo
 	@deploy/demo.sh
 
-demo-once:
+demo-once: build
+	@deploy/need.sh demo
 	@DEMO_EXIT=1 deploy/demo.sh
 
 install: build

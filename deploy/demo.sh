@@ -1,0 +1,154 @@
+#!/bin/sh
+# deploy/demo.sh - Mire's main job on this machine: real programs hang, and the dashboard says why. `make demo` builds first.
+#
+#   redis-server, as Debian ships it, under `mire run`: slow commands on millions of keys
+#   stalls (sdk/examples), linked with libmire: waits for a file, for a lock, and computes
+#
+# Stays until Ctrl-C; with DEMO_EXIT=1 it ends when the issues are shown. Files lie in /var/tmp/mire-demo-UID (DEMO_DIR) and
+# are made anew each time. Every process is a child of this one and dies with it, even by kill -9; all of them hold the
+# lock of that folder, so the next demo begins when the last of them is gone.
+set -eu
+cd "$(dirname "$0")/.."
+home=${DEMO_DIR:-/var/tmp/mire-demo-$(id -u)}
+port=${DEMO_PORT:-7117}
+redis_keys=3000000
+redis_list=1000000
+threshold_ms=1000
+begun=$(date +%s)
+
+say() { printf '[%3d s] %s\n' "$(($(date +%s) - begun))" "$*"; }
+fail() { # fail TEXT [LOG]
+  say "$1" >&2
+  [ -z "${2:-}" ] || tail -n 20 "$2" >&2
+  exit 1
+}
+
+# until_true SECONDS COMMAND...
+until_true() {
+  tries=$(($1 * 5))
+  shift
+  until "$@"; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || return 1
+    sleep 0.2
+  done
+}
+
+# Children ------------------------------------------------------------------------------------------------------------
+
+children=
+spawn() { # spawn LOG COMMAND...: in the background; $! is its pid
+  log=$1
+  shift
+  setpriv --pdeathsig TERM "$@" > "$log" 2>&1 < /dev/null &
+  children="$! $children"
+}
+is_over() { case $(ps -o stat= -p "$1") in '' | Z*) true ;; *) false ;; esac }
+stop() {
+  kill -TERM "$1" 2> /dev/null || return 0
+  until_true 20 is_over "$1" || kill -KILL "$1"
+  wait "$1" 2> /dev/null || true
+}
+finish() {
+  status=$?
+  trap - EXIT
+  trap '' INT TERM HUP
+  for child in $children; do stop "$child"; done
+  say 'stopped; nothing of the demo runs any more'
+  exit "$status"
+}
+
+# A home of its own ---------------------------------------------------------------------------------------------------
+
+mkdir -p "$home"
+[ -O "$home" ] || fail "$home belongs to someone else; set DEMO_DIR"
+chmod 755 "$home"
+exec 9> "$home/lock"
+if ! flock -n 9; then
+  say 'waiting for the previous demo to end'
+  flock -w 40 9 || fail "another demo runs here; set DEMO_DIR and DEMO_PORT for a second one"
+fi
+trap finish EXIT
+trap 'exit 0' INT TERM HUP
+find "$home" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
+
+say "installing into $home/mire"
+cmake --install build/release --prefix "$home/mire" > "$home/install.log" || fail 'the installation failed' "$home/install.log"
+export PATH="$home/mire/bin:$PATH"
+
+# The server ----------------------------------------------------------------------------------------------------------
+
+# 7 is curl's "nobody answers": the port is free. Else any free one will do.
+refused=0
+curl -s -o "$home/probe" "http://127.0.0.1:$port/" || refused=$?
+[ "$refused" = 7 ] || port=0
+
+say 'starting mired with a private PostgreSQL'
+spawn "$home/mired.log" mired serve --data-dir "$home/data" --listen "127.0.0.1:$port" --port-file "$home/port" \
+  --web-dir "$home/mire/share/mire/web" --local-images yes
+mired=$!
+is_ready() {
+  is_over "$mired" && fail 'mired ended' "$home/mired.log"
+  [ -s "$home/port" ] && curl -fs -o "$home/probe" "http://127.0.0.1:$(cat "$home/port")/healthz"
+}
+until_true 60 is_ready || fail 'mired does not answer' "$home/mired.log"
+url=http://127.0.0.1:$(cat "$home/port")
+
+# key_of APP: its ingest key, in a file only we can read.
+key_of() {
+  (umask 077 && mire key create "$1" --data-dir "$home/data" > "$home/$1.key") || fail "no key for $1" "$home/mired.log"
+  echo "$home/$1.key"
+}
+
+# Programs that hang --------------------------------------------------------------------------------------------------
+
+redis_key=$(key_of redis-server)
+stalls_key=$(key_of stalls)
+
+say 'starting redis-server under mire run'
+spawn "$home/redis.log" mire run --server "$url" --key-file "$redis_key" --app redis-server --store "$home/store-redis" \
+  --threshold "$threshold_ms" -- redis-server --port 0 --unixsocket "$home/redis.sock" --save '' --enable-debug-command yes
+redis=$!
+redis() { redis-cli -s "$home/redis.sock" "$@" > "$home/redis.out"; }
+until_true 10 redis PING || fail 'redis-server does not answer' "$home/redis.log"
+
+say 'starting stalls, linked with libmire'
+spawn "$home/stalls.log" stalls --server "$url" --key-file "$stalls_key" --store "$home/store-stalls" \
+  --threshold "$threshold_ms" --work-dir "$home"
+stalls=$!
+
+say "filling redis with $redis_keys keys"
+redis DEBUG POPULATE "$redis_keys"
+redis EVAL 'for i = 1, ARGV[1] do redis.call("RPUSH", "list", (i * 7919) % 1000003) end' 0 "$redis_list"
+for _ in 1 2 3; do
+  say 'redis: KEYS *'
+  redis KEYS '*'
+done
+for _ in 1 2; do
+  say 'redis: SORT list BY key:* ALPHA'
+  redis SORT list BY 'key:*' ALPHA
+done
+say 'redis: DEBUG SLEEP 3'
+redis DEBUG SLEEP 3
+redis PING
+
+say 'waiting for stalls to end'
+until_true 60 is_over "$stalls" || fail 'stalls does not end' "$home/stalls.log"
+stop "$redis"
+
+# What came of it -----------------------------------------------------------------------------------------------------
+
+reports_of() { curl -fs "$url/metrics" | awk -v name="$1" '$1 ~ "^" name "([{]|$)" { sum += $2 } END { print sum + 0 }'; }
+are_through() { [ "$(reports_of mired_reports_worked_total)" -ge "$(reports_of mired_reports_taken_total)" ]; }
+say 'waiting for the reports to be worked on'
+until_true 60 are_through || fail 'reports are still waiting' "$home/mired.log"
+
+for app in redis-server stalls; do
+  printf '\n%s\n' "$app"
+  mire issues "$app" --server "$url"
+done
+printf '\nDashboard: %s\n\n' "$url"
+
+[ -z "${DEMO_EXIT:-}" ] || exit 0
+say 'Ctrl-C ends it'
+wait "$mired" || fail 'mired ended' "$home/mired.log"
