@@ -1,6 +1,8 @@
 /*
  * ingest.c - the handler of POST /api/v1/reports, and the life of the writers.
  */
+#include "ingest/ingest.h"
+
 #include "ingest/inside.h"
 
 #include "base/clock.h"

@@ -1,0 +1,215 @@
+/*
+ * test_kill.c - whatever is killed with SIGKILL while reports come in, each report that was answered 202 is in the
+ * table, once.
+ */
+#include "support/httptest.h"
+#include "support/miredtest.h"
+
+#include "pg/key.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CLIENTS    6
+#define PER_CLIENT 20000
+#define LOAD_MS    400 /* before and after each kill */
+#define PATIENCE_S 30
+
+static struct miredtest mired;
+static char key[MIRE_KEY_TEXT];
+
+struct client {
+    pthread_t thread;
+    struct uuid *accepted;
+    size_t count;
+};
+
+static struct client clients[CLIENTS];
+static _Atomic bool loading;
+static _Atomic int port; /* of mired as it is now */
+static _Atomic size_t accepted_total;
+
+/* Send reports until told to stop; one that is not answered 202 is sent again under its id, as a device does. */
+static void *send_reports(void *context)
+{
+    struct client *client = context;
+    struct httptest *http = calloc(1, sizeof *http);
+    struct uuid id;
+    char body[4096];
+    size_t len = 0;
+    http->fd = -1;
+    while (loading && client->count < PER_CLIENT) {
+        if (http->fd < 0 && httptest_open(http, (uint16_t)port)) {
+            usleep(20000);
+            continue;
+        }
+        if (!len)
+            len = miredtest_report(body, sizeof body, &id);
+        if (httptest_report(http, key, body, len) == 202) {
+            client->accepted[client->count++] = id;
+            accepted_total++;
+            len = 0;
+        }
+    }
+    httptest_close(http);
+    free(http);
+    return NULL;
+}
+
+static void begin_load(void)
+{
+    loading = true;
+    port = mired.port;
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i].count = 0;
+        pthread_create(&clients[i].thread, NULL, send_reports, &clients[i]);
+    }
+    usleep(LOAD_MS * 1000);
+}
+
+/* Reports must come in again within the patience; then a little more of them. */
+static void await_recovery(void)
+{
+    size_t before = accepted_total;
+    for (int tick = 0; accepted_total < before + CLIENTS && tick < PATIENCE_S * 50; tick++)
+        usleep(20000);
+    assert_true(accepted_total >= before + CLIENTS);
+    usleep(LOAD_MS * 1000);
+}
+
+static void end_load_and_count(void)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    loading = false;
+    for (int i = 0; i < CLIENTS; i++)
+        pthread_join(clients[i].thread, NULL);
+    struct pg *pg = miredtest_pg(&mired);
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        assert_int_equal(pg_query(&rows, tx,
+                                  "SELECT count(*), count(DISTINCT report_id) FROM report WHERE report_id = ANY($1)",
+                                  PG_UUIDS(clients[i].accepted, clients[i].count)),
+                         0);
+        assert_true(clients[i].count > 0);
+        assert_int_equal(pg_int(rows, 0, 0), clients[i].count);
+        assert_int_equal(pg_int(rows, 0, 1), clients[i].count);
+    }
+    pg_end(&tx);
+    pg_close(pg);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    snprintf(mired.dir, sizeof mired.dir, "/tmp/mire-kill-%d", (int)getpid());
+    for (int i = 0; i < CLIENTS; i++)
+        clients[i].accepted = calloc(PER_CLIENT, sizeof *clients[i].accepted);
+    if (miredtest_start(&mired, NULL))
+        return -1;
+    struct pg *pg = miredtest_pg(&mired);
+    int rc = pg_key_create(key, pg, "kill", "ingest", "");
+    pg_close(pg);
+    return rc;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    miredtest_end(&mired, SIGTERM);
+    miredtest_remove(&mired);
+    for (int i = 0; i < CLIENTS; i++)
+        free(clients[i].accepted);
+    return 0;
+}
+
+static void a_killed_backend_loses_nothing(void **state)
+{
+    (void)state;
+    struct pg *pg = miredtest_pg(&mired);
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    begin_load();
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_EACH), 0);
+    assert_int_equal(pg_query(&rows, tx,
+                              "SELECT pid FROM pg_stat_activity WHERE application_name = 'mired'"
+                              " AND pid <> pg_backend_pid() ORDER BY state LIMIT 1"),
+                     0);
+    pid_t backend = (pid_t)pg_int(rows, 0, 0);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    pg_close(pg);
+    assert_int_equal(kill(backend, SIGKILL), 0);
+    await_recovery();
+    end_load_and_count();
+}
+
+static void a_killed_postmaster_loses_nothing(void **state)
+{
+    (void)state;
+    begin_load();
+    assert_int_equal(kill(miredtest_postmaster(&mired), SIGKILL), 0);
+    await_recovery();
+    end_load_and_count();
+}
+
+static void a_killed_mired_loses_nothing_and_leaves_no_postmaster(void **state)
+{
+    (void)state;
+    begin_load();
+    pid_t postmaster = miredtest_postmaster(&mired);
+    assert_true(WIFSIGNALED(miredtest_end(&mired, SIGKILL)));
+    for (int tick = 0; !kill(postmaster, 0) && tick < PATIENCE_S * 50; tick++)
+        usleep(20000);
+    assert_int_not_equal(kill(postmaster, 0), 0);
+    assert_int_equal(miredtest_start(&mired, NULL), 0);
+    port = mired.port;
+    await_recovery();
+    end_load_and_count();
+}
+
+static void a_mired_started_right_after_a_kill_waits_for_the_old_postmaster(void **state)
+{
+    (void)state;
+    begin_load();
+    miredtest_end(&mired, SIGKILL);
+    assert_int_equal(miredtest_start(&mired, NULL), 0);
+    port = mired.port;
+    await_recovery();
+    end_load_and_count();
+}
+
+static void a_stop_under_load_answers_what_it_took(void **state)
+{
+    (void)state;
+    begin_load();
+    int status = miredtest_end(&mired, SIGTERM);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(miredtest_postmaster(&mired), -1);
+    assert_int_equal(miredtest_start(&mired, NULL), 0);
+    port = mired.port;
+    await_recovery();
+    end_load_and_count();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_backend_loses_nothing),
+        cmocka_unit_test(a_killed_postmaster_loses_nothing),
+        cmocka_unit_test(a_killed_mired_loses_nothing_and_leaves_no_postmaster),
+        cmocka_unit_test(a_mired_started_right_after_a_kill_waits_for_the_old_postmaster),
+        cmocka_unit_test(a_stop_under_load_answers_what_it_took),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

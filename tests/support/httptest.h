@@ -1,0 +1,32 @@
+/*
+ * httptest.h - a plain HTTP/1.1 client over one kept-alive connection.
+ */
+#ifndef MIRE_TESTS_HTTPTEST_H
+#define MIRE_TESTS_HTTPTEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct httptest {
+    int fd; /* -1: not connected */
+    uint16_t port;
+    int status;
+    char headers[4096]; /* of the last answer, NUL-terminated */
+    char body[65536];   /* the beginning of it */
+};
+
+/* Connect to 127.0.0.1. 0 or -1. */
+int httptest_open(struct httptest *http, uint16_t port);
+void httptest_close(struct httptest *http);
+
+/*
+ * Send one request and read its answer. `head` is the request line and headers, each ending in CRLF, without
+ * Content-Length and the empty line; a body of `len` bytes follows (NULL: none and no Content-Length).
+ * The status, or -1 if the connection broke.
+ */
+int httptest_send(struct httptest *http, const char *head, const void *body, size_t len);
+
+/* POST /api/v1/reports with a key and Content-Type. The status or -1. */
+int httptest_report(struct httptest *http, const char *key, const void *body, size_t len);
+
+#endif
