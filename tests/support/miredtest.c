@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,23 +109,28 @@ pid_t miredtest_postmaster(const struct miredtest *mired)
     return pid;
 }
 
+static char sample[4096];
+
+static void read_sample(void)
+{
+    FILE *file = fopen(MIRE_SOURCE_DIR "/schema/wire/vectors/valid/smallest/report.json", "r");
+    size_t len = file ? fread(sample, 1, sizeof sample - 1, file) : 0;
+    sample[len] = '\0';
+    if (file)
+        fclose(file);
+}
+
 size_t miredtest_report(char *out, size_t room, struct uuid *id_out)
 {
-    static char sample[4096];
-    if (!*sample) {
-        FILE *file = fopen(MIRE_SOURCE_DIR "/schema/wire/vectors/valid/smallest/report.json", "r");
-        size_t len = file ? fread(sample, 1, sizeof sample - 1, file) : 0;
-        sample[len] = '\0';
-        if (file)
-            fclose(file);
-    }
-    char *id = strstr(sample, "\"id\"");
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    char text[MIRE_UUID_TEXT];
+    pthread_once(&once, read_sample);
+    const char *id = strstr(sample, "\"id\"");
     id = id ? strchr(id + 4, '"') : NULL;
     if (!id || strlen(sample) >= room) {
         fprintf(stderr, "the smallest report has no id\n");
         exit(1);
     }
-    char text[MIRE_UUID_TEXT];
     uuid_make(id_out, clock_wall_us());
     uuid_format(text, id_out);
     strcpy(out, sample);
