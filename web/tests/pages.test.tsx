@@ -151,6 +151,16 @@ it('an answer that can no longer be renewed stays, and says how old it is', asyn
   expect(screen.getAllByText('keysCommand').length).toBeGreaterThan(0);
 });
 
+it('new reports are offered, and rows stay where they are until then', async () => {
+  open('/redis-server/issues');
+  await screen.findAllByText('keysCommand');
+  await screen.findByText(/reports in range/);
+  serve({ ...ALL, '/overview': { ...overview, range: { ...overview.range, as_of: '2027-01-01T00:00:00.000Z' } } });
+  await client.refetchQueries({ queryKey: ['overview'] });
+  fireEvent.click(await screen.findByText('New reports · show'));
+  await waitFor(() => expect(screen.queryByText('New reports · show')).toBeNull());
+});
+
 it('a filter that a page cannot honour says so', async () => {
   open('/redis-server?q=keys');
   expect(await screen.findByText(/not used here/)).toBeTruthy();

@@ -14,6 +14,7 @@ import { base } from '../model/name';
 import { carried, href, type Query } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
 import { Ago, announce, LANG, Loaded } from './parts';
+import { useOverview } from './shell';
 
 /* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
 export const lastList = signal<string[]>([]);
@@ -30,8 +31,9 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
   useTitle(`Issues of ${app}`);
   const wanted = listQuery(query.value);
   const result = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
-    again: (data) => (data && data.total > 0 ? 30_000 : 2_000),
+    again: (data) => (data && data.total > 0 ? false : 2_000),
   });
+  const news = useNews(app, result.dataUpdatedAt);
   const { by } = query.value;
   return (
     <>
@@ -42,6 +44,11 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
             {exact(result.data.total, LANG)} groups · {exact(result.data.features_total, LANG)} issues ·{' '}
             {count(result.data.totals.hangs, LANG)} hangs · {duration(result.data.totals.hang_ms)} lost
           </p>
+        ) : null}
+        {news ? (
+          <button type="button" onClick={() => void result.refetch()}>
+            New reports · show
+          </button>
         ) : null}
         <span class="grow" />
         <div class="segments" role="group" aria-label="Group by">
@@ -58,6 +65,15 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
       </Loaded>
     </>
   );
+}
+
+/* Whether reports came since the list was read. Rows never move by themselves: the reader asks for the new ones. */
+function useNews(app: string, readAt: number): boolean {
+  const { t } = query.value;
+  const newest = useOverview(app, t).data?.range.as_of ?? '';
+  const seen = useRef({ readAt, newest });
+  if (seen.current.readAt !== readAt || seen.current.newest === '') seen.current = { readAt, newest };
+  return newest > seen.current.newest;
 }
 
 function None({ app }: { app: string }): JSX.Element {

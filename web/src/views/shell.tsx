@@ -2,9 +2,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../api/client';
+import type { Overview } from '../api/types';
 import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
 import { go, page, query } from '../lib/location';
-import { useQuery } from '../lib/query';
+import { type Result, useQuery } from '../lib/query';
 import { choice, nextTheme } from '../lib/theme';
 import { exact } from '../model/format';
 import type { Page } from '../model/view';
@@ -95,12 +96,14 @@ function Toast(): JSX.Element | null {
   );
 }
 
-/* Data through when, and what is still on its way. Looks again every ten seconds. */
+/* The whole app in the range, whatever the filters; looks again every ten seconds. */
+export function useOverview(app: string, t: string): Result<Overview> {
+  return useQuery(['overview', app, t, [], []], (signal) => api.overview(app, { t }, signal), { again: () => 10_000 });
+}
+
+/* Data through when, and what is still on its way. */
 function StatusLine({ app }: { app: string }): JSX.Element {
-  const t = query.value.t;
-  const result = useQuery(['overview', app, t, [], []], (signal) => api.overview(app, { t }, signal), {
-    again: () => 10_000,
-  });
+  const result = useOverview(app, query.value.t);
   const data = result.data;
   return (
     <footer class="status">
