@@ -5,8 +5,8 @@
  *                           '---- failed ----------------------------^
  *
  * Whoever turns OFF or ON into BUSY owns everything else in here until it leaves BUSY. A forked child owns nothing: its
- * pid is not `owner_pid`. It may start anew, and then leaks what it inherited, since whatever its parent's threads were
- * at is half done.
+ * pid is not `owner_pid`. It may start anew, and then leaks the sender it inherited: libcurl's locks may be held for
+ * ever.
  */
 #include "core/core.h"
 
@@ -101,10 +101,12 @@ fail_box:
     return err;
 }
 
+/* The worker first: it may be hooking modules that a monitor's stop unhooks. A hang sealed after it just rings a bell.
+ */
 static void stop_watching(void)
 {
-    mire__monitors_stop();
     mire__worker_stop(&mire.worker);
+    mire__monitors_stop();
     mire__variant_send_close(mire.worker.sender);
     mire__store_box_close(&mire.box);
 }
@@ -165,6 +167,7 @@ enum mire_err mire__core_restart_in_child(void)
     if (mire.owner_pid == mire__pid() || atomic_load_explicit(&mire.state, memory_order_relaxed) != ON)
         return MIRE_E_STATE;
     leave(BUSY);
+    mire__store_close(mire.store); /* plain memory, no lock in it */
     mire.store = NULL;
     memset(&mire.box, 0, sizeof(mire.box));
     return start();
