@@ -17,5 +17,6 @@ int get_report_link(void *api, struct request *request, struct reply *reply);  /
 int get_no_such_call(void *api, struct request *request, struct reply *reply); /* routes.c */
 int get_asset(void *api, struct request *request, struct reply *reply);        /* pages.c */
 int get_page(void *api, struct request *request, struct reply *reply);         /* pages.c */
+int put_symbols(void *api, struct request *request, struct reply *reply);      /* put_symbols.c */
 
 #endif

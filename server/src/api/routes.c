@@ -2,6 +2,8 @@
 #include "api/call.h"
 #include "api/handlers.h"
 
+#define SYMBOLS_MAX_BYTES (1u << 30) /* of a debug file; what all bodies together may take bounds it further */
+
 #define API "/api/v1"
 #define APP API "/apps/{app}"
 #define ROW(p, h)                                               \
@@ -10,6 +12,7 @@
     }
 
 const struct http_route api_routes[] = {
+    {.method = MIRE_HTTP_PUT, .pattern = API "/symbols", .handler = put_symbols, .body_cap = SYMBOLS_MAX_BYTES},
     ROW(API "/apps", get_apps),
     ROW(APP "/overview", get_overview),
     ROW(APP "/facets", get_facets),

@@ -31,5 +31,7 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 int cli_issues(int argc, char **argv);
 int cli_key(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_show(int argc, char **argv);
+int cli_symbols(int argc, char **argv);
 
 #endif

@@ -9,6 +9,8 @@
 const struct cli_command cli_commands[] = {
     {"run", "run a program and report what makes it hang", cli_run},
     {"issues", "list what makes an app hang", cli_issues},
+    {"show", "print a report so that people can read it", cli_show},
+    {"symbols", "send debug files to the server", cli_symbols},
     {"key", "make, list or revoke the keys apps report with", cli_key},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

@@ -1,0 +1,233 @@
+/*
+ * show.c - `mire show FILE`: who sent a report, what it says of the hang, the hot stack, the call tree, its modules.
+ * The stages do the work; this only prints. Names come from the modules themselves where this machine has them, and
+ * from /usr/lib/debug.
+ */
+#include "cli/cli.h"
+
+#include "base/scope.h"
+#include "decode/decode.h"
+#include "feature/feature.h"
+#include "symbolicate/symbolicate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MAX_BYTES (64u << 20)
+#define ARENA_BYTES    (1u << 30)
+#define TREE_DEPTH_MAX 64
+#define TREE_PERCENT   2 /* branches that hold less are left out */
+
+struct shown {
+    struct arena arena;
+    struct report report;
+    struct resolved doc;
+    struct feature feature;
+};
+
+static char *read_all(size_t *len_out, const char *path)
+{
+    FILE *input = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    char *bytes = malloc(FILE_MAX_BYTES);
+    if (!input || !bytes) {
+        fprintf(stderr, "mire show: cannot read %s\n", path);
+        free(bytes);
+        return NULL;
+    }
+    *len_out = fread(bytes, 1, FILE_MAX_BYTES, input);
+    if (input != stdin)
+        fclose(input);
+    return bytes;
+}
+
+static bool decode(struct shown *shown, const char *path)
+{
+    size_t len;
+    struct decode_fault fault;
+    MIRE_SCOPED(free_memory) char *bytes = read_all(&len, path);
+    if (!bytes)
+        return false;
+    switch (decode_report(&shown->report, &shown->arena, &fault, "mire", decode_encoding_of(bytes, len), bytes, len)) {
+    case MIRE_DECODE_OK:
+        return true;
+    case MIRE_DECODE_MALFORMED:
+        fprintf(stderr, "mire show: %s: byte %zu: %s\n", path, fault.position, fault.text);
+        return false;
+    case MIRE_DECODE_WRONG:
+        fprintf(stderr, "mire show: %s: at %s: %s\n", path, fault.path[0] ? fault.path : "the document", fault.text);
+        return false;
+    default:
+        fprintf(stderr, "mire show: %s: %s\n", path, fault.text[0] ? fault.text : "out of memory");
+        return false;
+    }
+}
+
+static bool resolve(struct shown *shown)
+{
+    static const char *const dirs[] = {"/usr/lib/debug"};
+    struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
+    struct symbols *symbols;
+    struct rules *rules = NULL;
+    struct rules_fault fault;
+    struct symbolicate_counts counts;
+    options.dirs = dirs;
+    options.dir_count = 1;
+    options.local_images = true;
+    if (symbols_open(&symbols, &options))
+        return false;
+    int rc = symbolicate(&shown->doc, &counts, &shown->arena, symbols, &shown->report, 0);
+    symbols_close(symbols);
+    if (!rc && !(rc = rules_builtin(&rules, &fault)))
+        rc = feature_find(&shown->feature, &shown->arena, &shown->doc, &shown->report, rules);
+    rules_free(rules);
+    if (rc)
+        fprintf(stderr, "mire show: out of memory\n");
+    return !rc;
+}
+
+static void print_head(const struct shown *shown)
+{
+    const struct report *report = &shown->report;
+    const struct report_hang *hang = &report->hang;
+    const struct feature *feature = &shown->feature;
+    printf("report     %s\n", report->id);
+    printf("app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
+           report->app.build);
+    printf("hang       %u ms, threshold %u ms, gate %s%s%s\n", hang->duration_ms, hang->threshold_ms,
+           gate_name(hang->gate), hang->launch ? ", at launch" : "", hang->open ? ", the process ended in it" : "");
+    printf("kind       %s, %s\n", category_name(feature->category), reason_name(feature->reason));
+    printf("Caller1    %s (%s)\n", feature->caller1.function,
+           feature->caller1.place[0] ? feature->caller1.place : feature->caller1.image);
+    printf("Caller2    %s (%s)\n", feature->caller2.function,
+           feature->caller2.place[0] ? feature->caller2.place : feature->caller2.image);
+    printf("because    %s\n\n", feature->why);
+    for (size_t i = 0; i < shown->doc.fact_count; i++)
+        printf("%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
+}
+
+static void print_hot(const struct resolved *doc)
+{
+    size_t at = 0;
+    printf("\nHottest stack: %u samples in a row, of %zu\n", doc->hot.run, doc->sample_count);
+    for (uint32_t node = doc->hot.node; node; node = doc->nodes[node].parent, at++) {
+        const struct resolved_place *place = &doc->places[doc->nodes[node].place];
+        const char *mark = (int32_t)at == doc->hot.caller1 ? "1>" : (int32_t)at == doc->hot.caller2 ? "2>" : "  ";
+        printf("%s %5u  %-9s %s%s", mark, doc->hot.repeat[at], role_name(place->role), place->function,
+               place->inlined ? " (inlined)" : "");
+        if (place->file[0])
+            printf("  %s:%u", place->file, place->line);
+        else if (place->named)
+            printf("  %s", place->image);
+        putchar('\n');
+    }
+}
+
+struct tree {
+    const struct resolved *doc;
+    uint64_t *below;   /* per node, ms */
+    uint32_t *child;   /* per node: first child, 0 none */
+    uint32_t *sibling; /* per node */
+};
+
+static bool same_function(const struct tree *tree, uint32_t a, uint32_t b)
+{
+    const struct resolved_place *x = &tree->doc->places[tree->doc->nodes[a].place];
+    const struct resolved_place *y = &tree->doc->places[tree->doc->nodes[b].place];
+    return !strcmp(x->function, y->function) && !strcmp(x->image, y->image);
+}
+
+/* Print the children of a set of nodes, functions merged, in the order they come. */
+static void print_level(const struct tree *tree, struct arena *arena, const uint32_t *set, size_t count, unsigned depth)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t n = tree->child[set[i]]; n; n = tree->sibling[n])
+            found++;
+    uint32_t *next = arena_array(arena, found, sizeof *next);
+    uint32_t *same = arena_array(arena, found, sizeof *same);
+    if (!found || !next || !same || depth > TREE_DEPTH_MAX)
+        return;
+    found = 0;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t n = tree->child[set[i]]; n; n = tree->sibling[n])
+            next[found++] = n;
+    for (size_t i = 0; i < found; i++) {
+        uint64_t weight = 0;
+        size_t group = 0;
+        for (size_t k = i; next[i] && k < found; k++) {
+            if (!next[k] || !same_function(tree, next[i], next[k]))
+                continue;
+            weight += tree->below[next[k]];
+            same[group++] = next[k];
+            if (k > i)
+                next[k] = 0;
+        }
+        if (!group || weight * 100 < tree->below[0] * TREE_PERCENT)
+            continue;
+        printf("%5.1f %% %*s%s\n", 100.0 * (double)weight / (double)(tree->below[0] ? tree->below[0] : 1), (int)depth,
+               "", tree->doc->places[tree->doc->nodes[same[0]].place].function);
+        print_level(tree, arena, same, group, depth + 1);
+    }
+}
+
+static void print_tree(struct arena *arena, const struct resolved *doc)
+{
+    struct tree tree = {
+        .doc = doc,
+        .below = arena_array(arena, doc->node_count, sizeof *tree.below),
+        .child = arena_array(arena, doc->node_count, sizeof *tree.child),
+        .sibling = arena_array(arena, doc->node_count, sizeof *tree.sibling),
+    };
+    const uint32_t root = 0;
+    if (!tree.below || !tree.child || !tree.sibling)
+        return;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        tree.below[doc->samples[i].node] += doc->samples[i].weight_ms;
+    for (size_t n = doc->node_count - 1; n > 0; n--) {
+        uint32_t parent = doc->nodes[n].parent;
+        tree.below[parent] += tree.below[n];
+        tree.sibling[n] = tree.child[parent];
+        tree.child[parent] = (uint32_t)n;
+    }
+    printf("\nCall tree, %" PRIu64 " ms sampled\n", tree.below[0]);
+    print_level(&tree, arena, &root, 1, 0);
+}
+
+static void print_images(const struct report *report)
+{
+    printf("\nModules\n");
+    for (size_t i = 0; i < report->image_count; i++) {
+        const struct report_image *image = &report->images[i];
+        for (size_t k = 0; k < image->id_len; k++)
+            printf("%02x", image->id[k]);
+        printf("%s  0x%012" PRIx64 "  %s\n", image->id_len ? "" : "(no build id)", image->load, image->name);
+    }
+}
+
+static const char usage[] = "Usage: mire show FILE\n\n"
+                            "Print a report: JSON as it is, or compressed by zstd or gzip. - is standard input.\n";
+
+int cli_show(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "--help")) {
+        fputs(usage, stdout);
+        return CLI_DONE;
+    }
+    if (argc != 2) {
+        fputs(usage, stderr);
+        return CLI_USAGE;
+    }
+    struct shown shown = {0};
+    arena_init(&shown.arena, ARENA_BYTES);
+    bool good = decode(&shown, argv[1]) && resolve(&shown);
+    if (good) {
+        print_head(&shown);
+        print_hot(&shown.doc);
+        print_tree(&shown.arena, &shown.doc);
+        print_images(&shown.report);
+    }
+    arena_fini(&shown.arena);
+    return good ? CLI_DONE : CLI_FAILED;
+}
