@@ -266,6 +266,9 @@ static void the_stack_goes_on_behind_an_alternate_one(void **state)
     struct sample sample;
     bool crossed = false;
 
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* this sanitizer runs handlers later, with every signal blocked */
+#endif
     sample_at(&sample, PLACE_ALTSTACK);
     assert_int_equal(sample.flags, 0);
     ASSERT_RUNS(&sample, "place_spin", "spin_in_handler", "place_altstack", "be_subject");
@@ -314,10 +317,11 @@ static void frames_equal_those_of_backtrace(void **state)
     mire__modules_read(&modules, NULL);
     mire__unwind(&sample, &snapshot, &modules);
     assert_int_equal(sample.flags, 0);
-    assert_int_equal(sample.depth, depth);
-    for (int i = 1; i < depth; i++)
-        same = same + (sample.pc[i] + 1 == (uintptr_t)trace[i]);
-    assert_int_equal(same, depth - 1);
+    /* A sanitizer's own backtrace() has one frame more, further in. */
+    assert_in_range(depth, sample.depth, sample.depth + 1);
+    for (uint32_t i = 1; i < sample.depth; i++)
+        same = same + (sample.pc[i] + 1 == (uintptr_t)trace[i + (uint32_t)depth - sample.depth]);
+    assert_int_equal(same, sample.depth - 1);
 }
 
 static void unwinding_garbage_ends(void **state)
