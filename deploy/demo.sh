@@ -2,7 +2,7 @@
 # deploy/demo.sh - Mire's main job on this machine: real programs hang, and the dashboard says why. `make demo` builds first.
 #
 #   redis-server, as Debian ships it, under `mire run`: slow commands on millions of keys
-#   stalls (sdk/examples), linked with libmire: waits for a file, for a lock, and computes
+#   stall_glib (sdk/examples), linked with libmire: waits for the disk, for a lock, and computes
 #
 # Stays until Ctrl-C; with DEMO_EXIT=1 it ends when the issues are shown. Files lie in /var/tmp/mire-demo-UID (DEMO_DIR) and
 # are made anew each time. Every process is a child of this one and dies with it, even by kill -9; all of them hold the
@@ -94,28 +94,26 @@ is_ready() {
 until_true 60 is_ready || fail 'mired does not answer' "$home/mired.log"
 url=http://127.0.0.1:$(cat "$home/port")
 
-# key_of APP: its ingest key, in a file only we can read.
-key_of() {
-  (umask 077 && mire key create "$1" --data-dir "$home/data" > "$home/$1.key") || fail "no key for $1" "$home/mired.log"
-  echo "$home/$1.key"
-}
+# key_of APP: makes the app and prints its ingest key.
+key_of() { mire key create "$1" --label demo --data-dir "$home/data" || fail "no key for $1" "$home/mired.log"; }
 
 # Programs that hang --------------------------------------------------------------------------------------------------
 
-redis_key=$(key_of redis-server)
-stalls_key=$(key_of stalls)
-
 say 'starting redis-server under mire run'
-spawn "$home/redis.log" mire run --server "$url" --key-file "$redis_key" --app redis-server --store "$home/store-redis" \
-  --threshold "$threshold_ms" -- redis-server --port 0 --unixsocket "$home/redis.sock" --save '' --enable-debug-command yes
+MIRE_KEY=$(key_of redis-server)
+export MIRE_KEY MIRE_SERVER="$url"
+spawn "$home/redis.log" mire run --store "$home/store-redis" --threshold "$threshold_ms" -- \
+  redis-server --port 0 --unixsocket "$home/redis.sock" --save '' --enable-debug-command yes
 redis=$!
 redis() { redis-cli -s "$home/redis.sock" "$@" > "$home/redis.out"; }
 until_true 10 redis PING || fail 'redis-server does not answer' "$home/redis.log"
 
-say 'starting stalls, linked with libmire'
-spawn "$home/stalls.log" stalls --server "$url" --key-file "$stalls_key" --store "$home/store-stalls" \
-  --threshold "$threshold_ms" --work-dir "$home"
-stalls=$!
+say 'starting stall_glib, linked with libmire'
+MIRE_KEY=$(key_of stall-glib)
+spawn "$home/stall.log" build/release/sdk/stall_glib --server "$url" --key "$MIRE_KEY" --store "$home/store-stall" \
+  --threshold "$threshold_ms" --directory "$home"
+stall=$!
+unset MIRE_KEY
 
 say "filling redis with $redis_keys keys"
 redis DEBUG POPULATE "$redis_keys"
@@ -132,20 +130,18 @@ say 'redis: DEBUG SLEEP 3'
 redis DEBUG SLEEP 3
 redis PING
 
-say 'waiting for stalls to end'
-until_true 60 is_over "$stalls" || fail 'stalls does not end' "$home/stalls.log"
+say 'waiting for stall_glib to end'
+until_true 60 is_over "$stall" || fail 'stall_glib does not end' "$home/stall.log"
+say 'stopping redis-server; mire run sends what is left'
 stop "$redis"
 
 # What came of it -----------------------------------------------------------------------------------------------------
 
-reports_of() { curl -fs "$url/metrics" | awk -v name="$1" '$1 ~ "^" name "([{]|$)" { sum += $2 } END { print sum + 0 }'; }
-are_through() { [ "$(reports_of mired_reports_worked_total)" -ge "$(reports_of mired_reports_taken_total)" ]; }
-say 'waiting for the reports to be worked on'
-until_true 60 are_through || fail 'reports are still waiting' "$home/mired.log"
-
-for app in redis-server stalls; do
+is_worked_on() { curl -fs "$url/api/v1/apps/$1/overview" | grep -q '"waiting": *0[,}]'; }
+for app in redis-server stall-glib; do
+  until_true 60 is_worked_on "$app" || fail "reports of $app are still waiting" "$home/mired.log"
   printf '\n%s\n' "$app"
-  mire issues "$app" --server "$url"
+  mire issues --app "$app"
 done
 printf '\nDashboard: %s\n\n' "$url"
 
