@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 home=${DEMO_DIR:-/var/tmp/mire-demo-$(id -u)}
 port=${DEMO_PORT:-7117}
-redis_keys=3000000
+redis_keys=4000000
 redis_list=1000000
 threshold_ms=1000
 begun=$(date +%s)
@@ -106,7 +106,7 @@ spawn "$home/redis.log" mire run --store "$home/store-redis" --threshold "$thres
   redis-server --port 0 --unixsocket "$home/redis.sock" --save '' --enable-debug-command yes
 redis=$!
 redis() { redis-cli -s "$home/redis.sock" "$@" > "$home/redis.out"; }
-until_true 10 redis PING || fail 'redis-server does not answer' "$home/redis.log"
+until_true 10 redis PING 2> "$home/probe" || fail 'redis-server does not answer' "$home/redis.log"
 
 say 'starting stall_glib, linked with libmire'
 MIRE_KEY=$(key_of stall-glib)
