@@ -20,7 +20,7 @@ try {
   const report = await vector('every-field');
   await send(server, key, report);
   await send(server, key, report);
-  await page.getByText('Issues that cost most').waitFor();
+  await page.getByRole('heading', { name: 'Issues that cost most' }).waitFor();
   const overview = await worked(server, 'mapview', 1);
   assert.equal(overview.totals.reports, 1, 'a report sent twice counts once');
 

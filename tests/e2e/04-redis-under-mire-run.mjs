@@ -55,7 +55,7 @@ try {
   assert.match(await page.locator('h1').textContent(), /^keysCommand/);
   const stack = page.locator('table.stack');
   await stack.locator('tr', { hasText: 'keysCommand' }).getByText('Caller1').waitFor();
-  await stack.getByText('aeProcessEvents').first().waitFor();
+  await stack.getByText('aeMain').first().waitFor();
   assert.deepEqual(complaints, []);
 } catch (error) {
   console.error(server.log.slice(-40).join(''));
