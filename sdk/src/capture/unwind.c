@@ -230,6 +230,11 @@ static enum outcome step(struct walk *walk, const struct cfi_row *row, const str
     return step_by_frame_pointer(walk);
 }
 
+static uint32_t bytes_into(uint64_t function, uint64_t place)
+{
+    return place >= function && place - function <= UINT32_MAX ? (uint32_t)(place - function) : 0;
+}
+
 void mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)
 {
     struct walk walk = {.snapshot = snapshot, .modules = modules, .regs = snapshot->regs, .exact = true};
@@ -246,6 +251,7 @@ void mire__unwind(struct sample *out, const struct snapshot *snapshot, struct mo
             return;
         }
         out->pc[out->depth] = place;
+        out->into[out->depth] = described ? bytes_into(row.function, place) : 0;
         out->found[out->depth++] = walk.found;
         outcome = step(&walk, described ? &row : NULL, module);
         if (outcome == STEP_END)

@@ -20,8 +20,8 @@ struct snapshot {
 };
 
 /*
- * Fill in sample->depth, pc and found, and set MIRE_SAMPLE_CUT or MIRE_SAMPLE_BROKEN in its flags where they hold.
- *   modules  its cache is used
+ * Fill in sample->depth, pc, into and found, and set MIRE_SAMPLE_CUT or MIRE_SAMPLE_BROKEN in its flags where they
+ * hold. modules  its cache is used
  */
 void mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules);
 

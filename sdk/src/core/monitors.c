@@ -13,7 +13,7 @@ static void seal_hang(void *context, struct blackbox *box)
 {
     struct monitor_context *monitor = context;
 
-    mire__report_seal(monitor->store, box, NULL, NULL, mire__wall_now_ms());
+    mire__report_seal(monitor->store, box, mire__wall_now_ms());
     mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
 }
 

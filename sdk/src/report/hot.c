@@ -5,13 +5,12 @@
 
 #include <string.h>
 
-static uint64_t identity(uint64_t address, mire__function_fn *function_of, void *context)
+static uint64_t function_at(const struct sample *sample, uint32_t frame)
 {
-    uint64_t start = function_of ? function_of(context, address) : 0;
-    return start ? start : address;
+    return sample->pc[frame] - sample->into[frame];
 }
 
-static void longest_row(struct hot *out, const struct ring *ring, mire__function_fn *function_of, void *context)
+static void longest_row(struct hot *out, const struct ring *ring)
 {
     uint32_t count = mire__ring_count(ring), run = 0;
     uint64_t before = 0;
@@ -22,7 +21,7 @@ static void longest_row(struct hot *out, const struct ring *ring, mire__function
             run = 0;
             continue;
         }
-        uint64_t function = identity(sample->pc[0], function_of, context);
+        uint64_t function = function_at(sample, 0);
         run = run > 0 && function == before ? run + 1 : 1;
         before = function;
         if (run >= out->run) {
@@ -33,26 +32,26 @@ static void longest_row(struct hot *out, const struct ring *ring, mire__function
     }
 }
 
-static bool stands_in(uint64_t function, const struct sample *sample, mire__function_fn *function_of, void *context)
+static bool stands_in(uint64_t function, const struct sample *sample)
 {
     for (uint32_t i = 0; i < sample->depth; i++)
-        if (identity(sample->pc[i], function_of, context) == function)
+        if (function_at(sample, i) == function)
             return true;
     return false;
 }
 
-void mire__hot_find(struct hot *out, const struct ring *ring, mire__function_fn *function_of, void *context)
+void mire__hot_find(struct hot *out, const struct ring *ring)
 {
     const struct sample *hot, *other;
 
     memset(out, 0, sizeof(*out));
-    longest_row(out, ring, function_of, context);
+    longest_row(out, ring);
     if (out->run == 0)
         return;
     hot = mire__ring_at(NULL, ring, out->sample);
     for (uint32_t frame = 0; frame < out->depth; frame++) {
-        uint64_t function = identity(hot->pc[frame], function_of, context);
+        uint64_t function = function_at(hot, frame);
         for (uint32_t i = 0; (other = mire__ring_at(NULL, ring, i)); i++)
-            out->repeat[frame] += stands_in(function, other, function_of, context);
+            out->repeat[frame] += stands_in(function, other);
     }
 }

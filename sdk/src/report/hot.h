@@ -13,13 +13,11 @@ struct hot {
     uint32_t repeat[MIRE_DEPTH_MAX]; /* for each of its frames, innermost first: samples it stands in */
 };
 
-/* What makes two addresses one function: its start. NULL: only equal addresses are one. */
-typedef uint64_t mire__function_fn(void *context, uint64_t address);
-
 /*
  * The stack whose innermost function stands innermost most often in a row; of equals the most recent. Samples without a
- * stack end a row.
+ * stack end a row. Two addresses are in one function if it begins at the same place for both; where that is unknown,
+ * if they are equal.
  */
-void mire__hot_find(struct hot *out, const struct ring *ring, mire__function_fn *function_of, void *context);
+void mire__hot_find(struct hot *out, const struct ring *ring);
 
 #endif

@@ -66,7 +66,7 @@ static struct place place_of(struct draft *draft, const struct sample *sample, u
     return place;
 }
 
-static enum mire_err draft_init(struct draft *draft, const struct blackbox *box, const struct report_context *context)
+static enum mire_err draft_init(struct draft *draft, const struct blackbox *box, const uint64_t *drops)
 {
     const struct sample *sample;
     size_t frames = 0;
@@ -75,7 +75,7 @@ static enum mire_err draft_init(struct draft *draft, const struct blackbox *box,
     memset(draft, 0, sizeof(*draft));
     memset(draft->image_no, 0xff, sizeof(draft->image_no));
     draft->box = box;
-    draft->drops = context ? context->drops : NULL;
+    draft->drops = drops;
     mire__blackbox_hang(&draft->hang, box);
     if (draft->hang.state == MIRE_HANG_NONE)
         return MIRE_E_STATE;
@@ -94,7 +94,7 @@ static enum mire_err draft_init(struct draft *draft, const struct blackbox *box,
         }
         draft->leaves[draft->sample_count++] = node;
     }
-    mire__hot_find(&draft->hot, &box->ring, context ? context->function_of : NULL, context ? context->context : NULL);
+    mire__hot_find(&draft->hot, &box->ring);
     return MIRE_OK;
 }
 
@@ -363,7 +363,7 @@ bool mire__report_wanted(const struct blackbox *box)
 }
 
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                const struct blackbox *box, const struct report_context *context)
+                                const struct blackbox *box, const uint64_t *drops)
 {
     struct draft *draft = malloc(sizeof(*draft));
     enum mire_err err;
@@ -372,7 +372,7 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
     *size_out = 0;
     if (!draft)
         return MIRE_E_MEMORY;
-    err = draft_init(draft, box, context);
+    err = draft_init(draft, box, drops);
     if (err == MIRE_OK)
         err = write_text(text_out, size_out, draft);
     memcpy(id, draft->id, sizeof(draft->id));
@@ -381,14 +381,14 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
     return err;
 }
 
-enum mire_err mire__report_build(struct report *out, const struct blackbox *box, const struct report_context *context)
+enum mire_err mire__report_build(struct report *out, const struct blackbox *box, const uint64_t *drops)
 {
     char *text;
     size_t size, cap, packed;
     enum mire_err err;
 
     memset(out, 0, sizeof(*out));
-    err = mire__report_json(&text, &size, out->id, box, context);
+    err = mire__report_json(&text, &size, out->id, box, drops);
     if (err != MIRE_OK)
         goto fail;
     cap = ZSTD_compressBound(size);

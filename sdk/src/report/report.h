@@ -20,21 +20,14 @@ struct report {
     size_t size;
 };
 
-struct report_context {
-    const uint64_t *drops; /* MIRE_DROP_REASONS counts that the report shall tell; NULL for none */
-
-    /* Start of the function around an address, 0 if unknown; NULL if there is no telling, as for a dead box. */
-    uint64_t (*function_of)(void *context, uint64_t address);
-    void *context;
-};
-
 /* Does the box hold a hang that is worth a report? The box has been checked with mire__blackbox_check. */
 bool mire__report_wanted(const struct blackbox *box);
 
 /*
  * Build the report.
  *
- *   out  zeroed unless MIRE_OK
+ *   out    zeroed unless MIRE_OK
+ *   drops  MIRE_DROP_REASONS counts that the report shall tell; NULL for none
  *
  * Returns MIRE_OK
  *         MIRE_E_STATE   the box holds no hang
@@ -42,20 +35,17 @@ bool mire__report_wanted(const struct blackbox *box);
  *         MIRE_E_MEMORY
  *         MIRE_E_FULL    larger than MIRE_REPORT_JSON_MAX
  */
-enum mire_err mire__report_build(struct report *out, const struct blackbox *box, const struct report_context *context);
+enum mire_err mire__report_build(struct report *out, const struct blackbox *box, const uint64_t *drops);
 void mire__report_fini(struct report *report);
 
 /*
  * Build the report and put it into the store, with the counts of losses that no report tells yet.
  *
- *   function_of, context  as in struct report_context
- *   now_ms                wall clock
+ *   now_ms  wall clock
  *
  * Returns as mire__report_build and mire__store_put; what is lost is counted.
  */
-enum mire_err mire__report_seal(struct store *store, const struct blackbox *box,
-                                uint64_t (*function_of)(void *context, uint64_t address), void *context,
-                                uint64_t now_ms);
+enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms);
 
 /*
  * Seal what killed processes left behind, and delete their blackboxes.
@@ -73,6 +63,6 @@ size_t mire__report_recover(struct store *store, uint64_t now_ms);
  * Returns as mire__report_build.
  */
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                const struct blackbox *box, const struct report_context *context);
+                                const struct blackbox *box, const uint64_t *drops);
 
 #endif

@@ -6,17 +6,14 @@
  */
 #include "report/report.h"
 
-enum mire_err mire__report_seal(struct store *store, const struct blackbox *box,
-                                uint64_t (*function_of)(void *context, uint64_t address), void *context,
-                                uint64_t now_ms)
+enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms)
 {
     uint64_t drops[MIRE_DROP_REASONS];
-    const struct report_context how = {.drops = drops, .function_of = function_of, .context = context};
     struct report report;
     enum mire_err err;
 
     mire__store_drops(drops, store);
-    err = mire__report_build(&report, box, &how);
+    err = mire__report_build(&report, box, drops);
     if (err != MIRE_OK) {
         mire__store_count_drop(store, err == MIRE_E_FULL ? MIRE_DROP_BIG : MIRE_DROP_BROKEN);
         return err;
@@ -45,7 +42,7 @@ static bool take_box(void *context, const void *memory, size_t size)
     }
     if (!mire__report_wanted(box))
         return true;
-    err = mire__report_seal(recovery->store, box, NULL, NULL, recovery->now_ms);
+    err = mire__report_seal(recovery->store, box, recovery->now_ms);
     recovery->sealed += err == MIRE_OK;
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }

@@ -42,6 +42,8 @@ struct sample {
     uint8_t flags;               /* enum mire__sample_flag */
     int16_t syscall;             /* number of the system call it was blocked in, -1 if none or unknown */
     uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already */
+    uint32_t
+        into[MIRE_DEPTH_MAX]; /* bytes from the beginning of the pc's function to it; 0 also where that is unknown */
     uint8_t found[MIRE_DEPTH_MAX];
 };
 
