@@ -187,6 +187,17 @@ static void the_scene_is_the_callback_of_the_loop(void **state)
     stacks_free(s);
 }
 
+static void a_nameless_frame_of_the_loop_is_not_the_scene(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 50, 'R', "main" R "aeMain" R "+0x64db1" R "+0x13c2f0" R "readQueryFromClient" R "call" R "keysCommand" R);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "keysCommand");
+    assert_string_equal(f.caller2.function, "readQueryFromClient");
+    stacks_free(s);
+}
+
 static void a_lock_is_told_from_computing(void **state)
 {
     (void)state;
@@ -355,6 +366,7 @@ int main(void)
         cmocka_unit_test(time_decides_not_the_newest_leaf),
         cmocka_unit_test(varied_callees_are_blamed_on_the_one_that_calls_them),
         cmocka_unit_test(the_scene_is_the_callback_of_the_loop),
+        cmocka_unit_test(a_nameless_frame_of_the_loop_is_not_the_scene),
         cmocka_unit_test(a_lock_is_told_from_computing),
         cmocka_unit_test(disk_sleep_is_io_whatever_the_frames_say),
         cmocka_unit_test(modules_without_symbols_have_a_feature_too),

@@ -1,0 +1,140 @@
+/* Clusters and the rows that are added for a hang. */
+#include "aggregate/aggregate.h"
+#include "cluster/cluster.h"
+#include "support/issues.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#define HOUR_US 3600000000ll
+
+static void one_feature_is_one_issue_in_an_app(void **state)
+{
+    (void)state;
+    struct issues issues = {0};
+    const struct cluster_index index = {&issues, issues_find, issues_open};
+    struct issue_row row = {.app_id = 1, .feature_key = {1}};
+    int64_t first, again, other_app, other_feature;
+    assert_int_equal(cluster_assign(&first, &index, &row), MIRE_CLUSTER_NEW);
+    assert_int_equal(cluster_assign(&again, &index, &row), MIRE_CLUSTER_KNOWN);
+    assert_int_equal(first, again);
+    row.app_id = 2;
+    assert_int_equal(cluster_assign(&other_app, &index, &row), MIRE_CLUSTER_NEW);
+    row.feature_key[15] = 1;
+    assert_int_equal(cluster_assign(&other_feature, &index, &row), MIRE_CLUSTER_NEW);
+    assert_int_equal(issues.count, 3);
+}
+
+static void a_fault_of_the_index_goes_up(void **state)
+{
+    (void)state;
+    struct issues issues = {.fault = -3};
+    const struct cluster_index index = {&issues, issues_find, issues_open};
+    struct issue_row row = {.app_id = 1};
+    int64_t id;
+    assert_int_equal(cluster_assign(&id, &index, &row), -3);
+    assert_int_equal(issues.count, 0);
+}
+
+/* Against a list searched by hand: random features, few enough to meet again. */
+static void assignments_agree_with_a_naive_list(void **state)
+{
+    (void)state;
+    struct issues issues = {0};
+    const struct cluster_index index = {&issues, issues_find, issues_open};
+    int64_t seen[8][4] = {{0}};
+    srand(17);
+    for (int i = 0; i < 5000; i++) {
+        int key = rand() % 8;
+        int app = rand() % 4;
+        struct issue_row row = {.app_id = app, .feature_key = {[7] = (uint8_t)key}};
+        int64_t id = 0;
+        int outcome = cluster_assign(&id, &index, &row);
+        assert_int_equal(outcome, seen[key][app] ? MIRE_CLUSTER_KNOWN : MIRE_CLUSTER_NEW);
+        assert_true(!seen[key][app] || seen[key][app] == id);
+        seen[key][app] = id;
+    }
+}
+
+static struct aggregate_rows rows_of(const struct report *report, int64_t received_us)
+{
+    struct aggregate_facts facts = {.key = {.slot = 5, .day = 20000},
+                                    .app_id = 1,
+                                    .received_us = received_us,
+                                    .version_id = 2,
+                                    .issue_id = 3,
+                                    .category = "hang",
+                                    .reason = "cpu",
+                                    .rules_version = 1};
+    struct aggregate_rows rows;
+    aggregate_rows(&rows, report, &facts);
+    return rows;
+}
+
+static void counters_are_scaled_by_the_sampling_probability(void **state)
+{
+    (void)state;
+    const struct report_probability sampling[] = {{"other", 0.5}, {"hang", 0.25}};
+    struct report report = {.sampling = sampling, .sampling_count = 2, .hang = {.duration_ms = 3000}};
+    struct aggregate_rows rows = rows_of(&report, 500 * HOUR_US + 1);
+    assert_true(rows.hang.weight == 4 && rows.hour.hangs == 4 && rows.hour.hang_ms == 12000);
+    assert_int_equal(rows.hour.longest_ms, 3000);
+    assert_int_equal(rows.hour.hour_us, 500 * HOUR_US);
+    assert_int_equal(rows.hour.slot, 5);
+    const struct report_probability hardly[] = {{"hang", 1e-300}};
+    report.sampling = hardly;
+    report.sampling_count = 1;
+    assert_true(rows_of(&report, 0).hang.weight == MIRE_AGGREGATE_WEIGHT_MAX);
+    report.sampling_count = 0;
+    assert_true(rows_of(&report, 0).hang.weight == 1);
+}
+
+static void a_clock_that_is_ahead_is_not_believed(void **state)
+{
+    (void)state;
+    struct report report = {.hang = {.begin_wall_ms = {1000, true}}};
+    int64_t now = 1000 * HOUR_US;
+    assert_int_equal(rows_of(&report, now).hang.begun_us, 1000000);
+    report.hang.begin_wall_ms.value = (uint64_t)(now + 23 * HOUR_US) / 1000;
+    assert_int_equal(rows_of(&report, now).hang.begun_us, now + 23 * HOUR_US);
+    report.hang.begin_wall_ms.value = (uint64_t)(now + 25 * HOUR_US) / 1000;
+    assert_int_equal(rows_of(&report, now).hang.begun_us, now);
+    report.hang.begin_wall_ms.value = UINT64_MAX;
+    assert_int_equal(rows_of(&report, now).hang.begun_us, now);
+    report.hang.begin_wall_ms.known = false;
+    assert_int_equal(rows_of(&report, now).hang.begun_us, now);
+}
+
+static void texts_are_cut_between_characters(void **state)
+{
+    (void)state;
+    char text[600];
+    memset(text, 'a', sizeof text);
+    text[10] = '\0';
+    assert_int_equal(aggregate_text_length(text), 10);
+    text[10] = 'a';
+    text[599] = '\0';
+    assert_int_equal(aggregate_text_length(text), 255);
+    memcpy(text + 253, "\xe4\xb8\xad", 3);
+    assert_int_equal(aggregate_text_length(text), 253);
+    text[255] = '\0';
+    assert_int_equal(aggregate_text_length(text), 255);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_feature_is_one_issue_in_an_app),
+        cmocka_unit_test(a_fault_of_the_index_goes_up),
+        cmocka_unit_test(assignments_agree_with_a_naive_list),
+        cmocka_unit_test(counters_are_scaled_by_the_sampling_probability),
+        cmocka_unit_test(a_clock_that_is_ahead_is_not_believed),
+        cmocka_unit_test(texts_are_cut_between_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

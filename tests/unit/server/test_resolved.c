@@ -1,0 +1,166 @@
+/* The resolved-stack document: there and back, and what is no document. */
+#include "base/arena.h"
+#include "model/resolved.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+static const struct resolved_place places[] = {
+    {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP},
+    {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK},
+    {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN},
+};
+static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1, 2}};
+static const struct report_sample samples[] = {{0, 50, 3, 'R'}, {50, 60, 4, '?'}, {50, 70, 0, 'D'}};
+static const uint32_t repeat[] = {2, 1, 2};
+static const struct resolved_thread threads[] = {{7, "worker", "busy", {900, true}, 1}, {8, "", "", {0, false}, 0}};
+static const struct resolved_fact facts[] = {{"OS", "linux 6.1"}};
+
+static struct resolved document(void)
+{
+    return (struct resolved){
+        .gate = MIRE_GATE_PING,
+        .launch = true,
+        .threshold_ms = 2000,
+        .late_ms = 3,
+        .guess = "io",
+        .thread = {.tid = {9, true}, .name = "ui", .read_bytes = {UINT64_MAX, true}},
+        .place_count = 3,
+        .places = places,
+        .node_count = 5,
+        .nodes = nodes,
+        .period_ms = 50,
+        .sample_count = 3,
+        .samples = samples,
+        .hot = {.node = 3, .run = 1, .depth = 3, .repeat = repeat, .caller1 = 1, .caller2 = -1},
+        .thread_count = 2,
+        .threads = threads,
+        .fact_count = 1,
+        .facts = facts,
+        .cost = {3, 21000, 50000, 300000, 900},
+    };
+}
+
+static void a_document_comes_back_as_it_was(void **state)
+{
+    (void)state;
+    struct resolved doc = document();
+    struct resolved back;
+    struct arena arena;
+    unsigned char *bytes;
+    size_t len;
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
+    assert_int_equal(resolved_decode(&back, &arena, bytes, len), 0);
+    assert_int_equal(back.gate, MIRE_GATE_PING);
+    assert_true(back.launch && back.threshold_ms == 2000 && back.late_ms == 3 && back.period_ms == 50);
+    assert_string_equal(back.guess, "io");
+    assert_string_equal(back.thread.name, "ui");
+    assert_true(back.thread.read_bytes.known && back.thread.read_bytes.value == UINT64_MAX);
+    assert_false(back.thread.cpu_ms.known);
+    assert_int_equal(back.place_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(back.places[i].function, places[i].function);
+        assert_string_equal(back.places[i].image, places[i].image);
+        assert_string_equal(back.places[i].file, places[i].file);
+        assert_true(back.places[i].line == places[i].line && back.places[i].offset == places[i].offset);
+        assert_true(back.places[i].named == places[i].named && back.places[i].inlined == places[i].inlined);
+        assert_int_equal(back.places[i].role, places[i].role);
+    }
+    assert_int_equal(back.node_count, 5);
+    assert_memory_equal(back.nodes + 1, nodes + 1, 4 * sizeof *nodes);
+    assert_int_equal(back.sample_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(back.samples[i].at_ms == samples[i].at_ms && back.samples[i].weight_ms == samples[i].weight_ms &&
+                    back.samples[i].node == samples[i].node && back.samples[i].state == samples[i].state);
+    assert_true(back.hot.node == 3 && back.hot.run == 1 && back.hot.depth == 3);
+    assert_memory_equal(back.hot.repeat, repeat, sizeof repeat);
+    assert_true(back.hot.caller1 == 1 && back.hot.caller2 == -1);
+    assert_int_equal(back.thread_count, 2);
+    assert_true(back.threads[0].cpu_ms.known && back.threads[0].cpu_ms.value == 900 && !back.threads[1].cpu_ms.known);
+    assert_string_equal(back.facts[0].value, "linux 6.1");
+    assert_memory_equal(&back.cost, &doc.cost, sizeof doc.cost);
+    free(bytes);
+    arena_fini(&arena);
+}
+
+static void what_is_no_document_is_refused(void **state)
+{
+    (void)state;
+    struct resolved doc = document();
+    struct resolved back;
+    struct arena arena;
+    unsigned char *bytes;
+    size_t len;
+    arena_init(&arena, 64 << 20);
+    assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
+    for (size_t cut = 0; cut < len; cut++)
+        assert_int_equal(resolved_decode(&back, &arena, bytes, cut), -1);
+    assert_int_equal(back.place_count, 0);
+    for (size_t i = 0; i < len; i++) {
+        bytes[i] ^= 0x10;
+        (void)resolved_decode(&back, &arena, bytes, len); /* must only not crash */
+        bytes[i] ^= 0x10;
+    }
+    free(bytes);
+    arena_fini(&arena);
+}
+
+/* The document with one piece of its JSON replaced. */
+static int decode_changed(const char *from, const char *to)
+{
+    struct resolved doc = document();
+    struct resolved back;
+    struct arena arena;
+    unsigned char *bytes;
+    size_t len;
+    char plain[8192] = "";
+    char changed[8192] = "";
+    unsigned char packed[8192];
+    assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
+    size_t plain_len = ZSTD_decompress(plain, sizeof plain - 1, bytes, len);
+    assert_false(ZSTD_isError(plain_len));
+    plain[plain_len] = '\0'; /* zstd may have written behind it */
+    free(bytes);
+    char *at = strstr(plain, from);
+    assert_non_null(at);
+    memcpy(changed, plain, (size_t)(at - plain));
+    strcat(strcat(changed, to), at + strlen(from));
+    arena_init(&arena, 1 << 20);
+    int rc = resolved_decode(&back, &arena, packed, ZSTD_compress(packed, sizeof packed, changed, strlen(changed), 1));
+    arena_fini(&arena);
+    return rc;
+}
+
+static void indices_that_point_nowhere_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(decode_changed("\"launch\":true", "\"launch\":true"), 0);
+    assert_int_equal(decode_changed("\"resolved\":1", "\"resolved\":2"), -1);
+    assert_int_equal(decode_changed("\"parent\":[0,", "\"parent\":[1,"), -1);
+    assert_int_equal(decode_changed("\"place\":[0,", "\"place\":[3,"), -1);
+    assert_int_equal(decode_changed("\"place\":[0,", "\"place\":[0,0,"), -1);
+    assert_int_equal(decode_changed("\"node\":[3,", "\"node\":[5,"), -1);
+    assert_int_equal(decode_changed("\"hot\":{\"node\":3", "\"hot\":{\"node\":5"), -1);
+    assert_int_equal(decode_changed("\"repeat\":[2,", "\"repeat\":["), -1);
+    assert_int_equal(decode_changed("\"caller1\":1", "\"caller1\":3"), -1);
+    assert_int_equal(decode_changed("\"caller1\":1", "\"caller1\":-2"), -1);
+    assert_int_equal(decode_changed("\"cpu_ms\":900,\"node\":1", "\"cpu_ms\":900,\"node\":9"), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_document_comes_back_as_it_was),
+        cmocka_unit_test(what_is_no_document_is_refused),
+        cmocka_unit_test(indices_that_point_nowhere_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
