@@ -46,6 +46,11 @@ static bool stopping(void)
     return atomic_load(&global.stop) != 0;
 }
 
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
 /*
  * Sleep until a deadline, or until the gate or mire__watch_stop wakes.
  * Returns by how much the wake-up was late because the process was stopped or starved: time in which the watched thread
@@ -53,16 +58,27 @@ static bool stopping(void)
  */
 static uint64_t sleep_until(const struct watch *watch, uint64_t deadline_ns)
 {
-    uint64_t cpu_ns = mire__thread_cpu_ns(watch->sampler.tid), now_ns, late_ns, ran_ns;
+    uint64_t cpu_ns = mire__thread_cpu_ns(watch->sampler.tid), now_ns = mire__now_ns(), late_ns;
+    uint64_t due_ns = deadline_ns > now_ns ? deadline_ns : now_ns; /* it may be past: sampling takes its time */
 
     while (!stopping() && atomic_exchange(&global.wake, 0) == 0 && mire__now_ns() < deadline_ns)
         mire__futex_wait(&global.wake, 0, deadline_ns);
-    now_ns = mire__now_ns();
-    late_ns = now_ns > deadline_ns ? now_ns - deadline_ns : 0;
-    if (late_ns < LATE_NS)
-        return 0;
-    ran_ns = mire__thread_cpu_ns(watch->sampler.tid) - cpu_ns;
-    return late_ns > ran_ns ? late_ns - ran_ns : 0;
+    late_ns = less(mire__now_ns(), due_ns);
+    return late_ns < LATE_NS ? 0 : less(late_ns, mire__thread_cpu_ns(watch->sampler.tid) - cpu_ns);
+}
+
+/* Sleep while the thread is idle. Returns by how much the wake-up came late after the turn had begun, like sleep_until.
+ */
+static uint64_t park(const struct watch *watch)
+{
+    uint64_t cpu_ns = mire__thread_cpu_ns(watch->sampler.tid), late_ns;
+    struct gate_view view;
+
+    if (mire__gate_park())
+        sleep_until(watch, UINT64_MAX);
+    mire__gate_look(&view);
+    late_ns = (view.turn & 1) ? less(mire__now_ns(), view.since_ns) : 0;
+    return late_ns < LATE_NS ? 0 : less(late_ns, mire__thread_cpu_ns(watch->sampler.tid) - cpu_ns);
 }
 
 static void note_base(struct watch *watch, const struct gate_view *view)
@@ -169,7 +185,7 @@ static bool follow(struct watch *watch, struct gate_view *view)
         if (now_ns >= due_ns) {
             uint64_t gap_ns = sampled_ns ? now_ns - sampled_ns : period_ns;
 
-            take_sample(watch, gap_ns > stopped_ns ? gap_ns - stopped_ns : 0);
+            take_sample(watch, less(gap_ns, stopped_ns));
             sampled_ns = now_ns;
             due_ns = now_ns + period_ns;
             stopped_ns = 0;
@@ -229,23 +245,27 @@ static void watch_turn(struct watch *watch, struct gate_view *view, uint64_t lat
 static void *check(void *argument)
 {
     struct watch *watch = argument;
-    uint64_t from_ns = watch->options.threshold_ns / MIRE_SAMPLE_FROM_DEN * MIRE_SAMPLE_FROM_NUM, late_ns;
+    uint64_t from_ns = watch->options.threshold_ns / MIRE_SAMPLE_FROM_DEN * MIRE_SAMPLE_FROM_NUM;
+    uint64_t slept_late_ns = 0; /* of the last sleep */
     struct gate_view view, now;
 
     while (!stopping()) {
+        uint64_t late_ns;
+
         mire__gate_look(&view);
         if ((view.turn & 1) == 0) {
-            if (mire__gate_park())
-                sleep_until(watch, UINT64_MAX);
+            slept_late_ns = park(watch);
             continue;
         }
         note_base(watch, &view);
-        late_ns = sleep_until(watch, view.since_ns + from_ns);
+        late_ns = less(mire__now_ns(), view.since_ns); /* that much of the last sleep's lateness lies in this turn */
+        late_ns = slept_late_ns < late_ns ? slept_late_ns : late_ns;
+        slept_late_ns = sleep_until(watch, view.since_ns + from_ns);
         mire__gate_look(&now);
         if (now.turn != view.turn)
             say_turning(watch);
         else if (!stopping() && mire__now_ns() >= view.since_ns + from_ns)
-            watch_turn(watch, &now, late_ns);
+            watch_turn(watch, &now, late_ns + slept_late_ns);
     }
     return NULL;
 }

@@ -398,7 +398,7 @@ static void spin_ms(uint64_t ms)
 
 static void turn_and_settle(void)
 {
-    mire__hook_poll(NULL, 0, 50); /* the check thread says what it saw while this thread is idle */
+    mire__hook_poll(NULL, 0, 250); /* the check thread says what it saw while this thread is idle */
 }
 
 static bool scene_a_long_turn_is_a_hang(void)
@@ -452,23 +452,36 @@ static bool scene_stopping_ends_a_hang(void)
     return ok && hang_count == 2 && !last.exited;
 }
 
-static bool scene_a_stopped_process_is_no_hang(void)
+static void be_stopped_for_a_second(void)
 {
-    bool ok = start_watch(400);
-    pid_t waker;
+    pid_t waker = fork();
 
-    mire__hook_poll(NULL, 0, 0);
-    spin_ms(50);
-    waker = fork();
     if (waker == 0) {
         usleep(1000000);
         kill(getppid(), SIGCONT);
         _exit(0);
     }
     raise(SIGSTOP);
+    waitpid(waker, NULL, 0);
+}
+
+static bool scene_a_stopped_process_is_no_hang(void)
+{
+    bool ok = start_watch(400);
+
+    mire__hook_poll(NULL, 0, 0);
+    spin_ms(50);
+    be_stopped_for_a_second();
     spin_ms(50);
     turn_and_settle();
-    waitpid(waker, NULL, 0);
+    for (int turn = 0; turn < 30; turn++) { /* the check thread sleeps towards some earlier turn's end */
+        mire__hook_poll(NULL, 0, 1);
+        spin_ms(5);
+    }
+    be_stopped_for_a_second();
+    turn_and_settle();
+    be_stopped_for_a_second(); /* it was parked */
+    turn_and_settle();
     return ok && hang_count == 0;
 }
 
@@ -521,6 +534,19 @@ static bool scene_an_idle_loop_wakes_nobody(void)
     return ok && after.voluntary_switches == before.voluntary_switches;
 }
 
+static bool scene_a_deaf_thread_hangs_all_the_same(void)
+{
+    sigset_t all;
+    bool ok = start_watch(200);
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    mire__hook_poll(NULL, 0, 0);
+    spin_ms(600);
+    turn_and_settle();
+    return ok && hang_count == 1 && last.late_ns < 100 * MIRE_NS_PER_MS;
+}
+
 static bool scene_a_taken_signal_harms_nobody(void)
 {
     bool ok = start_watch(200);
@@ -559,6 +585,7 @@ SCENE(a_stopped_process_is_no_hang)
 SCENE(an_open_hang_stands_in_the_box)
 SCENE(an_idle_loop_wakes_nobody)
 SCENE(a_taken_signal_harms_nobody)
+SCENE(a_deaf_thread_hangs_all_the_same)
 
 int main(void)
 {
@@ -580,6 +607,7 @@ int main(void)
         cmocka_unit_test(an_open_hang_stands_in_the_box),
         cmocka_unit_test(an_idle_loop_wakes_nobody),
         cmocka_unit_test(a_taken_signal_harms_nobody),
+        cmocka_unit_test(a_deaf_thread_hangs_all_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
