@@ -23,10 +23,10 @@ static const char groups_sql[] =
     "  WHERE i.app_id = $1 AND " IS_WANTED("i.category", "$7", "$8") " AND " IS_WANTED("i.state", "$9", "$10")
     "  AND NOT EXISTS (SELECT FROM unnest($11::text[]) word WHERE strpos(" ISSUE_TEXT ", lower(word)) = 0)),"
     " m AS MATERIALIZED (SELECT n.*, left(md5(title || chr(31) || image), 12) AS key FROM n),"
-    " p AS MATERIALIZED (SELECT DISTINCT issue_id, install FROM hang WHERE " HANG_IN_VIEW
-    "   AND issue_id = ANY (ARRAY(SELECT issue_id FROM m))),"
-    " fd AS (SELECT issue_id, count(*) AS devices FROM p GROUP BY issue_id),"
-    " gd AS (SELECT key, count(*) AS devices FROM (SELECT DISTINCT key, install FROM p JOIN m USING (issue_id)) x GROUP BY key),"
+    " h AS MATERIALIZED (SELECT DISTINCT issue_id, install FROM hang WHERE " HANG_IN_VIEW "),"
+    " p AS MATERIALIZED (SELECT m.key, issue_id, install FROM h JOIN m USING (issue_id)),"
+    " fd AS MATERIALIZED (SELECT issue_id, count(*) AS devices FROM p GROUP BY issue_id),"
+    " gd AS MATERIALIZED (SELECT key, count(*) AS devices FROM (SELECT DISTINCT key, install FROM p) x GROUP BY key),"
     " g AS (SELECT key, min(title) AS title, min(image) AS image, sum(reports)::bigint AS reports, sum(hangs) AS hangs,"
     "   sum(hang_ms) AS hang_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at FROM m GROUP BY key),"
     " r AS (SELECT g.*, coalesce(gd.devices, 0) AS devices, %3$s AS rank FROM g LEFT JOIN gd USING (key)),"
@@ -36,7 +36,7 @@ static const char groups_sql[] =
     "  LEFT JOIN fd g2 USING (issue_id) CROSS JOIN LATERAL (SELECT m.title, m.hangs, m.hang_ms, m.longest_ms, m.last_at) g"
     "  CROSS JOIN LATERAL (SELECT coalesce(g2.devices, 0) AS devices) gd),"
     " t AS (SELECT (SELECT count(*) FROM g) AS groups, count(*) AS features, coalesce(sum(reports), 0)::bigint AS reports,"
-    "   coalesce(sum(hangs), 0)::float8 AS hangs, (SELECT count(DISTINCT install) FROM p) AS devices,"
+    "   coalesce(sum(hangs), 0)::float8 AS hangs, (SELECT count(*) FROM (SELECT DISTINCT install FROM p) x) AS devices,"
     "   coalesce(sum(hang_ms), 0)::float8 AS hang_ms, coalesce(max(longest_ms), 0)::bigint AS longest_ms,"
     "   max(last_at) AS last_at FROM m)"
     " SELECT t.groups, t.features, t.reports, t.hangs, t.devices, t.hang_ms, t.longest_ms, t.last_at,"

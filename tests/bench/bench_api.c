@@ -1,0 +1,230 @@
+/*
+ * bench_api.c - the answers that must stay quick, on 200,000 hangs of 2,000 issues and 30,000 devices in 14 days.
+ *
+ * Each answer is set against a floor: what PostgreSQL needs by itself for work no answer can do without.
+ *
+ *   issue list    sum the hourly counters by issue, and find the distinct (issue, device) pairs
+ *   overview      sum the hourly counters by version, and find the distinct devices
+ *   issue         read the hangs of the range once
+ *   flame         read and decode the stacks of 2,000 reports
+ *
+ * Prints the best and the median of several rounds, milliseconds. Ends with 1 when an answer needs more than LIMIT
+ * times its floor.
+ */
+#include "api/api.h"
+#include "base/clock.h"
+#include "model/resolved.h"
+#include "pg/pg.h"
+#include "support/pgtest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 7
+#define LIMIT  10.0
+#define HANGS  200000
+#define DEPTH  40
+#define LEAVES 60
+
+static const char fill_sql[] =
+    "SELECT setseed(0.5);"
+    "INSERT INTO app VALUES (1, 'redis', 'Redis');"
+    "INSERT INTO version (app_id, version, first_seen)"
+    " SELECT 1, '7.0.' || g, now() - interval '20 days' + g * interval '1 day' FROM generate_series(1, 12) g;"
+    "INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller2, caller2_image, category, reason,"
+    " rules_version, first_seen, first_version_id) SELECT 1, decode(md5(g::text), 'hex'), 'caller1_' || g / 3, "
+    "'redis-server',"
+    " 'caller2_' || g, 'redis-server', (ARRAY['hang', 'launch', 'background', 'killed'])[1 + g % 4],"
+    " (ARRAY['cpu', 'io', 'lock'])[1 + g % 3], 1, now() - interval '15 days', 1 FROM generate_series(1, 2000) g;"
+    "INSERT INTO hang SELECT (g % 64)::smallint, (t AT TIME ZONE 'UTC')::date, gen_random_uuid(), 1, 1 + (v * 11)::int,"
+    " 1 + (power(i, 3) * 1999)::int, t, t - interval '5 s', (1000 * exp(d * 3))::bigint, 'hang', 'cpu', false, 1,"
+    " decode(md5((n * 30000)::int::text), 'hex'), 'linux', 'debian 12', 'x86_64', 'KVM' || (m * 20)::int, "
+    "'redis-server',"
+    " 20, 40, 1, 1 FROM (SELECT g, now() - random() * interval '14 days' AS t, random() AS v, random() AS i, random() "
+    "AS d,"
+    " random() AS n, random() AS m FROM generate_series(1, 200000) g) x;"
+    "INSERT INTO issue_hour SELECT slot, date_trunc('hour', received_at, 'UTC'), app_id, issue_id, version_id, "
+    "count(*),"
+    " sum(weight), sum(weight * duration_ms), max(duration_ms), max(received_at) FROM hang GROUP BY 1, 2, 3, 4, 5;"
+    "INSERT INTO version_hour SELECT slot, date_trunc('hour', received_at, 'UTC'), h.app_id, version_id, i.category, "
+    "count(*),"
+    " sum(weight), sum(weight * duration_ms), max(duration_ms) FROM hang h JOIN issue i USING (issue_id)"
+    " GROUP BY 1, 2, 3, 4, 5;";
+
+#define RANGE " app_id = 1 AND received_at > now() - interval '14 days' "
+static const char list_floor[] =
+    "SELECT (SELECT count(*) FROM (SELECT issue_id, sum(hang_ms) FROM issue_hour WHERE app_id = 1 GROUP BY 1) a),"
+    " (SELECT count(*) FROM (SELECT DISTINCT issue_id, install FROM hang WHERE" RANGE ") b)";
+static const char overview_floor[] =
+    "SELECT (SELECT count(*) FROM (SELECT version_id, sum(hang_ms) FROM version_hour WHERE app_id = 1 GROUP BY 1) a),"
+    " (SELECT count(*) FROM (SELECT DISTINCT install FROM hang WHERE" RANGE ") b)";
+static const char issue_floor[] = "SELECT count(DISTINCT version_id), sum(duration_ms)::bigint FROM hang WHERE" RANGE;
+static const char stacks_floor[] = "SELECT document FROM hang JOIN hang_stack USING (slot, day, report_id)"
+                                   " WHERE app_id = 1 AND issue_id = 1 ORDER BY received_at DESC LIMIT 2000";
+
+static void must(int rc, const char *what)
+{
+    if (rc == 0)
+        return;
+    fprintf(stderr, "bench-api: %s: %s\n", what, fault_name(rc));
+    pgtest_stop(NULL);
+    exit(2);
+}
+
+/* One of a hundred stacks documents of an issue: 20 samples under a common trunk of DEPTH frames. */
+static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
+{
+    static struct resolved_place places[DEPTH + LEAVES];
+    static struct resolved_node nodes[DEPTH + LEAVES + 1];
+    static char names[DEPTH + LEAVES][64];
+    struct report_sample samples[20] = {{0}};
+    uint32_t repeat[DEPTH + 1];
+
+    for (uint32_t i = 0; i < DEPTH + LEAVES; i++) {
+        uint32_t branch = i < DEPTH ? i : DEPTH + (i * 7919 + seed * 104729) % 5000;
+        snprintf(names[i], sizeof names[i], "some_function_of_the_program_%u", branch);
+        places[i] = (struct resolved_place){.function = names[i],
+                                            .image = "redis-server",
+                                            .file = "file.c",
+                                            .line = i,
+                                            .offset = i * 16,
+                                            .named = true,
+                                            .role = MIRE_ROLE_APP};
+        nodes[i + 1] = (struct resolved_node){.parent = i <= DEPTH ? i : DEPTH, .place = i};
+    }
+    for (uint32_t s = 0; s < 20; s++)
+        samples[s] =
+            (struct report_sample){.at_ms = s * 50, .weight_ms = 50, .node = DEPTH + 1 + (s * 31 + seed) % LEAVES};
+    for (size_t i = 0; i <= DEPTH; i++)
+        repeat[i] = 20;
+    struct resolved doc = {.guess = "",
+                           .place_count = DEPTH + LEAVES,
+                           .places = places,
+                           .node_count = DEPTH + LEAVES + 1,
+                           .nodes = nodes,
+                           .period_ms = 50,
+                           .sample_count = 20,
+                           .samples = samples,
+                           .hot = {.node = DEPTH + 1, .run = 3, .depth = DEPTH + 1, .repeat = repeat}};
+    doc.thread.name = "main";
+    must(resolved_encode(bytes, len, &doc), "encode");
+}
+
+static void fill(struct pg *pg)
+{
+    struct pg_tx *tx;
+    struct pg_bytes documents[100];
+
+    for (unsigned i = 0; i < 100; i++) {
+        unsigned char *bytes;
+        document_make(&bytes, &documents[i].len, i);
+        documents[i].bytes = bytes;
+    }
+    must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
+    must(pg_script(tx, fill_sql), "fill");
+    must(pg_query(
+             NULL, tx,
+             "INSERT INTO hang_stack SELECT slot, day, report_id, ($1::bytea[])[1 + n % 100] FROM (SELECT slot, day,"
+             " report_id, row_number() OVER (ORDER BY received_at) AS n FROM hang WHERE issue_id = 1) x",
+             PG_BYTESS(documents, 100)),
+         "stacks");
+    must(pg_script(tx, "VACUUM ANALYZE"), "vacuum");
+    pg_end(&tx);
+}
+
+static double ms_since(uint64_t begun_ns)
+{
+    return (double)(clock_mono_ns() - begun_ns) / 1e6;
+}
+
+static double time_sql(struct pg *pg, const char *sql, bool decode)
+{
+    struct pg_tx *tx;
+    struct pg_rows *rows;
+    struct arena arena;
+    struct resolved doc;
+    uint64_t begun_ns = clock_mono_ns();
+
+    must(pg_begin(&tx, pg, MIRE_PG_READ), "begin");
+    must(pg_query(&rows, tx, sql), "floor");
+    arena_init(&arena, 64 << 20);
+    for (size_t i = 0; decode && i < pg_row_count(rows); i++) {
+        struct pg_bytes b = pg_bytes(rows, i, 0);
+        arena_reset(&arena);
+        must(resolved_decode(&doc, &arena, b.bytes, b.len), "decode");
+    }
+    arena_fini(&arena);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    return ms_since(begun_ns);
+}
+
+static double time_answer(struct api *api, const char *target, size_t *len)
+{
+    const struct http_table table = {api_routes, api_route_count, api};
+    struct arena arena;
+    struct reply reply = {0};
+    struct request request = {.method = MIRE_HTTP_GET, .arena = &arena, .reply = &reply};
+    void *context = NULL;
+    char allow[64];
+    uint64_t begun_ns = clock_mono_ns();
+
+    arena_init(&arena, 256u << 20);
+    must(request_parse_target(&request, target), target);
+    must(http_route_find(&request, &context, allow, &table, 1), target);
+    must(http_call(context, &request, &reply), target);
+    double ms = ms_since(begun_ns);
+    if (reply.status != 200)
+        fprintf(stderr, "bench-api: %s answered %d: %.300s\n", target, reply.status, reply.text.bytes);
+    must(reply.status != 200, target);
+    *len = reply.text.len;
+    text_fini(&reply.text);
+    arena_fini(&arena);
+    return ms;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int measure(struct api *api, const char *what, const char *target, const char *floor_sql, bool decode)
+{
+    double answers[ROUNDS], floors[ROUNDS];
+    size_t len = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        floors[i] = time_sql(api->pg, floor_sql, decode);
+        answers[i] = time_answer(api, target, &len);
+    }
+    qsort(answers, ROUNDS, sizeof *answers, by_size);
+    qsort(floors, ROUNDS, sizeof *floors, by_size);
+    double ratio = answers[ROUNDS / 2] / floors[ROUNDS / 2];
+    printf("%-28s best %7.1f ms  median %7.1f ms  floor %7.1f ms  ratio %4.2f  %7.1f KB\n", what, answers[0],
+           answers[ROUNDS / 2], floors[ROUNDS / 2], ratio, (double)len / 1024);
+    return ratio > LIMIT;
+}
+
+int main(void)
+{
+    int slow = 0;
+
+    must(pgtest_start(NULL), "start");
+    struct pg *pg = pgtest_database(1);
+    struct api api = {.pg = pg, .now_us = clock_wall_us};
+    fill(pg);
+    printf("%d hangs, 2000 issues, 30000 devices, 14 days\n", HANGS);
+    slow += measure(&api, "issue list by impact", "/api/v1/apps/redis/issues", list_floor, false);
+    slow += measure(&api, "issue list, one version", "/api/v1/apps/redis/issues?v=7.0.3", list_floor, false);
+    slow +=
+        measure(&api, "issue list by devices", "/api/v1/apps/redis/issues?sort=-devices&limit=200", list_floor, false);
+    slow += measure(&api, "overview", "/api/v1/apps/redis/overview", overview_floor, false);
+    slow += measure(&api, "issue", "/api/v1/apps/redis/issues/H-1", issue_floor, false);
+    slow += measure(&api, "flame, 2000 reports", "/api/v1/apps/redis/issues/H-1/flame", stacks_floor, true);
+    slow += measure(&api, "flame, folded to 500", "/api/v1/apps/redis/issues/H-1/flame?max=500", stacks_floor, true);
+    pg_close(pg);
+    pgtest_stop(NULL);
+    return slow ? 1 : 0;
+}
