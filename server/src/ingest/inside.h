@@ -46,7 +46,7 @@ struct ingest {
     struct ingest_options options;
     struct key_cache keys;
     struct queue queue;
-    pthread_t threads[16];
+    pthread_t threads[32];
     int thread_count;
     struct histogram batch_rows;
     struct histogram store_seconds;

@@ -1,0 +1,288 @@
+/*
+ * bench_ingest.c - what it costs to make a report durable: group commit against one commit a report.
+ *
+ * A child process keeps 64 connections busy (closed loop, keep-alive); this process is the server; PostgreSQL is real,
+ * with fsync. Rounds of both ways alternate, so that a busy machine slows them alike; the median round counts. The
+ * check at the door only reads the id, so this is the cost of receiving and storing alone. CPU is that of the server
+ * and of PostgreSQL, without the client.
+ */
+#include "support/pgtest.h"
+
+#include "base/clock.h"
+#include "http/http.h"
+#include "inbox/inbox.h"
+#include "ingest/ingest.h"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONNECTIONS 64
+#define ROUNDS      5
+#define ROUND_MS    1500
+#define BODY_BYTES  5120
+#define GROUP_WAY   0
+#define SINGLE_WAY  1
+
+static const char key[] = "mk_benchbenchbenchbenchbenchbenchbenchbench";
+
+struct measure {
+    double rate;   /* reports a second */
+    double cpu_us; /* of server and PostgreSQL, a report */
+    double wal;    /* bytes a report */
+};
+
+/* --- the client, in its own process ------------------------------------------------------------------------------ */
+
+static char request[BODY_BYTES + 512];
+static size_t request_len, id_at;
+
+static void make_request(void)
+{
+    int len = snprintf(request, sizeof request,
+                       "POST /api/v1/reports HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+                       "Authorization: Bearer %.43s\r\nContent-Length: %d\r\n\r\n{\"id\":\"",
+                       key, BODY_BYTES);
+    id_at = (size_t)len;
+    uint32_t random = 1;
+    for (size_t i = id_at + 36; i < id_at - 7 + BODY_BYTES; i++)
+        request[i] = (char)((random = random * 1664525 + 1013904223) >> 24);
+    request_len = id_at - 7 + BODY_BYTES;
+}
+
+static void send_one(int fd)
+{
+    struct uuid id;
+    char text[MIRE_UUID_TEXT];
+    uuid_make(&id, clock_wall_us());
+    uuid_format(text, &id);
+    memcpy(request + id_at, text, sizeof text - 1);
+    for (size_t sent = 0; sent < request_len;) {
+        ssize_t step = send(fd, request + sent, request_len - sent, MSG_NOSIGNAL);
+        if (step <= 0)
+            exit(3);
+        sent += (size_t)step;
+    }
+}
+
+/* Answers are short: one read holds one. */
+static void take_answer(int fd)
+{
+    char answer[2048];
+    ssize_t len = recv(fd, answer, sizeof answer, 0);
+    if (len < 12 || memcmp(answer, "HTTP/1.1 202", 12) != 0) {
+        fprintf(stderr, "bench: %.*s\n", len > 0 ? (int)len : 0, answer);
+        exit(3);
+    }
+}
+
+static void run_client(uint16_t port, int out)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct epoll_event events[CONNECTIONS];
+    uint64_t count = 0;
+    int epoll = epoll_create1(0);
+    make_request();
+    for (int i = 0; i < CONNECTIONS; i++) {
+        struct epoll_event event = {.events = EPOLLIN};
+        event.data.fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(event.data.fd, (struct sockaddr *)&name, sizeof name) ||
+            epoll_ctl(epoll, EPOLL_CTL_ADD, event.data.fd, &event))
+            exit(3);
+        send_one(event.data.fd);
+    }
+    uint64_t until = clock_mono_ns() + ROUND_MS * UINT64_C(1000000);
+    while (clock_mono_ns() < until) {
+        int ready = epoll_wait(epoll, events, CONNECTIONS, 100);
+        for (int i = 0; i < ready; i++, count++) {
+            take_answer(events[i].data.fd);
+            send_one(events[i].data.fd);
+        }
+    }
+    exit(write(out, &count, sizeof count) == sizeof count ? 0 : 3);
+}
+
+/* --- the server -------------------------------------------------------------------------------------------------- */
+
+static int check(void *context, struct ingest_verdict *out, struct problem *problem, const void *body, size_t len,
+                 const char *encoding)
+{
+    (void)context;
+    (void)encoding;
+    out->format = "mire";
+    problem_set(problem, "bench", "no id");
+    return len > 43 && uuid_parse(&out->report_id, (const char *)body + 7, 36) ? MIRE_CHECK_GOOD : MIRE_CHECK_INVALID;
+}
+
+static int key_find(void *context, int32_t *app_out, const uint8_t hash[MIRE_KEY_HASH])
+{
+    (void)context;
+    (void)hash;
+    *app_out = 1;
+    return 0;
+}
+
+static int store_batch(void *context, const struct inbox_row *rows, size_t count)
+{
+    return inbox_store_batch(context, rows, count);
+}
+
+static void must(int rc, const char *what)
+{
+    if (rc) {
+        fprintf(stderr, "bench: %s failed (%d)\n", what, rc);
+        pgtest_stop(NULL);
+        exit(2);
+    }
+}
+
+/* CPU of one process so far, microseconds; -1 if its parent is another. */
+static double process_us(const char *pid, int parent)
+{
+    char path[300], line[1024] = "";
+    unsigned long user, kernel;
+    int ppid;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        if (!fgets(line, sizeof line, file))
+            line[0] = '\0';
+        fclose(file);
+    }
+    const char *after = strrchr(line, ')');
+    if (!after || sscanf(after + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &ppid, &user, &kernel) != 3)
+        return -1;
+    if (parent && ppid != parent)
+        return -1;
+    return (double)(user + kernel) * 1e6 / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* CPU of this process and of all of PostgreSQL so far, microseconds. */
+static double all_us(void)
+{
+    struct rusage self;
+    getrusage(RUSAGE_SELF, &self);
+    double sum = (double)(self.ru_utime.tv_sec + self.ru_stime.tv_sec) * 1e6 +
+                 (double)(self.ru_utime.tv_usec + self.ru_stime.tv_usec);
+    DIR *proc = opendir("/proc");
+    for (const struct dirent *entry; proc && (entry = readdir(proc));) {
+        double us =
+            entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? process_us(entry->d_name, pgtest_postmaster()) : -1;
+        sum += us > 0 ? us : 0;
+    }
+    if (proc)
+        closedir(proc);
+    return sum;
+}
+
+static double wal_bytes(struct pg *pg)
+{
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
+    must(pg_query(&rows, tx, "SELECT (pg_current_wal_lsn() - '0/0')::float8"), "wal");
+    double bytes = pg_real(rows, 0, 0);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    return bytes;
+}
+
+static uint64_t load(uint16_t port)
+{
+    uint64_t count = 0;
+    int ends[2], status = -1;
+    must(pipe(ends), "pipe");
+    pid_t client = fork();
+    if (client == 0)
+        run_client(port, ends[1]);
+    waitpid(client, &status, 0);
+    must(status || read(ends[0], &count, sizeof count) != sizeof count, "client");
+    close(ends[0]);
+    close(ends[1]);
+    return count;
+}
+
+static struct measure run_round(struct pg *pg, int way)
+{
+    struct ingest *ingest;
+    struct http_server *http;
+    struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
+    options.needs =
+        (struct ingest_needs){.check = check, .key_find = key_find, .store_context = pg, .store_batch = store_batch};
+    options.writers = way == SINGLE_WAY ? 32 : 3;
+    options.batch_rows_max = way == SINGLE_WAY ? 1 : MIRE_BATCH_ROWS_MAX;
+    must(ingest_start(&ingest, &options), "ingest");
+    struct http_table table = {ingest_routes, ingest_route_count, ingest};
+    struct http_options http_options = {.address = "127.0.0.1",
+                                        .tables = &table,
+                                        .table_count = 1,
+                                        .handler_threads = 1,
+                                        .idle_s = 30,
+                                        .bodies_cap_bytes = 256u << 20,
+                                        .connections_max = 256};
+    must(http_start(&http, &http_options), "http");
+    double cpu = all_us(), wal = wal_bytes(pg);
+    uint64_t count = load(http_port(http));
+    struct measure measure = {.rate = (double)count * 1000 / ROUND_MS,
+                              .cpu_us = (all_us() - cpu) / (double)count,
+                              .wal = (wal_bytes(pg) - wal) / (double)count};
+    must(!http_stop(http, 10000), "stop");
+    ingest_stop(ingest);
+    return measure;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+    qsort(values, ROUNDS, sizeof *values, compare);
+    return values[ROUNDS / 2];
+}
+
+static int say(const char *name, double value, const char *unit, bool at_least, double goal)
+{
+    bool ok = at_least ? value >= goal : value <= goal;
+    printf("%s %.2f %s | goal %s %.2f | %s\n", name, value, unit, at_least ? ">=" : "<=", goal, ok ? "ok" : "short");
+    return !ok;
+}
+
+int main(void)
+{
+    double rate[2][ROUNDS], cpu[2][ROUNDS], wal[ROUNDS], rate_ratio[ROUNDS], cpu_ratio[ROUNDS];
+    int shorts = 0;
+    signal(SIGPIPE, SIG_IGN);
+    must(pgtest_start(NULL), "PostgreSQL");
+    struct pg *pg = pgtest_database(36);
+    run_round(pg, GROUP_WAY); /* warms up */
+    for (int i = 0; i < ROUNDS; i++) {
+        struct measure single = run_round(pg, SINGLE_WAY), group = run_round(pg, GROUP_WAY);
+        rate[GROUP_WAY][i] = group.rate;
+        rate[SINGLE_WAY][i] = single.rate;
+        cpu[GROUP_WAY][i] = group.cpu_us;
+        cpu[SINGLE_WAY][i] = single.cpu_us;
+        wal[i] = group.wal;
+        rate_ratio[i] = group.rate / single.rate;
+        cpu_ratio[i] = group.cpu_us / single.cpu_us;
+    }
+    pg_close(pg);
+    pgtest_stop(NULL);
+    printf("ingest_group_rate %.0f reports/s\ningest_single_rate %.0f reports/s\ningest_single_cpu %.1f us/report\n",
+           median(rate[GROUP_WAY]), median(rate[SINGLE_WAY]), median(cpu[SINGLE_WAY]));
+    shorts += say("ingest_group_rate_over_single", median(rate_ratio), "x", true, 1.5);
+    shorts += say("ingest_group_cpu_over_single", median(cpu_ratio), "x", false, 0.6);
+    shorts += say("ingest_group_cpu", median(cpu[GROUP_WAY]), "us/report", false, 80);
+    shorts += say("ingest_wal", median(wal), "bytes/report", false, 1.2 * BODY_BYTES + 600);
+    return shorts ? 1 : 0;
+}
