@@ -70,8 +70,11 @@ int miredtest_start(struct miredtest *mired, const char *const *flags)
 int miredtest_end(struct miredtest *mired, int signal)
 {
     int status = -1;
+    if (mired->pid <= 0)
+        return status;
     kill(mired->pid, signal);
     waitpid(mired->pid, &status, 0);
+    mired->pid = 0;
     return status;
 }
 
