@@ -113,24 +113,38 @@ static size_t find_caller1(const struct finding *f, const char **how)
     return count ? count - 1 : 0;
 }
 
-/*
- * Step of the scene: the first app frame inside the innermost dispatch above Caller1, else the first app frame of all.
- * One with a name is preferred: what lies nameless between a loop and its handlers is mostly the loop's own.
- */
-static size_t find_caller2(const struct finding *f, size_t caller1)
+/* First step inside the innermost dispatch above Caller1; without one, inside the first library that the app calls and
+ * that calls it back. */
+static size_t inside_dispatch(const struct finding *f, size_t caller1)
 {
     size_t from = 0;
-    size_t nameless = caller1;
+    bool app = false;
     for (size_t i = 0; i < caller1; i++)
         if (class_at(f, i) == MIRE_CLASS_DISPATCH)
             from = i + 1;
+    for (size_t i = 0; i < caller1 && !from; i++) {
+        app |= class_at(f, i) == MIRE_CLASS_APP;
+        if (app && class_at(f, i) == MIRE_CLASS_SYSTEM)
+            from = i + 1;
+    }
+    return from;
+}
+
+/*
+ * Step of the scene: the first app frame from there on. One with a name is preferred: what lies nameless between a loop
+ * and its handlers is mostly the loop's own.
+ */
+static size_t find_caller2(const struct finding *f, size_t caller1)
+{
+    size_t from = inside_dispatch(f, caller1);
+    size_t first = caller1;
     for (size_t i = caller1; i-- > from;)
         if (class_at(f, i) == MIRE_CLASS_APP)
-            nameless = i;
-    for (size_t i = nameless; i < caller1; i++)
+            first = i;
+    for (size_t i = first; i < caller1; i++)
         if (class_at(f, i) == MIRE_CLASS_APP && f->doc->places[f->path.steps[i].place].named)
             return i;
-    return nameless;
+    return first;
 }
 
 /* Where suffixes begin that compilers and linkers add to a function's name: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5

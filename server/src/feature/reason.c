@@ -2,8 +2,8 @@
  * reason.c - one vote a sample, weighted by its time:
  *
  *     state            innermost class before the first app frame     vote
- *     R  running       any                                            cpu
- *     D  disk sleep    any                                            io
+ *     R  running       any                                            cpu, if the thread used the CPU more than hardly
+ * at all; else as ?: the interruption itself woke it D  disk sleep    any                                            io
  *     S  sleeping      lock, io, sleep, wait                          that; otherwise unknown
  *     ?  not told      lock, io, sleep, wait                          that; otherwise cpu if the thread used the CPU
  *                                                                     most of the time, unknown if not
@@ -13,6 +13,7 @@
 #include "feature/reason.h"
 
 #define BUSY_PERCENT 60 /* of the hang on the CPU: most of it */
+#define IDLE_PERCENT 20 /* hardly any */
 
 static enum hang_reason of_class(enum rule_class class)
 {
@@ -42,18 +43,32 @@ static enum hang_reason of_stack(const struct resolved *doc, const enum rule_cla
     return MIRE_REASON_UNKNOWN;
 }
 
-static bool mostly_on_cpu(const struct report *report)
+/* Percent of the hang that the thread was on the CPU; -1 if that is unknown. */
+static int cpu_percent(const struct report *report)
 {
     const struct fact *cpu_ms = &report->hang.thread.cpu_ms;
-    return cpu_ms->known && report->hang.duration_ms &&
-           cpu_ms->value >= (uint64_t)report->hang.duration_ms * BUSY_PERCENT / 100;
+    uint64_t duration_ms = report->hang.duration_ms;
+    if (!cpu_ms->known || !duration_ms)
+        return -1;
+    return cpu_ms->value >= duration_ms ? 100 : (int)(cpu_ms->value * 100 / duration_ms);
+}
+
+static bool mostly_on_cpu(const struct report *report)
+{
+    return cpu_percent(report) >= BUSY_PERCENT;
+}
+
+static bool hardly_on_cpu(const struct report *report)
+{
+    int percent = cpu_percent(report);
+    return percent >= 0 && percent < IDLE_PERCENT;
 }
 
 static enum hang_reason vote(const struct resolved *doc, const struct report *report, const enum rule_class *classes,
                              const struct report_sample *sample)
 {
     enum hang_reason reason = of_stack(doc, classes, sample->node);
-    if (sample->state == 'R')
+    if (sample->state == 'R' && !hardly_on_cpu(report))
         return MIRE_REASON_CPU;
     if (sample->state == 'D')
         return MIRE_REASON_IO;

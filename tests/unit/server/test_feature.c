@@ -198,6 +198,31 @@ static void a_nameless_frame_of_the_loop_is_not_the_scene(void **state)
     stacks_free(s);
 }
 
+static void a_library_that_calls_back_is_a_boundary_without_symbols_too(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 50, 'S', "main" APP "+0x1" GLIB "+0x2" GLIB "on_open" APP "read_index" APP "+0x3" GLIB "syscall" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "read_index");
+    assert_string_equal(f.caller2.function, "on_open");
+    assert_int_equal(f.reason, MIRE_REASON_LOCK);
+    stacks_free(s);
+}
+
+static void running_without_cpu_time_is_not_computing(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 50, 'R', TICK "on_save" APP "write_page" APP "fsync" LIBC);
+    s->report.hang.thread.cpu_ms = (struct fact){60, true};
+    assert_int_equal(find(s).reason, MIRE_REASON_IO);
+    s->report.hang.thread.cpu_ms.value = 1000;
+    assert_int_equal(find(s).reason, MIRE_REASON_CPU);
+    stacks_free(s);
+}
+
 static void a_lock_is_told_from_computing(void **state)
 {
     (void)state;
@@ -367,6 +392,8 @@ int main(void)
         cmocka_unit_test(varied_callees_are_blamed_on_the_one_that_calls_them),
         cmocka_unit_test(the_scene_is_the_callback_of_the_loop),
         cmocka_unit_test(a_nameless_frame_of_the_loop_is_not_the_scene),
+        cmocka_unit_test(a_library_that_calls_back_is_a_boundary_without_symbols_too),
+        cmocka_unit_test(running_without_cpu_time_is_not_computing),
         cmocka_unit_test(a_lock_is_told_from_computing),
         cmocka_unit_test(disk_sleep_is_io_whatever_the_frames_say),
         cmocka_unit_test(modules_without_symbols_have_a_feature_too),
