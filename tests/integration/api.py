@@ -205,6 +205,12 @@ def doors(probe, w):
     whole = probe.get("getFlame", base + "/issues/H-1/flame")
     folded = probe.get("getFlame", base + "/issues/H-1/flame?max=12")
     assert len(folded["name"]) <= 12 and folded["value"][0] == whole["value"][0] and "other" in folded["names"]
+    past = "?t=2020-01-01..2020-01-02"
+    quiet = probe.get("getIssue", base + "/issues/H-1" + past)
+    assert quiet["feature"]["totals"]["reports"] == quiet["p95_ms"] == 0 and quiet["durations"] == [] == quiet["series"]
+    assert probe.get("listReports", base + "/issues/H-1/reports" + past)["total"] == 0
+    assert probe.get("getFlame", base + "/issues/H-1/flame" + past)["value"] == [0]
+    probe.refused(404, base + "/issues/H-1/reports/latest" + past, "range")
     child = whole["hash"][5]
     part = probe.get("getFlame", base + f"/issues/H-1/flame?root={child}")
     assert part["hash"][0] == child and part["value"][0] == whole["value"][5] and part["parent"][0] == -1

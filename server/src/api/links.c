@@ -92,7 +92,7 @@ static int put_ticket(struct call *call, const struct feature *f, const struct i
     add_field(out, "Caller2", f->caller2, f->caller2_image);
     text_printf(out, "- %s, %s, %s\n", f->category, f->reason, f->state);
     text_printf(out,
-                "- %" PRId64 " reports on %" PRId64 " devices; p50 %" PRId64 " ms, p95 %" PRId64 " ms, longest %" PRId64
+                "- Reports %" PRId64 ", devices %" PRId64 "; p50 %" PRId64 " ms, p95 %" PRId64 " ms, longest %" PRId64
                 " ms\n",
                 f->totals.reports, f->totals.devices, facts->p50_ms, facts->p95_ms, f->totals.longest_ms);
     add_field(out, "Versions", f->first_version, strcmp(f->first_version, f->last_version) ? f->last_version : NULL);

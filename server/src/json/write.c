@@ -116,7 +116,7 @@ static size_t real_format(char digits[40], double value)
 void json_write_real(struct json_writer *w, const char *key, double value)
 {
     char digits[40];
-    bool exact = value > -9e15 && value < 9e15; /* thousandths fit 64 bits; false for NaN */
+    bool exact = value > -9e12 && value < 9e12; /* a double still tells thousandths apart; false for NaN */
     size_t len = exact ? real_format(digits, value) : (size_t)snprintf(digits, sizeof digits, "%.17g", value);
 
     before_value(w, key);
