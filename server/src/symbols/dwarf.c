@@ -254,3 +254,15 @@ size_t dwarf_lookup(struct symbol_frame *out, struct dwarf *dwarf, uint64_t addr
     }
     return 0;
 }
+
+bool dwarf_line(const char **file_out, uint32_t *line_out, struct dwarf *dwarf, uint64_t address)
+{
+    const struct span *claim = spans_find(&dwarf->spans, address, 0);
+    Dwarf_Line *row = claim ? dwarf_getsrc_die(&dwarf->units[claim->key].die, address) : NULL;
+    int line = 0;
+    if (!row || dwarf_lineno(row, &line) != 0 || line <= 0)
+        return false;
+    *file_out = dwarf_linesrc(row, NULL, NULL);
+    *line_out = (uint32_t)line;
+    return *file_out != NULL;
+}

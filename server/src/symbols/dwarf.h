@@ -17,4 +17,7 @@ void dwarf_free(struct dwarf *dwarf);
 /* As module_lookup. 0: no function of the DWARF holds the address. */
 size_t dwarf_lookup(struct symbol_frame *out, struct dwarf *dwarf, uint64_t address);
 
+/* File and line of an address that no function of the DWARF holds, as in assembly. False: unknown. */
+bool dwarf_line(const char **file_out, uint32_t *line_out, struct dwarf *dwarf, uint64_t address);
+
 #endif

@@ -179,5 +179,7 @@ size_t module_lookup(struct symbol_frame *out, struct module *module, uint64_t a
     if (!start)
         return 0;
     out[0] = (struct symbol_frame){.function = name ? name->text : NULL, .start = start};
+    if (name && module->dwarf)
+        (void)dwarf_line(&out[0].file, &out[0].line, module->dwarf, address);
     return 1;
 }

@@ -112,7 +112,7 @@ static int load(struct module **out, const struct symbols_options *options, cons
 
 static bool is_entry(const struct entry *entry, const uint8_t *id, size_t id_len, const char *path)
 {
-    if (entry->id_len != id_len || memcmp(entry->id, id, id_len) != 0)
+    if (entry->id_len != id_len || (id_len && memcmp(entry->id, id, id_len) != 0))
         return false;
     return id_len || !strcmp(entry->path, path);
 }
@@ -156,7 +156,8 @@ int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id
                 free_entry(entry);
             return rc;
         }
-        memcpy(entry->id, id, id_len);
+        if (id_len)
+            memcpy(entry->id, id, id_len);
         entry->id_len = id_len;
         entry->found_ms = now_ms;
     }
