@@ -18,7 +18,8 @@ static const char create_registry[] =
     "COMMENT ON COLUMN schema_migration.number IS 'Number of the file.';"
     "COMMENT ON COLUMN schema_migration.title IS 'Title of the file.';"
     "COMMENT ON COLUMN schema_migration.checksum IS 'BLAKE2b-256 of its text.';"
-    "COMMENT ON COLUMN schema_migration.applied_at IS 'When it was applied.'";
+    "COMMENT ON COLUMN schema_migration.applied_at IS 'When it was applied.';"
+    "COMMENT ON INDEX schema_migration_is_identified_by_its_number IS 'Serves: asking whether a file was applied.'";
 
 /* Does the file agree with what was registered? 1: it is not registered. */
 static int check_one(struct pg_tx *tx, const struct pg_migration *file, const uint8_t sum[32], const struct log *log)
