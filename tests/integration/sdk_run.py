@@ -305,15 +305,15 @@ class RunTest(unittest.TestCase):
 
     def test_a_busy_server_is_left_alone_as_long_as_it_asks(self):
         server = self.server((503, {"Retry-After": "1"}), OK)
-        run = subprocess.Popen(self.command(server, sys.executable, "-c", HANG + "time.sleep(0)"))
-        run.wait(60)
-        if len(server.bodies) == 1:  # a wait with jitter may outlast the patience of the first run
-            self.assertEqual(len(self.waiting()), 1)
+        self.python(server, HANG)
+        for _ in range(3):  # with its jitter the wait may outlast the patience of the first run, or end just with it
+            if not self.waiting():
+                break
             time.sleep(max(0, int(read(os.path.join(self.store, "after"))) / 1000 - time.time()))
             self.python(server, "pass")
-        self.assertEqual(len(server.bodies), 2)
+        self.assertGreaterEqual(len(server.bodies), 2)
         self.assertGreaterEqual(server.times[1] - server.times[0], 1.0)
-        self.assertEqual(server.bodies[0], server.bodies[1])
+        self.assertEqual(len(set(server.bodies)), 1)
         self.assertEqual(self.waiting(), [])
 
     def test_what_is_refused_is_dropped_and_the_next_report_tells(self):

@@ -45,8 +45,7 @@ enum mire_err {
     MIRE_E_SYSTEM = -6,  /* the system refused a thread, a signal or a mapping */
     MIRE_E_TIMEOUT = -7, /* reports are still waiting when the time is over (mire_flush) */
     MIRE_E_FULL = -8,    /* inside the library: no room; what did not fit is dropped and counted */
-    MIRE_E_RACED = -9,   /* inside the library: overwritten while it was read */
-    MIRE_E_FORMAT = -10  /* inside the library: a file on disk is not what it should be */
+    MIRE_E_FORMAT = -9   /* inside the library: a file on disk is not what it should be */
 };
 
 /*

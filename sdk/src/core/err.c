@@ -17,7 +17,6 @@ static const struct {
     {"MIRE_E_SYSTEM", "the system refused a thread, a signal or a mapping"},
     {"MIRE_E_TIMEOUT", "reports are still waiting"},
     {"MIRE_E_FULL", "no room"},
-    {"MIRE_E_RACED", "overwritten while it was read"},
     {"MIRE_E_FORMAT", "a file is not what it should be"},
 };
 

@@ -43,7 +43,7 @@ void mire__report_fini(struct report *report);
  *
  *   now_ms  wall clock
  *
- * Returns as mire__report_build and mire__store_put; what is lost is counted.
+ * Returns as mire__report_build and mire__store_put. What is lost for good is counted; MIRE_E_MEMORY is not.
  */
 enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms);
 

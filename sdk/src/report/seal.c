@@ -15,7 +15,8 @@ enum mire_err mire__report_seal(struct store *store, const struct blackbox *box,
     mire__store_drops(drops, store);
     err = mire__report_build(&report, box, drops);
     if (err != MIRE_OK) {
-        mire__store_count_drop(store, err == MIRE_E_FULL ? MIRE_DROP_BIG : MIRE_DROP_BROKEN);
+        if (err != MIRE_E_MEMORY)
+            mire__store_count_drop(store, err == MIRE_E_FULL ? MIRE_DROP_BIG : MIRE_DROP_BROKEN);
         return err;
     }
     err = mire__store_put(store, report.id, report.body, report.size, drops, now_ms);

@@ -34,7 +34,7 @@
 enum store_reason {
     MIRE_DROP_FULL,    /* made room for newer reports: bytes or count */
     MIRE_DROP_AGE,     /* older than caps.age_ms */
-    MIRE_DROP_WRITE,   /* could not be written: disk full, read-only */
+    MIRE_DROP_WRITE,   /* could not be written: disk full, read-only, no memory */
     MIRE_DROP_REFUSED, /* the server answered 4xx */
     MIRE_DROP_BROKEN,  /* a blackbox or report that cannot be read */
     MIRE_DROP_BIG,     /* larger than a report may be */

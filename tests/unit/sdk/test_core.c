@@ -72,7 +72,7 @@ static void err_has_a_name_and_a_text_for_every_code(void **state)
     assert_string_equal(mire_err_name(1), "MIRE_E_UNKNOWN");
     assert_string_equal(mire_err_name(-99), "MIRE_E_UNKNOWN");
     assert_string_equal(mire_err_text(-99), "unknown error");
-    assert_string_equal(mire_err_name(MIRE_E_RACED), "MIRE_E_RACED");
+    assert_string_equal(mire_err_name(MIRE_E_FORMAT), "MIRE_E_FORMAT");
     assert_string_equal(mire_version(), MIRE_VERSION);
 }
 
