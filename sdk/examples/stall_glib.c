@@ -30,6 +30,12 @@ static GMainLoop *loop;
 static GMutex album_lock;
 static volatile double map_height;
 
+static void say_job(const char *job)
+{
+    printf("stall_glib: %s for %.1f s\n", job, option.seconds);
+    fflush(stdout);
+}
+
 /* ---- the disk ---- */
 
 static void write_page_and_sync(int fd, const char *page)
@@ -55,9 +61,11 @@ static void save_document(void)
     g_free(page);
 }
 
-static void on_save_clicked(void)
+static gboolean on_save_clicked(gpointer job)
 {
+    say_job(job);
     save_document();
+    return G_SOURCE_REMOVE;
 }
 
 /* ---- a lock ---- */
@@ -77,17 +85,19 @@ static void read_album_index(void)
     g_mutex_unlock(&album_lock);
 }
 
-static void on_album_opened(void)
+static gboolean on_album_opened(gpointer job)
 {
     static gint ready;
     GThread *indexer;
 
+    say_job(job);
     g_atomic_int_set(&ready, 0);
     indexer = g_thread_new("indexer", rebuild_album_index, &ready);
     while (!g_atomic_int_get(&ready))
         g_thread_yield();
     read_album_index();
     g_thread_join(indexer);
+    return G_SOURCE_REMOVE;
 }
 
 /* ---- the processor ---- */
@@ -107,17 +117,24 @@ static void lay_out_map(void)
         map_height = smooth_tile(map_height);
 }
 
-static void on_map_zoomed(void)
+static gboolean on_map_zoomed(gpointer job)
 {
+    say_job(job);
     lay_out_map();
+    return G_SOURCE_REMOVE;
 }
 
 /* ---- the app ---- */
 
-static gboolean run_next_job(gpointer unused)
+/* Has the loop run the next job, and itself again a while later. */
+static gboolean schedule_next(gpointer unused)
 {
-    static void (*const jobs[])(void) = {on_save_clicked, on_album_opened, on_map_zoomed};
-    static const char *const names[] = {"saving a document", "opening an album", "zooming a map"};
+    static const struct {
+        GSourceFunc scene;
+        gpointer job;
+    } jobs[] = {{on_save_clicked, "saving a document"},
+                {on_album_opened, "opening an album"},
+                {on_map_zoomed, "zooming a map"}};
     static int done;
 
     (void)unused;
@@ -125,10 +142,10 @@ static gboolean run_next_job(gpointer unused)
         g_main_loop_quit(loop);
         return G_SOURCE_REMOVE;
     }
-    printf("stall_glib: %s for %.1f s\n", names[done % 3], option.seconds);
-    fflush(stdout);
-    jobs[done++ % 3]();
-    return G_SOURCE_CONTINUE;
+    g_idle_add(jobs[done % 3].scene, jobs[done % 3].job);
+    done++;
+    g_timeout_add((guint)(option.seconds * 1000) + 300, schedule_next, NULL);
+    return G_SOURCE_REMOVE;
 }
 
 static gboolean read_options(int *argc, char ***argv)
@@ -181,7 +198,7 @@ int main(int argc, char **argv)
         return 2;
     start_mire();
     loop = g_main_loop_new(NULL, FALSE);
-    g_timeout_add(300, run_next_job, NULL);
+    g_timeout_add(300, schedule_next, NULL);
     g_main_loop_run(loop);
     mire_loop_leave(); /* the loop is over: what follows is no turn of it */
     if (option.server)
