@@ -216,6 +216,17 @@ def doors(probe, w):
     assert part["hash"][0] == child and part["value"][0] == whole["value"][5] and part["parent"][0] == -1
 
 
+def lost(probe, w):
+    """Stacks that are gone or cannot be read cost their own report only."""
+    own = [h["report_id"] for h in w.hangs if h["issue_id"] == 2]
+    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM hang_stack WHERE report_id = '{own[-1]}'", "-c",
+                    f"UPDATE hang_stack SET document = 'x' WHERE report_id = '{own[-2]}'"], check=True)
+    flame = probe.get("getFlame", "/api/v1/apps/redis/issues/H-2/flame")
+    assert (flame["reports"], flame["reports_total"]) == (len(own) - 2, len(own)), flame["reports"]
+    assert probe.ask(f"/api/v1/apps/redis/issues/H-2/reports/{own[-2]}")[0] == 500
+    assert probe.ask("/i/H-2.md")[0] == 200
+
+
 def links(probe, w):
     report = next(h for h in w.hangs if h["issue_id"] == 1)["report_id"]
     assert probe.ask("/i/H-1")[1]["Location"] == "/redis/issues/H-1"
@@ -280,7 +291,7 @@ def main():
             status, _, body = probe.ask("/redis")
             assert status == 503 and b"make web" in body
 
-        run(scenario.world(), seed, web, [doors, links, unbuilt, lambda p, _: files(p, web)])
+        run(scenario.world(), seed, web, [doors, links, lost, unbuilt, lambda p, _: files(p, web)])
         run(hostile(seed), seed, web)
     print(f"{checks} values agree")
 

@@ -30,7 +30,7 @@ static int merge_one(void *context, double weight, const void *bytes, size_t len
 
     arena_reset(&m->arena);
     if (resolved_decode(&doc, &m->arena, bytes, len) != 0)
-        return MIRE_FAULT_BROKEN;
+        return 0; /* of another version of the document, until it is made anew: counted as not merged */
     int rc = flame_add(m->flame, &doc, weight);
     m->reports += rc == 0;
     return rc < 0 ? MIRE_FAULT_MEMORY : rc;

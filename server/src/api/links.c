@@ -55,7 +55,7 @@ static int add_stack(void *context, double weight, const void *bytes, size_t len
 
     (void)weight;
     if (resolved_decode(&doc, ticket->arena, bytes, len) != 0)
-        return MIRE_FAULT_BROKEN;
+        return 0; /* the rest of the ticket is good without it */
     text_add(ticket->out, "\nHottest stack of the newest report, innermost first:\n\n```\n");
     for (uint32_t n = doc.hot.node; n && depth < TICKET_FRAMES; n = doc.nodes[n].parent, depth++) {
         const struct resolved_place *p = &doc.places[doc.nodes[n].place];

@@ -103,18 +103,20 @@ int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const 
     while (limit > 0) {
         struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
         int batch = limit < STACKS_BATCH ? limit : STACKS_BATCH;
-        int rc = pg_query(&rows, tx,
-                          "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id,"
-                          "  weight, received_at FROM hang WHERE " ISSUE_IN_VIEW
-                          "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)"
-                          "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h"
-                          " JOIN hang_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC",
-                          VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(last_us), PG_UUID(&last),
-                          one ? PG_UUID(one) : PG_NULL(), PG_INT8(batch));
+        int rc =
+            pg_query(&rows, tx,
+                     "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id,"
+                     "  weight, received_at FROM hang WHERE " ISSUE_IN_VIEW
+                     "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)"
+                     "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h"
+                     " LEFT JOIN hang_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC",
+                     VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(last_us), PG_UUID(&last),
+                     one ? PG_UUID(one) : PG_NULL(), PG_INT8(batch));
         size_t got = rc == 0 ? pg_row_count(rows) : 0;
         for (size_t i = 0; rc == 0 && i < got; i++) {
             struct pg_bytes document = pg_bytes(rows, i, 1);
-            rc = take(context, pg_real(rows, i, 0), document.bytes, document.len);
+            if (!pg_is_null(rows, i, 1))
+                rc = take(context, pg_real(rows, i, 0), document.bytes, document.len);
         }
         if (rc != 0 || got < (size_t)batch)
             return rc;
