@@ -1,0 +1,167 @@
+/*
+ * A debug file is uploaded, and a report that arrives after it has names: PUT /api/v1/symbols, the pieces in the
+ * database, the worker's cache.
+ */
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "inbox/inbox.h"
+#include "pg/key.h"
+#include "support/pgtest.h"
+#include "symbols/symbols.h"
+#include "work/work.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char __executable_start[];
+
+__attribute__((noinline, used)) static int culprit_function(int n)
+{
+    return n * 5 + 2;
+}
+
+static unsigned char *self(size_t *len_out)
+{
+    FILE *file = fopen("/proc/self/exe", "rb");
+    assert_non_null(file);
+    unsigned char *bytes = malloc(32 << 20);
+    *len_out = fread(bytes, 1, 32 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+/* Status of the upload. */
+static int put(struct pg *pg, const char *key, const unsigned char *body, size_t len, struct reply *reply)
+{
+    char authorization[80];
+    struct arena arena;
+    struct api api = {.pg = pg, .web_dir = "/nowhere", .now_us = clock_wall_us};
+    const struct http_table table = {api_routes, api_route_count, &api};
+    const struct http_pair headers[] = {{"Authorization", authorization}};
+    void *context;
+    char allow[64];
+    struct request request = {.method = MIRE_HTTP_PUT,
+                              .headers = headers,
+                              .header_count = key ? 1 : 0,
+                              .body = body,
+                              .body_len = len,
+                              .arena = &arena,
+                              .reply = reply,
+                              .may_block = true};
+    snprintf(authorization, sizeof authorization, "Bearer %s", key ? key : "");
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(request_parse_target(&request, "/api/v1/symbols?name=culprit"), 0);
+    assert_int_equal(http_route_find(&request, &context, allow, &table, 1), 0);
+    assert_int_equal(http_call(context, &request, reply), MIRE_HTTP_DONE);
+    arena_fini(&arena);
+    return reply->status;
+}
+
+static int status_of(struct pg *pg, const char *key, const void *body, size_t len)
+{
+    struct reply reply = {0};
+    int status = put(pg, key, body, len, &reply);
+    text_fini(&reply.text);
+    return status;
+}
+
+static int64_t number(struct pg *pg, const char *sql)
+{
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    assert_int_equal(pg_query(&rows, tx, sql), 0);
+    int64_t value = pg_int(rows, 0, 0);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    return value;
+}
+
+/* A report of one sample inside culprit_function. */
+static void send_report(struct pg *pg, const struct elf_facts *facts)
+{
+    char id[MIRE_UUID_TEXT];
+    char build[2 * MIRE_SYMBOL_ID_MAX + 1];
+    char body[2048];
+    struct uuid uuid;
+    uuid_make(&uuid, clock_wall_us());
+    uuid_format(id, &uuid);
+    hex_format(build, facts->id, facts->id_len);
+    int len =
+        snprintf(body, sizeof body,
+                 "{\"mire\":1,\"id\":\"%s\",\"kind\":\"hang\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
+                 "\"device\":{\"install\":\"00112233445566778899aabbccddeeff\",\"os\":\"linux\",\"arch\":\"x86_64\"},"
+                 "\"process\":{\"pid\":1,\"name\":\"a\"},"
+                 "\"images\":[{\"name\":\"/opt/a/culprit\",\"id\":\"%s\",\"load\":4096}],"
+                 "\"frames\":{\"image\":[0],\"offset\":[%lld]},\"nodes\":{\"up\":[1],\"frame\":[0]},"
+                 "\"hang\":{\"begin_ns\":1,\"duration_ms\":3000,\"threshold_ms\":2000,\"open\":false,"
+                 "\"samples\":{\"at_ms\":[0],\"weight_ms\":[50],\"node\":[1],\"state\":\"R\"}}}",
+                 id, build, (long long)((const char *)(void *)culprit_function - __executable_start));
+    struct inbox_row row = {uuid, 1, "mire", "identity", body, (size_t)len};
+    assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
+}
+
+static void an_uploaded_file_gives_reports_their_names(void **state)
+{
+    (void)state;
+    static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
+    struct pg *pg = pgtest_database(4);
+    char symbols_key[MIRE_KEY_TEXT];
+    char ingest_key[MIRE_KEY_TEXT];
+    char cache[] = "/tmp/mire-cache-XXXXXX";
+    size_t len;
+    struct elf_facts facts;
+    unsigned char *file = self(&len);
+    assert_null(elf_check(&facts, file, len));
+    assert_int_equal(pg_key_create(symbols_key, pg, "a", "symbols", ""), 0);
+    assert_int_equal(pg_key_create(ingest_key, pg, "a", "ingest", ""), 0);
+
+    assert_int_equal(status_of(pg, NULL, file, len), 401);
+    assert_int_equal(status_of(pg, "nonsense", file, len), 401);
+    assert_int_equal(status_of(pg, ingest_key, file, len), 401);
+    assert_int_equal(status_of(pg, symbols_key, "MZ", 2), 422);
+    assert_int_equal(status_of(pg, symbols_key, file, len / 2), 422);
+    assert_int_equal(number(pg, "SELECT count(*) FROM symbol_file"), 0);
+    assert_int_equal(status_of(pg, symbols_key, file, len), 201);
+    assert_int_equal(status_of(pg, symbols_key, file, len), 201); /* again: the same */
+    assert_int_equal(number(pg, "SELECT count(*) FROM symbol_file WHERE kind = 'debug' AND name = 'culprit'"), 1);
+    assert_int_equal(number(pg, "SELECT size_bytes FROM symbol_file"), len);
+
+    struct work *work;
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    assert_non_null(mkdtemp(cache));
+    options.pg = pg;
+    options.log = &quiet;
+    options.cache_dir = cache;
+    send_report(pg, &facts);
+    assert_int_equal(work_start(&work, &options), 0);
+    for (int i = 0; number(pg, "SELECT count(*) FROM inbox") > 0; i++) {
+        assert_true(i < 500);
+        usleep(20000);
+    }
+    work_stop(work);
+    assert_int_equal(
+        number(pg, "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"
+                   " AND caller1_image = 'culprit' AND caller1_place LIKE '%test_upload.c:%' AND reason = 'cpu'"),
+        1);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", cache);
+    assert_int_equal(system(command), 0);
+    free(file);
+    pg_close(pg);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(an_uploaded_file_gives_reports_their_names)};
+    return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);
+}
