@@ -185,6 +185,12 @@ struct machine {
     uint64_t location, target;
 };
 
+/* A factored offset; wraps where someone wrote nonsense. */
+static int64_t scaled(uint64_t number, const struct machine *machine)
+{
+    return (int64_t)(number * (uint64_t)machine->cie->data_factor);
+}
+
 static void restore_rule(struct machine *machine, uint64_t reg)
 {
     if (reg < MIRE_REGS_MAX)
@@ -195,7 +201,6 @@ static void restore_rule(struct machine *machine, uint64_t reg)
 static bool run_cfa(struct machine *machine, struct cursor *cursor, uint8_t op)
 {
     struct cfi_row *row = machine->row;
-    int64_t factor = machine->cie->data_factor;
 
     switch (op) {
     case 0x0a: /* remember_state */
@@ -214,7 +219,8 @@ static bool run_cfa(struct machine *machine, struct cursor *cursor, uint8_t op)
     case 0x12: /* def_cfa_sf */
         row->cfa_register = (uint32_t)mire__cursor_uleb(cursor);
         row->cfa = (struct cfi_rule){.kind = CFI_REGISTER};
-        row->cfa.value = op == 0x0c ? (int64_t)mire__cursor_uleb(cursor) : mire__cursor_sleb(cursor) * factor;
+        row->cfa.value =
+            op == 0x0c ? (int64_t)mire__cursor_uleb(cursor) : scaled((uint64_t)mire__cursor_sleb(cursor), machine);
         return true;
     case 0x0d: /* def_cfa_register */
         row->cfa_register = (uint32_t)mire__cursor_uleb(cursor);
@@ -223,7 +229,7 @@ static bool run_cfa(struct machine *machine, struct cursor *cursor, uint8_t op)
         row->cfa.value = (int64_t)mire__cursor_uleb(cursor);
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        row->cfa.value = mire__cursor_sleb(cursor) * factor;
+        row->cfa.value = scaled((uint64_t)mire__cursor_sleb(cursor), machine);
         return true;
     case 0x0f: /* def_cfa_expression */
         set_expression(cursor, &row->cfa, CFI_IS_EXPRESSION);
@@ -236,7 +242,6 @@ static bool run_cfa(struct machine *machine, struct cursor *cursor, uint8_t op)
 /* Rules of single registers. False if it is none of them. */
 static bool run_rule(struct machine *machine, struct cursor *cursor, uint8_t op)
 {
-    int64_t factor = machine->cie->data_factor;
     uint64_t reg;
 
     if (op == 0x2d || op == 0x00) /* AARCH64_negate_ra_state: return addresses are stripped anyhow; nop */
@@ -248,7 +253,7 @@ static bool run_rule(struct machine *machine, struct cursor *cursor, uint8_t op)
     reg = mire__cursor_uleb(cursor);
     switch (op) {
     case 0x05: /* offset_extended */
-        set_rule(machine->row, reg, CFI_AT_OFFSET, (int64_t)mire__cursor_uleb(cursor) * factor);
+        set_rule(machine->row, reg, CFI_AT_OFFSET, scaled(mire__cursor_uleb(cursor), machine));
         return true;
     case 0x06: /* restore_extended */
         restore_rule(machine, reg);
@@ -268,16 +273,16 @@ static bool run_rule(struct machine *machine, struct cursor *cursor, uint8_t op)
                        op == 0x10 ? CFI_AT_EXPRESSION : CFI_IS_EXPRESSION);
         return true;
     case 0x11: /* offset_extended_sf */
-        set_rule(machine->row, reg, CFI_AT_OFFSET, mire__cursor_sleb(cursor) * factor);
+        set_rule(machine->row, reg, CFI_AT_OFFSET, scaled((uint64_t)mire__cursor_sleb(cursor), machine));
         return true;
     case 0x14: /* val_offset */
-        set_rule(machine->row, reg, CFI_IS_OFFSET, (int64_t)mire__cursor_uleb(cursor) * factor);
+        set_rule(machine->row, reg, CFI_IS_OFFSET, scaled(mire__cursor_uleb(cursor), machine));
         return true;
     case 0x15: /* val_offset_sf */
-        set_rule(machine->row, reg, CFI_IS_OFFSET, mire__cursor_sleb(cursor) * factor);
+        set_rule(machine->row, reg, CFI_IS_OFFSET, scaled((uint64_t)mire__cursor_sleb(cursor), machine));
         return true;
     case 0x2f: /* GNU_negative_offset_extended */
-        set_rule(machine->row, reg, CFI_AT_OFFSET, -(int64_t)mire__cursor_uleb(cursor) * factor);
+        set_rule(machine->row, reg, CFI_AT_OFFSET, scaled(0 - mire__cursor_uleb(cursor), machine));
         return true;
     default:
         return false;
@@ -305,7 +310,7 @@ static bool run(struct machine *machine, struct cursor cursor)
         if (op >> 6 == 1)
             machine->location += low * machine->cie->code_factor;
         else if (op >> 6 == 2)
-            set_rule(machine->row, low, CFI_AT_OFFSET, (int64_t)mire__cursor_uleb(&cursor) * machine->cie->data_factor);
+            set_rule(machine->row, low, CFI_AT_OFFSET, scaled(mire__cursor_uleb(&cursor), machine));
         else if (op >> 6 == 3)
             restore_rule(machine, low);
         else if (!run_advance(machine, &cursor, op) && !run_cfa(machine, &cursor, op) &&
