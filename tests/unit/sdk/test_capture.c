@@ -403,17 +403,17 @@ static void turn_and_settle(void)
 
 static bool scene_a_long_turn_is_a_hang(void)
 {
-    bool ok = start_watch(200);
+    bool ok = start_watch(600);
 
     mire__hook_poll(NULL, 0, 0);
-    spin_ms(100);
+    spin_ms(50);
     turn_and_settle();
     ok &= hang_count == 0;
-    spin_ms(500);
+    spin_ms(1500);
     turn_and_settle();
     ok &= hang_count == 1 && last.state == MIRE_HANG_ENDED && last.gate == MIRE_GATE_POLL && !last.launch;
-    ok &= last.end_ns - last.begin_ns >= 490 * MIRE_NS_PER_MS && last.end_ns - last.begin_ns < 900 * MIRE_NS_PER_MS;
-    ok &= last_weight_ns > 200 * MIRE_NS_PER_MS && last_weight_ns < last.end_ns - last.begin_ns;
+    ok &= last.end_ns - last.begin_ns >= 1490 * MIRE_NS_PER_MS && last.end_ns - last.begin_ns < 3000 * MIRE_NS_PER_MS;
+    ok &= last_weight_ns > 300 * MIRE_NS_PER_MS && last_weight_ns < last.end_ns - last.begin_ns;
     ok &= last.use.cpu_ns > 100 * MIRE_NS_PER_MS && last.id[6] >> 4 == 7;
     mire__watch_stop();
     return ok && hang_count == 1;
@@ -452,12 +452,12 @@ static bool scene_stopping_ends_a_hang(void)
     return ok && hang_count == 2 && !last.exited;
 }
 
-static void be_stopped_for_a_second(void)
+static void be_stopped(void)
 {
     pid_t waker = fork();
 
     if (waker == 0) {
-        usleep(1000000);
+        usleep(2000000);
         kill(getppid(), SIGCONT);
         _exit(0);
     }
@@ -467,20 +467,20 @@ static void be_stopped_for_a_second(void)
 
 static bool scene_a_stopped_process_is_no_hang(void)
 {
-    bool ok = start_watch(400);
+    bool ok = start_watch(1200);
 
     mire__hook_poll(NULL, 0, 0);
     spin_ms(50);
-    be_stopped_for_a_second();
+    be_stopped();
     spin_ms(50);
     turn_and_settle();
     for (int turn = 0; turn < 30; turn++) { /* the check thread sleeps towards some earlier turn's end */
         mire__hook_poll(NULL, 0, 1);
         spin_ms(5);
     }
-    be_stopped_for_a_second();
+    be_stopped();
     turn_and_settle();
-    be_stopped_for_a_second(); /* it was parked */
+    be_stopped(); /* it was parked */
     turn_and_settle();
     return ok && hang_count == 0;
 }
@@ -502,13 +502,13 @@ static bool scene_an_open_hang_stands_in_the_box(void)
         mire__blackbox_init(box, &facts);
         mire__watch_start(&options);
         mire__hook_poll(NULL, 0, 0);
-        spin_ms(300);
+        spin_ms(1000);
         raise(SIGKILL);
     }
     waitpid(child, NULL, 0);
     ok &= mire__blackbox_check(box, sizeof(*box)) == MIRE_OK;
     mire__blackbox_hang(&hang, box);
-    ok &= hang.state == MIRE_HANG_OPEN && mire__hang_counts(&hang, 100) && mire__ring_count(&box->ring) > 5;
+    ok &= hang.state == MIRE_HANG_OPEN && mire__hang_counts(&hang, 100) && mire__ring_count(&box->ring) >= 2;
     ok &= mire__blackbox_image_count(box) > 2;
     return ok;
 }
