@@ -4,6 +4,7 @@
  * painted as one and still found by the pointer. Colours come from the page's tokens; call paint() after they change.
  */
 
+import { say } from '../lib/i18n';
 import { hit, nameOf, roleOf, seek, type Tree } from '../model/flame';
 import { shorten } from '../model/name';
 
@@ -156,7 +157,7 @@ export class FlameCanvas {
     pen.globalAlpha = dimmed ? 0.7 : 1;
     if (room > this.letter * 3) {
       pen.fillStyle = colours.get('ink')!;
-      const text = shorten(i === 0 ? 'all' : nameOf(this.tree, i), Math.floor((room - 8) / this.letter));
+      const text = shorten(i === 0 ? say('all') : nameOf(this.tree, i), Math.floor((room - 8) / this.letter));
       pen.fillText(text, from + 5, y + ROW / 2);
     }
     pen.globalAlpha = 1;

@@ -1,6 +1,7 @@
 /* Two drawings of a row of numbers, as SVG: small bars in a table's cell, and a histogram. */
 import type { JSX } from 'preact';
 import type { Bin } from '../api/types';
+import { say } from '../lib/i18n';
 import { count, duration } from '../model/format';
 
 const WIDTH = 96;
@@ -11,7 +12,7 @@ export function Spark({ values, lang, what }: { values: readonly number[]; lang:
   const step = WIDTH / Math.max(values.length, 1);
   const sum = values.reduce((a, b) => a + b, 0);
   const last = values.findLastIndex((value) => value > 0);
-  const when = last < 0 ? '' : last >= values.length * 0.75 ? ', latest in the last quarter' : '';
+  const when = last < 0 ? '' : last >= values.length * 0.75 ? say(', latest in the last quarter') : '';
   return (
     <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${count(sum, lang)} ${what}${when}`}>
       <path class="base" d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} />
@@ -30,8 +31,12 @@ export function Histogram({ bins, lang }: { bins: readonly Bin[]; lang: string }
   const step = 300 / Math.max(bins.length, 1);
   const label =
     mode && top > 0
-      ? `Most hangs lasted ${duration(mode.from_ms)} to ${duration(mode.to_ms)}: ${count(top, lang)} reports`
-      : 'No hangs';
+      ? say('Most hangs lasted {from} to {to}: {n} reports', {
+          from: duration(mode.from_ms),
+          to: duration(mode.to_ms),
+          n: count(top, lang),
+        })
+      : say('No hangs');
   return (
     <figure class="histogram">
       <svg viewBox="0 0 300 72" role="img" aria-label={label} preserveAspectRatio="none">

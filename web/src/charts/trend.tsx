@@ -1,6 +1,8 @@
 /* The timeline with what a chart owes its readers: a sentence, a legend, and the same numbers as a table. */
+
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { theme } from '../lib/theme';
 import { type Bars, peak } from '../model/charts';
@@ -46,7 +48,9 @@ export function Trend({ bars, unit, what, lang, height = 180 }: TrendProps): JSX
 
   const top = peak(bars.total);
   const sentence =
-    top < 0 ? `No ${what} in this range` : `${what} over time; most, ${unit(bars.total[top]!)}, from ${when(top)}`;
+    top < 0
+      ? say('No {what} in this range', { what })
+      : say('{what} over time; most, {n}, from {when}', { what, n: unit(bars.total[top]!), when: when(top) });
   const filled = bars.at.map((_, i) => i).filter((i) => bars.total[i]! > 0);
   return (
     <div class="trend">
@@ -59,12 +63,12 @@ export function Trend({ bars, unit, what, lang, height = 180 }: TrendProps): JSX
         ))}
       </div>
       <details>
-        <summary>View as table</summary>
+        <summary>{say('View as table')}</summary>
         <div class="scroll">
           <table>
             <thead>
               <tr>
-                <th scope="col">From</th>
+                <th scope="col">{say('From')}</th>
                 {bars.rows.map((row) => (
                   <th key={row.key} scope="col" class="num">
                     {row.key}

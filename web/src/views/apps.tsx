@@ -1,13 +1,15 @@
 /* The app chooser; passed over when there is one app only. */
+
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api/client';
+import { lang, say } from '../lib/i18n';
 import { go } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
 import { exact } from '../model/format';
 import { Waiting } from './empty';
-import { Ago, LANG, Loaded } from './parts';
+import { Ago, Loaded } from './parts';
 
 export function Apps(): JSX.Element {
   useTitle('');
@@ -18,8 +20,8 @@ export function Apps(): JSX.Element {
   }, [only]);
   return (
     <>
-      <h1>Apps</h1>
-      <Loaded result={result} rows={4} label="apps">
+      <h1>{say('Apps')}</h1>
+      <Loaded result={result} rows={4} label={say('apps')}>
         {({ apps }) =>
           apps.length === 0 ? (
             <Waiting app="my-app" />
@@ -30,10 +32,10 @@ export function Apps(): JSX.Element {
                   <a href={`/${app.slug}`}>
                     <strong>{app.name || app.slug}</strong>
                     <span class="dim">
-                      {exact(app.reports_24h, LANG)} reports in 24 h
+                      {say('{n} reports in 24 h', { n: exact(app.reports_24h, lang.value) })}
                       {app.last_received_at ? (
                         <>
-                          , last <Ago at={app.last_received_at} />
+                          · {say('last')} <Ago at={app.last_received_at} />
                         </>
                       ) : null}
                     </span>

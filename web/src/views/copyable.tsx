@@ -1,5 +1,7 @@
 /* A block of text that can be scrolled by keyboard and copied whole. */
+
 import type { JSX } from 'preact';
+import { say } from '../lib/i18n';
 import { copy } from './parts';
 
 export function Copyable({ label, text }: { label: string; text: string }): JSX.Element {
@@ -8,8 +10,8 @@ export function Copyable({ label, text }: { label: string; text: string }): JSX.
       <div class="stack-head">
         <h2>{label}</h2>
         <span class="grow" />
-        <button type="button" class="quiet" onClick={() => void copy(text, `${label}: copied`)}>
-          Copy
+        <button type="button" class="quiet" onClick={() => void copy(text, say('{what}: copied', { what: label }))}>
+          {say('Copy')}
         </button>
       </div>
       <pre tabIndex={0}>{text}</pre>

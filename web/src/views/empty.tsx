@@ -1,5 +1,7 @@
 /* Nothing to show, and what to do about it: either nothing was ever received, or the filters leave nothing. */
+
 import type { JSX } from 'preact';
+import { say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import type { DEFAULTS } from '../model/view';
 import { copy } from './parts';
@@ -16,18 +18,19 @@ export function snippet(app: string): string {
 export function Waiting({ app }: { app: string }): JSX.Element {
   const lines = snippet(app);
   return (
-    <section class="empty" aria-label="Getting started">
-      <h2>No report has come yet</h2>
+    <section class="empty" aria-label={say('Getting started')}>
+      <h2>{say('No report has come yet')}</h2>
       <p>
-        Run the program under Mire. When its main loop is busy for longer than the threshold, a report is sent; one that
-        does not hang sends nothing.
+        {say(
+          'Run the program under Mire. When its main loop is busy for longer than the threshold, a report is sent; one that does not hang sends nothing.',
+        )}
       </p>
       <pre>{lines}</pre>
-      <button type="button" onClick={() => void copy(lines, 'Commands copied')}>
-        Copy
+      <button type="button" onClick={() => void copy(lines, say('Commands copied'))}>
+        {say('Copy')}
       </button>
       <p class="pulse" role="status">
-        Waiting for the first report
+        {say('Waiting for the first report')}
       </p>
     </section>
   );
@@ -41,20 +44,22 @@ export function NothingLeft({ what }: { what: string }): JSX.Element {
   if (kind.length > 0) drops.push([`kind:${kind.join(',')}`, { kind: [] }]);
   if (v.length > 0) drops.push([`v:${v.join(',')}`, { v: [] }]);
   return (
-    <section class="empty" aria-label={`No ${what}`}>
-      <h2>No {what} here</h2>
+    <section class="empty" aria-label={say('No {what}', { what })}>
+      <h2>{say('No {what} here', { what })}</h2>
       <p>
-        {drops.length > 0 ? 'The filters leave nothing over in this range.' : 'Nothing was received in this range.'}
+        {drops.length > 0
+          ? say('The filters leave nothing over in this range.')
+          : say('Nothing was received in this range.')}
       </p>
       <p class="row">
         {drops.map(([label, change]) => (
           <button key={label} type="button" onClick={() => patch(change)}>
-            Drop {label}
+            {say('Drop {what}', { what: label })}
           </button>
         ))}
         {t !== '90d' ? (
           <button type="button" onClick={() => patch({ t: '90d' })}>
-            Look at 90 days
+            {say('Look at 90 days')}
           </button>
         ) : null}
       </p>

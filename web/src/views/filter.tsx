@@ -1,15 +1,17 @@
 /* The filter bar: range, versions, kinds, states, free text; and the link to this view. One bar, every widget obeys. */
+
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Share } from '../api/types';
+import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, page, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { count, moment } from '../model/format';
 import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
 import { carried, formatPage, formatQuery, href } from '../model/view';
-import { announce, below, copy, LANG } from './parts';
+import { announce, below, copy } from './parts';
 
 const FACETS = [
   ['v', 'version', 'Version'],
@@ -36,11 +38,11 @@ export function linkText(keepRelative: boolean): string {
   return location.origin + formatPage(page.value) + formatQuery({ ...query.value, t: fixed });
 }
 
-const copyFixed = () => void copy(linkText(false), 'Link copied, with the range as it is now');
-const copyMoving = () => void copy(linkText(true), 'Link copied, with a range that moves on');
+const copyFixed = () => void copy(linkText(false), say('Link copied, with the range as it is now'));
+const copyMoving = () => void copy(linkText(true), say('Link copied, with a range that moves on'));
 const copyMarkdown = () => {
   const title = document.title.replace(/[[\]\\]/g, '\\$&');
-  void copy(`[${title}](${linkText(false)})`, 'Markdown copied');
+  void copy(`[${title}](${linkText(false)})`, say('Markdown copied'));
 };
 
 export function FilterBar({ app }: { app: string }): JSX.Element {
@@ -75,8 +77,8 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
           type="search"
           key={q}
           defaultValue={q}
-          placeholder="Function, image or id"
-          aria-label="Find issues by function, image, reason or id"
+          placeholder={say('Function, image or id')}
+          aria-label={say('Find issues by function, image, reason or id')}
           aria-keyshortcuts="/"
           maxLength={200}
           onSearch={submit}
@@ -88,45 +90,44 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
       {q !== '' ? <Chip name="q" value={q} off={ignored('q')} /> : null}
       {v.length + kind.length + state.length + (q ? 1 : 0) > 1 ? (
         <button type="button" class="quiet" onClick={() => patch({ v: [], kind: [], state: [], q: '' })}>
-          Clear
+          {say('Clear')}
         </button>
       ) : null}
       <span class="grow" />
       <div class="split">
         <button type="button" onClick={copyFixed}>
-          Copy link
+          {say('Copy link')}
         </button>
-        <button type="button" popovertarget="copy-menu" aria-label="Other ways to copy">
+        <button type="button" popovertarget="copy-menu" aria-label={say('Other ways to copy')}>
           <span aria-hidden="true">▾</span>
         </button>
       </div>
       <div id="copy-menu" popover="auto" class="menu" onToggle={below}>
         <button type="button" popovertarget="copy-menu" onClick={copyFixed}>
-          Link to this range
+          {say('Link to this range')}
         </button>
         <button type="button" popovertarget="copy-menu" onClick={copyMoving}>
-          Link whose range moves on
+          {say('Link whose range moves on')}
         </button>
         <button type="button" popovertarget="copy-menu" onClick={copyMarkdown}>
-          Markdown
+          {say('Markdown')}
         </button>
       </div>
     </header>
   );
 }
 
-const WORDS: Record<string, string> = { m: 'minutes', h: 'hours', d: 'days' };
-
 function rangeLabel(t: string): string {
   const relative = /^(\d+)([mhd])$/.exec(t);
   if (relative) {
-    const unit = WORDS[relative[2]!]!;
-    return `Last ${relative[1]} ${relative[1] === '1' ? unit.slice(0, -1) : unit}`;
+    const n = relative[1]!;
+    if (n === '1') return say({ m: 'Last minute', h: 'Last hour', d: 'Last day' }[relative[2]!]!);
+    return say({ m: 'Last {n} minutes', h: 'Last {n} hours', d: 'Last {n} days' }[relative[2]!]!, { n });
   }
   const given = resolve(t, new Date());
-  if (!given) return 'Unknown range';
+  if (!given) return say('Unknown range');
   const zone = query.value.tz;
-  return `${moment(given.from, zone, LANG)} – ${moment(given.to, zone, LANG)}`;
+  return `${moment(given.from, zone, lang.value)} – ${moment(given.to, zone, lang.value)}`;
 }
 
 function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }): JSX.Element {
@@ -138,7 +139,7 @@ function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }
     const given = `${from.current?.value}:00Z..${to.current?.value}:00Z`;
     const wanted = resolve(given, new Date());
     if (wanted) patch({ t: absolute(wanted) });
-    else announce('The range must end after it begins');
+    else announce(say('The range must end after it begins'));
   };
   const shown = span();
   const field = (at: Date) => at.toISOString().slice(0, 16);
@@ -163,14 +164,14 @@ function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }
         </div>
         <form onSubmit={apply} key={t}>
           <label>
-            From (UTC)
+            {say('From (UTC)')}
             <input ref={from} type="datetime-local" required defaultValue={field(shown.from)} />
           </label>
           <label>
-            To (UTC)
+            {say('To (UTC)')}
             <input ref={to} type="datetime-local" required defaultValue={field(shown.to)} />
           </label>
-          <button type="submit">Apply</button>
+          <button type="submit">{say('Apply')}</button>
         </form>
         <label class="check">
           <input
@@ -178,7 +179,7 @@ function RangeMenu({ button }: { button: { current: HTMLButtonElement | null } }
             checked={tz === 'utc'}
             onChange={() => patch({ tz: tz === 'utc' ? 'local' : 'utc' })}
           />
-          Show times in UTC
+          {say('Show times in UTC')}
         </label>
       </div>
     </>
@@ -198,15 +199,15 @@ function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: r
   return (
     <>
       <button type="button" popovertarget={`menu-${id}`}>
-        {label} <span aria-hidden="true">▾</span>
+        {say(label)} <span aria-hidden="true">▾</span>
       </button>
       <div id={`menu-${id}`} popover="auto" class="menu" onToggle={below}>
-        {values.length === 0 ? <p class="dim">Nothing to choose from in this range</p> : null}
+        {values.length === 0 ? <p class="dim">{say('Nothing to choose from in this range')}</p> : null}
         {values.map((share) => (
           <button key={share.key} type="button" class="facet" onClick={() => set(share.key)}>
             <span class={`state ${mode(share.key)}`}>{mode(share.key)}</span>
             <span>{share.key}</span>
-            <span class="num dim">{count(share.reports, LANG)}</span>
+            <span class="num dim">{count(share.reports, lang.value)}</span>
           </button>
         ))}
       </div>
@@ -222,10 +223,10 @@ function Chip({ name, value, off }: { name: 'v' | 'kind' | 'state' | 'q'; value:
       type="button"
       class={off ? 'chip off' : 'chip'}
       onClick={drop}
-      aria-label={`Drop the filter ${name} ${value}`}
+      aria-label={say('Drop the filter {what}', { what: `${name}:${value}` })}
     >
       {name}:{value}
-      {off ? ' (not used here)' : ''} <span aria-hidden="true">✕</span>
+      {off ? ` (${say('not used here')})` : ''} <span aria-hidden="true">✕</span>
     </button>
   );
 }

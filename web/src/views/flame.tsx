@@ -1,10 +1,12 @@
 /* Flame graph, call tree and function table: three views of one call tree, sharing search and selection. */
+
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Flame } from '../api/types';
 import { FlameCanvas, ROW } from '../charts/flame-canvas';
+import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
@@ -13,7 +15,7 @@ import { build, byHash, type Found, imageOf, nameOf, path, search, shareOf, step
 import { duration, exact, percent } from '../model/format';
 import { base, shorten } from '../model/name';
 import { TopFunctions } from './functions';
-import { LANG, Loaded } from './parts';
+import { Loaded } from './parts';
 import { CallTree } from './tree';
 
 /* The frame chosen, as path hash, whichever of the three views it was chosen in. */
@@ -25,7 +27,7 @@ export function FlameTab({ app, id, view }: { app: string; id: string; view: 'fl
   const { t, v } = query.value;
   const result = useQuery(['flame', app, id, t, v], (signal) => api.flame(app, id, { t, v }, signal));
   return (
-    <Loaded result={result} rows={16} label="call tree">
+    <Loaded result={result} rows={16} label={say('call tree')}>
       {(flame) => <Body app={app} id={id} flame={flame} view={view} />}
     </Loaded>
   );
@@ -63,7 +65,7 @@ function Body({ app, id, flame, view }: BodyProps): JSX.Element {
   const fine = wantMore ? detail.data : undefined;
   const tree = useMemo(() => (fine ? build(fine) : whole), [fine, whole]);
   const found = useMemo(() => search(tree, fs), [tree, fs]);
-  if (tree.size <= 1) return <p class="dim">No sample in this range has a stack.</p>;
+  if (tree.size <= 1) return <p class="dim">{say('No sample in this range has a stack.')}</p>;
   return (
     <>
       <SearchBar flame={flame} tree={tree} found={found} />
@@ -95,8 +97,8 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
         ref={field}
         type="search"
         value={fs}
-        placeholder="Search functions"
-        aria-label="Search functions and images"
+        placeholder={say('Search functions')}
+        aria-label={say('Search functions and images')}
         aria-keyshortcuts="f"
         onInput={(event) => patch({ fs: event.currentTarget.value })}
         onKeyDown={(event) => {
@@ -107,14 +109,19 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
       {fs !== '' ? (
         <span role="status">
           {found.hits.length === 0
-            ? 'not found'
-            : `${exact(found.hits.length, LANG)} frames, ${percent(found.share, LANG)} of the time`}
+            ? say('not found')
+            : say('{n} frames, {share} of the time', {
+                n: exact(found.hits.length, lang.value),
+                share: percent(found.share, lang.value),
+              })}
         </span>
       ) : null}
       <span class="grow" />
       <span class="dim">
-        {duration(flame.value[0] ?? 0)} in {exact(flame.reports, LANG)} reports
-        {flame.reports < flame.reports_total ? `, the newest of ${exact(flame.reports_total, LANG)}` : ''}
+        {say('{time} in {n} reports', { time: duration(flame.value[0] ?? 0), n: exact(flame.reports, lang.value) })}
+        {flame.reports < flame.reports_total
+          ? say(', the newest of {n}', { n: exact(flame.reports_total, lang.value) })
+          : ''}
       </span>
     </div>
   );
@@ -123,9 +130,11 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
 function describe(tree: Tree, i: number): string {
   const { value, self } = tree.flame;
   const image = base(imageOf(tree, i));
-  const name = i === 0 ? 'all' : nameOf(tree, i);
-  const share = percent(shareOf(tree, i), LANG);
-  return `${name}${image ? `, ${image}` : ''}, total ${duration(value[i]!)} (${share}), self ${duration(self[i]!)}`;
+  const name = i === 0 ? say('all') : nameOf(tree, i);
+  const share = percent(shareOf(tree, i), lang.value);
+  const where = image ? `${name}, ${image}` : name;
+  const times = { total: duration(value[i]!), share, self: duration(self[i]!) };
+  return `${where}, ${say('total {total} ({share}), self {self}', times)}`;
 }
 
 function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree }): JSX.Element {
@@ -190,22 +199,22 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
   const at = byHash(trail, query.value.fz);
   return (
     <>
-      <nav class="trail" aria-label="Zoomed to">
+      <nav class="trail" aria-label={say('Zoomed to')}>
         {(at > 0 ? path(trail, at) : [0]).slice(-4).map((i, k, all) => (
           <span key={i}>
             {k > 0 ? <span aria-hidden="true">› </span> : null}
             {k === all.length - 1 ? (
-              <span aria-current="true">{i === 0 ? 'all' : shorten(nameOf(trail, i), 40)}</span>
+              <span aria-current="true">{i === 0 ? say('all') : shorten(nameOf(trail, i), 40)}</span>
             ) : (
               <button type="button" class="link" onClick={() => patch({ fz: i > 0 ? trail.flame.hash[i]! : '' }, true)}>
-                {i === 0 ? 'all' : shorten(nameOf(trail, i), 24)}
+                {i === 0 ? say('all') : shorten(nameOf(trail, i), 24)}
               </button>
             )}
           </span>
         ))}
         {at > 0 ? (
           <button type="button" class="quiet" onClick={() => zoomTo(0)}>
-            Show everything
+            {say('Show everything')}
           </button>
         ) : null}
       </nav>
@@ -222,8 +231,10 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
           ref={canvas}
           tabIndex={0}
           role="application"
-          aria-roledescription="flame graph"
-          aria-label="Flame graph of all samples. Arrow keys walk, Enter zooms, Backspace zooms out, Escape shows everything. The call tree tab has the same data as a table."
+          aria-roledescription={say('flame graph')}
+          aria-label={say(
+            'Flame graph of all samples. Arrow keys walk, Enter zooms, Backspace zooms out, Escape shows everything. The call tree tab has the same data as a table.',
+          )}
           aria-describedby="flame-live"
           onKeyDown={onKey}
           onPointerMove={(event) => {
@@ -243,7 +254,9 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
         <div class="spacer" style={{ height: `${height}px` }} />
       </div>
       <p class="dim small">
-        Wider is more time; what a function calls stands below it. Click a frame twice, or press Enter, to zoom.
+        {say(
+          'Wider is more time; what a function calls stands below it. Click a frame twice, or press Enter, to zoom.',
+        )}
       </p>
     </>
   );

@@ -1,12 +1,14 @@
 /* Top functions: where the time is spent, whoever called. Follows the search; a row leads to the flame graph. */
+
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { lang, say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { functions, type Tree } from '../model/flame';
 import { duration, percent } from '../model/format';
 import { base } from '../model/name';
 import { selected } from './flame';
-import { Bar, LANG } from './parts';
+import { Bar } from './parts';
 
 const MOST_ROWS = 200;
 const COLUMNS = [
@@ -30,9 +32,9 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
     patch({ tab: 'flame', fz: '' }, true);
   };
   return (
-    <div class="scroll" role="region" aria-label="Top functions table" tabIndex={0}>
+    <div class="scroll" role="region" aria-label={say('Top functions table')} tabIndex={0}>
       <table class="tight functions">
-        <caption class="offscreen">Functions by time</caption>
+        <caption class="offscreen">{say('Functions by time')}</caption>
         <thead>
           <tr>
             <td class="share" />
@@ -44,7 +46,7 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
                 aria-sort={fo === key ? (key === 'name' ? 'ascending' : 'descending') : undefined}
               >
                 <button type="button" class="sort" onClick={() => patch({ fo: key })}>
-                  {label}
+                  {say(label)}
                   <span aria-hidden="true">{fo === key ? (key === 'name' ? ' ↑' : ' ↓') : ''}</span>
                 </button>
               </th>
@@ -67,11 +69,9 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
           ))}
         </tbody>
       </table>
-      {rows.length === 0 ? <p class="dim">No function matches the search.</p> : null}
+      {rows.length === 0 ? <p class="dim">{say('No function matches the search.')}</p> : null}
       {rows.length > MOST_ROWS ? (
-        <p class="dim">
-          The first {MOST_ROWS} of {rows.length}; search for others.
-        </p>
+        <p class="dim">{say('The first {n} of {total}; search for others.', { n: MOST_ROWS, total: rows.length })}</p>
       ) : null}
     </div>
   );
@@ -82,7 +82,7 @@ function Time({ value, all }: { value: number; all: number }): JSX.Element {
     <td class="num">
       {value > 0 ? (
         <>
-          {duration(value)} <span class="dim">{percent(value / all, LANG)}</span>
+          {duration(value)} <span class="dim">{percent(value / all, lang.value)}</span>
         </>
       ) : null}
     </td>

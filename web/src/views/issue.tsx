@@ -1,10 +1,12 @@
 /* /:app/issues/:id - one issue: what it is, how much it costs, and the tabs that show why. */
+
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Distribution, Issue } from '../api/types';
 import { Histogram } from '../charts/spark';
 import { Trend } from '../charts/trend';
+import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, patch, query } from '../lib/location';
 import { recall, remember } from '../lib/memory';
@@ -17,7 +19,7 @@ import { carried, href, TABS, type Tab } from '../model/view';
 import { FlameTab } from './flame';
 import { lastList, listQuery } from './issues';
 import { Tile } from './overview';
-import { Ago, Bar, LANG, Loaded, Panel } from './parts';
+import { Ago, Bar, Loaded, Panel } from './parts';
 import { RawTab } from './raw';
 import { ReportsTab } from './reports';
 import { StackTab } from './stack';
@@ -41,7 +43,7 @@ export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element
   return (
     <>
       {result.data ? null : <h1>{id}</h1>}
-      <Loaded result={result} rows={18} label="issue">
+      <Loaded result={result} rows={18} label={say('issue')}>
         {(data) => <Body app={app} id={id} data={data} />}
       </Loaded>
     </>
@@ -72,17 +74,13 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
   return (
     <>
       <div class="heading crumbs">
-        <a href={href({ name: 'issues', app }, carried(query.value))}>Issues</a>
+        <a href={href({ name: 'issues', app }, carried(query.value))}>{say('Issues')}</a>
         <span aria-hidden="true">›</span>
         <span class="id">{feature.id}</span>
         <span class="grow" />
-        {at >= 0 ? (
-          <span class="dim">
-            {at + 1} of {ids.length}
-          </span>
-        ) : null}
-        <Step to={neighbour(-1)} label="Previous issue" sign="‹" />
-        <Step to={neighbour(1)} label="Next issue" sign="›" />
+        {at >= 0 ? <span class="dim">{say('{n} of {total}', { n: at + 1, total: ids.length })}</span> : null}
+        <Step to={neighbour(-1)} label={say('Previous issue')} sign="‹" />
+        <Step to={neighbour(1)} label={say('Next issue')} sign="›" />
       </div>
       <h1 class="fn title">{feature.caller1}</h1>
       <p class="under-title">
@@ -90,36 +88,42 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         {feature.caller1_place ? <code class="dim">{feature.caller1_place}</code> : null}
         {feature.caller2 ? (
           <span>
-            in <span class="fn">{feature.caller2}</span>
+            {say('in')} <span class="fn">{feature.caller2}</span>
           </span>
         ) : null}
         <span class={`tag kind-${feature.category}`}>{feature.category}</span>
         <span class={`tag reason-${feature.reason}`}>{feature.reason}</span>
         <span class={`tag state-${feature.state}`}>{feature.state}</span>
         {data.unresolved_share > 0.005 ? (
-          <span class="warn-text">{percent(data.unresolved_share, LANG)} of frames have no function name</span>
+          <span class="warn-text">
+            {say('{share} of frames have no function name', { share: percent(data.unresolved_share, lang.value) })}
+          </span>
         ) : null}
       </p>
       <div class="tiles">
         <Tile
-          label="Hangs"
-          value={count(feature.totals.hangs, LANG)}
-          note={`${exact(feature.totals.reports, LANG)} reports`}
+          label={say('Hangs')}
+          value={count(feature.totals.hangs, lang.value)}
+          note={say('{n} reports', { n: exact(feature.totals.reports, lang.value) })}
         />
         <Tile
-          label="Half last longer than"
+          label={say('Half last longer than')}
           value={duration(data.p50_ms)}
-          note={`1 in 20 longer than ${duration(data.p95_ms)}`}
+          note={say('1 in 20 longer than {time}', { time: duration(data.p95_ms) })}
         />
         <Tile
-          label="Time lost"
+          label={say('Time lost')}
           value={duration(feature.totals.hang_ms)}
-          note={`longest ${duration(feature.totals.longest_ms)}`}
+          note={say('longest {time}', { time: duration(feature.totals.longest_ms) })}
         />
         <Tile
-          label="Devices"
-          value={count(feature.totals.devices, LANG)}
-          note={data.killed > 0 ? `${exact(data.killed, LANG)} killed while hung` : 'none killed while hung'}
+          label={say('Devices')}
+          value={count(feature.totals.devices, lang.value)}
+          note={
+            data.killed > 0
+              ? say('{n} killed while hung', { n: exact(data.killed, lang.value) })
+              : say('none killed while hung')
+          }
         />
       </div>
       <div class="detail">
@@ -132,7 +136,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
             {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
           </div>
         </div>
-        <aside class="detail-side" aria-label="Distribution">
+        <aside class="detail-side" aria-label={say('Distribution')}>
           <Side data={data} />
         </aside>
       </div>
@@ -172,7 +176,7 @@ function Tabs({ tab }: { tab: Tab }): JSX.Element {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <div role="tablist" class="tabs" aria-label="Views of the issue" onKeyDown={onKey}>
+    <div role="tablist" class="tabs" aria-label={say('Views of the issue')} onKeyDown={onKey}>
       {TABS.map((one) => (
         <button
           key={one}
@@ -184,7 +188,7 @@ function Tabs({ tab }: { tab: Tab }): JSX.Element {
           tabIndex={one === tab ? 0 : -1}
           onClick={() => patch({ tab: one }, true)}
         >
-          {LABELS[one]}
+          {say(LABELS[one])}
         </button>
       ))}
     </div>
@@ -193,20 +197,34 @@ function Tabs({ tab }: { tab: Tab }): JSX.Element {
 
 function Side({ data }: { data: Issue }): JSX.Element {
   const { feature, range } = data;
-  const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), 'hangs', 'other versions');
+  const drawn = bars(
+    data.series,
+    data.bucket_s,
+    new Date(range.from),
+    new Date(range.to),
+    'hangs',
+    say('other versions'),
+  );
   return (
     <>
-      <Panel title="How long">
-        <Histogram bins={data.durations} lang={LANG} />
+      <Panel title={say('How long')}>
+        <Histogram bins={data.durations} lang={lang.value} />
       </Panel>
-      <Panel title="When">
-        <Trend bars={drawn} lang={LANG} what="Hangs" unit={(value) => count(value, LANG)} height={110} />
+      <Panel title={say('When')}>
+        <Trend
+          bars={drawn}
+          lang={lang.value}
+          what={say('Hangs')}
+          unit={(value) => count(value, lang.value)}
+          height={110}
+        />
         <p class="dim small">
-          First seen <Ago at={feature.first_seen_at} /> in {feature.first_version}, last{' '}
-          <Ago at={feature.last_seen_at} /> in {feature.last_version}.
+          {say('First seen')}: <Ago at={feature.first_seen_at} />, {feature.first_version}
+          <br />
+          {say('Last seen')}: <Ago at={feature.last_seen_at} />, {feature.last_version}
         </p>
       </Panel>
-      <Panel title="Where">
+      <Panel title={say('Where')}>
         {data.distributions.map((one) => (
           <Shares key={one.name} one={one} />
         ))}
@@ -229,16 +247,16 @@ function Shares({ one }: { one: Distribution }): JSX.Element {
     <table class="tight shares">
       <thead>
         <tr>
-          <th scope="col">{NAMES[one.name]}</th>
+          <th scope="col">{say(NAMES[one.name])}</th>
           <th scope="col">
-            <span class="offscreen">Bar</span>
+            <span class="offscreen">{say('Bar')}</span>
           </th>
           <th scope="col" class="num">
-            Share
+            {say('Share')}
           </th>
           {known ? (
             <th scope="col" class="num">
-              Lift
+              {say('Lift')}
             </th>
           ) : null}
         </tr>
@@ -250,7 +268,7 @@ function Shares({ one }: { one: Distribution }): JSX.Element {
             <td class="bar-cell">
               <Bar share={value.share} />
             </td>
-            <td class="num">{percent(value.share, LANG)}</td>
+            <td class="num">{percent(value.share, lang.value)}</td>
             {known ? <td class="num">{value.lift === null ? '—' : `×${value.lift.toFixed(1)}`}</td> : null}
           </tr>
         ))}

@@ -1,10 +1,12 @@
 /* /:app/issues - the list on two levels: level 1 by Caller1 or by kind, level 2 the features in it. */
+
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { api, type IssueQuery } from '../api/client';
 import type { Feature, Group, IssueList } from '../api/types';
 import { Spark } from '../charts/spark';
+import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
@@ -13,7 +15,7 @@ import { count, duration, exact } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, type Query } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
-import { Ago, announce, LANG, Loaded } from './parts';
+import { Ago, announce, Loaded } from './parts';
 import { useOverview } from './shell';
 
 /* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
@@ -28,7 +30,7 @@ export function listQuery(query: Query): IssueQuery {
 }
 
 export function IssuesPage({ app }: { app: string }): JSX.Element {
-  useTitle(`Issues of ${app}`);
+  useTitle(say('Issues of {app}', { app }));
   const wanted = listQuery(query.value);
   const result = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
     again: (data) => (data && data.total > 0 ? false : 2_000),
@@ -38,29 +40,33 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
   return (
     <>
       <div class="heading">
-        <h1>Issues</h1>
+        <h1>{say('Issues')}</h1>
         {result.data ? (
           <p class="dim">
-            {exact(result.data.total, LANG)} groups · {exact(result.data.features_total, LANG)} issues ·{' '}
-            {count(result.data.totals.hangs, LANG)} hangs · {duration(result.data.totals.hang_ms)} lost
+            {say('{groups} groups · {issues} issues · {hangs} hangs · {time} lost', {
+              groups: exact(result.data.total, lang.value),
+              issues: exact(result.data.features_total, lang.value),
+              hangs: count(result.data.totals.hangs, lang.value),
+              time: duration(result.data.totals.hang_ms),
+            })}
           </p>
         ) : null}
         {news ? (
           <button type="button" onClick={() => void result.refetch()}>
-            New reports · show
+            {say('New reports · show')}
           </button>
         ) : null}
         <span class="grow" />
-        <div class="segments" role="group" aria-label="Group by">
+        <div class="segments" role="group" aria-label={say('Group by')}>
           <button type="button" aria-pressed={by === 'caller1'} onClick={() => patch({ by: 'caller1', open: null })}>
-            By Caller1
+            {say('By Caller1')}
           </button>
           <button type="button" aria-pressed={by === 'category'} onClick={() => patch({ by: 'category', open: null })}>
-            By kind
+            {say('By kind')}
           </button>
         </div>
       </div>
-      <Loaded result={result} rows={12} label="issues">
+      <Loaded result={result} rows={12} label={say('issues')}>
         {(data) => (data.total === 0 ? <None app={app} /> : <List app={app} data={data} />)}
       </Loaded>
     </>
@@ -81,7 +87,7 @@ function None({ app }: { app: string }): JSX.Element {
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
   const filtered = v.length + kind.length + state.length > 0 || q !== '';
-  return filtered || ever ? <NothingLeft what="issues" /> : <Waiting app={app} />;
+  return filtered || ever ? <NothingLeft what={say('issues')} /> : <Waiting app={app} />;
 }
 
 const COLUMNS: [key: string | null, label: string, cell: string][] = [
@@ -108,10 +114,10 @@ function Head(): JSX.Element {
           return (
             <th key={label} scope="col" class={cell} aria-sort={down ? 'descending' : up ? 'ascending' : undefined}>
               {key === null ? (
-                label
+                say(label)
               ) : (
                 <button type="button" class="sort" onClick={() => patch({ sort: sort === first ? other : first })}>
-                  {label}
+                  {say(label)}
                   <span aria-hidden="true">{down ? ' ↓' : up ? ' ↑' : ''}</span>
                 </button>
               )}
@@ -151,7 +157,7 @@ function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
   return (
     <>
       <table class="issues" ref={table} aria-rowcount={data.total}>
-        <caption class="offscreen">Issues, grouped; the buttons in the head sort</caption>
+        <caption class="offscreen">{say('Issues, grouped; the buttons in the head sort')}</caption>
         <Head />
         {groups.map((group) => (
           <GroupRows key={group.key} app={app} group={group} open={isOpen(group.key)} fold={() => fold(group.key)} />
@@ -160,11 +166,9 @@ function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
       {more.next ? (
         <p class="row">
           <button type="button" onClick={more.load}>
-            Show more
+            {say('Show more')}
           </button>
-          <span class="dim">
-            {groups.length} of {exact(data.total, LANG)} groups
-          </span>
+          <span class="dim">{say('{n} of {total}', { n: groups.length, total: exact(data.total, lang.value) })}</span>
         </p>
       ) : null}
     </>
@@ -193,10 +197,10 @@ function Numbers({ row }: { row: Group | Feature }): JSX.Element {
   return (
     <>
       <td class="mid-only">
-        <Spark values={row.trend} lang={LANG} what="hangs" />
+        <Spark values={row.trend} lang={lang.value} what={say('hangs')} />
       </td>
-      <td class="num">{count(row.totals.hangs, LANG)}</td>
-      <td class="num mid-only">{count(row.totals.devices, LANG)}</td>
+      <td class="num">{count(row.totals.hangs, lang.value)}</td>
+      <td class="num mid-only">{count(row.totals.devices, lang.value)}</td>
       <td class="num">{duration(row.totals.longest_ms)}</td>
       <td class="num strong">{duration(row.totals.hang_ms)}</td>
     </>
@@ -225,8 +229,9 @@ function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
           </button>
           {!open && top ? (
             <p class="sub">
-              {group.features.length === 1 ? '' : `${group.features.length} issues, first `}
-              <a href={issueHref(app, top.id)}>{top.id}</a> {top.caller2 ? `in ${top.caller2}` : ''} <Tags row={top} />
+              {group.features.length === 1 ? '' : `${say('{n} issues, first', { n: group.features.length })} `}
+              <a href={issueHref(app, top.id)}>{top.id}</a> {top.caller2 ? `${say('in')} ${top.caller2}` : ''}{' '}
+              <Tags row={top} />
             </p>
           ) : null}
         </th>
@@ -267,11 +272,15 @@ function FeatureRow({ app, feature, title }: { app: string; feature: Feature; ti
       <th scope="row">
         <a href={to} data-row>
           <span class="id">{feature.id}</span>
-          {title === 2 && feature.caller2 ? <span class="dim">in </span> : null}
+          {title === 2 && feature.caller2 ? <span class="dim">{say('in')} </span> : null}
           <span class="fn">{name}</span>
         </a>
         <Tags row={feature} />
-        {title === 1 && feature.caller2 ? <p class="sub">in {feature.caller2}</p> : null}
+        {title === 1 && feature.caller2 ? (
+          <p class="sub">
+            {say('in')} {feature.caller2}
+          </p>
+        ) : null}
       </th>
       <Numbers row={feature} />
       <td class="wide-only versions">{versions}</td>
@@ -286,12 +295,12 @@ function FeatureRow({ app, feature, title }: { app: string; feature: Feature; ti
 export function FeatureTable({ app, features }: { app: string; features: readonly Feature[] }): JSX.Element {
   return (
     <table class="issues flat">
-      <caption class="offscreen">Issues that cost most</caption>
+      <caption class="offscreen">{say('Issues that cost most')}</caption>
       <thead>
         <tr>
           {COLUMNS.map(([, label, cell]) => (
             <th key={label} scope="col" class={cell}>
-              {label}
+              {say(label)}
             </th>
           ))}
         </tr>

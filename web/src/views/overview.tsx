@@ -1,9 +1,11 @@
 /* /:app - how much this app hangs, since when, in which version, and which issues cost most. */
+
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Overview, Share, VersionTotals } from '../api/types';
 import { Trend } from '../charts/trend';
+import { lang, say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
@@ -12,10 +14,10 @@ import { count, duration, exact, percent } from '../model/format';
 import { carried, href } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
 import { FeatureTable } from './issues';
-import { Ago, Bar, LANG, Loaded, Panel } from './parts';
+import { Ago, Bar, Loaded, Panel } from './parts';
 
 export function OverviewPage({ app }: { app: string }): JSX.Element {
-  useTitle(`Overview of ${app}`);
+  useTitle(say('Overview of {app}', { app }));
   const { t, v, kind } = query.value;
   const result = useQuery(['overview', app, t, v, kind], (signal) => api.overview(app, { t, v, kind }, signal), {
     again: (data) => (data && data.totals.reports > 0 ? 10_000 : 2_000),
@@ -23,7 +25,7 @@ export function OverviewPage({ app }: { app: string }): JSX.Element {
   return (
     <>
       <h1>{app}</h1>
-      <Loaded result={result} rows={16} label="overview">
+      <Loaded result={result} rows={16} label={say('overview')}>
         {(data) => <Body app={app} data={data} />}
       </Loaded>
     </>
@@ -35,50 +37,65 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   const { v, kind } = query.value;
   const { totals, range } = data;
   if (totals.reports === 0)
-    return v.length + kind.length > 0 ? <NothingLeft what="hangs" /> : <FirstReport app={app} />;
+    return v.length + kind.length > 0 ? <NothingLeft what={say('hangs')} /> : <FirstReport app={app} />;
   const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
-  const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, 'other versions');
+  const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
   return (
     <>
       <div class="tiles">
-        <Tile href={list('-hangs')} label="Hangs" value={count(totals.hangs, LANG)} note={sampled(totals)} />
-        <Tile href={list('-impact')} label="Time lost" value={duration(totals.hang_ms)} note="all hangs together" />
-        <Tile href={list('-longest')} label="Longest" value={duration(totals.longest_ms)} note="a single hang" />
+        <Tile
+          href={list('-hangs')}
+          label={say('Hangs')}
+          value={count(totals.hangs, lang.value)}
+          note={sampled(totals)}
+        />
+        <Tile
+          href={list('-impact')}
+          label={say('Time lost')}
+          value={duration(totals.hang_ms)}
+          note={say('all hangs together')}
+        />
+        <Tile
+          href={list('-longest')}
+          label={say('Longest')}
+          value={duration(totals.longest_ms)}
+          note={say('a single hang')}
+        />
         <Tile
           href={list('-devices')}
-          label="Devices"
-          value={count(totals.devices, LANG)}
-          note="installations that hung"
+          label={say('Devices')}
+          value={count(totals.devices, lang.value)}
+          note={say('installations that hung')}
         />
       </div>
       <Panel
-        title={pick === 'hangs' ? 'Hangs by version' : 'Time lost by version'}
+        title={pick === 'hangs' ? say('Hangs by version') : say('Time lost by version')}
         aside={
-          <div class="segments" role="group" aria-label="Measure">
+          <div class="segments" role="group" aria-label={say('Measure')}>
             <button type="button" aria-pressed={pick === 'hangs'} onClick={() => setPick('hangs')}>
-              Hangs
+              {say('Hangs')}
             </button>
             <button type="button" aria-pressed={pick === 'hang_ms'} onClick={() => setPick('hang_ms')}>
-              Time lost
+              {say('Time lost')}
             </button>
           </div>
         }
       >
         <Trend
           bars={drawn}
-          lang={LANG}
-          what={pick === 'hangs' ? 'Hangs' : 'Time lost'}
-          unit={pick === 'hangs' ? (value) => count(value, LANG) : duration}
+          lang={lang.value}
+          what={pick === 'hangs' ? say('Hangs') : say('Time lost')}
+          unit={pick === 'hangs' ? (value) => count(value, lang.value) : duration}
         />
       </Panel>
-      <Panel title="Issues that cost most" aside={<a href={list('-impact')}>All issues</a>}>
+      <Panel title={say('Issues that cost most')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
         <FeatureTable app={app} features={data.top} />
       </Panel>
       <div class="columns">
-        <Panel title="Versions">
+        <Panel title={say('Versions')}>
           <Versions rows={data.versions} />
         </Panel>
-        <Panel title="Kinds of hang">
+        <Panel title={say('Kinds of hang')}>
           <Shares rows={data.categories} />
         </Panel>
       </div>
@@ -89,13 +106,13 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
 function FirstReport({ app }: { app: string }): JSX.Element {
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
-  return ever ? <NothingLeft what="hangs" /> : <Waiting app={app} />;
+  return ever ? <NothingLeft what={say('hangs')} /> : <Waiting app={app} />;
 }
 
 function sampled(totals: Overview['totals']): string {
   const { reports, hangs } = totals;
-  if (Math.round(hangs) === reports) return `${exact(reports, LANG)} reports, every hang counted`;
-  return `estimated from ${exact(reports, LANG)} reports`;
+  if (Math.round(hangs) === reports) return say('{n} reports, every hang counted', { n: exact(reports, lang.value) });
+  return say('estimated from {n} reports', { n: exact(reports, lang.value) });
 }
 
 export function Tile(props: { href?: string; label: string; value: string; note: string }): JSX.Element {
@@ -118,25 +135,25 @@ export function Tile(props: { href?: string; label: string; value: string; note:
 function Versions({ rows }: { rows: readonly VersionTotals[] }): JSX.Element {
   const most = Math.max(...rows.map((row) => row.hang_ms), 1);
   return (
-    <div class="scroll" role="region" aria-label="Versions table" tabIndex={0}>
+    <div class="scroll" role="region" aria-label={say('Versions table')} tabIndex={0}>
       <table class="tight">
         <thead>
           <tr>
-            <th scope="col">Version</th>
+            <th scope="col">{say('Version')}</th>
             <th scope="col" class="num">
-              Hangs
+              {say('Hangs')}
             </th>
             <th scope="col" class="num">
-              Time lost
+              {say('Time lost')}
             </th>
             <th scope="col" class="wide-only">
-              <span class="offscreen">Share</span>
+              <span class="offscreen">{say('Share')}</span>
             </th>
             <th scope="col" class="num">
-              Longest
+              {say('Longest')}
             </th>
             <th scope="col" class="wide-only">
-              First seen
+              {say('First seen')}
             </th>
           </tr>
         </thead>
@@ -148,7 +165,7 @@ function Versions({ rows }: { rows: readonly VersionTotals[] }): JSX.Element {
                   {row.version}
                 </button>
               </th>
-              <td class="num">{count(row.hangs, LANG)}</td>
+              <td class="num">{count(row.hangs, lang.value)}</td>
               <td class="num">{duration(row.hang_ms)}</td>
               <td class="bar-cell wide-only">
                 <Bar share={row.hang_ms / most} />
@@ -171,15 +188,15 @@ function Shares({ rows }: { rows: readonly Share[] }): JSX.Element {
     <table class="tight">
       <thead>
         <tr>
-          <th scope="col">Kind</th>
+          <th scope="col">{say('Kind')}</th>
           <th scope="col" class="num">
-            Hangs
+            {say('Hangs')}
           </th>
           <th scope="col">
-            <span class="offscreen">Bar</span>
+            <span class="offscreen">{say('Bar')}</span>
           </th>
           <th scope="col" class="num">
-            Share
+            {say('Share')}
           </th>
         </tr>
       </thead>
@@ -191,11 +208,11 @@ function Shares({ rows }: { rows: readonly Share[] }): JSX.Element {
                 {row.key}
               </button>
             </th>
-            <td class="num">{count(row.hangs, LANG)}</td>
+            <td class="num">{count(row.hangs, lang.value)}</td>
             <td class="bar-cell">
               <Bar share={row.hangs / sum} />
             </td>
-            <td class="num">{percent(row.hangs / sum, LANG)}</td>
+            <td class="num">{percent(row.hangs / sum, lang.value)}</td>
           </tr>
         ))}
       </tbody>

@@ -1,5 +1,7 @@
 /* Which view a page is. */
+
 import type { JSX } from 'preact';
+import { say } from '../lib/i18n';
 import { page } from '../lib/location';
 import { Apps } from './apps';
 import { IssuePage } from './issue';
@@ -37,10 +39,10 @@ export function Pages(): JSX.Element {
     case 'lost':
       return (
         <Shell app={null}>
-          <section class="empty" aria-label="No such page">
-            <h1>There is no such page</h1>
+          <section class="empty" aria-label={say('No such page')}>
+            <h1>{say('There is no such page')}</h1>
             <p>
-              <a href="/">All apps</a>
+              <a href="/">{say('All apps')}</a>
             </p>
           </section>
         </Shell>

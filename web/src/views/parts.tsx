@@ -1,12 +1,12 @@
 /* Small pieces every view uses: times, the four states, tiles, share bars, copying. */
+
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { ProblemError } from '../api/client';
+import { lang, say } from '../lib/i18n';
 import { query } from '../lib/location';
 import type { Result } from '../lib/query';
 import { ago, moment } from '../model/format';
-
-export const LANG = 'en';
 
 /* The clock of everything relative on the page. */
 export const now = signal(new Date());
@@ -17,14 +17,14 @@ setInterval(() => {
 export function Ago({ at }: { at: string }): JSX.Element {
   const date = new Date(at);
   return (
-    <time dateTime={at} title={moment(date, query.value.tz, LANG, true)}>
-      {ago(date, now.value > date ? now.value : date, LANG)}
+    <time dateTime={at} title={moment(date, query.value.tz, lang.value, true)}>
+      {ago(date, now.value > date ? now.value : date, lang.value)}
     </time>
   );
 }
 
 export function Moment({ at, seconds }: { at: string; seconds?: boolean }): JSX.Element {
-  return <time dateTime={at}>{moment(new Date(at), query.value.tz, LANG, seconds)}</time>;
+  return <time dateTime={at}>{moment(new Date(at), query.value.tz, lang.value, seconds)}</time>;
 }
 
 /* Politely read out; replaced by each call. */
@@ -43,7 +43,7 @@ export async function copy(text: string, done: string): Promise<void> {
     area.className = 'offscreen';
     document.body.append(area);
     area.select();
-    announce(document.execCommand('copy') ? done : 'The browser did not allow copying');
+    announce(document.execCommand('copy') ? done : say('The browser did not allow copying'));
     area.remove();
   }
 }
@@ -73,7 +73,7 @@ export function Loaded<T>({ result, rows, label, children }: LoadedProps<T>): JS
 
 export function Skeleton({ rows, label }: { rows: number; label: string }): JSX.Element {
   return (
-    <div class="skeleton" role="status" aria-label={`Loading ${label}`}>
+    <div class="skeleton" role="status" aria-label={say('Loading {what}', { what: label })}>
       {Array.from({ length: rows }, (_, i) => (
         <i key={i} />
       ))}
@@ -84,7 +84,7 @@ export function Skeleton({ rows, label }: { rows: number; label: string }): JSX.
 function Fault({ result, stale }: { result: Result<unknown>; stale?: boolean }): JSX.Element {
   const error = result.error;
   const problem = error instanceof ProblemError ? error : null;
-  const title = problem?.title ?? 'The server could not be reached';
+  const title = problem?.title ?? say('The server could not be reached');
   return (
     <div class={stale ? 'notice warn' : 'notice bad'} role="alert">
       <div>
@@ -92,17 +92,17 @@ function Fault({ result, stale }: { result: Result<unknown>; stale?: boolean }):
         {problem?.detail ? <p>{problem.detail}</p> : null}
         {stale ? (
           <p>
-            Shown is what was there <Ago at={new Date(result.dataUpdatedAt).toISOString()} />.
+            {say('Shown is what was there')} <Ago at={new Date(result.dataUpdatedAt).toISOString()} />.
           </p>
         ) : null}
         {problem?.requestId ? (
           <p class="dim">
-            Request <code>{problem.requestId}</code>
+            {say('Request')} <code>{problem.requestId}</code>
           </p>
         ) : null}
       </div>
       <button type="button" onClick={() => void result.refetch()}>
-        Retry
+        {say('Retry')}
       </button>
     </div>
   );

@@ -1,5 +1,7 @@
 /* Everything the device told about one report: the facts as a table, then the server's answer as it came. */
+
 import type { JSX } from 'preact';
+import { say } from '../lib/i18n';
 import { Copyable } from './copyable';
 import { Loaded } from './parts';
 import { Picker, useReport } from './stack';
@@ -7,12 +9,12 @@ import { Picker, useReport } from './stack';
 export function RawTab({ app, id }: { app: string; id: string }): JSX.Element {
   const result = useReport(app, id);
   return (
-    <Loaded result={result} rows={14} label="report">
+    <Loaded result={result} rows={14} label={say('report')}>
       {(report) => (
         <>
           <Picker report={report} />
           <table class="tight facts">
-            <caption class="offscreen">What the device told</caption>
+            <caption class="offscreen">{say('What the device told')}</caption>
             <tbody>
               {report.facts.map((fact) => (
                 <tr key={fact.name}>
@@ -21,14 +23,14 @@ export function RawTab({ app, id }: { app: string; id: string }): JSX.Element {
                 </tr>
               ))}
               <tr>
-                <th scope="row">Report</th>
+                <th scope="row">{say('Report')}</th>
                 <td>
                   <code>{report.row.id}</code>
                 </td>
               </tr>
             </tbody>
           </table>
-          <Copyable label="Report as JSON" text={JSON.stringify(report, null, 2)} />
+          <Copyable label={say('Report as JSON')} text={JSON.stringify(report, null, 2)} />
         </>
       )}
     </Loaded>

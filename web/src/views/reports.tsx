@@ -1,20 +1,22 @@
 /* The reports behind an issue, newest first; each opens in the hottest stack. */
+
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../api/client';
 import type { ReportRow } from '../api/types';
+import { lang, say } from '../lib/i18n';
 import { query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { duration, exact } from '../model/format';
 import { href } from '../model/view';
-import { Ago, announce, LANG, Loaded, Moment } from './parts';
+import { Ago, announce, Loaded, Moment } from './parts';
 
 export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Element {
   const { t, v } = query.value;
   const result = useQuery(['reports', app, id, t, v], (signal) => api.reports(app, id, { t, v }, signal));
   const [more, setMore] = useState<{ after: string; rows: ReportRow[]; next: string | null }>();
   return (
-    <Loaded result={result} rows={10} label="reports">
+    <Loaded result={result} rows={10} label={say('reports')}>
       {(data) => {
         const extra = more && more.after === data.next ? more : { rows: [], next: data.next };
         const load = async () => {
@@ -30,11 +32,11 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
             <p class="row">
               {extra.next ? (
                 <button type="button" onClick={() => load().catch((error: Error) => announce(error.message))}>
-                  Show more
+                  {say('Show more')}
                 </button>
               ) : null}
               <span class="dim">
-                {exact(rows.length, LANG)} of {exact(data.total, LANG)} reports
+                {say('{n} of {total}', { n: exact(rows.length, lang.value), total: exact(data.total, lang.value) })}
               </span>
             </p>
           </>
@@ -46,21 +48,21 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
 
 function Table({ app, id, rows }: { app: string; id: string; rows: readonly ReportRow[] }): JSX.Element {
   return (
-    <div class="scroll" role="region" aria-label="Reports table" tabIndex={0}>
+    <div class="scroll" role="region" aria-label={say('Reports table')} tabIndex={0}>
       <table class="tight">
-        <caption class="offscreen">Reports, newest first</caption>
+        <caption class="offscreen">{say('Reports, newest first')}</caption>
         <thead>
           <tr>
-            <th scope="col">Began</th>
+            <th scope="col">{say('Began')}</th>
             <th scope="col" class="num">
-              Lasted
+              {say('Lasted')}
             </th>
-            <th scope="col">Version</th>
-            <th scope="col">System</th>
-            <th scope="col">Process</th>
-            <th scope="col">Installation</th>
+            <th scope="col">{say('Version')}</th>
+            <th scope="col">{say('System')}</th>
+            <th scope="col">{say('Process')}</th>
+            <th scope="col">{say('Installation')}</th>
             <th scope="col" class="num">
-              Received
+              {say('Received')}
             </th>
           </tr>
         </thead>
@@ -74,7 +76,7 @@ function Table({ app, id, rows }: { app: string; id: string; rows: readonly Repo
               </th>
               <td class="num">
                 {duration(row.duration_ms)}
-                {row.open ? <span class="tag kind-killed">killed</span> : null}
+                {row.open ? <span class="tag kind-killed">{say('killed')}</span> : null}
               </td>
               <td>{row.version}</td>
               <td>

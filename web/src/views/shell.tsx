@@ -1,8 +1,10 @@
 /* The frame of every page: navigation, filter bar, status line, key sheet, and the region read out politely. */
+
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Overview } from '../api/types';
+import { choose, lang, say } from '../lib/i18n';
 import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
 import { go, page, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
@@ -11,7 +13,9 @@ import { exact } from '../model/format';
 import type { Page } from '../model/view';
 import { carried, href } from '../model/view';
 import { FilterBar } from './filter';
-import { announcement, LANG, Moment } from './parts';
+import { announcement, Moment } from './parts';
+
+const LANGUAGES = { en: 'English', 'zh-CN': '中文' };
 
 export function Shell({ app, children }: { app: string | null; children: ComponentChildren }): JSX.Element {
   const sheet = useRef<HTMLDialogElement>(null);
@@ -22,6 +26,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
     overview: () => app && go(href({ name: 'overview', app }, carry)),
     issues: () => app && go(href({ name: 'issues', app }, carry)),
   });
+  const themes = { auto: say('Auto'), light: say('Light'), dark: say('Dark') };
   const link = (to: Page, label: string, current: boolean) => (
     <a href={href(to, carry)} aria-current={current ? 'page' : undefined}>
       {label}
@@ -30,9 +35,9 @@ export function Shell({ app, children }: { app: string | null; children: Compone
   return (
     <div class="shell">
       <a class="skip" href="#main">
-        Skip to content
+        {say('Skip to content')}
       </a>
-      <nav class="rail" aria-label="Main">
+      <nav class="rail" aria-label={say('Main')}>
         <a class="brand" href="/">
           <Mark />
           Mire
@@ -42,16 +47,24 @@ export function Shell({ app, children }: { app: string | null; children: Compone
             <span class="app" title={app}>
               {app}
             </span>
-            {link({ name: 'overview', app }, 'Overview', here.name === 'overview')}
-            {link({ name: 'issues', app }, 'Issues', here.name === 'issues' || here.name === 'issue')}
+            {link({ name: 'overview', app }, say('Overview'), here.name === 'overview')}
+            {link({ name: 'issues', app }, say('Issues'), here.name === 'issues' || here.name === 'issue')}
           </>
         ) : null}
         <span class="grow" />
-        <button type="button" class="quiet" onClick={nextTheme} aria-label={`Theme: ${choice.value}. Change`}>
-          <span aria-hidden="true">◐</span> {{ auto: 'Auto', light: 'Light', dark: 'Dark' }[choice.value]}
+        <button type="button" class="quiet" onClick={nextTheme} aria-label={`${say('Theme')}: ${themes[choice.value]}`}>
+          <span aria-hidden="true">◐</span> {themes[choice.value]}
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`${say('Language')}: ${LANGUAGES[lang.value]}`}
+          onClick={() => choose(lang.value === 'en' ? 'zh-CN' : 'en')}
+        >
+          <span aria-hidden="true">Aa</span> {LANGUAGES[lang.value]}
         </button>
         <button type="button" class="quiet" onClick={() => sheet.current?.showModal()}>
-          <kbd>?</kbd> Keys
+          <kbd>?</kbd> {say('Keys')}
         </button>
       </nav>
       <div class="page">
@@ -111,15 +124,21 @@ function StatusLine({ app }: { app: string }): JSX.Element {
         <>
           {data.totals.reports > 0 ? (
             <span>
-              Data through <Moment at={data.range.as_of} seconds />
+              {say('Data through')} <Moment at={data.range.as_of} seconds />
             </span>
           ) : null}
-          <span>{exact(data.totals.reports, LANG)} reports in range</span>
-          <span>{data.waiting === 0 ? 'none waiting' : `${exact(data.waiting, LANG)} waiting to be worked on`}</span>
-          {data.unworked > 0 ? <span class="bad-text">{exact(data.unworked, LANG)} could not be worked on</span> : null}
+          <span>{say('{n} reports in range', { n: exact(data.totals.reports, lang.value) })}</span>
+          <span>
+            {data.waiting === 0
+              ? say('none waiting')
+              : say('{n} waiting to be worked on', { n: exact(data.waiting, lang.value) })}
+          </span>
+          {data.unworked > 0 ? (
+            <span class="bad-text">{say('{n} could not be worked on', { n: exact(data.unworked, lang.value) })}</span>
+          ) : null}
         </>
       ) : (
-        <span>{result.isError ? 'No connection to the server' : '…'}</span>
+        <span>{result.isError ? say('No connection to the server') : '…'}</span>
       )}
     </footer>
   );
@@ -130,22 +149,22 @@ function KeySheet({ sheet }: { sheet: { current: HTMLDialogElement | null } }): 
   return (
     <dialog ref={sheet} class="sheet" aria-labelledby="sheet-title">
       <header>
-        <h2 id="sheet-title">Keys</h2>
+        <h2 id="sheet-title">{say('Keys')}</h2>
         <button type="button" class="quiet" onClick={() => sheet.current?.close()}>
-          Close
+          {say('Close')}
         </button>
       </header>
       <div class="sheet-body">
         {parts.map((part) => (
-          <section key={part} aria-label={part}>
-            <h3>{part}</h3>
+          <section key={part} aria-label={say(part)}>
+            <h3>{say(part)}</h3>
             <dl>
               {KEYS.filter((row) => row.part === part).map((row) => (
                 <div key={row.id}>
                   <dt>
                     <kbd>{row.keys}</kbd>
                   </dt>
-                  <dd>{row.does}</dd>
+                  <dd>{say(row.does)}</dd>
                 </div>
               ))}
             </dl>
@@ -158,7 +177,7 @@ function KeySheet({ sheet }: { sheet: { current: HTMLDialogElement | null } }): 
           checked={enabled.value}
           onChange={(event) => setEnabled((event.currentTarget as HTMLInputElement).checked)}
         />
-        Single-letter keys are on
+        {say('Single-letter keys are on')}
       </label>
     </dialog>
   );

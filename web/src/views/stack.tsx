@@ -1,14 +1,16 @@
 /* Hottest stack: the samples as a strip, the stack with how often each frame repeats, and the other threads. */
+
 import type { JSX } from 'preact';
 import { api } from '../api/client';
 import type { Frame, Report } from '../api/types';
+import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
 import { duration, exact, nanoseconds } from '../model/format';
 import { base } from '../model/name';
 import { asText, commonLeaf, coverage, hotMiddle, leafOf, place } from '../model/stack';
-import { Ago, Bar, copy, LANG, Loaded, Moment } from './parts';
+import { Ago, Bar, copy, Loaded, Moment } from './parts';
 
 export function useReport(app: string, id: string): Result<Report> {
   const { t, v, n } = query.value;
@@ -18,7 +20,7 @@ export function useReport(app: string, id: string): Result<Report> {
 export function StackTab({ app, id }: { app: string; id: string }): JSX.Element {
   const result = useReport(app, id);
   return (
-    <Loaded result={result} rows={14} label="report">
+    <Loaded result={result} rows={14} label={say('report')}>
       {(report) => <Body report={report} />}
     </Loaded>
   );
@@ -29,25 +31,25 @@ export function Picker({ report }: { report: Report }): JSX.Element {
   const { n } = query.value;
   const to = (wanted: string | null) => wanted && patch({ n: wanted, s: null }, true);
   return (
-    <div class="picker" role="group" aria-label="Report">
+    <div class="picker" role="group" aria-label={say('Report')}>
       {(['latest', 'worst', 'first'] as const).map((which) => (
         <button key={which} type="button" aria-pressed={n === which} onClick={() => to(which)}>
-          {{ latest: 'Latest', worst: 'Longest', first: 'First' }[which]}
+          {say({ latest: 'Latest', worst: 'Longest', first: 'First' }[which])}
         </button>
       ))}
       {report.previous ? (
         <button type="button" onClick={() => to(report.previous)}>
-          ‹ Newer
+          {say('‹ Newer')}
         </button>
       ) : null}
       {report.next ? (
         <button type="button" onClick={() => to(report.next)}>
-          Older ›
+          {say('Older ›')}
         </button>
       ) : null}
       <span class="dim">
-        {exact(report.position, LANG)} of {exact(report.total, LANG)} · <Moment at={report.row.begun_at} seconds /> ·{' '}
-        {report.row.version} · {report.row.os_version} {report.row.arch}
+        {say('{n} of {total}', { n: exact(report.position, lang.value), total: exact(report.total, lang.value) })} ·{' '}
+        <Moment at={report.row.begun_at} seconds /> · {report.row.version} · {report.row.os_version} {report.row.arch}
       </span>
     </div>
   );
@@ -58,7 +60,7 @@ function Body({ report }: { report: Report }): JSX.Element {
   const { s } = query.value;
   const chosen = s !== null && s < samples.stack.length ? s : null;
   const frames = chosen === null ? report.hot.frames : (samples.stacks[samples.stack[chosen]!]?.frames ?? []);
-  useKeys({ path: () => void copy(asText(frames), 'Stack copied') });
+  useKeys({ path: () => void copy(asText(frames), say('Stack copied')) });
   return (
     <>
       <Picker report={report} />
@@ -68,8 +70,8 @@ function Body({ report }: { report: Report }): JSX.Element {
       {report.threads.map((thread) => (
         <details key={thread.tid} class="thread" open={thread.role === 'owner'}>
           <summary>
-            {thread.role === 'owner' ? <span class="tag reason-lock">holds the lock</span> : null} Thread{' '}
-            {thread.name || thread.tid}{' '}
+            {thread.role === 'owner' ? <span class="tag reason-lock">{say('holds the lock')}</span> : null}{' '}
+            {say('Thread')} {thread.name || thread.tid}{' '}
             <span class="dim">{thread.role === 'owner' ? thread.tid : `${thread.tid}, ${thread.role}`}</span>
           </summary>
           <ol class="plain-stack">
@@ -102,14 +104,18 @@ function Verdict({ report }: { report: Report }): JSX.Element {
   const total = report.samples.stack.length;
   return (
     <p class="verdict">
-      <strong>{duration(hang_ms)}</strong> {REASONS[report.reason] ?? report.reason}
-      {report.row.open ? <span class="tag kind-killed">killed before it ended</span> : null}
-      {report.launch ? <span class="tag">at launch</span> : null}
+      <strong>{duration(hang_ms)}</strong> {say(REASONS[report.reason] ?? report.reason)}
+      {report.row.open ? <span class="tag kind-killed">{say('killed before it ended')}</span> : null}
+      {report.launch ? <span class="tag">{say('at launch')}</span> : null}
       <span class="dim">
-        {whole ? `samples cover all of it` : `samples cover the last ${duration(covered_ms)} of ${duration(hang_ms)}`}
-        {leaf ? ` · ${leaf.samples}/${total} same innermost function` : ''}
-        {typeof cpu === 'number' ? ` · ${duration(cpu)} on the CPU` : ''}
-        {report.late_ms > 50 ? ` · the checker itself was ${duration(report.late_ms)} late` : ''}
+        {whole
+          ? say('samples cover all of it')
+          : say('samples cover the last {part} of {all}', { part: duration(covered_ms), all: duration(hang_ms) })}
+        {leaf ? ` · ${say('{n}/{total} same innermost function', { n: leaf.samples, total })}` : ''}
+        {typeof cpu === 'number' ? ` · ${say('{time} on the CPU', { time: duration(cpu) })}` : ''}
+        {report.late_ms > 50
+          ? ` · ${say('the checker itself was {time} late', { time: duration(report.late_ms) })}`
+          : ''}
       </span>
     </p>
   );
@@ -133,9 +139,13 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
   };
   return (
     <div class="strip-box">
-      <div class="strip" role="group" aria-label="Samples, oldest first; arrow keys step" onKeyDown={onKey}>
+      <div class="strip" role="group" aria-label={say('Samples, oldest first; arrow keys step')} onKeyDown={onKey}>
         {unseen > 0 ? (
-          <i class="unseen" style={{ flexGrow: unseen }} title={`${duration(unseen)} without samples`} />
+          <i
+            class="unseen"
+            style={{ flexGrow: unseen }}
+            title={say('{time} without samples', { time: duration(unseen) })}
+          />
         ) : null}
         {samples.stack.map((_, i) => {
           const leaf = leafOf(samples, i);
@@ -147,7 +157,12 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
               style={{ flexGrow: samples.weight_ms[i] || 1 }}
               aria-pressed={chosen === i}
               tabIndex={(chosen ?? 0) === i ? 0 : -1}
-              aria-label={`Sample ${i + 1} of ${total} at ${duration(samples.at_ms[i] ?? 0)}: ${leaf?.function ?? 'no stack'}`}
+              aria-label={say('Sample {n} of {total} at {time}: {name}', {
+                n: i + 1,
+                total,
+                time: duration(samples.at_ms[i] ?? 0),
+                name: leaf?.function ?? say('no stack'),
+              })}
               title={`${duration(samples.at_ms[i] ?? 0)}  ${leaf?.function ?? ''}`}
               onClick={() => choose(chosen === i ? null : i)}
             />
@@ -157,7 +172,9 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
       <div class="strip-ends dim">
         <span>0</span>
         <span class="legend">
-          {unseen > 0 ? <span class="key unseen-key">{duration(unseen)} without samples</span> : null}
+          {unseen > 0 ? (
+            <span class="key unseen-key">{say('{time} without samples', { time: duration(unseen) })}</span>
+          ) : null}
           {[...new Set(samples.leaf)].map((role) => (
             <span key={role} class={`key role r-${role}`}>
               {role}
@@ -177,10 +194,10 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
   return (
     <>
       <div class="stack-head">
-        <h2>{sample === null ? 'Hottest stack' : `Sample ${sample + 1} of ${total}`}</h2>
+        <h2>{sample === null ? say('Hottest stack') : say('Sample {n} of {total}', { n: sample + 1, total })}</h2>
         {sample === null ? null : (
           <button type="button" class="quiet" onClick={() => patch({ s: null })}>
-            Back to the hottest stack
+            {say('Back to the hottest stack')}
           </button>
         )}
         <span class="grow" />
@@ -188,18 +205,18 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
           type="button"
           class="quiet"
           aria-keyshortcuts="y"
-          onClick={() => void copy(asText(frames), 'Stack copied')}
+          onClick={() => void copy(asText(frames), say('Stack copied'))}
         >
-          Copy stack
+          {say('Copy stack')}
         </button>
       </div>
       <table class="stack">
-        <caption class="offscreen">Frames, innermost first</caption>
+        <caption class="offscreen">{say('Frames, innermost first')}</caption>
         <thead class="offscreen">
           <tr>
-            {sample === null ? <th scope="col">Samples</th> : null}
-            <th scope="col">Function</th>
-            <th scope="col">Place</th>
+            {sample === null ? <th scope="col">{say('Samples')}</th> : null}
+            <th scope="col">{say('Function')}</th>
+            <th scope="col">{say('Place')}</th>
           </tr>
         </thead>
         <tbody>
@@ -219,8 +236,10 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
                 <span class="fn">{frame.function}</span>
                 {sample === null && i === report.caller1 ? <span class="tag caller">Caller1</span> : null}
                 {sample === null && i === report.caller2 ? <span class="tag caller">Caller2</span> : null}
-                {frame.inlined ? <span class="tag">inlined</span> : null}
-                {i === middle ? <span class="tag hot">hot middle frame: always there, its callees vary</span> : null}
+                {frame.inlined ? <span class="tag">{say('inlined')}</span> : null}
+                {i === middle ? (
+                  <span class="tag hot">{say('hot middle frame: always there, its callees vary')}</span>
+                ) : null}
               </th>
               <td class="where">
                 <span class="image">{base(frame.image)}</span> <code>{place(frame)}</code>
@@ -229,7 +248,7 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
           ))}
         </tbody>
       </table>
-      {frames.length === 0 ? <p class="dim">Unwinding found no frame here.</p> : null}
+      {frames.length === 0 ? <p class="dim">{say('Unwinding found no frame here.')}</p> : null}
     </>
   );
 }
@@ -238,9 +257,17 @@ function Cost({ report }: { report: Report }): JSX.Element {
   const { cost } = report;
   return (
     <p class="dim small">
-      Watched by {report.gate}, threshold {duration(report.threshold_ms)}. Capturing took {cost.samples} samples; the
-      thread stood still for {nanoseconds(cost.stopped_max_ns)} at most, {nanoseconds(cost.stopped_sum_ns)} in all.
-      Received <Ago at={report.row.received_at} />.
+      {say(
+        'Watched by {gate}, threshold {threshold}. Capturing took {n} samples; the thread stood still for {most} at most, {all} in all.',
+        {
+          gate: report.gate,
+          threshold: duration(report.threshold_ms),
+          n: cost.samples,
+          most: nanoseconds(cost.stopped_max_ns),
+          all: nanoseconds(cost.stopped_sum_ns),
+        },
+      )}{' '}
+      {say('Received')} <Ago at={report.row.received_at} />
     </p>
   );
 }

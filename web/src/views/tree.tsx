@@ -1,11 +1,13 @@
 /* The call tree as a treegrid: the same frames as the flame graph, for the keyboard and for screen readers. */
+
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { lang, say } from '../lib/i18n';
 import { byHash, children, type Found, imageOf, nameOf, path, roleOf, shareOf, type Tree } from '../model/flame';
 import { duration, percent } from '../model/format';
 import { base } from '../model/name';
 import { selected } from './flame';
-import { Bar, LANG } from './parts';
+import { Bar } from './parts';
 
 /* Rows put on the page at most; deeper or further ones come as their parents are unfolded. */
 const MOST_ROWS = 500;
@@ -86,19 +88,24 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
   };
   return (
     <div class="scroll">
-      <table role="treegrid" class="tight calltree" aria-label="Call tree, callers above callees" onKeyDown={onKey}>
+      <table
+        role="treegrid"
+        class="tight calltree"
+        aria-label={say('Call tree, callers above callees')}
+        onKeyDown={onKey}
+      >
         <thead>
           <tr>
             <th scope="col" class="num">
-              Total
+              {say('Total')}
             </th>
             <th scope="col" class="num">
-              Share
+              {say('Share')}
             </th>
             <th scope="col" class="num mid-only">
-              Self
+              {say('Self')}
             </th>
-            <th scope="col">Function</th>
+            <th scope="col">{say('Function')}</th>
           </tr>
         </thead>
         <tbody ref={body}>
@@ -119,7 +126,7 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
         </tbody>
       </table>
       {rows.length >= MOST_ROWS ? (
-        <p class="dim">Only the first {MOST_ROWS} rows are shown; fold some to see the rest.</p>
+        <p class="dim">{say('Only the first {n} rows are shown; fold some to see the rest.', { n: MOST_ROWS })}</p>
       ) : null}
     </div>
   );
@@ -151,7 +158,7 @@ function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX
       <td class="num">{duration(tree.flame.value[i]!)}</td>
       <td class="num share">
         <Bar share={shareOf(tree, i)} kind={`r-${roleOf(tree, i)}`} />
-        {percent(shareOf(tree, i), LANG)}
+        {percent(shareOf(tree, i), lang.value)}
       </td>
       <td class="num mid-only">{tree.flame.self[i]! > 0 ? duration(tree.flame.self[i]!) : ''}</td>
       <td>
@@ -159,7 +166,7 @@ function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX
           <span class="twist" aria-hidden="true">
             {kids ? (open ? '▾' : '▸') : ''}
           </span>
-          <span class="fn">{i === 0 ? 'all' : nameOf(tree, i)}</span>{' '}
+          <span class="fn">{i === 0 ? say('all') : nameOf(tree, i)}</span>{' '}
           <span class="image">{base(imageOf(tree, i))}</span>
         </span>
       </td>

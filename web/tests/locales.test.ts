@@ -1,0 +1,34 @@
+// @vitest-environment node
+/* Every text of the pages has its translation, with the same values in it, and no translation is left over. */
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { KEYS } from '../src/lib/keys';
+import chinese from '../src/locales/zh-CN.json';
+
+const SOURCES = new URL('../src/', import.meta.url);
+
+async function sources(): Promise<string> {
+  const names = (await readdir(SOURCES, { recursive: true })).filter((name) => /(?<!\.test)\.tsx?$/.test(name));
+  return (await Promise.all(names.map((name) => readFile(new URL(name, SOURCES), 'utf8')))).join('\n');
+}
+
+const catalogue: Record<string, string> = chinese;
+const values = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+
+it('every text given to say(), and every key in the sheet, is in the catalogue', async () => {
+  const said = [...(await sources()).matchAll(/\bsay\(\s*'((?:[^'\\]|\\.)*)'/g)].map((match) =>
+    match[1]!.replace(/\\'/g, "'"),
+  );
+  const wanted = [...said, ...KEYS.flatMap((row) => [row.does, row.part])];
+  expect(wanted.filter((text) => catalogue[text] === undefined)).toEqual([]);
+  expect(said.length).toBeGreaterThan(100);
+});
+
+it('a translation has the values of the original', () => {
+  for (const [text, translated] of Object.entries(catalogue)) expect(values(translated), text).toEqual(values(text));
+});
+
+it('no translation is left over', async () => {
+  const all = await sources();
+  expect(Object.keys(catalogue).filter((text) => !all.includes(`'${text}'`))).toEqual([]);
+});
