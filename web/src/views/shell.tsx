@@ -61,7 +61,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
           aria-label={`${say('Language')}: ${LANGUAGES[lang.value]}`}
           onClick={() => choose(lang.value === 'en' ? 'zh-CN' : 'en')}
         >
-          <span aria-hidden="true">Aa</span> {LANGUAGES[lang.value]}
+          <Globe /> {LANGUAGES[lang.value]}
         </button>
         <button type="button" class="quiet" onClick={() => sheet.current?.showModal()}>
           <kbd>?</kbd> {say('Keys')}
@@ -88,6 +88,15 @@ function Mark(): JSX.Element {
     <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true">
       <path class="mark-line" d="M4 11h24M4 17h7m10 0h7M4 23h24" />
       <circle class="mark-dot" cx="16" cy="17" r="3" />
+    </svg>
+  );
+}
+
+function Globe(): JSX.Element {
+  return (
+    <svg class="globe" viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">
+      <circle cx="8" cy="8" r="7" />
+      <path d="M1 8h14M8 1c-5 5-5 9 0 14M8 1c5 5 5 9 0 14" />
     </svg>
   );
 }
