@@ -2,6 +2,7 @@
 /* Every text of the pages has its translation, with the same values in it, and no translation is left over. */
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { say } from '../src/lib/i18n';
 import { KEYS } from '../src/lib/keys';
 import chinese from '../src/locales/zh-CN.json';
 
@@ -13,7 +14,7 @@ async function sources(): Promise<string> {
 }
 
 const catalogue: Record<string, string> = chinese;
-const values = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+const values = (text: string) => [...text.matchAll(/\{(\w+)/g)].map((match) => match[1]).sort();
 
 it('every text given to say(), and every key in the sheet, is in the catalogue', async () => {
   const said = [...(await sources()).matchAll(/\bsay\(\s*'((?:[^'\\]|\\.)*)'/g)].map((match) =>
@@ -31,4 +32,11 @@ it('a translation has the values of the original', () => {
 it('no translation is left over', async () => {
   const all = await sources();
   expect(Object.keys(catalogue).filter((text) => !all.includes(`'${text}'`))).toEqual([]);
+});
+
+it('a noun follows its number', () => {
+  expect([1, 2].map((n) => say('{n|report|reports} in 24 h', { n }))).toEqual([
+    '1 report in 24 h',
+    '2 reports in 24 h',
+  ]);
 });

@@ -29,9 +29,10 @@ export function Histogram({ bins, lang }: { bins: readonly Bin[]; lang: string }
   const top = Math.max(...bins.map((bin) => bin.reports), 0);
   const mode = bins.find((bin) => bin.reports === top);
   const step = 300 / Math.max(bins.length, 1);
+  const width = Math.min(Math.max(step - 2, 1), 64);
   const label =
     mode && top > 0
-      ? say('Most hangs lasted {from} to {to}: {n} reports', {
+      ? say('Most hangs lasted {from} to {to}: {n|report|reports}', {
           from: duration(mode.from_ms),
           to: duration(mode.to_ms),
           n: count(top, lang),
@@ -45,7 +46,7 @@ export function Histogram({ bins, lang }: { bins: readonly Bin[]; lang: string }
           if (bin.reports === 0) return null;
           const height = Math.max(2, (bin.reports / top) * 66);
           return (
-            <rect key={bin.from_ms} x={i * step + 1} y={71 - height} width={Math.max(step - 2, 1)} height={height}>
+            <rect key={bin.from_ms} x={(i + 0.5) * step - width / 2} y={71 - height} width={width} height={height}>
               <title>{`${duration(bin.from_ms)} – ${duration(bin.to_ms)}: ${bin.reports}`}</title>
             </rect>
           );

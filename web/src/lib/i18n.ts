@@ -1,7 +1,7 @@
 /*
  * The page's language. A text is its own key: say('Drop {what}', { what }) is English as it stands, and another language
  * has a catalogue from English texts to its own, loaded when it is first needed. A text it lacks stays English; a test
- * sees to it that none is lacking.
+ * sees to it that none is lacking. {n|report|reports} is the value and the noun in the right number.
  */
 import { signal } from '@preact/signals';
 import { recall, remember } from './memory';
@@ -14,7 +14,10 @@ const catalogue = signal<Catalogue>({});
 
 export function say(text: string, values: Record<string, string | number> = {}): string {
   const found = catalogue.value[text] ?? text;
-  return found.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  return found.replace(/\{(\w+)(?:\|(\w+)\|(\w+))?\}/g, (whole, name: string, one?: string, many?: string) => {
+    const value = String(values[name] ?? whole);
+    return one === undefined ? value : `${value} ${value === '1' ? one : many}`;
+  });
 }
 
 export async function speak(wanted: Language): Promise<void> {

@@ -32,7 +32,7 @@ export function Apps(): JSX.Element {
                   <a href={`/${app.slug}`}>
                     <strong>{app.name || app.slug}</strong>
                     <span class="dim">
-                      {say('{n} reports in 24 h', { n: exact(app.reports_24h, lang.value) })}
+                      {say('{n|report|reports} in 24 h', { n: exact(app.reports_24h, lang.value) })}
                       {app.last_received_at ? (
                         <>
                           · {say('last')} <Ago at={app.last_received_at} />

@@ -110,7 +110,7 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
         <span role="status">
           {found.hits.length === 0
             ? say('not found')
-            : say('{n} frames, {share} of the time', {
+            : say('{n|frame|frames}, {share} of the time', {
                 n: exact(found.hits.length, lang.value),
                 share: percent(found.share, lang.value),
               })}
@@ -118,7 +118,10 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
       ) : null}
       <span class="grow" />
       <span class="dim">
-        {say('{time} in {n} reports', { time: duration(flame.value[0] ?? 0), n: exact(flame.reports, lang.value) })}
+        {say('{time} in {n|report|reports}', {
+          time: duration(flame.value[0] ?? 0),
+          n: exact(flame.reports, lang.value),
+        })}
         {flame.reports < flame.reports_total
           ? say(', the newest of {n}', { n: exact(flame.reports_total, lang.value) })
           : ''}

@@ -104,7 +104,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         <Tile
           label={say('Hangs')}
           value={count(feature.totals.hangs, lang.value)}
-          note={say('{n} reports', { n: exact(feature.totals.reports, lang.value) })}
+          note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
         />
         <Tile
           label={say('Half last longer than')}

@@ -43,7 +43,7 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
         <h1>{say('Issues')}</h1>
         {result.data ? (
           <p class="dim">
-            {say('{groups} groups · {issues} issues · {hangs} hangs · {time} lost', {
+            {say('{groups|group|groups} · {issues|issue|issues} · {hangs|hang|hangs} · {time} lost', {
               groups: exact(result.data.total, lang.value),
               issues: exact(result.data.features_total, lang.value),
               hangs: count(result.data.totals.hangs, lang.value),

@@ -111,8 +111,9 @@ function FirstReport({ app }: { app: string }): JSX.Element {
 
 function sampled(totals: Overview['totals']): string {
   const { reports, hangs } = totals;
-  if (Math.round(hangs) === reports) return say('{n} reports, every hang counted', { n: exact(reports, lang.value) });
-  return say('estimated from {n} reports', { n: exact(reports, lang.value) });
+  if (Math.round(hangs) === reports)
+    return say('{n|report|reports}, every hang counted', { n: exact(reports, lang.value) });
+  return say('estimated from {n|report|reports}', { n: exact(reports, lang.value) });
 }
 
 export function Tile(props: { href?: string; label: string; value: string; note: string }): JSX.Element {

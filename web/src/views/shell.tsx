@@ -136,7 +136,7 @@ function StatusLine({ app }: { app: string }): JSX.Element {
               {say('Data through')} <Moment at={data.range.as_of} seconds />
             </span>
           ) : null}
-          <span>{say('{n} reports in range', { n: exact(data.totals.reports, lang.value) })}</span>
+          <span>{say('{n|report|reports} in range', { n: exact(data.totals.reports, lang.value) })}</span>
           <span>
             {data.waiting === 0
               ? say('none waiting')
