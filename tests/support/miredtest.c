@@ -22,7 +22,7 @@
 static void run(const struct miredtest *mired, const char *const *flags, const char *port_file)
 {
     const char *argv[32] = {MIRE_BINARY_DIR "/server/mired",
-                            "serve",
+                            mired->role ? mired->role : "serve",
                             "--listen",
                             "127.0.0.1:0",
                             "--data-dir",
@@ -42,7 +42,7 @@ static void run(const struct miredtest *mired, const char *const *flags, const c
     _exit(127);
 }
 
-int miredtest_start(struct miredtest *mired, const char *const *flags)
+int miredtest_spawn(struct miredtest *mired, const char *const *flags)
 {
     char port_file[96];
     snprintf(port_file, sizeof port_file, "%s.port", mired->dir);
@@ -51,6 +51,24 @@ int miredtest_start(struct miredtest *mired, const char *const *flags)
     mired->pid = fork();
     if (mired->pid == 0)
         run(mired, flags, port_file);
+    return mired->pid > 0 ? 0 : -1;
+}
+
+int miredtest_run(struct miredtest *mired, const char *const *flags)
+{
+    int status = -1;
+    if (!miredtest_spawn(mired, flags))
+        waitpid(mired->pid, &status, 0);
+    mired->pid = 0;
+    return status;
+}
+
+int miredtest_start(struct miredtest *mired, const char *const *flags)
+{
+    char port_file[96];
+    snprintf(port_file, sizeof port_file, "%s.port", mired->dir);
+    if (miredtest_spawn(mired, flags))
+        return -1;
     for (int tick = 0; tick < READY_PATIENCE_S * 50; tick++) {
         unsigned port;
         FILE *file = fopen(port_file, "r");

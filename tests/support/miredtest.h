@@ -10,13 +10,20 @@
 #include <sys/types.h>
 
 struct miredtest {
+    const char *role; /* NULL: serve */
     char dir[64];
     pid_t pid;
     uint16_t port;
 };
 
-/* Start `mired serve` on `dir` (made if needed) with more flags (NULL-ended, may be NULL); waits until it is ready. */
+/* Start mired on `dir` (made if needed) with more flags (NULL-ended, may be NULL); waits until it serves. 0 or -1. */
 int miredtest_start(struct miredtest *mired, const char *const *flags);
+
+/* The same without waiting, for roles that do not serve. */
+int miredtest_spawn(struct miredtest *mired, const char *const *flags);
+
+/* Run it until it ends by itself; its wait status. */
+int miredtest_run(struct miredtest *mired, const char *const *flags);
 
 /* Send a signal and wait until it has ended; its wait status. */
 int miredtest_end(struct miredtest *mired, int signal);

@@ -1,0 +1,114 @@
+/*
+ * test_roles.c - `mired http` beside `mired work` on a database of their own, and what a client sees while it is away.
+ */
+#include "support/httptest.h"
+#include "support/miredtest.h"
+#include "support/pgtest.h"
+
+#include "pg/key.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct pg *pg;
+static char key[MIRE_KEY_TEXT];
+static struct miredtest http_role = {.role = "http"}, work_role = {.role = "work"};
+
+static int start(void **state)
+{
+    if (pgtest_start(state))
+        return -1;
+    pg = pgtest_database(4);
+    snprintf(http_role.dir, sizeof http_role.dir, "/tmp/mire-roles-h-%d", (int)getpid());
+    snprintf(work_role.dir, sizeof work_role.dir, "/tmp/mire-roles-w-%d", (int)getpid());
+    return pg_key_create(key, pg, "roles", "ingest", "");
+}
+
+static int stop(void **state)
+{
+    miredtest_end(&http_role, SIGTERM);
+    miredtest_end(&work_role, SIGTERM);
+    miredtest_remove(&http_role);
+    miredtest_remove(&work_role);
+    pg_close(pg);
+    return pgtest_stop(state);
+}
+
+static int64_t number(const char *sql)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    assert_int_equal(pg_query(&rows, tx, sql), 0);
+    return pg_int(rows, 0, 0);
+}
+
+static void migrating_by_hand_ends_and_finds_nothing_the_second_time(void **state)
+{
+    (void)state;
+    struct miredtest migrate = {.role = "migrate"};
+    const char *const flags[] = {"--database-url", pgtest_database_conninfo(), NULL};
+    int64_t before = number("SELECT count(*) FROM schema_migration");
+    snprintf(migrate.dir, sizeof migrate.dir, "/tmp/mire-roles-m-%d", (int)getpid());
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(miredtest_run(&migrate, flags), 0);
+    assert_int_equal(number("SELECT count(*) FROM schema_migration"), before);
+    miredtest_remove(&migrate);
+}
+
+static void what_http_takes_in_work_works_on(void **state)
+{
+    (void)state;
+    struct httptest http;
+    struct uuid id;
+    char body[4096];
+    const char *const flags[] = {"--database-url", pgtest_database_conninfo(), NULL};
+    assert_int_equal(miredtest_start(&http_role, flags), 0);
+    assert_int_equal(httptest_open(&http, http_role.port), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(httptest_report(&http, key, body, miredtest_report(body, sizeof body, &id)), 202);
+    httptest_close(&http);
+    assert_int_equal(number("SELECT count(*) FROM inbox"), 3);
+    assert_int_equal(miredtest_spawn(&work_role, flags), 0);
+    for (int tick = 0; number("SELECT count(*) FROM inbox") && tick < 500; tick++)
+        usleep(20000);
+    assert_int_equal(number("SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(number("SELECT (SELECT count(*) FROM hang) + (SELECT count(*) FROM unworked)"), 3);
+}
+
+static void while_the_database_is_away_the_answer_is_503(void **state)
+{
+    (void)state;
+    struct httptest http;
+    struct uuid id;
+    char body[4096];
+    pid_t postmaster = pgtest_postmaster();
+    assert_true(postmaster > 1);
+    assert_int_equal(kill(postmaster, SIGINT), 0);
+    for (int tick = 0; !kill(postmaster, 0) && tick < 500; tick++)
+        usleep(20000);
+    assert_int_equal(httptest_open(&http, http_role.port), 0);
+    assert_int_equal(httptest_report(&http, key, body, miredtest_report(body, sizeof body, &id)), 503);
+    assert_non_null(strstr(http.headers, "Retry-After: "));
+    assert_int_equal(httptest_send(&http, "GET /healthz HTTP/1.1\r\nHost: x\r\n", NULL, 0), 503);
+    assert_int_equal(httptest_send(&http, "GET /metrics HTTP/1.1\r\nHost: x\r\n", NULL, 0), 200);
+    assert_non_null(strstr(http.body, "mire_database_up 0"));
+    httptest_close(&http);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(migrating_by_hand_ends_and_finds_nothing_the_second_time),
+        cmocka_unit_test(what_http_takes_in_work_works_on),
+        cmocka_unit_test(while_the_database_is_away_the_answer_is_503),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
