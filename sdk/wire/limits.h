@@ -5,20 +5,21 @@
 #define MIRE_WIRE_LIMITS_H
 
 #define MIRE_WIRE_VERSION        1
-#define MIRE_WIRE_TEXT_MAX       4096u      /* characters of any text; paths are the longest (PATH_MAX) */
-#define MIRE_WIRE_IMAGES_MAX     4096u      /* a process with more modules than this has not been seen */
-#define MIRE_WIRE_FRAMES_MAX     65536u     /* distinct places; a hang has some hundreds */
-#define MIRE_WIRE_NODES_MAX      262144u    /* 4096 samples of 64 frames that share nothing */
-#define MIRE_WIRE_SAMPLES_MAX    4096u      /* one at_ms column; the ring thins long before */
-#define MIRE_WIRE_REPEAT_MAX     512u       /* deepest stack whose frames get a count */
-#define MIRE_WIRE_THREADS_MAX    1024u      /* other threads in one report */
-#define MIRE_WIRE_DURATION_MAX   604800000u /* ms, a week: what is longer is a sleeping machine */
-#define MIRE_WIRE_THRESHOLD_MAX  600000u    /* ms, ten minutes */
-#define MIRE_WIRE_PERIOD_MAX     60000u     /* ms between samples */
-#define MIRE_WIRE_INSTALL_LENGTH 32u        /* hex digits of the installation's identifier */
-#define MIRE_WIRE_ID_LENGTH      36u        /* characters of a report's UUID */
-#define MIRE_WIRE_BUILD_ID_MIN   4u         /* bytes */
-#define MIRE_WIRE_BUILD_ID_MAX   32u        /* bytes; a SHA-256 */
-#define MIRE_WIRE_DEPTH_MAX      16u        /* nesting a writer can open; a report of version 1 needs 5 */
+#define MIRE_WIRE_TEXT_MAX       4096u       /* characters of any text; paths are the longest (PATH_MAX) */
+#define MIRE_WIRE_IMAGES_MAX     4096u       /* a process with more modules than this has not been seen */
+#define MIRE_WIRE_FRAMES_MAX     65536u      /* distinct places; a hang has some hundreds */
+#define MIRE_WIRE_NODES_MAX      262144u     /* 4096 samples of 64 frames that share nothing */
+#define MIRE_WIRE_SAMPLES_MAX    4096u       /* one at_ms column; the ring thins long before */
+#define MIRE_WIRE_REPEAT_MAX     512u        /* deepest stack whose frames get a count */
+#define MIRE_WIRE_THREADS_MAX    1024u       /* other threads in one report */
+#define MIRE_WIRE_DURATION_MAX   604800000u  /* ms, a week: what is longer is a sleeping machine */
+#define MIRE_WIRE_THRESHOLD_MAX  600000u     /* ms, ten minutes */
+#define MIRE_WIRE_PERIOD_MAX     60000u      /* ms between samples */
+#define MIRE_WIRE_SYSCALL_MAX    2147483647u /* a system call's number is an int to the kernel */
+#define MIRE_WIRE_INSTALL_LENGTH 32u         /* hex digits of the installation's identifier */
+#define MIRE_WIRE_ID_LENGTH      36u         /* characters of a report's UUID */
+#define MIRE_WIRE_BUILD_ID_MIN   4u          /* bytes */
+#define MIRE_WIRE_BUILD_ID_MAX   32u         /* bytes; a SHA-256 */
+#define MIRE_WIRE_DEPTH_MAX      16u         /* nesting a writer can open; a report of version 1 needs 5 */
 
 #endif

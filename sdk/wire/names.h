@@ -79,6 +79,7 @@
 #define MIRE_NAME_WEIGHT_MS "weight_ms"
 #define MIRE_NAME_NODE      "node"
 #define MIRE_NAME_STATE     "state"
+#define MIRE_NAME_SYSCALL   "syscall"
 #define MIRE_NAME_RUN       "run"
 #define MIRE_NAME_REPEAT    "repeat"
 

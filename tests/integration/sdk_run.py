@@ -45,6 +45,7 @@ def check(report):
     assert len(frames["image"]) == len(frames["offset"]) == len(frames["found"])
     assert len(nodes["up"]) == len(nodes["frame"])
     assert len(samples["at_ms"]) == len(samples["weight_ms"]) == len(samples["node"]) == len(samples["state"])
+    assert len(samples["syscall"]) == len(samples["state"])
     assert all(image < len(report["images"]) for image in frames["image"])
     assert all(frame < len(frames["image"]) for frame in nodes["frame"])
     assert all(up <= row + 1 for row, up in enumerate(nodes["up"]))

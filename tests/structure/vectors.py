@@ -36,6 +36,7 @@ def rules_hold(report):
     return (len(frames["image"]) == len(frames["offset"]) == len(frames.get("found", frames["image"]))
             and node_count == len(nodes["frame"])
             and len(samples["at_ms"]) == len(samples["weight_ms"]) == len(samples["node"])
+            and len(samples.get("syscall", samples["node"])) == len(samples["node"])
             and all(image < len(report["images"]) for image in frames["image"])
             and all(frame < len(frames["image"]) for frame in nodes["frame"])
             and all(up <= row + 1 for row, up in enumerate(nodes["up"]))

@@ -71,6 +71,7 @@ static inline void box_sample(struct blackbox *box, uint64_t t_ns, uint64_t weig
     memset(sample, 0, sizeof(*sample));
     sample->t_ns = t_ns;
     sample->state = 'S';
+    sample->syscall = 35;
     for (; pc[sample->depth] && sample->depth < MIRE_DEPTH_MAX; sample->depth++) {
         sample->pc[sample->depth] = pc[sample->depth];
         sample->found[sample->depth] = sample->depth ? MIRE_FOUND_CFI : MIRE_FOUND_PC;

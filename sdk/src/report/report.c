@@ -221,6 +221,7 @@ static void write_samples(struct wire *wire, const struct draft *draft)
 {
     const struct ring *ring = &draft->box->ring;
     uint64_t column[MIRE_RING_SAMPLES];
+    int32_t syscalls[MIRE_RING_SAMPLES];
     char states[MIRE_RING_SAMPLES];
     uint64_t at = 0, weight, sum_ns = 0, sum_ms = 0;
 
@@ -234,6 +235,7 @@ static void write_samples(struct wire *wire, const struct draft *draft)
         column[i] = at;
         bool letter = (sample->state | 0x20) >= 'a' && (sample->state | 0x20) <= 'z';
         states[i] = letter ? (char)sample->state : '?';
+        syscalls[i] = sample->syscall < 0 ? -1 : sample->syscall;
     }
     mire__wire_u64_column(wire, MIRE_NAME_AT_MS, column, draft->sample_count);
     /* Rounded so that the sum is right: each takes what its forerunners' rounding left. */
@@ -246,6 +248,7 @@ static void write_samples(struct wire *wire, const struct draft *draft)
     mire__wire_u64_column(wire, MIRE_NAME_WEIGHT_MS, column, draft->sample_count);
     mire__wire_u32_column(wire, MIRE_NAME_NODE, draft->leaves, draft->sample_count);
     mire__wire_text(wire, MIRE_NAME_STATE, states, draft->sample_count);
+    mire__wire_i32_column(wire, MIRE_NAME_SYSCALL, syscalls, draft->sample_count);
     mire__wire_end(wire);
 }
 

@@ -124,6 +124,26 @@ static void print_hot(const struct resolved *doc)
     }
 }
 
+/* What the samples found the thread doing, in the order in which each was first seen. */
+static void print_states(const struct resolved *doc)
+{
+    printf("\nThread\n");
+    for (size_t i = 0; i < doc->sample_count; i++) {
+        const struct report_sample *sample = &doc->samples[i];
+        size_t before = 0, count = 0;
+        while (doc->samples[before].state != sample->state || doc->samples[before].syscall != sample->syscall)
+            before++;
+        if (before < i)
+            continue;
+        for (size_t k = i; k < doc->sample_count; k++)
+            count += doc->samples[k].state == sample->state && doc->samples[k].syscall == sample->syscall;
+        printf("   %5zu  state %c", count, sample->state);
+        if (sample->syscall >= 0)
+            printf(", in system call %d", sample->syscall);
+        putchar('\n');
+    }
+}
+
 struct tree {
     const struct resolved *doc;
     uint64_t *below;   /* per node, ms */
@@ -225,6 +245,7 @@ int cli_show(int argc, char **argv)
     if (good) {
         print_head(&shown);
         print_hot(&shown.doc);
+        print_states(&shown.doc);
         print_tree(&shown.arena, &shown.doc);
         print_images(&shown.report);
     }

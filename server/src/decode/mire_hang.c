@@ -48,7 +48,7 @@ static enum bind_outcome read_thread(struct bind *bind, void *out, uint32_t at)
 
 struct samples {
     uint32_t period_ms;
-    struct bind_column at_ms, weight_ms, node;
+    struct bind_column at_ms, weight_ms, node, syscall;
     const char *state;
 };
 
@@ -62,6 +62,8 @@ static enum bind_outcome check_samples(struct bind *bind, const struct samples *
         return bind_wrong_at(bind, MIRE_NAME_NODE, UNEQUAL);
     if (states && states != count)
         return bind_wrong_at(bind, MIRE_NAME_STATE, UNEQUAL);
+    if (s->syscall.known && s->syscall.count != count)
+        return bind_wrong_at(bind, MIRE_NAME_SYSCALL, UNEQUAL);
     for (const char *p = s->state; *p; p++)
         if (!(*p >= 'A' && *p <= 'Z') && !(*p >= 'a' && *p <= 'z') && *p != '?')
             return bind_wrong_at(bind, MIRE_NAME_STATE, "must be letters or ?");
@@ -79,6 +81,7 @@ static enum bind_outcome read_samples(struct bind *bind, struct report *report, 
         {REQUIRED(COLUMN(struct samples, weight_ms, MIRE_NAME_WEIGHT_MS, MIRE_WIRE_SAMPLES_MAX, 0, UINT64_MAX))},
         {REQUIRED(COLUMN(struct samples, node, MIRE_NAME_NODE, MIRE_WIRE_SAMPLES_MAX, 0, report->node_count - 1))},
         {TEXT(struct samples, state, MIRE_NAME_STATE)},
+        {COLUMN(struct samples, syscall, MIRE_NAME_SYSCALL, MIRE_WIRE_SAMPLES_MAX, -1, MIRE_WIRE_SYSCALL_MAX)},
     };
     struct samples s = {.state = ""};
     enum bind_outcome outcome = bind_object(bind, &s, at, fields, COUNT(fields));
@@ -91,8 +94,9 @@ static enum bind_outcome read_samples(struct bind *bind, struct report *report, 
     if (!rows)
         return MIRE_BIND_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        rows[i] = (struct report_sample){clip(s.at_ms.values[i]), clip(s.weight_ms.values[i]),
-                                         (uint32_t)s.node.values[i], s.state[0] ? s.state[i] : '?'};
+        rows[i] =
+            (struct report_sample){clip(s.at_ms.values[i]), clip(s.weight_ms.values[i]), (uint32_t)s.node.values[i],
+                                   s.state[0] ? s.state[i] : '?', s.syscall.known ? (int32_t)s.syscall.values[i] : -1};
     report->hang.period_ms = s.period_ms;
     report->hang.samples = rows;
     report->hang.sample_count = count;

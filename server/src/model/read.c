@@ -172,7 +172,7 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
 {
     struct columns {
         uint32_t period_ms;
-        struct bind_column at_ms, weight_ms, node, state;
+        struct bind_column at_ms, weight_ms, node, state, syscall;
     } c = {0};
     static const struct bind_field fields[] = {
         NUMBER(struct columns, period_ms, MIRE_BIND_U32, UINT32_MAX),
@@ -180,6 +180,12 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
         COLUMN(struct columns, weight_ms, UINT32_MAX),
         COLUMN(struct columns, node, UINT32_MAX),
         COLUMN(struct columns, state, 127),
+        {.name = "syscall",
+         .want = MIRE_BIND_COLUMN,
+         .offset = offsetof(struct columns, syscall),
+         .min = -1,
+         .max = INT32_MAX,
+         .items_max = ITEMS_MAX},
     };
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
@@ -189,13 +195,15 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
     struct report_sample *samples = arena_array(bind->arena, count, sizeof *samples);
     if (!samples)
         return MIRE_BIND_NO_MEMORY;
-    if (c.weight_ms.count != count || c.node.count != count || c.state.count != count)
+    if (c.weight_ms.count != count || c.node.count != count || c.state.count != count ||
+        (c.syscall.known && c.syscall.count != count))
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
         if (c.node.values[i] >= doc->node_count)
             return bind_wrong(bind, "sample %zu points nowhere", i);
         samples[i] = (struct report_sample){(uint32_t)c.at_ms.values[i], (uint32_t)c.weight_ms.values[i],
-                                            (uint32_t)c.node.values[i], (char)c.state.values[i]};
+                                            (uint32_t)c.node.values[i], (char)c.state.values[i],
+                                            c.syscall.known ? (int32_t)c.syscall.values[i] : -1};
     }
     doc->period_ms = c.period_ms;
     doc->samples = samples;

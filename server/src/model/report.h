@@ -86,7 +86,8 @@ struct report_sample {
     uint32_t at_ms; /* after the hang's beginning; never falling */
     uint32_t weight_ms;
     uint32_t node;
-    char state; /* scheduler's letter, '?' if unknown */
+    char state;      /* scheduler's letter, '?' if unknown */
+    int32_t syscall; /* number on device.arch of the system call it slept in; -1: in none, or unknown */
 };
 
 struct report_hot {

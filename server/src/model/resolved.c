@@ -61,6 +61,7 @@ static void write_samples(struct json_writer *w, const struct resolved *doc)
     COLUMN(w, "weight_ms", u64, doc->sample_count, s[i].weight_ms);
     COLUMN(w, "node", u64, doc->sample_count, s[i].node);
     COLUMN(w, "state", u64, doc->sample_count, (unsigned char)s[i].state);
+    COLUMN(w, "syscall", i64, doc->sample_count, s[i].syscall);
     json_write_close(w, '}');
 }
 

@@ -160,7 +160,8 @@ static void report_shares_outer_frames(void **state)
     box_sample(box, S(20), MIRE_NS_PER_S / 3, b);
     box_sample(box, S(15), MIRE_NS_PER_S / 3, a);
     assert_says(box, "\"nodes\":{\"up\":[1,1,1,2],\"frame\":[0,1,2,3]}");
-    assert_says(box, "\"at_ms\":[1000,2000,2000],\"weight_ms\":[1000,333,333],\"node\":[3,4,3],\"state\":\"SSS\"");
+    assert_says(box, "\"at_ms\":[1000,2000,2000],\"weight_ms\":[1000,333,333],\"node\":[3,4,3],\"state\":\"SSS\","
+                     "\"syscall\":[35,35,35]");
     assert_says(box, "\"hot\":{\"node\":3,\"run\":1,\"repeat\":[2,3,3]}");
     free(box);
 }
@@ -184,8 +185,9 @@ static void report_without_samples_has_no_hot_stack(void **state)
     char *text = json(box, NULL);
 
     (void)state;
-    assert_non_null(
-        strstr(text, "\"samples\":{\"period_ms\":50,\"at_ms\":[],\"weight_ms\":[],\"node\":[],\"state\":\"\"}"));
+    assert_non_null(strstr(
+        text,
+        "\"samples\":{\"period_ms\":50,\"at_ms\":[],\"weight_ms\":[],\"node\":[],\"state\":\"\",\"syscall\":[]}"));
     assert_null(strstr(text, "\"hot\""));
     free(text);
     free(box);

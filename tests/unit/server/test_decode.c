@@ -186,6 +186,25 @@ static void absent_fields_have_their_defaults(void **state)
     free(body);
 }
 
+static void samples_tell_the_system_call_they_slept_in(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "every-field", "report.json");
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    assert_int_equal(report.hang.samples[1].syscall, 202);
+    assert_int_equal(report.hang.samples[2].syscall, -1);
+    memcpy(strstr(body, "syscall"), "another", 7);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    assert_int_equal(report.hang.samples[1].syscall, -1);
+    arena_fini(&arena);
+    free(body);
+}
+
 static void a_text_with_a_nul_reads_as_text(void **state)
 {
     (void)state;
@@ -298,6 +317,7 @@ int main(void)
         cmocka_unit_test(every_valid_vector_is_read_as_it_says),
         cmocka_unit_test(every_invalid_vector_is_refused_where_it_says),
         cmocka_unit_test(absent_fields_have_their_defaults),
+        cmocka_unit_test(samples_tell_the_system_call_they_slept_in),
         cmocka_unit_test(a_text_with_a_nul_reads_as_text),
         cmocka_unit_test(compressed_bodies_are_read_and_cut_ones_refused),
         cmocka_unit_test(what_unpacks_to_too_much_is_refused),

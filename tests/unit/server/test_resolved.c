@@ -18,7 +18,7 @@ static const struct resolved_place places[] = {
     {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN},
 };
 static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1, 2}};
-static const struct report_sample samples[] = {{0, 50, 3, 'R'}, {50, 60, 4, '?'}, {50, 70, 0, 'D'}};
+static const struct report_sample samples[] = {{0, 50, 3, 'R', -1}, {50, 60, 4, '?', -1}, {50, 70, 0, 'S', 202}};
 static const uint32_t repeat[] = {2, 1, 2};
 static const struct resolved_thread threads[] = {{7, "worker", "busy", {900, true}, 1}, {8, "", "", {0, false}, 0}};
 static const struct resolved_fact facts[] = {{"OS", "linux 6.1"}};
@@ -79,7 +79,8 @@ static void a_document_comes_back_as_it_was(void **state)
     assert_int_equal(back.sample_count, 3);
     for (size_t i = 0; i < 3; i++)
         assert_true(back.samples[i].at_ms == samples[i].at_ms && back.samples[i].weight_ms == samples[i].weight_ms &&
-                    back.samples[i].node == samples[i].node && back.samples[i].state == samples[i].state);
+                    back.samples[i].node == samples[i].node && back.samples[i].state == samples[i].state &&
+                    back.samples[i].syscall == samples[i].syscall);
     assert_true(back.hot.node == 3 && back.hot.run == 1 && back.hot.depth == 3);
     assert_memory_equal(back.hot.repeat, repeat, sizeof repeat);
     assert_true(back.hot.caller1 == 1 && back.hot.caller2 == -1);
