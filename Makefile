@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/build/node/bin:$(PATH)
 MAKEFLAGS += --no-print-directory
 
 # Building for one preset: $(call build,PRESET[,--target T]).
-build = cmake --preset $(1) --log-level=WARNING && cmake --build --preset $(1) -j $(JOBS) $(2)
+build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
 .PHONY: all build test check asan tsan fuzz bench e2e fmt demo demo-once install clean help
@@ -26,7 +26,7 @@ all: build
 build:
 	@deploy/need.sh build web
 	@$(call build,$(PRESET))
-	@$(call build,$(PRESET),--target web)
+	@cmake --build --preset $(PRESET) --target web
 
 test: build
 	@deploy/need.sh test
