@@ -6,6 +6,8 @@
 #include "inbox/inbox.h"
 #include "model/resolved.h"
 #include "support/pgtest.h"
+#include "work/hand.h"
+#include "work/stages.h"
 #include "work/work.h"
 
 #include <setjmp.h>
@@ -14,6 +16,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,7 +224,7 @@ static void many_workers_count_each_report_once(void **state)
 }
 
 /* A process that works until it is killed. */
-static pid_t worker_process(void)
+static pid_t worker_process(const struct work_options *base)
 {
     pid_t pid = fork();
     if (pid)
@@ -229,7 +232,7 @@ static pid_t worker_process(void)
     struct pg *pg;
     struct pg_options options = {
         .conninfo = pgtest_database_conninfo(), .connections = 4, .wait_ms = 5000, .log = &quiet};
-    struct work_options work_options = MIRE_WORK_OPTIONS_INIT;
+    struct work_options work_options = *base;
     struct work *work;
     work_options.log = &quiet;
     if (pg_open(&pg, &options))
@@ -241,15 +244,32 @@ static pid_t worker_process(void)
         pause();
 }
 
+/* A directory with only files in it. */
+static void remove_dir(const char *path)
+{
+    char file[512];
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        (void)unlink(file);
+    }
+    closedir(dir);
+    assert_int_equal(rmdir(path), 0);
+}
+
 static void killed_anywhere_each_report_counts_once(void **state)
 {
     (void)state;
     enum { REPORTS = 120 };
     struct pg *pg = database();
+    char dir[] = "/tmp/mire-work-XXXXXX";
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    options.cache_dir = mkdtemp(dir);
     for (int i = 0; i < REPORTS; i++)
         (void)put(pg, false);
     for (int kills = 0; kills < 12; kills++) {
-        pid_t pid = worker_process();
+        pid_t pid = worker_process(&options);
         assert_true(pid > 0);
         usleep(30000 + 7000 * (useconds_t)kills);
         kill(pid, SIGKILL);
@@ -259,13 +279,121 @@ static void killed_anywhere_each_report_counts_once(void **state)
     drain(pg);
     for (int i = 0; number(pg, "SELECT count(*) FROM inbox") > 0; i++) { /* rows whose backend is not gone yet */
         assert_true(i < 500);
+        run(pg, "UPDATE inbox SET not_before = now()"); /* what was in hand waits some seconds */
         usleep(20000);
     }
     work_stop(work);
+    remove_dir(dir);
     assert_int_equal(number(pg, "SELECT count(*) FROM hang"), REPORTS);
     assert_int_equal(number(pg, "SELECT count(*) FROM hang_stack"), REPORTS);
     assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM version_hour"), REPORTS);
     assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    pg_close(pg);
+}
+
+static bool is_poison(const struct item *item)
+{
+    return !strcmp(item->report.app.version, "poison");
+}
+
+static void die(void)
+{
+    volatile int *volatile nowhere = NULL;
+    signal(SIGSEGV, SIG_DFL);
+    *nowhere = 1;
+}
+
+/* Dies by what a broken library does. */
+static int die_of_report(struct item *item)
+{
+    if (is_poison(item))
+        die();
+    return MIRE_STAGE_DONE;
+}
+
+static int die_of_debug_file(struct item *item)
+{
+    if (is_poison(item) && hand_module(item->hand, item->slot, (const uint8_t[]){0xde, 0xad}, 2))
+        die();
+    return MIRE_STAGE_DONE;
+}
+
+/* Put a report into the inbox that the poisoned stage dies of. */
+static void put_poison(struct pg *pg)
+{
+    size_t len;
+    char *body = vector(&len);
+    char text[MIRE_UUID_TEXT];
+    struct uuid id;
+    uuid_make(&id, clock_wall_us());
+    uuid_format(text, &id);
+    memcpy(strstr(body, "019aa1b2-c3d4-7e5f-8a6b-0123456789ab"), text, 36);
+    memcpy(strstr(body, "8.0.38"), "poison", 6);
+    struct inbox_row row = {id, 1, "mire", "identity", body, len};
+    assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
+    free(body);
+}
+
+/* Work in one process after another until the poisoned report is done or given up; returns how many died of it. */
+static int work_through(struct pg *pg, struct work_options *options, int (*poison)(struct item *item))
+{
+    struct stage stages[16];
+    char dir[] = "/tmp/mire-work-XXXXXX";
+    int deaths = 0;
+    stages[0] = work_stages[0];
+    stages[1] = (struct stage){"symbolicate", poison};
+    memcpy(stages + 2, work_stages + 1, (work_stage_count - 1) * sizeof *stages);
+    options->stages = stages;
+    options->stage_count = work_stage_count + 1;
+    options->cache_dir = mkdtemp(dir);
+    while (number(pg, "SELECT count(*) FROM inbox")) {
+        int status;
+        pid_t pid = worker_process(options);
+        assert_true(pid > 0);
+        for (int i = 0; waitpid(pid, &status, WNOHANG) == 0; i++) {
+            assert_true(i < 1000);
+            if (!number(pg, "SELECT count(*) FROM inbox"))
+                kill(pid, SIGKILL);
+            run(pg, "UPDATE inbox SET not_before = now()");
+            usleep(5000);
+        }
+        assert_true(WIFSIGNALED(status));
+        deaths += WTERMSIG(status) == SIGSEGV;
+        assert_true(deaths <= MIRE_INBOX_ATTEMPTS_MAX);
+    }
+    remove_dir(dir);
+    return deaths;
+}
+
+static void a_report_that_ends_the_process_is_given_up_and_blocks_nobody(void **state)
+{
+    (void)state;
+    enum { REPORTS = 60 };
+    struct pg *pg = database();
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    for (int i = 0; i < REPORTS; i++) {
+        if (i == REPORTS / 2)
+            put_poison(pg);
+        (void)put(pg, false);
+    }
+    assert_int_equal(work_through(pg, &options, die_of_report), MIRE_INBOX_ATTEMPTS_MAX);
+    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 1);
+    assert_int_equal(number(pg, "SELECT count(*) FROM unworked WHERE stage = 'symbolicate' AND reason LIKE '%ended%'"),
+                     1);
+    pg_close(pg);
+}
+
+static void a_debug_file_that_ends_the_process_is_left_alone(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    put_poison(pg);
+    assert_int_equal(work_through(pg, &options, die_of_debug_file), MIRE_HAND_SUSPECTS);
+    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), 1);
     assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
     pg_close(pg);
 }
@@ -279,6 +407,8 @@ int main(void)
         cmocka_unit_test(a_report_that_keeps_failing_is_given_up_after_its_attempts),
         cmocka_unit_test(many_workers_count_each_report_once),
         cmocka_unit_test(killed_anywhere_each_report_counts_once),
+        cmocka_unit_test(a_report_that_ends_the_process_is_given_up_and_blocks_nobody),
+        cmocka_unit_test(a_debug_file_that_ends_the_process_is_left_alone),
     };
     return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);
 }

@@ -74,6 +74,20 @@ int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_
     return rc;
 }
 
+int inbox_find(struct inbox_claim *claim, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT r.app_id, i.attempts FROM inbox i JOIN report r USING (slot, day, report_id)"
+                      " WHERE i.slot = $1 AND i.day = $2 AND i.report_id = $3 FOR UPDATE OF i",
+                      PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id));
+    if (rc || !pg_row_count(rows))
+        return rc;
+    claim->app_id = (int32_t)pg_int(rows, 0, 0);
+    claim->attempts = (int)pg_int(rows, 0, 1);
+    return 1;
+}
+
 int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim)
 {
     return pg_query(NULL, tx, "DELETE FROM inbox WHERE slot = $1 AND day = $2 AND report_id = $3", PG_INT2(claim->slot),

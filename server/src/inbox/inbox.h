@@ -56,6 +56,12 @@ struct inbox_claim {
  */
 int inbox_claim(struct inbox_claim *out, size_t cap, size_t *got_out, struct pg_tx *tx, struct arena *arena);
 
+/*
+ * Claim one report, due or not; fills in app_id and attempts of a claim that has slot, day and report_id, no more.
+ * Waits for whoever works on it. 1 claimed, 0 it is not in the inbox, below zero a fault.
+ */
+int inbox_find(struct inbox_claim *claim, struct pg_tx *tx);
+
 /* Its derived rows are written: remove it from the inbox. Same transaction as the claim. 0 or a fault. */
 int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim);
 

@@ -143,6 +143,8 @@ int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id
     *out = NULL;
     if (id_len > MIRE_SYMBOL_ID_MAX || (!id_len && !symbols->options.local_images))
         return 0;
+    if (symbols->options.admit && !symbols->options.admit(symbols->options.admit_context, id, id_len))
+        return 0;
     struct entry *entry = take(symbols, id, id_len, path);
     if (entry && !entry->module && now_ms - entry->found_ms >= symbols->options.retry_ms) {
         free_entry(entry);

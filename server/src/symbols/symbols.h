@@ -32,6 +32,13 @@ struct symbols_options {
     uint64_t retry_ms; /* for how long a module that was not found is not looked for */
 
     /*
+     * Asked before a module is used, by symbols_find: false leaves it alone. NULL: every module may be used. It is in
+     * use until the next call.
+     */
+    bool (*admit)(void *context, const uint8_t *id, size_t id_len);
+    void *admit_context;
+
+    /*
      * The uploaded file of that build id: fills `path` (room: path_room bytes) with where it lies.
      * 1 found, 0 there is none, below zero a fault, which symbols_find returns. NULL: nothing is uploaded.
      */

@@ -11,8 +11,10 @@
 #include "symbolicate/symbolicate.h"
 
 struct item {
-    struct arena *arena;     /* emptied before each report */
-    struct pg_tx *tx;        /* the report's transaction */
+    struct arena *arena; /* emptied before each report */
+    struct pg_tx *tx;    /* the report's transaction */
+    struct hand *hand;
+    struct hand_slot *slot;  /* the worker's own */
     struct symbols *symbols; /* the worker's own */
     const struct rules *rules;
     uint64_t now_ms;

@@ -6,8 +6,10 @@
  *     unusable              undo, unworked, commit
  *     fault: away, raced    roll back, wait a little; the report is due again at once
  *     fault: anything else  undo, count the attempt, commit; unworked after the last attempt
+ *     nothing, ever again   the next process counts the attempt (hand.h)
  */
 #include "work/work.h"
+#include "work/hand.h"
 #include "work/stages.h"
 #include "work/unpack.h"
 
@@ -17,6 +19,7 @@
 #include "base/metric.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -36,11 +39,14 @@ struct worker {
     struct arena arena;
     struct symbols *symbols;
     struct unpack unpack;
+    struct hand_slot *slot;
 };
 
 struct work {
     struct work_options options;
     struct rules *rules;
+    struct hand hand;
+    pthread_rwlock_t turn; /* held for a report: shared, alone if it failed before */
     struct inbox_bell *bell;
     bool own_bell;
     _Atomic bool stopping; /* written by work_stop, read by workers; relaxed */
@@ -61,15 +67,18 @@ static void explain(struct item *item, int rc)
 }
 
 /* Run the stages. *failed_out: the stage that did not succeed. */
-static int run_stages(struct item *item, const char **failed_out)
+static int run_stages(const struct work *work, struct item *item, const char **failed_out)
 {
-    for (size_t i = 0; i < work_stage_count; i++) {
-        int rc = work_stages[i].run(item);
+    for (size_t i = 0; i < work->options.stage_count; i++) {
+        const struct stage *stage = &work->options.stages[i];
+        hand_stage(item->hand, item->slot, stage->name);
+        int rc = stage->run(item);
         if (rc) {
-            *failed_out = work_stages[i].name;
+            *failed_out = stage->name;
             return rc;
         }
     }
+    hand_stage(item->hand, item->slot, "commit");
     return 0;
 }
 
@@ -98,16 +107,40 @@ static int put_aside(struct work *work, struct item *item, const char *stage, in
     return 0;
 }
 
+/* A claimed report through the stages, to where it belongs, and commit. */
+static int finish_one(struct work *work, struct item *item, struct pg_tx **tx, uint64_t begun_ns)
+{
+    const char *stage = NULL;
+    int rc = pg_save(*tx);
+    if (rc)
+        return rc;
+    rc = run_stages(work, item, &stage);
+    if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED)
+        return rc;
+    bool done = !rc;
+    rc = done ? inbox_finish(*tx, &item->claim) : put_aside(work, item, stage, rc);
+    if (!rc)
+        rc = pg_commit(tx);
+    if (!rc && done) {
+        atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+        histogram_count(&work->seconds, clock_mono_ns() - begun_ns);
+    }
+    return rc;
+}
+
 /* One report. 1: there was one, 0: nothing is due, below zero: a fault, nothing has changed. */
 static int work_one(struct worker *worker)
 {
     struct work *work = worker->work;
     uint64_t begun_ns = clock_mono_ns();
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    struct item item = {
-        .arena = &worker->arena, .symbols = worker->symbols, .rules = work->rules, .now_ms = begun_ns / 1000000};
+    struct item item = {.arena = &worker->arena,
+                        .hand = &work->hand,
+                        .slot = worker->slot,
+                        .symbols = worker->symbols,
+                        .rules = work->rules,
+                        .now_ms = begun_ns / 1000000};
     size_t got = 0;
-    const char *stage = NULL;
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, work->options.pg, MIRE_PG_WRITE);
     if (!rc)
@@ -115,23 +148,15 @@ static int work_one(struct worker *worker)
     if (rc || !got)
         return rc;
     item.tx = worker->unpack.tx = tx;
-    rc = pg_save(tx);
-    if (rc)
-        return rc;
-    rc = run_stages(&item, &stage);
-    if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED)
-        return rc;
-    bool done = !rc;
-    rc = done ? inbox_finish(tx, &item.claim) : put_aside(work, &item, stage, rc);
-    if (!rc)
-        rc = pg_commit(&tx);
-    if (rc)
-        return rc;
-    if (done) {
-        atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
-        histogram_count(&work->seconds, clock_mono_ns() - begun_ns);
-    }
-    return 1;
+    if (item.claim.attempts)
+        pthread_rwlock_wrlock(&work->turn);
+    else
+        pthread_rwlock_rdlock(&work->turn);
+    hand_take(&work->hand, worker->slot, &item.claim);
+    rc = finish_one(work, &item, &tx, begun_ns);
+    hand_drop(&work->hand, worker->slot);
+    pthread_rwlock_unlock(&work->turn);
+    return rc ? rc : 1;
 }
 
 static void *worker_main(void *argument)
@@ -179,16 +204,25 @@ static int read_rules(struct rules **out, const struct work_options *options)
     return outcome == MIRE_RULES_OK ? 0 : outcome == MIRE_RULES_WRONG ? MIRE_FAULT_BROKEN : MIRE_FAULT_MEMORY;
 }
 
+static bool admit(void *context, const uint8_t *id, size_t id_len)
+{
+    struct worker *worker = context;
+    return hand_module(&worker->work->hand, worker->slot, id, id_len);
+}
+
 static int start_worker(struct work *work)
 {
     struct worker *worker = &work->workers[work->started];
     const struct work_options *options = &work->options;
     struct symbols_options symbols = MIRE_SYMBOLS_OPTIONS;
     worker->work = work;
+    worker->slot = hand_slot(&work->hand, (size_t)work->started);
     worker->unpack.cache_dir = options->cache_dir;
     symbols.dirs = options->symbol_dirs;
     symbols.dir_count = options->symbol_dir_count;
     symbols.local_images = options->local_images;
+    symbols.admit = admit;
+    symbols.admit_context = worker;
     symbols.uploaded = unpack_find;
     symbols.uploaded_context = &worker->unpack;
     arena_init(&worker->arena, ARENA_BYTES);
@@ -202,6 +236,27 @@ static int start_worker(struct work *work)
     return 0;
 }
 
+/* What the last process left in hand. Without the file reports are worked on all the same. */
+static int recover(struct work *work)
+{
+    const struct work_options *options = &work->options;
+    int rc = options->cache_dir ? hand_open(&work->hand, options->cache_dir) : 0;
+    if (rc)
+        log_event(options->log, MIRE_LOG_WARN, "work.in_hand", LOG_TEXT("dir", options->cache_dir),
+                  LOG_TEXT("reason", rc == 1 ? "another process has it" : strerror(errno)));
+    return hand_recover(&work->hand, options->pg, options->log);
+}
+
+/* Whoever waits to work alone comes next. */
+static void init_turn(struct work *work)
+{
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&work->turn, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
 int work_start(struct work **out, const struct work_options *options)
 {
     size_t threads = options->threads > 0 ? (size_t)options->threads : 1;
@@ -209,6 +264,11 @@ int work_start(struct work **out, const struct work_options *options)
     if (!work)
         return MIRE_FAULT_MEMORY;
     work->options = *options;
+    if (!options->stages) {
+        work->options.stages = work_stages;
+        work->options.stage_count = work_stage_count;
+    }
+    init_turn(work);
     work->seconds.first = 0.001;
     work->seconds.unit = 1e-9;
     work->bell = options->bell;
@@ -216,6 +276,8 @@ int work_start(struct work **out, const struct work_options *options)
     int rc = read_rules(&work->rules, options);
     if (!rc && work->own_bell)
         rc = inbox_bell_new(&work->bell);
+    if (!rc)
+        rc = recover(work);
     for (size_t i = 0; i < threads && !rc; i++)
         rc = start_worker(work);
     if (rc) {
@@ -239,6 +301,8 @@ void work_stop(struct work *work)
     }
     if (work->own_bell)
         inbox_bell_free(work->bell);
+    hand_close(&work->hand);
+    pthread_rwlock_destroy(&work->turn);
     rules_free(work->rules);
     free(work);
 }

@@ -7,6 +7,10 @@
  * all. Killed anywhere, the report is worked on again and counted once. A report that cannot be read goes to unworked
  * at once; one that fails otherwise is tried again later, a few times, and holds up no other.
  *
+ * A report whose processing ends the process is tried again after a pause like any that failed, and given up like it:
+ * what is in hand is kept in cache_dir (hand.h). Reports that failed before are worked on alone, so that no other is
+ * blamed for them.
+ *
  * Threads: each worker has its own connection, symbols and arena; they share the rule pack, which never changes.
  */
 #ifndef MIRE_WORK_WORK_H
@@ -18,6 +22,7 @@
 #include <stddef.h>
 
 struct log;
+struct stage;
 struct text;
 struct work;
 
@@ -31,6 +36,8 @@ struct work_options {
         *cache_dir; /* where uploaded debug files are unpacked; may be emptied at any time; NULL: they are not used */
     const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
+    const struct stage *stages; /* work_stages, or a test's own; NULL: work_stages */
+    size_t stage_count;
     bool local_images; /* also read the images' own paths on this machine, if the build ids are the same */
 };
 
