@@ -25,6 +25,7 @@ struct shown {
     struct report report;
     struct resolved doc;
     struct feature feature;
+    struct rules *rules;
 };
 
 static char *read_all(size_t *len_out, const char *path)
@@ -64,24 +65,26 @@ static bool decode(struct shown *shown, const char *path)
     }
 }
 
-static bool resolve(struct shown *shown)
+static bool resolve(struct shown *shown, const char *rules_path)
 {
     static const char *const dirs[] = {"/usr/lib/debug"};
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
     struct symbols *symbols;
-    struct rules *rules = NULL;
-    struct rules_fault fault;
+    struct rules_fault fault = {0};
     struct symbolicate_counts counts;
     options.dirs = dirs;
     options.dir_count = 1;
     options.local_images = true;
+    if (rules_load(&shown->rules, &fault, rules_path) != MIRE_RULES_OK) {
+        fprintf(stderr, "mire show: %s:%u: %s\n", rules_path, fault.line, fault.text);
+        return false;
+    }
     if (symbols_open(&symbols, &options))
         return false;
     int rc = symbolicate(&shown->doc, &counts, &shown->arena, symbols, &shown->report, 0);
     symbols_close(symbols);
-    if (!rc && !(rc = rules_builtin(&rules, &fault)))
-        rc = feature_find(&shown->feature, &shown->arena, &shown->doc, &shown->report, rules);
-    rules_free(rules);
+    if (!rc)
+        rc = feature_find(&shown->feature, &shown->arena, &shown->doc, &shown->report, shown->rules);
     if (rc)
         fprintf(stderr, "mire show: out of memory\n");
     return !rc;
@@ -107,8 +110,10 @@ static void print_head(const struct shown *shown)
         printf("%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
 }
 
-static void print_hot(const struct resolved *doc)
+static void print_hot(const struct shown *shown)
 {
+    const struct resolved *doc = &shown->doc;
+    char why[256];
     size_t at = 0;
     printf("\nHottest stack: %u samples in a row, of %zu\n", doc->hot.run, doc->sample_count);
     for (uint32_t node = doc->hot.node; node; node = doc->nodes[node].parent, at++) {
@@ -120,7 +125,8 @@ static void print_hot(const struct resolved *doc)
             printf("  %s:%u", place->file, place->line);
         else if (place->named)
             printf("  %s", place->image);
-        putchar('\n');
+        feature_explain(why, sizeof why, place, &shown->report, shown->rules);
+        printf("\n            - %s\n", why);
     }
 }
 
@@ -226,8 +232,10 @@ static void print_images(const struct report *report)
     }
 }
 
-static const char usage[] = "Usage: mire show FILE\n\n"
-                            "Print a report: JSON as it is, or compressed by zstd or gzip. - is standard input.\n";
+static const char usage[] = "Usage: mire show [--rules FILE] FILE\n\n"
+                            "Print a report: JSON as it is, or compressed by zstd or gzip. - is standard input.\n"
+                            "Below each frame of the hottest stack stands the rule that kept or skipped it; rules of\n"
+                            "--rules FILE are asked before the built-in ones, as by the setting rules of mired.\n";
 
 int cli_show(int argc, char **argv)
 {
@@ -235,20 +243,22 @@ int cli_show(int argc, char **argv)
         fputs(usage, stdout);
         return CLI_DONE;
     }
-    if (argc != 2) {
+    const char *rules_path = argc == 4 && !strcmp(argv[1], "--rules") ? argv[2] : NULL;
+    if (argc != 2 && !rules_path) {
         fputs(usage, stderr);
         return CLI_USAGE;
     }
     struct shown shown = {0};
     arena_init(&shown.arena, ARENA_BYTES);
-    bool good = decode(&shown, argv[1]) && resolve(&shown);
+    bool good = decode(&shown, argv[argc - 1]) && resolve(&shown, rules_path);
     if (good) {
         print_head(&shown);
-        print_hot(&shown.doc);
+        print_hot(&shown);
         print_states(&shown.doc);
         print_tree(&shown.arena, &shown.doc);
         print_images(&shown.report);
     }
+    rules_free(shown.rules);
     arena_fini(&shown.arena);
     return good ? CLI_DONE : CLI_FAILED;
 }

@@ -167,14 +167,17 @@ static void split_symbol_dirs(struct daemon *daemon)
 static int start_work(struct daemon *daemon)
 {
     split_symbol_dirs(daemon);
-    daemon->work_options = (struct work_options){.pg = daemon->pg,
-                                                 .bell = daemon->bell,
-                                                 .log = &daemon->log,
-                                                 .threads = (int)config_number(daemon->config, MIRE_SET_WORKERS),
-                                                 .cache_dir = daemon->cache_dir,
-                                                 .symbol_dirs = daemon->symbol_dirs,
-                                                 .symbol_dir_count = daemon->symbol_dir_count,
-                                                 .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};
+    daemon->work_options =
+        (struct work_options){.pg = daemon->pg,
+                              .bell = daemon->bell,
+                              .log = &daemon->log,
+                              .threads = (int)config_number(daemon->config, MIRE_SET_WORKERS),
+                              .cache_dir = daemon->cache_dir,
+                              .cache_max_bytes = (uint64_t)config_number(daemon->config, MIRE_SET_CACHE_MAX_MB) << 20,
+                              .rules_path = config_text(daemon->config, MIRE_SET_RULES),
+                              .symbol_dirs = daemon->symbol_dirs,
+                              .symbol_dir_count = daemon->symbol_dir_count,
+                              .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};
     return work_start(&daemon->work, &daemon->work_options);
 }
 

@@ -10,6 +10,7 @@
 #include "base/id.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 struct finding {
@@ -57,21 +58,46 @@ static const char *path_of(const struct report *report, const char *image)
     return image;
 }
 
+enum verdict { BY_RULE, BY_NAME_OF_PROGRAM, BY_DEFAULT, IN_NO_MODULE };
+
 /*
  * A rule, else the module: the program's own executable and what no rule calls system is app; an address outside all
  * modules is nobody's.
  */
-static enum rule_class classify(const struct finding *f, const struct rules *rules, const struct resolved_place *place)
+static enum verdict judge(struct rule_found *out, const struct resolved_place *place, const struct report *report,
+                          const struct rules *rules)
 {
-    const char *path = path_of(f->report, place->image);
-    const char *function = place->named ? place->function : "";
-    bool own = path[0] && !strcmp(path, f->report->process.path);
-    enum rule_class class = place->image[0] ? rules_classify(rules, path, function) : MIRE_CLASS_NONE;
-    if (own && class == MIRE_CLASS_SYSTEM)
-        class = MIRE_CLASS_APP;
-    if (class == MIRE_CLASS_NONE && place->image[0])
-        class = MIRE_CLASS_APP;
-    return class;
+    *out = (struct rule_found){.class = MIRE_CLASS_NONE};
+    if (!place->image[0])
+        return IN_NO_MODULE;
+    const char *path = path_of(report, place->image);
+    bool found = rules_find(out, rules, path, place->named ? place->function : "");
+    bool own = path[0] && !strcmp(path, report->process.path);
+    if (found && !(own && out->class == MIRE_CLASS_SYSTEM))
+        return BY_RULE;
+    out->class = MIRE_CLASS_APP;
+    return own ? BY_NAME_OF_PROGRAM : BY_DEFAULT;
+}
+
+void feature_explain(char *out, size_t room, const struct resolved_place *place, const struct report *report,
+                     const struct rules *rules)
+{
+    struct rule_found found;
+    switch (judge(&found, place, report, rules)) {
+    case BY_RULE:
+        snprintf(out, room, "%s: line %u of the %s pack %d, %s %s", rule_class_name(found.class), found.line,
+                 found.builtin ? "built-in" : "extra", found.version, found.module, found.function);
+        return;
+    case BY_NAME_OF_PROGRAM:
+        snprintf(out, room, "app: the program itself, no rule fits");
+        return;
+    case BY_DEFAULT:
+        snprintf(out, room, "app: no rule fits");
+        return;
+    case IN_NO_MODULE:
+        snprintf(out, room, "unknown: code outside all modules");
+        return;
+    }
 }
 
 static int classify_all(struct finding *f, const struct rules *rules)
@@ -84,7 +110,9 @@ static int classify_all(struct finding *f, const struct rules *rules)
     if (doc->place_count)
         memcpy(places, doc->places, doc->place_count * sizeof *places);
     for (size_t p = 0; p < doc->place_count; p++) {
-        f->classes[p] = classify(f, rules, &places[p]);
+        struct rule_found found;
+        (void)judge(&found, &places[p], f->report, rules);
+        f->classes[p] = found.class;
         places[p].role = rule_role(f->classes[p]);
     }
     doc->places = places;

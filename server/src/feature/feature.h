@@ -63,6 +63,14 @@ struct feature {
 int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules);
 
+/*
+ * Why a place was kept or passed over, in words: "system: rule 345 of the built-in pack 1, matching libc.so* / read".
+ *
+ *   out    always ended by NUL
+ */
+void feature_explain(char *out, size_t room, const struct resolved_place *place, const struct report *report,
+                     const struct rules *rules);
+
 /* The names in rows and API; static. */
 const char *category_name(enum hang_category category);
 const char *reason_name(enum hang_reason reason);

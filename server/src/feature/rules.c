@@ -3,6 +3,8 @@
  */
 #include "feature/rules.h"
 
+#include "base/scope.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +16,13 @@ struct rule {
     enum rule_class class;
     const char *module;
     const char *function;
+    unsigned line;
 };
 
 struct rules {
-    char *text; /* the rules point into it */
+    char *text;         /* the rules point into it */
+    struct rules *next; /* asked when none of these fits; NULL: this is the last */
+    bool builtin;
     int version;
     size_t count;
     struct rule rows[];
@@ -113,7 +118,7 @@ static enum rules_outcome parse_line(struct rules *rules, struct rules_fault *fa
         rules->version = (int)version;
         return MIRE_RULES_OK;
     }
-    struct rule rule = {class_of(first), second, rest};
+    struct rule rule = {class_of(first), second, rest, number};
     if (rule.class == MIRE_CLASS_NONE) {
         fault->line = number;
         snprintf(fault->text, sizeof fault->text, "no such class: %.60s", first);
@@ -166,29 +171,81 @@ enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, co
 
 enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault)
 {
-    return rules_parse(out, fault, rules_linux_c, rules_linux_c_len);
+    enum rules_outcome outcome = rules_parse(out, fault, rules_linux_c, rules_linux_c_len);
+    if (outcome == MIRE_RULES_OK)
+        (*out)->builtin = true;
+    return outcome;
+}
+
+static enum rules_outcome parse_file(struct rules **out, struct rules_fault *fault, const char *path)
+{
+    MIRE_SCOPED(free_memory) char *text = malloc(MIRE_RULES_TEXT_MAX + 1);
+    MIRE_SCOPED(close_file) FILE *file = fopen(path, "re");
+    if (!text)
+        return MIRE_RULES_NO_MEMORY;
+    size_t len = file ? fread(text, 1, MIRE_RULES_TEXT_MAX + 1, file) : 0;
+    if (!file || ferror(file))
+        return wrong(fault, 0, "cannot be read");
+    return rules_parse(out, fault, text, len);
+}
+
+enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, const char *path)
+{
+    struct rules *first = NULL;
+    struct rules *builtin = NULL;
+    enum rules_outcome outcome = rules_builtin(&builtin, fault);
+    if (outcome == MIRE_RULES_OK && path && *path)
+        outcome = parse_file(&first, fault, path);
+    if (outcome != MIRE_RULES_OK) {
+        rules_free(builtin);
+        return outcome;
+    }
+    if (first)
+        first->next = builtin;
+    *out = first ? first : builtin;
+    return MIRE_RULES_OK;
 }
 
 void rules_free(struct rules *rules)
 {
-    if (rules)
+    while (rules) {
+        struct rules *next = rules->next;
         free(rules->text);
-    free(rules);
+        free(rules);
+        rules = next;
+    }
 }
 
 int rules_version(const struct rules *rules)
 {
-    return rules->version;
+    return rules->version + (rules->next ? rules->next->version : 0);
+}
+
+bool rules_find(struct rule_found *out, const struct rules *rules, const char *path, const char *function)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    for (; rules; rules = rules->next) {
+        for (size_t i = 0; i < rules->count; i++) {
+            const struct rule *rule = &rules->rows[i];
+            if (!glob_match(rule->module, strchr(rule->module, '/') ? path : base) ||
+                !glob_match(rule->function, function))
+                continue;
+            *out = (struct rule_found){rule->class, rule->module,   rule->function,
+                                       rule->line,  rules->builtin, rules->version};
+            return true;
+        }
+    }
+    return false;
 }
 
 enum rule_class rules_classify(const struct rules *rules, const char *path, const char *function)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    for (size_t i = 0; i < rules->count; i++) {
-        const struct rule *rule = &rules->rows[i];
-        if (glob_match(rule->module, strchr(rule->module, '/') ? path : base) && glob_match(rule->function, function))
-            return rule->class;
-    }
-    return MIRE_CLASS_NONE;
+    struct rule_found found;
+    return rules_find(&found, rules, path, function) ? found.class : MIRE_CLASS_NONE;
+}
+
+const char *rule_class_name(enum rule_class rule)
+{
+    return (unsigned)rule < MIRE_CLASS_COUNT ? classes[rule].name : "";
 }

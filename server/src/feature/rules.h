@@ -51,9 +51,15 @@ enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, co
 /* The pack built into the program (server/rules/linux-c.rules). */
 enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault);
 
+/*
+ * The built-in pack, with the rules of a file asked before its own; a NULL or empty path: the built-in one alone. A
+ * file that cannot be read is MIRE_RULES_WRONG at line 0.
+ */
+enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, const char *path);
+
 void rules_free(struct rules *rules);
 
-/* Version the pack gives itself, at least 1. It rises whenever answers change. */
+/* Version the pack gives itself, at least 1, plus that of the file before it. It rises whenever answers change. */
 int rules_version(const struct rules *rules);
 
 /*
@@ -63,6 +69,22 @@ int rules_version(const struct rules *rules);
  *   function  its name; "" if unknown
  */
 enum rule_class rules_classify(const struct rules *rules, const char *path, const char *function);
+
+/* The rule that decides. Texts are the pack's. */
+struct rule_found {
+    enum rule_class class;
+    const char *module;
+    const char *function;
+    unsigned line; /* of its file */
+    bool builtin;
+    int version; /* of its own pack */
+};
+
+/* As rules_classify, with the rule; false if none fits. */
+bool rules_find(struct rule_found *out, const struct rules *rules, const char *path, const char *function);
+
+/* Name of a class as in a pack, static; "" for MIRE_CLASS_NONE. */
+const char *rule_class_name(enum rule_class rule);
 
 /* What a class looks like in a stack. */
 enum role rule_role(enum rule_class rule);

@@ -48,14 +48,18 @@ static struct resolved_place *add_place(struct job *job)
     return &job->places[job->place_count++];
 }
 
-/* A place for an address nothing is known of, or only where its function begins (start, else 0). */
+/*
+ * A place for an address nothing is known of, or only where its function begins (start, else 0). Addresses outside all
+ * modules (code made at run time, mostly) differ from run to run, so they have one name for all.
+ */
 static int add_bare(struct job *job, const char *image, uint64_t offset, uint64_t start)
 {
     struct resolved_place *place = add_place(job);
     if (!place)
         return MIRE_FAULT_MEMORY;
     *place = (struct resolved_place){.image = image, .file = "", .offset = offset};
-    place->function = arena_printf(job->arena, "%s%s0x%" PRIx64, image, image[0] ? "+" : "", start ? start : offset);
+    place->function =
+        image[0] ? arena_printf(job->arena, "%s+0x%" PRIx64, image, start ? start : offset) : "[anonymous code]";
     job->unresolved++;
     return place->function ? 0 : MIRE_FAULT_MEMORY;
 }

@@ -6,12 +6,17 @@
 
 #include "pg/pg.h"
 
+struct log;
+
 struct unpack {
-    const char *cache_dir; /* NULL: nothing is unpacked */
-    struct pg_tx *tx;      /* the transaction to read in */
+    const char *cache_dir;    /* NULL: nothing is unpacked */
+    uint64_t cache_max_bytes; /* of all files in it; 0: no limit */
+    const struct log *log;
+    struct pg_tx *tx; /* the transaction to read in */
 };
 
-/* As symbols_options.uploaded; context is a struct unpack. A file is written aside, then renamed. */
+/* As symbols_options.uploaded; context is a struct unpack. A file is written aside, then renamed.
+ * Before one is unpacked, the files used longest ago go until it fits; it stays even if it is too big alone. */
 int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
 
 #endif

@@ -31,7 +31,6 @@
 #define PAUSE_MS     250  /* after the first fault in a row; doubles */
 #define PAUSE_MAX_MS 8000
 #define ARENA_BYTES  (512u << 20) /* of one report: its model, stacks and trees */
-#define RULES_BYTES  (1u << 20)
 
 struct worker {
     struct work *work;
@@ -184,24 +183,17 @@ static void *worker_main(void *argument)
 static int read_rules(struct rules **out, const struct work_options *options)
 {
     struct rules_fault fault = {0};
-    enum rules_outcome outcome;
-    if (!options->rules_path) {
-        outcome = rules_builtin(out, &fault);
-    } else {
-        MIRE_SCOPED(free_memory) char *text = malloc(RULES_BYTES);
-        MIRE_SCOPED(close_file) FILE *file = fopen(options->rules_path, "rb");
-        if (!text || !file) {
-            log_event(options->log, MIRE_LOG_ERROR, "work.rules", LOG_TEXT("path", options->rules_path),
-                      LOG_TEXT("reason", "cannot be read"));
-            return MIRE_FAULT_SYSTEM;
-        }
-        outcome = rules_parse(out, &fault, text, fread(text, 1, RULES_BYTES, file));
-    }
-    if (outcome == MIRE_RULES_WRONG)
+    switch (rules_load(out, &fault, options->rules_path)) {
+    case MIRE_RULES_OK:
+        return 0;
+    case MIRE_RULES_WRONG:
         log_event(options->log, MIRE_LOG_ERROR, "work.rules",
                   LOG_TEXT("path", options->rules_path ? options->rules_path : "built in"),
                   LOG_NUMBER("line", fault.line), LOG_TEXT("reason", fault.text));
-    return outcome == MIRE_RULES_OK ? 0 : outcome == MIRE_RULES_WRONG ? MIRE_FAULT_BROKEN : MIRE_FAULT_MEMORY;
+        return MIRE_FAULT_BROKEN;
+    default:
+        return MIRE_FAULT_MEMORY;
+    }
 }
 
 static bool admit(void *context, const uint8_t *id, size_t id_len)
@@ -218,6 +210,8 @@ static int start_worker(struct work *work)
     worker->work = work;
     worker->slot = hand_slot(&work->hand, (size_t)work->started);
     worker->unpack.cache_dir = options->cache_dir;
+    worker->unpack.cache_max_bytes = options->cache_max_bytes;
+    worker->unpack.log = options->log;
     symbols.dirs = options->symbol_dirs;
     symbols.dir_count = options->symbol_dir_count;
     symbols.local_images = options->local_images;

@@ -31,9 +31,10 @@ struct work_options {
     const struct log *log;
     struct inbox_bell *bell; /* rung when reports arrive; NULL: look once a second */
     int threads;             /* 1.. */
-    const char *rules_path;  /* a rule pack; NULL: the built-in one */
+    const char *rules_path;  /* rules asked before the built-in ones; NULL or "": none */
     const char
         *cache_dir; /* where uploaded debug files are unpacked; may be emptied at any time; NULL: they are not used */
+    uint64_t cache_max_bytes;       /* of debug files there; what was used longest ago goes first; 0: no limit */
     const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
     const struct stage *stages; /* work_stages, or a test's own; NULL: work_stages */
