@@ -1,16 +1,22 @@
 /*
  * reason.c - one vote a sample, weighted by its time:
  *
- *     state            innermost class before the first app frame     vote
- *     R  running       any                                            cpu, if the thread used the CPU more than hardly
- * at all; else as ?: the interruption itself woke it D  disk sleep    any                                            io
- *     S  sleeping      lock, io, sleep, wait                          that; otherwise unknown
- *     ?  not told      lock, io, sleep, wait                          that; otherwise cpu if the thread used the CPU
- *                                                                     most of the time, unknown if not
+ *     state           asleep in system call (syscalls.c)   vote
+ *     R  running                                           cpu, if the thread used the CPU more than hardly at all;
+ *                                                          else as below: the interruption itself woke it
+ *     D  disk sleep                                        io
+ *     other           futex                                lock or wait as the frames say, else lock
+ *                     reads, writes, sleeps, file locks    that
+ *                     waits for events or processes        what the frames say, else wait
+ *                     none, or not told                    what the frames say; else, if the state is not told, cpu
+ *                                                          if the thread used the CPU most of the time
+ *
+ * What the frames say is the class of the innermost one that is lock, io, sleep or wait, before the first app frame.
  *
  * Samples see only moments. If the thread spent most of the hang on the CPU, it is cpu whatever they say.
  */
 #include "feature/reason.h"
+#include "feature/syscalls.h"
 
 #define BUSY_PERCENT 60 /* of the hang on the CPU: most of it */
 #define IDLE_PERCENT 20 /* hardly any */
@@ -64,14 +70,35 @@ static bool hardly_on_cpu(const struct report *report)
     return percent >= 0 && percent < IDLE_PERCENT;
 }
 
+/* What the system call says that the thread sleeps in, with the help of the frames. */
+static enum hang_reason of_syscall(enum syscall_kind kind, enum hang_reason frames)
+{
+    switch (kind) {
+    case MIRE_SYSCALL_FUTEX:
+        return frames == MIRE_REASON_WAIT ? MIRE_REASON_WAIT : MIRE_REASON_LOCK;
+    case MIRE_SYSCALL_LOCK:
+        return MIRE_REASON_LOCK;
+    case MIRE_SYSCALL_IO:
+        return MIRE_REASON_IO;
+    case MIRE_SYSCALL_SLEEP:
+        return MIRE_REASON_SLEEP;
+    case MIRE_SYSCALL_WAIT:
+        return frames == MIRE_REASON_UNKNOWN ? MIRE_REASON_WAIT : frames;
+    case MIRE_SYSCALL_OTHER:
+        break;
+    }
+    return frames;
+}
+
 static enum hang_reason vote(const struct resolved *doc, const struct report *report, const enum rule_class *classes,
                              const struct report_sample *sample)
 {
-    enum hang_reason reason = of_stack(doc, classes, sample->node);
+    enum hang_reason frames = of_stack(doc, classes, sample->node);
     if (sample->state == 'R' && !hardly_on_cpu(report))
         return MIRE_REASON_CPU;
     if (sample->state == 'D')
         return MIRE_REASON_IO;
+    enum hang_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames);
     if (sample->state == '?' && reason == MIRE_REASON_UNKNOWN && mostly_on_cpu(report))
         return MIRE_REASON_CPU;
     return reason;

@@ -77,9 +77,10 @@ static void bad_values_are_counted(void **state)
     (void)state;
     char *environment[] = {config_variable, NULL};
     assert_int_equal(
-        load("workers = many\nlisten = here\nlocal_images = maybe\nlog_level = loud\nidle_s = 0\n", NULL, environment),
+        load("workers = many\nlisten = here\nlocal_images = maybe\nlog_level = loud\nidle_s = 0\nrules = /nowhere\n",
+             NULL, environment),
         0);
-    assert_int_equal(config_check(&config, NULL), 5);
+    assert_int_equal(config_check(&config, NULL), 6);
 }
 
 static void listen_reads_both_families(void **state)

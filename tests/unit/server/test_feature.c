@@ -31,6 +31,7 @@ static struct stacks *stacks_new(void)
     s->doc =
         (struct resolved){.places = s->places, .nodes = s->nodes, .samples = s->samples, .node_count = 1, .guess = ""};
     s->report.images = s->images;
+    s->report.device.arch = "x86_64";
     s->report.process.path = "/usr/bin/redis-server";
     s->report.hang.duration_ms = 3000;
     assert_int_equal(rules_builtin(&s->rules, &fault), MIRE_RULES_OK);
@@ -203,6 +204,7 @@ static void a_library_that_calls_back_is_a_boundary_without_symbols_too(void **s
     (void)state;
     struct stacks *s = stacks_new();
     sample(s, 50, 'S', "main" APP "+0x1" GLIB "+0x2" GLIB "on_open" APP "read_index" APP "+0x3" GLIB "syscall" LIBC);
+    s->samples[0].syscall = 202; /* futex */
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "read_index");
     assert_string_equal(f.caller2.function, "on_open");
@@ -245,6 +247,40 @@ static void disk_sleep_is_io_whatever_the_frames_say(void **state)
         sample(s, 50, 'D', TICK "on_open" APP "+0x99" LIBC);
     assert_int_equal(find(s).reason, MIRE_REASON_IO);
     stacks_free(s);
+}
+
+/* The reason of a stack asleep in a system call. */
+static enum hang_reason asleep(const char *arch, int32_t number, const char *stack)
+{
+    struct stacks *s = stacks_new();
+    s->report.device.arch = arch;
+    sample(s, 1000, 'S', stack);
+    s->samples[0].syscall = number;
+    enum hang_reason reason = find(s).reason;
+    stacks_free(s);
+    return reason;
+}
+
+static void a_system_call_tells_the_reason_without_symbols(void **state)
+{
+    (void)state;
+    static const char bare[] = "main@/opt/app +0x10@/opt/libbare.so";
+    assert_int_equal(asleep("x86_64", -1, bare), MIRE_REASON_UNKNOWN);
+    assert_int_equal(asleep("x86_64", 202, bare), MIRE_REASON_LOCK);
+    assert_int_equal(asleep("arm64", 98, bare), MIRE_REASON_LOCK);
+    assert_int_equal(asleep("arm", 240, bare), MIRE_REASON_LOCK);
+    assert_int_equal(asleep("x86", 240, bare), MIRE_REASON_LOCK);
+    assert_int_equal(asleep("vax", 202, bare), MIRE_REASON_UNKNOWN);
+    assert_int_equal(asleep("x86_64", 0, bare), MIRE_REASON_IO);
+    assert_int_equal(asleep("x86_64", 74, bare), MIRE_REASON_IO);
+    assert_int_equal(asleep("arm64", 115, bare), MIRE_REASON_SLEEP);
+    assert_int_equal(asleep("x86_64", 7, bare), MIRE_REASON_WAIT);
+    assert_int_equal(asleep("x86_64", 73, bare), MIRE_REASON_LOCK);
+    assert_int_equal(asleep("x86_64", 202, "main@/opt/app pthread_cond_wait@/lib/libc.so.6"), MIRE_REASON_WAIT);
+    assert_int_equal(asleep("x86_64", 202, "main@/opt/app g_mutex_lock@/lib/libglib-2.0.so.0 syscall@/lib/libc.so.6"),
+                     MIRE_REASON_LOCK);
+    assert_int_equal(asleep("x86_64", 202, "main@/opt/app g_cond_wait@/lib/libglib-2.0.so.0 syscall@/lib/libc.so.6"),
+                     MIRE_REASON_WAIT);
 }
 
 static void modules_without_symbols_have_a_feature_too(void **state)
@@ -362,6 +398,34 @@ static void bad_packs_are_refused_with_their_line(void **state)
     }
 }
 
+static void rules_of_a_file_come_before_the_built_in_ones(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mire-rules-XXXXXX";
+    struct rules *builtin;
+    struct rules *rules;
+    struct rules_fault fault = {0};
+    struct rule_found found;
+    FILE *file = fdopen(mkstemp(path), "w");
+    fputs("version 7\n# ours\ncontainer shop cart_*\napp libc.so* malloc\n", file);
+    fclose(file);
+    assert_int_equal(rules_builtin(&builtin, &fault), MIRE_RULES_OK);
+    assert_int_equal(rules_load(&rules, &fault, path), MIRE_RULES_OK);
+    assert_int_equal(rules_version(rules), 7 + rules_version(builtin));
+    assert_true(rules_find(&found, rules, "/opt/shop", "cart_find"));
+    assert_int_equal(found.class, MIRE_CLASS_CONTAINER);
+    assert_int_equal(found.line, 3);
+    assert_false(found.builtin);
+    assert_int_equal(rules_classify(rules, "/lib/libc.so.6", "malloc"), MIRE_CLASS_APP);
+    assert_true(rules_find(&found, rules, "/lib/libc.so.6", "calloc"));
+    assert_true(found.builtin);
+    rules_free(rules);
+    rules_free(builtin);
+    assert_int_equal(rules_load(&rules, &fault, "/nowhere"), MIRE_RULES_WRONG);
+    assert_int_equal(fault.line, 0);
+    remove(path);
+}
+
 static void the_first_rule_that_fits_decides(void **state)
 {
     (void)state;
@@ -396,6 +460,7 @@ int main(void)
         cmocka_unit_test(running_without_cpu_time_is_not_computing),
         cmocka_unit_test(a_lock_is_told_from_computing),
         cmocka_unit_test(disk_sleep_is_io_whatever_the_frames_say),
+        cmocka_unit_test(a_system_call_tells_the_reason_without_symbols),
         cmocka_unit_test(modules_without_symbols_have_a_feature_too),
         cmocka_unit_test(a_library_alone_is_named_if_nothing_better_is),
         cmocka_unit_test(no_stack_is_a_feature_of_its_own),
@@ -403,6 +468,7 @@ int main(void)
         cmocka_unit_test(keys_ignore_what_compilers_and_packagers_vary),
         cmocka_unit_test(repeats_count_samples_not_frames),
         cmocka_unit_test(bad_packs_are_refused_with_their_line),
+        cmocka_unit_test(rules_of_a_file_come_before_the_built_in_ones),
         cmocka_unit_test(the_first_rule_that_fits_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
