@@ -115,9 +115,12 @@ static void values_from_environment(const char *values[])
         [O_PERIOD] = "MIRE_PERIOD_MS",
     };
 
-    for (size_t i = O_SERVER; i <= O_PERIOD; i++)
-        if (!values[i] && getenv(names[i]) && getenv(names[i])[0])
-            values[i] = getenv(names[i]);
+    for (size_t i = O_SERVER; i <= O_PERIOD; i++) {
+        const char *value = getenv(names[i]);
+
+        if (!values[i] && value && *value)
+            values[i] = value;
+    }
 }
 
 /* -1: go on; else what to exit with. */

@@ -62,7 +62,7 @@ class LibraryTest(unittest.TestCase):
             begin = time.monotonic()
             done = self.run_app("http://127.0.0.1:%d" % silent.getsockname()[1])
             self.assertEqual(done.stdout, STARTED.replace("flush MIRE_OK", "flush MIRE_E_TIMEOUT"))
-            self.assertLess(time.monotonic() - begin, 12.5)
+            self.assertLess(time.monotonic() - begin, 25)
         # The hang, and the watched thread's wait in mire_flush, which is one too.
         self.assertEqual(len(self.waiting()), 2)
 

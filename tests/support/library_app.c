@@ -1,5 +1,5 @@
 /*
- * library_app.c - an app that links libmire: starts it, hangs for 400 ms, flushes, says what the calls answered.
+ * library_app.c - an app that links libmire: starts it, hangs for 800 ms, flushes, says what the calls answered.
  *
  *     library_app URL KEY STORE
  */
@@ -17,7 +17,7 @@ static void print_log(void *context, enum mire_log_level level, const char *text
 
 int main(int argc, char **argv)
 {
-    const struct timespec long_turn = {.tv_nsec = 400000000};
+    const struct timespec long_turn = {.tv_nsec = 800000000};
     mire_options *options = mire_options_new();
 
     if (argc != 4)
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     mire_options_set_channel(options, "gray");
     mire_options_set_server(options, argv[1], argv[2]);
     mire_options_set_store(options, argv[3]);
-    mire_options_set_threshold_ms(options, 100);
+    mire_options_set_threshold_ms(options, 400);
     mire_options_set_period_ms(options, 10);
     mire_options_set_sampling(options, 1);
     mire_options_set_log(options, print_log, NULL);

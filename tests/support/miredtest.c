@@ -21,14 +21,11 @@
 
 static void run(const struct miredtest *mired, const char *const *flags, const char *port_file)
 {
-    const char *argv[32] = {MIRE_BINARY_DIR "/server/mired",
-                            mired->role ? mired->role : "serve",
-                            "--listen",
-                            "127.0.0.1:0",
-                            "--data-dir",
-                            mired->dir,
-                            "--port-file",
-                            port_file};
+    static const char program[] = MIRE_BINARY_DIR "/server/mired";
+    const char *argv[32] = {program,       mired->role ? mired->role : "serve",
+                            "--listen",    "127.0.0.1:0",
+                            "--data-dir",  mired->dir,
+                            "--port-file", port_file};
     char log_path[96];
     int at = 8;
     while (flags && *flags && at < 31)

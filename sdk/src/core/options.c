@@ -103,9 +103,9 @@ static bool is_web_address(const char *url)
 
 enum mire_err mire_options_set_server(mire_options *options, const char *url, const char *key)
 {
-    if (!options || !is_fit(url, MIRE_URL_BYTES, is_not_graphic) || !is_fit(key, MIRE_KEY_BYTES, is_not_graphic))
+    if (!options || !url || !is_fit(key, MIRE_KEY_BYTES, is_not_graphic))
         return MIRE_E_ARG;
-    if (!is_web_address(url))
+    if (!is_fit(url, MIRE_URL_BYTES, is_not_graphic) || !is_web_address(url))
         return MIRE_E_ARG;
     mire__text_copy(options->server_url, sizeof(options->server_url), url);
     mire__text_copy(options->server_key, sizeof(options->server_key), key);

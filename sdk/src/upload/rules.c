@@ -60,18 +60,16 @@ static bool parse_date(uint64_t *at_ms_out, const char *text, uint64_t now_ms)
     int day, year, hour, minute, second, month, end = 0;
     int64_t wide_year;
 
-    if (sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &day, month_name, &year, &hour, &minute,
-               &second, &end) == 6 &&
+    if ((sscanf(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &day, month_name, &year, &hour, &minute,
+                &second, &end) == 6 ||
+         sscanf(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d%n", month_name, &day, &hour, &minute, &second, &year,
+                &end) == 6) &&
         end)
         wide_year = year;
     else if (sscanf(text, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d GMT%n", &day, month_name, &year, &hour, &minute,
                     &second, &end) == 6 &&
              end)
         wide_year = full_year(year, now_ms);
-    else if (sscanf(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d%n", month_name, &day, &hour, &minute, &second,
-                    &year, &end) == 6 &&
-             end)
-        wide_year = year;
     else
         return false;
     month = month_of(month_name);

@@ -83,6 +83,7 @@ static void choose(struct layout *l, uint32_t root, size_t max)
 
     sorting = l;
     qsort(l->order, count, sizeof *l->order, by_time);
+    sorting = NULL;
     uint32_t *left = l->left;
     for (size_t k = 0; k < count; k++) {
         uint32_t i = l->order[k], parent = l->flame->frames[i].parent;
@@ -133,6 +134,7 @@ static void bring_children_together(const struct layout *l, uint32_t *first, uin
     for (size_t i = 0; i < n; i++)
         if (first[i + 1] - first[i] > 1)
             qsort(child + first[i], first[i + 1] - first[i], sizeof *child, by_parent_and_time);
+    sorting = NULL;
 }
 
 static uint32_t use(uint32_t *seen, const char **table, size_t *count, uint32_t number, const char *text)

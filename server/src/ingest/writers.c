@@ -75,7 +75,7 @@ static void answer(struct ingest *ingest, struct queued *report, int rc)
     if (!rc) {
         uuid_format(id, &report->row.report_id);
         text_printf(&reply->text, "{\"report_id\":\"%s\"}", id);
-        rc = reply_json(reply, 202);
+        (void)reply_json(reply, 202);
         atomic_fetch_add_explicit(&ingest->accepted, 1, memory_order_relaxed);
     } else if (rc == MIRE_FAULT_SQL) {
         atomic_fetch_add_explicit(&ingest->refused_store, 1, memory_order_relaxed);

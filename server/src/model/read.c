@@ -83,7 +83,7 @@ static enum bind_outcome read_texts(struct places *places, struct bind *bind, ui
         if (member == offsetof(struct resolved_place, role))
             places->rows[i].role = role_of_name(text);
         else
-            memcpy((char *)&places->rows[i] + member, &text, sizeof text);
+            memcpy((char *)&places->rows[i] + member, &text, sizeof(const char *));
     }
     return outcome;
 }

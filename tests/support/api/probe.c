@@ -78,7 +78,6 @@ int main(int argc, char **argv)
 {
     char *line = NULL;
     size_t room = 0;
-    ssize_t len;
 
     if (argc != 3 || pgtest_start(NULL) != 0)
         return 2;
@@ -87,7 +86,7 @@ int main(int argc, char **argv)
     struct api api = {.pg = pg, .web_dir = argv[2], .now_us = now_us};
     printf("%s\n", pgtest_database_conninfo());
     fflush(stdout);
-    while ((len = getline(&line, &room, stdin)) > 0) {
+    while (getline(&line, &room, stdin) > 0) {
         line[strcspn(line, "\n")] = '\0';
         answer(&api, line);
     }

@@ -16,6 +16,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+/* A stall the machine itself causes must not reach the threshold; a hang of HANG_MS does for certain. */
+#define THRESHOLD_MS 300
+#define HANG_MS      600
+#define PATIENCE_MS  60000
+
 static mire_options *options_for(const char *dir)
 {
     mire_options *options = mire_options_new();
@@ -23,7 +28,7 @@ static mire_options *options_for(const char *dir)
     assert_non_null(options);
     assert_int_equal(mire_options_set_app(options, "test", "1.0"), MIRE_OK);
     assert_int_equal(mire_options_set_store(options, dir), MIRE_OK);
-    assert_int_equal(mire_options_set_threshold_ms(options, 100), MIRE_OK);
+    assert_int_equal(mire_options_set_threshold_ms(options, THRESHOLD_MS), MIRE_OK);
     assert_int_equal(mire_options_set_period_ms(options, 5), MIRE_OK);
     return options;
 }
@@ -59,6 +64,24 @@ static size_t sealed(const char *dir)
     count = mire__store_list(items, 16, store);
     mire__store_close(store);
     return count;
+}
+
+/* Until COUNT reports are sealed; NAP passes the time between two looks. */
+static void assert_sealed(const char *dir, size_t count, void (*nap)(void))
+{
+    for (int ms = 0; ms < PATIENCE_MS && sealed(dir) < count; ms += 10)
+        nap();
+    assert_int_equal(sealed(dir), count);
+}
+
+static void idle_nap(void)
+{
+    idle_ms(10);
+}
+
+static void busy_nap(void)
+{
+    busy_ms(10);
 }
 
 static void err_has_a_name_and_a_text_for_every_code(void **state)
@@ -199,9 +222,8 @@ static void hang_is_sealed_when_it_ends_and_waits_without_a_server(void **state)
 {
     assert_int_equal(start(*state), MIRE_OK);
     idle_ms(10);
-    busy_ms(300);
-    idle_ms(100);
-    assert_int_equal(sealed(*state), 1);
+    busy_ms(HANG_MS);
+    assert_sealed(*state, 1, idle_nap);
     assert_int_equal(mire_flush(20), MIRE_E_TIMEOUT);
     assert_int_equal(mire_stop(), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
@@ -211,7 +233,7 @@ static void hang_is_sealed_by_stop_while_it_goes_on(void **state)
 {
     assert_int_equal(start(*state), MIRE_OK);
     idle_ms(10);
-    busy_ms(300);
+    busy_ms(HANG_MS);
     assert_int_equal(mire_stop(), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
@@ -221,13 +243,12 @@ static void hang_is_seen_through_marks(void **state)
     assert_int_equal(start(*state), MIRE_OK);
     mire_loop_enter();
     mire_loop_leave();
-    busy_ms(300);
+    busy_ms(HANG_MS);
     assert_int_equal(sealed(*state), 0);
     mire_loop_enter();
-    busy_ms(300);
+    busy_ms(HANG_MS);
     mire_loop_leave();
-    busy_ms(100);
-    assert_int_equal(sealed(*state), 1);
+    assert_sealed(*state, 1, busy_nap);
     assert_int_equal(mire_stop(), MIRE_OK);
 }
 
@@ -239,7 +260,7 @@ static void installation_outside_the_sample_watches_nothing(void **state)
     assert_int_equal(mire_start(options), MIRE_OK);
     mire_options_free(options);
     idle_ms(10);
-    busy_ms(300);
+    busy_ms(HANG_MS);
     idle_ms(50);
     assert_int_equal(mire_flush(0), MIRE_OK);
     assert_int_equal(mire_stop(), MIRE_OK);
@@ -265,13 +286,13 @@ static int in_child(const char *dir, void (*act)(void))
 
 static void hang_and_be_killed(void)
 {
-    busy_ms(300);
+    busy_ms(HANG_MS);
     raise(SIGKILL);
 }
 
 static void hang_and_exit(void)
 {
-    busy_ms(300);
+    busy_ms(HANG_MS);
     exit(5);
 }
 
@@ -280,14 +301,14 @@ static void fork_and_hang(void)
     int status;
 
     if (fork() == 0) {
-        busy_ms(300); /* not watched yet */
+        busy_ms(HANG_MS); /* not watched yet */
         idle_ms(10);
-        busy_ms(300);
+        busy_ms(HANG_MS);
         idle_ms(100);
         exit(0);
     }
     /* Waiting for a child is no waiting call: it would be the parent's hang. */
-    for (int i = 0; i < 500 && waitpid(-1, &status, WNOHANG) == 0; i++)
+    while (waitpid(-1, &status, WNOHANG) == 0)
         idle_ms(10);
     exit(0);
 }
@@ -297,8 +318,7 @@ static void killed_process_is_reported_by_the_next_start(void **state)
     assert_int_equal(in_child(*state, hang_and_be_killed), SIGKILL);
     assert_int_equal(sealed(*state), 0);
     assert_int_equal(start(*state), MIRE_OK);
-    for (int i = 0; i < 100 && sealed(*state) == 0; i++)
-        idle_ms(10);
+    assert_sealed(*state, 1, idle_nap);
     assert_int_equal(mire_stop(), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
@@ -338,8 +358,8 @@ static void log_tells_of_a_server_that_is_not_there(void **state)
     assert_int_equal(mire_start(options), MIRE_OK);
     mire_options_free(options);
     idle_ms(10);
-    busy_ms(300);
-    for (int i = 0; i < 200 && heard.level == 0; i++)
+    busy_ms(HANG_MS);
+    for (int ms = 0; ms < PATIENCE_MS && heard.level == 0; ms += 10)
         idle_ms(10);
     assert_int_equal(heard.level, MIRE_LOG_WARNING);
     assert_int_equal(mire_stop(), MIRE_OK);

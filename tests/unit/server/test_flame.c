@@ -238,7 +238,8 @@ int main(void)
         cmocka_unit_test(a_full_tree_takes_no_more),
         cmocka_unit_test(a_deep_and_wide_tree_is_laid_out_quickly),
     };
-    unsigned seed = getenv("MIRE_SEED") ? (unsigned)atoi(getenv("MIRE_SEED")) : (unsigned)time(NULL);
+    const char *chosen = getenv("MIRE_SEED");
+    unsigned seed = chosen ? (unsigned)atoi(chosen) : (unsigned)time(NULL);
 
     print_message("MIRE_SEED=%u\n", seed);
     srand(seed);

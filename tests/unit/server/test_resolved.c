@@ -54,7 +54,7 @@ static void a_document_comes_back_as_it_was(void **state)
     struct resolved doc = document();
     struct resolved back;
     struct arena arena;
-    unsigned char *bytes;
+    unsigned char *bytes = NULL;
     size_t len;
     arena_init(&arena, 1 << 20);
     assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
@@ -96,9 +96,9 @@ static void what_is_no_document_is_refused(void **state)
 {
     (void)state;
     struct resolved doc = document();
-    struct resolved back;
+    struct resolved back = {.place_count = 1};
     struct arena arena;
-    unsigned char *bytes;
+    unsigned char *bytes = NULL;
     size_t len;
     arena_init(&arena, 64 << 20);
     assert_int_equal(resolved_encode(&bytes, &len, &doc), 0);
@@ -120,7 +120,7 @@ static int decode_changed(const char *from, const char *to)
     struct resolved doc = document();
     struct resolved back;
     struct arena arena;
-    unsigned char *bytes;
+    unsigned char *bytes = NULL;
     size_t len;
     char plain[8192] = "";
     char changed[8192] = "";
