@@ -54,7 +54,6 @@ class Probe:
         status, headers, body = self.ask(target)
         assert status == 200, (target, status, body[:400])
         assert headers["Content-Type"] == "application/json"
-        assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
         value = json.loads(body)
         for error in SCHEMAS[operation].iter_errors(value):
             raise AssertionError(f"{target}: {error.json_path}: {error.message}")
@@ -223,8 +222,31 @@ def lost(probe, w):
                     f"UPDATE hang_stack SET document = 'x' WHERE report_id = '{own[-2]}'"], check=True)
     flame = probe.get("getFlame", "/api/v1/apps/redis/issues/H-2/flame")
     assert (flame["reports"], flame["reports_total"]) == (len(own) - 2, len(own)), flame["reports"]
-    assert probe.ask(f"/api/v1/apps/redis/issues/H-2/reports/{own[-2]}")[0] == 500
+    assert flame["reports_unreadable"] == 2
+    for report in own[-2:]:
+        got = probe.get("getReport", f"/api/v1/apps/redis/issues/H-2/reports/{report}")
+        assert got["row"]["id"] == report and got["row"]["duration_ms"] > 0
+        assert got["samples"]["stacks"] == got["hot"]["frames"] == got["threads"] == [] and got["caller1"] is None
+        assert got["facts"][0]["name"] == "Stacks" and "cannot be read" in got["facts"][0]["value"], got["facts"]
     assert probe.ask("/i/H-2.md")[0] == 200
+
+
+def dropped(probe, w):
+    """Counters outlive reports: the answer says since when devices are known."""
+    whole = probe.get("listIssues", "/api/v1/apps/redis/issues")
+    cut = w.now - dt.timedelta(days=7)
+    kept = [h for h in w.select("redis", w.span(14)) if h["received_at"] >= cut]
+    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM hang WHERE received_at < '{cut.isoformat()}'"], check=True)
+    oldest, devices = twin.stamp(min(h["received_at"] for h in kept)), len({h["install"] for h in kept})
+    for operation, target in (("listIssues", "issues"), ("getOverview", "overview")):
+        got = probe.get(operation, "/api/v1/apps/redis/" + target)
+        assert got["totals"] == whole["totals"] | {"devices": devices}, got["totals"]
+        assert got["range"]["kept_from"] == oldest, got["range"]
+        assert "kept_from" not in probe.get(operation, f"/api/v1/apps/redis/{target}?t=24h")["range"]
+    own = [h for h in kept if h["issue_id"] == 1]
+    got = probe.get("getIssue", "/api/v1/apps/redis/issues/H-1")
+    assert got["feature"]["totals"]["devices"] == len({h["install"] for h in own})
+    assert got["range"]["kept_from"] == twin.stamp(min(h["received_at"] for h in own))
 
 
 def links(probe, w):
@@ -291,7 +313,7 @@ def main():
             status, _, body = probe.ask("/redis")
             assert status == 503 and b"make web" in body
 
-        run(scenario.world(), seed, web, [doors, links, lost, unbuilt, lambda p, _: files(p, web)])
+        run(scenario.world(), seed, web, [doors, links, lost, dropped, unbuilt, lambda p, _: files(p, web)])
         run(hostile(seed), seed, web)
     print(f"{checks} values agree")
 

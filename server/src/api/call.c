@@ -17,18 +17,6 @@
 static const char *const kinds[] = {"hang", "launch", "background", "killed", NULL};
 static const char *const states[] = {"open", "resolved", "ignored", NULL};
 
-void call_headers(struct reply *reply)
-{
-    reply_header(reply, "Content-Security-Policy",
-                 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-                 "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-                 "require-trusted-types-for 'script'; trusted-types 'none'");
-    reply_header(reply, "Referrer-Policy", "no-referrer");
-    reply_header(reply, "Cross-Origin-Opener-Policy", "same-origin");
-    reply_header(reply, "Cross-Origin-Resource-Policy", "same-origin");
-    reply_header(reply, "Permissions-Policy", "camera=(), microphone=(), geolocation=()");
-}
-
 void call_etag(struct request *request, struct reply *reply, const void *body, size_t len)
 {
     uint8_t hash[16];
@@ -202,7 +190,6 @@ int call_run(void *api, struct request *request, struct reply *reply, const stru
 {
     struct call call = {.api = api, .request = request, .reply = reply, .arena = request->arena};
 
-    call_headers(reply);
     json_write_begin(&call.json);
     int rc = answer(&call, kind);
     if (rc != 0) {

@@ -3,7 +3,7 @@
  *
  * call_run does what all have in common: it refuses query names that the operation does not know, begins a read-only
  * transaction, finds the app, reads the parameters of the view, lets `answer` write JSON, and makes the reply: ETag,
- * 304 where the client has it already, and the headers every answer carries.
+ * 304 where the client has it already.
  */
 #ifndef MIRE_API_CALL_H
 #define MIRE_API_CALL_H
@@ -53,9 +53,6 @@ int call_integer(int64_t *out, struct call *call, const char *name, int64_t low,
 
 /* Hash of path and query without cursor and limit: what a cursor belongs to. */
 uint64_t call_query_hash(const struct call *call);
-
-/* Headers every answer carries, and those that let caches keep it only with asking. */
-void call_headers(struct reply *reply);
 
 /* Set the ETag; when the client named it, turn the reply into 304. The body must be complete. */
 void call_etag(struct request *request, struct reply *reply, const void *body, size_t len);

@@ -14,7 +14,7 @@
 struct merging {
     struct flame *flame;
     struct arena arena;
-    int64_t reports;
+    int64_t reports, unreadable;
 };
 
 static void merging_fini(struct merging *m)
@@ -29,8 +29,10 @@ static int merge_one(void *context, double weight, const void *bytes, size_t len
     struct resolved doc;
 
     arena_reset(&m->arena);
-    if (resolved_decode(&doc, &m->arena, bytes, len) != 0)
-        return 0; /* of another version of the document, until it is made anew: counted as not merged */
+    if (resolved_decode(&doc, &m->arena, bytes, len) != 0) {
+        m->unreadable++;
+        return 0;
+    }
     int rc = flame_add(m->flame, &doc, weight);
     m->reports += rc == 0;
     return rc < 0 ? MIRE_FAULT_MEMORY : rc;
@@ -103,6 +105,7 @@ static int put_flame(struct call *call, struct merging *m, int64_t total, int64_
     json_write_text(w, "unit", "ms");
     json_write_i64(w, "reports", m->reports);
     json_write_i64(w, "reports_total", total);
+    json_write_i64(w, "reports_unreadable", m->unreadable);
     put_view(w, &view);
     json_write_close(w, '}');
     return 0;

@@ -83,6 +83,7 @@ static int answer_issue(struct call *call)
     struct json_writer *w = &call->json;
     struct issue_facts facts;
     struct feature *feature;
+    struct kept kept;
     size_t count;
     int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
@@ -90,10 +91,13 @@ static int answer_issue(struct call *call)
         return call_missing(call, "App %s has no issue H-%" PRId64 ".", call->slug, call->issue);
     if (rc == 0)
         rc = read_issue_facts(&facts, call->tx, &call->view, call->issue);
+    if (rc == 0)
+        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, &call->issue, 1, facts.reports);
     if (rc != 0)
         return rc;
+    feature->totals.devices = kept.devices.total;
     json_write_open(w, NULL, '{');
-    part_range(w, &call->view.span, facts.newest_us);
+    part_range_kept(w, &call->view.span, facts.newest_us, feature->first_hour_us, facts.oldest_us);
     part_feature(w, "feature", feature);
     json_write_i64(w, "p50_ms", facts.p50_ms);
     json_write_i64(w, "p95_ms", facts.p95_ms);

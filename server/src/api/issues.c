@@ -18,7 +18,7 @@ static int read_order(struct group_order *order, struct call *call)
 
     if (by && strcmp(by, "caller1") != 0 && strcmp(by, "category") != 0)
         return call_refuse(call, "by", "caller1, category");
-    order->by_category = by && strcmp(by, "category") == 0;
+    order->by = by && strcmp(by, "category") == 0 ? READ_BY_CATEGORY : READ_BY_CALLER1;
     sort = sort ? sort : "-impact";
     order->falling = *sort == '-';
     while (i < sizeof sorts / sizeof *sorts && strcmp(sorts[i], sort + order->falling) != 0)
@@ -60,24 +60,42 @@ static size_t shown(const struct group *g)
     return g->issue_count < MIRE_FEATURES_MAX ? g->issue_count : MIRE_FEATURES_MAX;
 }
 
-static void put_group(struct json_writer *w, const struct group *g, const struct feature *features)
+/* A group's line is the sum of its features' lines, unless not all of them are shown. */
+static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const struct group *g,
+                       const struct feature *features)
 {
+    if (shown(g) < g->issue_count)
+        return read_trend(trend, call->tx, &call->view, g->issues, g->issue_count);
+    memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
+    for (size_t i = 0; i < shown(g); i++)
+        for (int part = 0; part < MIRE_TREND_PARTS; part++)
+            trend[part] += features[i].trend[part];
+    return 0;
+}
+
+static int put_group(struct call *call, const struct group *g, const struct feature *features)
+{
+    struct json_writer *w = &call->json;
+    double trend[MIRE_TREND_PARTS];
+    int rc = group_trend(trend, call, g, features);
+
     json_write_open(w, NULL, '{');
     json_write_text(w, "key", g->key);
     json_write_text(w, "title", g->title);
     json_write_text(w, "image", g->image);
     part_totals(w, "totals", &g->totals);
-    part_trend(w, g->trend);
+    part_trend(w, trend);
     part_time(w, "last_seen_at", g->last_us);
     json_write_open(w, "features", '[');
     for (size_t i = 0; i < shown(g); i++)
         part_feature(w, NULL, &features[i]);
     json_write_close(w, ']');
     json_write_close(w, '}');
+    return rc;
 }
 
 /* The features of all groups of the page come in one go, in the groups' order. */
-static int put_groups(struct call *call, const struct group_page *page)
+static int put_groups(struct call *call, struct group_page *page, const struct devices *devices)
 {
     struct feature *features = NULL;
     size_t wanted = 0, count = 0, at = 0;
@@ -94,9 +112,13 @@ static int put_groups(struct call *call, const struct group_page *page)
         rc = read_features(&features, &count, call->tx, call->arena, &call->view, issues, wanted);
     if (rc == 0 && count != wanted)
         return MIRE_FAULT_BROKEN;
+    for (size_t i = 0; i < count; i++)
+        features[i].totals.devices = devices_of_issue(devices, features[i].issue);
     json_write_open(&call->json, "groups", '[');
-    for (size_t i = 0, first = 0; rc == 0 && i < page->count; first += shown(&page->groups[i++]))
-        put_group(&call->json, &page->groups[i], &features[first]);
+    for (size_t i = 0, first = 0; rc == 0 && i < page->count; first += shown(&page->groups[i++])) {
+        page->groups[i].totals.devices = devices_of_group(devices, page->groups[i].key);
+        rc = put_group(call, &page->groups[i], &features[first]);
+    }
     json_write_close(&call->json, ']');
     return rc;
 }
@@ -113,11 +135,30 @@ static int put_next(struct call *call, const struct group *last)
     return 0;
 }
 
+/* The page and the devices of all that match: those first when they decide what is on the page. */
+static int read_page(struct group_page *page, struct kept *kept, struct group_order *order, struct call *call)
+{
+    bool by_devices = order->sort == READ_SORT_DEVICES;
+    int64_t reports;
+    int rc = 0;
+
+    if (by_devices && (rc = read_report_count(&reports, call->tx, &call->view)) == 0)
+        rc = read_devices(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, reports);
+    order->devices = &kept->devices;
+    if (rc == 0)
+        rc = read_groups(page, call->tx, call->arena, &call->view, order);
+    if (rc == 0 && !by_devices)
+        rc = read_devices(kept, call->tx, call->arena, &call->view, order->by, NULL, 0, page->totals.reports);
+    page->totals.devices = kept->devices.total;
+    return rc;
+}
+
 static int answer_issues(struct call *call)
 {
     struct json_writer *w = &call->json;
     struct group_order order = {0};
     struct group_page page;
+    struct kept kept = {0};
     int64_t limit;
     int rc;
 
@@ -125,16 +166,16 @@ static int answer_issues(struct call *call)
         (rc = read_cursor(&order, call)))
         return rc;
     order.limit = (int)limit + 1;
-    if ((rc = read_groups(&page, call->tx, call->arena, &call->view, &order)))
+    if ((rc = read_page(&page, &kept, &order, call)))
         return rc;
     bool more = page.count > (size_t)limit;
     page.count -= more;
     json_write_open(w, NULL, '{');
-    part_range(w, &call->view.span, page.newest_us);
+    part_range_kept(w, &call->view.span, page.newest_us, page.first_hour_us, kept.oldest_us);
     json_write_i64(w, "total", page.groups_total);
     json_write_i64(w, "features_total", page.features_total);
     part_totals(w, "totals", &page.totals);
-    rc = put_groups(call, &page);
+    rc = put_groups(call, &page, &kept.devices);
     if (more && rc == 0)
         rc = put_next(call, &page.groups[page.count - 1]);
     else

@@ -108,13 +108,18 @@ static int answer_ticket(struct call *call, const char *slug)
 {
     struct issue_facts facts;
     struct feature *feature;
+    struct kept kept;
     size_t count;
     int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0)
         rc = count ? read_issue_facts(&facts, call->tx, &call->view, call->issue) : MIRE_FAULT_RACED;
     if (rc == 0)
+        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, &call->issue, 1, facts.reports);
+    if (rc == 0) {
+        feature->totals.devices = kept.devices.total;
         rc = put_ticket(call, feature, &facts, slug);
+    }
     if (rc != 0)
         return rc;
     call->reply->status = 200;

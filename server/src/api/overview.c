@@ -30,39 +30,20 @@ static int answer_apps(struct call *call)
     return rc;
 }
 
-static int put_versions(struct call *call)
+static void put_versions(struct json_writer *w, const struct sums *sums)
 {
-    struct json_writer *w = &call->json;
-    struct version_row *versions;
-    size_t count;
-    int rc = read_versions(&versions, &count, call->tx, call->arena, &call->view);
-
     json_write_open(w, "versions", '[');
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; i < sums->version_count; i++) {
         json_write_open(w, NULL, '{');
-        json_write_text(w, "version", versions[i].version);
-        part_time(w, "first_seen_at", versions[i].first_us);
-        part_counts(w, &versions[i].totals);
+        json_write_text(w, "version", sums->versions[i].version);
+        part_time(w, "first_seen_at", sums->versions[i].first_us);
+        part_counts(w, &sums->versions[i].totals);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
-    return rc;
 }
 
-static int put_series(struct call *call)
-{
-    int bucket_s = part_bucket_s(&call->view.span);
-    struct point *points;
-    size_t count;
-    int rc = read_series(&points, &count, call->tx, call->arena, &call->view, 0, bucket_s);
-
-    json_write_i64(&call->json, "bucket_s", bucket_s);
-    if (rc == 0)
-        part_series(&call->json, points, count);
-    return rc;
-}
-
-static int put_top(struct call *call)
+static int put_top(struct call *call, const struct devices *devices)
 {
     int64_t *issues;
     struct feature *top = NULL;
@@ -72,8 +53,10 @@ static int put_top(struct call *call)
     if (rc == 0 && count)
         rc = read_features(&top, &count, call->tx, call->arena, &call->view, issues, count);
     json_write_open(&call->json, "top", '[');
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        top[i].totals.devices = devices_of_issue(devices, top[i].issue);
         part_feature(&call->json, NULL, &top[i]);
+    }
     json_write_close(&call->json, ']');
     return rc;
 }
@@ -92,24 +75,31 @@ static int put_shares(struct call *call, const char *key, enum read_facet facet)
 static int answer_overview(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct totals totals;
-    int64_t newest_us, waiting, unworked;
-    int rc = read_totals(&totals, &newest_us, call->tx, &call->view);
+    int bucket_s = part_bucket_s(&call->view.span);
+    int64_t waiting, unworked;
+    struct kept kept = {0};
+    struct sums sums;
+    int rc = read_sums(&sums, call->tx, call->arena, &call->view, bucket_s);
 
+    if (rc == 0)
+        rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CATEGORY, NULL, 0, sums.totals.reports);
     if (rc == 0)
         rc = read_backlog(&waiting, &unworked, call->tx, &call->view);
     if (rc != 0)
         return rc;
+    sums.totals.devices = kept.devices.total;
     json_write_open(w, NULL, '{');
-    part_range(w, &call->view.span, newest_us);
-    part_totals(w, "totals", &totals);
+    part_range_kept(w, &call->view.span, kept.newest_us, sums.first_hour_us, kept.oldest_us);
+    part_totals(w, "totals", &sums.totals);
     json_write_i64(w, "waiting", waiting);
     json_write_i64(w, "unworked", unworked);
-    if ((rc = put_shares(call, "categories", READ_BY_KIND)) || (rc = put_versions(call)) || (rc = put_series(call)) ||
-        (rc = put_top(call)))
-        return rc;
+    part_shares(w, "categories", sums.kinds, sums.kind_count);
+    put_versions(w, &sums);
+    json_write_i64(w, "bucket_s", bucket_s);
+    part_series(w, sums.points, sums.point_count);
+    rc = put_top(call, &kept.devices);
     json_write_close(w, '}');
-    return 0;
+    return rc;
 }
 
 static int answer_facets(struct call *call)

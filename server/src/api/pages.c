@@ -133,7 +133,6 @@ int get_asset(void *context, struct request *request, struct reply *reply)
     const struct api *api = context;
     const char *name = request->path + 1;
 
-    call_headers(reply);
     if (!api->web_dir || !name_is_safe(name))
         return no_such_file(request, reply);
     int rc = send_file(api, request, reply, name, "public, max-age=31536000, immutable");
@@ -149,7 +148,6 @@ int get_page(void *context, struct request *request, struct reply *reply)
     const char *name = request->path + 1;
     bool is_file = !strchr(name, '/') && strchr(name, '.');
 
-    call_headers(reply);
     if (is_file && (!api->web_dir || !name_is_safe(name)))
         return no_such_file(request, reply);
     int rc = api->web_dir ? send_file(api, request, reply, is_file ? name : "index.html", "no-cache") : 1;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HOUR_US  INT64_C(3600000000)
 #define HOURLY_S (73 * 3600) /* three days, widened to whole hours, are drawn by the hour */
 
 void part_time(struct json_writer *w, const char *key, int64_t wall_us)
@@ -17,13 +18,21 @@ void part_time(struct json_writer *w, const char *key, int64_t wall_us)
     json_write_text(w, key, text);
 }
 
-void part_range(struct json_writer *w, const struct span *span, int64_t newest_us)
+void part_range_kept(struct json_writer *w, const struct span *span, int64_t newest_us, int64_t first_hour_us,
+                     int64_t oldest_us)
 {
     json_write_open(w, "range", '{');
     part_time(w, "from", span->from_s * 1000000);
     part_time(w, "to", span->to_s * 1000000);
     part_time(w, "as_of", newest_us ? newest_us : span->from_s * 1000000);
+    if (first_hour_us && (!oldest_us || oldest_us >= first_hour_us + HOUR_US))
+        part_time(w, "kept_from", oldest_us ? oldest_us : span->to_s * 1000000);
     json_write_close(w, '}');
+}
+
+void part_range(struct json_writer *w, const struct span *span, int64_t newest_us)
+{
+    part_range_kept(w, span, newest_us, 0, 0);
 }
 
 void part_counts(struct json_writer *w, const struct totals *t)

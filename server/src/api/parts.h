@@ -13,6 +13,15 @@ void part_time(struct json_writer *w, const char *key, int64_t wall_us);
 /* Range. newest_us 0: nothing is counted, as_of is the beginning. */
 void part_range(struct json_writer *w, const struct span *span, int64_t newest_us);
 
+/*
+ * Range, and since when devices and single reports in it are known, if counters reach further back.
+ *   first_hour_us  hour of the oldest counter
+ *   oldest_us      receipt of the oldest report that is kept
+ * Both 0 if there is none.
+ */
+void part_range_kept(struct json_writer *w, const struct span *span, int64_t newest_us, int64_t first_hour_us,
+                     int64_t oldest_us);
+
 /* Totals; without devices where only counters were asked. */
 void part_totals(struct json_writer *w, const char *key, const struct totals *totals);
 void part_counts(struct json_writer *w, const struct totals *totals);

@@ -221,7 +221,18 @@ static int put_report(struct call *call, const struct report_place *place, const
 struct decoding {
     struct resolved doc;
     struct arena *arena;
-    bool found;
+};
+
+/* A report whose stacks cannot be read still has its row: empty stacks, and a fact that says why. */
+static const struct resolved unreadable = {
+    .guess = "",
+    .thread = {.name = ""},
+    .node_count = 1,
+    .nodes = &(const struct resolved_node){0},
+    .hot = {.caller1 = -1, .caller2 = -1},
+    .fact_count = 1,
+    .facts =
+        &(const struct resolved_fact){"Stacks", "cannot be read: they are gone, damaged or of another version of Mire"},
 };
 
 static int decode_one(void *context, double weight, const void *bytes, size_t len)
@@ -229,8 +240,9 @@ static int decode_one(void *context, double weight, const void *bytes, size_t le
     struct decoding *d = context;
 
     (void)weight;
-    d->found = true;
-    return resolved_decode(&d->doc, d->arena, bytes, len) == 0 ? 0 : MIRE_FAULT_BROKEN;
+    if (resolved_decode(&d->doc, d->arena, bytes, len) != 0)
+        d->doc = unreadable;
+    return 0;
 }
 
 static int pick_of(enum read_pick *pick, struct uuid *id, const char *name)
@@ -249,7 +261,7 @@ static int pick_of(enum read_pick *pick, struct uuid *id, const char *name)
 static int answer_report(struct call *call)
 {
     const char *name = request_param(call->request, 2);
-    struct decoding decoding = {.arena = call->arena};
+    struct decoding decoding = {.doc = unreadable, .arena = call->arena};
     struct report_place place;
     enum read_pick pick;
     struct uuid id;
@@ -264,8 +276,6 @@ static int answer_report(struct call *call)
         rc = read_stacks(call->tx, &call->view, call->issue, &place.row.id, 1, decode_one, &decoding);
     if (rc != 0)
         return rc;
-    if (!decoding.found)
-        return MIRE_FAULT_BROKEN;
     return put_report(call, &place, &decoding.doc);
 }
 

@@ -23,6 +23,7 @@ const struct http_route api_routes[] = {
     ROW(APP "/issues/{issue}/flame", get_flame),
     ROW("/i/{issue}", get_issue_link),
     ROW("/r/{report}", get_report_link),
+    ROW("/api", get_no_such_call),
     ROW("/api/*", get_no_such_call),
     ROW("/assets/*", get_asset),
     ROW("/*", get_page),
@@ -32,7 +33,6 @@ const size_t api_route_count = sizeof api_routes / sizeof *api_routes;
 int get_no_such_call(void *api, struct request *request, struct reply *reply)
 {
     (void)api;
-    call_headers(reply);
     return reply_error(reply, request, 404, NULL,
                        "There is nothing at %.150s; schema/api/openapi.yaml lists what there is.", request->path);
 }

@@ -108,6 +108,19 @@ void hash_blake2b(uint8_t *out, size_t out_len, const void *bytes, size_t len)
 
 static const char key_alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 
+uint64_t hash_short(const uint8_t key[MIRE_SHORT_KEY], const void *bytes, size_t len)
+{
+    uint64_t hash;
+    _Static_assert(MIRE_SHORT_KEY == crypto_shorthash_siphash24_KEYBYTES, "the key's size");
+    crypto_shorthash_siphash24((unsigned char *)&hash, bytes, len, key);
+    return hash;
+}
+
+void random_fill(void *out, size_t len)
+{
+    randombytes_buf(out, len);
+}
+
 void key_make(char out[MIRE_KEY_TEXT])
 {
     uint8_t random[MIRE_KEY_TEXT - 4];

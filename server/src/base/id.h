@@ -45,6 +45,13 @@ bool hex_parse(uint8_t *out, const char *digits, size_t len);
 /* BLAKE2b of `len` bytes to `out_len` (16..64) bytes. */
 void hash_blake2b(uint8_t *out, size_t out_len, const void *bytes, size_t len);
 
+/* SipHash-2-4: for tables in memory whose keys a stranger may choose, under a key of their own from random_fill. */
+#define MIRE_SHORT_KEY 16
+uint64_t hash_short(const uint8_t key[MIRE_SHORT_KEY], const void *bytes, size_t len);
+
+/* Unpredictable bytes. */
+void random_fill(void *out, size_t len);
+
 /* A new random access key. */
 void key_make(char out[MIRE_KEY_TEXT]);
 

@@ -9,6 +9,8 @@
 
 #include "http/http.h"
 
+#include <microhttpd.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -73,6 +75,9 @@ void handlers_push(struct handlers *handlers, struct exchange *exchange);
 
 /* The reply is filled: let the network thread send it. The exchange may be gone when this returns. */
 void exchange_finish(struct request *request);
+
+/* Queue the reply on its connection. */
+enum MHD_Result exchange_send(struct exchange *exchange);
 
 /* Count a completed exchange. */
 void http_count(struct http_server *server, const struct exchange *exchange);

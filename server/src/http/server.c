@@ -1,5 +1,5 @@
 /*
- * server.c - the only user of libmicrohttpd: two epoll threads, bodies gathered under caps, replies sent.
+ * server.c - libmicrohttpd: two epoll threads, bodies gathered under caps, handlers called.
  *
  * Always true: a body's memory is counted before it is taken; a suspended connection is resumed exactly once; an
  * exchange is freed only in completed(), when libmicrohttpd has let go of its reply.
@@ -11,8 +11,6 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/scope.h"
-
-#include <microhttpd.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -119,37 +117,6 @@ static enum http_method read_method(struct exchange *exchange, const char *metho
     return exchange->is_head ? MIRE_HTTP_GET : (enum http_method)at;
 }
 
-/* --- sending ----------------------------------------------------------------------------------------------------- */
-
-static enum MHD_Result send_reply(struct exchange *exchange)
-{
-    struct reply *reply = &exchange->reply;
-    bool has_cache_control = false;
-    if (!reply->status)
-        reply->status = 500;
-    const void *body = reply->body ? reply->body : reply->text.bytes;
-    size_t len = reply->body ? reply->body_len : reply->text.len;
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(len, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
-    if (!response)
-        return MHD_NO;
-    if (reply->type)
-        MHD_add_response_header(response, "Content-Type", reply->type);
-    for (size_t i = 0; i < reply->header_count; i++) {
-        MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
-        has_cache_control |= !strcasecmp(reply->headers[i].name, "Cache-Control");
-    }
-    if (!has_cache_control)
-        MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "X-Request-Id", exchange->request.id);
-    if (atomic_load(&exchange->server->stopping))
-        MHD_add_response_header(response, "Connection", "close");
-    enum MHD_Result queued = MHD_queue_response(exchange->connection, (unsigned)reply->status, response);
-    MHD_destroy_response(response);
-    return queued;
-}
-
 /* --- receiving --------------------------------------------------------------------------------------------------- */
 
 static int refuse_target(struct exchange *exchange)
@@ -246,7 +213,7 @@ static enum MHD_Result begin_request(struct exchange *exchange, const char *meth
     }
     exchange->stage = MIRE_STAGE_DRAIN;
     bool asks_first = request_header(request, "Expect") != NULL;
-    return body_len > DRAIN_MAX || asks_first ? send_reply(exchange) : MHD_YES;
+    return body_len > DRAIN_MAX || asks_first ? exchange_send(exchange) : MHD_YES;
 }
 
 static enum MHD_Result add_body(struct exchange *exchange, const char *data, size_t *len)
@@ -269,7 +236,7 @@ static enum MHD_Result run_handler(struct exchange *exchange)
     if (exchange->request.route->is_inline)
         rc = http_call(exchange->context, &exchange->request, &exchange->reply);
     if (rc == MIRE_HTTP_DONE)
-        return send_reply(exchange);
+        return exchange_send(exchange);
     MHD_suspend_connection(exchange->connection);
     if (rc == MIRE_HTTP_BLOCKS) {
         atomic_store(&exchange->turn, MIRE_TURN_SUSPENDED);
@@ -297,7 +264,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         return begin_request(exchange, method);
     if (*len)
         return add_body(exchange, data, len);
-    return exchange->stage == MIRE_STAGE_BODY ? run_handler(exchange) : send_reply(exchange);
+    return exchange->stage == MIRE_STAGE_BODY ? run_handler(exchange) : exchange_send(exchange);
 }
 
 /* --- the server -------------------------------------------------------------------------------------------------- */

@@ -189,14 +189,15 @@ static void give_back(struct pg_tx *tx)
 
 static int begin(struct pg_tx *tx, const struct pg_options *options)
 {
-    char sql[256] = "BEGIN";
+    char sql[320] = "BEGIN";
     if (tx->mode == MIRE_PG_EACH)
         return 0;
     /* A generic plan does not know which filters are empty; sorting on disk is what makes distinct counts slow. */
     if (tx->mode == MIRE_PG_READ)
         snprintf(sql, sizeof sql,
                  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = %d;"
-                 " SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL work_mem = '32MB'; SET LOCAL jit = off",
+                 " SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL work_mem = '32MB'; SET LOCAL jit = off;"
+                 " SET LOCAL max_parallel_workers_per_gather = 0",
                  options->read_limit_ms);
     int rc = pg_command(tx, sql);
     tx->open = !rc;

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/id.h"
+#include "model/devices.h"
 #include "model/view.h"
 
 #include <stdbool.h>
@@ -69,31 +70,63 @@ struct point {
     double hangs, hang_ms;
 };
 
-int read_totals(struct totals *out, int64_t *newest_us_out, struct pg_tx *tx, const struct view *view);
-
 enum read_facet { READ_BY_VERSION, READ_BY_KIND, READ_BY_STATE };
 
 /* Most reports first. */
 int read_shares(struct share **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 enum read_facet facet);
 
-/* Newest first. */
-int read_versions(struct version_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                  const struct view *view);
+/* Everything an app's counters say about a view. */
+struct sums {
+    struct totals totals;  /* devices: not counted */
+    int64_t first_hour_us; /* of the oldest counter; 0: none */
+    struct share *kinds;   /* most reports first */
+    size_t kind_count;
+    struct version_row *versions; /* newest first: by first report, then by the natural order */
+    size_t version_count;
+    struct point *points; /* buckets of bucket_s, the versions with most hangs first, each version's in order */
+    size_t point_count;
+};
 
-/* Buckets of bucket_s, the versions with most hangs first, each version's in order. issue 0: all of the app. */
+int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s);
+
+/* One issue's points, as in struct sums. */
 int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue, int bucket_s);
+
+/* Devices (read_devices.c): honours the whole view */
+
+#define MIRE_DEVICES_EXACT                                                                     \
+    1000000 /* reports; with more of them, devices are counted from a share of the identifiers \
+             */
+
+enum read_group { READ_BY_CALLER1, READ_BY_CATEGORY };
+
+/* What the reports that are still kept say: they may be dropped before the counters are. */
+struct kept {
+    struct devices devices;
+    int64_t oldest_us, newest_us; /* receipt; 0: there is none */
+};
+
+/*
+ * Count the devices of every issue, group and all.
+ *
+ *   issues   only these; issue_count 0: all that match the view
+ *   reports  how many the counters tell of, which decides between exact and scaled
+ */
+int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view, enum read_group by,
+                 const int64_t *issues, size_t issue_count, int64_t reports);
 
 /* Issues (read_issues.c) */
 
 struct feature {
     int64_t issue;
     const char *caller1, *caller1_image, *caller1_place, *caller2, *caller2_image, *category, *reason, *state;
-    struct totals totals;
+    struct totals totals; /* devices: not counted */
     double trend[MIRE_TREND_PARTS];
     int64_t first_us, last_us;
-    const char *first_version, *last_version;
+    int64_t first_hour_us;                    /* of its oldest counter in the span; 0: none */
+    const char *first_version, *last_version; /* by the natural order: of its first report and of all in the span */
 };
 
 /* The issues of these numbers that are in the view's app, in the order given. Honours span and version. */
@@ -103,20 +136,24 @@ int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct 
 /* Numbers of the issues with most impact, at most MIRE_TOP_MAX. */
 int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
 
+/* Hangs of these issues together in each part of the span. Honours span and version. */
+int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, const struct view *view, const int64_t *issues,
+               size_t count);
+
 struct group {
     const char *key, *title, *image;
-    struct totals totals;
+    struct totals totals; /* devices: not counted */
     int64_t last_us;
     const char *rank; /* what it is sorted by, as text: for a cursor */
     int64_t *issues;  /* all of the group's, in order */
     size_t issue_count;
-    double trend[MIRE_TREND_PARTS];
 };
 
 struct group_page {
     int64_t groups_total, features_total;
-    struct totals totals;
-    int64_t newest_us; /* 0: none */
+    struct totals totals;  /* devices: not counted */
+    int64_t newest_us;     /* 0: none */
+    int64_t first_hour_us; /* of the oldest counter; 0: none */
     struct group *groups;
     size_t count;
 };
@@ -131,13 +168,17 @@ enum read_sort {
 };
 
 struct group_order {
-    bool by_category; /* else by Caller1 */
+    enum read_group by;
     enum read_sort sort;
+    const struct devices *devices; /* for READ_SORT_DEVICES; else NULL */
     bool falling;
     const char *after_rank; /* NULL: from the beginning */
     const char *after_key;
     int limit;
 };
+
+/* Reports the counters tell of. Honours span and version. */
+int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view);
 
 /* A page of groups that match the whole view, and the totals of all of them. */
 int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
@@ -147,7 +188,7 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
 
 struct issue_facts {
     int64_t reports, killed, p50_ms, p95_ms, frames, unresolved;
-    int64_t newest_us; /* 0: none */
+    int64_t oldest_us, newest_us; /* 0: none */
 };
 
 struct bin {
@@ -196,6 +237,7 @@ int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena,
 
 /*
  * Hand the stacks of an issue's reports to `take`, newest first, at most `limit`; only those of `one` if it is given.
+ * A report whose stacks are gone has no bytes.
  * `take` returns 0 to go on, or what read_stacks shall return: above zero to stop, below for a fault.
  */
 typedef int (*read_take)(void *context, double weight, const void *bytes, size_t len);

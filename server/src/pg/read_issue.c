@@ -15,13 +15,13 @@ static const int64_t edges_ms[] = {
 int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT count(*), count(*) FILTER (WHERE open),"
-                 " percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms),"
-                 " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint,"
-                 " sum(unresolved_count)::bigint, max(received_at) FROM hang WHERE " HANG_IN_VIEW " AND issue_id = $6",
-                 VIEW_PARAMS(view), PG_INT8(issue));
+    int rc = pg_query(&rows, tx,
+                      "SELECT count(*), count(*) FILTER (WHERE open),"
+                      " percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms),"
+                      " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint,"
+                      " sum(unresolved_count)::bigint, min(received_at), max(received_at) FROM hang WHERE " HANG_IN_VIEW
+                      " AND issue_id = $6",
+                      VIEW_PARAMS(view), PG_INT8(issue));
     if (rc != 0)
         return rc;
     *out = (struct issue_facts){.reports = pg_int(rows, 0, 0),
@@ -30,7 +30,8 @@ int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct vie
                                 .p95_ms = pg_int(rows, 0, 3),
                                 .frames = pg_int(rows, 0, 4),
                                 .unresolved = pg_int(rows, 0, 5),
-                                .newest_us = pg_time(rows, 0, 6)};
+                                .oldest_us = pg_time(rows, 0, 6),
+                                .newest_us = pg_time(rows, 0, 7)};
     return 0;
 }
 

@@ -1,47 +1,44 @@
 /*
- * read_issues.c - the issue list on two levels, and single features.
+ * read_issues.c - the issue list on two levels, and single features, from the hourly counters.
  *
- * The list is one statement: counters by issue -> issues that match -> devices -> groups -> one page of them. Sums that
- * are sorted by are rounded first, so that a cursor finds its place again whatever order they were added up in.
+ * The list is one statement: counters by issue -> issues that match -> groups -> one page of them. Sums that are sorted
+ * by are rounded first, so that a cursor finds its place again whatever order they were added up in.
  */
 #include "pg/read.h"
 
+#include "model/version.h"
 #include "pg/read_sql.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
-#define ISSUE_TEXT \
-    "lower(concat_ws(' ', 'H-' || i.issue_id, i.caller1, i.caller2, i.caller1_image, i.caller2_image, i.reason, i.category))"
-
-/* $7 $8 kind, $9 $10 state, $11 words, $12 rank and $13 key of the last row seen, $14 limit */
+/* $7 $8 kind, $9 $10 state, $11 words, $12 rank and $13 key of the last row seen, $14 limit, $15 $16 devices by issue,
+ * $17 $18 by group */
 static const char groups_sql[] =
     "WITH c AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
-    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY issue_id),"
+    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour FROM issue_hour"
+    "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id),"
     " n AS (SELECT c.*, i.caller1, i.caller2, %1$s AS title, %2$s AS image FROM c JOIN issue i USING (issue_id)"
     "  WHERE i.app_id = $1 AND " IS_WANTED("i.category", "$7", "$8") " AND " IS_WANTED("i.state", "$9", "$10")
-    "  AND NOT EXISTS (SELECT FROM unnest($11::text[]) word WHERE strpos(" ISSUE_TEXT ", lower(word)) = 0)),"
-    " m AS MATERIALIZED (SELECT n.*, left(md5(title || chr(31) || image), 12) AS key FROM n),"
-    " h AS MATERIALIZED (SELECT DISTINCT issue_id, install FROM hang WHERE " HANG_IN_VIEW "),"
-    " p AS MATERIALIZED (SELECT m.key, issue_id, install FROM h JOIN m USING (issue_id)),"
-    " fd AS MATERIALIZED (SELECT issue_id, count(*) AS devices FROM p GROUP BY issue_id),"
-    " gd AS MATERIALIZED (SELECT key, count(*) AS devices FROM (SELECT DISTINCT key, install FROM p) x GROUP BY key),"
+    "  AND " HAS_WORDS("$11") "),"
+    " m AS MATERIALIZED (SELECT n.*, " GROUP_KEY("title", "image") " AS key FROM n),"
+    " fd AS (SELECT * FROM unnest($15::bigint[], $16::bigint[]) u (issue_id, devices)),"
+    " gd AS (SELECT * FROM unnest($17::text[], $18::bigint[]) u (key, devices)),"
     " g AS (SELECT key, min(title) AS title, min(image) AS image, sum(reports)::bigint AS reports, sum(hangs) AS hangs,"
     "   sum(hang_ms) AS hang_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at FROM m GROUP BY key),"
-    " r AS (SELECT g.*, coalesce(gd.devices, 0) AS devices, %3$s AS rank FROM g LEFT JOIN gd USING (key)),"
+    " r AS (SELECT g.*, %3$s AS rank FROM g LEFT JOIN gd USING (key)),"
     " page AS (SELECT * FROM r WHERE $12::text IS NULL OR rank %5$s $12::text::%6$s OR (rank = $12::text::%6$s AND key > $13)"
     "  ORDER BY rank %7$s, key LIMIT $14),"
-    " f AS (SELECT m.key AS of_group, m.issue_id, %4$s AS feature_rank FROM m"
-    "  LEFT JOIN fd g2 USING (issue_id) CROSS JOIN LATERAL (SELECT m.title, m.hangs, m.hang_ms, m.longest_ms, m.last_at) g"
-    "  CROSS JOIN LATERAL (SELECT coalesce(g2.devices, 0) AS devices) gd),"
+    " f AS (SELECT m.key AS of_group, m.issue_id, %4$s AS feature_rank FROM m LEFT JOIN fd gd USING (issue_id)"
+    "  CROSS JOIN LATERAL (SELECT m.title, m.hangs, m.hang_ms, m.longest_ms, m.last_at) g"
+    "  WHERE m.key IN (SELECT key FROM page)),"
     " t AS (SELECT (SELECT count(*) FROM g) AS groups, count(*) AS features, coalesce(sum(reports), 0)::bigint AS reports,"
-    "   coalesce(sum(hangs), 0)::float8 AS hangs, (SELECT count(*) FROM (SELECT DISTINCT install FROM p) x) AS devices,"
-    "   coalesce(sum(hang_ms), 0)::float8 AS hang_ms, coalesce(max(longest_ms), 0)::bigint AS longest_ms,"
-    "   max(last_at) AS last_at FROM m)"
-    " SELECT t.groups, t.features, t.reports, t.hangs, t.devices, t.hang_ms, t.longest_ms, t.last_at,"
-    "  page.key, page.title, page.image, page.reports, page.hangs::float8, page.devices, page.hang_ms::float8,"
-    "  page.longest_ms, page.last_at, page.rank::text, f.issue_id"
+    "   coalesce(sum(hangs), 0)::float8 AS hangs, coalesce(sum(hang_ms), 0)::float8 AS hang_ms,"
+    "   coalesce(max(longest_ms), 0)::bigint AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour FROM m)"
+    " SELECT t.groups, t.features, t.reports, t.hangs, t.hang_ms, t.longest_ms, t.last_at, t.first_hour,"
+    "  page.key, page.title, page.image, page.reports, page.hangs::float8, page.hang_ms::float8, page.longest_ms,"
+    "  page.last_at, page.rank::text, f.issue_id"
     " FROM t LEFT JOIN (page JOIN f ON f.of_group = page.key) ON true"
     " ORDER BY page.rank %7$s, page.key, f.feature_rank %7$s, f.issue_id";
 
@@ -51,55 +48,95 @@ static const struct {
 } sorts[] = {
     [READ_SORT_IMPACT] = {"round(g.hang_ms::numeric, 0)", "round(g.hang_ms::numeric, 0)", "numeric"},
     [READ_SORT_HANGS] = {"round(g.hangs::numeric, 3)", "round(g.hangs::numeric, 3)", "numeric"},
-    [READ_SORT_DEVICES] = {"coalesce(gd.devices, 0)", "gd.devices", "bigint"},
+    [READ_SORT_DEVICES] = {"coalesce(gd.devices, 0)", "coalesce(gd.devices, 0)", "bigint"},
     [READ_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
     [READ_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
     [READ_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
 };
 
 static const char features_sql[] =
-    "WITH c AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(hangs)::float8 AS hangs, sum(hang_ms)::float8 AS hang_ms,"
-    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY issue_id),"
-    " d AS (SELECT issue_id, count(*) AS devices FROM (SELECT DISTINCT issue_id, install FROM hang"
-    "   WHERE " HANG_IN_VIEW " AND issue_id = ANY ($7::bigint[])) x GROUP BY issue_id),"
-    " w AS (SELECT DISTINCT ON (issue_id) issue_id, version FROM (SELECT DISTINCT issue_id, version_id FROM issue_hour"
-    "   WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[])) y JOIN version USING (version_id)"
-    "  ORDER BY issue_id, first_seen DESC, version_id DESC)"
-    " SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_place, i.caller2, i.caller2_image, i.category, i.reason,"
-    "  i.state, c.reports, c.hangs, d.devices, c.hang_ms, c.longest_ms, i.first_seen, coalesce(c.last_at, i.first_seen),"
-    "  v.version, coalesce(w.version, v.version)"
-    " FROM issue i JOIN version v ON v.version_id = i.first_version_id LEFT JOIN c USING (issue_id)"
-    " LEFT JOIN d USING (issue_id) LEFT JOIN w USING (issue_id)"
-    " WHERE i.app_id = $1 AND i.issue_id = ANY ($7::bigint[]) ORDER BY array_position($7::bigint[], i.issue_id)";
+    "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_place, i.caller2, i.caller2_image, i.category, i.reason,"
+    "  i.state, i.first_seen, v.version"
+    " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)"
+    " JOIN version v ON v.version_id = i.first_version_id WHERE i.app_id = $1 ORDER BY u.place";
 
 /* A hang counts in the part of the range its hour begins in. */
+#define PART "floor((date_part('epoch', hour) - date_part('epoch', $2::timestamptz)) * $8" \
+    " / (date_part('epoch', $3::timestamptz) - date_part('epoch', $2::timestamptz)))::integer"
+static const char counters_sql[] =
+    "SELECT issue_id, " PART ", sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at), min(hour),"
+    "  min(rank), max(rank)"
+    " FROM issue_hour JOIN unnest($9::bigint[], $10::integer[]) u (version_id, rank) USING (version_id)"
+    " WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
-    "SELECT issue_id, floor(extract(epoch FROM hour - $2) * $8 / extract(epoch FROM $3::timestamptz - $2))::integer,"
-    " sum(hangs)::float8 FROM issue_hour WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1, 2";
+    "SELECT " PART ", sum(hangs) FROM issue_hour WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1";
 /* clang-format on */
 
 static struct totals totals_at(const struct pg_rows *rows, size_t row, int column)
 {
     return (struct totals){.reports = pg_int(rows, row, column),
                            .hangs = pg_real(rows, row, column + 1),
-                           .devices = pg_int(rows, row, column + 2),
-                           .hang_ms = pg_real(rows, row, column + 3),
-                           .longest_ms = pg_int(rows, row, column + 4)};
+                           .hang_ms = pg_real(rows, row, column + 2),
+                           .longest_ms = pg_int(rows, row, column + 3)};
 }
 
-static int read_trend(struct pg_rows **rows, struct pg_tx *tx, const struct view *view, const int64_t *issues,
-                      size_t count)
+static void trend_add(double *trend, int64_t part, double hangs)
 {
-    return pg_query(rows, tx, trend_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count),
-                    PG_INT4(MIRE_TREND_PARTS));
-}
-
-static void trend_add(double *trend, const struct pg_rows *rows, size_t row)
-{
-    int64_t part = pg_int(rows, row, 1);
     if (part >= 0 && part < MIRE_TREND_PARTS)
-        trend[part] += pg_real(rows, row, 2);
+        trend[part] += hangs;
+}
+
+int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, const struct view *view, const int64_t *issues,
+               size_t count)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, trend_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count),
+                      PG_INT4(MIRE_TREND_PARTS));
+    memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
+    for (size_t i = 0; rc == 0 && i < pg_row_count(rows); i++)
+        trend_add(trend, pg_int(rows, i, 0), pg_real(rows, i, 1));
+    return rc;
+}
+
+/* The app's versions in their natural order; a version's rank is its place. */
+struct ranks {
+    size_t count;
+    struct ranked {
+        int64_t id;
+        const char *version;
+    } * by_rank;
+    int64_t *ids;
+    int32_t *ranks;
+};
+
+static int by_version(const void *a, const void *b)
+{
+    return version_compare(((const struct ranked *)a)->version, ((const struct ranked *)b)->version);
+}
+
+static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT version_id, version FROM version WHERE app_id = $1", PG_INT4(view->app));
+    if (rc != 0)
+        return rc;
+    out->count = pg_row_count(rows);
+    out->by_rank = arena_array(arena, out->count + 1, sizeof *out->by_rank);
+    out->ids = arena_array(arena, out->count + 1, sizeof *out->ids);
+    out->ranks = arena_array(arena, out->count + 1, sizeof *out->ranks);
+    if (!out->by_rank || !out->ids || !out->ranks)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < out->count; i++) {
+        out->by_rank[i] = (struct ranked){pg_int(rows, i, 0), arena_strdup(arena, pg_text(rows, i, 1))};
+        if (!out->by_rank[i].version)
+            return MIRE_FAULT_MEMORY;
+    }
+    qsort(out->by_rank, out->count, sizeof *out->by_rank, by_version);
+    for (size_t i = 0; i < out->count; i++) {
+        out->ids[i] = out->by_rank[i].id;
+        out->ranks[i] = (int32_t)i;
+    }
+    return 0;
 }
 
 static int feature_fill(struct feature *f, struct arena *arena, const struct pg_rows *rows, size_t row)
@@ -110,38 +147,86 @@ static int feature_fill(struct feature *f, struct arena *arena, const struct pg_
     for (int i = 0; i < 8; i++)
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, i + 1))))
             return MIRE_FAULT_MEMORY;
-    f->totals = totals_at(rows, row, 9);
-    f->first_us = pg_time(rows, row, 14);
-    f->last_us = pg_time(rows, row, 15);
-    f->first_version = arena_strdup(arena, pg_text(rows, row, 16));
-    f->last_version = arena_strdup(arena, pg_text(rows, row, 17));
-    return f->first_version && f->last_version ? 0 : MIRE_FAULT_MEMORY;
+    f->first_us = f->last_us = pg_time(rows, row, 9);
+    f->first_version = f->last_version = arena_strdup(arena, pg_text(rows, row, 10));
+    return f->first_version ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* One part of the span of one issue. */
+static void feature_add(struct feature *f, const struct ranks *ranks, const struct pg_rows *rows, size_t row)
+{
+    const char *oldest = ranks->by_rank[pg_int(rows, row, 8)].version;
+    const char *newest = ranks->by_rank[pg_int(rows, row, 9)].version;
+    int64_t longest_ms = pg_int(rows, row, 5), last_us = pg_time(rows, row, 6), hour_us = pg_time(rows, row, 7);
+
+    trend_add(f->trend, pg_int(rows, row, 1), pg_real(rows, row, 2));
+    f->last_us = f->totals.reports == 0 || last_us > f->last_us ? last_us : f->last_us;
+    f->first_hour_us = f->totals.reports == 0 || hour_us < f->first_hour_us ? hour_us : f->first_hour_us;
+    f->totals.hangs += pg_real(rows, row, 2);
+    f->totals.reports += pg_int(rows, row, 3);
+    f->totals.hang_ms += pg_real(rows, row, 4);
+    f->totals.longest_ms = longest_ms > f->totals.longest_ms ? longest_ms : f->totals.longest_ms;
+    f->first_version = version_compare(oldest, f->first_version) < 0 ? oldest : f->first_version;
+    f->last_version = version_compare(newest, f->last_version) > 0 ? newest : f->last_version;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = (*(struct feature *const *)a)->issue, y = (*(struct feature *const *)b)->issue;
+    return (x > y) - (x < y);
+}
+
+/* Counters come in order of their issues. */
+static int features_count(struct feature *features, size_t count, struct arena *arena, const struct ranks *ranks,
+                          const struct pg_rows *rows)
+{
+    struct feature **sorted = arena_array(arena, count + 1, sizeof *sorted);
+    size_t at = 0;
+
+    if (!sorted)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &features[i];
+    qsort(sorted, count, sizeof *sorted, by_number);
+    for (size_t i = 0; i < pg_row_count(rows); i++) {
+        int64_t issue = pg_int(rows, i, 0);
+        while (at < count && sorted[at]->issue < issue)
+            at++;
+        if (at < count && sorted[at]->issue == issue)
+            feature_add(sorted[at], ranks, rows, i);
+    }
+    return 0;
 }
 
 int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                   const int64_t *issues, size_t issue_count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    struct pg_rows *trend MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, features_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count));
+    struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
+    struct ranks ranks;
+    int rc = read_ranks(&ranks, tx, arena, view);
     if (rc == 0)
-        rc = read_trend(&trend, tx, view, issues, issue_count);
+        rc = pg_query(&rows, tx, features_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
+    if (rc == 0)
+        rc = pg_query(&counters, tx, counters_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
+                      PG_INT4(MIRE_TREND_PARTS), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
-    *out = arena_array(arena, *count, sizeof **out);
+    *out = arena_array(arena, *count + 1, sizeof **out);
     for (size_t i = 0; i < *count; i++)
         if (!*out || feature_fill(&(*out)[i], arena, rows, i) != 0)
             return MIRE_FAULT_MEMORY;
-    for (size_t i = 0, f = 0; i < pg_row_count(trend); i++) {
-        int64_t issue = pg_int(trend, i, 0); /* rows come issue by issue */
-        if (i == 0 || issue != pg_int(trend, i - 1, 0))
-            for (f = 0; f < *count && (*out)[f].issue != issue;)
-                f++;
-        if (f < *count)
-            trend_add((*out)[f].trend, trend, i);
-    }
-    return 0;
+    return features_count(*out, *count, arena, &ranks, counters);
+}
+
+int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, "SELECT coalesce(sum(reports), 0)::bigint FROM version_hour WHERE " HOUR_IN_VIEW,
+                      VIEW_PARAMS(view), SLOT_PARAM);
+    *out = rc ? 0 : pg_int(rows, 0, 0);
+    return rc;
 }
 
 int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
@@ -170,8 +255,8 @@ static int group_begin(struct group *g, struct arena *arena, const struct pg_row
     g->title = arena_strdup(arena, pg_text(rows, row, 9));
     g->image = arena_strdup(arena, pg_text(rows, row, 10));
     g->totals = totals_at(rows, row, 11);
-    g->last_us = pg_time(rows, row, 16);
-    g->rank = arena_strdup(arena, pg_text(rows, row, 17));
+    g->last_us = pg_time(rows, row, 15);
+    g->rank = arena_strdup(arena, pg_text(rows, row, 16));
     return g->key && g->title && g->image && g->rank ? 0 : MIRE_FAULT_MEMORY;
 }
 
@@ -186,40 +271,16 @@ static int groups_fill(struct group_page *page, int64_t *issues, struct arena *a
                 return MIRE_FAULT_MEMORY;
             g->issues = &issues[i];
         }
-        issues[i] = pg_int(rows, i, 18);
+        issues[i] = pg_int(rows, i, 17);
         g->issue_count++;
     }
     return 0;
 }
 
-static int groups_trend(struct group_page *page, struct pg_tx *tx, const struct view *view, const int64_t *issues,
-                        size_t count)
-{
-    struct pg_rows *trend MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = read_trend(&trend, tx, view, issues, count);
-    struct group *at = NULL;
-    int64_t last = -1;
-
-    for (size_t i = 0; rc == 0 && i < pg_row_count(trend); i++) {
-        int64_t issue = pg_int(trend, i, 0);
-        for (size_t k = 0; issue != last && k < count; k++)
-            if (issues[k] == issue)
-                for (size_t g = 0; g < page->count; g++)
-                    if (&issues[k] >= page->groups[g].issues &&
-                        &issues[k] < page->groups[g].issues + page->groups[g].issue_count)
-                        at = &page->groups[g];
-        last = issue;
-        if (at)
-            trend_add(at->trend, trend, i);
-    }
-    return rc;
-}
-
 static char *groups_statement(struct arena *arena, const struct group_order *order)
 {
     const char *direction = order->falling ? "DESC" : "ASC";
-    return arena_printf(arena, groups_sql, order->by_category ? "i.category" : "i.caller1",
-                        order->by_category ? "''" : "i.caller1_image", sorts[order->sort].of_group,
+    return arena_printf(arena, groups_sql, GROUP_TITLE(order->by), GROUP_IMAGE(order->by), sorts[order->sort].of_group,
                         sorts[order->sort].of_feature, order->falling ? "<" : ">", sorts[order->sort].type, direction);
 }
 
@@ -227,19 +288,24 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
                 const struct group_order *order)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    static const struct devices unknown;
+    const struct devices *d = order->devices ? order->devices : &unknown;
     const char *sql = groups_statement(arena, order);
     memset(out, 0, sizeof *out);
     if (!sql)
         return MIRE_FAULT_MEMORY;
-    int rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind),
-                      FILTER_PARAMS(&view->state), PG_TEXTS(view->words, view->word_count), PG_TEXT(order->after_rank),
-                      PG_TEXT(order->after_key), PG_INT8(order->limit));
+    int rc =
+        pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
+                 PG_TEXTS(view->words, view->word_count), PG_TEXT(order->after_rank), PG_TEXT(order->after_key),
+                 PG_INT8(order->limit), PG_INT8S(d->issues, d->issue_count), PG_INT8S(d->of_issue, d->issue_count),
+                 PG_TEXTS(d->groups, d->group_count), PG_INT8S(d->of_group, d->group_count));
     if (rc != 0)
         return rc;
     out->groups_total = pg_int(rows, 0, 0);
     out->features_total = pg_int(rows, 0, 1);
     out->totals = totals_at(rows, 0, 2);
-    out->newest_us = pg_time(rows, 0, 7);
+    out->newest_us = pg_time(rows, 0, 6);
+    out->first_hour_us = pg_time(rows, 0, 7);
     if (pg_is_null(rows, 0, 8))
         return 0;
     size_t count = pg_row_count(rows);
@@ -247,6 +313,5 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
     out->groups = arena_array(arena, (size_t)order->limit, sizeof *out->groups);
     if (!issues || !out->groups)
         return MIRE_FAULT_MEMORY;
-    rc = groups_fill(out, issues, arena, rows);
-    return rc ? rc : groups_trend(out, tx, view, issues, count);
+    return groups_fill(out, issues, arena, rows);
 }

@@ -115,8 +115,7 @@ int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const 
         size_t got = rc == 0 ? pg_row_count(rows) : 0;
         for (size_t i = 0; rc == 0 && i < got; i++) {
             struct pg_bytes document = pg_bytes(rows, i, 1);
-            if (!pg_is_null(rows, i, 1))
-                rc = take(context, pg_real(rows, i, 0), document.bytes, document.len);
+            rc = take(context, pg_real(rows, i, 0), document.bytes, document.len);
         }
         if (rc != 0 || got < (size_t)batch)
             return rc;

@@ -12,10 +12,17 @@
 
 /* clang-format off */
 #define IN_VERSIONS \
-    "version_id IN (SELECT version_id FROM version WHERE app_id = $1" \
-    " AND (cardinality($4::text[]) = 0 OR version = ANY ($4)) AND version <> ALL ($5::text[]))"
+    "(cardinality($4::text[]) + cardinality($5::text[]) = 0 OR version_id IN (SELECT version_id FROM version" \
+    " WHERE app_id = $1 AND (cardinality($4::text[]) = 0 OR version = ANY ($4)) AND version <> ALL ($5::text[])))"
 #define HANG_IN_VIEW "app_id = $1 AND received_at >= $2 AND received_at < $3 AND " IN_VERSIONS
 #define HOUR_IN_VIEW "app_id = $1 AND slot = ANY ($6::smallint[]) AND hour >= $2 AND hour < $3 AND " IN_VERSIONS
+#define ISSUE_TEXT \
+    "lower(concat_ws(' ', 'H-' || i.issue_id, i.caller1, i.caller2, i.caller1_image, i.caller2_image, i.reason," \
+    " i.category))"
+#define HAS_WORDS(words) "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(" ISSUE_TEXT ", lower(word)) = 0)"
+#define GROUP_KEY(title, image) "left(md5(" title " || chr(31) || " image "), 12)"
+#define GROUP_TITLE(order) ((order) == READ_BY_CATEGORY ? "i.category" : "i.caller1")
+#define GROUP_IMAGE(order) ((order) == READ_BY_CATEGORY ? "''" : "i.caller1_image")
 #define IS_WANTED(column, with, without) \
     "(cardinality(" with "::text[]) = 0 OR " column " = ANY (" with ")) AND " column " <> ALL (" without "::text[])"
 

@@ -1,34 +1,14 @@
-/* read_totals.c - sums over an app: from the hourly counters, except devices, which only hangs can tell apart. */
+/* read_totals.c - sums over an app, from the hourly counters. */
 #include "pg/read.h"
 
+#include "model/version.h"
 #include "pg/read_sql.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define KIND_WANTED      IS_WANTED("category", "$7", "$8")
 #define TOTALS_PARAMS(v) VIEW_PARAMS(v), SLOT_PARAM, FILTER_PARAMS(&(v)->kind)
-
-int read_totals(struct totals *out, int64_t *newest_us_out, struct pg_tx *tx, const struct view *view)
-{
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "WITH d AS (SELECT install, max(received_at) AS newest FROM hang"
-                      "  WHERE " HANG_IN_VIEW " AND " KIND_WANTED " GROUP BY install)"
-                      " SELECT coalesce(sum(reports), 0)::bigint, coalesce(sum(hangs), 0)::float8,"
-                      "  coalesce(sum(hang_ms), 0)::float8, coalesce(max(longest_ms), 0)::bigint,"
-                      "  (SELECT count(*) FROM d), (SELECT max(newest) FROM d)"
-                      " FROM version_hour WHERE " HOUR_IN_VIEW " AND " KIND_WANTED,
-                      TOTALS_PARAMS(view));
-    if (rc != 0)
-        return rc;
-    *out = (struct totals){.reports = pg_int(rows, 0, 0),
-                           .hangs = pg_real(rows, 0, 1),
-                           .hang_ms = pg_real(rows, 0, 2),
-                           .longest_ms = pg_int(rows, 0, 3),
-                           .devices = pg_int(rows, 0, 4)};
-    *newest_us_out = pg_time(rows, 0, 5);
-    return 0;
-}
 
 /* clang-format off */
 #define SHARES(column, from) \
@@ -59,69 +39,145 @@ int read_shares(struct share **out, size_t *count, struct pg_tx *tx, struct aren
     return 0;
 }
 
-int read_versions(struct version_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
-                  const struct view *view)
+/* clang-format off */
+#define BUCKET(width) "(floor(date_part('epoch', hour) / " width "::integer) * " width "::integer)::bigint"
+
+/* Which sums a row holds: the bits are those of grouping(category, version, at). $9 bucket */
+enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
+static const char sums_sql[] =
+    "WITH s AS MATERIALIZED (SELECT version_id, category, " BUCKET("$9") " AS at, sum(reports)::bigint AS reports,"
+    "   sum(hangs) AS hangs, sum(hang_ms) AS hang_ms, max(longest_ms) AS longest_ms, min(hour) AS first_hour"
+    "  FROM version_hour WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1, 2, 3),"
+    " v AS (SELECT version_id, version, min(first_seen) OVER (PARTITION BY version) AS first_seen FROM version"
+    "  WHERE app_id = $1)"
+    " SELECT grouping(category, version, at), category, version, at, coalesce(sum(reports), 0)::bigint,"
+    "  coalesce(sum(hangs), 0), coalesce(sum(hang_ms), 0), coalesce(max(longest_ms), 0)::bigint, min(first_hour),"
+    "  min(first_seen)"
+    " FROM s JOIN v USING (version_id) GROUP BY GROUPING SETS ((), (category), (version), (version, at))"
+    " ORDER BY 1 DESC, version COLLATE \"C\", at";
+static const char series_sql[] =
+    "SELECT version, " BUCKET("$7") ", sum(hangs), sum(hang_ms) FROM issue_hour JOIN version USING (version_id, app_id)"
+    " WHERE " HOUR_IN_VIEW " AND issue_id = $8 GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2";
+/* clang-format on */
+
+static int by_reports(const void *a, const void *b)
 {
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "WITH c AS (SELECT version, sum(reports)::bigint AS reports, sum(hangs)::float8 AS hangs,"
-                      "   sum(hang_ms)::float8 AS hang_ms, max(longest_ms) AS longest_ms"
-                      "  FROM version_hour JOIN version USING (version_id, app_id)"
-                      "  WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY version)"
-                      " SELECT c.version, f.first_seen, c.reports, c.hangs, c.hang_ms, c.longest_ms FROM c JOIN"
-                      "  (SELECT version, min(first_seen) AS first_seen FROM version WHERE app_id = $1 GROUP BY 1) f"
-                      "  USING (version) ORDER BY f.first_seen DESC, c.version COLLATE \"C\" LIMIT $9",
-                      TOTALS_PARAMS(view), PG_INT8(MIRE_VERSIONS_MAX));
-    if (rc != 0)
-        return rc;
-    *count = pg_row_count(rows);
-    *out = arena_array(arena, *count, sizeof **out);
+    const struct share *x = a, *y = b;
+    if (x->reports != y->reports)
+        return x->reports > y->reports ? -1 : 1;
+    return strcmp(x->key, y->key);
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct version_row *x = a, *y = b;
+    if (x->first_us != y->first_us)
+        return x->first_us > y->first_us ? -1 : 1;
+    return version_compare(y->version, x->version);
+}
+
+/* A version's points. */
+struct line {
+    const struct point *points;
+    size_t count;
+    double hangs;
+};
+
+/* Sums of other orders of addition are equal to the thousandth. */
+static int by_hangs(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    double difference = y->hangs - x->hangs;
+    if (difference > 0.0005 || difference < -0.0005)
+        return difference > 0 ? 1 : -1;
+    return strcmp(x->points->version, y->points->version);
+}
+
+/* Points, which come version by version, put in order of the versions' hangs; at most MIRE_SERIES_MAX of these. */
+static int points_arrange(struct point **points, size_t *count, struct arena *arena)
+{
+    struct line *lines = arena_array(arena, *count + 1, sizeof *lines);
+    struct point *arranged = arena_array(arena, *count + 1, sizeof *arranged);
+    size_t line_count = 0, at = 0;
+
+    if (!lines || !arranged)
+        return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < *count; i++) {
-        if (!*out || !((*out)[i].version = arena_strdup(arena, pg_text(rows, i, 0))))
-            return MIRE_FAULT_MEMORY;
-        (*out)[i].first_us = pg_time(rows, i, 1);
-        (*out)[i].totals = (struct totals){.reports = pg_int(rows, i, 2),
-                                           .hangs = pg_real(rows, i, 3),
-                                           .hang_ms = pg_real(rows, i, 4),
-                                           .longest_ms = pg_int(rows, i, 5)};
+        const struct point *p = &(*points)[i];
+        if (i == 0 || strcmp(p[-1].version, p->version) != 0)
+            lines[line_count++].points = p;
+        lines[line_count - 1].count++;
+        lines[line_count - 1].hangs += p->hangs;
+    }
+    if (line_count)
+        qsort(lines, line_count, sizeof *lines, by_hangs);
+    for (size_t i = 0; i < line_count && i < MIRE_SERIES_MAX; at += lines[i++].count)
+        memcpy(&arranged[at], lines[i].points, lines[i].count * sizeof *arranged);
+    *points = arranged;
+    *count = at;
+    return 0;
+}
+
+static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows *rows, size_t row)
+{
+    struct totals totals = {.reports = pg_int(rows, row, 4),
+                            .hangs = pg_real(rows, row, 5),
+                            .hang_ms = pg_real(rows, row, 6),
+                            .longest_ms = pg_int(rows, row, 7)};
+    int64_t what = pg_int(rows, row, 0);
+    const char *text = arena_strdup(arena, pg_text(rows, row, what == OF_KIND ? 1 : 2));
+
+    if (!text)
+        return MIRE_FAULT_MEMORY;
+    if (what == ALL) {
+        out->totals = totals;
+        out->first_hour_us = pg_time(rows, row, 8);
+    } else if (what == OF_KIND) {
+        out->kinds[out->kind_count++] = (struct share){text, totals.reports, totals.hangs};
+    } else if (what == OF_VERSION) {
+        out->versions[out->version_count++] = (struct version_row){text, pg_time(rows, row, 9), totals};
+    } else {
+        out->points[out->point_count++] = (struct point){text, pg_int(rows, row, 3), totals.hangs, totals.hang_ms};
     }
     return 0;
 }
 
-/* clang-format off */
-#define SERIES(from, also) \
-    "SELECT version, at, hangs, hang_ms FROM (SELECT version," \
-    "  (floor(extract(epoch FROM hour) / $7::integer) * $7::integer)::bigint AS at," \
-    "  sum(hangs)::float8 AS hangs, sum(hang_ms)::float8 AS hang_ms," \
-    "  round(sum(sum(hangs)) OVER (PARTITION BY version)::numeric, 3) AS whole" \
-    "  FROM " from " JOIN version USING (version_id, app_id) WHERE " HOUR_IN_VIEW " AND " also \
-    "  GROUP BY 1, 2) s ORDER BY whole DESC, version COLLATE \"C\", at"
-/* clang-format on */
+int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int bucket_s)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, sums_sql, TOTALS_PARAMS(view), PG_INT4(bucket_s));
+    if (rc != 0)
+        return rc;
+    size_t count = pg_row_count(rows);
+    *out = (struct sums){.kinds = arena_array(arena, count, sizeof *out->kinds),
+                         .versions = arena_array(arena, count, sizeof *out->versions),
+                         .points = arena_array(arena, count, sizeof *out->points)};
+    if (!out->kinds || !out->versions || !out->points)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (sums_add(out, arena, rows, i) != 0)
+            return MIRE_FAULT_MEMORY;
+    qsort(out->kinds, out->kind_count, sizeof *out->kinds, by_reports);
+    qsort(out->versions, out->version_count, sizeof *out->versions, by_age);
+    if (out->version_count > MIRE_VERSIONS_MAX)
+        out->version_count = MIRE_VERSIONS_MAX;
+    return points_arrange(&out->points, &out->point_count, arena);
+}
 
 int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = issue ? pg_query(&rows, tx, SERIES("issue_hour", "issue_id = $8"), VIEW_PARAMS(view), SLOT_PARAM,
-                              PG_INT4(bucket_s), PG_INT8(issue))
-                   : pg_query(&rows, tx, SERIES("version_hour", IS_WANTED("category", "$8", "$9")), VIEW_PARAMS(view),
-                              SLOT_PARAM, PG_INT4(bucket_s), FILTER_PARAMS(&view->kind));
-    int versions = 0;
+    int rc = pg_query(&rows, tx, series_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
     if (rc != 0)
         return rc;
-    *count = 0;
-    *out = arena_array(arena, pg_row_count(rows), sizeof **out);
-    for (size_t i = 0; i < pg_row_count(rows); i++) {
-        struct point *p = *out ? &(*out)[i] : NULL;
-        bool same = i > 0 && p && strcmp(p[-1].version, pg_text(rows, i, 0)) == 0;
-        if (!same && ++versions > MIRE_SERIES_MAX)
-            break;
-        if (!p || !(p->version = same ? p[-1].version : arena_strdup(arena, pg_text(rows, i, 0))))
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; i < *count; i++) {
+        const char *version = arena_strdup(arena, pg_text(rows, i, 0));
+        if (!*out || !version)
             return MIRE_FAULT_MEMORY;
-        p->at_s = pg_int(rows, i, 1);
-        p->hangs = pg_real(rows, i, 2);
-        p->hang_ms = pg_real(rows, i, 3);
-        ++*count;
+        (*out)[i] = (struct point){version, pg_int(rows, i, 1), pg_real(rows, i, 2), pg_real(rows, i, 3)};
     }
-    return 0;
+    return points_arrange(out, count, arena);
 }

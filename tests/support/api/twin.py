@@ -2,11 +2,18 @@
 
 import datetime as dt
 import hashlib
+import re
 
 UTC = dt.timezone.utc
 EDGES = [e * 10**k for k in range(0, 9) for e in (1, 1.5, 2, 3, 5, 7)]
 EDGES = [0] + sorted({int(e) for e in EDGES if e == int(e)})
 MASK = (1 << 64) - 1
+
+
+def natural(version):
+    """A key that puts 7.0.9 before 7.0.10: a number sorts like the digits 0 to 9 among other bytes."""
+    runs = re.findall(rb"[0-9]+|[^0-9]", version.encode())
+    return [(ord("0"), int(r)) if r.isdigit() else (r[0], 0) for r in runs], version
 
 
 def stamp(t):
@@ -76,14 +83,13 @@ class World:
     def feature(self, issue_id, hangs, span):
         i = self.issues[issue_id]
         own = [h for h in hangs if h["issue_id"] == issue_id]
-        newest = {h["version_id"] for h in own} or {i["first_version_id"]}
-        last = max((self.versions[v] for v in newest), key=lambda v: (v["first_seen"], v["version_id"]))
+        seen = sorted({self.version(h) for h in own} | {self.versions[i["first_version_id"]]["version"]}, key=natural)
         return {"id": f"H-{issue_id}", "caller1": i["caller1"], "caller1_image": i["caller1_image"],
                 "caller1_place": i["caller1_place"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
                 "category": i["category"], "reason": i["reason"], "state": i["state"], "totals": totals(own),
                 "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
                 "last_seen_at": stamp(max((h["received_at"] for h in own), default=i["first_seen"])),
-                "first_version": self.versions[i["first_version_id"]]["version"], "last_version": last["version"]}
+                "first_version": seen[0], "last_version": seen[-1]}
 
     # Answers -------------------------------------------------------------------------------------------------------
 
@@ -107,8 +113,7 @@ class World:
             first = min(x["first_seen"] for x in self.versions.values()
                         if x["version"] == name and x["app_id"] == own[0]["app_id"])
             versions.append({"version": name, "first_seen_at": stamp(first), **t})
-        versions.sort(key=lambda x: x["version"])
-        versions.sort(key=lambda x: x["first_seen_at"], reverse=True)
+        versions.sort(key=lambda x: (x["first_seen_at"], natural(x["version"])), reverse=True)
         top = [self.feature(i, hangs, span) for i in {h["issue_id"] for h in hangs}]
         top.sort(key=lambda f: (-f["totals"]["hang_ms"], int(f["id"][2:])))
         return {"range": self.range(hangs, span), "bucket_s": bucket_s, "totals": totals(hangs),
@@ -283,7 +288,7 @@ def flame(docs, total, most):
     count = sum(1 for _ in walk(root))
     assert count <= most, "the twin does not fold"
     names, images, roles = {}, {}, {}
-    out = {"unit": "ms", "reports": len(docs), "reports_total": total, "names": [], "images": [], "roles": [], "name": [],
+    out = {"unit": "ms", "reports": len(docs), "reports_total": total, "reports_unreadable": 0, "names": [], "images": [], "roles": [], "name": [],
            "image": [], "role": [], "parent": [], "self": [], "value": [], "hash": []}
     queue = [("all", "", root, -1, path_hash(0, "all", ""))]
     for row, (name, image, n, parent, hashed) in enumerate(queue):

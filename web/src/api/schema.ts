@@ -264,13 +264,18 @@ export interface components {
              * @description Newest report that is counted here; the beginning of the range if there is none.
              */
             as_of: string;
+            /**
+             * Format: date-time
+             * @description Only if counters reach further back than reports, which are dropped after retention_days: devices, durations, distributions and single reports tell of what was received from here on.
+             */
+            kept_from?: string;
         };
         Totals: {
             /** @description Reports received. */
             reports: number;
             /** @description Hangs they stand for. */
             hangs: number;
-            /** @description Distinct installations that reported. */
+            /** @description Distinct installations that reported, since range.kept_from if that is there. Exact up to a million reports, beyond that scaled up from a fixed share of the installations. */
             devices: number;
             /** @description Time all hangs took, scaled. */
             hang_ms: number;
@@ -297,6 +302,7 @@ export interface components {
             bucket_s: number;
             totals: components["schemas"]["Totals"];
             categories: components["schemas"]["Share"][];
+            /** @description Newest first: by first_seen_at, then in natural order. At most 100. */
             versions: components["schemas"]["VersionTotals"][];
             series: components["schemas"]["Series"][];
             /** @description Issues with most impact. */
@@ -346,8 +352,9 @@ export interface components {
             first_seen_at: string;
             /** Format: date-time */
             last_seen_at: string;
+            /** @description Oldest of the version of its first report and those it was seen in within the range. Versions are in natural order: 7.0.9 before 7.0.10. */
             first_version: string;
-            /** @description Newest version it was seen in within the range. */
+            /** @description Newest of the same. */
             last_version: string;
         };
         /** @description A level-1 issue. */
@@ -392,8 +399,9 @@ export interface components {
         Issue: {
             range: components["schemas"]["Range"];
             feature: components["schemas"]["Feature"];
-            /** @description Median of the reports. */
+            /** @description Median over reports: each counts once, whatever its weight. Smallest duration that half of them do not exceed. */
             p50_ms: number;
+            /** @description 95th percentile over reports, in the same way. */
             p95_ms: number;
             /** @description Reports whose process ended during the hang. */
             killed: number;
@@ -501,7 +509,7 @@ export interface components {
                 role: string;
                 frames: components["schemas"]["Frame"][];
             }[];
-            /** @description Everything else the device told, readable. */
+            /** @description Everything else the device told, readable. A fact named Stacks says why the stacks are empty. */
             facts: {
                 name: string;
                 value: string;
@@ -522,6 +530,8 @@ export interface components {
             reports: number;
             /** @description Reports in the range; the newest are merged first. */
             reports_total: number;
+            /** @description Reports skipped because their stacks are gone, damaged or of another version. */
+            reports_unreadable?: number;
             names: string[];
             images: string[];
             roles?: string[];
