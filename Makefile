@@ -50,7 +50,7 @@ bench: bench-all
 
 bench-%:
 	@deploy/need.sh build test
-	@$(call build,$(PRESET),--target $@)
+	@$(call build,$(PRESET),--target $@ -- -k 0)
 
 e2e: build
 	@deploy/need.sh test
@@ -69,7 +69,10 @@ demo-once: build
 	@DEMO_EXIT=1 deploy/demo.sh
 
 install: build
-	@cmake --install build/release --prefix $(PREFIX)
+	@as=; mkdir -p "$(PREFIX)" 2> /dev/null && [ -w "$(PREFIX)" ] || as=sudo; \
+	  $$as sh -c 'cmake --install build/release --prefix "$(PREFIX)" > /dev/null && rm -f build/release/install_manifest.txt && \
+	    if [ "$$(id -u)" = 0 ]; then ldconfig; fi'
+	@echo 'installed into $(PREFIX)'
 
 clean:
 	@rm -rf build web/dist web/node_modules

@@ -454,7 +454,10 @@ static bool scene_stopping_ends_a_hang(void)
 
 static void be_stopped(void)
 {
-    pid_t waker = fork();
+    pid_t waker;
+
+    spin_ms(50); /* the check thread goes to sleep first */
+    waker = fork();
 
     if (waker == 0) {
         usleep(2000000);
@@ -480,7 +483,7 @@ static bool scene_a_stopped_process_is_no_hang(void)
     }
     be_stopped();
     turn_and_settle();
-    be_stopped(); /* it was parked */
+    be_stopped(); /* the check thread was parked before */
     turn_and_settle();
     return ok && hang_count == 0;
 }

@@ -1,0 +1,17 @@
+# mire_package(target...): installs libmire for apps: libraries, <mire/mire.h>, mire.pc for pkg-config and mireConfig.cmake
+# for find_package. The tree that is installed can be moved.
+include(CMakePackageConfigHelpers)
+
+function(mire_package)
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mire)
+  install(TARGETS ${ARGN} EXPORT mireTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES ${CMAKE_SOURCE_DIR}/sdk/include/mire/mire.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mire)
+  install(EXPORT mireTargets NAMESPACE mire:: DESTINATION ${package_dir})
+  write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/mireConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_SOURCE_DIR}/cmake/mireConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/mireConfigVersion.cmake
+    DESTINATION ${package_dir})
+  file(RELATIVE_PATH mire_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" mire_up ${mire_up})
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/mire.pc.in mire.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
