@@ -61,11 +61,12 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv)
 }
 
 /* Look at the child. -1: it goes on. */
-static int look(pid_t pid)
+static int look(bool *killed_out, pid_t pid)
 {
     int status;
 
     while (waitpid(pid, &status, WNOHANG | WUNTRACED) == pid) {
+        *killed_out = WIFSIGNALED(status);
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
         if (WIFSIGNALED(status))
@@ -76,14 +77,14 @@ static int look(pid_t pid)
     return -1;
 }
 
-int child_wait(pid_t pid)
+int child_wait(bool *killed_out, pid_t pid)
 {
     sigset_t set;
     siginfo_t info;
     int code;
 
     fill_set(&set);
-    while ((code = look(pid)) < 0) {
+    while ((code = look(killed_out, pid)) < 0) {
         int signal = sigwaitinfo(&set, &info);
         /* What the terminal sends goes to the whole process group; the child has it already. */
         if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)

@@ -4,6 +4,7 @@
 #ifndef MIRE_PRELOAD_CHILD_H
 #define MIRE_PRELOAD_CHILD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -24,8 +25,10 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv);
  * Wait until it ends. A signal sent to this process goes on to the child, except those that the terminal sent to both;
  * when the child is stopped, so is this process.
  *
- * Returns its exit status, or 128 + the signal that killed it.
+ *   killed_out  whether a signal ended it
+ *
+ * Returns its exit status, or 128 + the signal.
  */
-int child_wait(pid_t pid);
+int child_wait(bool *killed_out, pid_t pid);
 
 #endif

@@ -48,14 +48,14 @@ static void *run(void *context)
     struct courier *courier = context;
     uint64_t wait_ms;
 
-    mire__report_recover(courier->store, mire__wall_now_ms());
+    mire__report_recover(courier->store, mire__wall_now_ms(), NULL);
     while (!atomic_load_explicit(&courier->ending, memory_order_acquire)) {
         wait_ms = deliver(courier);
         if (wait_ms > LOOK_MS)
             wait_ms = LOOK_MS;
         mire__futex_wait(&courier->ending, 0, mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS);
     }
-    mire__report_recover(courier->store, mire__wall_now_ms());
+    mire__report_recover(courier->store, mire__wall_now_ms(), courier->ended.pid ? &courier->ended : NULL);
     deliver_the_rest(courier);
     return NULL;
 }

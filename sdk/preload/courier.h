@@ -4,6 +4,7 @@
 #ifndef MIRE_PRELOAD_COURIER_H
 #define MIRE_PRELOAD_COURIER_H
 
+#include "report/report.h"
 #include "store/store.h"
 #include "upload/upload.h"
 
@@ -14,6 +15,7 @@ struct courier {
     struct upload *upload; /* NULL: reports stay in the store */
     pthread_t thread;
     _Atomic uint32_t ending;   /* main writes (release), the thread reads (acquire); a futex word */
+    struct report_ended ended; /* the program, if it ended by itself; written before `ending` */
     struct upload_tally total; /* the thread's until it is joined; `waiting` is of the last round */
 };
 

@@ -1,5 +1,6 @@
 /*
- * interpose.c - the waiting calls, found here first because the library is preloaded. Signal-safe as the calls are.
+ * interpose.c - the waiting calls and those that end the program, found here first because the library is preloaded.
+ * Signal-safe as the calls are.
  */
 #include "gate/hooks.h"
 
@@ -11,4 +12,30 @@
         return mire__hook_##name arguments;                          \
     }
 MIRE_HOOKS(EXPORT)
+
+#define EXPORT_EXIT(name)                                            \
+    __attribute__((visibility("default"))) void name(int status);    \
+    void name(int status)                                            \
+    {                                                                \
+        mire__hook_##name(status);                                   \
+        __builtin_unreachable();                                     \
+    }
+MIRE_EXITS(EXPORT_EXIT)
+
+#define EXPORT_EXEC(name, parameters, arguments) EXPORT(int, name, parameters, arguments, true)
+MIRE_EXECS(EXPORT_EXEC)
+
+#define EXPORT_LIST(name, with_array)                                \
+    __attribute__((visibility("default"))) int name(const char *path, const char *first, ...); \
+    int name(const char *path, const char *first, ...)               \
+    {                                                                \
+        va_list rest;                                                \
+        int answer;                                                  \
+                                                                     \
+        va_start(rest, first);                                       \
+        answer = mire__leave_by_list(MIRE_LIST_##name, path, first, rest); \
+        va_end(rest);                                                \
+        return answer;                                               \
+    }
+MIRE_EXEC_LISTS(EXPORT_LIST)
 /* clang-format on */

@@ -10,6 +10,7 @@
  * --verbose is given. When the program ends, however it ends, its blackbox is recovered and what waits is sent.
  */
 #include "core/options.h"
+#include "platform/platform.h"
 #include "preload/child.h"
 #include "preload/courier.h"
 #include "preload/program.h"
@@ -276,6 +277,8 @@ static void tell(const struct run *run, const struct courier *courier)
 
 static int run_program(const struct run *run, struct courier *courier)
 {
+    struct report_ended ended = {0};
+    bool killed = true;
     pid_t pid;
     int failed, code;
 
@@ -284,7 +287,11 @@ static int run_program(const struct run *run, struct courier *courier)
         return EXIT_OURS;
     }
     failed = child_start(&pid, run->path, run->argv);
-    code = failed ? PROGRAM_NOT_EXECUTABLE : child_wait(pid);
+    if (!failed)
+        ended = (struct report_ended){(uint32_t)pid, mire__process_start_ticks((uint32_t)pid)};
+    code = failed ? PROGRAM_NOT_EXECUTABLE : child_wait(&killed, pid);
+    if (!killed)
+        courier->ended = ended;
     if (failed)
         complain("cannot execute", run->path, strerror(failed));
     courier_finish(courier, failed ? 0 : PATIENCE_MS);

@@ -84,7 +84,7 @@ int main(void)
     int shorts = 0;
 
     mire__hooks_bind(RTLD_DEFAULT);
-    mire__gate_start(&wake, NULL, NULL);
+    mire__gate_start(&wake, NULL, NULL, NULL);
     for (int round = 0; round < ROUNDS; round++) {
         for (int kind = 0; kind < KINDS; kind++) {
             pthread_t thread;

@@ -133,6 +133,10 @@ class RunTest(unittest.TestCase):
     def python(self, server, code, **rest):
         return self.run_it(server, sys.executable, "-c", code, **rest)
 
+    def hangs(self, server):
+        """Without those of a launch: on a busy machine the interpreter itself takes longer than the threshold."""
+        return [report for report in server.reports() if not report["hang"]["launch"]]
+
     def waiting(self):
         return sorted(glob.glob(os.path.join(self.store, "out", "*.report")))
 
@@ -177,9 +181,43 @@ class RunTest(unittest.TestCase):
     def test_a_program_that_exits_while_it_hangs_is_reported_as_open(self):
         server = self.server(OK)
         self.python(server, "import select,time,sys\nselect.poll().poll(20)\ntime.sleep(1)\nsys.exit(0)")
-        report, = server.reports()
+        report, = self.hangs(server)
         check(report)
         self.assertTrue(report["hang"]["open"])
+
+    def test_a_program_without_a_loop_that_ends_itself_is_no_hang(self):
+        server = self.server(OK)
+        source = os.path.join(self.scratch.name, "raw.c")
+        with open(source, "w") as file:
+            file.write("#define _GNU_SOURCE\n#include <unistd.h>\n#include <sys/syscall.h>\n"
+                       "int main(int argc, char **argv)\n{ char *next[] = {argv[0], 0};\n"
+                       "usleep(600000); if (argc > 1) syscall(SYS_execve, argv[0], next, environ);\n"
+                       "syscall(SYS_exit_group, 3); }\n")
+        subprocess.run(["cc", "-o", source[:-2], source], check=True)
+        calls = [["sh", "-c", "sleep 0.6; exit 3"], ["bash", "-c", "sleep 0.6; exit 3"], [source[:-2]], [source[:-2], "again"],
+                 [sys.executable, "-c", "import os,time; time.sleep(0.6); os._exit(3)"],
+                 ["sh", "-c", "sleep 0.6; exec sh -c 'sleep 0.4; exec " + source[:-2] + "'"],
+                 [sys.executable, "-c", "import os,time; time.sleep(0.6); os.execlp('sh', 'sh', '-c', 'exit 3')"],
+                 ["perl", "-e", "use POSIX; sleep 1; POSIX::_exit(3)"]]
+        for program in calls:
+            done = self.run_it(server, *program)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", ""), program)
+            self.assertEqual(server.bodies, [], program)
+        self.assertEqual(os.listdir(os.path.join(self.store, "box")), [])
+
+    def test_children_that_share_memory_leave_the_parents_hang_alone(self):
+        server = self.server(OK)
+        code = ("import select,subprocess,os,time,signal\nselect.poll().poll(20)\nend = time.time() + 0.8\n"
+                "while time.time() < end:\n"
+                " assert subprocess.call(['true']) == 0\n"
+                " assert os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)[1] == 0\n"
+                " try: subprocess.call(['/nonexistent'])\n except OSError: pass\n"
+                "os.kill(os.getpid(), signal.SIGKILL)\n")
+        self.assertEqual(self.python(server, code).returncode, 128 + signal.SIGKILL)
+        report, = self.hangs(server)
+        check(report)
+        self.assertTrue(report["hang"]["open"])
+        self.assertGreater(report["hang"]["duration_ms"], 500)
 
     def test_a_hang_of_redis_names_redis_and_fits_8_kib(self):
         server = self.server(OK)

@@ -161,8 +161,10 @@ MIRE_API enum mire_err mire_options_set_log(mire_options *options, mire_log_fn *
 MIRE_API enum mire_err mire_start(const mire_options *options);
 
 /*
- * Stop watching, store what is known, give up sending (unsent reports stay in the store) and free everything. Waits
- * for the library's threads, at most some 100 ms for a transfer under way. mire_start may follow.
+ * Stop watching, store what is known, give up sending and free everything. Waits for the library's threads, at most
+ * some 100 ms for a transfer under way: the end of a program is never held up by the network. What is unsent stays in
+ * the store for the next start; a program that rather waits calls mire_flush first. mire_start may follow.
+ * Also done by exit() and by returning from main.
  *
  * Returns MIRE_OK, MIRE_E_STATE when not started.
  * Thread: any, one at a time; not in the log callback.  Signal handler: no.
@@ -170,7 +172,7 @@ MIRE_API enum mire_err mire_start(const mire_options *options);
 MIRE_API enum mire_err mire_stop(void);
 
 /*
- * Wait until every report stored before the call is sent or dropped.
+ * Wait until the report of every hang that ended before the call is sent or dropped.
  *
  *   timeout_ms  0..600000; 0 only asks
  *

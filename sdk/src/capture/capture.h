@@ -60,4 +60,7 @@ enum mire_err mire__watch_start(const struct watch_options *options);
  */
 void mire__watch_stop(void);
 
+/* Is there no hang that has ended but is still to be handed to on_hang, or just being? Thread: any. */
+bool mire__watch_settled(void);
+
 #endif

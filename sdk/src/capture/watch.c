@@ -39,6 +39,7 @@ static struct {
     uint32_t pid;
     _Atomic uint32_t wake; /* futex word: raised by the gate and by mire__watch_stop */
     _Atomic uint32_t stop;
+    _Atomic uint64_t hang_turn; /* the turn of the hang that is not settled yet, 0 if none; written by the check thread */
 } global;
 
 static bool stopping(void)
@@ -138,6 +139,7 @@ static void clear_hang(struct watch *watch)
 {
     memset(&watch->hang, 0, sizeof(watch->hang));
     mire__blackbox_set_hang(watch->options.box, &watch->hang);
+    atomic_store(&global.hang_turn, 0);
 }
 
 static void open_hang(struct watch *watch, const struct gate_view *view, uint64_t late_ns)
@@ -145,6 +147,7 @@ static void open_hang(struct watch *watch, const struct gate_view *view, uint64_
     struct hang *hang = &watch->hang;
     struct blackbox *box = watch->options.box;
 
+    atomic_store(&global.hang_turn, view->turn);
     mire__blackbox_clear_images(box);
     mire__ring_reset(&box->ring, view->turn * 0x9e3779b97f4a7c15ull);
     mire__modules_read(&watch->sampler.modules, box);
@@ -311,7 +314,8 @@ enum mire_err mire__watch_start(const struct watch_options *options)
         return err;
     atomic_store(&global.wake, 0);
     atomic_store(&global.stop, 0);
-    mire__gate_start(&global.wake, options->on_child, options->context);
+    atomic_store(&global.hang_turn, 0);
+    mire__gate_start(&global.wake, &options->box->left_ns, options->on_child, options->context);
     err = start_thread(watch);
     if (err) {
         mire__gate_stop();
@@ -336,4 +340,13 @@ void mire__watch_stop(void)
     mire__sampler_close(&watch->sampler);
     global.watch = NULL;
     madvise(watch, sizeof(*watch), MADV_DONTNEED); /* gives the pages back; they read as zeros from now on */
+}
+
+bool mire__watch_settled(void)
+{
+    uint64_t turn = atomic_load(&global.hang_turn);
+    struct gate_view view;
+
+    mire__gate_look(&view);
+    return turn == 0 || turn == view.turn;
 }

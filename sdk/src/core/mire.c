@@ -10,6 +10,7 @@
  */
 #include "core/core.h"
 
+#include "capture/capture.h"
 #include "core/facts.h"
 #include "core/monitors.h"
 #include "core/options.h"
@@ -199,11 +200,22 @@ static bool any_left(const struct store_item *items, size_t count)
     return false;
 }
 
+/* Sleep a little. False: the end has come. */
+static bool pause_until(uint64_t end_ns)
+{
+    _Atomic uint32_t never = 0;
+    uint64_t now_ns = mire__now_ns();
+
+    if (now_ns >= end_ns)
+        return false;
+    mire__futex_wait(&never, 0, now_ns + FLUSH_LOOK_MS * MIRE_NS_PER_MS);
+    return true;
+}
+
 enum mire_err mire_flush(uint32_t timeout_ms)
 {
     struct store_item items[MIRE_STORE_LIST_MAX / 4];
     const uint64_t end_ns = mire__now_ns() + timeout_ms * MIRE_NS_PER_MS;
-    _Atomic uint32_t never = 0;
     size_t count;
 
     if (timeout_ms > FLUSH_MAX_MS)
@@ -211,13 +223,13 @@ enum mire_err mire_flush(uint32_t timeout_ms)
     uint32_t state = atomic_load_explicit(&mire.state, memory_order_acquire);
     if ((state != ON && state != ON_IDLE) || mire.owner_pid != mire__pid())
         return MIRE_E_STATE;
-    count = mire__store_list(items, MIRE_COUNT(items), mire.store);
-    while (any_left(items, count)) {
-        uint64_t now_ns = mire__now_ns();
-        if (now_ns >= end_ns)
+    while (!mire__watch_settled())
+        if (!pause_until(end_ns))
             return MIRE_E_TIMEOUT;
-        mire__futex_wait(&never, 0, now_ns + FLUSH_LOOK_MS * MIRE_NS_PER_MS);
-    }
+    count = mire__store_list(items, MIRE_COUNT(items), mire.store);
+    while (any_left(items, count))
+        if (!pause_until(end_ns))
+            return MIRE_E_TIMEOUT;
     return MIRE_OK;
 }
 

@@ -21,7 +21,7 @@ static void say(const struct worker *worker, enum mire_log_level level, const ch
 
 static void recover(struct worker *worker)
 {
-    size_t sealed = mire__report_recover(worker->store, mire__wall_now_ms());
+    size_t sealed = mire__report_recover(worker->store, mire__wall_now_ms(), NULL);
     char text[96];
 
     if (sealed == 0)

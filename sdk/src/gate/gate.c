@@ -24,6 +24,8 @@ void mire__gate_as_forked(void)
     atomic_store_explicit(&mire__gate.mode, mode == MIRE_GATE_OFF ? MIRE_GATE_OFF : MIRE_GATE_CHILD,
                           memory_order_relaxed);
     atomic_store_explicit(&mire__gate.asked, ASKED_NOTHING, memory_order_relaxed);
+    atomic_store_explicit(&mire__gate.left, NULL, memory_order_relaxed);
+    atomic_store_explicit(&mire__gate.leaving, 0, memory_order_relaxed);
 }
 
 void mire__gate_as_await(void)
@@ -45,7 +47,12 @@ void mire__gate_as_open(void)
 
 void mire__gate_stop(void)
 {
+    uint32_t count;
+
     atomic_store(&mire__gate.mode, MIRE_GATE_OFF);
+    atomic_store(&mire__gate.left, NULL);
+    while ((count = atomic_load(&mire__gate.leaving)) > 0) /* a few instructions, or a thread without a processor */
+        mire__futex_wait(&mire__gate.leaving, count, mire__now_ns() + MIRE_NS_PER_MS);
 }
 
 bool mire__gate_in_child(void)
@@ -180,4 +187,27 @@ void mire__gate_as_mark_leave(void)
     become_idle(turn, 2);
     if (mire__gate.mark_depth > 0)
         become_busy(atomic_load_explicit(&mire__gate.turn, memory_order_relaxed), 2);
+}
+
+static void note_leaving(uint64_t at_ns)
+{
+    _Atomic uint64_t *left;
+
+    if (mire__gate.pid != mire__pid())
+        return;
+    atomic_fetch_add(&mire__gate.leaving, 1);
+    left = atomic_load(&mire__gate.left);
+    if (left)
+        atomic_store(left, at_ns);
+    atomic_fetch_sub(&mire__gate.leaving, 1);
+}
+
+void mire__gate_as_leave(void)
+{
+    note_leaving(mire__now_ns());
+}
+
+void mire__gate_as_stay(void)
+{
+    note_leaving(0);
 }

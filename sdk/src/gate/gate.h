@@ -27,10 +27,13 @@ struct gate_view {
  * Make the calling thread the watched one, busy since now.
  *
  *   wake      futex word of the check thread, static; raised and woken when it is parked and a turn begins, or when a
- * turn ends whose end was asked for on_child  called in a forked child on the first waiting call of its only thread;
- * may be NULL
+ *             turn ends whose end was asked for
+ *   left_ns   set to the time when the program ends itself by _exit, exec or their like; 0 again if that fails.
+ * Borrowed until mire__gate_stop. May be NULL on_child  called in a forked child on the first waiting call of its only
+ * thread; may be NULL
  */
-void mire__gate_start(_Atomic uint32_t *wake, void (*on_child)(void *context), void *context);
+void mire__gate_start(_Atomic uint32_t *wake, _Atomic uint64_t *left_ns, void (*on_child)(void *context),
+                      void *context);
 
 /*
  * Watch nobody yet: the calling thread's first waiting call calls `start`, once, which may lead to mire__gate_start.
@@ -61,6 +64,13 @@ void mire__gate_unwatch(void);
  */
 bool mire__gate_as_wait_begin(void);
 void mire__gate_as_wait_end(bool nested);
+
+/*
+ * Around a call that ends the program if it succeeds; see left_ns of mire__gate_start. Without effect in a child, also
+ * one that shares this process's memory. Thread: any. Signal handler: yes.
+ */
+void mire__gate_as_leave(void);
+void mire__gate_as_stay(void);
 
 /* Marks: see mire_loop_enter in mire.h. Signal handler: yes. */
 void mire__gate_as_mark_enter(void);

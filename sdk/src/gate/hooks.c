@@ -1,4 +1,4 @@
-/* hooks.c - stand-ins for the waiting calls. Signal-safe once bound. */
+/* hooks.c - the table of hooks, and the stand-ins for the waiting calls. Signal-safe once bound. */
 #include "gate/hooks.h"
 
 #include "gate/gate.h"
@@ -7,14 +7,16 @@
 #include <fcntl.h>
 
 /* clang-format off */
-#define NUMBER(result, name, parameters, arguments, waits) HOOK_##name,
-enum { MIRE_HOOKS(NUMBER) };
-
-#define ROW(result, name, parameters, arguments, waits) {#name, (void *)mire__hook_##name, NULL},
-struct hook mire__hooks[MIRE_HOOK_COUNT] = {MIRE_HOOKS(ROW)};
+#define ROW(name) {#name, (void *)mire__hook_##name, NULL},
+#define WAIT_ROW(result, name, parameters, arguments, waits) ROW(name)
+#define EXEC_ROW(name, parameters, arguments) ROW(name)
+#define LIST_ROW(name, with_array) ROW(name)
+struct hook mire__hooks[MIRE_HOOK_COUNT] = {
+    MIRE_HOOKS(WAIT_ROW) MIRE_EXITS(ROW) MIRE_EXECS(EXEC_ROW) MIRE_EXEC_LISTS(LIST_ROW)
+};
 /* clang-format on */
 
-static void *real_of(size_t number)
+void *mire__hook_real(enum mire__hook_number number)
 {
     struct hook *hook = &mire__hooks[number];
 
@@ -36,7 +38,7 @@ bool mire__hook_blocks(int fd)
 #define DEFINE(result, name, parameters, arguments, waits)             \
     result mire__hook_##name parameters                                \
     {                                                                  \
-        result(*real) parameters = (result(*) parameters)real_of(HOOK_##name); \
+        result(*real) parameters = (result(*) parameters)mire__hook_real(MIRE_HOOK_##name); \
         result answer;                                                 \
                                                                        \
         if (!real) {                                                   \

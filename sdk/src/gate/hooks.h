@@ -10,6 +10,7 @@
 #define MIRE_GATE_HOOKS_H
 
 #include "base/base.h"
+#include "gate/leave.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -60,15 +61,26 @@ bool mire__hook_blocks(int fd);
  */
 void mire__hooks_bind(void *handle);
 
-/* For the patching of tables: the hooks, their names, and what they stand for. */
+/* All hooks, those of leave.h among them: their names, and what they stand for. */
 struct hook {
     const char *name;
     void *hook;
     _Atomic(void *) real; /* NULL where this libc has no such call */
 };
-#define MIRE_HOOK_COUNT_ONE(result, name, parameters, arguments, waits) +1
-enum { MIRE_HOOK_COUNT = 0 MIRE_HOOKS(MIRE_HOOK_COUNT_ONE) };
+/* clang-format off */
+#define MIRE_HOOK_NUMBER(name) MIRE_HOOK_##name,
+#define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits) MIRE_HOOK_NUMBER(name)
+#define MIRE_EXEC_NUMBER(name, parameters, arguments) MIRE_HOOK_NUMBER(name)
+#define MIRE_LIST_NUMBER(name, with_array) MIRE_HOOK_NUMBER(name)
+enum mire__hook_number {
+    MIRE_HOOKS(MIRE_WAIT_NUMBER) MIRE_EXITS(MIRE_HOOK_NUMBER) MIRE_EXECS(MIRE_EXEC_NUMBER)
+    MIRE_EXEC_LISTS(MIRE_LIST_NUMBER) MIRE_HOOK_COUNT
+};
+/* clang-format on */
 extern struct hook mire__hooks[MIRE_HOOK_COUNT];
+
+/* The function a hook stands for, NULL if there is none; binds it if need be. */
+void *mire__hook_real(enum mire__hook_number number);
 
 /* Bind one hook that is called before mire__hooks_bind: by another library's constructor. Signal handler: no. */
 void mire__hook_bind_late(struct hook *hook);

@@ -4,6 +4,7 @@
 #include "gate/gate.h"
 #include "gate/hooks.h"
 #include "gate/state.h"
+#include "platform/platform.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,10 +21,12 @@ static void register_fork_handler(void)
     pthread_once(&once, register_once);
 }
 
-void mire__gate_start(_Atomic uint32_t *wake, void (*on_child)(void *context), void *context)
+void mire__gate_start(_Atomic uint32_t *wake, _Atomic uint64_t *left_ns, void (*on_child)(void *context), void *context)
 {
     register_fork_handler();
     mire__gate.wake = wake;
+    mire__gate.pid = mire__pid();
+    atomic_store(&mire__gate.left, left_ns);
     mire__gate.on_child = on_child;
     mire__gate.context = context;
     mire__gate_as_open();

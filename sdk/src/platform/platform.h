@@ -84,6 +84,9 @@ void mire__process_counters(struct process_counters *out);
  * none. */
 uint64_t mire__process_start_ticks(uint32_t pid);
 
+/* Does that very process still run a program? False also where it is dying, or a zombie. */
+bool mire__process_runs(uint32_t pid, uint64_t start_ticks);
+
 /* One line of /proc/self/maps. */
 struct mapping {
     uint64_t start, end, offset, inode;

@@ -197,6 +197,16 @@ uint64_t mire__process_start_ticks(uint32_t pid)
     return mire__file_read(text, sizeof(text), path) > 0 ? stat_field(text, 22) : 0;
 }
 
+bool mire__process_runs(uint32_t pid, uint64_t start_ticks)
+{
+    char path[64], text[1024];
+
+    proc_path(path, true, pid, "stat");
+    if (mire__file_read(text, sizeof(text), path) <= 0 || stat_field(text, 22) != start_ticks)
+        return false;
+    return stat_field(text, 23) > 0; /* bytes of address space: given up first when a process dies */
+}
+
 /* "start-end rwxp offset dev inode   path" */
 static bool read_mapping(struct mapping *out, char *line)
 {

@@ -47,12 +47,21 @@ void mire__report_fini(struct report *report);
  */
 enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms);
 
+/* A process that has ended by itself, as its parent knows. */
+struct report_ended {
+    uint32_t pid;
+    uint64_t start_ticks; /* mire__process_start_ticks, asked while it was there */
+};
+
 /*
- * Seal what killed processes left behind, and delete their blackboxes.
+ * Seal what killed processes left behind, and delete their blackboxes. What belongs to a process that has ended by
+ * itself, or lives on having executed another program, counts as ended with the program, however it did that.
+ *
+ *   ended  NULL if none is known
  *
  * Returns how many reports were sealed.
  */
-size_t mire__report_recover(struct store *store, uint64_t now_ms);
+size_t mire__report_recover(struct store *store, uint64_t now_ms, const struct report_ended *ended);
 
 /*
  * The uncompressed text of the same report.

@@ -6,6 +6,10 @@
  */
 #include "report/report.h"
 
+#include "platform/platform.h"
+
+#include <string.h>
+
 enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms)
 {
     uint64_t drops[MIRE_DROP_REASONS];
@@ -27,20 +31,45 @@ enum mire_err mire__report_seal(struct store *store, const struct blackbox *box,
 struct recovery {
     struct store *store;
     uint64_t now_ms;
+    const struct report_ended *ended;
     size_t sealed;
 };
 
+static bool is_of_this_boot(const struct blackbox_facts *facts)
+{
+    char boot_id[sizeof(facts->boot_id)];
+
+    return mire__file_read(boot_id, sizeof(boot_id), "/proc/sys/kernel/random/boot_id") > 0 &&
+           strncmp(boot_id, facts->boot_id, 36) == 0;
+}
+
+/* Did the program end itself, by a way that left no word of it in the box? */
+static bool left_silently(const struct recovery *recovery, const struct blackbox *box)
+{
+    const struct blackbox_facts *facts = &box->facts;
+    const struct report_ended *ended = recovery->ended;
+
+    if (!is_of_this_boot(facts))
+        return false;
+    return (ended && facts->pid == ended->pid && facts->start_ticks == ended->start_ticks) ||
+           mire__process_runs(facts->pid, facts->start_ticks);
+}
+
 /* A box that cannot be sealed for want of memory or disk stays for a later try. */
-static bool take_box(void *context, const void *memory, size_t size)
+static bool take_box(void *context, void *memory, size_t size)
 {
     struct recovery *recovery = context;
-    const struct blackbox *box = memory;
+    struct blackbox *box = memory;
+    struct hang hang;
     enum mire_err err;
 
     if (mire__blackbox_check(box, size) != MIRE_OK) {
         mire__store_count_drop(recovery->store, MIRE_DROP_BROKEN);
         return true;
     }
+    mire__blackbox_hang(&hang, box);
+    if (hang.state == MIRE_HANG_OPEN && left_silently(recovery, box))
+        atomic_store(&box->left_ns, hang.last_seen_ns);
     if (!mire__report_wanted(box))
         return true;
     err = mire__report_seal(recovery->store, box, recovery->now_ms);
@@ -48,9 +77,9 @@ static bool take_box(void *context, const void *memory, size_t size)
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }
 
-size_t mire__report_recover(struct store *store, uint64_t now_ms)
+size_t mire__report_recover(struct store *store, uint64_t now_ms, const struct report_ended *ended)
 {
-    struct recovery recovery = {.store = store, .now_ms = now_ms};
+    struct recovery recovery = {.store = store, .now_ms = now_ms, .ended = ended};
 
     mire__store_recover(store, take_box, &recovery);
     return recovery.sealed;

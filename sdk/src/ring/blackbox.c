@@ -22,8 +22,15 @@ enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes
 
 void mire__blackbox_hang(struct hang *out, const struct blackbox *box)
 {
+    uint64_t left_ns = atomic_load_explicit(&box->left_ns, memory_order_acquire);
+
     *out = box->hangs[atomic_load_explicit(&box->hang_active, memory_order_acquire) & 1];
     out->thread_name[sizeof(out->thread_name) - 1] = '\0';
+    if (out->state == MIRE_HANG_OPEN && left_ns != 0) {
+        out->state = MIRE_HANG_ENDED;
+        out->exited = 1;
+        out->end_ns = left_ns;
+    }
 }
 
 void mire__blackbox_set_hang(struct blackbox *box, const struct hang *hang)

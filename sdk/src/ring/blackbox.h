@@ -1,13 +1,13 @@
 /*
  * blackbox.h - everything about a watched process that must survive it: one mapped file, written with plain stores.
  *
- *     [ magic, version, size | facts | hang, two copies | images | image paths | ring ]
+ *     [ magic, version, size | facts | hang, two copies | left | images | image paths | ring ]
  *
- * Who writes what: the facts are written by core before the watch starts and never again; all the rest belongs to the
- * check thread. A record that could be half written exists twice, or is published by a counter stored last; so whoever
- * opens the file of a killed process finds whole records or none. Numbers are in the machine's own order: the file
- * never leaves the machine. Readers treat it as untrusted all the same: use the functions below, which check every
- * bound.
+ * Who writes what: the facts are written by core before the watch starts and never again; all the rest but `left_ns`
+ * belongs to the check thread. A record that could be half written exists twice, or is published by a counter stored
+ * last; so whoever opens the file of a killed process finds whole records or none. Numbers are in the machine's own
+ * order: the file never leaves the machine. Readers treat it as untrusted all the same: use the functions below, which
+ * check every bound.
  */
 #ifndef MIRE_RING_BLACKBOX_H
 #define MIRE_RING_BLACKBOX_H
@@ -83,7 +83,7 @@ struct hang {
     uint32_t state; /* enum mire__hang_state */
     uint32_t gate;  /* enum mire__gate_kind */
     uint8_t launch; /* 1: the loop had not waited once when it began */
-    uint8_t exited; /* 1: ended because the process did (mire_stop, exit) */
+    uint8_t exited; /* 1: ended because the process did (mire_stop, exit, _exit, exec) */
     uint8_t id[16]; /* UUIDv7, made when it began: the report's id, however often it is built */
     char thread_name[18];
     uint32_t tid;
@@ -116,6 +116,7 @@ struct blackbox {
     _Atomic uint32_t hang_active; /* which of the two holds */
     uint32_t unused_too;
     struct hang hangs[2];
+    _Atomic uint64_t left_ns; /* when the program began to end itself without exit(), 0 if it did not; by any thread */
 
     _Atomic uint32_t image_count; /* emptied when a hang begins, then only appended to */
     uint32_t paths_used_bytes;
@@ -139,7 +140,10 @@ void mire__blackbox_init(struct blackbox *box, const struct blackbox_facts *fact
  */
 enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes);
 
-/* Copy the hang; its state may be NONE. Thread: any reader. */
+/*
+ * Copy the hang; its state may be NONE. One that was open when the program ended itself has ended with it.
+ * Thread: any reader.
+ */
 void mire__blackbox_hang(struct hang *out, const struct blackbox *box);
 
 /* Replace the hang, all of it at one instant. Thread: writer. */

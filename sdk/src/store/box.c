@@ -108,7 +108,7 @@ static enum box_fate look_into(int fd, mire__store_box_fn *take, void *context)
     if (info.st_size <= 0 || info.st_size > MIRE_STORE_BOX_MAX)
         return BOX_IS_BROKEN;
     size = (size_t)info.st_size;
-    memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (memory == MAP_FAILED)
         return BOX_STAYS;
     if (take(context, memory, size))

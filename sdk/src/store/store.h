@@ -162,11 +162,14 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, s
 /* Unmap and delete it: nothing in it is left to tell. A zeroed box is fine. */
 void mire__store_box_close(struct store_box *box);
 
-/* What to do with a dead box: `true` when all it tells is sealed, or it tells nothing, so that it is deleted. */
-typedef bool mire__store_box_fn(void *context, const void *memory, size_t size);
+/*
+ * What to do with a dead box: `true` when all it tells is sealed, or it tells nothing, so that it is deleted.
+ *   memory  a copy of it, which may be changed
+ */
+typedef bool mire__store_box_fn(void *context, void *memory, size_t size);
 
 /*
- * Hand every blackbox whose process is gone to `take`, mapped for reading, each to one caller at a time. Empty ones are
+ * Hand every blackbox whose process is gone to `take`, each to one caller at a time. Empty ones are
  * deleted and counted as MIRE_DROP_BROKEN.
  *
  * Returns how many were deleted.

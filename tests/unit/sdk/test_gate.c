@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 static _Atomic uint32_t wake;
+static _Atomic uint64_t left_ns;
 
 static uint64_t turn(void)
 {
@@ -31,7 +32,7 @@ static int open_gate(void **state)
     (void)state;
     atomic_store(&wake, 0);
     mire__hooks_bind(RTLD_DEFAULT);
-    mire__gate_start(&wake, NULL, NULL);
+    mire__gate_start(&wake, &left_ns, NULL, NULL);
     return 0;
 }
 
@@ -192,7 +193,7 @@ static void a_forked_child_starts_at_its_first_wait(void **state)
     int one = 1, status;
     pid_t child;
 
-    mire__gate_start(&wake, note_child, &one);
+    mire__gate_start(&wake, &left_ns, note_child, &one);
     child = fork();
     if (child == 0) {
         bool in_child = mire__gate_in_child() && started_in_child == 0;
@@ -205,6 +206,52 @@ static void a_forked_child_starts_at_its_first_wait(void **state)
     assert_int_equal(status, 0);
     assert_int_equal(started_in_child, 0);
     assert_false(mire__gate_in_child());
+}
+
+static void a_program_that_ends_itself_says_when(void **state)
+{
+    (void)state;
+    static char *const nothing[] = {NULL};
+    int status;
+    pid_t child;
+
+    assert_int_equal(mire__hook_execl("/nonexistent", "x", "y", NULL), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(atomic_load(&left_ns), 0); /* it goes on */
+    child = vfork();
+    if (child == 0) {
+        mire__hook_execve("/nonexistent", nothing, nothing);
+        mire__gate_as_leave();
+        mire__hook__exit(atomic_load(&left_ns) == 0 ? 7 : 8);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), 7);
+    assert_int_equal(atomic_load(&left_ns), 0);
+    mire__gate_as_leave();
+    assert_int_not_equal(atomic_load(&left_ns), 0);
+    mire__gate_as_stay();
+    assert_int_equal(atomic_load(&left_ns), 0);
+    mire__gate_stop();
+    mire__gate_as_leave();
+    assert_int_equal(atomic_load(&left_ns), 0);
+}
+
+static void lists_of_arguments_arrive(void **state)
+{
+    (void)state;
+    static char *const environment[] = {"A=7", NULL};
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        mire__hook_execle("/bin/sh", "sh", "-c", "exit $(($A + $1))", "name", "4", NULL, environment);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), 11);
+    child = fork();
+    if (child == 0)
+        mire__hook_execlp("sh", "sh", "-c", "exit $#", "name", "1", "2", "3", NULL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), 3);
 }
 
 /* The module is linked with full RELRO and immediate binding: its table is read-only. */
@@ -245,6 +292,8 @@ int main(void)
         GATE_TEST(marks_nest),
         GATE_TEST(an_accept_that_cannot_wait_is_no_turn),
         GATE_TEST(a_forked_child_starts_at_its_first_wait),
+        GATE_TEST(a_program_that_ends_itself_says_when),
+        GATE_TEST(lists_of_arguments_arrive),
         GATE_TEST(a_loaded_module_is_patched_and_put_back),
     };
 

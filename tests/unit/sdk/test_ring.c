@@ -176,6 +176,26 @@ static void a_hang_counts_without_the_time_it_was_stopped(void **state)
     assert_false(mire__hang_counts(&hang, 2000));
 }
 
+static void a_hang_ends_with_the_program_that_ends_itself(void **state)
+{
+    (void)state;
+    struct blackbox *own = calloc(1, sizeof(*own));
+    struct hang hang = {.state = MIRE_HANG_OPEN, .begin_ns = 1000, .last_seen_ns = 2000};
+
+    assert_non_null(own);
+    mire__blackbox_set_hang(own, &hang);
+    atomic_store(&own->left_ns, 2500);
+    mire__blackbox_hang(&hang, own);
+    assert_int_equal(hang.state, MIRE_HANG_ENDED);
+    assert_int_equal(hang.exited, 1);
+    assert_int_equal(hang.end_ns, 2500);
+    hang = (struct hang){.state = MIRE_HANG_NONE};
+    mire__blackbox_set_hang(own, &hang);
+    mire__blackbox_hang(&hang, own);
+    assert_int_equal(hang.state, MIRE_HANG_NONE);
+    free(own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +206,7 @@ int main(void)
         cmocka_unit_test(blackbox_is_known_by_its_header),
         cmocka_unit_test(blackbox_finds_the_latest_image),
         cmocka_unit_test(a_hang_counts_without_the_time_it_was_stopped),
+        cmocka_unit_test(a_hang_ends_with_the_program_that_ends_itself),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

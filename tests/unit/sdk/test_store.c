@@ -367,7 +367,7 @@ static void store_counts_losses_in_memory_while_the_disk_is_full(void **state)
     mire__store_close(store);
 }
 
-static bool count_boxes(void *context, const void *memory, size_t size)
+static bool count_boxes(void *context, void *memory, size_t size)
 {
     const char *text = memory;
 
@@ -377,7 +377,7 @@ static bool count_boxes(void *context, const void *memory, size_t size)
     return true;
 }
 
-static bool keep_boxes(void *context, const void *memory, size_t size)
+static bool keep_boxes(void *context, void *memory, size_t size)
 {
     (void)memory;
     (void)size;

@@ -1,0 +1,44 @@
+/*
+ * leave.h - the calls by which a process ends its program at its own will, without exit(): _exit and its like, and
+ * exec.
+ *
+ * Each has a hook `mire__hook_NAME` that notes the time (mire__gate_as_leave) and goes on to the call. So a hang that
+ * the program itself ended is told from one that somebody killed. A forked or vforked child that calls them notes
+ * nothing. Signal-safe and fit for vfork children, as the calls are.
+ */
+#ifndef MIRE_GATE_LEAVE_H
+#define MIRE_GATE_LEAVE_H
+
+#include "base/base.h"
+
+#include <stdarg.h>
+
+/* clang-format off */
+#define MIRE_EXITS(X) X(_exit) X(_Exit) X(quick_exit)
+
+/*   X(name, parameters, arguments) */
+#define MIRE_EXECS(X) \
+    X(execve, (const char *path, char *const argv[], char *const environment[]), (path, argv, environment)) \
+    X(execv, (const char *path, char *const argv[]), (path, argv)) \
+    X(execvp, (const char *file, char *const argv[]), (file, argv)) \
+    X(execvpe, (const char *file, char *const argv[], char *const environment[]), (file, argv, environment)) \
+    X(fexecve, (int fd, char *const argv[], char *const environment[]), (fd, argv, environment)) \
+    X(execveat, (int dir, const char *path, char *const argv[], char *const environment[], int flags), \
+      (dir, path, argv, environment, flags))
+
+/*   X(name, the one that takes an array) */
+#define MIRE_EXEC_LISTS(X) X(execl, execv) X(execlp, execvp) X(execle, execve)
+
+#define MIRE_EXIT_DECLARE(name) void mire__hook_##name(int status);
+#define MIRE_EXEC_DECLARE(name, parameters, arguments) int mire__hook_##name parameters;
+#define MIRE_EXEC_LIST_DECLARE(name, with_array) int mire__hook_##name(const char *path, const char *first, ...);
+MIRE_EXITS(MIRE_EXIT_DECLARE)
+MIRE_EXECS(MIRE_EXEC_DECLARE)
+MIRE_EXEC_LISTS(MIRE_EXEC_LIST_DECLARE)
+/* clang-format on */
+
+/* What the calls with a list of arguments do: `name` is theirs, `rest` what follows `first`. */
+enum mire__exec_list { MIRE_LIST_execl, MIRE_LIST_execlp, MIRE_LIST_execle };
+int mire__leave_by_list(enum mire__exec_list name, const char *path, const char *first, va_list rest);
+
+#endif
