@@ -12,8 +12,9 @@
 static void seal_hang(void *context, struct blackbox *box)
 {
     struct monitor_context *monitor = context;
+    enum mire_err err = mire__report_seal(monitor->store, box, mire__wall_now_ms());
 
-    if (mire__report_seal(monitor->store, box, mire__wall_now_ms()) == MIRE_E_MEMORY)
+    if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
         mire__store_count_drop(monitor->store, MIRE_DROP_WRITE);
     mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
 }

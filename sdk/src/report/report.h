@@ -43,7 +43,8 @@ void mire__report_fini(struct report *report);
  *
  *   now_ms  wall clock
  *
- * Returns as mire__report_build and mire__store_put. What is lost for good is counted; MIRE_E_MEMORY is not.
+ * Returns as mire__report_build and mire__store_put. What can never be sealed is counted; MIRE_E_MEMORY and
+ * MIRE_E_STORE are not, for there may be another try.
  */
 enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms);
 

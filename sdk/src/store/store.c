@@ -301,10 +301,8 @@ enum mire_err mire__store_put(struct store *store, const char *id, const void *b
     store_u64(trailer + 4, TRAILER_BYTES - 8, 4);
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
         store_u64(trailer + 8 + 8 * i, told ? told[i] : 0, 8);
-    if (!report_path(path, store, id) || mire__disk_write(path, parts, 2, false) != MIRE_OK) {
-        mire__store_count_drop(store, MIRE_DROP_WRITE);
+    if (!report_path(path, store, id) || mire__disk_write(path, parts, 2, false) != MIRE_OK)
         return MIRE_E_STORE;
-    }
     /* Killed here, the counts are told twice: better than never. */
     if (told)
         mire__store_drops_change(store, NULL, told);

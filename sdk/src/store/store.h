@@ -82,7 +82,7 @@ enum mire_err mire__store_install(char install[33], struct store *store);
 
 /*
  * Seal a report. Sealing one id again replaces the same bytes. Afterwards old reports are dropped until the caps hold;
- * the one sealed now stays. If it cannot be written that is counted as MIRE_DROP_WRITE.
+ * the one sealed now stays. One that cannot be written is not counted: its caller knows whether that loses it.
  *
  *   id      UUID, lower case
  *   told    counts that the body tells, from mire__store_drops; taken off the counts. NULL for none

@@ -338,7 +338,7 @@ static void store_put_is_all_or_nothing_whichever_write_fails(void **state)
         fail_at = -1;
         if (err != MIRE_OK)
             failed++;
-        /* A failed directory sync leaves a report that may not survive a power cut: counted, yet there. */
+        /* A failed directory sync leaves a report that may not survive a power cut: an error, yet there. */
         assert_true(count_reports(store) == (err == MIRE_OK) || count_reports(store) == 1);
         assert_int_equal(files_in(*state, "out"), count_reports(store));
         if (count_reports(store))
@@ -346,7 +346,7 @@ static void store_put_is_all_or_nothing_whichever_write_fails(void **state)
         mire__store_done(store, id_at(NOW, 5));
     }
     assert_true(failed > 3);
-    assert_int_equal(dropped(store, MIRE_DROP_WRITE), failed);
+    assert_int_equal(dropped(store, MIRE_DROP_WRITE), 0); /* its caller counts, if it does not try again */
     mire__store_close(store);
 }
 
