@@ -35,6 +35,22 @@ static int choose_signal(void)
     return 0;
 }
 
+/*
+ * Have every page there that the handler touches: the snapshot's, its own code, the stack below the caller. Faults in
+ * the first sample cost more than all else in it.
+ */
+static void rehearse(struct sampler *sampler)
+{
+    memset(&sampler->snapshot, 0, sizeof(sampler->snapshot));
+    if (sampler->tid != mire__tid())
+        return;
+    atomic_store(&sampler->request, MIRE_REQUEST_WANTED);
+    atomic_store(&sampler->sent, true);
+    if (!mire__thread_signal(sampler->tid, sampler->signal))
+        atomic_store(&sampler->sent, false);
+    atomic_store(&sampler->request, MIRE_REQUEST_IDLE); /* answered, unless the thread blocks the signal */
+}
+
 enum mire_err mire__sampler_open(struct sampler *sampler, uint32_t tid)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -51,6 +67,7 @@ enum mire_err mire__sampler_open(struct sampler *sampler, uint32_t tid)
         mire__handler_set(NULL);
         return MIRE_E_SYSTEM;
     }
+    rehearse(sampler);
     return MIRE_OK;
 }
 

@@ -25,7 +25,7 @@ struct sampler {
 };
 
 /*
- * Install the handler. One sampler at a time.
+ * Install the handler, and try it if the caller is the thread to sample. One sampler at a time.
  *   sampler  zeroed memory that stays mapped for ever: a late signal may still come after mire__sampler_close
  * Returns MIRE_OK, MIRE_E_SYSTEM (no signal is free, or own memory cannot be read safely).
  */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -225,6 +226,49 @@ static void a_running_thread_answers(void **state)
     assert_int_equal(sample.found[0], MIRE_FOUND_PC);
     ASSERT_RUNS(&sample, "place_spin", "be_subject");
     assert_true(sampler.cost.stopped_max_ns > 0);
+}
+
+static struct {
+    struct sampler *sampler;
+    _Atomic uint32_t tid;
+    _Atomic bool stop;
+    long faults;
+} watched;
+
+static void *open_and_spin(void *unused)
+{
+    struct rusage before, after;
+
+    assert_int_equal(mire__sampler_open(watched.sampler, mire__tid()), MIRE_OK);
+    getrusage(RUSAGE_THREAD, &after);
+    getrusage(RUSAGE_THREAD, &before);
+    atomic_store(&watched.tid, mire__tid());
+    while (!atomic_load(&watched.stop)) {
+    }
+    getrusage(RUSAGE_THREAD, &after);
+    watched.faults = after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt;
+    return unused;
+}
+
+static void the_first_sample_finds_its_memory_there(void **state)
+{
+    (void)state;
+    struct sample sample;
+    pthread_t thread;
+
+    watched.sampler = mmap(NULL, sizeof(*watched.sampler), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(watched.sampler != MAP_FAILED);
+    assert_int_equal(pthread_create(&thread, NULL, open_and_spin, NULL), 0);
+    while (!atomic_load(&watched.tid))
+        usleep(100);
+    mire__modules_read(&watched.sampler->modules, NULL);
+    mire__sampler_take(&sample, watched.sampler, NULL);
+    atomic_store(&watched.stop, true);
+    pthread_join(thread, NULL);
+    mire__sampler_close(watched.sampler);
+    assert_int_equal(sample.flags, 0);
+    assert_int_equal(watched.faults, 0);
+    print_message("interrupted for %u ns\n", (unsigned)watched.sampler->stopped_ns);
 }
 
 static void a_sleeping_thread_is_read_and_sleeps_on(void **state)
@@ -594,6 +638,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_running_thread_answers),
+        cmocka_unit_test(the_first_sample_finds_its_memory_there),
         cmocka_unit_test(a_sleeping_thread_is_read_and_sleeps_on),
         cmocka_unit_test(a_thread_waiting_for_a_lock_shows_where),
         cmocka_unit_test(deep_recursion_is_cut_and_marked),
