@@ -39,7 +39,8 @@ static struct {
     uint32_t pid;
     _Atomic uint32_t wake; /* futex word: raised by the gate and by mire__watch_stop */
     _Atomic uint32_t stop;
-    _Atomic uint64_t hang_turn; /* the turn of the hang that is not settled yet, 0 if none; written by the check thread */
+    _Atomic uint64_t
+        hang_turn; /* the turn of the hang that is not settled yet, 0 if none; written by the check thread */
 } global;
 
 static bool stopping(void)
