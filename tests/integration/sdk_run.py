@@ -191,13 +191,13 @@ class RunTest(unittest.TestCase):
         with open(source, "w") as file:
             file.write("#define _GNU_SOURCE\n#include <unistd.h>\n#include <sys/syscall.h>\n"
                        "int main(int argc, char **argv)\n{ char *next[] = {argv[0], 0};\n"
-                       "usleep(600000); if (argc > 1) syscall(SYS_execve, argv[0], next, environ);\n"
+                       "usleep(800000); if (argc > 1) syscall(SYS_execve, argv[0], next, environ);\n"
                        "syscall(SYS_exit_group, 3); }\n")
         subprocess.run(["cc", "-o", source[:-2], source], check=True)
-        calls = [["sh", "-c", "sleep 0.6; exit 3"], ["bash", "-c", "sleep 0.6; exit 3"], [source[:-2]], [source[:-2], "again"],
-                 [sys.executable, "-c", "import os,time; time.sleep(0.6); os._exit(3)"],
-                 ["sh", "-c", "sleep 0.6; exec sh -c 'sleep 0.4; exec " + source[:-2] + "'"],
-                 [sys.executable, "-c", "import os,time; time.sleep(0.6); os.execlp('sh', 'sh', '-c', 'exit 3')"],
+        calls = [["sh", "-c", "sleep 0.8; exit 3"], ["bash", "-c", "sleep 0.8; exit 3"], [source[:-2]], [source[:-2], "again"],
+                 [sys.executable, "-c", "import os,time; time.sleep(0.8); os._exit(3)"],
+                 ["sh", "-c", "sleep 0.8; exec sh -c 'sleep 0.7; exec " + source[:-2] + "'"],
+                 [sys.executable, "-c", "import os,time; time.sleep(0.8); os.execlp('sh', 'sh', '-c', 'exit 3')"],
                  ["perl", "-e", "use POSIX; sleep 1; POSIX::_exit(3)"]]
         for program in calls:
             done = self.run_it(server, *program)
@@ -207,7 +207,7 @@ class RunTest(unittest.TestCase):
 
     def test_children_that_share_memory_leave_the_parents_hang_alone(self):
         server = self.server(OK)
-        code = ("import select,subprocess,os,time,signal\nselect.poll().poll(20)\nend = time.time() + 0.8\n"
+        code = ("import select,subprocess,os,time,signal\nselect.poll().poll(20)\nend = time.time() + 1.2\n"
                 "while time.time() < end:\n"
                 " assert subprocess.call(['true']) == 0\n"
                 " assert os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)[1] == 0\n"
