@@ -8,6 +8,7 @@ import re
 import subprocess
 import tempfile
 import threading
+import unicodedata
 
 SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 MIRE = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release")) / "server/mire"
@@ -19,12 +20,27 @@ def mire(*words, **env):
     return done.returncode, done.stdout, done.stderr
 
 
+def width(text):
+    """Columns of a terminal."""
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def helps():
+    """Every command explains itself on stdout, without colours, and without a server."""
+    listed = re.findall(r"^  (\w+) ", mire("--help")[1], re.M)
+    assert {"run", "issues", "show", "symbols", "key"} <= set(listed), listed
+    for command in listed:
+        code, out, err = mire(command, "--help", MIRE_SERVER="http://127.0.0.1:9", NO_COLOR="1")
+        assert code == 0 and err == "" and re.match(f"Usage: mire[ -]{command} ", out), (command, code, out, err)
+        assert all(len(line) <= 120 for line in out.splitlines()) and "\x1b" not in out, out
+
+
 class Server(http.server.BaseHTTPRequestHandler):
     answers = {"redis": (200, "listIssues"), "kiosk": (200, "listIssues.empty"), "nosuch": (404, "problem.no-such-issue")}
 
     def do_GET(self):
         self.server.asked.append(self.path)
-        status, name = self.answers[self.path.split("/")[4]]
+        status, name = self.answers[self.path.split("/")[4]] if self.path != "/api/v1/apps" else (200, "listApps")
         self.send_response(status)
         self.end_headers()
         self.wfile.write((EXAMPLES / f"{name}.json").read_bytes())
@@ -49,8 +65,12 @@ def issues():
     assert mire("issues", "--app", "kiosk", "--server", url)[:2] == (0, "No hangs in this range.\n")
     code, out, err = mire("issues", "--app", "nosuch", "--server", url)
     assert code == 1 and out == "" and "404" in err and "Not found" in err, err
+    assert re.search(r"known apps: (\S+, )*redis(, \S+)*$", err.strip()), err
+    for columns in (80, 100, 200):
+        lines = mire("issues", "--app", "redis", "--server", url, COLUMNS=str(columns))[1].splitlines()
+        assert len({width(x) for x in lines}) == 1 and width(lines[0]) <= columns, (columns, lines)
     code, _, err = mire("issues", "--app", "x", "--server", "http://127.0.0.1:9")
-    assert code == 1 and "cannot reach" in err, err
+    assert code == 1 and "cannot reach" in err and "Is mired running" in err and "--server" in err, err
     server.shutdown()
 
 
@@ -74,6 +94,7 @@ def keys(conninfo):
 
 
 def main():
+    helps()
     issues()
     probe = subprocess.Popen([MIRE.parent.parent / "tests/integration/api_probe", "0", "/nonexistent"], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE)

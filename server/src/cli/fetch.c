@@ -87,8 +87,13 @@ int fetch_get(struct text *out, const char *url)
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_cleanup(curl);
     if (code != CURLE_OK)
-        fprintf(stderr, "mire: cannot reach %s: %s\n", url, *why ? why : curl_easy_strerror(code));
+        fprintf(stderr,
+                "mire: cannot reach %s: %s\nIs mired running there? Name another server with --server URL or "
+                "MIRE_SERVER.\n",
+                url, *why ? why : curl_easy_strerror(code));
     else if (status != 200)
         say_problem(url, status, out);
+    if (code == CURLE_OK && status == 404)
+        return FETCH_MISSING;
     return code == CURLE_OK && status == 200 ? 0 : -1;
 }

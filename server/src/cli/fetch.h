@@ -12,8 +12,9 @@ const char *fetch_server(void);
  *
  *   out  the body is appended
  *
- * Returns 0; or -1 after saying why on stderr: no connection, or the server's problem in its own words.
+ * Returns 0; or after saying why on stderr, in the server's own words if it has any: FETCH_MISSING for 404, else -1.
  */
+#define FETCH_MISSING 1
 int fetch_get(struct text *out, const char *url);
 
 /* `value` as it stands in a query string. Appended. */

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_WIDTH_MAX 44
+#define NAME_WIDTH_MAX   44
+#define NAME_WIDTH_LEAST 12
+#define NUMBERS_WIDTH    33 /* the last three columns with the gaps before them */
 
 static const char usage[] = "Usage: mire issues --app APP [--server URL] [--t RANGE] [--limit N] [--json]\n"
                             "List what makes APP hang, most time lost first.\n\n"
@@ -99,6 +101,9 @@ static void print_lines(const struct line *lines, size_t count)
         caller2 = wider(caller2, lines[i].caller2);
         why = wider(why, lines[i].why);
     }
+    int columns = table_terminal();
+    if (columns)
+        table_fit((int *[]){&caller1, &caller2}, 2, NAME_WIDTH_LEAST, columns - id - why - 3 * 2 - NUMBERS_WIDTH);
     text_printf(&out, "%-*s  %-*s  %-*s  %-*s  %9s  %7s  %9s\n", id, "ISSUE", caller1, "CALLER1", caller2, "CALLER2",
                 why, "WHY", "HANGS", "DEVICES", "LONGEST");
     for (size_t i = 0; i < count; i++) {
@@ -163,21 +168,53 @@ static int show(const struct text *body)
     return rc == 0 ? CLI_DONE : CLI_FAILED;
 }
 
+/* What apps there are, for someone who named another one. */
+static void say_apps(const char *url)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct text body MIRE_SCOPED(text_fini) = {0};
+    struct json json MIRE_SCOPED(json_fini);
+    struct json_fault fault;
+    const char *before = "mire issues: known apps: ";
+
+    json_init(&json);
+    if (fetch_get(&body, url) != 0 || json_read(&json, &fault, body.bytes, body.len, &limits) != MIRE_JSON_OK ||
+        json_kind(&json, 0) != MIRE_JSON_OBJECT)
+        return;
+    uint32_t apps = json_member(&json, 0, "apps");
+    if (!apps || json_kind(&json, apps) != MIRE_JSON_ARRAY)
+        return;
+    for (uint32_t a = apps + 1; a < json_next(&json, apps); a = json_next(&json, a)) {
+        char *slug MIRE_SCOPED(free_memory) =
+            json_kind(&json, a) == MIRE_JSON_OBJECT ? member_text(&json, a, "slug") : NULL;
+        if (slug && *slug)
+            fprintf(stderr, "%s%s", before, slug);
+        before = slug && *slug ? ", " : before;
+    }
+    fputs(*before == ',' ? "\n" : "mire issues: there is no app yet: `mire key create APP` makes one\n", stderr);
+}
+
 static int ask(const struct asking *a)
 {
     struct text url MIRE_SCOPED(text_fini) = {0}, body MIRE_SCOPED(text_fini) = {0};
+    struct text apps MIRE_SCOPED(text_fini) = {0};
     size_t len = strlen(a->server);
 
     while (len && a->server[len - 1] == '/')
         len--;
-    text_append(&url, a->server, len);
-    text_add(&url, "/api/v1/apps/");
+    text_append(&apps, a->server, len);
+    text_add(&apps, "/api/v1/apps");
+    text_append(&url, apps.bytes, apps.len);
+    text_add(&url, "/");
     fetch_escape(&url, a->app);
     text_add(&url, "/issues?t=");
     fetch_escape(&url, a->t);
     text_add(&url, "&limit=");
     fetch_escape(&url, a->limit);
-    if (text_failed(&url) || fetch_get(&body, url.bytes) != 0)
+    int rc = text_failed(&url) || text_failed(&apps) ? -1 : fetch_get(&body, url.bytes);
+    if (rc == FETCH_MISSING)
+        say_apps(apps.bytes);
+    if (rc != 0)
         return CLI_FAILED;
     if (!a->json)
         return show(&body);

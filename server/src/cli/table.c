@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <wchar.h>
 
 struct glyph {
@@ -65,4 +67,31 @@ void table_cell(struct text *out, const char *text, int width)
     }
     if (width > 0)
         text_printf(out, "%*s", (int)pad, "");
+}
+
+int table_terminal(void)
+{
+    const char *told = getenv("COLUMNS");
+    struct winsize size;
+    long columns = told ? strtol(told, NULL, 10) : 0;
+
+    if (columns <= 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        columns = size.ws_col;
+    return columns > 0 && columns < 10000 ? (int)columns : 0;
+}
+
+void table_fit(int *const *widths, size_t count, int least, int room)
+{
+    int sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += *widths[i];
+    for (; sum > room; sum--) {
+        size_t widest = 0;
+        for (size_t i = 1; i < count; i++)
+            widest = *widths[i] > *widths[widest] ? i : widest;
+        if (*widths[widest] <= least)
+            return;
+        --*widths[widest];
+    }
 }

@@ -15,6 +15,12 @@
  */
 void table_cell(struct text *out, const char *text, int width);
 
+/* Columns of the terminal: $COLUMNS, else what the terminal on stdout says; 0 if neither is there. */
+int table_terminal(void);
+
+/* Narrow the widest of `widths`, each to no less than `least`, until together they take at most `room` columns. */
+void table_fit(int *const *widths, size_t count, int least, int room);
+
 /* Columns `text` takes when it is printed. */
 size_t table_width(const char *text);
 

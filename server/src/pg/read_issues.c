@@ -60,13 +60,14 @@ static const char features_sql[] =
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)"
     " JOIN version v ON v.version_id = i.first_version_id WHERE i.app_id = $1 ORDER BY u.place";
 
-/* A hang counts in the part of the range its hour begins in. */
-#define PART "floor((date_part('epoch', hour) - date_part('epoch', $2::timestamptz)) * $8" \
-    " / (date_part('epoch', $3::timestamptz) - date_part('epoch', $2::timestamptz)))::integer"
+/* A hang counts in the part of the range its hour begins in. $8 beginning and $9 length of the range, seconds */
+#define PART "floor((date_part('epoch', hour) - $8::float8) * 24 / $9::float8)::integer"
+_Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
+#define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
 static const char counters_sql[] =
     "SELECT issue_id, " PART ", sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at), min(hour),"
     "  min(rank), max(rank)"
-    " FROM issue_hour JOIN unnest($9::bigint[], $10::integer[]) u (version_id, rank) USING (version_id)"
+    " FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
     " WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
     "SELECT " PART ", sum(hangs) FROM issue_hour WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1";
@@ -90,8 +91,7 @@ int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, const struct vi
                size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, trend_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count),
-                      PG_INT4(MIRE_TREND_PARTS));
+    int rc = pg_query(&rows, tx, trend_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count), PART_PARAMS(view));
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; rc == 0 && i < pg_row_count(rows); i++)
         trend_add(trend, pg_int(rows, i, 0), pg_real(rows, i, 1));
@@ -209,7 +209,7 @@ int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct 
         rc = pg_query(&rows, tx, features_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
     if (rc == 0)
         rc = pg_query(&counters, tx, counters_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
-                      PG_INT4(MIRE_TREND_PARTS), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count));
+                      PART_PARAMS(view), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -232,12 +232,12 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
 int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT issue_id FROM issue_hour JOIN issue USING (issue_id, app_id)"
-                      " WHERE " HOUR_IN_VIEW " AND " IS_WANTED(
-                          "category", "$7", "$8") " GROUP BY issue_id"
-                                                  " ORDER BY round(sum(hang_ms)::numeric, 0) DESC, issue_id LIMIT $9",
-                      VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT issue_id FROM (SELECT issue_id, sum(hang_ms) AS hang_ms FROM issue_hour"
+        "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id) c JOIN issue USING (issue_id)"
+        " WHERE " IS_WANTED("category", "$7", "$8") " ORDER BY round(hang_ms::numeric, 0) DESC, issue_id LIMIT $9",
+        VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

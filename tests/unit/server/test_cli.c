@@ -45,6 +45,21 @@ static void a_cell_cannot_drive_the_terminal(void **state)
                3, "?2J");
 }
 
+static void names_are_narrowed_until_the_line_fits(void **state)
+{
+    int a = 44, b = 20;
+
+    (void)state;
+    table_fit((int *[]){&a, &b}, 2, 12, 64);
+    assert_true(a == 44 && b == 20);
+    table_fit((int *[]){&a, &b}, 2, 12, 50);
+    assert_true(a == 30 && b == 20);
+    table_fit((int *[]){&a, &b}, 2, 12, 30);
+    assert_true(a == 15 && b == 15);
+    table_fit((int *[]){&a, &b}, 2, 12, -5);
+    assert_true(a == 12 && b == 12);
+}
+
 static void a_value_is_escaped_for_a_query(void **state)
 {
     struct text out = {0};
@@ -90,11 +105,9 @@ static void wrong_calls_exit_with_2(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cell_is_exactly_as_wide_as_asked),
-        cmocka_unit_test(a_cell_cannot_drive_the_terminal),
-        cmocka_unit_test(a_value_is_escaped_for_a_query),
-        cmocka_unit_test(a_mistyped_command_is_recognised),
-        cmocka_unit_test(wrong_calls_exit_with_2),
+        cmocka_unit_test(a_cell_is_exactly_as_wide_as_asked),     cmocka_unit_test(a_cell_cannot_drive_the_terminal),
+        cmocka_unit_test(names_are_narrowed_until_the_line_fits), cmocka_unit_test(a_value_is_escaped_for_a_query),
+        cmocka_unit_test(a_mistyped_command_is_recognised),       cmocka_unit_test(wrong_calls_exit_with_2),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests(tests, NULL, NULL);
