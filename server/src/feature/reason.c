@@ -2,8 +2,9 @@
  * reason.c - one vote a sample, weighted by its time:
  *
  *     state           asleep in system call (syscalls.c)   vote
- *     R  running                                           cpu, if the thread used the CPU more than hardly at all;
- *                                                          else as below: the interruption itself woke it
+ *     R  running                                           cpu, unless the thread hardly used the CPU (then the
+ *                                                          interruption itself woke it), or not mostly and the frames
+ *                                                          say something: as below
  *     D  disk sleep                                        io
  *     other           futex                                lock or wait as the frames say, else lock
  *                     reads, writes, sleeps, file locks    that
@@ -94,7 +95,8 @@ static enum hang_reason vote(const struct resolved *doc, const struct report *re
                              const struct report_sample *sample)
 {
     enum hang_reason frames = of_stack(doc, classes, sample->node);
-    if (sample->state == 'R' && !hardly_on_cpu(report))
+    bool within_call = frames != MIRE_REASON_UNKNOWN && cpu_percent(report) >= 0; /* mostly: was asked before */
+    if (sample->state == 'R' && !hardly_on_cpu(report) && !within_call)
         return MIRE_REASON_CPU;
     if (sample->state == 'D')
         return MIRE_REASON_IO;

@@ -221,15 +221,41 @@ int rules_version(const struct rules *rules)
     return rules->version + (rules->next ? rules->next->version : 0);
 }
 
+/*
+ * The name behind the type a demangled template function returns: "bool std::equal<A>(A, A)" -> "std::equal<A>(A, A)".
+ * Blanks in brackets, in "operator new" and in "(anonymous namespace)" end no type.
+ */
+static const char *behind_type(const char *function)
+{
+    static const char nameless[] = "(anonymous namespace)";
+    const char *name = function;
+    int depth = 0;
+    for (const char *at = function; *at; at++) {
+        if (!strncmp(at, "operator", 8) && (at == name || at[-1] == ':'))
+            break;
+        if (!strncmp(at, nameless, sizeof nameless - 1))
+            at += sizeof nameless - 2;
+        else if (*at == '(' && !depth)
+            break;
+        else if (*at == '<' || *at == '(' || *at == '[')
+            depth++;
+        else if (*at == '>' || *at == ')' || *at == ']')
+            depth--;
+        else if (*at == ' ' && !depth)
+            name = at + 1;
+    }
+    return name;
+}
+
 bool rules_find(struct rule_found *out, const struct rules *rules, const char *path, const char *function)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
+    const char *name = behind_type(function);
     for (; rules; rules = rules->next) {
         for (size_t i = 0; i < rules->count; i++) {
             const struct rule *rule = &rules->rows[i];
-            if (!glob_match(rule->module, strchr(rule->module, '/') ? path : base) ||
-                !glob_match(rule->function, function))
+            if (!glob_match(rule->module, strchr(rule->module, '/') ? path : base) || !glob_match(rule->function, name))
                 continue;
             *out = (struct rule_found){rule->class, rule->module,   rule->function,
                                        rule->line,  rules->builtin, rules->version};

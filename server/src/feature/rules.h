@@ -8,7 +8,8 @@
  *     system     /usr/lib/x   *
  *
  * One rule a line, the first that fits decides. * stands for any characters, ? for one. A module pattern with a slash
- * is compared with the path, any other with the base name. Blanks separate; a function pattern may hold blanks.
+ * is compared with the path, any other with the base name. Blanks separate; a function pattern may hold blanks. It is
+ * compared with the name without the type that a template function returns.
  */
 #ifndef MIRE_FEATURE_RULES_H
 #define MIRE_FEATURE_RULES_H

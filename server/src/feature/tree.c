@@ -92,14 +92,17 @@ static uint32_t function_of(const struct walk *walk, uint32_t node)
     return walk->functions[walk->doc->nodes[node].place];
 }
 
-/* All children of the level's nodes go to `deeper`; returns how many, and the heaviest function among them. */
-static size_t children(struct walk *walk, size_t count, uint32_t stamp, uint32_t *best_out)
+/* All children of the level's nodes, which are the function `caller`, go to `deeper`; returns how many, and the
+ * heaviest function among them. */
+static size_t children(struct walk *walk, size_t count, uint32_t caller, uint32_t stamp, uint32_t *best_out)
 {
     size_t found = 0;
     uint64_t most = 0;
     for (size_t i = 0; i < count; i++) {
         for (uint32_t n = walk->child[walk->level[i]]; n; n = walk->sibling[n]) {
             uint32_t f = function_of(walk, n);
+            if (f == caller)
+                continue; /* is on the level itself */
             if (walk->stamp[f] != stamp) {
                 walk->stamp[f] = stamp;
                 walk->weight[f] = 0;
@@ -136,6 +139,16 @@ static size_t keep(struct walk *walk, size_t count, uint32_t function, uint32_t 
     return kept;
 }
 
+/* A function that calls itself is one step: nodes below the level's that are the same function join it. */
+static size_t join_recursion(struct walk *walk, size_t count, uint32_t function)
+{
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t n = walk->child[walk->level[i]]; n; n = walk->sibling[n])
+            if (function_of(walk, n) == function)
+                walk->level[count++] = n;
+    return count;
+}
+
 int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const uint32_t *functions,
               unsigned percent)
 {
@@ -148,13 +161,16 @@ int tree_path(struct tree_path *out, struct arena *arena, const struct resolved 
     out->total = walk.below[0];
     out->steps = walk.steps;
     size_t count = 1; /* level[0] is the root */
+    uint32_t caller = UINT32_MAX;
     for (uint32_t stamp = 1;; stamp++) {
         uint32_t best = 0;
         uint32_t place = 0;
-        size_t found = children(&walk, count, stamp, &best);
+        size_t found = children(&walk, count, caller, stamp, &best);
         if (!found || walk.weight[best] * 100 < out->total * percent)
             return 0;
         count = keep(&walk, found, best, &place);
         walk.steps[out->count++] = (struct tree_step){place, walk.weight[best]};
+        count = join_recursion(&walk, count, best);
+        caller = best;
     }
 }

@@ -22,7 +22,8 @@ struct tree_path {
 int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc);
 
 /*
- * Descend from the root as long as one function holds at least `percent` of the total.
+ * Descend from the root as long as one function holds at least `percent` of the total. A function that calls itself
+ * directly is one step.
  *
  *   functions  of tree_functions
  *

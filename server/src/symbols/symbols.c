@@ -5,6 +5,7 @@
  */
 #include "symbols/symbols.h"
 #include "symbols/module.h"
+#include "symbols/rust.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -173,8 +174,18 @@ size_t symbol_demangle(char *out, size_t room, const char *name)
 {
     char *plain = NULL;
     int status;
-    if (!strncmp(name, "_Z", 2) && strlen(name) <= MANGLED_MAX)
-        plain = __cxa_demangle(name, NULL, NULL, &status);
+    size_t mangled_len = strlen(name);
+    const char *llvm = strstr(name, ".llvm."); /* a number that differs from build to build */
+    if (llvm)
+        mangled_len = (size_t)(llvm - name);
+    if (!strncmp(name, "_Z", 2) && mangled_len <= MANGLED_MAX) {
+        char mangled[MANGLED_MAX + 1];
+        memcpy(mangled, name, mangled_len);
+        mangled[mangled_len] = '\0';
+        plain = __cxa_demangle(mangled, NULL, NULL, &status);
+        if (plain)
+            (void)rust_clean(plain);
+    }
     int len = snprintf(out, room, "%s", plain ? plain : name);
     free(plain);
     return len < 0 ? 0 : (size_t)len < room ? (size_t)len : room - 1;

@@ -220,7 +220,9 @@ static void running_without_cpu_time_is_not_computing(void **state)
         sample(s, 50, 'R', TICK "on_save" APP "write_page" APP "fsync" LIBC);
     s->report.hang.thread.cpu_ms = (struct fact){60, true};
     assert_int_equal(find(s).reason, MIRE_REASON_IO);
-    s->report.hang.thread.cpu_ms.value = 1000;
+    s->report.hang.thread.cpu_ms.value = 1000; /* the disk is memory: what the frames say is still what it does */
+    assert_int_equal(find(s).reason, MIRE_REASON_IO);
+    s->report.hang.thread.cpu_ms.value = 2500;
     assert_int_equal(find(s).reason, MIRE_REASON_CPU);
     stacks_free(s);
 }
@@ -304,6 +306,33 @@ static void a_library_alone_is_named_if_nothing_better_is(void **state)
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "gdk_display_sync");
     assert_non_null(strstr(f.why, "no app frame"));
+    stacks_free(s);
+}
+
+static void a_function_that_calls_itself_is_one_step(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 30, 'R', "main" APP "walk" APP "price" APP);
+    sample(s, 30, 'R', "main" APP "walk" APP "walk" APP "price" APP);
+    sample(s, 30, 'R', "main" APP "walk" APP "walk" APP "walk" APP "price" APP);
+    sample(s, 10, 'R', "main" APP "walk" APP "walk" APP);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "price");
+    assert_non_null(strstr(f.why, "90 %"));
+    stacks_free(s);
+}
+
+static void the_type_a_template_returns_does_not_count(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    assert_int_equal(rules_classify(s->rules, "/opt/app", "bool std::equal<A, B>(A, B)"), MIRE_CLASS_CONTAINER);
+    assert_int_equal(rules_classify(s->rules, "/opt/app", "std::string shop::print<int>(int)"), MIRE_CLASS_NONE);
+    assert_int_equal(rules_classify(s->rules, "/opt/app", "shop::print(std::string, int)"), MIRE_CLASS_NONE);
+    assert_int_equal(rules_classify(s->rules, "/opt/app", "operator new(unsigned long)"), MIRE_CLASS_ALLOCATOR);
+    assert_int_equal(rules_classify(s->rules, "/opt/app", "int v8::(anonymous namespace)::Run<A>(A)"),
+                     MIRE_CLASS_RUNTIME);
     stacks_free(s);
 }
 
@@ -463,6 +492,8 @@ int main(void)
         cmocka_unit_test(a_system_call_tells_the_reason_without_symbols),
         cmocka_unit_test(modules_without_symbols_have_a_feature_too),
         cmocka_unit_test(a_library_alone_is_named_if_nothing_better_is),
+        cmocka_unit_test(a_function_that_calls_itself_is_one_step),
+        cmocka_unit_test(the_type_a_template_returns_does_not_count),
         cmocka_unit_test(no_stack_is_a_feature_of_its_own),
         cmocka_unit_test(the_category_follows_the_facts),
         cmocka_unit_test(keys_ignore_what_compilers_and_packagers_vary),

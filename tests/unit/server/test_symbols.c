@@ -168,6 +168,14 @@ static void names_are_demangled(void **state)
     char out[64];
     symbol_demangle(out, sizeof out, "_ZN3foo3barEi");
     assert_string_equal(out, "foo::bar(int)");
+    symbol_demangle(out, sizeof out, "_ZN5rsapp6orders8sort_all17h8ad6e3d46a3647b0E");
+    assert_string_equal(out, "rsapp::orders::sort_all");
+    symbol_demangle(
+        out, sizeof out,
+        "_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h4955c04342d2c441E.llvm.18088968993357556268");
+    assert_string_equal(out, "std::rt::lang_start::{{closure}}");
+    symbol_demangle(out, sizeof out, "_ZN47_$LT$rsapp..Book$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE");
+    assert_string_equal(out, "<rsapp::Book as core::ops::Drop>::drop");
     symbol_demangle(out, sizeof out, "keysCommand");
     assert_string_equal(out, "keysCommand");
     symbol_demangle(out, sizeof out, "_Znonsense");
