@@ -102,7 +102,8 @@ key_of() { mire key create "$1" --label demo --data-dir "$home/data" || fail "no
 say 'starting redis-server under mire run'
 MIRE_KEY=$(key_of redis-server)
 export MIRE_KEY MIRE_SERVER="$url"
-spawn "$home/redis.log" mire run --store "$home/store-redis" --threshold "$threshold_ms" -- \
+redis_version=$(redis-server --version | sed -n 's/.* v=\([^ ]*\).*/\1/p')
+spawn "$home/redis.log" mire run --app-version "$redis_version" --store "$home/store-redis" --threshold "$threshold_ms" -- \
   redis-server --port 0 --unixsocket "$home/redis.sock" --save '' --enable-debug-command yes
 redis=$!
 redis() { redis-cli -s "$home/redis.sock" "$@" > "$home/redis.out"; }

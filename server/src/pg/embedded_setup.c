@@ -222,6 +222,13 @@ int embedded_make_cluster(struct problem *problem, const struct embedded_place *
     join(version, sizeof version, "%s/PG_VERSION", place->cluster);
     if (!access(version, F_OK))
         return 0;
+    if (!getpwuid(place->uid)) {
+        problem_set(
+            problem, "postgres.user",
+            "User id %u has no entry in /etc/passwd, and PostgreSQL's initdb needs one; add it, or set database_url.",
+            (unsigned)place->uid);
+        return MIRE_FAULT_SYSTEM;
+    }
     remove_tree(place, place->fresh);
     join(program, sizeof program, "%s/initdb", place->bin_dir);
     join(target, sizeof target, "%s", place->fresh);
