@@ -52,6 +52,15 @@ function(mire_bench name)
   add_dependencies(bench-all bench-${name})
 endfunction()
 
+# mire_script_bench(name SCRIPT bench_name.mjs): a measurement of the pages, which have to be built.
+function(mire_script_bench name)
+  cmake_parse_arguments(B "" "SCRIPT" "" ${ARGN})
+  add_custom_target(bench-${name} COMMAND ${CMAKE_COMMAND} -E env MIRE_BINARY_DIR=${CMAKE_BINARY_DIR}
+    ${CMAKE_CURRENT_SOURCE_DIR}/${B_SCRIPT} USES_TERMINAL VERBATIM COMMENT "Measuring ${name}")
+  add_dependencies(bench-${name} mired mire_cli web)
+  add_dependencies(bench-all bench-${name})
+endfunction()
+
 add_custom_target(bench-all)
 add_custom_target(fuzz)
 add_custom_target(fmt COMMAND ${CMAKE_SOURCE_DIR}/tests/structure/format.sh --fix USES_TERMINAL VERBATIM)

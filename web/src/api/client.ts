@@ -106,7 +106,7 @@ export const api = {
   flame: (
     app: string,
     issue: string,
-    query: Scope & { report?: string; root?: string },
+    query: Scope & { report?: string; root?: string; max?: number },
     signal: AbortSignal,
   ): Promise<Flame> =>
     body(

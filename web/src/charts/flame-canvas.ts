@@ -5,7 +5,7 @@
  */
 
 import { say } from '../lib/i18n';
-import { hit, nameOf, roleOf, seek, type Tree } from '../model/flame';
+import { hit, isAll, isOther, nameOf, roleOf, seek, type Tree } from '../model/flame';
 import { shorten } from '../model/name';
 
 export const ROW = 20;
@@ -17,6 +17,12 @@ export interface Look {
   mark: Uint8Array | null;
 }
 
+/* What a frame is called: its function, or what it stands for. */
+export function label(tree: Tree, i: number): string {
+  if (isAll(tree, i)) return say('all');
+  return isOther(tree, i) ? say('other') : nameOf(tree, i);
+}
+
 export class FlameCanvas {
   private readonly pen: CanvasRenderingContext2D;
   private left = 0;
@@ -24,6 +30,7 @@ export class FlameCanvas {
   private animation = 0;
   private look: Look = { selected: -1, hovered: -1, mark: null };
   private colours = new Map<string, string>();
+  private font = '';
   private letter = 7;
 
   constructor(
@@ -57,12 +64,9 @@ export class FlameCanvas {
     for (const role of this.tree.flame.roles ?? []) {
       this.colours.set(`role-${role}`, style.getPropertyValue(`--r-${role}`).trim());
     }
-    this.pen.font = this.font();
+    this.font = `12px ${style.fontFamily}`;
+    this.pen.font = this.font;
     this.letter = this.pen.measureText('abcdefghij').width / 10;
-  }
-
-  private font(): string {
-    return `12px ${getComputedStyle(this.canvas).fontFamily}`;
   }
 
   /* Show frame i across the whole width. */
@@ -116,7 +120,7 @@ export class FlameCanvas {
     const { pen } = this;
     pen.setTransform(dots, 0, 0, dots, 0, 0);
     pen.clearRect(0, 0, width, height);
-    pen.font = this.font();
+    pen.font = this.font;
     pen.textBaseline = 'middle';
     const scroll = this.scroller.scrollTop;
     const last = Math.min(this.tree.rows.length - 1, Math.floor((scroll + height) / ROW));
@@ -128,22 +132,35 @@ export class FlameCanvas {
   private paintRow(row: Int32Array, y: number, width: number): void {
     const { x0, x1 } = this.tree;
     const scale = width / (this.right - this.left || 1);
+    /* Pixels begin..end hold frames too narrow to tell apart. */
+    let begin = 0;
+    let end = 0;
+    const blur = () => {
+      if (end === begin) return;
+      this.pen.fillStyle = this.colours.get('muted')!;
+      this.pen.fillRect(begin, y, end - begin, ROW - 1);
+      begin = end;
+    };
     for (let k = seek(this.tree, row, this.left); k < row.length; ) {
       const i = row[k]!;
-      if (x0[i]! >= this.right) return;
+      if (x0[i]! >= this.right) break;
       const from = Math.max(0, (x0[i]! - this.left) * scale);
       const to = Math.min(width, (x1[i]! - this.left) * scale);
-      if (to - from < 1) {
-        /* Merge what lies before the next pixel. */
-        const edge = Math.floor(from) + 1;
-        this.pen.fillStyle = this.colours.get('muted')!;
-        this.pen.fillRect(Math.floor(from), y, 1, ROW - 1);
-        k = Math.max(k + 1, seek(this.tree, row, this.left + edge / scale));
+      if (to - from >= 1) {
+        blur();
+        this.paintFrame(i, from, to, y);
+        k++;
         continue;
       }
-      this.paintFrame(i, from, to, y);
-      k++;
+      const pixel = Math.floor(from);
+      if (pixel > end) {
+        blur();
+        begin = pixel;
+      }
+      end = Math.max(end, pixel + 1);
+      k = Math.max(k + 1, seek(this.tree, row, this.left + (pixel + 1) / scale));
     }
+    blur();
   }
 
   private paintFrame(i: number, from: number, to: number, y: number): void {
@@ -157,7 +174,7 @@ export class FlameCanvas {
     pen.globalAlpha = dimmed ? 0.7 : 1;
     if (room > this.letter * 3) {
       pen.fillStyle = colours.get('ink')!;
-      const text = shorten(i === 0 ? say('all') : nameOf(this.tree, i), Math.floor((room - 8) / this.letter));
+      const text = shorten(label(this.tree, i), Math.floor((room - 8) / this.letter));
       pen.fillText(text, from + 5, y + ROW / 2);
     }
     pen.globalAlpha = 1;

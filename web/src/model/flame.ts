@@ -11,6 +11,8 @@ import type { Flame } from '../api/types';
 export interface Tree {
   size: number;
   flame: Flame;
+  /** Time that shares are shares of: the whole graph's, also where only a part of it is in the tree. */
+  all: number;
   depth: Int32Array;
   x0: Float64Array;
   x1: Float64Array;
@@ -22,7 +24,7 @@ export interface Tree {
   order: Int32Array;
 }
 
-export function build(flame: Flame): Tree {
+export function build(flame: Flame, all = flame.value[0] ?? 0): Tree {
   const { parent, value } = flame;
   const size = parent.length;
   const depth = new Int32Array(size);
@@ -58,7 +60,7 @@ export function build(flame: Flame): Tree {
     if (below.length === 0) break;
     rows.push(Int32Array.from(below));
   }
-  return { size, flame, depth, x0, x1, rows, first, fan, order };
+  return { size, flame, all, depth, x0, x1, rows, first, fan, order };
 }
 
 export function children(tree: Tree, i: number): Int32Array {
@@ -78,8 +80,7 @@ export function roleOf(tree: Tree, i: number): string {
 }
 
 export function shareOf(tree: Tree, i: number): number {
-  const all = tree.flame.value[0] ?? 0;
-  return all > 0 ? tree.flame.value[i]! / all : 0;
+  return tree.all > 0 ? tree.flame.value[i]! / tree.all : 0;
 }
 
 /* Place in a row of the first frame that ends right of x. */
@@ -114,8 +115,29 @@ export function step(tree: Tree, i: number, way: 'in' | 'out' | 'left' | 'right'
 /* Frames from the root to i. */
 export function path(tree: Tree, i: number): number[] {
   const out: number[] = [];
-  for (let at = i; at >= 0; at = tree.flame.parent[at]!) out.unshift(at);
-  return out;
+  for (let at = i; at >= 0; at = tree.flame.parent[at]!) out.push(at);
+  return out.reverse();
+}
+
+/* Whether frame i is the root above every thread's outermost frame; the root of a part is a frame like others. */
+export function isAll(tree: Tree, i: number): boolean {
+  return i === 0 && nameOf(tree, i) === 'all' && imageOf(tree, i) === '';
+}
+
+/* Whether frame i stands for callees the server left out because they were too many. */
+export function isOther(tree: Tree, i: number): boolean {
+  return i > 0 && nameOf(tree, i) === 'other' && imageOf(tree, i) === '';
+}
+
+/* Whether the server left callees out somewhere under frame i. Parents stand before their children. */
+export function lacks(tree: Tree, i: number): boolean {
+  const inside = new Uint8Array(tree.size);
+  inside[i] = 1;
+  for (let k = i + 1; k < tree.size; k++) {
+    inside[k] = inside[tree.flame.parent[k]!]!;
+    if (inside[k] === 1 && isOther(tree, k)) return true;
+  }
+  return false;
 }
 
 export function byHash(tree: Tree, hash: string): number {
@@ -155,8 +177,7 @@ export function search(tree: Tree, text: string): Found {
       under[i] = mark[i] === 1 || inside ? 1 : 0;
     }
   }
-  const all = tree.flame.value[0] ?? 0;
-  return { mark, hits, share: all > 0 ? sum / all : 0 };
+  return { mark, hits, share: tree.all > 0 ? sum / tree.all : 0 };
 }
 
 export interface FunctionRow {

@@ -5,13 +5,26 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Flame } from '../api/types';
-import { FlameCanvas, ROW } from '../charts/flame-canvas';
+import { FlameCanvas, label, ROW } from '../charts/flame-canvas';
 import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { theme } from '../lib/theme';
-import { build, byHash, type Found, imageOf, nameOf, path, search, shareOf, step, type Tree } from '../model/flame';
+import {
+  build,
+  byHash,
+  type Found,
+  imageOf,
+  isOther,
+  lacks,
+  nameOf,
+  path,
+  search,
+  shareOf,
+  step,
+  type Tree,
+} from '../model/flame';
 import { duration, exact, percent } from '../model/format';
 import { base, shorten } from '../model/name';
 import { TopFunctions } from './functions';
@@ -33,19 +46,6 @@ export function FlameTab({ app, id, view }: { app: string; id: string; view: 'fl
   );
 }
 
-/* Whether frame i stands for callees the server left out because they were too many. */
-function isOther(tree: Tree, i: number): boolean {
-  return nameOf(tree, i) === 'other' && imageOf(tree, i) === '';
-}
-
-/* Whether the server left callees out somewhere under frame i. */
-function folded(tree: Tree, i: number): boolean {
-  for (let k = i; k < tree.size; k++) {
-    if (isOther(tree, k) && path(tree, k).includes(i)) return true;
-  }
-  return false;
-}
-
 interface BodyProps {
   app: string;
   id: string;
@@ -53,24 +53,47 @@ interface BodyProps {
   view: 'flame' | 'tree' | 'top';
 }
 
-function Body({ app, id, flame, view }: BodyProps): JSX.Element {
-  const { fz, fs, t, v } = query.value;
+/* Frames a part of the graph is asked for in: so many that hardly anything is left out of it. */
+const PART_FRAMES = 200_000;
+
+/*
+ * The tree to show. The whole graph lacks the smallest frames; zoomed to where some are lacking, that part is asked for
+ * by itself. A part already here also serves the zooms into it.
+ */
+function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
+  const { fz, t, v } = query.value;
   const whole = useMemo(() => build(flame), [flame]);
-  const zoomed = byHash(whole, fz);
-  const wantMore = fz !== '' && (zoomed < 0 || (zoomed > 0 && folded(whole, zoomed)));
-  const detail = useQuery(['flame', app, id, t, v, fz], (signal) => api.flame(app, id, { t, v, root: fz }, signal), {
-    enabled: wantMore,
-    keep: false,
-  });
-  const fine = wantMore ? detail.data : undefined;
-  const tree = useMemo(() => (fine ? build(fine) : whole), [fine, whole]);
+  const part = useRef<{ of: Tree; tree: Tree } | null>(null);
+  if (part.current?.of !== whole) part.current = null;
+  const before = part.current?.tree;
+  const covers = before && (before.flame.hash[0] === whole.flame.hash[0] || byHash(before, fz) >= 0);
+  const known = covers ? before : whole;
+  const lacking = useMemo(() => {
+    const at = byHash(known, fz);
+    return fz !== '' && !(known === before && at === 0) && (at < 0 || lacks(known, at));
+  }, [known, fz]);
+  const detail = useQuery(
+    ['flame', app, id, t, v, fz],
+    (signal) => api.flame(app, id, { t, v, root: fz, max: PART_FRAMES }, signal),
+    { enabled: lacking, keep: false },
+  );
+  const fine = lacking ? detail.data : undefined;
+  const tree = useMemo(() => (fine ? build(fine, whole.all) : known), [fine, known]);
+  if (tree !== whole) part.current = { of: whole, tree };
+  return { tree, whole };
+}
+
+function Body(props: BodyProps): JSX.Element {
+  const { flame, view } = props;
+  const { fz, fs } = query.value;
+  const { tree, whole } = useTree(props);
   const found = useMemo(() => search(tree, fs), [tree, fs]);
-  if (tree.size <= 1) return <p class="dim">{say('No sample in this range has a stack.')}</p>;
+  if (whole.size <= 1) return <p class="dim">{say('No sample in this range has a stack.')}</p>;
   return (
     <>
       <SearchBar flame={flame} tree={tree} found={found} />
       {view === 'flame' ? (
-        <Graph tree={tree} found={found} zoomed={Math.max(0, fine ? 0 : byHash(tree, fz))} trail={whole} />
+        <Graph tree={tree} found={found} zoomed={Math.max(0, byHash(tree, fz))} whole={whole} />
       ) : null}
       {view === 'tree' ? <CallTree tree={tree} found={found} /> : null}
       {view === 'top' ? <TopFunctions tree={tree} /> : null}
@@ -133,15 +156,37 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
 function describe(tree: Tree, i: number): string {
   const { value, self } = tree.flame;
   const image = base(imageOf(tree, i));
-  const name = i === 0 ? say('all') : nameOf(tree, i);
+  const name = label(tree, i);
   const share = percent(shareOf(tree, i), lang.value);
   const where = image ? `${name}, ${image}` : name;
   const times = { total: duration(value[i]!), share, self: duration(self[i]!) };
   return `${where}, ${say('total {total} ({share}), self {self}', times)}`;
 }
 
-function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree }): JSX.Element {
-  const { tree, found, zoomed, trail } = props;
+/*
+ * Frames on the way to where the graph was zoomed, by path hash: a part of the graph does not know what is above it. The
+ * hash says the whole way, so one map serves every graph.
+ */
+const ways = new Map<string, { name: string; caller: string }>();
+
+function learnWay(tree: Tree, i: number): void {
+  for (const at of path(tree, i)) {
+    const hash = tree.flame.hash[at]!;
+    const caller = tree.flame.hash[tree.flame.parent[at]!] ?? ways.get(hash)?.caller ?? '';
+    ways.set(hash, { name: nameOf(tree, at), caller });
+  }
+}
+
+/* From just below the root to the frame with that hash, as far as it is known. */
+function wayTo(hash: string, root: string): { hash: string; name: string }[] {
+  const out: { hash: string; name: string }[] = [];
+  for (let at = hash; at !== '' && at !== root; at = ways.get(at)?.caller ?? '')
+    out.push({ hash: at, name: ways.get(at)?.name ?? '…' });
+  return out.reverse();
+}
+
+function Graph(props: { tree: Tree; found: Found; zoomed: number; whole: Tree }): JSX.Element {
+  const { tree, found, zoomed, whole } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<FlameCanvas | null>(null);
@@ -177,14 +222,21 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
     if (chosen >= 0) drawn.current?.reveal(chosen);
   }, [chosen]);
 
+  const { fz } = query.value;
+  const root = whole.flame.hash[0] ?? '';
+  learnWay(whole, Math.max(0, byHash(whole, fz)));
+  learnWay(tree, zoomed);
   /* What was left out has no frames to zoom to: its caller is asked for again, in full. */
   const zoomTo = (i: number) => {
-    const to = i > 0 && isOther(tree, i) ? tree.flame.parent[i]! : i;
-    patch({ fz: to > 0 ? (tree.flame.hash[to] ?? '') : '' }, true);
+    const other = isOther(tree, i);
+    const to = other ? tree.flame.parent[i]! : i;
+    learnWay(tree, to);
+    patch({ fz: to > 0 || other || tree.flame.hash[to] !== root ? (tree.flame.hash[to] ?? '') : '' }, true);
   };
+  const showAll = () => patch({ fz: '' }, true);
   const zoomOut = () => {
-    const caller = trail.flame.parent[byHash(trail, query.value.fz)] ?? 0;
-    patch({ fz: caller > 0 ? trail.flame.hash[caller]! : '' }, true);
+    const caller = ways.get(fz)?.caller ?? '';
+    patch({ fz: caller === root ? '' : caller }, true);
   };
   const onKey = (event: KeyboardEvent) => {
     const from = chosen >= 0 ? chosen : zoomed;
@@ -193,30 +245,30 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; trail: Tree })
     if (way) select(tree, chosen < 0 ? zoomed : step(tree, from, way));
     else if (event.key === 'Enter') zoomTo(from);
     else if (event.key === 'Backspace') zoomOut();
-    else if (event.key === 'Escape') zoomTo(0);
+    else if (event.key === 'Escape') showAll();
     else return;
     event.preventDefault();
   };
   const height = tree.rows.length * ROW;
   const shown = over >= 0 ? over : chosen >= 0 ? chosen : zoomed;
-  const at = byHash(trail, query.value.fz);
+  const way = wayTo(fz, root);
   return (
     <>
       <nav class="trail" aria-label={say('Zoomed to')}>
-        {(at > 0 ? path(trail, at) : [0]).slice(-4).map((i, k, all) => (
-          <span key={i}>
+        {[{ hash: '', name: say('all') }, ...way].slice(-4).map((one, k, all) => (
+          <span key={one.hash}>
             {k > 0 ? <span aria-hidden="true">› </span> : null}
             {k === all.length - 1 ? (
-              <span aria-current="true">{i === 0 ? say('all') : shorten(nameOf(trail, i), 40)}</span>
+              <span aria-current="true">{shorten(one.name, 40)}</span>
             ) : (
-              <button type="button" class="link" onClick={() => patch({ fz: i > 0 ? trail.flame.hash[i]! : '' }, true)}>
-                {i === 0 ? say('all') : shorten(nameOf(trail, i), 24)}
+              <button type="button" class="link" onClick={() => patch({ fz: one.hash }, true)}>
+                {shorten(one.name, 24)}
               </button>
             )}
           </span>
         ))}
-        {at > 0 ? (
-          <button type="button" class="quiet" onClick={() => zoomTo(0)}>
+        {way.length > 0 ? (
+          <button type="button" class="quiet" onClick={showAll}>
             {say('Show everything')}
           </button>
         ) : null}

@@ -26,7 +26,7 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
     );
     return kept.sort((a, b) => (fo === 'name' ? 0 : b[fo] - a[fo]) || a.name.localeCompare(b.name));
   }, [tree, fs, fo]);
-  const all = tree.flame.value[0] || 1;
+  const all = tree.all || 1;
   const show = (i: number) => {
     selected.value = tree.flame.hash[i] ?? '';
     patch({ tab: 'flame', fz: '' }, true);

@@ -2,8 +2,9 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { label } from '../charts/flame-canvas';
 import { lang, say } from '../lib/i18n';
-import { byHash, children, type Found, imageOf, nameOf, path, roleOf, shareOf, type Tree } from '../model/flame';
+import { byHash, children, type Found, imageOf, path, roleOf, shareOf, type Tree } from '../model/flame';
 import { duration, percent } from '../model/format';
 import { base } from '../model/name';
 import { selected } from './flame';
@@ -25,7 +26,7 @@ function firstOpen(tree: Tree): Set<number> {
   let at = 0;
   while (tree.fan[at]! > 0) {
     const kid = children(tree, at)[0]!;
-    if (tree.flame.value[kid]! < tree.flame.value[0]! * 0.5) break;
+    if (shareOf(tree, kid) < shareOf(tree, 0) * 0.5) break;
     open.add(kid);
     at = kid;
   }
@@ -166,8 +167,7 @@ function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX
           <span class="twist" aria-hidden="true">
             {kids ? (open ? '▾' : '▸') : ''}
           </span>
-          <span class="fn">{i === 0 ? say('all') : nameOf(tree, i)}</span>{' '}
-          <span class="image">{base(imageOf(tree, i))}</span>
+          <span class="fn">{label(tree, i)}</span> <span class="image">{base(imageOf(tree, i))}</span>
         </span>
       </td>
     </tr>
