@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { say } from '../src/lib/i18n';
 import { KEYS } from '../src/lib/keys';
+import { WORDS } from '../src/lib/words';
 import chinese from '../src/locales/zh-CN.json';
 
 const SOURCES = new URL('../src/', import.meta.url);
@@ -16,11 +17,11 @@ async function sources(): Promise<string> {
 const catalogue: Record<string, string> = chinese;
 const values = (text: string) => [...text.matchAll(/\{(\w+)/g)].map((match) => match[1]).sort();
 
-it('every text given to say(), and every key in the sheet, is in the catalogue', async () => {
+it('every text given to say(), and every key in the sheet and word of the server, is in the catalogue', async () => {
   const said = [...(await sources()).matchAll(/\bsay\(\s*'((?:[^'\\]|\\.)*)'/g)].map((match) =>
     match[1]!.replace(/\\'/g, "'"),
   );
-  const wanted = [...said, ...KEYS.flatMap((row) => [row.does, row.part])];
+  const wanted = [...said, ...KEYS.flatMap((row) => [row.does, row.part]), ...WORDS];
   expect(wanted.filter((text) => catalogue[text] === undefined)).toEqual([]);
   expect(said.length).toBeGreaterThan(100);
 });

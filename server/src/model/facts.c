@@ -3,12 +3,14 @@
  */
 #include "model/facts.h"
 
+#include "base/id.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define FIXED_MAX 32 /* facts besides sampling and drops */
+#define FIXED_MAX 32 /* facts besides sampling, drops and build ids */
 
 struct list {
     struct arena *arena;
@@ -80,9 +82,25 @@ static void add_device(struct list *list, const struct report *report)
         add(list, "foreground", report->hang.foreground ? "yes" : "no");
 }
 
+/* What a debug file of the module must have, to be found by. */
+static void add_build_ids(struct list *list, const struct report *report)
+{
+    char hex[2 * MIRE_BUILD_ID_MAX + 1];
+
+    for (size_t i = 0; i < report->image_count; i++) {
+        const struct report_image *image = &report->images[i];
+        const char *slash = strrchr(image->name, '/');
+        if (image->id_len == 0)
+            continue;
+        hex_format(hex, image->id, image->id_len);
+        add(list, arena_printf(list->arena, "build id, %s", slash ? slash + 1 : image->name),
+            arena_strdup(list->arena, hex));
+    }
+}
+
 int report_facts(const struct resolved_fact **out, size_t *count_out, struct arena *arena, const struct report *report)
 {
-    size_t room = FIXED_MAX + report->sampling_count + report->drop_count;
+    size_t room = FIXED_MAX + report->sampling_count + report->drop_count + report->image_count;
     struct list list = {.arena = arena, .rows = arena_array(arena, room, sizeof *list.rows)};
     if (!list.rows)
         return -1;
@@ -94,6 +112,7 @@ int report_facts(const struct resolved_fact **out, size_t *count_out, struct are
     for (size_t i = 0; i < report->drop_count; i++)
         add(&list, arena_printf(arena, "lost, %s", report->drops[i].name),
             arena_printf(arena, "%" PRIu64, report->drops[i].value));
+    add_build_ids(&list, report);
     for (size_t i = 0; i < list.count; i++)
         list.failed |= !list.rows[i].name;
     *out = list.rows;

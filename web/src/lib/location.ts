@@ -24,9 +24,13 @@ export function go(to: string, replace = false): void {
   });
 }
 
+/* What makes a list another list, which begins with its first page again. */
+const OF_THE_LIST: readonly (keyof Query)[] = ['t', 'v', 'kind', 'state', 'q', 'by', 'sort'];
+
 /* Change part of the query. `push` where Back should undo it: zooming, another tab, another report. */
 export function patch(change: Partial<Query>, push = false): void {
-  const to = formatPage(page.value) + formatQuery({ ...query.value, ...change });
+  const after = OF_THE_LIST.some((key) => key in change) ? '' : query.value.after;
+  const to = formatPage(page.value) + formatQuery({ ...query.value, after, ...change });
   if (to !== location.pathname + location.search) go(to, !push);
 }
 

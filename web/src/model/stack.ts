@@ -22,6 +22,11 @@ export function leafOf(samples: Samples, i: number): Frame | null {
   return samples.stacks[samples.stack[i] ?? -1]?.frames[0] ?? null;
 }
 
+/* Samples a cell of the strip stands for, so that there are at most `most` cells. */
+export function perCell(samples: Samples, most: number): number {
+  return Math.max(1, Math.ceil(samples.stack.length / most));
+}
+
 /* Samples in which the most frequent innermost function stands. */
 export function commonLeaf(samples: Samples): { name: string; samples: number } | null {
   const seen = new Map<string, number>();
@@ -84,4 +89,27 @@ export function asText(frames: readonly Frame[]): string {
       return `#${String(i).padEnd(3)}${frame.function}  ${frame.image}${where === '' ? '' : ` ${where}`}`;
     })
     .join('\n');
+}
+
+export interface Nameless {
+  image: string;
+  /** Build id, hex; empty where the device told none. */
+  id: string;
+  /** Distinct places in the image that have no function name. */
+  places: number;
+}
+
+/* The images of a report that lack names, most places first. */
+export function nameless(report: Report): Nameless[] {
+  const places = new Map<string, Set<string>>();
+  const stacks = [report.hot, ...report.samples.stacks, ...report.threads];
+  for (const frame of stacks.flatMap((stack) => stack.frames)) {
+    if (frame.image === '' || !frame.function.startsWith(`${frame.image}+0x`)) continue;
+    const seen = places.get(frame.image) ?? new Set();
+    places.set(frame.image, seen.add(frame.offset));
+  }
+  const ids = new Map(report.facts.map((fact) => [fact.name, fact.value]));
+  return [...places]
+    .map(([image, seen]) => ({ image, id: ids.get(`build id, ${image}`) ?? '', places: seen.size }))
+    .sort((a, b) => b.places - a.places);
 }

@@ -23,6 +23,7 @@ function anyQuery(seed: number): Query {
     q: pick('', 'MsgStore image:Mire', '<script>&=#?+ %', '消息 🙂'),
     by: pick('caller1', 'category'),
     sort: pick('-impact', 'title'),
+    after: pick('', 'eyJyYW5rIjoxfQ'),
     open: pick(null, [], ['62069476dc7f', '0badc0de0bad']),
     tab: pick(null, ...TABS),
     n: pick('latest', 'worst', '01a19c85-30ba-7449-afa6-d5df6538eb94'),

@@ -23,6 +23,8 @@ export interface Query {
   q: string;
   by: 'caller1' | 'category';
   sort: string;
+  /** Cursor of the page of the list; empty for the first. */
+  after: string;
   /** Unfolded groups; null leaves it to the page. */
   open: string[] | null;
   tab: Tab | null;
@@ -48,6 +50,7 @@ export const DEFAULTS: Query = {
   q: '',
   by: 'caller1',
   sort: '-impact',
+  after: '',
   open: null,
   tab: null,
   n: 'latest',
@@ -58,7 +61,24 @@ export const DEFAULTS: Query = {
   rest: [],
 };
 
-const ORDER = ['t', 'tz', 'v', 'kind', 'state', 'q', 'by', 'sort', 'open', 'tab', 'n', 's', 'fz', 'fs', 'fo'] as const;
+const ORDER = [
+  't',
+  'tz',
+  'v',
+  'kind',
+  'state',
+  'q',
+  'by',
+  'sort',
+  'after',
+  'open',
+  'tab',
+  'n',
+  's',
+  'fz',
+  'fs',
+  'fo',
+] as const;
 const KNOWN = new Set<string>(ORDER);
 const APP = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const ISSUE = /^H-[0-9]{1,18}$/;
@@ -129,6 +149,7 @@ export function parseQuery(search: string): Query {
     q: params.get('q') ?? '',
     by: oneOf(params.get('by'), ['caller1', 'category'], DEFAULTS.by),
     sort: params.get('sort') || DEFAULTS.sort,
+    after: params.get('after') ?? DEFAULTS.after,
     open: params.has('open') ? list(params, 'open') : null,
     tab: params.has('tab') ? oneOf(params.get('tab'), TABS, 'stack') : null,
     n: params.get('n') || DEFAULTS.n,

@@ -1,9 +1,12 @@
 /* Nothing to show, and what to do about it: either nothing was ever received, or the filters leave nothing. */
 
 import type { JSX } from 'preact';
+import { api } from '../api/client';
 import { say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
+import { useQuery } from '../lib/query';
 import type { DEFAULTS } from '../model/view';
+import { listQuery } from './issues';
 import { copy } from './parts';
 
 export function snippet(app: string): string {
@@ -36,25 +39,54 @@ export function Waiting({ app }: { app: string }): JSX.Element {
   );
 }
 
-export function NothingLeft({ what }: { what: string }): JSX.Element {
+type Drop = [label: string, change: Partial<typeof DEFAULTS>];
+
+/* The filter without which most issues would be left: each is tried alone. */
+function useWorst(app: string, drops: readonly Drop[]): Drop | undefined {
+  const base = query.value;
+  const key = ['without', app, base.t, base.v, base.kind, base.state, base.q];
+  const result = useQuery(
+    key,
+    async (signal) => {
+      const left = drops.map(([, change]) =>
+        api.issues(app, { ...listQuery({ ...base, ...change, after: '' }), limit: 1 }, signal),
+      );
+      const totals = (await Promise.all(left)).map((list) => list.totals.hangs);
+      const most = Math.max(...totals);
+      return most > 0 ? totals.indexOf(most) : -1;
+    },
+    { enabled: drops.length > 1, keep: false },
+  );
+  return drops.length > 1 ? drops[result.data ?? -1] : undefined;
+}
+
+export function NothingLeft({ app, what }: { app: string; what: string }): JSX.Element {
   const { v, kind, state, q, t } = query.value;
-  const drops: [string, Partial<typeof DEFAULTS>][] = [];
+  const drops: Drop[] = [];
   if (q !== '') drops.push([`q:${q}`, { q: '' }]);
   if (state.length > 0) drops.push([`state:${state.join(',')}`, { state: [] }]);
   if (kind.length > 0) drops.push([`kind:${kind.join(',')}`, { kind: [] }]);
   if (v.length > 0) drops.push([`v:${v.join(',')}`, { v: [] }]);
+  const worst = useWorst(app, drops);
   return (
     <section class="empty" aria-label={say('No {what}', { what })}>
       <h2>{say('No {what} here', { what })}</h2>
       <p>
-        {drops.length > 0
-          ? say('The filters leave nothing over in this range.')
-          : say('Nothing was received in this range.')}
+        {drops.length === 0
+          ? say('Nothing was received in this range.')
+          : worst
+            ? say('Of the filters, {what} excludes most.', { what: worst[0] })
+            : say('The filters leave nothing over in this range.')}
       </p>
       <p class="row">
-        {drops.map(([label, change]) => (
-          <button key={label} type="button" onClick={() => patch(change)}>
-            {say('Drop {what}', { what: label })}
+        {drops.map((drop) => (
+          <button
+            key={drop[0]}
+            type="button"
+            class={drop === worst ? 'primary' : undefined}
+            onClick={() => patch(drop[1])}
+          >
+            {say('Drop {what}', { what: drop[0] })}
           </button>
         ))}
         {t !== '90d' ? (

@@ -8,6 +8,7 @@ import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, page, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
+import { word } from '../lib/words';
 import { count, moment } from '../model/format';
 import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
 import { carried, formatPage, formatQuery, href } from '../model/view';
@@ -196,6 +197,7 @@ function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: r
     patch({ [id]: next === null ? rest : [...rest, next] });
   };
   const mode = (value: string) => (chosen.includes(value) ? 'only' : chosen.includes(`!${value}`) ? 'not' : '');
+  const words = { only: say('only'), not: say('not'), '': '' };
   return (
     <>
       <button type="button" popovertarget={`menu-${id}`}>
@@ -205,8 +207,8 @@ function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: r
         {values.length === 0 ? <p class="dim">{say('Nothing to choose from in this range')}</p> : null}
         {values.map((share) => (
           <button key={share.key} type="button" class="facet" onClick={() => set(share.key)}>
-            <span class={`state ${mode(share.key)}`}>{mode(share.key)}</span>
-            <span>{share.key}</span>
+            <span class={`state ${mode(share.key)}`}>{words[mode(share.key)]}</span>
+            <span>{id === 'v' ? share.key : word(share.key)}</span>
             <span class="num dim">{count(share.reports, lang.value)}</span>
           </button>
         ))}

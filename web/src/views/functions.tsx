@@ -10,7 +10,7 @@ import { base } from '../model/name';
 import { selected } from './flame';
 import { Bar } from './parts';
 
-const MOST_ROWS = 200;
+const MOST_ROWS = 120;
 const COLUMNS = [
   ['self', 'Self'],
   ['total', 'Total'],

@@ -12,12 +12,14 @@ import { go, patch, query } from '../lib/location';
 import { recall, remember } from '../lib/memory';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
+import { word } from '../lib/words';
 import { bars } from '../model/charts';
 import { count, duration, exact, percent } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, TABS, type Tab } from '../model/view';
 import { FlameTab } from './flame';
 import { lastList, listQuery } from './issues';
+import { NamelessNote } from './nameless';
 import { Tile } from './overview';
 import { Ago, Bar, Loaded, Panel } from './parts';
 import { RawTab } from './raw';
@@ -91,15 +93,11 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
             {say('in')} <span class="fn">{feature.caller2}</span>
           </span>
         ) : null}
-        <span class={`tag kind-${feature.category}`}>{feature.category}</span>
-        <span class={`tag reason-${feature.reason}`}>{feature.reason}</span>
-        <span class={`tag state-${feature.state}`}>{feature.state}</span>
-        {data.unresolved_share > 0.005 ? (
-          <span class="warn-text">
-            {say('{share} of frames have no function name', { share: percent(data.unresolved_share, lang.value) })}
-          </span>
-        ) : null}
+        <span class={`tag kind-${feature.category}`}>{word(feature.category)}</span>
+        <span class={`tag reason-${feature.reason}`}>{word(feature.reason)}</span>
+        <span class={`tag state-${feature.state}`}>{word(feature.state)}</span>
       </p>
+      {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
       <div class="tiles">
         <Tile
           label={say('Hangs')}

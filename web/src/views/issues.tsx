@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type IssueQuery } from '../api/client';
 import type { Feature, Group, IssueList } from '../api/types';
 import { Spark } from '../charts/spark';
@@ -11,22 +11,27 @@ import { useKeys } from '../lib/keys';
 import { go, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
+import { word } from '../lib/words';
 import { count, duration, exact } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, type Query } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
-import { Ago, announce, Loaded } from './parts';
+import { Ago, Loaded } from './parts';
 import { useOverview } from './shell';
 
 /* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
 export const lastList = signal<string[]>([]);
 
+/* Groups a page, and features shown at once of one group: a page stays small whatever is unfolded first. */
+const PAGE_GROUPS = 40;
+const SHOWN_FEATURES = 20;
+
 /* With this few features in all, every group is unfolded until the reader folds one. */
 const FEW = 12;
 
 export function listQuery(query: Query): IssueQuery {
-  const { t, v, kind, state, q, by, sort } = query;
-  return { t, v, kind, state, q, by, sort };
+  const { t, v, kind, state, q, by, sort, after } = query;
+  return { t, v, kind, state, q, by, sort, cursor: after, limit: PAGE_GROUPS };
 }
 
 export function IssuesPage({ app }: { app: string }): JSX.Element {
@@ -87,7 +92,7 @@ function None({ app }: { app: string }): JSX.Element {
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
   const filtered = v.length + kind.length + state.length > 0 || q !== '';
-  return filtered || ever ? <NothingLeft what={say('issues')} /> : <Waiting app={app} />;
+  return filtered || ever ? <NothingLeft app={app} what={say('issues')} /> : <Waiting app={app} />;
 }
 
 const COLUMNS: [key: string | null, label: string, cell: string][] = [
@@ -131,9 +136,11 @@ function Head(): JSX.Element {
 
 function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
   const table = useRef<HTMLTableElement>(null);
-  const more = useMore(app, data);
-  const groups = [...data.groups, ...more.groups];
-  lastList.value = groups.flatMap((group) => group.features.map((feature) => feature.id));
+  const { groups } = data;
+  const pages = usePages(data);
+  const ids = groups.flatMap((group) => group.features.map((feature) => feature.id));
+  if (query.value.after === '') lastList.value = ids;
+  else if (!lastList.value.includes(ids[0] ?? '')) lastList.value = [...lastList.value, ...ids];
   const open = query.value.open;
   const isOpen = (key: string) => (open === null ? data.features_total <= FEW : open.includes(key));
   const fold = (key: string) => {
@@ -144,8 +151,17 @@ function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
   const move = (by: 1 | -1) => {
     const all = rows();
     const at = all.indexOf(document.activeElement as HTMLElement);
-    all[at < 0 ? (by === 1 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+    if (at < 0) all.at(by === 1 ? 0 : -1)?.focus();
+    else if (all[at + by]) all[at + by]!.focus();
+    else pages.turn(by, true);
   };
+  useEffect(() => {
+    if (pages.wanted.current)
+      rows()
+        .at(pages.wanted.current === 1 ? 0 : -1)
+        ?.focus();
+    pages.wanted.current = 0;
+  }, [data]);
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
@@ -163,30 +179,52 @@ function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
           <GroupRows key={group.key} app={app} group={group} open={isOpen(group.key)} fold={() => fold(group.key)} />
         ))}
       </table>
-      {more.next ? (
-        <p class="row">
-          <button type="button" onClick={more.load}>
-            {say('Show more')}
-          </button>
-          <span class="dim">{say('{n} of {total}', { n: groups.length, total: exact(data.total, lang.value) })}</span>
-        </p>
-      ) : null}
+      {pages.first && !data.next ? null : (
+        <nav class="row" aria-label={say('Pages')}>
+          {pages.first ? null : (
+            <button type="button" onClick={() => pages.turn(-1)}>
+              {pages.known ? say('‹ Previous page') : say('First page')}
+            </button>
+          )}
+          {data.next ? (
+            <button type="button" onClick={() => pages.turn(1)}>
+              {say('Next page ›')}
+            </button>
+          ) : null}
+          <span class="dim">
+            {pages.known
+              ? say('{from}–{to} of {total}', {
+                  from: exact(pages.from + 1, lang.value),
+                  to: exact(pages.from + groups.length, lang.value),
+                  total: exact(data.total, lang.value),
+                })
+              : say('{n} of {total}', { n: groups.length, total: exact(data.total, lang.value) })}
+          </span>
+        </nav>
+      )}
     </>
   );
 }
 
-/* Pages after the first, forgotten when the list becomes another one. */
-function useMore(app: string, data: IssueList) {
-  const wanted = listQuery(query.value);
-  const key = JSON.stringify([app, wanted, data.next]);
-  const [pages, setPages] = useState<{ key: string; groups: Group[]; next: string | null }>();
-  const state = pages?.key === key ? pages : { key, groups: [], next: data.next };
-  const load = async () => {
-    if (!state.next) return;
-    const page = await api.issues(app, { ...wanted, cursor: state.next }, new AbortController().signal);
-    setPages({ key, groups: [...state.groups, ...page.groups], next: page.next });
+/* Pages gone to since the page was loaded: what came before each, and how many groups. */
+const before = new Map<string, { after: string; from: number }>();
+
+/* The server gives the way on; the way back is remembered. */
+function usePages(data: IssueList) {
+  const { after } = query.value;
+  const here = before.get(after);
+  const from = here?.from ?? 0;
+  /* Where the focus goes when the other page is there: 1 its first row, -1 its last. */
+  const wanted = useRef<0 | 1 | -1>(0);
+  const turn = (by: 1 | -1, focus = false) => {
+    const to = by === 1 ? data.next : (here?.after ?? '');
+    if (to === null || (by === -1 && after === '')) return;
+    if (by === 1) before.set(to, { after, from: from + data.groups.length });
+    wanted.current = focus ? by : 0;
+    patch({ after: to, open: null }, true);
+    if (!focus) scrollTo(0, 0);
   };
-  return { ...state, load: () => load().catch((error: Error) => announce(error.message)) };
+  return { first: after === '', known: after === '' || here !== undefined, from, wanted, turn };
 }
 
 function issueHref(app: string, id: string): string {
@@ -215,7 +253,9 @@ interface GroupProps {
 }
 
 function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
+  const [from, setFrom] = useState(0);
   const top = group.features[0];
+  const shown = group.features.slice(from, from + SHOWN_FEATURES);
   return (
     <tbody data-group={group.key}>
       <tr class="group">
@@ -242,10 +282,35 @@ function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
         </td>
       </tr>
       {open
-        ? group.features.map((feature) => (
+        ? shown.map((feature) => (
             <FeatureRow key={feature.id} app={app} feature={feature} title={feature.caller1 === group.title ? 2 : 1} />
           ))
         : null}
+      {open && group.features.length > SHOWN_FEATURES ? (
+        <tr class="feature">
+          <th scope="row" colSpan={COLUMNS.length}>
+            <span class="row">
+              {from > 0 ? (
+                <button type="button" onClick={() => setFrom(from - SHOWN_FEATURES)}>
+                  {say('‹ Previous')}
+                </button>
+              ) : null}
+              {from + shown.length < group.features.length ? (
+                <button type="button" onClick={() => setFrom(from + SHOWN_FEATURES)}>
+                  {say('Next ›')}
+                </button>
+              ) : null}
+              <span class="dim">
+                {say('{from}–{to} of {total}', {
+                  from: from + 1,
+                  to: from + shown.length,
+                  total: group.features.length,
+                })}
+              </span>
+            </span>
+          </th>
+        </tr>
+      ) : null}
     </tbody>
   );
 }
@@ -253,9 +318,9 @@ function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
 function Tags({ row }: { row: Feature }): JSX.Element {
   return (
     <>
-      <span class={`tag kind-${row.category}`}>{row.category}</span>
-      <span class={`tag reason-${row.reason}`}>{row.reason}</span>
-      {row.state === 'open' ? null : <span class="tag">{row.state}</span>}
+      <span class={`tag kind-${row.category}`}>{word(row.category)}</span>
+      <span class={`tag reason-${row.reason}`}>{word(row.reason)}</span>
+      {row.state === 'open' ? null : <span class="tag">{word(row.state)}</span>}
     </>
   );
 }

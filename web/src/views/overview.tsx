@@ -9,12 +9,13 @@ import { lang, say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
+import { word } from '../lib/words';
 import { bars } from '../model/charts';
 import { count, duration, exact, percent } from '../model/format';
 import { carried, href } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
 import { FeatureTable } from './issues';
-import { Ago, Bar, Loaded, Panel } from './parts';
+import { Ago, Bar, Loaded, now, Panel } from './parts';
 
 export function OverviewPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Overview of {app}', { app }));
@@ -37,7 +38,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   const { v, kind } = query.value;
   const { totals, range } = data;
   if (totals.reports === 0)
-    return v.length + kind.length > 0 ? <NothingLeft what={say('hangs')} /> : <FirstReport app={app} />;
+    return v.length + kind.length > 0 ? <NothingLeft app={app} what={say('hangs')} /> : <FirstReport app={app} />;
   const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
   const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
   return (
@@ -81,6 +82,14 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           </div>
         }
       >
+        {isYoung(data, now.value) ? (
+          <p class="row hint">
+            <span class="dim">{say('All of it came within 24 hours.')}</span>
+            <button type="button" onClick={() => patch({ t: '24h' }, true)}>
+              {say('Show them by the hour')}
+            </button>
+          </p>
+        ) : null}
         <Trend
           bars={drawn}
           lang={lang.value}
@@ -103,10 +112,18 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   );
 }
 
+const DAY_MS = 86_400_000;
+
+/* Whether everything in a range drawn by days was first seen within one: a chart of a single bar. */
+function isYoung(data: Overview, at: Date): boolean {
+  const since = at.getTime() - DAY_MS;
+  return data.bucket_s >= 86_400 && data.versions.every((row) => Date.parse(row.first_seen_at) > since);
+}
+
 function FirstReport({ app }: { app: string }): JSX.Element {
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
-  return ever ? <NothingLeft what={say('hangs')} /> : <Waiting app={app} />;
+  return ever ? <NothingLeft app={app} what={say('hangs')} /> : <Waiting app={app} />;
 }
 
 function sampled(totals: Overview['totals']): string {
@@ -206,7 +223,7 @@ function Shares({ rows }: { rows: readonly Share[] }): JSX.Element {
           <tr key={row.key}>
             <th scope="row">
               <button type="button" class="link" onClick={() => patch({ kind: [row.key] })}>
-                {row.key}
+                {word(row.key)}
               </button>
             </th>
             <td class="num">{count(row.hangs, lang.value)}</td>

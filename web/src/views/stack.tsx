@@ -1,15 +1,17 @@
 /* Hottest stack: the samples as a strip, the stack with how often each frame repeats, and the other threads. */
 
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Frame, Report } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
+import { word } from '../lib/words';
 import { duration, exact, nanoseconds } from '../model/format';
 import { base } from '../model/name';
-import { asText, commonLeaf, coverage, hotMiddle, leafOf, place } from '../model/stack';
+import { asText, commonLeaf, coverage, hotMiddle, leafOf, perCell, place } from '../model/stack';
 import { Ago, Bar, copy, Loaded, Moment } from './parts';
 
 export function useReport(app: string, id: string): Result<Report> {
@@ -72,7 +74,7 @@ function Body({ report }: { report: Report }): JSX.Element {
           <summary>
             {thread.role === 'owner' ? <span class="tag reason-lock">{say('holds the lock')}</span> : null}{' '}
             {say('Thread')} {thread.name || thread.tid}{' '}
-            <span class="dim">{thread.role === 'owner' ? thread.tid : `${thread.tid}, ${thread.role}`}</span>
+            <span class="dim">{thread.role === 'owner' ? thread.tid : `${thread.tid}, ${word(thread.role)}`}</span>
           </summary>
           <ol class="plain-stack">
             {thread.frames.map((frame, i) => (
@@ -121,20 +123,26 @@ function Verdict({ report }: { report: Report }): JSX.Element {
   );
 }
 
+/* More cells could not be told apart, nor hit. A cell of several samples shows the first. */
+const MOST_CELLS = 240;
+
 /* One cell a sample, coloured by what its innermost function is, as wide as the time it stands for. */
 function Strip({ report, chosen }: { report: Report; chosen: number | null }): JSX.Element | null {
   const { samples } = report;
   const total = samples.stack.length;
   if (total === 0) return null;
   const unseen = Math.max(0, report.row.duration_ms - samples.weight_ms.reduce((a, b) => a + b, 0));
+  const width = perCell(samples, MOST_CELLS);
+  const cells = Math.ceil(total / width);
+  const now = chosen === null ? -1 : Math.floor(chosen / width);
   const choose = (i: number | null) => patch({ s: i });
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (event.key === 'Escape' && chosen !== null) choose(null);
     if (by === 0) return;
     event.preventDefault();
-    const next = Math.max(0, Math.min(total - 1, (chosen ?? (by > 0 ? -1 : total)) + by));
-    choose(next);
+    const next = Math.max(0, Math.min(cells - 1, (now < 0 && by < 0 ? cells : now) + by));
+    choose(next * width);
     (event.currentTarget as HTMLElement).querySelectorAll('button')[next]?.focus();
   };
   return (
@@ -147,16 +155,18 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
             title={say('{time} without samples', { time: duration(unseen) })}
           />
         ) : null}
-        {samples.stack.map((_, i) => {
+        {Array.from({ length: cells }, (_, cell) => {
+          const i = cell * width;
+          const weight = samples.weight_ms.slice(i, i + width).reduce((a, b) => a + b, 0);
           const leaf = leafOf(samples, i);
           return (
             <button
               key={i}
               type="button"
               class={`cell r-${samples.leaf[i] ?? 'unknown'}`}
-              style={{ flexGrow: samples.weight_ms[i] || 1 }}
-              aria-pressed={chosen === i}
-              tabIndex={(chosen ?? 0) === i ? 0 : -1}
+              style={{ flexGrow: weight || 1 }}
+              aria-pressed={now === cell}
+              tabIndex={Math.max(0, now) === cell ? 0 : -1}
               aria-label={say('Sample {n} of {total} at {time}: {name}', {
                 n: i + 1,
                 total,
@@ -164,7 +174,7 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
                 name: leaf?.function ?? say('no stack'),
               })}
               title={`${duration(samples.at_ms[i] ?? 0)}  ${leaf?.function ?? ''}`}
-              onClick={() => choose(chosen === i ? null : i)}
+              onClick={() => choose(now === cell ? null : i)}
             />
           );
         })}
@@ -177,7 +187,7 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
           ) : null}
           {[...new Set(samples.leaf)].map((role) => (
             <span key={role} class={`key role r-${role}`}>
-              {role}
+              {word(role)}
             </span>
           ))}
         </span>
@@ -187,10 +197,18 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
   );
 }
 
+/* Of a deeper stack, what lies between is shown on demand. */
+const INNER_FRAMES = 60;
+const OUTER_FRAMES = 15;
+
 function Frames(props: { report: Report; frames: readonly Frame[]; sample: number | null }): JSX.Element {
   const { report, frames, sample } = props;
   const total = report.samples.stack.length;
   const middle = sample === null ? hotMiddle(report) : null;
+  const [all, setAll] = useState(false);
+  const hidden = all ? 0 : Math.max(0, frames.length - INNER_FRAMES - OUTER_FRAMES);
+  const shown = frames.map((frame, i) => [frame, i] as const);
+  if (hidden > 1) shown.splice(INNER_FRAMES, hidden);
   return (
     <>
       <div class="stack-head">
@@ -220,7 +238,7 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
           </tr>
         </thead>
         <tbody>
-          {frames.map((frame, i) => (
+          {shown.map(([frame, i]) => (
             <tr key={i} class={frame.role === 'app' ? `role-${frame.role}` : `role-${frame.role} faint`}>
               {sample === null ? (
                 <td class="repeat">
@@ -248,6 +266,15 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
           ))}
         </tbody>
       </table>
+      {hidden > 1 ? (
+        <button type="button" onClick={() => setAll(true)}>
+          {say('{n} frames between the inner {inner} and the outer {outer} · show', {
+            n: exact(hidden, lang.value),
+            inner: INNER_FRAMES,
+            outer: OUTER_FRAMES,
+          })}
+        </button>
+      ) : null}
       {frames.length === 0 ? <p class="dim">{say('Unwinding found no frame here.')}</p> : null}
     </>
   );

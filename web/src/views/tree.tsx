@@ -5,13 +5,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { label } from '../charts/flame-canvas';
 import { lang, say } from '../lib/i18n';
 import { byHash, children, type Found, imageOf, path, roleOf, shareOf, type Tree } from '../model/flame';
-import { duration, percent } from '../model/format';
+import { duration, exact, percent } from '../model/format';
 import { base } from '../model/name';
 import { selected } from './flame';
 import { Bar } from './parts';
 
-/* Rows put on the page at most; deeper or further ones come as their parents are unfolded. */
-const MOST_ROWS = 500;
+/* Rows unfolded at most, and those of them on the page: around the row that is chosen. */
+const MOST_ROWS = 20_000;
+const SHOWN_ROWS = 120;
 
 interface Row {
   i: number;
@@ -62,6 +63,8 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
     0,
     rows.findIndex((row) => row.i === at),
   );
+  const from = Math.max(0, Math.floor((current - SHOWN_ROWS / 4) / (SHOWN_ROWS / 2)) * (SHOWN_ROWS / 2));
+  const shown = rows.slice(from, from + SHOWN_ROWS);
   const fold = (i: number, unfold: boolean) => {
     const next = new Set(open);
     if (unfold) next.add(i);
@@ -93,6 +96,7 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
         role="treegrid"
         class="tight calltree"
         aria-label={say('Call tree, callers above callees')}
+        aria-rowcount={rows.length + 1}
         onKeyDown={onKey}
       >
         <thead>
@@ -110,13 +114,13 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
           </tr>
         </thead>
         <tbody ref={body}>
-          {rows.map((row, k) => (
+          {shown.map((row, k) => (
             <TreeRow
               key={row.i}
               tree={tree}
               row={row}
               open={open.has(row.i)}
-              current={k === current}
+              current={from + k === current}
               mark={found.mark[row.i] === 1}
               onClick={() => {
                 focus(row.i);
@@ -126,8 +130,26 @@ export function CallTree({ tree, found }: { tree: Tree; found: Found }): JSX.Ele
           ))}
         </tbody>
       </table>
-      {rows.length >= MOST_ROWS ? (
-        <p class="dim">{say('Only the first {n} rows are shown; fold some to see the rest.', { n: MOST_ROWS })}</p>
+      {rows.length > shown.length ? (
+        <p class="row">
+          {from > 0 ? (
+            <button type="button" onClick={() => focus(rows[from - 1]!.i)}>
+              {say('Rows above')}
+            </button>
+          ) : null}
+          {from + shown.length < rows.length ? (
+            <button type="button" onClick={() => focus(rows[from + shown.length]!.i)}>
+              {say('Rows below')}
+            </button>
+          ) : null}
+          <span class="dim">
+            {say('{from}–{to} of {total}', {
+              from: exact(from + 1, lang.value),
+              to: exact(from + shown.length, lang.value),
+              total: exact(rows.length, lang.value),
+            })}
+          </span>
+        </p>
       ) : null}
     </div>
   );
