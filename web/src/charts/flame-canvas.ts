@@ -135,10 +135,13 @@ export class FlameCanvas {
     /* Pixels begin..end hold frames too narrow to tell apart. */
     let begin = 0;
     let end = 0;
+    let role = '';
     const blur = () => {
       if (end === begin) return;
-      this.pen.fillStyle = this.colours.get('muted')!;
+      this.pen.globalAlpha = 0.6;
+      this.pen.fillStyle = this.colours.get(`role-${role}`) || this.colours.get('muted')!;
       this.pen.fillRect(begin, y, end - begin, ROW - 1);
+      this.pen.globalAlpha = 1;
       begin = end;
     };
     for (let k = seek(this.tree, row, this.left); k < row.length; ) {
@@ -157,6 +160,7 @@ export class FlameCanvas {
         blur();
         begin = pixel;
       }
+      if (end <= begin) role = roleOf(this.tree, i);
       end = Math.max(end, pixel + 1);
       k = Math.max(k + 1, seek(this.tree, row, this.left + (pixel + 1) / scale));
     }

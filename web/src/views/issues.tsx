@@ -264,7 +264,7 @@ function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
             <span class="twist" aria-hidden="true">
               {open ? '▾' : '▸'}
             </span>
-            <span class="fn">{group.title}</span>
+            <span class="fn">{query.value.by === 'category' ? word(group.title) : group.title}</span>
             {group.image ? <span class="image">{base(group.image)}</span> : null}
           </button>
           {!open && top ? (

@@ -124,7 +124,7 @@ function Verdict({ report }: { report: Report }): JSX.Element {
 }
 
 /* More cells could not be told apart, nor hit. A cell of several samples shows the first. */
-const MOST_CELLS = 240;
+const MOST_CELLS = 120;
 
 /* One cell a sample, coloured by what its innermost function is, as wide as the time it stands for. */
 function Strip({ report, chosen }: { report: Report; chosen: number | null }): JSX.Element | null {
