@@ -51,6 +51,25 @@ int miredtest_spawn(struct miredtest *mired, const char *const *flags)
     return mired->pid > 0 ? 0 : -1;
 }
 
+int miredtest_listening(struct miredtest *mired)
+{
+    char log_path[96], line[512];
+    snprintf(log_path, sizeof log_path, "%s.log", mired->dir);
+    for (int tick = 0; tick < READY_PATIENCE_S * 50 && !waitpid(mired->pid, NULL, WNOHANG); tick++) {
+        FILE *file = fopen(log_path, "r");
+        while (file && fgets(line, sizeof line, file)) {
+            const char *port = strstr(line, " mired.listening ") ? strstr(line, " port=") : NULL;
+            mired->port = port ? (uint16_t)strtoul(port + 6, NULL, 10) : mired->port;
+        }
+        if (file)
+            fclose(file);
+        if (mired->port)
+            return 0;
+        usleep(10000);
+    }
+    return -1;
+}
+
 int miredtest_run(struct miredtest *mired, const char *const *flags)
 {
     int status = -1;

@@ -22,6 +22,9 @@ int miredtest_start(struct miredtest *mired, const char *const *flags);
 /* The same without waiting, for roles that do not serve. */
 int miredtest_spawn(struct miredtest *mired, const char *const *flags);
 
+/* After miredtest_spawn: wait until it listens, whether its database answers or not. 0 or -1. */
+int miredtest_listening(struct miredtest *mired);
+
 /* Run it until it ends by itself; its wait status. */
 int miredtest_run(struct miredtest *mired, const char *const *flags);
 

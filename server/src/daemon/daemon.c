@@ -10,38 +10,43 @@
 #include "base/scope.h"
 #include "daemon/door.h"
 #include "daemon/health.h"
+#include "daemon/upkeep.h"
 #include "http/http.h"
 #include "inbox/inbox.h"
 #include "ingest/ingest.h"
 #include "pg/embedded.h"
-#include "pg/migrate.h"
 #include "pg/pg.h"
 #include "work/work.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DAYS_BACK     2    /* a report that waited on the device for the weekend finds its partition */
-#define DAYS_AHEAD    3    /* partitions made in advance: time to notice that making them fails */
-#define UPKEEP_S      3600 /* between two looks at the partitions */
-#define READ_LIMIT_MS 20000
-#define SYMBOL_DIRS   16
-#define POOL_SPARE    3 /* connections beyond one a thread: upkeep, health, metrics */
+#define READ_LIMIT_MS   20000
+#define SYMBOL_DIRS     16
+#define POOL_SPARE      3    /* connections beyond one a thread: upkeep, health, metrics */
+#define UPKEEP_PATIENCE 3000 /* ms; it may be stuck in connecting to a host that does not answer */
 
 struct daemon {
     const struct config *config;
     struct log log;
+    enum role role;
     sigset_t signals; /* that end us */
+    bool told;        /* one of them came */
     struct embedded *embedded;
+    const char *conninfo;
     struct pg *pg;
+    struct upkeep *upkeep;
     struct inbox_bell *bell;
     struct work_options work_options; /* borrowed by work */
-    struct work *work;
+    struct work *work;                /* made by the upkeep thread; ours once that was joined */
     struct ingest *ingest;
     struct http_server *http;
     struct health health;
@@ -52,16 +57,6 @@ struct daemon {
     const char *symbol_dirs[SYMBOL_DIRS];
     size_t symbol_dir_count;
 };
-
-/* Wait for a signal that ends us, at most `ms`. */
-static bool told_to_end(struct daemon *daemon, long ms)
-{
-    struct timespec patience = {ms / 1000, ms % 1000 * 1000000};
-    int got = sigtimedwait(&daemon->signals, NULL, &patience);
-    if (got > 0)
-        log_event(&daemon->log, MIRE_LOG_INFO, "mired.stopping", LOG_NUMBER("signal", got));
-    return got > 0;
-}
 
 /* mkdir -p */
 static int make_dirs(const char *path)
@@ -103,54 +98,28 @@ static int start_embedded(struct daemon *daemon)
     return rc;
 }
 
-static int open_database(struct daemon *daemon, enum role role)
+static int open_database(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
-    const char *url = config_text(config, MIRE_SET_DATABASE_URL);
     int threads = 0;
-    if (!*url) {
+    daemon->conninfo = config_text(config, MIRE_SET_DATABASE_URL);
+    if (!*daemon->conninfo) {
         int rc = start_embedded(daemon);
         if (rc)
             return rc;
-        url = embedded_conninfo(daemon->embedded);
+        daemon->conninfo = embedded_conninfo(daemon->embedded);
     }
-    if (role & MIRE_ROLE_HTTP)
+    if (daemon->role & MIRE_ROLE_HTTP)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS));
-    if (role & MIRE_ROLE_WORK)
+    if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS);
-    struct pg_options options = {.conninfo = url,
+    struct pg_options options = {.conninfo = daemon->conninfo,
                                  .connections = threads + POOL_SPARE,
                                  .wait_ms = 5000,
                                  .read_limit_ms = READ_LIMIT_MS,
+                                 .held = true,
                                  .log = &daemon->log};
     return pg_open(&daemon->pg, &options);
-}
-
-static int keep_partitions(struct daemon *daemon)
-{
-    int made, dropped;
-    struct pg_days days = {.today = clock_day(clock_wall_us()),
-                           .back = DAYS_BACK,
-                           .ahead = DAYS_AHEAD,
-                           .keep = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS)};
-    if (days.keep && days.back > days.keep)
-        days.back = days.keep;
-    return pg_partition(&made, &dropped, daemon->pg, &days, &daemon->log);
-}
-
-/* Bring the tables up to date; a database that is not there yet is waited for. */
-static int prepare_database(struct daemon *daemon)
-{
-    int applied;
-    int rc;
-    do {
-        rc = pg_migrate(&applied, daemon->pg, pg_migrations, pg_migration_count, &daemon->log);
-        if (!rc)
-            rc = keep_partitions(daemon);
-    } while (rc == MIRE_FAULT_AWAY && !told_to_end(daemon, 1000));
-    if (rc)
-        log_event(&daemon->log, MIRE_LOG_ERROR, "mired.no_database", LOG_TEXT("fault", fault_name(rc)));
-    return rc;
 }
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */
@@ -178,7 +147,9 @@ static int start_work(struct daemon *daemon)
                               .symbol_dirs = daemon->symbol_dirs,
                               .symbol_dir_count = daemon->symbol_dir_count,
                               .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};
-    return work_start(&daemon->work, &daemon->work_options);
+    int rc = work_start(&daemon->work, &daemon->work_options);
+    atomic_store(&daemon->health.work, daemon->work);
+    return rc;
 }
 
 static int start_ingest(struct daemon *daemon)
@@ -205,7 +176,6 @@ static int start_http(struct daemon *daemon)
                   LOG_TEXT("what", "Whoever reaches this address can read all reports: there is no sign-in."));
     daemon->health.pg = daemon->pg;
     daemon->health.ingest = daemon->ingest;
-    daemon->health.work = daemon->work;
     daemon->api = (struct api){daemon->pg, config_text(config, MIRE_SET_WEB_DIR), clock_wall_us};
     daemon->tables[0] = (struct http_table){ingest_routes, ingest_route_count, daemon->ingest};
     daemon->tables[1] = (struct http_table){health_routes, health_route_count, &daemon->health};
@@ -220,9 +190,12 @@ static int start_http(struct daemon *daemon)
                                    .bodies_cap_bytes = (size_t)config_number(config, MIRE_SET_BODIES_MAX_MB) << 20,
                                    .connections_max = (unsigned)config_number(config, MIRE_SET_CONNECTIONS_MAX)};
     int rc = http_start(&daemon->http, &options);
-    if (!rc)
-        daemon->health.http = daemon->http;
-    return rc;
+    if (rc)
+        return rc;
+    daemon->health.http = daemon->http;
+    log_event(&daemon->log, MIRE_LOG_INFO, "mired.listening", LOG_TEXT("address", address),
+              LOG_NUMBER("port", http_port(daemon->http)));
+    return 0;
 }
 
 /* The port under its final name only when it is complete. */
@@ -240,52 +213,83 @@ static int write_port_file(const struct daemon *daemon)
     return fclose(file) || rename(aside, path) ? MIRE_FAULT_SYSTEM : 0;
 }
 
-static int start(struct daemon *daemon, enum role role)
+/* In the upkeep thread: the tables are ready. */
+static int on_ready(void *context)
 {
-    int rc = prepare_dirs(daemon);
-    if (!rc)
-        rc = open_database(daemon, role);
-    if (!rc)
-        rc = prepare_database(daemon);
-    if (!rc)
-        rc = inbox_bell_new(&daemon->bell);
-    if (!rc && (role & MIRE_ROLE_WORK))
+    struct daemon *daemon = context;
+    int rc = 0;
+    if (daemon->role & MIRE_ROLE_WORK)
         rc = start_work(daemon);
-    if (!rc && (role & MIRE_ROLE_HTTP))
-        rc = start_ingest(daemon);
-    if (!rc && (role & MIRE_ROLE_HTTP))
-        rc = start_http(daemon);
     if (!rc && daemon->http)
         rc = write_port_file(daemon);
+    if (!rc && daemon->role != MIRE_ROLE_MIGRATE)
+        log_event(&daemon->log, MIRE_LOG_INFO, "mired.ready", LOG_TEXT("version", MIRE_VERSION));
     return rc;
 }
 
-static void stop(struct daemon *daemon)
+static int start_upkeep(struct daemon *daemon)
+{
+    struct upkeep_options options = {.embedded = daemon->embedded,
+                                     .conninfo = daemon->conninfo,
+                                     .pg = daemon->pg,
+                                     .retention_days = (int)config_number(daemon->config, MIRE_SET_RETENTION_DAYS),
+                                     .once = daemon->role == MIRE_ROLE_MIGRATE,
+                                     .log = &daemon->log,
+                                     .on_ready = on_ready,
+                                     .context = daemon};
+    return upkeep_start(&daemon->upkeep, &options);
+}
+
+static int start(struct daemon *daemon)
+{
+    int rc = prepare_dirs(daemon);
+    if (!rc)
+        rc = open_database(daemon);
+    if (!rc)
+        rc = inbox_bell_new(&daemon->bell);
+    if (!rc && (daemon->role & MIRE_ROLE_HTTP))
+        rc = start_ingest(daemon);
+    if (!rc && (daemon->role & MIRE_ROLE_HTTP))
+        rc = start_http(daemon);
+    return rc ? rc : start_upkeep(daemon);
+}
+
+/* Wait for a signal, or for the upkeep thread to end by itself. */
+static void await_end(struct daemon *daemon)
+{
+    struct signalfd_siginfo got;
+    int fd MIRE_SCOPED(close_fd) = signalfd(-1, &daemon->signals, SFD_CLOEXEC);
+    struct pollfd ends[] = {{.fd = fd, .events = POLLIN}, {.fd = upkeep_fd(daemon->upkeep), .events = POLLIN}};
+    while (poll(ends, 2, -1) < 0 && errno == EINTR)
+        ;
+    if (!ends[0].revents || read(fd, &got, sizeof got) != sizeof got)
+        return;
+    daemon->told = true;
+    log_event(&daemon->log, MIRE_LOG_INFO, "mired.stopping", LOG_NUMBER("signal", got.ssi_signo));
+}
+
+/* What upkeep ended with. */
+static int stop(struct daemon *daemon)
 {
     const char *port_file = config_text(daemon->config, MIRE_SET_PORT_FILE);
     if (daemon->http && *port_file)
         unlink(port_file);
     bool quiet = http_stop(daemon->http, (int)config_number(daemon->config, MIRE_SET_SHUTDOWN_S) * 1000);
+    int rc = upkeep_stop(daemon->upkeep, UPKEEP_PATIENCE);
+    bool stuck = rc == MIRE_FAULT_TIMEOUT;
     if (quiet)
         ingest_stop(daemon->ingest);
-    work_stop(daemon->work);
-    if (quiet) {
+    if (!stuck)
+        work_stop(daemon->work);
+    if (quiet && !stuck) {
         inbox_bell_free(daemon->bell);
         pg_close(daemon->pg);
     }
     embedded_stop(daemon->embedded);
     log_event(&daemon->log, MIRE_LOG_INFO, "mired.stopped");
-    if (!quiet)
-        _exit(1); /* threads of abandoned requests still use what is not freed */
-}
-
-static void run(struct daemon *daemon)
-{
-    log_event(&daemon->log, MIRE_LOG_INFO, "mired.ready", LOG_TEXT("version", MIRE_VERSION),
-              LOG_TEXT("listen", daemon->http ? config_text(daemon->config, MIRE_SET_LISTEN) : ""),
-              LOG_NUMBER("port", daemon->http ? http_port(daemon->http) : 0));
-    while (!told_to_end(daemon, UPKEEP_S * 1000L))
-        keep_partitions(daemon); /* a fault is logged, and the next round tries again */
+    if (!quiet || stuck)
+        _exit(quiet && daemon->told ? 0 : 1); /* threads that were left behind still use what is not freed */
+    return daemon->told ? 0 : rc;
 }
 
 int daemon_run(const struct config *config, enum role role)
@@ -294,16 +298,17 @@ int daemon_run(const struct config *config, enum role role)
     if (!daemon)
         return 1;
     daemon->config = config;
+    daemon->role = role;
     daemon->log = config_log(config);
     sigemptyset(&daemon->signals);
     sigaddset(&daemon->signals, SIGTERM);
     sigaddset(&daemon->signals, SIGINT);
     sigprocmask(SIG_BLOCK, &daemon->signals, NULL); /* before any thread: all inherit it */
     signal(SIGPIPE, SIG_IGN);
-    int rc = start(daemon, role);
-    if (!rc && role != MIRE_ROLE_MIGRATE)
-        run(daemon);
-    stop(daemon);
+    int rc = start(daemon);
+    if (!rc)
+        await_end(daemon);
+    int ended = stop(daemon);
     free(daemon);
-    return rc ? 1 : 0;
+    return rc || ended ? 1 : 0;
 }

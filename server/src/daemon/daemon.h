@@ -1,8 +1,11 @@
 /*
  * daemon.h - mired's roles: what runs, in which order it starts and stops.
  *
- *     start   private cluster -> pool -> migrate, partitions -> workers -> ingest -> http
- *     stop    http (answers what it has taken) -> ingest -> workers -> pool -> private cluster
+ *     start   private cluster (begins) -> pool (held) -> ingest -> http -> upkeep
+ *     upkeep  cluster answers -> migrate, partitions -> pool released -> workers -> ready
+ *     stop    http (answers what it has taken) -> upkeep -> ingest -> workers -> pool -> private cluster
+ *
+ * So http listens from the first moment: until the tables are ready, whatever needs the database is answered 503.
  */
 #ifndef MIRE_DAEMON_DAEMON_H
 #define MIRE_DAEMON_DAEMON_H

@@ -11,12 +11,15 @@ struct ingest;
 struct pg;
 struct work;
 
-/* What is asked. Filled before http_start, but `http`, which is set right after it; any may be NULL but pg. */
+/*
+ * What is asked. Filled before http_start, but `http`, which main sets right after it, and `work`, which the upkeep
+ * thread sets when the database is ready; any may be NULL but pg.
+ */
 struct health {
     struct pg *pg;
-    struct http_server *_Atomic http; /* written once by main, read by handlers */
+    struct http_server *_Atomic http;
     struct ingest *ingest;
-    struct work *work;
+    struct work *_Atomic work;
 };
 
 extern const struct http_route health_routes[];

@@ -1,8 +1,8 @@
 /*
- * embedded.c - the private cluster's life: lock, start, watch, start again, stop.
+ * embedded.c - the private cluster's life: lock, make, start, watch, start again, stop.
  *
- * The keeper thread is the postmaster's parent for as long as this process lives: PR_SET_PDEATHSIG goes by the parent
- * thread. `mutex` guards pid, stopping and starts.
+ * The keeper thread is the parent of initdb and of the postmaster for as long as this process lives: PR_SET_PDEATHSIG
+ * goes by the parent thread. `mutex` guards pid, is_group, stopping, starts and failed; `changed` tells of stopping.
  */
 #include "pg/embedded.h"
 
@@ -22,7 +22,8 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
-#define READY_PATIENCE_S 120  /* crash recovery of a large WAL */
+#define STALE_PATIENCE_S 60   /* a fast shutdown writes a checkpoint first */
+#define STARTS_MOST      5    /* in vain, before it has ever answered */
 #define RESTART_MOST_MS  5000 /* longest pause between two starts */
 
 struct embedded {
@@ -31,10 +32,34 @@ struct embedded {
     int lock_fd; /* data_dir/mired.lock, held while we live */
     pthread_t keeper;
     pthread_mutex_t mutex;
-    pid_t pid; /* 0: does not run */
+    pthread_cond_t changed;
+    pid_t pid;     /* of initdb or the postmaster; 0: none runs */
+    bool is_group; /* it is initdb, which is ended with its children */
     bool stopping;
     unsigned starts;
+    struct problem failed; /* code set: the cluster cannot be made, or its stale postmaster does not end */
 };
+
+/* --- stopping and waiting ----------------------------------------------------------------------------------------- */
+
+/* Wait `ms`, less if we are told to stop. True: we are. */
+static bool rest(struct embedded *embedded, int ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_mutex_lock(&embedded->mutex);
+    while (!embedded->stopping && !pthread_cond_timedwait(&embedded->changed, &embedded->mutex, &until))
+        ;
+    bool stopping = embedded->stopping;
+    pthread_mutex_unlock(&embedded->mutex);
+    return stopping;
+}
 
 /* --- keeper ------------------------------------------------------------------------------------------------------ */
 
@@ -65,22 +90,23 @@ static pid_t start_postmaster(const struct embedded_place *place)
     return embedded_spawn(place, SIGINT, (char *const *)(uintptr_t)argv);
 }
 
-/* Start it unless we are stopping. Its process number, 0 if stopping, -1 if it cannot be started. */
-static pid_t launch(struct embedded *embedded)
+/* Start a child unless we are stopping. Its process number, 0 if stopping, -1 if it cannot be started. */
+static pid_t launch(struct embedded *embedded, pid_t (*begin)(const struct embedded_place *), bool is_group)
 {
     pthread_mutex_lock(&embedded->mutex);
-    pid_t pid = embedded->stopping ? 0 : start_postmaster(&embedded->place);
+    pid_t pid = embedded->stopping ? 0 : begin(&embedded->place);
     embedded->pid = pid > 0 ? pid : 0;
-    embedded->starts++;
+    embedded->is_group = is_group;
+    embedded->starts += !is_group;
     pthread_mutex_unlock(&embedded->mutex);
-    if (pid > 0)
-        log_event(embedded->log, MIRE_LOG_INFO, "postgres.started", LOG_NUMBER("pid", pid));
     return pid;
 }
 
-/* Wait until it has ended. Its number is free for others only after the lock is ours, so a stop cannot hit a stranger.
+/*
+ * Wait until it has ended; its wait status. Its number is free for others only after the lock is ours, so a stop cannot
+ * hit a stranger.
  */
-static void await_end(struct embedded *embedded, pid_t pid)
+static int await_end(struct embedded *embedded, pid_t pid, bool *stopping_out)
 {
     siginfo_t info;
     int status = 0;
@@ -89,32 +115,83 @@ static void await_end(struct embedded *embedded, pid_t pid)
     pthread_mutex_lock(&embedded->mutex);
     waitpid(pid, &status, 0);
     embedded->pid = 0;
-    bool expected = embedded->stopping;
+    *stopping_out = embedded->stopping;
     pthread_mutex_unlock(&embedded->mutex);
-    log_event(embedded->log, expected ? MIRE_LOG_INFO : MIRE_LOG_WARN, "postgres.ended", LOG_NUMBER("pid", pid),
-              LOG_NUMBER("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
-              LOG_NUMBER("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
+    return status;
+}
+
+/* Make the cluster if there is none. False: it cannot be made, or we are stopping. */
+static bool make_cluster(struct embedded *embedded, struct problem *problem)
+{
+    bool stopping = false;
+    char why[256];
+    if (embedded_has_cluster(&embedded->place))
+        return true;
+    pid_t pid = launch(embedded, embedded_begin_cluster, true);
+    if (pid == 0)
+        return false;
+    int status = pid > 0 ? await_end(embedded, pid, &stopping) : -1;
+    if (!status && !stopping && embedded_end_cluster(&embedded->place))
+        return true;
+    embedded_last_words(why, sizeof why, &embedded->place);
+    problem_set(problem, "postgres.initdb", "PostgreSQL's initdb failed: %.100s; see %.80s.", why,
+                embedded->place.log_path);
+    return false;
+}
+
+/* Wait for a postmaster left behind. False: it does not end, or we are stopping. */
+static bool await_stale(struct embedded *embedded, struct problem *problem)
+{
+    pid_t pid = embedded_left_behind(&embedded->place);
+    if (pid)
+        log_event(embedded->log, MIRE_LOG_INFO, "postgres.awaiting", LOG_NUMBER("pid", pid));
+    for (int tick = 0; pid && tick < STALE_PATIENCE_S * 20; tick++) {
+        if (tick == 20) /* it should have been told by its parent's death; now it is */
+            kill(pid, SIGINT);
+        if (rest(embedded, 50))
+            return false;
+        pid = embedded_left_behind(&embedded->place);
+    }
+    if (pid)
+        problem_set(problem, "postgres.stale", "PostgreSQL process %d still runs on %.150s. End it: kill -INT %d.",
+                    (int)pid, embedded->place.cluster, (int)pid);
+    return !pid;
+}
+
+/* Run the postmaster, again and again, until we are told to stop. */
+static void keep_running(struct embedded *embedded)
+{
+    int pause_ms = 100;
+    bool stopping = false;
+    while (!stopping) {
+        uint64_t begun = clock_mono_ns();
+        pid_t pid = launch(embedded, start_postmaster, false);
+        if (pid == 0)
+            return;
+        if (pid > 0) {
+            log_event(embedded->log, MIRE_LOG_INFO, "postgres.started", LOG_NUMBER("pid", pid));
+            int status = await_end(embedded, pid, &stopping);
+            log_event(embedded->log, stopping ? MIRE_LOG_INFO : MIRE_LOG_WARN, "postgres.ended", LOG_NUMBER("pid", pid),
+                      LOG_NUMBER("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0),
+                      LOG_NUMBER("status", WIFEXITED(status) ? WEXITSTATUS(status) : 0));
+        }
+        bool lived = clock_mono_ns() - begun > UINT64_C(10000000000);
+        pause_ms = lived ? 100 : pause_ms * 2 < RESTART_MOST_MS ? pause_ms * 2 : RESTART_MOST_MS;
+        if (!stopping) /* its backends leave, too, before their memory is free again */
+            stopping = rest(embedded, pause_ms);
+    }
 }
 
 static void *keep(void *context)
 {
     struct embedded *embedded = context;
-    int pause_ms = 100;
-    for (;;) {
-        uint64_t begun = clock_mono_ns();
-        pid_t pid = launch(embedded);
-        if (pid == 0)
-            return NULL;
-        if (pid > 0)
-            await_end(embedded, pid);
-        bool lived = clock_mono_ns() - begun > UINT64_C(10000000000);
-        pause_ms = lived ? 100 : pause_ms * 2 < RESTART_MOST_MS ? pause_ms * 2 : RESTART_MOST_MS;
-        pthread_mutex_lock(&embedded->mutex);
-        bool stopping = embedded->stopping;
-        pthread_mutex_unlock(&embedded->mutex);
-        if (!stopping)
-            usleep((useconds_t)pause_ms * 1000); /* its backends leave, too, before their memory is free again */
-    }
+    struct problem problem = MIRE_PROBLEM_INIT;
+    if (await_stale(embedded, &problem) && make_cluster(embedded, &problem))
+        keep_running(embedded);
+    pthread_mutex_lock(&embedded->mutex);
+    embedded->failed = problem;
+    pthread_mutex_unlock(&embedded->mutex);
+    return NULL;
 }
 
 /* --- start and stop ---------------------------------------------------------------------------------------------- */
@@ -139,20 +216,37 @@ static bool is_ready(struct embedded *embedded)
     return PQpingParams(names, values, 1) == PQPING_OK;
 }
 
-static int await_ready(struct embedded *embedded, struct problem *problem)
+int embedded_probe(struct embedded *embedded, struct problem *problem)
 {
-    for (int tick = 0; tick < READY_PATIENCE_S * 20; tick++) {
-        if (is_ready(embedded))
-            return 0;
-        pthread_mutex_lock(&embedded->mutex);
-        bool fails = embedded->starts > 5;
-        pthread_mutex_unlock(&embedded->mutex);
-        if (fails)
-            break;
-        usleep(50000);
-    }
-    problem_set(problem, "postgres.start", "PostgreSQL does not start; see %.180s.", embedded->place.log_path);
-    return MIRE_FAULT_AWAY;
+    char why[256];
+    if (is_ready(embedded))
+        return 0;
+    pthread_mutex_lock(&embedded->mutex);
+    bool vain = embedded->starts > STARTS_MOST;
+    *problem = embedded->failed;
+    pthread_mutex_unlock(&embedded->mutex);
+    if (problem->code)
+        return MIRE_FAULT_SYSTEM;
+    if (!vain)
+        return MIRE_FAULT_AWAY;
+    embedded_last_words(why, sizeof why, &embedded->place);
+    problem_set(problem, "postgres.start", "PostgreSQL does not start: %.120s; see %.80s.", why,
+                embedded->place.log_path);
+    return MIRE_FAULT_SYSTEM;
+}
+
+static int start_keeper(struct embedded *embedded, struct problem *problem)
+{
+    pthread_condattr_t monotonic;
+    pthread_mutex_init(&embedded->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&embedded->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (!pthread_create(&embedded->keeper, NULL, keep, embedded))
+        return 0;
+    problem_set(problem, "threads", "No thread can be started.");
+    return MIRE_FAULT_SYSTEM;
 }
 
 int embedded_start(struct embedded **out, struct problem *problem, const struct embedded_options *options)
@@ -165,26 +259,13 @@ int embedded_start(struct embedded **out, struct problem *problem, const struct 
     if (!rc)
         rc = embedded_place_init(&embedded->place, problem, options);
     if (!rc)
-        rc = embedded_await_stale(problem, &embedded->place, options->log);
-    if (!rc)
-        rc = embedded_make_cluster(problem, &embedded->place);
-    if (rc) {
-        close_fd(&embedded->lock_fd);
-        free(embedded);
-        return rc;
-    }
-    pthread_mutex_init(&embedded->mutex, NULL);
-    if (pthread_create(&embedded->keeper, NULL, keep, embedded) != 0) {
-        problem_set(problem, "threads", "No thread can be started.");
-        close_fd(&embedded->lock_fd);
-        free(embedded);
-        return MIRE_FAULT_SYSTEM;
-    }
-    rc = await_ready(embedded, problem);
-    if (rc)
-        embedded_stop(embedded);
-    else
+        rc = start_keeper(embedded, problem);
+    if (!rc) {
         *out = embedded;
+        return 0;
+    }
+    close_fd(&embedded->lock_fd);
+    free(embedded);
     return rc;
 }
 
@@ -199,10 +280,15 @@ void embedded_stop(struct embedded *embedded)
         return;
     pthread_mutex_lock(&embedded->mutex);
     embedded->stopping = true;
-    if (embedded->pid > 0)
-        kill(embedded->pid, SIGINT);
+    if (embedded->pid > 0) {
+        pid_t target = embedded->is_group ? -embedded->pid : embedded->pid;
+        kill(target, SIGINT);
+        kill(target, SIGCONT); /* a stopped one would never hear of it */
+    }
+    pthread_cond_broadcast(&embedded->changed);
     pthread_mutex_unlock(&embedded->mutex);
     pthread_join(embedded->keeper, NULL);
+    pthread_cond_destroy(&embedded->changed);
     pthread_mutex_destroy(&embedded->mutex);
     close_fd(&embedded->lock_fd);
     free(embedded);

@@ -25,10 +25,13 @@ struct embedded_options {
 };
 
 /*
- * Make the cluster if there is none, start it, wait until it answers. 0, or a fault with `problem` saying what is
- * wrong and what to do.
+ * Take the data directory and begin: a keeper thread waits for a postmaster left behind, makes the cluster if there is
+ * none, and starts it. Does not wait for that. 0, or a fault with `problem` saying what is wrong and what to do.
  */
 int embedded_start(struct embedded **out, struct problem *problem, const struct embedded_options *options);
+
+/* Does it answer? 0; MIRE_FAULT_AWAY: not yet; another fault with `problem`: it cannot be made or does not start. */
+int embedded_probe(struct embedded *embedded, struct problem *problem);
 
 /* Where it listens, as a libpq connection string; owned by `embedded`. */
 const char *embedded_conninfo(const struct embedded *embedded);

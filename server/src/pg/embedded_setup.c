@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SOCKET_NAME      "/.s.PGSQL.5432"
-#define SOCKET_PATH_MAX  107 /* bytes of a unix socket's path */
-#define STALE_PATIENCE_S 60  /* a fast shutdown writes a checkpoint first */
+#define SOCKET_NAME     "/.s.PGSQL.5432"
+#define SOCKET_PATH_MAX 107  /* bytes of a unix socket's path */
+#define LAST_WORDS      2000 /* bytes at the end of its log that may say why it ended */
 
 __attribute__((format(printf, 3, 4))) static bool join(char *out, size_t room, const char *format, ...)
 {
@@ -34,23 +34,46 @@ __attribute__((format(printf, 3, 4))) static bool join(char *out, size_t room, c
     return len >= 0 && (size_t)len < room;
 }
 
-/* The newest of Debian's versioned directories, or the cluster's own version if it has one. */
-static bool find_bin_dir(struct embedded_place *place, const char *wanted)
+/* Version of the cluster, "15"; false if there is none. */
+static bool cluster_version(char out[16], const struct embedded_place *place)
 {
-    char version[16] = "*";
     char path[PATH_MAX + 32];
-    glob_t found;
-    if (wanted)
-        return join(place->bin_dir, sizeof place->bin_dir, "%s", wanted);
     join(path, sizeof path, "%s/PG_VERSION", place->cluster);
     MIRE_SCOPED(close_file) FILE *file = fopen(path, "re");
-    if (file && fscanf(file, "%15[0-9]", version) != 1)
-        return false;
-    join(path, sizeof path, "/usr/lib/postgresql/%s/bin", version);
-    bool ok = !glob(path, 0, NULL, &found) &&
+    return file && fscanf(file, "%15[0-9]", out) == 1;
+}
+
+/* The newest of Debian's versioned directories, or that of the cluster's version. */
+static bool find_installed(struct embedded_place *place, const char *version)
+{
+    char pattern[64];
+    glob_t found;
+    join(pattern, sizeof pattern, "/usr/lib/postgresql/%s/bin", version);
+    bool ok = !glob(pattern, 0, NULL, &found) &&
               join(place->bin_dir, sizeof place->bin_dir, "%s", found.gl_pathv[found.gl_pathc - 1]);
     globfree(&found);
     return ok;
+}
+
+static int find_programs(struct embedded_place *place, struct problem *problem, const char *wanted)
+{
+    char version[16] = "*";
+    char program[PATH_MAX + 16];
+    bool has_cluster = cluster_version(version, place);
+    bool ok = wanted ? join(place->bin_dir, sizeof place->bin_dir, "%s", wanted) : find_installed(place, version);
+    join(program, sizeof program, "%s/postgres", place->bin_dir);
+    if (ok && !access(program, X_OK))
+        return 0;
+    if (wanted)
+        problem_set(problem, "postgres.missing", "postgres_bin: there is no program postgres in %.150s.", wanted);
+    else if (has_cluster)
+        problem_set(problem, "postgres.missing",
+                    "%.120s was made by PostgreSQL %s, which is not installed here. Install postgresql-%s.",
+                    place->cluster, version, version);
+    else
+        problem_set(problem, "postgres.missing",
+                    "PostgreSQL's programs were not found. Install postgresql, or set database_url.");
+    return MIRE_FAULT_SYSTEM;
 }
 
 static bool choose_user(struct embedded_place *place)
@@ -143,11 +166,15 @@ int embedded_place_init(struct embedded_place *place, struct problem *problem, c
                     "PostgreSQL does not run as root, and there is no user postgres or nobody.");
         return MIRE_FAULT_SYSTEM;
     }
-    if (!find_bin_dir(place, options->bin_dir)) {
-        problem_set(problem, "postgres.missing",
-                    "PostgreSQL's programs were not found. Install postgresql, or set database_url.");
+    if (!embedded_has_cluster(place) && !getpwuid(place->uid)) {
+        problem_set(
+            problem, "postgres.user",
+            "User id %u has no entry in /etc/passwd, and PostgreSQL's initdb needs one; add it, or set database_url.",
+            (unsigned)place->uid);
         return MIRE_FAULT_SYSTEM;
     }
+    if (find_programs(place, problem, options->bin_dir))
+        return MIRE_FAULT_SYSTEM;
     int rc = embedded_run_dir(place->run_dir, sizeof place->run_dir, root);
     if (rc || !make_private_dir(place, place->run_dir) ||
         !embedded_conninfo_format(place->conninfo, sizeof place->conninfo, place->run_dir)) {
@@ -213,37 +240,31 @@ static void remove_tree(const struct embedded_place *place, const char *path)
         waitpid(pid, &status, 0);
 }
 
-int embedded_make_cluster(struct problem *problem, const struct embedded_place *place)
+bool embedded_has_cluster(const struct embedded_place *place)
 {
-    char program[PATH_MAX + 16], version[PATH_MAX + 16], target[PATH_MAX];
+    char version[PATH_MAX + 16];
+    join(version, sizeof version, "%s/PG_VERSION", place->cluster);
+    return !access(version, F_OK);
+}
+
+pid_t embedded_begin_cluster(const struct embedded_place *place)
+{
+    char program[PATH_MAX + 16], target[PATH_MAX];
     char pgdata[] = "-D", user[] = "--username=mire", trust[] = "--auth=trust", encoding[] = "--encoding=UTF8",
          locale[] = "--locale=C", quiet[] = "--no-instructions";
-    int status = -1;
-    join(version, sizeof version, "%s/PG_VERSION", place->cluster);
-    if (!access(version, F_OK))
-        return 0;
-    if (!getpwuid(place->uid)) {
-        problem_set(
-            problem, "postgres.user",
-            "User id %u has no entry in /etc/passwd, and PostgreSQL's initdb needs one; add it, or set database_url.",
-            (unsigned)place->uid);
-        return MIRE_FAULT_SYSTEM;
-    }
     remove_tree(place, place->fresh);
     join(program, sizeof program, "%s/initdb", place->bin_dir);
     join(target, sizeof target, "%s", place->fresh);
     char *const argv[] = {program, pgdata, target, user, trust, encoding, locale, quiet, NULL};
-    pid_t pid = make_private_dir(place, place->fresh) ? embedded_spawn(place, SIGTERM, argv) : -1;
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || status || rename(place->fresh, place->cluster)) {
-        problem_set(problem, "postgres.initdb", "PostgreSQL's initdb failed (%s); see %.150s.", place->bin_dir,
-                    place->log_path);
-        return MIRE_FAULT_SYSTEM;
-    }
-    return 0;
+    return make_private_dir(place, place->fresh) ? embedded_spawn(place, SIGTERM, argv) : -1;
 }
 
-/* Process number in postmaster.pid if that process is a postgres, else 0. */
-static pid_t left_behind(const struct embedded_place *place)
+bool embedded_end_cluster(const struct embedded_place *place)
+{
+    return !rename(place->fresh, place->cluster);
+}
+
+pid_t embedded_left_behind(const struct embedded_place *place)
 {
     char path[PATH_MAX + 32], name[32] = "";
     int pid = 0;
@@ -258,20 +279,24 @@ static pid_t left_behind(const struct embedded_place *place)
     return pid;
 }
 
-int embedded_await_stale(struct problem *problem, const struct embedded_place *place, const struct log *log)
+/* Does a line of PostgreSQL's log say what stopped it? initdb writes "error:", the server "FATAL:" or "PANIC:". */
+static bool is_complaint(const char *line)
 {
-    pid_t pid = left_behind(place);
-    if (pid)
-        log_event(log, MIRE_LOG_INFO, "postgres.awaiting", LOG_NUMBER("pid", pid));
-    for (int tick = 0; pid && tick < STALE_PATIENCE_S * 20; tick++) {
-        if (tick == 20) /* it should have been told by its parent's death; now it is */
-            kill(pid, SIGINT);
-        usleep(50000);
-        pid = left_behind(place);
+    return strstr(line, "FATAL:") || strstr(line, "PANIC:") || strstr(line, "DETAIL:") || strstr(line, "error:");
+}
+
+void embedded_last_words(char *out, size_t room, const struct embedded_place *place)
+{
+    char line[256];
+    out[0] = '\0';
+    MIRE_SCOPED(close_file) FILE *file = fopen(place->log_path, "re");
+    if (!file)
+        return;
+    if (fseek(file, -LAST_WORDS, SEEK_END))
+        rewind(file);
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (is_complaint(line))
+            join(out, room, "%s", line);
     }
-    if (!pid)
-        return 0;
-    problem_set(problem, "postgres.stale", "PostgreSQL process %d still runs on %.150s and does not stop.", (int)pid,
-                place->cluster);
-    return MIRE_FAULT_SYSTEM;
 }

@@ -34,11 +34,17 @@ int embedded_run_dir(char *out, size_t room, const char *data_dir);
 /* The connection string for a socket directory. False: it does not fit. */
 bool embedded_conninfo_format(char *out, size_t room, const char *run_dir);
 
-/* Run initdb if there is no cluster. 0 or a fault with `problem`. */
-int embedded_make_cluster(struct problem *problem, const struct embedded_place *place);
+bool embedded_has_cluster(const struct embedded_place *place);
 
-/* Wait until a postmaster an earlier process left behind has gone. 0 or a fault with `problem`. */
-int embedded_await_stale(struct problem *problem, const struct embedded_place *place, const struct log *log);
+/* Start initdb in a place aside: its process number, or -1. When it has ended well, put the cluster in its place. */
+pid_t embedded_begin_cluster(const struct embedded_place *place);
+bool embedded_end_cluster(const struct embedded_place *place);
+
+/* A postmaster that an earlier process left behind and that still runs on the cluster; 0: none. */
+pid_t embedded_left_behind(const struct embedded_place *place);
+
+/* What PostgreSQL's log last complained about; "" if nothing. */
+void embedded_last_words(char *out, size_t room, const struct embedded_place *place);
 
 /*
  * Start a program as the cluster's user, in a session of its own, its output to the log file; it gets `death_signal`

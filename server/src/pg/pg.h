@@ -32,6 +32,7 @@ struct pg_options {
     int connections;      /* at most so many */
     int wait_ms;          /* for a free or a new connection */
     int read_limit_ms;    /* statement timeout of MIRE_PG_READ transactions; 0: none */
+    bool held;            /* every pg_begin is MIRE_FAULT_AWAY at once, until pg_release */
     const struct log *log;
 };
 
@@ -43,6 +44,9 @@ enum pg_mode {
 
 /* A pool; connects when needed, so it opens while the database is away. 0 or MIRE_FAULT_MEMORY. */
 int pg_open(struct pg **out, const struct pg_options *options);
+
+/* The tables are ready: lend connections from now on. */
+void pg_release(struct pg *pg);
 
 /* All transactions must have ended. NULL is fine. */
 void pg_close(struct pg *pg);

@@ -22,6 +22,7 @@ struct pg {
     pthread_cond_t freed;
     struct pg_tx *idle;               /* newest first */
     int count;                        /* connections, idle and lent */
+    _Atomic bool held;                /* no connection is lent; cleared once, by pg_release */
     _Atomic uint64_t last_refusal_ns; /* a refusal is logged once a second; written by any thread, relaxed */
 };
 
@@ -39,6 +40,7 @@ int pg_open(struct pg **out, const struct pg_options *options)
     }
     pthread_condattr_t monotonic;
     pg->options = *options;
+    pg->held = options->held;
     pthread_mutex_init(&pg->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -46,6 +48,11 @@ int pg_open(struct pg **out, const struct pg_options *options)
     pthread_condattr_destroy(&monotonic);
     *out = pg;
     return 0;
+}
+
+void pg_release(struct pg *pg)
+{
+    atomic_store(&pg->held, false);
 }
 
 static void connection_free(struct pg_tx *tx)
@@ -207,6 +214,8 @@ static int begin(struct pg_tx *tx, const struct pg_options *options)
 int pg_begin(struct pg_tx **out, struct pg *pg, enum pg_mode mode)
 {
     int rc = MIRE_FAULT_AWAY;
+    if (atomic_load(&pg->held))
+        return rc;
     /* A connection that dies at BEGIN has done nothing yet: the next one may be good. */
     for (int tries = 0; tries <= pg->options.connections && rc == MIRE_FAULT_AWAY; tries++) {
         struct pg_tx *tx = take(pg);

@@ -1,0 +1,152 @@
+/*
+ * upkeep.c - makes the database ready, then keeps its partitions.
+ */
+#include "daemon/upkeep.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/problem.h"
+#include "base/scope.h"
+#include "pg/embedded.h"
+#include "pg/migrate.h"
+#include "pg/pg.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#define DAYS_BACK  2       /* a report that waited on the device for the weekend finds its partition */
+#define DAYS_AHEAD 3       /* partitions made in advance: time to notice that making them fails */
+#define ROUND_MS   3600000 /* between two looks at the partitions */
+#define RETRY_MS   500     /* between two tries to reach a database that is away */
+#define PROBE_MS   50      /* the same for the private cluster, which takes no time to refuse */
+
+struct upkeep {
+    struct upkeep_options options;
+    pthread_t thread;
+    int ended_fd; /* eventfd, raised by the thread at its end */
+    int stop_fd;  /* eventfd, raised by upkeep_stop */
+    int rc;       /* read after the thread was joined */
+};
+
+/* Wait `ms`, less if we are told to end. True: we are. */
+static bool rest(const struct upkeep *upkeep, int ms)
+{
+    struct pollfd told = {.fd = upkeep->stop_fd, .events = POLLIN};
+    return poll(&told, 1, ms) > 0;
+}
+
+static int await_cluster(const struct upkeep *upkeep)
+{
+    struct problem problem = MIRE_PROBLEM_INIT;
+    int rc = upkeep->options.embedded ? MIRE_FAULT_AWAY : 0;
+    while (rc == MIRE_FAULT_AWAY && !rest(upkeep, PROBE_MS))
+        rc = embedded_probe(upkeep->options.embedded, &problem);
+    if (problem.code)
+        log_event(upkeep->options.log, MIRE_LOG_ERROR, "postgres.failed", LOG_TEXT("why", problem.text));
+    return rc;
+}
+
+static int keep_partitions(const struct upkeep *upkeep, struct pg *pg)
+{
+    int made, dropped;
+    struct pg_days days = {.today = clock_day(clock_wall_us()),
+                           .back = DAYS_BACK,
+                           .ahead = DAYS_AHEAD,
+                           .keep = upkeep->options.retention_days};
+    if (days.keep && days.back > days.keep)
+        days.back = days.keep;
+    return pg_partition(&made, &dropped, pg, &days, upkeep->options.log);
+}
+
+/* Away, or another server holds the lock that makes them take turns. */
+static bool can_wait(int rc)
+{
+    return rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED || rc == MIRE_FAULT_TIMEOUT;
+}
+
+static void close_pool(struct pg **pg)
+{
+    pg_close(*pg);
+}
+
+/* Bring the tables up to date through a connection of our own: nobody else gets one before. */
+static int prepare(const struct upkeep *upkeep)
+{
+    MIRE_SCOPED(close_pool) struct pg *pg = NULL;
+    const struct log *log = upkeep->options.log;
+    struct pg_options options = {.conninfo = upkeep->options.conninfo, .connections = 1, .wait_ms = 5000, .log = log};
+    int applied;
+    int rc = pg_open(&pg, &options);
+    if (rc)
+        return rc;
+    do {
+        rc = pg_migrate(&applied, pg, pg_migrations, pg_migration_count, log);
+        if (!rc)
+            rc = keep_partitions(upkeep, pg);
+    } while (can_wait(rc) && !rest(upkeep, RETRY_MS));
+    if (rc && !can_wait(rc))
+        log_event(log, MIRE_LOG_ERROR, "mired.no_database", LOG_TEXT("fault", fault_name(rc)));
+    return rc;
+}
+
+static void *run(void *context)
+{
+    struct upkeep *upkeep = context;
+    const struct upkeep_options *options = &upkeep->options;
+    int rc = await_cluster(upkeep);
+    if (!rc)
+        rc = prepare(upkeep);
+    if (!rc) {
+        pg_release(options->pg);
+        rc = options->on_ready(options->context);
+    }
+    while (!rc && !options->once && !rest(upkeep, ROUND_MS))
+        keep_partitions(upkeep, options->pg); /* a fault is logged, and the next round tries again */
+    upkeep->rc = rc;
+    eventfd_write(upkeep->ended_fd, 1);
+    return NULL;
+}
+
+int upkeep_start(struct upkeep **out, const struct upkeep_options *options)
+{
+    struct upkeep *upkeep = calloc(1, sizeof *upkeep);
+    if (!upkeep)
+        return MIRE_FAULT_MEMORY;
+    upkeep->options = *options;
+    upkeep->ended_fd = eventfd(0, EFD_CLOEXEC);
+    upkeep->stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (upkeep->ended_fd >= 0 && upkeep->stop_fd >= 0 && !pthread_create(&upkeep->thread, NULL, run, upkeep)) {
+        *out = upkeep;
+        return 0;
+    }
+    close_fd(&upkeep->ended_fd);
+    close_fd(&upkeep->stop_fd);
+    free(upkeep);
+    return MIRE_FAULT_SYSTEM;
+}
+
+int upkeep_fd(const struct upkeep *upkeep)
+{
+    return upkeep->ended_fd;
+}
+
+int upkeep_stop(struct upkeep *upkeep, int patience_ms)
+{
+    struct timespec until;
+    if (!upkeep)
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += patience_ms / 1000;
+    eventfd_write(upkeep->stop_fd, 1);
+    if (pthread_timedjoin_np(upkeep->thread, NULL, &until))
+        return MIRE_FAULT_TIMEOUT;
+    int rc = upkeep->rc;
+    close_fd(&upkeep->ended_fd);
+    close_fd(&upkeep->stop_fd);
+    free(upkeep);
+    return rc;
+}
