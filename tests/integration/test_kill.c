@@ -105,7 +105,12 @@ static void end_load_and_count(void)
     for (int i = 0; i < CLIENTS; i++)
         pthread_join(clients[i].thread, NULL);
     struct pg *pg = miredtest_pg(&mired);
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    int rc = pg_begin(&tx, pg, MIRE_PG_READ);
+    for (int tick = 0; rc && tick < PATIENCE_S * 50; tick++) { /* the postmaster may notice a killed backend only now */
+        usleep(20000);
+        rc = pg_begin(&tx, pg, MIRE_PG_READ);
+    }
+    assert_int_equal(rc, 0);
     for (int i = 0; i < CLIENTS; i++) {
         MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
         assert_int_equal(pg_query(&rows, tx,
