@@ -9,6 +9,11 @@ static void run(struct exchange *exchange)
 {
     struct request *request = &exchange->request;
     request->may_block = true;
+    if (exchange->stage == MIRE_STAGE_ADMIT) {
+        exchange->admitted = http_admit(exchange->context, request, &exchange->reply);
+        exchange_finish(request);
+        return;
+    }
     int rc = http_call(exchange->context, request, &exchange->reply);
     if (rc == MIRE_HTTP_LATER)
         return;

@@ -1,8 +1,12 @@
 /*
  * http.h - requests in, replies out. Handlers see neither sockets nor libmicrohttpd, so a test calls them directly.
  *
- *     socket -> route -> body (bounded, counted) -> handler -> reply
- *                                                     \-> MIRE_HTTP_LATER ... request->finish(request), any thread
+ *     socket -> route -> admit -> body (bounded, counted) -> handler -> reply
+ *                                                              \-> MIRE_HTTP_LATER ... request->finish(request), any
+ * thread
+ *
+ * What the headers tell is judged before the body is read: length, encoding, and the route's `admit`. A refusal is sent
+ * at once and closes the connection if a body was announced.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
  * run on a few handler threads and may wait for the database. A handler runs once at a time per request.
@@ -39,7 +43,8 @@ struct request;
 enum http_outcome {
     MIRE_HTTP_DONE = 0, /* the reply is filled */
     MIRE_HTTP_LATER,    /* somebody else fills it and then calls request->finish(request) */
-    MIRE_HTTP_BLOCKS,   /* from an inline route: call me again on a handler thread (request->may_block is then set) */
+    MIRE_HTTP_BLOCKS,   /* from an inline route or admit: call me again on a handler thread (may_block is then set) */
+    MIRE_HTTP_ADMITTED, /* from admit only: read the body and call the handler */
 };
 
 typedef int (*http_handler)(void *context, struct request *request, struct reply *reply);
@@ -48,6 +53,7 @@ struct http_route {
     enum http_method method; /* GET also answers HEAD */
     const char *pattern;     /* /api/v1/apps/{app}/issues; a last segment of * takes the rest of the path */
     http_handler handler;
+    http_handler admit;           /* judges by the headers, on a network thread; NULL: all are admitted */
     size_t body_cap;              /* bytes; more is 413. 0: no body is taken */
     bool is_inline;               /* runs on a network thread: must not block */
     const char *const *encodings; /* NULL-ended Content-Encodings taken besides identity; others are 415 */
@@ -67,6 +73,7 @@ struct request {
     char id[MIRE_REQUEST_ID]; /* X-Request-Id if the client sent a sane one, else a fresh UUID */
     uint64_t begun_ns;        /* monotonic */
     bool may_block;
+    int64_t admitted_as; /* left by admit for the handler */
     struct arena *arena; /* lives until the reply is sent */
     struct reply *reply;
     void (*finish)(struct request *request); /* after MIRE_HTTP_LATER: sends reply; the request is gone then */
@@ -133,8 +140,9 @@ int request_parse_target(struct request *request, const char *target);
 int http_route_find(struct request *request, void **context_out, char allow_out[64], const struct http_table *tables,
                     size_t table_count);
 
-/* Call the request's handler and turn a fault into a reply. MIRE_HTTP_DONE, _LATER or _BLOCKS. */
+/* Call the request's handler, or its route's admit, and turn a fault into a reply. An enum http_outcome. */
 int http_call(void *context, struct request *request, struct reply *reply);
+int http_admit(void *context, struct request *request, struct reply *reply);
 
 struct log;
 struct http_server;

@@ -1,7 +1,8 @@
 /*
  * inside.h - what the files of http/ share: one exchange, and who may touch it when.
  *
- *     network thread   NEW -> BODY | DRAIN -> RUNNING -> (handler) -> answered, freed
+ *     network thread   NEW -> [ADMIT ->] BODY -> ANSWER -> answered, freed
+ *                      NEW | ADMIT -> REFUSED -> answered before the body, the connection closed if there is one
  *     other threads    only between hand-over and exchange_finish()
  */
 #ifndef MIRE_HTTP_INSIDE_H
@@ -20,7 +21,7 @@
 
 struct MHD_Connection;
 
-enum exchange_stage { MIRE_STAGE_NEW, MIRE_STAGE_BODY, MIRE_STAGE_DRAIN, MIRE_STAGE_ANSWER };
+enum exchange_stage { MIRE_STAGE_NEW, MIRE_STAGE_ADMIT, MIRE_STAGE_BODY, MIRE_STAGE_REFUSED, MIRE_STAGE_ANSWER };
 
 /* Who resumes a request that was put off: the network thread if it was finished before it was suspended. */
 enum exchange_turn { MIRE_TURN_RUNNING, MIRE_TURN_SUSPENDED, MIRE_TURN_FINISHED };
@@ -35,6 +36,9 @@ struct exchange {
     enum exchange_stage stage;
     _Atomic int turn; /* enum exchange_turn; written by the network thread and by whoever finishes; seq_cst */
     bool is_head;
+    bool leaves_body; /* answered without reading the body */
+    size_t announced; /* bytes of body, by the headers */
+    int admitted;     /* what the route's admit came to */
     uint8_t *body;
     size_t body_room; /* bytes counted in the server's bodies_bytes */
     struct http_pair headers[MIRE_EXCHANGE_HEADERS_MAX];
@@ -51,6 +55,23 @@ struct handlers {
     pthread_t threads[64];
 };
 
+#define MIRE_DRAIN_MAX 256 /* sockets; those that come on top are closed at once */
+
+struct draining {
+    int fd;
+    uint64_t until_ns;
+};
+
+/* Sockets whose request was refused before its body had come. */
+struct drain {
+    pthread_t thread;
+    int wake_fd; /* eventfd */
+    pthread_mutex_t mutex;
+    bool stopping; /* this and what follows: guarded by mutex */
+    size_t count;
+    struct draining sockets[MIRE_DRAIN_MAX];
+};
+
 struct http_counts {
     _Atomic uint64_t by_status[MIRE_HTTP_STATUSES]; /* any thread, relaxed */
 };
@@ -60,6 +81,7 @@ struct http_server {
     struct MHD_Daemon *daemon;
     uint16_t port;
     struct handlers handlers;
+    struct drain drain;
     struct http_counts *counts; /* one a route, in order of the tables, and one for requests without route */
     size_t route_count;
     _Atomic uint64_t bodies_bytes; /* taken by bodies now */
@@ -69,6 +91,14 @@ struct http_server {
 
 int handlers_start(struct handlers *handlers, int count);
 void handlers_stop(struct handlers *handlers);
+
+int drain_start(struct drain *drain);
+void drain_stop(struct drain *drain);
+
+/* Swallow what still comes through this socket, of which a copy is kept. Any thread. */
+void drain_add(struct drain *drain, int fd);
+
+void *drain_run(void *drain);
 
 /* Hand an exchange (already suspended) to a handler thread. */
 void handlers_push(struct handlers *handlers, struct exchange *exchange);

@@ -69,9 +69,9 @@ int http_route_find(struct request *request, void **context_out, char allow_out[
     return allow_out[0] ? 405 : 404;
 }
 
-int http_call(void *context, struct request *request, struct reply *reply)
+static int call(http_handler handler, void *context, struct request *request, struct reply *reply)
 {
-    int rc = request->route->handler(context, request, reply);
+    int rc = handler(context, request, reply);
     if (rc < 0) {
         reply->header_count = 0;
         if (rc == MIRE_FAULT_AWAY || rc == MIRE_FAULT_RACED || rc == MIRE_FAULT_TIMEOUT)
@@ -81,4 +81,14 @@ int http_call(void *context, struct request *request, struct reply *reply)
     if (rc == MIRE_HTTP_DONE && reply->text.failed)
         return reply_error(reply, request, 500, "internal", "Memory ran out.");
     return rc;
+}
+
+int http_call(void *context, struct request *request, struct reply *reply)
+{
+    return call(request->route->handler, context, request, reply);
+}
+
+int http_admit(void *context, struct request *request, struct reply *reply)
+{
+    return request->route->admit ? call(request->route->admit, context, request, reply) : MIRE_HTTP_ADMITTED;
 }

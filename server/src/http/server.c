@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 
 #define NETWORK_THREADS  2
+#define BODY_BYTES_S     1024        /* a body that comes slower on the whole, after the idle time, is cut off */
 #define CONNECTION_BYTES (32 * 1024) /* libmicrohttpd zeroes it for each request: more costs time */
-#define DRAIN_MAX        (64u << 20) /* a refused body up to this is read to its end, so that the client sees why */
 
 /* --- one exchange ------------------------------------------------------------------------------------------------ */
 
@@ -51,10 +51,11 @@ static void completed(void *cls, struct MHD_Connection *connection, void **slot,
 {
     struct http_server *server = cls;
     struct exchange *exchange = *slot;
-    (void)connection;
     *slot = NULL;
     if (!exchange)
         return;
+    if (exchange->leaves_body)
+        drain_add(&server->drain, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
     const struct request *request = &exchange->request;
     int status = exchange->reply.status;
     if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
@@ -176,12 +177,13 @@ static bool reserve_body(struct exchange *exchange, size_t len)
     return exchange->body != NULL;
 }
 
-/* The headers have come. 0: go on with the body; else the reply is filled. */
-static bool refuse(struct exchange *exchange, size_t *body_len)
+/* What the headers alone tell. False: go on; else the reply is filled. */
+static bool refuse(struct exchange *exchange)
 {
     struct request *request = &exchange->request;
     char allowed[64];
-    bool has_length = body_length(body_len, request);
+    bool has_length = body_length(&exchange->announced, request);
+    exchange->leaves_body = exchange->announced || request_header(request, "Transfer-Encoding");
     if (exchange->reply.status)
         return !refuse_target(exchange);
     int status = http_route_find(request, &exchange->context, allowed, exchange->server->options.tables,
@@ -190,37 +192,76 @@ static bool refuse(struct exchange *exchange, size_t *body_len)
         return !refuse_route(exchange, status, allowed);
     if (!has_length)
         return !reply_error(&exchange->reply, request, 411, "length", "Send Content-Length.");
-    if (*body_len > request->route->body_cap)
+    if (exchange->announced > request->route->body_cap)
         return !reply_error(&exchange->reply, request, 413, "too_large", "At most %zu bytes are taken here.",
                             request->route->body_cap);
-    if (*body_len && !encoding_is_taken(request))
+    if (exchange->announced && !encoding_is_taken(request))
         return !reply_error(&exchange->reply, request, 415, "encoding", "This Content-Encoding is not taken here.");
-    if (!reserve_body(exchange, *body_len))
-        return !reply_retry(&exchange->reply, request, 2, "busy", "Too much is being received now. Try again soon.");
     return false;
+}
+
+/* The reply is filled and the body was not read. Without a body the answer waits for the end of the request. */
+static enum MHD_Result send_refusal(struct exchange *exchange)
+{
+    exchange->stage = MIRE_STAGE_REFUSED;
+    if (!exchange->leaves_body)
+        return MHD_YES;
+    reply_header(&exchange->reply, "Connection", "close");
+    return exchange_send(exchange);
+}
+
+/* Put the exchange off until a handler thread has finished it. */
+static enum MHD_Result hand_over(struct exchange *exchange)
+{
+    MHD_suspend_connection(exchange->connection);
+    atomic_store(&exchange->turn, MIRE_TURN_SUSPENDED);
+    handlers_push(&exchange->server->handlers, exchange);
+    return MHD_YES;
+}
+
+/* The route's admit has come to an outcome. */
+static enum MHD_Result end_admit(struct exchange *exchange)
+{
+    struct request *request = &exchange->request;
+    request->may_block = false;
+    atomic_store(&exchange->turn, MIRE_TURN_RUNNING);
+    if (exchange->admitted != MIRE_HTTP_ADMITTED)
+        return send_refusal(exchange);
+    if (!reserve_body(exchange, exchange->announced)) {
+        reply_retry(&exchange->reply, request, 2, "busy", "Too much is being received now. Try again soon.");
+        return send_refusal(exchange);
+    }
+    exchange->leaves_body = false;
+    exchange->stage = MIRE_STAGE_BODY;
+    return MHD_YES;
 }
 
 static enum MHD_Result begin_request(struct exchange *exchange, const char *method)
 {
     struct request *request = &exchange->request;
-    size_t body_len;
     MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, keep_header, exchange);
     choose_id(request);
     request->method = read_method(exchange, method);
-    if (!refuse(exchange, &body_len)) {
-        exchange->stage = MIRE_STAGE_BODY;
-        return MHD_YES;
-    }
-    exchange->stage = MIRE_STAGE_DRAIN;
-    bool asks_first = request_header(request, "Expect") != NULL;
-    return body_len > DRAIN_MAX || asks_first ? exchange_send(exchange) : MHD_YES;
+    if (refuse(exchange))
+        return send_refusal(exchange);
+    exchange->stage = MIRE_STAGE_ADMIT;
+    exchange->admitted = http_admit(exchange->context, request, &exchange->reply);
+    return exchange->admitted == MIRE_HTTP_BLOCKS ? hand_over(exchange) : end_admit(exchange);
+}
+
+/* One byte now and then keeps a connection from being idle; its body must not hold memory for ever. */
+static bool is_too_slow(const struct exchange *exchange)
+{
+    uint64_t seconds = (clock_mono_ns() - exchange->request.begun_ns) / 1000000000u;
+    uint64_t grace = (uint64_t)exchange->server->options.idle_s;
+    return seconds > grace && exchange->request.body_len < (seconds - grace) * BODY_BYTES_S;
 }
 
 static enum MHD_Result add_body(struct exchange *exchange, const char *data, size_t *len)
 {
     struct request *request = &exchange->request;
     if (exchange->stage == MIRE_STAGE_BODY) {
-        if (*len > exchange->body_room - request->body_len)
+        if (*len > exchange->body_room - request->body_len || is_too_slow(exchange))
             return MHD_NO;
         memcpy(exchange->body + request->body_len, data, *len);
         request->body_len += *len;
@@ -237,12 +278,9 @@ static enum MHD_Result run_handler(struct exchange *exchange)
         rc = http_call(exchange->context, &exchange->request, &exchange->reply);
     if (rc == MIRE_HTTP_DONE)
         return exchange_send(exchange);
+    if (rc == MIRE_HTTP_BLOCKS)
+        return hand_over(exchange);
     MHD_suspend_connection(exchange->connection);
-    if (rc == MIRE_HTTP_BLOCKS) {
-        atomic_store(&exchange->turn, MIRE_TURN_SUSPENDED);
-        handlers_push(&exchange->server->handlers, exchange);
-        return MHD_YES;
-    }
     int running = MIRE_TURN_RUNNING;
     if (!atomic_compare_exchange_strong(&exchange->turn, &running, MIRE_TURN_SUSPENDED))
         MHD_resume_connection(exchange->connection);
@@ -262,6 +300,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         return MHD_NO;
     if (exchange->stage == MIRE_STAGE_NEW)
         return begin_request(exchange, method);
+    if (exchange->stage == MIRE_STAGE_ADMIT)
+        return end_admit(exchange);
     if (*len)
         return add_body(exchange, data, len);
     return exchange->stage == MIRE_STAGE_BODY ? run_handler(exchange) : exchange_send(exchange);
@@ -329,6 +369,12 @@ int http_start(struct http_server **out, const struct http_options *options)
         server_free(server);
         return rc;
     }
+    rc = drain_start(&server->drain);
+    if (rc) {
+        handlers_stop(&server->handlers);
+        server_free(server);
+        return rc;
+    }
     rc = listen_on(&fd, &server->port, options->address, options->port);
     if (!rc)
         rc = start_daemon(server, fd);
@@ -336,6 +382,7 @@ int http_start(struct http_server **out, const struct http_options *options)
         log_event(options->log, MIRE_LOG_ERROR, "http.cannot_listen", LOG_TEXT("address", options->address),
                   LOG_NUMBER("port", options->port), LOG_TEXT("why", strerror(errno)));
         close_fd(&fd);
+        drain_stop(&server->drain);
         handlers_stop(&server->handlers);
         server_free(server);
         return rc;
@@ -365,6 +412,7 @@ bool http_stop(struct http_server *server, int patience_ms)
     }
     handlers_stop(&server->handlers);
     MHD_stop_daemon(server->daemon);
+    drain_stop(&server->drain);
     server_free(server);
     return true;
 }

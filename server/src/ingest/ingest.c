@@ -89,12 +89,10 @@ static const char *encoding_of(const struct request *request)
     return "identity";
 }
 
-static int post_report(void *context, struct request *request, struct reply *reply)
+/* By the headers alone: a client without a key must not make us read megabytes. */
+static int admit_report(void *context, struct request *request, struct reply *reply)
 {
     struct ingest *ingest = context;
-    const struct ingest_needs *needs = &ingest->options.needs;
-    struct problem problem = MIRE_PROBLEM_INIT;
-    struct ingest_verdict seen;
     int32_t app_id = 0;
     int rc = find_app(&app_id, ingest, request);
     if (rc < 0)
@@ -105,19 +103,30 @@ static int post_report(void *context, struct request *request, struct reply *rep
         return refuse_key(ingest, request, reply);
     if (!is_json(request))
         return reply_error(reply, request, 415, "type", "Send Content-Type: application/json.");
+    request->admitted_as = app_id;
+    return MIRE_HTTP_ADMITTED;
+}
+
+static int post_report(void *context, struct request *request, struct reply *reply)
+{
+    struct ingest *ingest = context;
+    const struct ingest_needs *needs = &ingest->options.needs;
+    struct problem problem = MIRE_PROBLEM_INIT;
+    struct ingest_verdict seen;
     const char *encoding = encoding_of(request);
-    rc = needs->check(needs->check_context, &seen, &problem, request->body, request->body_len, encoding);
+    int rc = needs->check(needs->check_context, &seen, &problem, request->body, request->body_len, encoding);
     if (rc < 0)
         return rc;
     if (rc != MIRE_CHECK_GOOD)
         return refuse_body(ingest, request, reply, rc, &problem);
-    return enqueue(ingest, request, reply, &seen, app_id, encoding);
+    return enqueue(ingest, request, reply, &seen, (int32_t)request->admitted_as, encoding);
 }
 
 const struct http_route ingest_routes[] = {
     {.method = MIRE_HTTP_POST,
      .pattern = "/api/v1/reports",
      .handler = post_report,
+     .admit = admit_report,
      .body_cap = MIRE_REPORT_MAX_BYTES,
      .is_inline = true,
      .encodings = encodings},
