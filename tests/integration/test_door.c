@@ -88,6 +88,7 @@ static void an_unknown_key_is_401(void **state)
     assert_int_equal(httptest_report(&http, other, "{}", 2), 401);
     assert_non_null(strstr(http.headers, "WWW-Authenticate: Bearer"));
     assert_non_null(strstr(http.body, "\"request_id\":\""));
+    assert_int_equal(httptest_open(&http, mired.port), 0); /* refused before its body, which closes the connection */
     assert_int_equal(httptest_report(&http, "nonsense", "{}", 2), 401);
 }
 

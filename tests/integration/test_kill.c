@@ -24,6 +24,7 @@
 #define PER_CLIENT 20000
 #define LOAD_MS    400 /* before and after each kill */
 #define PATIENCE_S 30
+#define PACE_US    10000 /* a client rests after each report, so that the workers can keep up on a small machine */
 
 static struct miredtest mired;
 static char key[MIRE_KEY_TEXT];
@@ -59,6 +60,7 @@ static void *send_reports(void *context)
             client->accepted[client->count++] = id;
             accepted_total++;
             len = 0;
+            usleep(PACE_US);
         }
     }
     httptest_close(http);
@@ -125,6 +127,37 @@ static void end_load_and_count(void)
     pg_close(pg);
 }
 
+/* Every stored report was worked on, and every counter counts it once. The inbox is given time to run empty. */
+static void assert_counted_once(void)
+{
+    struct pg *pg = miredtest_pg(&mired);
+    int64_t waiting = -1, reports = -1, hangs = -2, by_version = -3, by_issue = -4;
+    int64_t before = INT64_MAX;
+    for (int tick = 0; waiting && tick < PATIENCE_S * 10; tick++) { /* patience begins anew while it runs emptier */
+        MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        usleep(100000);
+        if (pg_begin(&tx, pg, MIRE_PG_READ) ||
+            pg_query(&rows, tx,
+                     "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM report), (SELECT count(*) FROM hang),"
+                     " (SELECT coalesce(sum(reports), 0)::int8 FROM version_hour),"
+                     " (SELECT coalesce(sum(reports), 0)::int8 FROM issue_hour)"))
+            continue;
+        waiting = pg_int(rows, 0, 0);
+        tick = waiting < before ? 0 : tick;
+        before = waiting < before ? waiting : before;
+        reports = pg_int(rows, 0, 1);
+        hangs = pg_int(rows, 0, 2);
+        by_version = pg_int(rows, 0, 3);
+        by_issue = pg_int(rows, 0, 4);
+    }
+    pg_close(pg);
+    assert_int_equal(waiting, 0);
+    assert_int_equal(hangs, reports);
+    assert_int_equal(by_version, reports);
+    assert_int_equal(by_issue, reports);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -182,6 +215,41 @@ static void a_killed_postmaster_loses_nothing(void **state)
     end_load_and_count();
 }
 
+/* Nobody new gets in, who is in goes on; once it goes on, so does all. */
+static void a_stopped_postmaster_loses_nothing(void **state)
+{
+    (void)state;
+    begin_load();
+    pid_t postmaster = miredtest_postmaster(&mired);
+    assert_true(postmaster > 1);
+    assert_int_equal(kill(postmaster, SIGSTOP), 0);
+    usleep(LOAD_MS * 1000);
+    assert_int_equal(kill(postmaster, SIGCONT), 0);
+    await_recovery();
+    end_load_and_count();
+}
+
+static void mired_ends_though_its_postmaster_is_stopped(void **state)
+{
+    (void)state;
+    begin_load();
+    pid_t postmaster = miredtest_postmaster(&mired);
+    assert_int_equal(kill(postmaster, SIGSTOP), 0);
+    int status = miredtest_end(&mired, SIGTERM);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_not_equal(kill(postmaster, 0), 0);
+    assert_int_equal(miredtest_start(&mired, NULL), 0);
+    port = mired.port;
+    await_recovery();
+    end_load_and_count();
+}
+
+static void nothing_was_counted_twice(void **state)
+{
+    (void)state;
+    assert_counted_once();
+}
+
 static void a_killed_mired_loses_nothing_and_leaves_no_postmaster(void **state)
 {
     (void)state;
@@ -229,7 +297,10 @@ int main(void)
         cmocka_unit_test(a_killed_postmaster_loses_nothing),
         cmocka_unit_test(a_killed_mired_loses_nothing_and_leaves_no_postmaster),
         cmocka_unit_test(a_mired_started_right_after_a_kill_waits_for_the_old_postmaster),
+        cmocka_unit_test(a_stopped_postmaster_loses_nothing),
+        cmocka_unit_test(mired_ends_though_its_postmaster_is_stopped),
         cmocka_unit_test(a_stop_under_load_answers_what_it_took),
+        cmocka_unit_test(nothing_was_counted_twice),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
