@@ -189,3 +189,16 @@ it('markup in names is text', async () => {
   expect((await screen.findAllByText(name)).length).toBeGreaterThan(0);
   expect(document.querySelector('#root script, .issues script')).toBeNull();
 });
+
+it('the empty list names the filter that excludes most', async () => {
+  serve({ ...ALL, '/issues': emptyIssues });
+  const answer = globalThis.fetch as (request: Request) => Promise<Response>;
+  vi.stubGlobal('fetch', (request: Request) => {
+    const url = new URL(request.url);
+    const withoutText = url.pathname.endsWith('/issues') && !url.searchParams.has('q');
+    return withoutText ? Promise.resolve(Response.json(issues)) : answer(request);
+  });
+  go('/redis-server/issues?q=nothing&kind=hang');
+  render(<Pages />);
+  await screen.findByText('Of the filters, q:nothing excludes most.');
+});

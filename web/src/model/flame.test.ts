@@ -1,7 +1,20 @@
 import { expect, it } from 'vitest';
 import example from '../../../schema/api/examples/getFlame.json';
 import type { Flame } from '../api/types';
-import { build, byHash, children, functions, hit, nameOf, path, search, step, type Tree } from './flame';
+import {
+  build,
+  byHash,
+  children,
+  functions,
+  hit,
+  lacks,
+  nameOf,
+  path,
+  search,
+  shareOf,
+  step,
+  type Tree,
+} from './flame';
 
 type Row = [name: string, parent: number, self: number];
 
@@ -105,4 +118,17 @@ it('stacks of ten thousand frames, one frame and none are trees too', () => {
 it('a frame is found again by its path hash', () => {
   expect(byHash(small, '0000000000000003')).toBe(3);
   expect(byHash(small, '')).toBe(-1);
+});
+
+it('callees left out are known where they are, and a part keeps its share of the whole', () => {
+  const tree = build(
+    flame([
+      ['all', -1, 0],
+      ['a', 0, 4],
+      ['b', 0, 4],
+      ['other', 2, 2],
+    ]),
+  );
+  expect([0, 1, 2].map((i) => lacks(tree, i))).toEqual([true, false, true]);
+  expect(shareOf(build(flame([['a', -1, 4]]), 10), 0)).toBe(0.4);
 });

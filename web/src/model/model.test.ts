@@ -6,7 +6,7 @@ import { bars, peak, stacked } from './charts';
 import { ago, bytes, count, duration, nanoseconds, percent } from './format';
 import { base, shorten } from './name';
 import { absolute, resolve, shift, widen } from './range';
-import { asText, commonLeaf, coverage, hotMiddle } from './stack';
+import { asText, commonLeaf, coverage, hotMiddle, nameless } from './stack';
 
 const now = new Date('2026-11-08T10:20:30Z');
 
@@ -126,4 +126,18 @@ it('a stack as text has one line a frame', () => {
   expect(asText([frame('a', 1), { ...frame('b', 1), file: '/x/src/shop.c', line: 7 }])).toBe(
     '#0  a  shop\n#1  b  shop src/shop.c:7',
   );
+});
+
+it('images without names are told with their build ids', () => {
+  const bare = (image: string, offset: string) =>
+    ({ ...example.hot.frames[0], function: `${image}+0x${offset}`, image, offset }) as Frame;
+  const given = {
+    ...example,
+    facts: [{ name: 'build id, libc.so.6', value: 'c0ffee' }],
+    hot: { run: 1, frames: [bare('app', '1'), bare('libc.so.6', '2'), bare('libc.so.6', '3')] },
+  } as Report;
+  expect(nameless(given)).toEqual([
+    { image: 'libc.so.6', id: 'c0ffee', places: 2 },
+    { image: 'app', id: '', places: 1 },
+  ]);
 });
