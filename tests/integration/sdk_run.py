@@ -294,7 +294,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), ("hello False 1\n", ""))
 
     def test_signals_reach_the_program(self):
-        code = ("import signal,sys,time\nsignal.signal(signal.SIGUSR1, lambda *a: print('usr1', flush=True))\n"
+        code = ("import os,signal,sys,time\nsignal.signal(signal.SIGUSR1, lambda *a: os.write(1, b'usr1\\n'))\n"
                 "signal.signal(signal.SIGTERM, lambda *a: sys.exit(5))\nprint('ready', flush=True)\n"
                 "while True: time.sleep(0.05)\n")
         run = subprocess.Popen(self.command(None, sys.executable, "-c", code), stdout=subprocess.PIPE, text=True)

@@ -32,15 +32,6 @@ static int stop(void **state)
     return pgtest_stop(state);
 }
 
-static int64_t number(const char *sql)
-{
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_query(&rows, tx, sql), 0);
-    return pg_int(rows, 0, 0);
-}
-
 static void values_come_back_as_they_were_sent(void **state)
 {
     (void)state;
@@ -105,7 +96,7 @@ static void what_is_not_committed_is_gone(void **state)
     assert_int_equal(pg_query(NULL, tx, "INSERT INTO app (app_id, slug, name) VALUES (900, 'gone', '')"), 0);
     pg_end(&tx);
     assert_null(tx);
-    assert_int_equal(number("SELECT count(*) FROM app WHERE app_id = 900"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM app WHERE app_id = 900"), 0);
 }
 
 static void an_undone_statement_leaves_the_rest(void **state)
@@ -120,7 +111,7 @@ static void an_undone_statement_leaves_the_rest(void **state)
     assert_non_null(strstr(pg_complaint(tx), "app_slug_fits_in_a_url"));
     assert_int_equal(pg_undo(tx), 0);
     assert_int_equal(pg_commit(&tx), 0);
-    assert_int_equal(number("SELECT count(*) FROM app WHERE app_id IN (901, 902)"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM app WHERE app_id IN (901, 902)"), 1);
 }
 
 static void a_failed_batch_leaves_nothing(void **state)
@@ -141,7 +132,7 @@ static void a_failed_batch_leaves_nothing(void **state)
     assert_int_equal(pg_batch_end(tx, counts, 2), 0);
     assert_int_equal(counts[1], 1);
     pg_end(&tx);
-    assert_int_equal(number("SELECT count(*) FROM app WHERE app_id BETWEEN 910 AND 912"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM app WHERE app_id BETWEEN 910 AND 912"), 0);
 }
 
 static void a_killed_backend_is_away_and_then_replaced(void **state)
@@ -194,7 +185,7 @@ static void a_broken_migration_leaves_nothing(void **state)
     memcpy(more, pg_migrations, pg_migration_count * sizeof *more);
     more[pg_migration_count] = (struct pg_migration){9000, "broken", "CREATE TABLE half (a int); SELECT nonsense"};
     assert_int_equal(pg_migrate(&applied, pg, more, pg_migration_count + 1, NULL), MIRE_FAULT_SQL);
-    assert_int_equal(number("SELECT count(*) FROM pg_class WHERE relname = 'half'"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM pg_class WHERE relname = 'half'"), 0);
 }
 
 static void keys_open_their_app_in_their_scope(void **state)
@@ -226,9 +217,9 @@ static void a_report_is_stored_and_queued_once(void **state)
     struct inbox_row rows[2] = {make_row(0), make_row(-500)};
     assert_int_equal(inbox_store_batch(pg, rows, 2), 0);
     assert_int_equal(inbox_store_batch(pg, rows, 2), 0);
-    assert_int_equal(number("SELECT count(*) FROM report"), 2);
-    assert_int_equal(number("SELECT count(*) FROM inbox"), 2);
-    assert_int_equal(number("SELECT count(*) FROM report_other"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report"), 2);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 2);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report_other"), 1);
 }
 
 static void a_claim_is_seen_by_one_worker_and_survives_its_death(void **state)
@@ -251,7 +242,7 @@ static void a_claim_is_seen_by_one_worker_and_survives_its_death(void **state)
     assert_int_equal(got, 2);
     assert_int_equal(inbox_finish(two, &claims[0]), 0);
     assert_int_equal(pg_commit(&two), 0);
-    assert_int_equal(number("SELECT count(*) FROM inbox"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 1);
     arena_fini(&arena);
 }
 
@@ -264,7 +255,7 @@ static void the_fifth_failure_gives_up(void **state)
     for (int i = 0; i < MIRE_INBOX_ATTEMPTS_MAX; i++) {
         struct pg_tx *tx = NULL;
         size_t got;
-        assert_int_equal(number("SELECT count(*) FROM unworked"), 0);
+        assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
         assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
         assert_int_equal(pg_query(NULL, tx, "UPDATE inbox SET not_before = now()"), 0);
         assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena), 0);
@@ -275,7 +266,7 @@ static void the_fifth_failure_gives_up(void **state)
         assert_int_equal(got, 0);
         assert_int_equal(pg_commit(&tx), 0);
     }
-    assert_int_equal(number("SELECT count(*) FROM unworked"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 1);
     struct inbox_depth depth;
     assert_int_equal(inbox_depth(&depth, pg), 0);
     assert_int_equal(depth.waiting, 0);
@@ -294,12 +285,12 @@ static void partitions_are_made_ahead_and_dropped_when_old(void **state)
     struct pg_days past = {.today = days.today - 500, .ahead = 0};
     assert_int_equal(pg_partition(&made, &dropped, pg, &past, NULL), 0);
     assert_int_equal(made, 3);
-    assert_int_equal(number("SELECT count(*) FROM report_other"), 0); /* moved into the day's partition */
-    assert_int_equal(number("SELECT count(*) FROM report"), 2);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report_other"), 0); /* moved into the day's partition */
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report"), 2);
     days.keep = 90;
     assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
     assert_int_equal(dropped, 3);
-    assert_int_equal(number("SELECT count(*) FROM report"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report"), 1);
 }
 
 int main(void)

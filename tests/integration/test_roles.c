@@ -41,25 +41,16 @@ static int stop(void **state)
     return pgtest_stop(state);
 }
 
-static int64_t number(const char *sql)
-{
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_query(&rows, tx, sql), 0);
-    return pg_int(rows, 0, 0);
-}
-
 static void migrating_by_hand_ends_and_finds_nothing_the_second_time(void **state)
 {
     (void)state;
     struct miredtest migrate = {.role = "migrate"};
     const char *const flags[] = {"--database-url", pgtest_database_conninfo(), NULL};
-    int64_t before = number("SELECT count(*) FROM schema_migration");
+    int64_t before = pgtest_number(pg, "SELECT count(*) FROM schema_migration");
     snprintf(migrate.dir, sizeof migrate.dir, "/tmp/mire-roles-m-%d", (int)getpid());
     for (int i = 0; i < 2; i++)
         assert_int_equal(miredtest_run(&migrate, flags), 0);
-    assert_int_equal(number("SELECT count(*) FROM schema_migration"), before);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM schema_migration"), before);
     miredtest_remove(&migrate);
 }
 
@@ -75,12 +66,12 @@ static void what_http_takes_in_work_works_on(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(httptest_report(&http, key, body, miredtest_report(body, sizeof body, &id)), 202);
     httptest_close(&http);
-    assert_int_equal(number("SELECT count(*) FROM inbox"), 3);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 3);
     assert_int_equal(miredtest_spawn(&work_role, flags), 0);
-    for (int tick = 0; number("SELECT count(*) FROM inbox") && tick < 500; tick++)
+    for (int tick = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") && tick < 500; tick++)
         usleep(20000);
-    assert_int_equal(number("SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(number("SELECT (SELECT count(*) FROM hang) + (SELECT count(*) FROM unworked)"), 3);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT (SELECT count(*) FROM hang) + (SELECT count(*) FROM unworked)"), 3);
 }
 
 static void while_the_database_is_away_the_answer_is_503(void **state)

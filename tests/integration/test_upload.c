@@ -74,18 +74,6 @@ static int status_of(struct pg *pg, const char *key, const void *body, size_t le
     return status;
 }
 
-static int64_t number(struct pg *pg, const char *sql)
-{
-    struct pg_tx *tx = NULL;
-    struct pg_rows *rows = NULL;
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_query(&rows, tx, sql), 0);
-    int64_t value = pg_int(rows, 0, 0);
-    pg_rows_free(&rows);
-    pg_end(&tx);
-    return value;
-}
-
 /* A report of one sample inside culprit_function. */
 static void send_report(struct pg *pg, const struct elf_facts *facts)
 {
@@ -130,11 +118,12 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     assert_int_equal(status_of(pg, ingest_key, file, len), 401);
     assert_int_equal(status_of(pg, symbols_key, "MZ", 2), 422);
     assert_int_equal(status_of(pg, symbols_key, file, len / 2), 422);
-    assert_int_equal(number(pg, "SELECT count(*) FROM symbol_file"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file"), 0);
     assert_int_equal(status_of(pg, symbols_key, file, len), 201);
     assert_int_equal(status_of(pg, symbols_key, file, len), 201); /* again: the same */
-    assert_int_equal(number(pg, "SELECT count(*) FROM symbol_file WHERE kind = 'debug' AND name = 'culprit'"), 1);
-    assert_int_equal(number(pg, "SELECT size_bytes FROM symbol_file"), len);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM symbol_file WHERE kind = 'debug' AND name = 'culprit'"),
+                     1);
+    assert_int_equal(pgtest_number(pg, "SELECT size_bytes FROM symbol_file"), len);
 
     struct work *work;
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
@@ -144,14 +133,15 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     options.cache_dir = cache;
     send_report(pg, &facts);
     assert_int_equal(work_start(&work, &options), 0);
-    for (int i = 0; number(pg, "SELECT count(*) FROM inbox") > 0; i++) {
+    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") > 0; i++) {
         assert_true(i < 500);
         usleep(20000);
     }
     work_stop(work);
     assert_int_equal(
-        number(pg, "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"
-                   " AND caller1_image = 'culprit' AND caller1_place LIKE '%test_upload.c:%' AND reason = 'cpu'"),
+        pgtest_number(pg,
+                      "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"
+                      " AND caller1_image = 'culprit' AND caller1_place LIKE '%test_upload.c:%' AND reason = 'cpu'"),
         1);
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", cache);

@@ -56,18 +56,6 @@ static struct uuid put(struct pg *pg, bool spoil)
     return id;
 }
 
-static int64_t number(struct pg *pg, const char *sql)
-{
-    struct pg_tx *tx = NULL;
-    struct pg_rows *rows = NULL;
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_query(&rows, tx, sql), 0);
-    int64_t value = pg_int(rows, 0, 0);
-    pg_rows_free(&rows);
-    pg_end(&tx);
-    return value;
-}
-
 static void run(struct pg *pg, const char *sql)
 {
     struct pg_tx *tx = NULL;
@@ -97,7 +85,7 @@ static struct work *start(struct pg *pg, struct inbox_bell *bell)
 /* Wait until nothing in the inbox is due. */
 static void drain(struct pg *pg)
 {
-    for (int i = 0; number(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()") > 0; i++) {
+    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()") > 0; i++) {
         assert_true(i < 1000);
         usleep(20000);
     }
@@ -111,23 +99,24 @@ static void a_report_becomes_rows(void **state)
     struct work *work = start(pg, NULL);
     drain(pg);
     work_stop(work);
-    assert_int_equal(number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
     assert_int_equal(
-        number(pg, "SELECT count(*) FROM hang JOIN version USING (app_id, version_id) JOIN issue USING (app_id,"
-                   " issue_id) WHERE version = '8.0.38' AND build = '1042' AND duration_ms = 3012 AND NOT open"
-                   " AND weight = 4 AND sample_count = 3 AND frame_count = 4 AND unresolved_count = 4"
-                   " AND process_name = 'mapview' AND os_version = '6.1.0-47'"
-                   " AND begun_at = to_timestamp(1763685118.456)"),
+        pgtest_number(pg, "SELECT count(*) FROM hang JOIN version USING (app_id, version_id) JOIN issue USING (app_id,"
+                          " issue_id) WHERE version = '8.0.38' AND build = '1042' AND duration_ms = 3012 AND NOT open"
+                          " AND weight = 4 AND sample_count = 3 AND frame_count = 4 AND unresolved_count = 4"
+                          " AND process_name = 'mapview' AND os_version = '6.1.0-47'"
+                          " AND begun_at = to_timestamp(1763685118.456)"),
         1);
-    assert_int_equal(number(pg,
-                            "SELECT count(*) FROM issue WHERE caller1 = 'mapview+0x1843' AND caller1_image = 'mapview'"
-                            " AND caller2 = 'mapview+0x1000' AND category = 'hang' AND first_version_id IS NOT NULL"),
-                     1);
-    assert_int_equal(number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND hangs = 4 AND hang_ms = 12048"
-                                " AND longest_ms = 3012 AND hour = date_trunc('hour', hour)"),
-                     1);
-    assert_int_equal(number(pg, "SELECT count(*) FROM issue_hour WHERE reports = 1 AND hangs = 4"), 1);
+    assert_int_equal(
+        pgtest_number(pg, "SELECT count(*) FROM issue WHERE caller1 = 'mapview+0x1843' AND caller1_image = 'mapview'"
+                          " AND caller2 = 'mapview+0x1000' AND category = 'hang' AND first_version_id IS NOT NULL"),
+        1);
+    assert_int_equal(
+        pgtest_number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND hangs = 4 AND hang_ms = 12048"
+                          " AND longest_ms = 3012 AND hour = date_trunc('hour', hour)"),
+        1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue_hour WHERE reports = 1 AND hangs = 4"), 1);
 
     struct pg_tx *tx = NULL;
     struct pg_rows *rows = NULL;
@@ -160,8 +149,8 @@ static void a_report_worked_on_twice_counts_once(void **state)
     run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
     drain(pg);
     work_stop(work);
-    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM version_hour"), 1);
-    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM version_hour"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), 1);
     pg_close(pg);
 }
 
@@ -178,9 +167,10 @@ static void an_unreadable_report_goes_aside_and_blocks_nobody(void **state)
     drain(pg);
     work_stop(work);
     inbox_bell_free(bell);
-    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), 1);
-    assert_int_equal(number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked WHERE stage = 'decode' AND reason LIKE 'byte %'"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked WHERE stage = 'decode' AND reason LIKE 'byte %'"),
+                     1);
     pg_close(pg);
 }
 
@@ -191,15 +181,15 @@ static void a_report_that_keeps_failing_is_given_up_after_its_attempts(void **st
     (void)put(pg, false);
     run(pg, "ALTER TABLE hang ADD CONSTRAINT nothing_fits CHECK (duration_ms < 0)");
     struct work *work = start(pg, NULL);
-    for (int i = 0; number(pg, "SELECT count(*) FROM unworked WHERE stage = 'aggregate'") == 0; i++) {
+    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM unworked WHERE stage = 'aggregate'") == 0; i++) {
         assert_true(i < 400);
         run(pg, "UPDATE inbox SET not_before = now() - interval '1 s'");
         usleep(50000);
     }
     work_stop(work);
-    assert_int_equal(number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(number(pg, "SELECT count(*) FROM issue"), 0); /* undone with the rest */
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked WHERE reason LIKE '%nothing_fits%'"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 0); /* undone with the rest */
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked WHERE reason LIKE '%nothing_fits%'"), 1);
     pg_close(pg);
 }
 
@@ -215,11 +205,11 @@ static void many_workers_count_each_report_once(void **state)
     drain(pg);
     work_stop(one);
     work_stop(two);
-    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), REPORTS);
-    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
-    assert_int_equal(number(pg, "SELECT count(*) FROM issue"), 1);
-    assert_int_equal(number(pg, "SELECT count(*) FROM version"), 1);
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM version"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
     pg_close(pg);
 }
 
@@ -277,18 +267,18 @@ static void killed_anywhere_each_report_counts_once(void **state)
     }
     struct work *work = start(pg, NULL);
     drain(pg);
-    for (int i = 0; number(pg, "SELECT count(*) FROM inbox") > 0; i++) { /* rows whose backend is not gone yet */
+    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") > 0; i++) { /* rows whose backend is not gone yet */
         assert_true(i < 500);
         run(pg, "UPDATE inbox SET not_before = now()"); /* what was in hand waits some seconds */
         usleep(20000);
     }
     work_stop(work);
     remove_dir(dir);
-    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), REPORTS);
-    assert_int_equal(number(pg, "SELECT count(*) FROM hang_stack"), REPORTS);
-    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM version_hour"), REPORTS);
-    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang_stack"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM version_hour"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
     pg_close(pg);
 }
 
@@ -347,13 +337,13 @@ static int work_through(struct pg *pg, struct work_options *options, int (*poiso
     options->stages = stages;
     options->stage_count = work_stage_count + 1;
     options->cache_dir = mkdtemp(dir);
-    while (number(pg, "SELECT count(*) FROM inbox")) {
+    while (pgtest_number(pg, "SELECT count(*) FROM inbox")) {
         int status;
         pid_t pid = worker_process(options);
         assert_true(pid > 0);
         for (int i = 0; waitpid(pid, &status, WNOHANG) == 0; i++) {
             assert_true(i < 1000);
-            if (!number(pg, "SELECT count(*) FROM inbox"))
+            if (!pgtest_number(pg, "SELECT count(*) FROM inbox"))
                 kill(pid, SIGKILL);
             run(pg, "UPDATE inbox SET not_before = now()");
             usleep(5000);
@@ -378,11 +368,11 @@ static void a_report_that_ends_the_process_is_given_up_and_blocks_nobody(void **
         (void)put(pg, false);
     }
     assert_int_equal(work_through(pg, &options, die_of_report), MIRE_INBOX_ATTEMPTS_MAX);
-    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), REPORTS);
-    assert_int_equal(number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 1);
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked WHERE stage = 'symbolicate' AND reason LIKE '%ended%'"),
-                     1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 1);
+    assert_int_equal(
+        pgtest_number(pg, "SELECT count(*) FROM unworked WHERE stage = 'symbolicate' AND reason LIKE '%ended%'"), 1);
     pg_close(pg);
 }
 
@@ -393,8 +383,8 @@ static void a_debug_file_that_ends_the_process_is_left_alone(void **state)
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     put_poison(pg);
     assert_int_equal(work_through(pg, &options, die_of_debug_file), MIRE_HAND_SUSPECTS);
-    assert_int_equal(number(pg, "SELECT count(*) FROM hang"), 1);
-    assert_int_equal(number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
     pg_close(pg);
 }
 

@@ -109,3 +109,12 @@ struct pg *pgtest_database(int connections)
     must(pg_partition(&made, &dropped, pg, &days, &stderr_log), "partition");
     return pg;
 }
+
+int64_t pgtest_number(struct pg *pg, const char *sql)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    must(pg_begin(&tx, pg, MIRE_PG_READ), "begin");
+    must(pg_query(&rows, tx, sql), sql);
+    return pg_int(rows, 0, 0);
+}

@@ -22,4 +22,7 @@ struct pg *pgtest_database(int connections);
 /* Connection string of the database made last; static. */
 const char *pgtest_database_conninfo(void);
 
+/* What one SQL query that gives one number answers; ends the program if it fails. */
+int64_t pgtest_number(struct pg *pg, const char *sql);
+
 #endif
