@@ -244,6 +244,11 @@ static enum MHD_Result begin_request(struct exchange *exchange, const char *meth
     request->method = read_method(exchange, method);
     if (refuse(exchange))
         return send_refusal(exchange);
+    /* We are counted in `active` by now: http_stop either waits for us or is seen here, and nothing is put off. */
+    if (atomic_load(&exchange->server->stopping)) {
+        reply_retry(&exchange->reply, request, 2, "stopping", "The server is stopping. Try again soon.");
+        return send_refusal(exchange);
+    }
     exchange->stage = MIRE_STAGE_ADMIT;
     exchange->admitted = http_admit(exchange->context, request, &exchange->reply);
     return exchange->admitted == MIRE_HTTP_BLOCKS ? hand_over(exchange) : end_admit(exchange);
