@@ -326,20 +326,21 @@ static void put_poison(struct pg *pg)
 }
 
 /* Work in one process after another until the poisoned report is done or given up; returns how many died of it. */
-static int work_through(struct pg *pg, struct work_options *options, int (*poison)(struct item *item))
+static int work_through(struct pg *pg, const struct work_options *given, int (*poison)(struct item *item))
 {
+    struct work_options options = *given;
     struct stage stages[16];
     char dir[] = "/tmp/mire-work-XXXXXX";
     int deaths = 0;
     stages[0] = work_stages[0];
     stages[1] = (struct stage){"symbolicate", poison};
     memcpy(stages + 2, work_stages + 1, (work_stage_count - 1) * sizeof *stages);
-    options->stages = stages;
-    options->stage_count = work_stage_count + 1;
-    options->cache_dir = mkdtemp(dir);
+    options.stages = stages;
+    options.stage_count = work_stage_count + 1;
+    options.cache_dir = mkdtemp(dir);
     while (pgtest_number(pg, "SELECT count(*) FROM inbox")) {
         int status;
-        pid_t pid = worker_process(options);
+        pid_t pid = worker_process(&options);
         assert_true(pid > 0);
         for (int i = 0; waitpid(pid, &status, WNOHANG) == 0; i++) {
             assert_true(i < 1000);
