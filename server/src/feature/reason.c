@@ -2,9 +2,9 @@
  * reason.c - one vote a sample, weighted by its time:
  *
  *     state           asleep in system call (syscalls.c)   vote
- *     R  running                                           cpu, unless the thread hardly used the CPU (then the
- *                                                          interruption itself woke it), or not mostly and the frames
- *                                                          say something: as below
+ *     R  running, or wanting to                            cpu, unless the thread hardly used the CPU (the interruption
+ *                                                          itself may have woken it), or not mostly and the frames say
+ *                                                          something: then as below, and cpu if that says nothing
  *     D  disk sleep                                        io
  *     other           futex                                lock or wait as the frames say, else lock
  *                     reads, writes, sleeps, file locks    that
@@ -101,9 +101,11 @@ static enum hang_reason vote(const struct resolved *doc, const struct report *re
     if (sample->state == 'D')
         return MIRE_REASON_IO;
     enum hang_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames);
-    if (sample->state == '?' && reason == MIRE_REASON_UNKNOWN && mostly_on_cpu(report))
+    if (reason != MIRE_REASON_UNKNOWN)
+        return reason;
+    if (sample->state == 'R' || (sample->state == '?' && mostly_on_cpu(report)))
         return MIRE_REASON_CPU;
-    return reason;
+    return MIRE_REASON_UNKNOWN;
 }
 
 enum hang_reason reason_find(const struct resolved *doc, const struct report *report, const enum rule_class *classes)

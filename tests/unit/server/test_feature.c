@@ -227,6 +227,17 @@ static void running_without_cpu_time_is_not_computing(void **state)
     stacks_free(s);
 }
 
+static void wanting_to_compute_is_cpu_on_a_busy_machine_too(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 50, 'R', TICK "on_zoom" APP "smooth_tile" APP);
+    s->report.hang.thread.cpu_ms = (struct fact){60, true}; /* other programs had the processors */
+    assert_int_equal(find(s).reason, MIRE_REASON_CPU);
+    stacks_free(s);
+}
+
 static void a_lock_is_told_from_computing(void **state)
 {
     (void)state;
@@ -487,6 +498,7 @@ int main(void)
         cmocka_unit_test(a_nameless_frame_of_the_loop_is_not_the_scene),
         cmocka_unit_test(a_library_that_calls_back_is_a_boundary_without_symbols_too),
         cmocka_unit_test(running_without_cpu_time_is_not_computing),
+        cmocka_unit_test(wanting_to_compute_is_cpu_on_a_busy_machine_too),
         cmocka_unit_test(a_lock_is_told_from_computing),
         cmocka_unit_test(disk_sleep_is_io_whatever_the_frames_say),
         cmocka_unit_test(a_system_call_tells_the_reason_without_symbols),
