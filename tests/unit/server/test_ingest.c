@@ -142,7 +142,8 @@ static int post(struct fixture *fixture, int n, const char *key, const void *bod
     arena_init(&sent->arena, 1 << 20);
     sent->store = &fixture->store;
     sent->headers[0] = (struct http_pair){"Authorization", key};
-    sent->headers[1] = (struct http_pair){"Content-Type", "application/json; charset=utf-8"};
+    sent->headers[1] =
+        (struct http_pair){"Content-Type", "application/x-www-form-urlencoded"}; /* as curl says of anything */
     sent->request = (struct request){.headers = sent->headers,
                                      .header_count = 2,
                                      .body = body,
@@ -227,9 +228,6 @@ static void a_bad_body_is_refused(void **state)
     struct fixture *f = *state;
     assert_int_equal(post(f, 0, GOOD, "x", 1), MIRE_HTTP_DONE);
     assert_int_equal(f->sent[0].reply.status, 422);
-    f->sent[0].headers[1].value = "text/plain";
-    assert_int_equal(send_again(f, &f->sent[0]), MIRE_HTTP_DONE);
-    assert_int_equal(f->sent[0].reply.status, 415);
 }
 
 static void a_full_queue_is_503(void **state)
