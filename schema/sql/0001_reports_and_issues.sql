@@ -253,7 +253,7 @@ COMMENT ON COLUMN hang.begun_at IS 'When the hang began, by the device''s clock;
 COMMENT ON COLUMN hang.duration_ms IS 'How long the thread was busy, milliseconds.';
 COMMENT ON COLUMN hang.category IS 'Kind of trouble, as in issue.category.';
 COMMENT ON COLUMN hang.reason IS 'Why, as in issue.reason.';
-COMMENT ON COLUMN hang.open IS 'The process ended before the hang did.';
+COMMENT ON COLUMN hang.open IS 'The process was killed, or crashed, before the hang was over.';
 COMMENT ON COLUMN hang.weight IS 'How many hangs this one stands for: 1 / sampling probability.';
 COMMENT ON COLUMN hang.install IS 'Anonymous installation, 16 bytes.';
 COMMENT ON COLUMN hang.os IS 'Operating system.';

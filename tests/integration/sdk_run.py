@@ -178,12 +178,17 @@ class RunTest(unittest.TestCase):
         self.assertGreaterEqual(report["hang"]["duration_ms"], THRESHOLD_MS)
         self.assertEqual(report["process"]["pid"], child)
 
-    def test_a_program_that_exits_while_it_hangs_is_reported_as_open(self):
+    def test_a_program_that_exits_while_it_hangs_was_not_killed(self):
         server = self.server(OK)
         self.python(server, "import select,time,sys\nselect.poll().poll(20)\ntime.sleep(1)\nsys.exit(0)")
         report, = self.hangs(server)
         check(report)
-        self.assertTrue(report["hang"]["open"])
+        self.assertFalse(report["hang"]["open"])
+        self.assertGreaterEqual(report["hang"]["duration_ms"], 900)
+        with open("/etc/os-release") as file:
+            system = dict(line.strip().split("=", 1) for line in file if "=" in line)
+        self.assertEqual(report["device"]["os_version"],
+                         " ".join(system[name].strip("\"'") for name in ("ID", "VERSION_ID") if name in system))
 
     def test_a_program_without_a_loop_that_ends_itself_is_no_hang(self):
         server = self.server(OK)

@@ -1,11 +1,12 @@
 /*
- * facts_linux.c - from uname, sysconf and /proc.
+ * facts_linux.c - from uname, sysconf, /etc/os-release and /proc.
  */
 #include "core/facts.h"
 
 #include "platform/platform.h"
 
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -68,6 +69,42 @@ static void first_line(char *out, size_t cap_bytes, const char *path)
     out[strcspn(out, "\n")] = '\0';
 }
 
+/* The value of NAME= in the text of /etc/os-release (os-release(5)), without its quotes; "" if it is not there. */
+static void find_setting(char *out, size_t cap_bytes, const char *text, const char *name)
+{
+    size_t name_len = strlen(name);
+
+    out[0] = '\0';
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, name_len) != 0 || line[name_len] != '=')
+            continue;
+        const char *value = line + name_len + 1;
+        value += *value == '"' || *value == '\'';
+        size_t len = strcspn(value, "\"'\n");
+        if (len >= cap_bytes)
+            len = cap_bytes - 1;
+        memcpy(out, value, len);
+        out[len] = '\0';
+        return;
+    }
+}
+
+/* "debian 12"; what a distribution without versions calls itself; else the kernel's release. */
+static void find_os_version(char *out, size_t cap_bytes, const char *kernel_release)
+{
+    char text[4096], id[32], version[32];
+
+    if (mire__file_read(text, sizeof(text), "/etc/os-release") < 0)
+        text[0] = '\0';
+    find_setting(id, sizeof(id), text, "ID");
+    find_setting(version, sizeof(version), text, "VERSION_ID");
+    if (id[0])
+        snprintf(out, cap_bytes, "%s%s%s", id, version[0] ? " " : "", version);
+    else
+        mire__text_copy(out, cap_bytes, kernel_release);
+}
+
 static void collect_device(struct blackbox_facts *out)
 {
     struct utsname names;
@@ -75,7 +112,7 @@ static void collect_device(struct blackbox_facts *out)
 
     mire__text_copy(out->os, sizeof(out->os), "linux");
     if (uname(&names) == 0) {
-        mire__text_copy(out->os_version, sizeof(out->os_version), names.release);
+        find_os_version(out->os_version, sizeof(out->os_version), names.release);
         mire__text_copy(out->arch, sizeof(out->arch), names.machine);
     }
     first_line(out->model, sizeof(out->model), "/sys/devices/virtual/dmi/id/product_name");

@@ -289,7 +289,7 @@ static void write_hang(struct wire *wire, const struct draft *draft)
     mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, begin_wall_ms(facts, hang->begin_ns));
     mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(duration_ms, MIRE_WIRE_DURATION_MAX));
     mire__wire_u64(wire, MIRE_NAME_THRESHOLD_MS, at_most(threshold_ms, MIRE_WIRE_THRESHOLD_MAX));
-    mire__wire_bool(wire, MIRE_NAME_OPEN, hang->state == MIRE_HANG_OPEN || hang->exited);
+    mire__wire_bool(wire, MIRE_NAME_OPEN, hang->state == MIRE_HANG_OPEN);
     mire__wire_bool(wire, MIRE_NAME_LAUNCH, hang->launch);
     mire__wire_u64(wire, MIRE_NAME_LATE_MS, hang->late_ns / MIRE_NS_PER_MS);
     mire__wire_text(wire, MIRE_NAME_GATE, gate_name(hang->gate), SIZE_MAX);

@@ -99,7 +99,8 @@ static void print_head(const struct shown *shown)
     printf("app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
            report->app.build);
     printf("hang       %u ms, threshold %u ms, gate %s%s%s\n", hang->duration_ms, hang->threshold_ms,
-           gate_name(hang->gate), hang->launch ? ", at launch" : "", hang->open ? ", the process ended in it" : "");
+           gate_name(hang->gate), hang->launch ? ", at launch" : "",
+           hang->open ? ", the process was killed in it" : "");
     printf("kind       %s, %s\n", category_name(feature->category), reason_name(feature->reason));
     printf("Caller1    %s (%s)\n", feature->caller1.function,
            feature->caller1.place[0] ? feature->caller1.place : feature->caller1.image);

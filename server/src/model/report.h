@@ -119,7 +119,7 @@ struct report_hang {
     struct fact begin_wall_ms;
     uint32_t duration_ms;
     uint32_t threshold_ms;
-    bool open; /* the process ended before the hang did */
+    bool open; /* killed, or crashed, before the hang was over */
     bool launch;
     bool foreground;
     bool foreground_known;

@@ -193,7 +193,7 @@ static void report_without_samples_has_no_hot_stack(void **state)
     free(box);
 }
 
-static void report_of_a_hang_that_did_not_end_is_open(void **state)
+static void report_of_a_hang_the_process_was_killed_in_is_open(void **state)
 {
     struct blackbox *box = box_new();
     struct hang hang;
@@ -205,7 +205,7 @@ static void report_of_a_hang_that_did_not_end_is_open(void **state)
     mire__blackbox_hang(&hang, box);
     hang.exited = 1;
     mire__blackbox_set_hang(box, &hang);
-    assert_says(box, "\"open\":true");
+    assert_says(box, "\"open\":false"); /* it ended itself */
     hang.exited = 0;
     hang.state = MIRE_HANG_OPEN;
     hang.last_seen_ns = hang.begin_ns + 2500 * MIRE_NS_PER_MS;
@@ -350,7 +350,7 @@ int main(void)
         cmocka_unit_test(report_shares_outer_frames),
         cmocka_unit_test(report_keeps_the_sum_of_weights),
         cmocka_unit_test(report_without_samples_has_no_hot_stack),
-        cmocka_unit_test(report_of_a_hang_that_did_not_end_is_open),
+        cmocka_unit_test(report_of_a_hang_the_process_was_killed_in_is_open),
         cmocka_unit_test(report_tells_the_drops_that_are_not_zero),
         cmocka_unit_test(report_is_wanted_only_beyond_the_threshold),
         cmocka_unit_test(report_refuses_a_box_without_hang_or_id),

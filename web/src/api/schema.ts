@@ -403,7 +403,7 @@ export interface components {
             p50_ms: number;
             /** @description 95th percentile over reports, in the same way. */
             p95_ms: number;
-            /** @description Reports whose process ended during the hang. */
+            /** @description Reports whose process was killed */
             killed: number;
             /** @description Logarithmic bins. */
             durations: components["schemas"]["Bin"][];
