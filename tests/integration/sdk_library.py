@@ -66,6 +66,13 @@ class LibraryTest(unittest.TestCase):
         # The hang, and the watched thread's wait in mire_flush, which is one too.
         self.assertEqual(len(self.waiting()), 2)
 
+    def test_the_process_ends_with_the_last_thread_of_the_app(self):
+        app = os.path.join(BINARY, "tests", "integration", "leaver_app")
+        for how in ("exit", "cancel"):
+            begin = time.monotonic()
+            subprocess.run([app, how, "800", self.scratch.name], stdout=subprocess.DEVNULL, timeout=20, check=True)
+            self.assertGreaterEqual(time.monotonic() - begin, 0.8)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -105,6 +105,14 @@ class Server:
 OK = (202, {})
 
 
+def build_leaver(folder):
+    """A program whose first thread leaves, as argv[1] says, while another sleeps argv[2] milliseconds."""
+    path = os.path.join(folder, "leaver")
+    subprocess.run([os.environ.get("CC", "cc"), "-o", path, os.path.join(SOURCE, "tests/support/leaver.c"), "-pthread"],
+                   check=True)
+    return path
+
+
 class RunTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-run-")
@@ -308,6 +316,21 @@ class RunTest(unittest.TestCase):
         self.assertEqual(run.stdout.readline(), "usr1\n")
         run.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(20), 5)
+        run.stdout.close()
+
+    def test_the_process_ends_with_the_last_thread_of_the_program(self):
+        program = build_leaver(self.scratch.name)
+        for how in ("exit", "cancel"):
+            begin = time.monotonic()
+            self.assertEqual(self.run_it(None, program, how, "800").returncode, 0)
+            self.assertTrue(0.8 <= time.monotonic() - begin < 10)
+
+    def test_a_signal_ends_a_process_whose_first_thread_is_gone(self):
+        run = subprocess.Popen(self.command(None, build_leaver(self.scratch.name), "exit", "30000"), stdout=subprocess.PIPE)
+        run.stdout.readline()
+        time.sleep(0.3)
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(10), 128 + 15)
         run.stdout.close()
 
     def test_stop_and_continue_go_both_ways(self):

@@ -17,6 +17,9 @@
  * The library never prints, never aborts and never raises an error later than mire_start: after a failed start, or
  * without one, every call here returns at once and does nothing. Strings are UTF-8, copied by the call that takes them.
  *
+ * The end of the watched thread (pthread_exit) ends watching like mire_stop, and the process lives no longer than the
+ * app's own threads.
+ *
  * fork: the child is not watched until it waits in a poll call of its own; then it is watched as a process of its own.
  */
 #ifndef MIRE_MIRE_H

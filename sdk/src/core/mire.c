@@ -18,6 +18,7 @@
 #include "gate/gate.h"
 #include "platform/platform.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,9 @@ static struct {
     _Atomic uint32_t state; /* acquire on entry, release on exit of BUSY */
     uint32_t owner_pid;
     bool exit_hooked;
+    bool end_hooked;
+    pthread_key_t end; /* its destructor tells that the watched thread ends */
+    _Atomic uint32_t watched_tid;
     mire_options options;
     struct store *store;
     struct store_box box;
@@ -112,9 +116,35 @@ static void stop_watching(void)
     mire__store_box_close(&mire.box);
 }
 
+/* At exit, or when the library is unloaded: then nobody may call into it any more. */
 static void stop_at_exit(void)
 {
     mire_stop();
+    if (mire.end_hooked)
+        pthread_key_delete(mire.end);
+    mire.end_hooked = false;
+}
+
+/*
+ * The watched thread ends, by pthread_exit or cancelled, and the process goes on with its others. It must end with the
+ * last of those, so ours end now. A thread that was watched once, before another was, changes nothing.
+ */
+static void stop_at_thread_end(void *tid)
+{
+    if ((uint32_t)(uintptr_t)tid == atomic_load(&mire.watched_tid))
+        mire_stop();
+}
+
+/* Without a key, or memory for it, the thread's end goes unnoticed. */
+static void hook_ends(void)
+{
+    if (!mire.exit_hooked)
+        mire.exit_hooked = atexit(stop_at_exit) == 0;
+    if (!mire.end_hooked)
+        mire.end_hooked = pthread_key_create(&mire.end, stop_at_thread_end) == 0;
+    atomic_store(&mire.watched_tid, mire__tid());
+    if (mire.end_hooked)
+        pthread_setspecific(mire.end, (void *)(uintptr_t)mire__tid());
 }
 
 /* Called in BUSY, with the options in place; leaves it. */
@@ -135,8 +165,7 @@ static enum mire_err start(void)
         leave(OFF);
         return err;
     }
-    if (!mire.exit_hooked)
-        mire.exit_hooked = atexit(stop_at_exit) == 0;
+    hook_ends();
     leave(then);
     return MIRE_OK;
 }
