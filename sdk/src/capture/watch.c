@@ -29,6 +29,8 @@ struct watch {
     uint64_t start_ns;
     uint64_t turning_ns; /* when on_turning was called last */
     uint64_t counted_ns; /* when the open hang's counters were read last */
+    uint64_t marked_ns;  /* up to when lateness is accounted for, and the watched thread's CPU time then */
+    uint64_t marked_cpu_ns;
     pthread_t thread;
 };
 
@@ -53,34 +55,56 @@ static uint64_t less(uint64_t from, uint64_t what)
     return from > what ? from - what : 0;
 }
 
-/*
- * Sleep until a deadline, or until the gate or mire__watch_stop wakes.
- * Returns by how much the wake-up was late because the process was stopped or starved: time in which the watched thread
- * got no processor either.
- */
-static uint64_t sleep_until(const struct watch *watch, uint64_t deadline_ns)
+static void mark(struct watch *watch)
 {
-    uint64_t cpu_ns = mire__thread_cpu_ns(watch->sampler.tid), now_ns = mire__now_ns(), late_ns;
-    uint64_t due_ns = deadline_ns > now_ns ? deadline_ns : now_ns; /* it may be past: sampling takes its time */
+    watch->marked_ns = mire__now_ns();
+    watch->marked_cpu_ns = mire__thread_cpu_ns(watch->sampler.tid);
+}
 
+/*
+ * Set the mark. Returns the time since due_ns, if it is too long to be chance, less what the watched thread computed
+ * since the last mark: it got no processor either, for the process was stopped or starved.
+ */
+static uint64_t late_since(struct watch *watch, uint64_t due_ns)
+{
+    uint64_t cpu_ns = watch->marked_cpu_ns, late_ns;
+
+    mark(watch);
+    late_ns = less(watch->marked_ns, due_ns);
+    return late_ns < LATE_NS ? 0 : less(late_ns, watch->marked_cpu_ns - cpu_ns);
+}
+
+static void doze(uint64_t deadline_ns)
+{
     while (!stopping() && atomic_exchange(&global.wake, 0) == 0 && mire__now_ns() < deadline_ns)
         mire__futex_wait(&global.wake, 0, deadline_ns);
-    late_ns = less(mire__now_ns(), due_ns);
-    return late_ns < LATE_NS ? 0 : less(late_ns, mire__thread_cpu_ns(watch->sampler.tid) - cpu_ns);
+}
+
+/*
+ * Sleep until a deadline, or until the gate or mire__watch_stop wakes.
+ * Returns by how much this came late. It counts from the last mark, not from here: the process may be stopped at any
+ * point between, where nothing takes longer than a sample does.
+ */
+static uint64_t sleep_until(struct watch *watch, uint64_t deadline_ns)
+{
+    uint64_t now_ns = mire__now_ns(), latest_ns = watch->marked_ns + MIRE_ANSWER_NS;
+    uint64_t due_ns = now_ns < latest_ns ? now_ns : latest_ns;
+
+    doze(deadline_ns);
+    return late_since(watch, deadline_ns > due_ns ? deadline_ns : due_ns);
 }
 
 /* Sleep while the thread is idle. Returns by how much the wake-up came late after the turn had begun, like sleep_until.
  */
-static uint64_t park(const struct watch *watch)
+static uint64_t park(struct watch *watch)
 {
-    uint64_t cpu_ns = mire__thread_cpu_ns(watch->sampler.tid), late_ns;
     struct gate_view view;
 
+    mark(watch);
     if (mire__gate_park())
-        sleep_until(watch, UINT64_MAX);
+        doze(UINT64_MAX);
     mire__gate_look(&view);
-    late_ns = (view.turn & 1) ? less(mire__now_ns(), view.since_ns) : 0;
-    return late_ns < LATE_NS ? 0 : less(late_ns, mire__thread_cpu_ns(watch->sampler.tid) - cpu_ns);
+    return (view.turn & 1) ? late_since(watch, view.since_ns) : 0;
 }
 
 static void note_base(struct watch *watch, const struct gate_view *view)
@@ -221,6 +245,7 @@ static void close_hang(struct watch *watch, const struct gate_view *view, bool e
     if (mire__hang_counts(hang, (uint32_t)(watch->options.threshold_ns / MIRE_NS_PER_MS)))
         watch->options.on_hang(watch->options.context, watch->options.box);
     clear_hang(watch);
+    mark(watch); /* sealing may have taken long */
 }
 
 /* A launch that never waits: a program without a loop. Sleep until it waits after all. */
@@ -253,6 +278,7 @@ static void *check(void *argument)
     uint64_t slept_late_ns = 0; /* of the last sleep */
     struct gate_view view, now;
 
+    mark(watch);
     while (!stopping()) {
         uint64_t late_ns;
 

@@ -419,11 +419,15 @@ static void note_hang(void *context, struct blackbox *from)
     atomic_fetch_add(&hang_count, 1);
 }
 
+static void (*on_turning)(void *context);
+
 static bool start_watch(uint32_t threshold_ms)
 {
     struct blackbox_facts facts = {.pid = mire__pid(), .threshold_ms = threshold_ms};
-    struct watch_options options = {
-        .threshold_ns = threshold_ms * MIRE_NS_PER_MS, .period_ns = 10 * MIRE_NS_PER_MS, .on_hang = note_hang};
+    struct watch_options options = {.threshold_ns = threshold_ms * MIRE_NS_PER_MS,
+                                    .period_ns = 10 * MIRE_NS_PER_MS,
+                                    .on_hang = note_hang,
+                                    .on_turning = on_turning};
 
     mire__hooks_bind(RTLD_DEFAULT);
     box = mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -532,6 +536,27 @@ static bool scene_a_stopped_process_is_no_hang(void)
     return ok && hang_count == 0;
 }
 
+/* On the check thread, after it has slept and before it looks at the turn that is to be blamed. */
+static void be_stopped_awake(void *context)
+{
+    (void)context;
+    be_stopped();
+}
+
+static bool scene_a_stop_between_two_sleeps_is_no_hang(void)
+{
+    on_turning = be_stopped_awake;
+    bool ok = start_watch(1200);
+
+    for (int turn = 0; turn < 7; turn++) { /* the first turn's sleep is over in the fourth, as its work begins */
+        mire__hook_poll(NULL, 0, 1);
+        for (int part = 0; part < 10; part++)
+            spin_ms(20);
+    }
+    turn_and_settle();
+    return ok && hang_count == 0;
+}
+
 static bool scene_an_open_hang_stands_in_the_box(void)
 {
     pid_t child;
@@ -629,6 +654,7 @@ SCENE(a_launch_is_watched)
 SCENE(a_program_without_a_loop_has_no_hang)
 SCENE(stopping_ends_a_hang)
 SCENE(a_stopped_process_is_no_hang)
+SCENE(a_stop_between_two_sleeps_is_no_hang)
 SCENE(an_open_hang_stands_in_the_box)
 SCENE(an_idle_loop_wakes_nobody)
 SCENE(a_taken_signal_harms_nobody)
@@ -652,6 +678,7 @@ int main(void)
         cmocka_unit_test(a_program_without_a_loop_has_no_hang),
         cmocka_unit_test(stopping_ends_a_hang),
         cmocka_unit_test(a_stopped_process_is_no_hang),
+        cmocka_unit_test(a_stop_between_two_sleeps_is_no_hang),
         cmocka_unit_test(an_open_hang_stands_in_the_box),
         cmocka_unit_test(an_idle_loop_wakes_nobody),
         cmocka_unit_test(a_taken_signal_harms_nobody),
