@@ -48,7 +48,8 @@ struct daemon {
     struct work_options work_options; /* borrowed by work */
     struct work *work;                /* made by the upkeep thread; ours once that was joined */
     struct ingest *ingest;
-    struct http_server *http;
+    struct http_server *http; /* the upkeep thread may outlive what it points to */
+    uint16_t port;            /* listened on */
     struct health health;
     struct api api;
     struct http_table tables[4];
@@ -193,8 +194,9 @@ static int start_http(struct daemon *daemon)
     if (rc)
         return rc;
     daemon->health.http = daemon->http;
+    daemon->port = http_port(daemon->http);
     log_event(&daemon->log, MIRE_LOG_INFO, "mired.listening", LOG_TEXT("address", address),
-              LOG_NUMBER("port", http_port(daemon->http)));
+              LOG_NUMBER("port", daemon->port));
     return 0;
 }
 
@@ -209,7 +211,7 @@ static int write_port_file(const struct daemon *daemon)
     FILE *file = fopen(aside, "we");
     if (!file)
         return MIRE_FAULT_SYSTEM;
-    fprintf(file, "%u\n", http_port(daemon->http));
+    fprintf(file, "%u\n", daemon->port);
     return fclose(file) || rename(aside, path) ? MIRE_FAULT_SYSTEM : 0;
 }
 
@@ -272,11 +274,11 @@ static void await_end(struct daemon *daemon)
 static int stop(struct daemon *daemon)
 {
     const char *port_file = config_text(daemon->config, MIRE_SET_PORT_FILE);
-    if (daemon->http && *port_file)
-        unlink(port_file);
     bool quiet = http_stop(daemon->http, (int)config_number(daemon->config, MIRE_SET_SHUTDOWN_S) * 1000);
     int rc = upkeep_stop(daemon->upkeep, UPKEEP_PATIENCE);
     bool stuck = rc == MIRE_FAULT_TIMEOUT;
+    if (daemon->http && *port_file)
+        unlink(port_file); /* only now does nobody write it any more */
     if (quiet)
         ingest_stop(daemon->ingest);
     if (!stuck)
