@@ -30,6 +30,9 @@
  * long is sampled by its state only. */
 #define MIRE_ANSWER_NS 100000000ull
 
+/* The same for a thread that blocks the signal when it is sent: long enough for the moments in which libc does so. */
+#define MIRE_DEAF_ANSWER_NS 5000000ull
+
 /* A program that has not waited once in this time has no loop that could hang: its launch is no longer watched. */
 #define MIRE_LAUNCH_NS 60000000000ull
 

@@ -4,8 +4,9 @@
  *     request:   IDLE --check thread--> WANTED --handler--> TAKING --handler--> DONE --check thread--> IDLE
  *                                         '-- check thread, after MIRE_ANSWER_NS --> IDLE
  *
- * The snapshot belongs to the handler in TAKING and to the check thread otherwise. A signal that comes late finds IDLE
- * and does nothing; one that comes even later serves the next request, as well as its own would.
+ * The snapshot belongs to the handler in TAKING and to the check thread otherwise. The request names its thread in the
+ * same word: a signal that comes late finds IDLE, or a request of another thread, and does nothing; one that comes even
+ * later serves the next request of its own thread, as well as that one's signal would.
  */
 #include "capture/handler.h"
 
@@ -22,20 +23,19 @@ void mire__handler_set(struct sampler *sampler)
 void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
 {
     struct sampler *sampler = atomic_load(&current);
-    uint32_t wanted = MIRE_REQUEST_WANTED;
+    uint32_t tid = mire__tid(), wanted = MIRE_REQUEST(MIRE_REQUEST_WANTED, tid);
     uint64_t begin_ns;
 
     (void)signal;
-    if (!sampler || info->si_code != SI_TKILL || mire__tid() != sampler->tid)
+    if (!sampler || info->si_code != SI_TKILL)
         return;
-    atomic_store(&sampler->sent, false);
-    if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST_TAKING))
+    if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST(MIRE_REQUEST_TAKING, tid)))
         return;
     begin_ns = mire__now_ns();
     mire__arch_as_regs(&sampler->snapshot.regs, ucontext);
     mire__snapshot_as_copy_stack(&sampler->snapshot);
     sampler->stopped_ns = mire__now_ns() - begin_ns;
-    atomic_store(&sampler->request, MIRE_REQUEST_DONE);
+    atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_DONE, tid));
     mire__futex_wake(&sampler->request);
 }
 

@@ -1,5 +1,5 @@
 /*
- * handler.h - what runs while the watched thread is interrupted. Signal-safe.
+ * handler.h - what runs while a thread is interrupted. Signal-safe.
  */
 #ifndef MIRE_CAPTURE_HANDLER_H
 #define MIRE_CAPTURE_HANDLER_H
@@ -8,7 +8,9 @@
 
 #include <signal.h>
 
+/* sampler.request: one of these, and of which thread the sample is. */
 enum mire__request { MIRE_REQUEST_IDLE, MIRE_REQUEST_WANTED, MIRE_REQUEST_TAKING, MIRE_REQUEST_DONE };
+#define MIRE_REQUEST(what, tid) ((uint32_t)(what) | (uint32_t)(tid) << 2) /* thread numbers have 22 bits */
 
 /* Whom the handler answers; NULL for nobody. */
 void mire__handler_set(struct sampler *sampler);

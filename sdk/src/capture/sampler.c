@@ -42,23 +42,18 @@ static int choose_signal(void)
 static void rehearse(struct sampler *sampler)
 {
     memset(&sampler->snapshot, 0, sizeof(sampler->snapshot));
-    if (sampler->tid != mire__tid())
-        return;
-    atomic_store(&sampler->request, MIRE_REQUEST_WANTED);
-    atomic_store(&sampler->sent, true);
-    if (!mire__thread_signal(sampler->tid, sampler->signal))
-        atomic_store(&sampler->sent, false);
+    atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, mire__tid()));
+    mire__thread_signal(mire__tid(), sampler->signal);
     atomic_store(&sampler->request, MIRE_REQUEST_IDLE); /* answered, unless the thread blocks the signal */
 }
 
-enum mire_err mire__sampler_open(struct sampler *sampler, uint32_t tid)
+enum mire_err mire__sampler_open(struct sampler *sampler)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     uint32_t probe;
 
-    sampler->tid = tid;
     sampler->signal = choose_signal();
-    if (sampler->signal == 0 || mire__peek(&probe, (uintptr_t)&sampler->tid, sizeof(probe)) != sizeof(probe))
+    if (sampler->signal == 0 || mire__peek(&probe, (uintptr_t)&sampler->signal, sizeof(probe)) != sizeof(probe))
         return MIRE_E_SYSTEM;
     action.sa_sigaction = mire__handler_as_answer;
     sigfillset(&action.sa_mask);
@@ -86,7 +81,7 @@ void mire__sampler_close(struct sampler *sampler)
 }
 
 /* Read a thread asleep in the kernel. False if it moved meanwhile. */
-static bool take_asleep(struct sampler *sampler, const struct thread_state *before)
+static bool take_asleep(struct sampler *sampler, uint32_t tid, const struct thread_state *before)
 {
     struct snapshot *snapshot = &sampler->snapshot;
     struct thread_state after;
@@ -95,41 +90,42 @@ static bool take_asleep(struct sampler *sampler, const struct thread_state *befo
     snapshot->regs.value[mire__arch.sp] = before->sp;
     snapshot->regs.known = 1ull << mire__arch.sp;
     mire__snapshot_as_copy_stack(snapshot);
-    mire__thread_state(&after, sampler->tid);
+    mire__thread_state(&after, tid);
     return after.blocked && after.sp == before->sp && after.pc == before->pc;
 }
 
 /* Wait for the handler. False: it has not begun in time, and never will for this request. */
-static bool await_answer(struct sampler *sampler, uint64_t deadline_ns)
+static bool await_answer(struct sampler *sampler, uint32_t tid, uint64_t deadline_ns)
 {
     for (;;) {
-        uint32_t now = atomic_load(&sampler->request), wanted = MIRE_REQUEST_WANTED;
+        uint32_t now = atomic_load(&sampler->request), wanted = MIRE_REQUEST(MIRE_REQUEST_WANTED, tid);
+        bool begun = now != wanted;
 
-        if (now == MIRE_REQUEST_DONE)
+        if (now == MIRE_REQUEST(MIRE_REQUEST_DONE, tid))
             return true;
-        if (now == MIRE_REQUEST_WANTED && mire__now_ns() >= deadline_ns &&
+        if (!begun && mire__now_ns() >= deadline_ns &&
             atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST_IDLE))
             return false;
         /* At work: it ends as soon as the thread gets a processor. */
-        mire__futex_wait(&sampler->request, now,
-                         now == MIRE_REQUEST_WANTED ? deadline_ns : mire__now_ns() + MIRE_ANSWER_NS);
+        mire__futex_wait(&sampler->request, now, begun ? mire__now_ns() + MIRE_ANSWER_NS : deadline_ns);
     }
 }
 
-static bool take_running(struct sampler *sampler)
+static bool take_running(struct sampler *sampler, uint32_t tid)
 {
+    struct thread_signal there;
     struct sigaction now;
 
     /* Without our handler the signal would do what it does by default. */
     if (sigaction(sampler->signal, NULL, &now) != 0 || !is_ours(&now))
         return false;
-    atomic_store(&sampler->request, MIRE_REQUEST_WANTED);
-    if (!atomic_exchange(&sampler->sent, true) && !mire__thread_signal(sampler->tid, sampler->signal)) {
-        atomic_store(&sampler->sent, false);
+    mire__thread_signal_state(&there, tid, sampler->signal);
+    atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, tid));
+    if (!there.pending && !mire__thread_signal(tid, sampler->signal)) {
         atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
         return false;
     }
-    if (!await_answer(sampler, mire__now_ns() + MIRE_ANSWER_NS))
+    if (!await_answer(sampler, tid, mire__now_ns() + (there.blocked ? MIRE_DEAF_ANSWER_NS : MIRE_ANSWER_NS)))
         return false;
     atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
     sampler->cost.stopped_sum_ns += sampler->stopped_ns;
@@ -138,14 +134,14 @@ static bool take_running(struct sampler *sampler)
     return true;
 }
 
-static bool take_snapshot(struct sample *out, struct sampler *sampler)
+static bool take_snapshot(struct sample *out, struct sampler *sampler, uint32_t tid)
 {
     struct thread_state state;
 
     for (int i = 0; i < TRIES; i++) {
-        mire__thread_state(&state, sampler->tid);
+        mire__thread_state(&state, tid);
         out->state = (uint8_t)state.letter;
-        if (state.blocked && take_asleep(sampler, &state)) {
+        if (state.blocked && take_asleep(sampler, tid, &state)) {
             out->flags |= MIRE_SAMPLE_BLOCKED;
             out->syscall = (int16_t)state.syscall;
             return true;
@@ -155,7 +151,7 @@ static bool take_snapshot(struct sample *out, struct sampler *sampler)
         if (state.letter == 'R' && !state.blocked)
             break;
     }
-    return take_running(sampler);
+    return take_running(sampler, tid);
 }
 
 /* Is every frame in a module that is known? Code outside was loaded, or made, since the list was read. */
@@ -165,7 +161,7 @@ static bool all_known(const struct sample *sample, const struct modules *modules
            mire__modules_find(modules, sample->pc[0]) != NULL;
 }
 
-void mire__sampler_take(struct sample *out, struct sampler *sampler, struct blackbox *box)
+void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
     uint64_t begin_ns;
 
@@ -173,7 +169,7 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, struct blac
     out->syscall = -1;
     out->t_ns = mire__now_ns();
     sampler->cost.samples++;
-    if (!take_snapshot(out, sampler)) {
+    if (!take_snapshot(out, sampler, tid)) {
         out->flags |= MIRE_SAMPLE_SILENT;
         return;
     }

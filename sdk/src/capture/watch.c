@@ -22,6 +22,7 @@
 
 struct watch {
     struct watch_options options;
+    uint32_t tid; /* of the watched thread */
     struct sampler sampler;
     struct hang hang;
     struct thread_counters base; /* of the watched thread when the turn `base_turn` was first seen */
@@ -58,7 +59,7 @@ static uint64_t less(uint64_t from, uint64_t what)
 static void mark(struct watch *watch)
 {
     watch->marked_ns = mire__now_ns();
-    watch->marked_cpu_ns = mire__thread_cpu_ns(watch->sampler.tid);
+    watch->marked_cpu_ns = mire__thread_cpu_ns(watch->tid);
 }
 
 /*
@@ -112,7 +113,7 @@ static void note_base(struct watch *watch, const struct gate_view *view)
     if (watch->base_turn == view->turn)
         return;
     watch->base_turn = view->turn;
-    mire__thread_counters(&watch->base, watch->sampler.tid);
+    mire__thread_counters(&watch->base, watch->tid);
 }
 
 static void say_turning(struct watch *watch)
@@ -133,7 +134,7 @@ static void count_use(struct watch *watch)
     struct process_counters process;
 
     watch->counted_ns = mire__now_ns();
-    mire__thread_counters(&now, watch->sampler.tid);
+    mire__thread_counters(&now, watch->tid);
     mire__process_counters(&process);
     hang->use = (struct thread_use){.cpu_ns = now.cpu_ns - watch->base.cpu_ns,
                                     .voluntary_switches = now.voluntary_switches - watch->base.voluntary_switches,
@@ -182,7 +183,7 @@ static void open_hang(struct watch *watch, const struct gate_view *view, uint64_
     hang->state = MIRE_HANG_OPEN;
     hang->gate = view->kind;
     hang->launch = view->kind == MIRE_GATE_NONE;
-    hang->tid = watch->sampler.tid;
+    hang->tid = watch->tid;
     mire__text_copy(hang->thread_name, sizeof(hang->thread_name), watch->base.name);
     hang->begin_ns = view->since_ns;
     hang->late_ns = late_ns;
@@ -194,7 +195,7 @@ static void take_sample(struct watch *watch, uint64_t weight_ns)
 {
     struct ring *ring = &watch->options.box->ring;
 
-    mire__sampler_take(mire__ring_reserve(ring), &watch->sampler, watch->options.box);
+    mire__sampler_take(mire__ring_reserve(ring), &watch->sampler, watch->tid, watch->options.box);
     mire__ring_append(ring, weight_ns);
     watch->hang.period_ms = (uint32_t)((watch->options.period_ns << ring->thinned_count) / MIRE_NS_PER_MS);
 }
@@ -336,7 +337,8 @@ enum mire_err mire__watch_start(const struct watch_options *options)
     global.pid = mire__pid();
     watch->options = *options;
     watch->start_ns = mire__now_ns();
-    err = mire__sampler_open(&watch->sampler, mire__tid());
+    watch->tid = mire__tid();
+    err = mire__sampler_open(&watch->sampler);
     if (err)
         return err;
     atomic_store(&global.wake, 0);

@@ -35,6 +35,13 @@ void mire__futex_wake(_Atomic uint32_t *word);
 /* Send a signal to one thread of this process. False: no such thread. */
 bool mire__thread_signal(uint32_t tid, int signal);
 
+/* How a signal stands with one thread of this process; both false where the kernel does not tell. */
+struct thread_signal {
+    bool blocked;
+    bool pending; /* sent to this very thread, and not come in yet */
+};
+void mire__thread_signal_state(struct thread_signal *out, uint32_t tid, int signal);
+
 /* Fill with random bytes; from the clock where the kernel has none to give. */
 void mire__random(void *out, size_t size_bytes);
 

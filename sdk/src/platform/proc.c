@@ -78,22 +78,28 @@ static const char *read_decimal(uint64_t *out, const char *text)
     return text;
 }
 
-/* The number after "key" at a line's beginning; 0 if the line is not there. */
-static uint64_t number_after(const char *text, const char *key)
+/* What follows "key" at a line's beginning; NULL if there is no such line. */
+static const char *text_after(const char *text, const char *key)
 {
-    uint64_t value = 0;
     size_t size = strlen(key);
 
-    while (text && *text) {
-        if (strncmp(text, key, size) == 0) {
-            read_decimal(&value, text + size);
-            return value;
-        }
+    while (text && strncmp(text, key, size) != 0) {
         text = strchr(text, '\n');
         if (text)
             text++;
     }
-    return 0;
+    return text ? text + size : NULL;
+}
+
+/* The number there; 0 if the line is not. */
+static uint64_t number_after(const char *text, const char *key)
+{
+    const char *at = text_after(text, key);
+    uint64_t value = 0;
+
+    if (at)
+        read_decimal(&value, at);
+    return value;
 }
 
 /* /proc/.../stat after the name in parentheses, which may hold anything: "S 1 2 ...", the letter being field 3. */
@@ -147,6 +153,29 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
     proc_path(path, false, tid, "stat");
     if (mire__file_read(text, sizeof(text), path) > 0 && *stat_fields(text))
         out->letter = *stat_fields(text);
+}
+
+/* Is the signal in the set that "key" shows, a hexadecimal mask? */
+static bool signal_after(const char *text, const char *key, int signal)
+{
+    const char *at = text_after(text, key);
+    uint64_t mask = 0;
+
+    if (at)
+        read_hex(&mask, at);
+    return mask >> (signal - 1) & 1;
+}
+
+void mire__thread_signal_state(struct thread_signal *out, uint32_t tid, int signal)
+{
+    char path[64], text[4096];
+
+    *out = (struct thread_signal){false, false};
+    proc_path(path, false, tid, "status");
+    if (mire__file_read(text, sizeof(text), path) <= 0)
+        return;
+    out->pending = signal_after(text, "SigPnd:", signal);
+    out->blocked = signal_after(text, "SigBlk:", signal);
 }
 
 void mire__thread_counters(struct thread_counters *out, uint32_t tid)

@@ -183,9 +183,9 @@ static void sample_at(struct sample *out, enum place place)
     while (!atomic_load(&subject.tid))
         usleep(100);
     usleep(20000);
-    assert_int_equal(mire__sampler_open(&sampler, atomic_load(&subject.tid)), MIRE_OK);
+    assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
     mire__modules_read(&sampler.modules, NULL);
-    mire__sampler_take(out, &sampler, NULL);
+    mire__sampler_take(out, &sampler, atomic_load(&subject.tid), NULL);
     if (place == PLACE_SLEEP)
         usleep(600000);
     atomic_store(&subject.stop, 1);
@@ -239,7 +239,7 @@ static void *open_and_spin(void *unused)
 {
     struct rusage before, after;
 
-    assert_int_equal(mire__sampler_open(watched.sampler, mire__tid()), MIRE_OK);
+    assert_int_equal(mire__sampler_open(watched.sampler), MIRE_OK);
     getrusage(RUSAGE_THREAD, &after);
     getrusage(RUSAGE_THREAD, &before);
     atomic_store(&watched.tid, mire__tid());
@@ -262,7 +262,7 @@ static void the_first_sample_finds_its_memory_there(void **state)
     while (!atomic_load(&watched.tid))
         usleep(100);
     mire__modules_read(&watched.sampler->modules, NULL);
-    mire__sampler_take(&sample, watched.sampler, NULL);
+    mire__sampler_take(&sample, watched.sampler, atomic_load(&watched.tid), NULL);
     atomic_store(&watched.stop, true);
     pthread_join(thread, NULL);
     mire__sampler_close(watched.sampler);

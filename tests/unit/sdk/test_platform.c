@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -67,6 +68,30 @@ static void a_sleeping_thread_shows_its_system_call(void **state)
     pthread_join(thread, NULL);
     mire__thread_state(&seen, atomic_load(&sleeper_tid));
     assert_false(seen.blocked);
+}
+
+static void a_signal_is_blocked_then_pending_then_gone(void **state)
+{
+    (void)state;
+    struct thread_signal seen;
+    sigset_t set, before;
+
+    mire__thread_signal_state(&seen, mire__tid(), SIGUSR2);
+    assert_false(seen.blocked || seen.pending);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    mire__thread_signal_state(&seen, mire__tid(), SIGUSR2);
+    assert_true(seen.blocked && !seen.pending);
+    assert_true(mire__thread_signal(mire__tid(), SIGUSR2));
+    mire__thread_signal_state(&seen, mire__tid(), SIGUSR2);
+    assert_true(seen.blocked && seen.pending);
+    signal(SIGUSR2, SIG_IGN); /* throws away what is pending */
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    mire__thread_signal_state(&seen, mire__tid(), SIGUSR2);
+    assert_false(seen.blocked || seen.pending);
+    mire__thread_signal_state(&seen, 0x3fffff, SIGUSR2);
+    assert_false(seen.blocked || seen.pending);
 }
 
 static void *spinner(void *unused)
@@ -170,6 +195,7 @@ int main(void)
         cmocka_unit_test(peek_stops_at_the_first_page_that_is_not_there),
         cmocka_unit_test(a_sleeping_thread_shows_its_system_call),
         cmocka_unit_test(a_running_thread_is_not_blocked),
+        cmocka_unit_test(a_signal_is_blocked_then_pending_then_gone),
         cmocka_unit_test(mappings_hold_this_function),
         cmocka_unit_test(time_and_counters_move_forward),
 #if defined(__x86_64__)
