@@ -12,6 +12,7 @@
 #define MIRE_WIRE_SAMPLES_MAX    4096u       /* one at_ms column; the ring thins long before */
 #define MIRE_WIRE_REPEAT_MAX     512u        /* deepest stack whose frames get a count */
 #define MIRE_WIRE_THREADS_MAX    1024u       /* other threads in one report */
+#define MIRE_WIRE_BUCKETS_MAX    64u         /* rows of the histogram of turns */
 #define MIRE_WIRE_DURATION_MAX   604800000u  /* ms, a week: what is longer is a sleeping machine */
 #define MIRE_WIRE_THRESHOLD_MAX  600000u     /* ms, ten minutes */
 #define MIRE_WIRE_PERIOD_MAX     60000u      /* ms between samples */

@@ -13,11 +13,12 @@
 #define MIRE_NAME_SAMPLING "sampling"
 #define MIRE_NAME_PROCESS  "process"
 #define MIRE_NAME_IMAGES   "images"
-#define MIRE_NAME_FRAMES   "frames"
+#define MIRE_NAME_FRAMES   "frames" /* of the program; in the section hang of the display */
 #define MIRE_NAME_NODES    "nodes"
 #define MIRE_NAME_HANG     "hang" /* the section, the kind and the plugin in sampling */
 #define MIRE_NAME_THREADS  "threads"
 #define MIRE_NAME_COST     "cost"
+#define MIRE_NAME_MICRO    "micro_hangs"
 #define MIRE_NAME_DROPS    "drops"
 
 #define MIRE_NAME_NAME    "name"
@@ -55,15 +56,35 @@
 #define MIRE_NAME_BEGIN_WALL_MS "begin_wall_ms"
 #define MIRE_NAME_DURATION_MS   "duration_ms"
 #define MIRE_NAME_THRESHOLD_MS  "threshold_ms"
+#define MIRE_NAME_TRIGGER       "trigger"
 #define MIRE_NAME_OPEN          "open"
 #define MIRE_NAME_LAUNCH        "launch"
 #define MIRE_NAME_FOREGROUND    "foreground"
 #define MIRE_NAME_LATE_MS       "late_ms"
+#define MIRE_NAME_SUSPENDED_MS  "suspended_ms"
 #define MIRE_NAME_GATE          "gate"
 #define MIRE_NAME_GUESS         "guess"
-#define MIRE_NAME_THREAD        "thread"
+#define MIRE_NAME_LOCK          "lock"
+#define MIRE_NAME_CPU           "cpu"
+#define MIRE_NAME_DISK          "disk"
+#define MIRE_NAME_ANNEALED      "annealed"
+#define MIRE_NAME_THREAD        "thread"  /* the section, and the column in samples */
 #define MIRE_NAME_SAMPLES       "samples" /* the section, and the count in cost */
+#define MIRE_NAME_BLAME         "blame"
 #define MIRE_NAME_HOT           "hot"
+
+#define MIRE_NAME_ADDRESS       "address"
+#define MIRE_NAME_OWNER_TID     "owner_tid"
+#define MIRE_NAME_WINDOW_MS     "window_ms"
+#define MIRE_NAME_PERCENT       "percent"
+#define MIRE_NAME_LIMIT_PERCENT "limit_percent"
+#define MIRE_NAME_LIMIT_BYTES   "limit_bytes"
+#define MIRE_NAME_PERIOD_US     "period_us"
+#define MIRE_NAME_TICKS         "ticks"
+#define MIRE_NAME_DROPPED       "dropped"
+#define MIRE_NAME_LONGEST_MS    "longest_ms"
+#define MIRE_NAME_COUNT         "count" /* of annealed, and the column of micro_hangs */
+#define MIRE_NAME_SHARE_PPM     "share_ppm"
 
 #define MIRE_NAME_TID                  "tid"
 #define MIRE_NAME_ROLE                 "role"
@@ -87,5 +108,10 @@
 #define MIRE_NAME_STOPPED_SUM_NS "stopped_sum_ns"
 #define MIRE_NAME_UNWIND_SUM_NS  "unwind_sum_ns"
 #define MIRE_NAME_WATCH_CPU_US   "watch_cpu_us"
+#define MIRE_NAME_WAKEUPS        "wakeups"
+#define MIRE_NAME_STORED_BYTES   "stored_bytes"
+#define MIRE_NAME_PERIOD_RAISED  "period_raised"
+
+#define MIRE_NAME_FROM_MS "from_ms"
 
 #endif

@@ -32,11 +32,16 @@ def rules_hold(report):
     samples = hang["samples"]
     node_count = len(nodes["up"])
     leaves = samples["node"] + [thread["node"] for thread in report.get("threads", [])]
-    leaves += [hang["hot"]["node"]] if "hot" in hang else []
+    leaves += [hang[verdict]["node"] for verdict in ("hot", "blame") if verdict in hang]
+    buckets = report.get("micro_hangs", {"from_ms": [], "count": []})
     return (len(frames["image"]) == len(frames["offset"]) == len(frames.get("found", frames["image"]))
             and node_count == len(nodes["frame"])
             and len(samples["at_ms"]) == len(samples["weight_ms"]) == len(samples["node"])
             and len(samples.get("syscall", samples["node"])) == len(samples["node"])
+            and len(samples.get("thread", samples["node"])) == len(samples["node"])
+            and all(thread <= len(report.get("threads", [])) for thread in samples.get("thread", []))
+            and len(buckets["from_ms"]) == len(buckets["count"])
+            and buckets["from_ms"] == sorted(set(buckets["from_ms"]))
             and all(image < len(report["images"]) for image in frames["image"])
             and all(frame < len(frames["image"]) for frame in nodes["frame"])
             and all(up <= row + 1 for row, up in enumerate(nodes["up"]))

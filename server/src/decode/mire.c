@@ -2,8 +2,8 @@
  * mire.c - Mire's own format: schema/wire/report.schema.json, and what a schema cannot say (columns of one table are
  * equally long, indices point at rows that exist, at_ms never falls, no member is given twice).
  *
- * The tables below are in the schema's order, so that what is pointed at has been read before what points. mire_hang.c
- * has the section "hang".
+ * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
+ * points. mire_hang.c has the sections "threads" and "hang".
  */
 #include "decode/mire.h"
 
@@ -314,37 +314,6 @@ static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
-static enum bind_outcome read_threads(struct bind *bind, void *out, uint32_t at)
-{
-    struct report *report = out;
-    const struct bind_field fields[] = {
-        {REQUIRED(WHOLE(struct report_thread, tid, MIRE_NAME_TID, MIRE_BIND_U64, 0, UINT32_MAX))},
-        {TEXT(struct report_thread, name, MIRE_NAME_NAME)},
-        {TEXT(struct report_thread, role, MIRE_NAME_ROLE)},
-        {FACT(struct report_thread, cpu_ms, MIRE_NAME_CPU_MS)},
-        {REQUIRED(WHOLE(struct report_thread, node, MIRE_NAME_NODE, MIRE_BIND_U32, 0, report->node_count - 1))},
-    };
-    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_THREADS_MAX);
-    if (outcome)
-        return outcome;
-    size_t count = json_size(bind->json, at);
-    struct report_thread *threads = arena_array(bind->arena, count, sizeof *threads);
-    if (!threads)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < count; i++, element = json_next(bind->json, element)) {
-        threads[i].name = threads[i].role = "";
-        bind_enter(bind, NULL, i);
-        outcome = bind_object(bind, &threads[i], element, fields, COUNT(fields));
-        if (outcome)
-            return outcome;
-        bind_leave(bind);
-    }
-    report->threads = threads;
-    report->thread_count = count;
-    return MIRE_BIND_OK;
-}
-
 static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
@@ -353,29 +322,53 @@ static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
         {WHOLE(struct report_cost, stopped_sum_ns, MIRE_NAME_STOPPED_SUM_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
         {WHOLE(struct report_cost, unwind_sum_ns, MIRE_NAME_UNWIND_SUM_NS, MIRE_BIND_U64, 0, UINT64_MAX)},
         {WHOLE(struct report_cost, watch_cpu_us, MIRE_NAME_WATCH_CPU_US, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {FACT(struct report_cost, wakeups, MIRE_NAME_WAKEUPS)},
+        {FACT(struct report_cost, stored_bytes, MIRE_NAME_STORED_BYTES)},
+        {COUNTED(struct report_cost, period_raised, MIRE_NAME_PERIOD_RAISED)},
     };
     struct report *report = out;
     return bind_object(bind, &report->cost, at, fields, COUNT(fields));
 }
 
+static enum bind_outcome read_micro_hangs(struct bind *bind, void *out, uint32_t at)
+{
+    struct columns {
+        struct bind_column from_ms, count;
+    } c = {0};
+    static const struct bind_field fields[] = {
+        {REQUIRED(COLUMN(struct columns, from_ms, MIRE_NAME_FROM_MS, MIRE_WIRE_BUCKETS_MAX, 1, UINT32_MAX))},
+        {REQUIRED(COLUMN(struct columns, count, MIRE_NAME_COUNT, MIRE_WIRE_BUCKETS_MAX, 0, UINT32_MAX))},
+    };
+    struct report *report = out;
+    enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
+    if (outcome)
+        return outcome;
+    if (c.count.count != c.from_ms.count)
+        return bind_wrong_at(bind, MIRE_NAME_COUNT, UNEQUAL);
+    struct report_bucket *buckets = arena_array(bind->arena, c.count.count, sizeof *buckets);
+    if (!buckets)
+        return MIRE_BIND_NO_MEMORY;
+    for (size_t i = 0; i < c.count.count; i++) {
+        if (i && c.from_ms.values[i] <= c.from_ms.values[i - 1])
+            return bind_wrong_element(bind, MIRE_NAME_FROM_MS, i, "must rise");
+        buckets[i] = (struct report_bucket){(uint32_t)c.from_ms.values[i], (uint32_t)c.count.values[i]};
+    }
+    report->buckets = buckets;
+    report->bucket_count = c.count.count;
+    return MIRE_BIND_OK;
+}
+
 enum bind_outcome mire_read(struct report *out, struct bind *bind)
 {
     static const struct bind_field fields[] = {
-        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},
-        {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
-        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))},
-        {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
-        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},
-        {OTHER(MIRE_NAME_SDK, read_sdk)},
-        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},
-        {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
-        {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},
-        {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
-        {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},
-        {REQUIRED(OTHER(MIRE_NAME_HANG, mire_read_hang))},
-        {OTHER(MIRE_NAME_THREADS, read_threads)},
-        {OTHER(MIRE_NAME_COST, read_cost)},
-        {OTHER(MIRE_NAME_DROPS, read_drops)},
+        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},   {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
+        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))},      {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
+        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},  {OTHER(MIRE_NAME_SDK, read_sdk)},
+        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},        {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
+        {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},  {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
+        {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},    {OTHER(MIRE_NAME_THREADS, mire_read_threads)},
+        {REQUIRED(OTHER(MIRE_NAME_HANG, mire_read_hang))}, {OTHER(MIRE_NAME_COST, read_cost)},
+        {OTHER(MIRE_NAME_MICRO, read_micro_hangs)},        {OTHER(MIRE_NAME_DROPS, read_drops)},
     };
     *out = (struct report){
         .app = {.name = "", .version = "", .build = "", .channel = "public"},
@@ -383,7 +376,7 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         .sdk_name = "",
         .sdk_version = "",
         .process = {.name = "", .path = ""},
-        .hang = {.guess = "", .thread = {.name = ""}},
+        .hang = {.trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}},
     };
     return bind_object(bind, out, 0, fields, COUNT(fields));
 }

@@ -32,7 +32,10 @@ static inline uint32_t clip(uint64_t ms)
     return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
-/* The section "hang"; images, frames and nodes have been read. */
+/* The section "threads"; images, frames and nodes have been read. */
+enum bind_outcome mire_read_threads(struct bind *bind, void *report, uint32_t at);
+
+/* The section "hang"; these and the threads have been read. */
 enum bind_outcome mire_read_hang(struct bind *bind, void *report, uint32_t at);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * mire_hang.c - the section "hang" of Mire's own format.
+ * mire_hang.c - the sections "hang" and "threads" of Mire's own format.
  */
 #include "decode/mire.h"
 
@@ -46,9 +46,71 @@ static enum bind_outcome read_thread(struct bind *bind, void *out, uint32_t at)
     return bind_object(bind, &hang->thread, at, fields, COUNT(fields));
 }
 
+/* A scheduler's letter. */
+static bool is_state(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '?';
+}
+
+static enum bind_outcome read_state(struct bind *bind, void *out, uint32_t at)
+{
+    struct report_thread *thread = out;
+    const char *text;
+    enum bind_outcome outcome = bind_text(&text, bind, at, MIRE_WIRE_TEXT_MAX);
+    if (outcome)
+        return outcome;
+    if (!is_state(text[0]) || text[1])
+        return bind_wrong(bind, "must be a letter or ?");
+    thread->state = text[0];
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_syscall(struct bind *bind, void *out, uint32_t at)
+{
+    struct report_thread *thread = out;
+    uint64_t number;
+    enum bind_outcome outcome = bind_number(&number, bind, at, -1, MIRE_WIRE_SYSCALL_MAX);
+    if (!outcome)
+        thread->syscall = (int32_t)number;
+    return outcome;
+}
+
+enum bind_outcome mire_read_threads(struct bind *bind, void *out, uint32_t at)
+{
+    struct report *report = out;
+    const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_thread, tid, MIRE_NAME_TID, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {TEXT(struct report_thread, name, MIRE_NAME_NAME)},
+        {TEXT(struct report_thread, role, MIRE_NAME_ROLE)},
+        {FACT(struct report_thread, cpu_ms, MIRE_NAME_CPU_MS)},
+        {REQUIRED(WHOLE(struct report_thread, node, MIRE_NAME_NODE, MIRE_BIND_U32, 0, report->node_count - 1))},
+        {OTHER(MIRE_NAME_STATE, read_state)},
+        {OTHER(MIRE_NAME_SYSCALL, read_syscall)},
+    };
+    enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_THREADS_MAX);
+    if (outcome)
+        return outcome;
+    size_t count = json_size(bind->json, at);
+    struct report_thread *threads = arena_array(bind->arena, count, sizeof *threads);
+    if (!threads)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count; i++, element = json_next(bind->json, element)) {
+        threads[i] = (struct report_thread){.name = "", .role = "", .state = '?', .syscall = -1};
+        bind_enter(bind, NULL, i);
+        outcome = bind_object(bind, &threads[i], element, fields, COUNT(fields));
+        if (outcome)
+            return outcome;
+        bind_leave(bind);
+    }
+    report->threads = threads;
+    report->thread_count = count;
+    return MIRE_BIND_OK;
+}
+
 struct samples {
     uint32_t period_ms;
-    struct bind_column at_ms, weight_ms, node, syscall;
+    struct bind_column at_ms, weight_ms, node, syscall, thread;
     const char *state;
 };
 
@@ -64,8 +126,10 @@ static enum bind_outcome check_samples(struct bind *bind, const struct samples *
         return bind_wrong_at(bind, MIRE_NAME_STATE, UNEQUAL);
     if (s->syscall.known && s->syscall.count != count)
         return bind_wrong_at(bind, MIRE_NAME_SYSCALL, UNEQUAL);
+    if (s->thread.known && s->thread.count != count)
+        return bind_wrong_at(bind, MIRE_NAME_THREAD, UNEQUAL);
     for (const char *p = s->state; *p; p++)
-        if (!(*p >= 'A' && *p <= 'Z') && !(*p >= 'a' && *p <= 'z') && *p != '?')
+        if (!is_state(*p))
             return bind_wrong_at(bind, MIRE_NAME_STATE, "must be letters or ?");
     for (size_t i = 1; i < count; i++)
         if (s->at_ms.values[i] < s->at_ms.values[i - 1])
@@ -82,6 +146,7 @@ static enum bind_outcome read_samples(struct bind *bind, struct report *report, 
         {REQUIRED(COLUMN(struct samples, node, MIRE_NAME_NODE, MIRE_WIRE_SAMPLES_MAX, 0, report->node_count - 1))},
         {TEXT(struct samples, state, MIRE_NAME_STATE)},
         {COLUMN(struct samples, syscall, MIRE_NAME_SYSCALL, MIRE_WIRE_SAMPLES_MAX, -1, MIRE_WIRE_SYSCALL_MAX)},
+        {COLUMN(struct samples, thread, MIRE_NAME_THREAD, MIRE_WIRE_SAMPLES_MAX, 0, report->thread_count)},
     };
     struct samples s = {.state = ""};
     enum bind_outcome outcome = bind_object(bind, &s, at, fields, COUNT(fields));
@@ -94,9 +159,12 @@ static enum bind_outcome read_samples(struct bind *bind, struct report *report, 
     if (!rows)
         return MIRE_BIND_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        rows[i] =
-            (struct report_sample){clip(s.at_ms.values[i]), clip(s.weight_ms.values[i]), (uint32_t)s.node.values[i],
-                                   s.state[0] ? s.state[i] : '?', s.syscall.known ? (int32_t)s.syscall.values[i] : -1};
+        rows[i] = (struct report_sample){.at_ms = clip(s.at_ms.values[i]),
+                                         .weight_ms = clip(s.weight_ms.values[i]),
+                                         .node = (uint32_t)s.node.values[i],
+                                         .state = s.state[0] ? s.state[i] : '?',
+                                         .syscall = s.syscall.known ? (int32_t)s.syscall.values[i] : -1,
+                                         .thread = s.thread.known ? (uint32_t)s.thread.values[i] : 0};
     report->hang.period_ms = s.period_ms;
     report->hang.samples = rows;
     report->hang.sample_count = count;
@@ -126,7 +194,77 @@ static enum bind_outcome read_hot(struct bind *bind, struct report *report, uint
     return MIRE_BIND_OK;
 }
 
-/* The two below get the hang, but need the nodes: the hang lies inside its report. */
+static enum bind_outcome read_blame(struct bind *bind, struct report *report, uint32_t at)
+{
+    struct report_blame *blame = &report->hang.blame;
+    const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_blame, node, MIRE_NAME_NODE, MIRE_BIND_U32, 1, report->node_count - 1))},
+        {REQUIRED(WHOLE(struct report_blame, share_ppm, MIRE_NAME_SHARE_PPM, MIRE_BIND_U32, 0, 1000000))},
+    };
+    blame->known = true;
+    return bind_object(bind, blame, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_lock(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_lock, address, MIRE_NAME_ADDRESS, MIRE_BIND_U64, 0, UINT64_MAX))},
+        {COUNTED(struct report_lock, owner_tid, MIRE_NAME_OWNER_TID)},
+    };
+    struct report_lock *lock = &((struct report_hang *)out)->lock;
+    lock->known = true;
+    return bind_object(bind, lock, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_cpu(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_cpu, window_ms, MIRE_NAME_WINDOW_MS, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {REQUIRED(WHOLE(struct report_cpu, percent, MIRE_NAME_PERCENT, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {COUNTED(struct report_cpu, limit_percent, MIRE_NAME_LIMIT_PERCENT)},
+    };
+    struct report_cpu *cpu = &((struct report_hang *)out)->cpu;
+    cpu->known = true;
+    return bind_object(bind, cpu, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_disk(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_disk, window_ms, MIRE_NAME_WINDOW_MS, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {REQUIRED(WHOLE(struct report_disk, read_bytes, MIRE_NAME_READ_BYTES, MIRE_BIND_U64, 0, UINT64_MAX))},
+        {REQUIRED(WHOLE(struct report_disk, write_bytes, MIRE_NAME_WRITE_BYTES, MIRE_BIND_U64, 0, UINT64_MAX))},
+        {FACT(struct report_disk, limit_bytes, MIRE_NAME_LIMIT_BYTES)},
+    };
+    struct report_disk *disk = &((struct report_hang *)out)->disk;
+    disk->known = true;
+    return bind_object(bind, disk, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {COUNTED(struct report_frames, window_ms, MIRE_NAME_WINDOW_MS)},
+        {COUNTED(struct report_frames, period_us, MIRE_NAME_PERIOD_US)},
+        {REQUIRED(WHOLE(struct report_frames, ticks, MIRE_NAME_TICKS, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {REQUIRED(WHOLE(struct report_frames, dropped, MIRE_NAME_DROPPED, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {COUNTED(struct report_frames, longest_ms, MIRE_NAME_LONGEST_MS)},
+    };
+    struct report_frames *frames = &((struct report_hang *)out)->frames;
+    frames->known = true;
+    return bind_object(bind, frames, at, fields, COUNT(fields));
+}
+
+static enum bind_outcome read_annealed(struct bind *bind, void *out, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(WHOLE(struct report_annealed, count, MIRE_NAME_COUNT, MIRE_BIND_U64, 0, UINT32_MAX))},
+        {FACT(struct report_annealed, duration_ms, MIRE_NAME_DURATION_MS)},
+    };
+    return bind_object(bind, &((struct report_hang *)out)->annealed, at, fields, COUNT(fields));
+}
+
+/* The three below get the hang, but need the nodes: the hang lies inside its report. */
 static struct report *report_of(void *hang)
 {
     return (struct report *)(void *)((char *)hang - offsetof(struct report, hang));
@@ -135,6 +273,11 @@ static struct report *report_of(void *hang)
 static enum bind_outcome read_samples_of(struct bind *bind, void *out, uint32_t at)
 {
     return read_samples(bind, report_of(out), at);
+}
+
+static enum bind_outcome read_blame_of(struct bind *bind, void *out, uint32_t at)
+{
+    return read_blame(bind, report_of(out), at);
 }
 
 static enum bind_outcome read_hot_of(struct bind *bind, void *out, uint32_t at)
@@ -151,14 +294,23 @@ enum bind_outcome mire_read_hang(struct bind *bind, void *out, uint32_t at)
             WHOLE(struct report_hang, duration_ms, MIRE_NAME_DURATION_MS, MIRE_BIND_U32, 0, MIRE_WIRE_DURATION_MAX))},
         {REQUIRED(WHOLE(struct report_hang, threshold_ms, MIRE_NAME_THRESHOLD_MS, MIRE_BIND_U32, 1,
                         MIRE_WIRE_THRESHOLD_MAX))},
+        {TEXT(struct report_hang, trigger, MIRE_NAME_TRIGGER)},
+        {TEXT(struct report_hang, name, MIRE_NAME_NAME)},
         {REQUIRED(FLAG(struct report_hang, open, MIRE_NAME_OPEN))},
         {FLAG(struct report_hang, launch, MIRE_NAME_LAUNCH)},
         {OTHER(MIRE_NAME_FOREGROUND, read_foreground)},
         {WHOLE(struct report_hang, late_ms, MIRE_NAME_LATE_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {WHOLE(struct report_hang, suspended_ms, MIRE_NAME_SUSPENDED_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
         {OTHER(MIRE_NAME_GATE, read_gate)},
         {TEXT(struct report_hang, guess, MIRE_NAME_GUESS)},
+        {OTHER(MIRE_NAME_LOCK, read_lock)},
+        {OTHER(MIRE_NAME_CPU, read_cpu)},
+        {OTHER(MIRE_NAME_DISK, read_disk)},
+        {OTHER(MIRE_NAME_FRAMES, read_frames)},
+        {OTHER(MIRE_NAME_ANNEALED, read_annealed)},
         {OTHER(MIRE_NAME_THREAD, read_thread)},
         {REQUIRED(OTHER(MIRE_NAME_SAMPLES, read_samples_of))},
+        {OTHER(MIRE_NAME_BLAME, read_blame_of)},
         {OTHER(MIRE_NAME_HOT, read_hot_of)},
     };
     struct report *report = out;

@@ -201,9 +201,12 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
     for (size_t i = 0; i < count; i++) {
         if (c.node.values[i] >= doc->node_count)
             return bind_wrong(bind, "sample %zu points nowhere", i);
-        samples[i] = (struct report_sample){(uint32_t)c.at_ms.values[i], (uint32_t)c.weight_ms.values[i],
-                                            (uint32_t)c.node.values[i], (char)c.state.values[i],
-                                            c.syscall.known ? (int32_t)c.syscall.values[i] : -1};
+        samples[i] = (struct report_sample){(uint32_t)c.at_ms.values[i],
+                                            (uint32_t)c.weight_ms.values[i],
+                                            (uint32_t)c.node.values[i],
+                                            (char)c.state.values[i],
+                                            c.syscall.known ? (int32_t)c.syscall.values[i] : -1,
+                                            0};
     }
     doc->period_ms = c.period_ms;
     doc->samples = samples;

@@ -88,6 +88,13 @@ struct report_sample {
     uint32_t node;
     char state;      /* scheduler's letter, '?' if unknown */
     int32_t syscall; /* number on device.arch of the system call it slept in; -1: in none, or unknown */
+    uint32_t thread; /* whose stack: 0 the watched thread's, else 1 + an index into the report's threads */
+};
+
+struct report_blame { /* the device's own verdict */
+    bool known;
+    uint32_t node;
+    uint32_t share_ppm; /* of all weight */
 };
 
 struct report_hot {
@@ -114,8 +121,45 @@ enum gate_kind { MIRE_GATE_NONE, MIRE_GATE_POLL, MIRE_GATE_MARK, MIRE_GATE_PING 
 /* The wire's word for a gate, static. */
 const char *gate_name(enum gate_kind gate);
 
+struct report_lock { /* what the hung thread waited for */
+    bool known;
+    uint64_t address;
+    struct fact owner_tid;
+};
+
+struct report_cpu { /* of the whole process */
+    bool known;
+    uint64_t window_ms;
+    uint64_t percent; /* of one core */
+    struct fact limit_percent;
+};
+
+struct report_disk { /* of the whole process */
+    bool known;
+    uint64_t window_ms;
+    uint64_t read_bytes;
+    uint64_t write_bytes;
+    struct fact limit_bytes;
+};
+
+struct report_frames { /* of the display */
+    bool known;
+    uint64_t ticks;
+    uint64_t dropped;
+    struct fact window_ms;
+    struct fact period_us;
+    struct fact longest_ms;
+};
+
+struct report_annealed { /* events like this one that were counted, not sent */
+    uint64_t count;
+    struct fact duration_ms;
+};
+
 struct report_hang {
-    uint64_t begin_ns; /* monotonic clock of the device */
+    const char *trigger; /* why the device looked: "busy" if absent */
+    const char *name;    /* the app's, of a capture or a scene */
+    uint64_t begin_ns;   /* monotonic clock of the device */
     struct fact begin_wall_ms;
     uint32_t duration_ms;
     uint32_t threshold_ms;
@@ -124,12 +168,19 @@ struct report_hang {
     bool foreground;
     bool foreground_known;
     uint64_t late_ms;
+    uint64_t suspended_ms; /* not in duration_ms */
     enum gate_kind gate;
     const char *guess;
+    struct report_lock lock;
+    struct report_cpu cpu;
+    struct report_disk disk;
+    struct report_frames frames;
+    struct report_annealed annealed;
     struct report_watched thread;
     uint32_t period_ms; /* 0: not told */
     size_t sample_count;
     const struct report_sample *samples;
+    struct report_blame blame;
     struct report_hot hot;
 };
 
@@ -139,6 +190,8 @@ struct report_thread {
     const char *role;
     struct fact cpu_ms;
     uint32_t node;
+    char state;      /* as in report_sample */
+    int32_t syscall; /* as in report_sample */
 };
 
 struct report_cost {
@@ -147,6 +200,14 @@ struct report_cost {
     uint64_t stopped_sum_ns;
     uint64_t unwind_sum_ns;
     uint64_t watch_cpu_us;
+    struct fact wakeups;
+    struct fact stored_bytes;
+    struct fact period_raised;
+};
+
+struct report_bucket { /* turns of watched loops at least so long, and shorter than the next bucket's */
+    uint32_t from_ms;
+    uint32_t count;
 };
 
 struct report_named_number { /* a row of drops */
@@ -178,6 +239,8 @@ struct report {
     size_t thread_count;
     const struct report_thread *threads;
     struct report_cost cost;
+    size_t bucket_count;
+    const struct report_bucket *buckets; /* from_ms rising */
     size_t drop_count;
     const struct report_named_number *drops;
 };

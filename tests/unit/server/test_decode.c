@@ -179,6 +179,8 @@ static void absent_fields_have_their_defaults(void **state)
     assert_string_equal(report.app.build, "");
     assert_string_equal(report.app.channel, "public");
     assert_string_equal(report.hang.guess, "");
+    assert_string_equal(report.hang.trigger, "busy");
+    assert_false(report.hang.lock.known || report.hang.blame.known || report.hang.cpu.known);
     assert_false(report.hang.thread.cpu_ms.known);
     assert_false(report.hang.hot.known);
     assert_true(report_weight(&report) == 1);
@@ -201,6 +203,59 @@ static void samples_tell_the_system_call_they_slept_in(void **state)
     memcpy(strstr(body, "syscall"), "another", 7);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
     assert_int_equal(report.hang.samples[1].syscall, -1);
+    arena_fini(&arena);
+    free(body);
+}
+
+static void facts_of_the_lag_engine_are_read(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "every-field", "report.json");
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    const struct report_hang *hang = &report.hang;
+    assert_string_equal(hang->trigger, "busy");
+    assert_string_equal(hang->name, "scroll");
+    assert_true(hang->foreground_known && hang->foreground);
+    assert_int_equal(hang->suspended_ms, 60000);
+    assert_true(hang->lock.known && hang->lock.owner_tid.known);
+    assert_int_equal(hang->lock.owner_tid.value, 4712);
+    assert_int_equal(hang->cpu.percent, 31);
+    assert_int_equal(hang->disk.write_bytes, 8192);
+    assert_int_equal(hang->frames.dropped, 177);
+    assert_int_equal(hang->annealed.count, 4);
+    assert_int_equal(hang->annealed.duration_ms.value, 11020);
+    assert_true(hang->blame.known);
+    assert_int_equal(hang->blame.node, 2);
+    assert_int_equal(hang->blame.share_ppm, 1000000);
+    assert_int_equal(report.threads[0].state, 'R');
+    assert_int_equal(report.threads[0].syscall, -1);
+    assert_int_equal(report.cost.wakeups.value, 64);
+    assert_int_equal(report.bucket_count, 4);
+    assert_int_equal(report.buckets[3].from_ms, 2000);
+    assert_int_equal(report.buckets[0].count, 17);
+    arena_fini(&arena);
+    free(body);
+}
+
+static void samples_tell_whose_stack_they_are(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "stacks-of-many-threads", "report.json");
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    assert_string_equal(report.hang.trigger, "cpu");
+    assert_int_equal(report.hang.samples[0].thread, 1);
+    assert_int_equal(report.hang.samples[1].thread, 0);
+    assert_int_equal(report.hang.samples[2].thread, 2);
     arena_fini(&arena);
     free(body);
 }
@@ -318,6 +373,8 @@ int main(void)
         cmocka_unit_test(every_invalid_vector_is_refused_where_it_says),
         cmocka_unit_test(absent_fields_have_their_defaults),
         cmocka_unit_test(samples_tell_the_system_call_they_slept_in),
+        cmocka_unit_test(facts_of_the_lag_engine_are_read),
+        cmocka_unit_test(samples_tell_whose_stack_they_are),
         cmocka_unit_test(a_text_with_a_nul_reads_as_text),
         cmocka_unit_test(compressed_bodies_are_read_and_cut_ones_refused),
         cmocka_unit_test(what_unpacks_to_too_much_is_refused),

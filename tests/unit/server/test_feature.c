@@ -81,7 +81,7 @@ static void sample(struct stacks *s, uint32_t weight_ms, char state, const char 
         s->nodes[s->doc.node_count] = (struct resolved_node){parent, place(s, word)};
         parent = (uint32_t)s->doc.node_count++;
     }
-    s->samples[s->doc.sample_count++] = (struct report_sample){0, weight_ms, parent, state, -1};
+    s->samples[s->doc.sample_count++] = (struct report_sample){0, weight_ms, parent, state, -1, 0};
     s->report.hang.sample_count = s->doc.sample_count;
 }
 
