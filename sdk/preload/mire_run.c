@@ -247,8 +247,8 @@ static bool set_environment(const struct run *run, const char *store_dir)
     int length =
         snprintf(preload, sizeof(preload), "%s%s%s", run->preload, others && *others ? ":" : "", others ? others : "");
 
-    snprintf(threshold, sizeof(threshold), "%u", options->threshold_ms);
-    snprintf(period, sizeof(period), "%u", options->period_ms);
+    snprintf(threshold, sizeof(threshold), "%u", options->settings.foreground_ms);
+    snprintf(period, sizeof(period), "%u", options->settings.period_ms);
     return length > 0 && (size_t)length < sizeof(preload) && setenv("LD_PRELOAD", preload, 1) == 0 &&
            setenv("MIRE_APP", options->app_name, 1) == 0 && setenv("MIRE_APP_VERSION", options->app_version, 1) == 0 &&
            setenv("MIRE_CHANNEL", options->channel, 1) == 0 && setenv("MIRE_STORE", store_dir, 1) == 0 &&

@@ -16,8 +16,6 @@ static inline struct blackbox_facts box_facts(void)
 {
     struct blackbox_facts facts = {
         .pid = 4711,
-        .threshold_ms = 2000,
-        .period_ms = 50,
         .cpu_count = 2,
         .memory_bytes = 8ull << 30,
         .start_mono_ns = 5 * MIRE_NS_PER_S,
@@ -45,8 +43,10 @@ static inline struct blackbox *box_new(void)
     struct hang hang = {
         .state = MIRE_HANG_ENDED,
         .gate = MIRE_GATE_POLL,
+        .foreground = MIRE_GROUND_UNKNOWN,
         .thread_name = "mapview",
         .tid = 4711,
+        .threshold_ms = 2000,
         .period_ms = 50,
         .begin_ns = 105 * MIRE_NS_PER_S,
         .last_seen_ns = 108 * MIRE_NS_PER_S,
@@ -59,14 +59,15 @@ static inline struct blackbox *box_new(void)
     mire__blackbox_init(box, &facts);
     mire__blackbox_add_image(box, &exe, "/usr/bin/mapview");
     mire__blackbox_add_image(box, &libc, "/lib/libc.so.6");
-    mire__blackbox_set_hang(box, &hang);
+    mire__ring_reset(&box->lanes[0].ring, 1);
+    mire__blackbox_set_hang(box, 0, &hang);
     return box;
 }
 
 /* Add a stack, innermost first, ended by 0. */
 static inline void box_sample(struct blackbox *box, uint64_t t_ns, uint64_t weight_ns, const uint64_t *pc)
 {
-    struct sample *sample = mire__ring_reserve(&box->ring);
+    struct sample *sample = mire__ring_reserve(&box->lanes[0].ring);
 
     memset(sample, 0, sizeof(*sample));
     sample->t_ns = t_ns;
@@ -76,7 +77,7 @@ static inline void box_sample(struct blackbox *box, uint64_t t_ns, uint64_t weig
         sample->pc[sample->depth] = pc[sample->depth];
         sample->found[sample->depth] = sample->depth ? MIRE_FOUND_CFI : MIRE_FOUND_PC;
     }
-    mire__ring_append(&box->ring, weight_ns);
+    mire__ring_append(&box->lanes[0].ring, weight_ns);
 }
 
 #endif

@@ -23,10 +23,10 @@
 
 static struct blackbox *box;
 
-static void print_stack(FILE *file, const struct blackbox *from, uint32_t index)
+static void print_stack(FILE *file, const struct blackbox *from, uint32_t lane, uint32_t index)
 {
     uint64_t weight_ns;
-    const struct sample *sample = mire__ring_at(&weight_ns, &from->ring, index);
+    const struct sample *sample = mire__ring_at(&weight_ns, &from->lanes[lane].ring, index);
 
     fprintf(file, "stack %" PRIu64 " %c %u", weight_ns / MIRE_NS_PER_MS, sample->state, sample->flags);
     for (uint32_t i = 0; i < sample->depth; i++) {
@@ -39,20 +39,20 @@ static void print_stack(FILE *file, const struct blackbox *from, uint32_t index)
     fprintf(file, "\n");
 }
 
-static void print_hang(void *context, struct blackbox *from)
+static void print_hang(void *context, struct blackbox *from, uint32_t lane)
 {
     FILE *file = fopen(getenv("MIRE_PROBE"), "ae");
     struct hang hang;
 
     (void)context;
-    mire__blackbox_hang(&hang, from);
+    mire__blackbox_hang(&hang, from, lane);
     if (!file)
         return;
     fprintf(file, "hang %u %" PRIu64 " %" PRIu64 " %u %u %u %u\n", (unsigned)getpid(),
             (hang.end_ns - hang.begin_ns) / MIRE_NS_PER_MS, hang.late_ns / MIRE_NS_PER_MS, hang.gate, hang.launch,
-            hang.exited, mire__ring_count(&from->ring));
-    for (uint32_t i = 0; i < mire__ring_count(&from->ring); i++)
-        print_stack(file, from, i);
+            hang.exited, mire__ring_count(&from->lanes[lane].ring));
+    for (uint32_t i = 0; i < mire__ring_count(&from->lanes[lane].ring); i++)
+        print_stack(file, from, lane, i);
     fprintf(file, "cost samples %" PRIu64 " stopped_max_us %" PRIu64 " unwind_us %" PRIu64 " cpu_us %" PRIu64 "\n",
             hang.cost.samples, hang.cost.stopped_max_ns / 1000, hang.cost.unwind_sum_ns / 1000,
             hang.cost.watch_cpu_ns / 1000);
@@ -68,13 +68,11 @@ static uint32_t number_of(const char *name, uint32_t otherwise)
 
 static void start(void *context)
 {
-    struct blackbox_facts facts = {.pid = mire__pid(),
-                                   .threshold_ms = number_of("MIRE_PROBE_THRESHOLD_MS", 500),
-                                   .period_ms = number_of("MIRE_PROBE_PERIOD_MS", 20)};
-    struct watch_options options = {.threshold_ns = facts.threshold_ms * MIRE_NS_PER_MS,
-                                    .period_ns = facts.period_ms * MIRE_NS_PER_MS,
-                                    .on_hang = print_hang,
-                                    .on_child = start};
+    struct blackbox_facts facts = {.pid = mire__pid()};
+    struct watch_options options = {.settings = MIRE_SETTINGS_INIT, .on_hang = print_hang, .on_child = start};
+
+    options.settings.foreground_ms = options.settings.launch_ms = number_of("MIRE_PROBE_THRESHOLD_MS", 500);
+    options.settings.period_ms = number_of("MIRE_PROBE_PERIOD_MS", 20);
 
     (void)context;
     box = mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -36,9 +36,20 @@
 /* A program that has not waited once in this time has no loop that could hang: its launch is no longer watched. */
 #define MIRE_LAUNCH_NS 60000000000ull
 
-/* Sampling begins when a thread has been busy for this share of the threshold, so that a hang's stacks are there when
- * it becomes one, while most turns are never sampled. */
-#define MIRE_SAMPLE_FROM_NUM 1
-#define MIRE_SAMPLE_FROM_DEN 2
+/* Threads watched at a time: the main thread and a few that draw or take input. Each has a lane in the blackbox, and
+ * so has the process as a whole, which is the last one. */
+#define MIRE_WATCHED_MAX  8
+#define MIRE_LANES        (MIRE_WATCHED_MAX + 1)
+#define MIRE_LANE_PROCESS MIRE_WATCHED_MAX
+
+/* Other threads taken along with one hang: the owner of a lock, and those that use most CPU. */
+#define MIRE_OTHERS_MAX 8
+
+/* Turns from this length on are counted by their length: 250, 500 ms, 1, 2, 4, 8, 16 s and more. */
+#define MIRE_MICRO_NS      250000000ull
+#define MIRE_MICRO_BUCKETS 7
+
+/* More threads than this are a reason to be blocked by themselves. */
+#define MIRE_MANY_THREADS 64
 
 #endif

@@ -13,19 +13,19 @@
 #define MIRE_CAPTURE_CAPTURE_H
 
 #include "base/base.h"
+#include "capture/settings.h"
 #include "ring/blackbox.h"
 
 struct watch_options {
-    uint64_t threshold_ns;
-    uint64_t period_ns;
-    struct blackbox *box; /* borrowed until mire__watch_stop; its facts are filled in */
+    struct capture_settings settings; /* obeyed as they are: mire__settings_clamp first */
+    struct blackbox *box;             /* borrowed until mire__watch_stop; its facts are filled in */
 
     /*
-     * A hang that counts has ended: box->hang is ENDED, images and ring are filled. Called on the check thread, which
-     * writes nothing until it returns; so build the report and seal it here. Afterwards the hang is NONE again.
+     * A hang that counts has ended: the lane's record is ENDED, images and ring are filled. Called on the check thread,
+     * which writes nothing until it returns; so build the report and seal it here. Afterwards the record is NONE again.
      * May use the heap. Must not call mire__watch_stop.
      */
-    void (*on_hang)(void *context, struct blackbox *box);
+    void (*on_hang)(void *context, struct blackbox *box, uint32_t lane);
 
     /*
      * The loop has turned; called on the check thread at most once a second, never while nothing happens. Must return

@@ -46,6 +46,11 @@ static struct {
         hang_turn; /* the turn of the hang that is not settled yet, 0 if none; written by the check thread */
 } global;
 
+static uint64_t period_of(const struct watch *watch)
+{
+    return watch->options.settings.period_ms * MIRE_NS_PER_MS;
+}
+
 static bool stopping(void)
 {
     return atomic_load(&global.stop) != 0;
@@ -158,13 +163,13 @@ static void record(struct watch *watch)
         count_use(watch);
     hang->cost = watch->sampler.cost;
     hang->cost.watch_cpu_ns = mire__thread_cpu_ns(0);
-    mire__blackbox_set_hang(watch->options.box, hang);
+    mire__blackbox_set_hang(watch->options.box, 0, hang);
 }
 
 static void clear_hang(struct watch *watch)
 {
     memset(&watch->hang, 0, sizeof(watch->hang));
-    mire__blackbox_set_hang(watch->options.box, &watch->hang);
+    mire__blackbox_set_hang(watch->options.box, 0, &watch->hang);
     atomic_store(&global.hang_turn, 0);
 }
 
@@ -175,7 +180,8 @@ static void open_hang(struct watch *watch, const struct gate_view *view, uint64_
 
     atomic_store(&global.hang_turn, view->turn);
     mire__blackbox_clear_images(box);
-    mire__ring_reset(&box->ring, view->turn * 0x9e3779b97f4a7c15ull);
+    atomic_store_explicit(&box->lanes[0].other_count, 0, memory_order_release);
+    mire__ring_reset(&box->lanes[0].ring, view->turn * 0x9e3779b97f4a7c15ull);
     mire__modules_read(&watch->sampler.modules, box);
     memset(&watch->sampler.cost, 0, sizeof(watch->sampler.cost));
     memset(hang, 0, sizeof(*hang));
@@ -185,6 +191,8 @@ static void open_hang(struct watch *watch, const struct gate_view *view, uint64_
     hang->launch = view->kind == MIRE_GATE_NONE;
     hang->tid = watch->tid;
     mire__text_copy(hang->thread_name, sizeof(hang->thread_name), watch->base.name);
+    hang->foreground = MIRE_GROUND_UNKNOWN;
+    hang->threshold_ms = watch->options.settings.foreground_ms;
     hang->begin_ns = view->since_ns;
     hang->late_ns = late_ns;
     watch->counted_ns = 0;
@@ -193,11 +201,11 @@ static void open_hang(struct watch *watch, const struct gate_view *view, uint64_
 
 static void take_sample(struct watch *watch, uint64_t weight_ns)
 {
-    struct ring *ring = &watch->options.box->ring;
+    struct ring *ring = &watch->options.box->lanes[0].ring;
 
     mire__sampler_take(mire__ring_reserve(ring), &watch->sampler, watch->tid, watch->options.box);
     mire__ring_append(ring, weight_ns);
-    watch->hang.period_ms = (uint32_t)((watch->options.period_ns << ring->thinned_count) / MIRE_NS_PER_MS);
+    watch->hang.period_ms = (uint32_t)((period_of(watch) << ring->thinned_count) / MIRE_NS_PER_MS);
 }
 
 /* Sample until the turn ends, the watch does, or a launch turns out to have no loop. True if the turn ended. */
@@ -206,8 +214,8 @@ static bool follow(struct watch *watch, struct gate_view *view)
     uint64_t turn = view->turn, sampled_ns = 0, due_ns = 0, stopped_ns = 0;
 
     while (mire__gate_watch_end(turn) && !stopping()) {
-        uint64_t now_ns = mire__now_ns(),
-                 period_ns = watch->options.period_ns << watch->options.box->ring.thinned_count;
+        uint64_t now_ns = mire__now_ns(), period_ns = period_of(watch)
+                                                      << watch->options.box->lanes[0].ring.thinned_count;
 
         if (watch->hang.launch && now_ns - watch->start_ns > MIRE_LAUNCH_NS)
             return false;
@@ -242,9 +250,9 @@ static void close_hang(struct watch *watch, const struct gate_view *view, bool e
     hang->state = MIRE_HANG_ENDED;
     hang->end_ns = ended && view->end_ns > hang->begin_ns ? view->end_ns : now_ns;
     hang->exited = !ended;
-    mire__blackbox_set_hang(watch->options.box, hang);
-    if (mire__hang_counts(hang, (uint32_t)(watch->options.threshold_ns / MIRE_NS_PER_MS)))
-        watch->options.on_hang(watch->options.context, watch->options.box);
+    mire__blackbox_set_hang(watch->options.box, 0, hang);
+    if (mire__hang_counts(hang))
+        watch->options.on_hang(watch->options.context, watch->options.box, 0);
     clear_hang(watch);
     mark(watch); /* sealing may have taken long */
 }
@@ -275,8 +283,9 @@ static void watch_turn(struct watch *watch, struct gate_view *view, uint64_t lat
 static void *check(void *argument)
 {
     struct watch *watch = argument;
-    uint64_t from_ns = watch->options.threshold_ns / MIRE_SAMPLE_FROM_DEN * MIRE_SAMPLE_FROM_NUM;
-    uint64_t slept_late_ns = 0; /* of the last sleep */
+    const struct capture_settings *settings = &watch->options.settings;
+    uint64_t from_ns = settings->foreground_ms * (uint64_t)settings->sample_from_ppm; /* ms of millionths: ns */
+    uint64_t slept_late_ns = 0;                                                       /* of the last sleep */
     struct gate_view view, now;
 
     mark(watch);

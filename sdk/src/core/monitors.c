@@ -9,10 +9,10 @@
 #include "report/report.h"
 
 /* On the check thread, which writes nothing meanwhile. */
-static void seal_hang(void *context, struct blackbox *box)
+static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
 {
     struct monitor_context *monitor = context;
-    enum mire_err err = mire__report_seal(monitor->store, box, mire__wall_now_ms());
+    enum mire_err err = mire__report_seal(monitor->store, box, lane, mire__wall_now_ms());
 
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
         mire__store_count_drop(monitor->store, MIRE_DROP_WRITE);
@@ -35,8 +35,7 @@ static void start_in_child(void *context)
 static enum mire_err hang_start(struct monitor_context *context)
 {
     const struct watch_options options = {
-        .threshold_ns = context->options->threshold_ms * MIRE_NS_PER_MS,
-        .period_ns = context->options->period_ms * MIRE_NS_PER_MS,
+        .settings = context->options->settings,
         .box = context->box,
         .on_hang = seal_hang,
         .on_turning = mire__variant_rehooks() ? ask_for_rehook : NULL,

@@ -16,8 +16,7 @@ void mire__options_init(mire_options *options)
 {
     memset(options, 0, sizeof(*options));
     mire__text_copy(options->channel, sizeof(options->channel), "public");
-    options->threshold_ms = 2000;
-    options->period_ms = 50;
+    options->settings = (struct capture_settings)MIRE_SETTINGS_INIT;
     options->sampling = 1;
 }
 
@@ -126,7 +125,8 @@ enum mire_err mire_options_set_threshold_ms(mire_options *options, uint32_t thre
         return MIRE_E_ARG;
     if (threshold_ms < THRESHOLD_MIN_MS || threshold_ms > THRESHOLD_MAX_MS)
         return MIRE_E_RANGE;
-    options->threshold_ms = threshold_ms;
+    options->settings.foreground_ms = options->settings.background_ms = options->settings.launch_ms =
+        options->settings.unanswered_ms = threshold_ms;
     return MIRE_OK;
 }
 
@@ -136,7 +136,7 @@ enum mire_err mire_options_set_period_ms(mire_options *options, uint32_t period_
         return MIRE_E_ARG;
     if (period_ms < 1 || period_ms > PERIOD_MAX_MS)
         return MIRE_E_RANGE;
-    options->period_ms = period_ms;
+    options->settings.period_ms = period_ms;
     return MIRE_OK;
 }
 

@@ -5,6 +5,7 @@
 #define MIRE_CORE_OPTIONS_H
 
 #include "base/base.h"
+#include "capture/settings.h"
 
 #define MIRE_NAME_BYTES 129 /* 128 and the NUL */
 #define MIRE_URL_BYTES  2049
@@ -19,8 +20,7 @@ struct mire_options {
     char server_url[MIRE_URL_BYTES]; /* empty: reports are not sent */
     char server_key[MIRE_KEY_BYTES];
     char store_dir[MIRE_DIR_BYTES]; /* empty: the default */
-    uint32_t threshold_ms;
-    uint32_t period_ms;
+    struct capture_settings settings;
     double sampling;
     mire_log_fn *log;
     void *log_context;

@@ -19,6 +19,7 @@
 
 struct draft {
     const struct blackbox *box;
+    const struct lane *lane;
     struct hang hang;
     struct trie trie;
     struct hot hot;
@@ -66,7 +67,7 @@ static struct place place_of(struct draft *draft, const struct sample *sample, u
     return place;
 }
 
-static enum mire_err draft_init(struct draft *draft, const struct blackbox *box, const uint64_t *drops)
+static enum mire_err draft_init(struct draft *draft, const struct blackbox *box, uint32_t lane, const uint64_t *drops)
 {
     const struct sample *sample;
     size_t frames = 0;
@@ -75,18 +76,19 @@ static enum mire_err draft_init(struct draft *draft, const struct blackbox *box,
     memset(draft, 0, sizeof(*draft));
     memset(draft->image_no, 0xff, sizeof(draft->image_no));
     draft->box = box;
+    draft->lane = &box->lanes[lane];
     draft->drops = drops;
-    mire__blackbox_hang(&draft->hang, box);
+    mire__blackbox_hang(&draft->hang, box, lane);
     if (draft->hang.state == MIRE_HANG_NONE)
         return MIRE_E_STATE;
     if (!format_id(draft->id, draft->hang.id))
         return MIRE_E_FORMAT;
-    for (uint32_t i = 0; (sample = mire__ring_at(NULL, &box->ring, i)); i++)
+    for (uint32_t i = 0; (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++)
         frames += sample->depth;
     err = mire__trie_init(&draft->trie, frames);
     if (err != MIRE_OK)
         return err;
-    for (uint32_t i = 0; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &box->ring, i)); i++) {
+    for (uint32_t i = 0; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++) {
         uint32_t node = 0;
         for (uint32_t frame = sample->depth; frame-- > 0;) {
             struct place place = place_of(draft, sample, frame);
@@ -94,7 +96,7 @@ static enum mire_err draft_init(struct draft *draft, const struct blackbox *box,
         }
         draft->leaves[draft->sample_count++] = node;
     }
-    mire__hot_find(&draft->hot, &box->ring);
+    mire__hot_find(&draft->hot, &draft->lane->ring);
     return MIRE_OK;
 }
 
@@ -219,7 +221,7 @@ static void write_thread(struct wire *wire, const struct hang *hang)
 
 static void write_samples(struct wire *wire, const struct draft *draft)
 {
-    const struct ring *ring = &draft->box->ring;
+    const struct ring *ring = &draft->lane->ring;
     uint64_t column[MIRE_RING_SAMPLES];
     int32_t syscalls[MIRE_RING_SAMPLES];
     char states[MIRE_RING_SAMPLES];
@@ -280,9 +282,8 @@ static void write_hang(struct wire *wire, const struct draft *draft)
 {
     const struct blackbox_facts *facts = &draft->box->facts;
     const struct hang *hang = &draft->hang;
-    uint64_t end_ns = hang->state == MIRE_HANG_ENDED ? hang->end_ns : hang->last_seen_ns;
-    uint64_t duration_ms = end_ns > hang->begin_ns ? (end_ns - hang->begin_ns) / MIRE_NS_PER_MS : 0;
-    uint64_t threshold_ms = facts->threshold_ms ? facts->threshold_ms : 1;
+    uint64_t duration_ms = mire__hang_duration_ns(hang) / MIRE_NS_PER_MS;
+    uint64_t threshold_ms = hang->threshold_ms ? hang->threshold_ms : 1;
 
     mire__wire_object(wire, MIRE_NAME_HANG);
     mire__wire_u64(wire, MIRE_NAME_BEGIN_NS, hang->begin_ns);
@@ -357,16 +358,16 @@ static enum mire_err write_text(char **text_out, size_t *size_out, const struct 
     return MIRE_E_FULL;
 }
 
-bool mire__report_wanted(const struct blackbox *box)
+bool mire__report_wanted(const struct blackbox *box, uint32_t lane)
 {
     struct hang hang;
 
-    mire__blackbox_hang(&hang, box);
-    return hang.state != MIRE_HANG_NONE && mire__hang_counts(&hang, box->facts.threshold_ms);
+    mire__blackbox_hang(&hang, box, lane);
+    return mire__hang_counts(&hang);
 }
 
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                const struct blackbox *box, const uint64_t *drops)
+                                const struct blackbox *box, uint32_t lane, const uint64_t *drops)
 {
     struct draft *draft = malloc(sizeof(*draft));
     enum mire_err err;
@@ -375,7 +376,7 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
     *size_out = 0;
     if (!draft)
         return MIRE_E_MEMORY;
-    err = draft_init(draft, box, drops);
+    err = draft_init(draft, box, lane, drops);
     if (err == MIRE_OK)
         err = write_text(text_out, size_out, draft);
     memcpy(id, draft->id, sizeof(draft->id));
@@ -384,14 +385,14 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
     return err;
 }
 
-enum mire_err mire__report_build(struct report *out, const struct blackbox *box, const uint64_t *drops)
+enum mire_err mire__report_build(struct report *out, const struct blackbox *box, uint32_t lane, const uint64_t *drops)
 {
     char *text;
     size_t size, cap, packed;
     enum mire_err err;
 
     memset(out, 0, sizeof(*out));
-    err = mire__report_json(&text, &size, out->id, box, drops);
+    err = mire__report_json(&text, &size, out->id, box, lane, drops);
     if (err != MIRE_OK)
         goto fail;
     cap = ZSTD_compressBound(size);

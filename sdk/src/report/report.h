@@ -1,5 +1,5 @@
 /*
- * report.h - one blackbox becomes one report: JSON as schema/wire says, compressed with zstd.
+ * report.h - one lane of a blackbox becomes one report: JSON as schema/wire says, compressed with zstd.
  *
  * The box may be a live one, in the hands of the check thread, or one that a killed process left behind: same code,
  * same report, same id however often it is built. Its content is taken as untrusted.
@@ -20,8 +20,8 @@ struct report {
     size_t size;
 };
 
-/* Does the box hold a hang that is worth a report? The box has been checked with mire__blackbox_check. */
-bool mire__report_wanted(const struct blackbox *box);
+/* Does the lane hold a hang that is worth a report? The box has been checked with mire__blackbox_check. */
+bool mire__report_wanted(const struct blackbox *box, uint32_t lane);
 
 /*
  * Build the report.
@@ -30,12 +30,12 @@ bool mire__report_wanted(const struct blackbox *box);
  *   drops  MIRE_DROP_REASONS counts that the report shall tell; NULL for none
  *
  * Returns MIRE_OK
- *         MIRE_E_STATE   the box holds no hang
+ *         MIRE_E_STATE   the lane holds no hang
  *         MIRE_E_FORMAT  the hang has no valid id: a damaged box
  *         MIRE_E_MEMORY
  *         MIRE_E_FULL    larger than MIRE_REPORT_JSON_MAX
  */
-enum mire_err mire__report_build(struct report *out, const struct blackbox *box, const uint64_t *drops);
+enum mire_err mire__report_build(struct report *out, const struct blackbox *box, uint32_t lane, const uint64_t *drops);
 void mire__report_fini(struct report *report);
 
 /*
@@ -46,7 +46,7 @@ void mire__report_fini(struct report *report);
  * Returns as mire__report_build and mire__store_put. What can never be sealed is counted; MIRE_E_MEMORY and
  * MIRE_E_STORE are not, for there may be another try.
  */
-enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms);
+enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint32_t lane, uint64_t now_ms);
 
 /* A process that has ended by itself, as its parent knows. */
 struct report_ended {
@@ -73,6 +73,6 @@ size_t mire__report_recover(struct store *store, uint64_t now_ms, const struct r
  * Returns as mire__report_build.
  */
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                const struct blackbox *box, const uint64_t *drops);
+                                const struct blackbox *box, uint32_t lane, const uint64_t *drops);
 
 #endif

@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint64_t now_ms)
+enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint32_t lane, uint64_t now_ms)
 {
     uint64_t drops[MIRE_DROP_REASONS];
     struct report report;
     enum mire_err err;
 
     mire__store_drops(drops, store);
-    err = mire__report_build(&report, box, drops);
+    err = mire__report_build(&report, box, lane, drops);
     if (err != MIRE_OK) {
         if (err != MIRE_E_MEMORY)
             mire__store_count_drop(store, err == MIRE_E_FULL ? MIRE_DROP_BIG : MIRE_DROP_BROKEN);
@@ -55,26 +55,36 @@ static bool left_silently(const struct recovery *recovery, const struct blackbox
            mire__process_runs(facts->pid, facts->start_ticks);
 }
 
-/* A box that cannot be sealed for want of memory or disk stays for a later try. */
+/* False: not sealed for want of memory or disk, but wanted. */
+static bool take_lane(struct recovery *recovery, struct blackbox *box, uint32_t lane)
+{
+    struct hang hang;
+    enum mire_err err;
+
+    mire__blackbox_hang(&hang, box, lane);
+    if (hang.state == MIRE_HANG_OPEN && left_silently(recovery, box))
+        atomic_store(&box->left_ns, hang.last_seen_ns);
+    if (!mire__report_wanted(box, lane))
+        return true;
+    err = mire__report_seal(recovery->store, box, lane, recovery->now_ms);
+    recovery->sealed += err == MIRE_OK;
+    return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
+}
+
+/* A box that cannot be sealed stays for a later try; what it told already is then told again, under the same ids. */
 static bool take_box(void *context, void *memory, size_t size)
 {
     struct recovery *recovery = context;
     struct blackbox *box = memory;
-    struct hang hang;
-    enum mire_err err;
+    bool all = true;
 
     if (mire__blackbox_check(box, size) != MIRE_OK) {
         mire__store_count_drop(recovery->store, MIRE_DROP_BROKEN);
         return true;
     }
-    mire__blackbox_hang(&hang, box);
-    if (hang.state == MIRE_HANG_OPEN && left_silently(recovery, box))
-        atomic_store(&box->left_ns, hang.last_seen_ns);
-    if (!mire__report_wanted(box))
-        return true;
-    err = mire__report_seal(recovery->store, box, recovery->now_ms);
-    recovery->sealed += err == MIRE_OK;
-    return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
+    for (uint32_t lane = 0; lane < MIRE_LANES; lane++)
+        all &= take_lane(recovery, box, lane);
+    return all;
 }
 
 size_t mire__report_recover(struct store *store, uint64_t now_ms, const struct report_ended *ended)

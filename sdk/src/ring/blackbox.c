@@ -6,7 +6,6 @@ void mire__blackbox_init(struct blackbox *box, const struct blackbox_facts *fact
     box->version = MIRE_BLACKBOX_VERSION;
     box->size_bytes = sizeof(*box);
     box->facts = *facts;
-    mire__ring_reset(&box->ring, facts->start_mono_ns);
     atomic_thread_fence(memory_order_release);
     *(volatile uint64_t *)&box->magic = MIRE_BLACKBOX_MAGIC;
 }
@@ -20,12 +19,14 @@ enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes
     return MIRE_OK;
 }
 
-void mire__blackbox_hang(struct hang *out, const struct blackbox *box)
+void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t lane)
 {
+    const struct lane *from = &box->lanes[lane];
     uint64_t left_ns = atomic_load_explicit(&box->left_ns, memory_order_acquire);
 
-    *out = box->hangs[atomic_load_explicit(&box->hang_active, memory_order_acquire) & 1];
+    *out = from->hangs[atomic_load_explicit(&from->hang_active, memory_order_acquire) & 1];
     out->thread_name[sizeof(out->thread_name) - 1] = '\0';
+    out->name[sizeof(out->name) - 1] = '\0';
     if (out->state == MIRE_HANG_OPEN && left_ns != 0) {
         out->state = MIRE_HANG_ENDED;
         out->exited = 1;
@@ -33,25 +34,47 @@ void mire__blackbox_hang(struct hang *out, const struct blackbox *box)
     }
 }
 
-void mire__blackbox_set_hang(struct blackbox *box, const struct hang *hang)
+void mire__blackbox_set_hang(struct blackbox *box, uint32_t lane, const struct hang *hang)
 {
-    uint32_t other = (atomic_load_explicit(&box->hang_active, memory_order_relaxed) & 1) ^ 1;
+    struct lane *to = &box->lanes[lane];
+    uint32_t spare = (atomic_load_explicit(&to->hang_active, memory_order_relaxed) & 1) ^ 1;
 
-    box->hangs[other] = *hang;
-    atomic_store_explicit(&box->hang_active, other, memory_order_release);
+    to->hangs[spare] = *hang;
+    atomic_store_explicit(&to->hang_active, spare, memory_order_release);
 }
 
-bool mire__hang_counts(const struct hang *hang, uint32_t threshold_ms)
+bool mire__blackbox_any_hang(const struct blackbox *box)
 {
-    uint64_t until_ns = hang->state == MIRE_HANG_ENDED ? hang->end_ns : hang->last_seen_ns;
+    for (uint32_t i = 0; i < MIRE_LANES; i++) {
+        const struct lane *lane = &box->lanes[i];
 
-    if (hang->state != MIRE_HANG_OPEN && hang->state != MIRE_HANG_ENDED)
-        return false;
-    if (hang->exited && hang->launch && hang->gate == MIRE_GATE_NONE)
-        return false;
-    if (until_ns < hang->begin_ns || until_ns - hang->begin_ns < hang->late_ns)
-        return false;
-    return until_ns - hang->begin_ns - hang->late_ns >= threshold_ms * MIRE_NS_PER_MS;
+        if (lane->hangs[atomic_load_explicit(&lane->hang_active, memory_order_acquire) & 1].state != MIRE_HANG_NONE)
+            return true;
+    }
+    return false;
+}
+
+uint32_t mire__blackbox_other_count(const struct blackbox *box, uint32_t lane)
+{
+    const struct lane *from = &box->lanes[lane];
+    uint32_t count = atomic_load_explicit(&from->other_count, memory_order_acquire);
+
+    for (uint32_t i = 0; i < count && i < MIRE_OTHERS_MAX; i++) {
+        if (from->others[i].sample.depth > MIRE_DEPTH_MAX)
+            return i;
+    }
+    return count <= MIRE_OTHERS_MAX ? count : 0;
+}
+
+void mire__blackbox_count_micro(struct blackbox *box, uint64_t duration_ns)
+{
+    uint32_t bucket = 0;
+
+    if (duration_ns < MIRE_MICRO_NS)
+        return;
+    for (uint64_t end_ns = 2 * MIRE_MICRO_NS; duration_ns >= end_ns && bucket + 1 < MIRE_MICRO_BUCKETS; end_ns *= 2)
+        bucket++;
+    atomic_fetch_add_explicit(&box->micro.count[bucket], 1, memory_order_relaxed);
 }
 
 void mire__blackbox_clear_images(struct blackbox *box)

@@ -1,7 +1,11 @@
 /*
  * blackbox.h - everything about a watched process that must survive it: one mapped file, written with plain stores.
  *
- *     [ magic, version, size | facts | hang, two copies | left | images | image paths | ring ]
+ *     [ magic, version, size | facts | left | micro-hangs | images | image paths | lanes: 0 1 2 ... process ]
+ *     lane: [ hang, two copies | other threads | ring ]
+ *
+ * A lane is what can hang by itself: each watched thread has one, the first one is the main thread's. The last one is
+ * the process's, for what concerns all of it.
  *
  * Who writes what: the facts are written by core before the watch starts and never again; all the rest but `left_ns`
  * belongs to the check thread. A record that could be half written exists twice, or is published by a counter stored
@@ -12,16 +16,15 @@
 #ifndef MIRE_RING_BLACKBOX_H
 #define MIRE_RING_BLACKBOX_H
 
+#include "ring/hang.h"
 #include "ring/ring.h"
 
 #define MIRE_BLACKBOX_MAGIC   0x3178626572696dull /* "mirebx1" */
-#define MIRE_BLACKBOX_VERSION 1u
+#define MIRE_BLACKBOX_VERSION 2u                  /* others are refused; magic, version and size stay where they are */
 
 /* What core knows at start. Texts end with a zero byte. */
 struct blackbox_facts {
     uint32_t pid;
-    uint32_t threshold_ms;
-    uint32_t period_ms;
     uint32_t cpu_count;
     uint64_t memory_bytes;
     uint64_t start_ticks;   /* field 22 of /proc/PID/stat: with pid and boot_id it names the process for good */
@@ -43,60 +46,6 @@ struct blackbox_facts {
     char exe_path[MIRE_PATH_BYTES];
 };
 
-/*
- * Life of a hang:
- *
- *     NONE --busy for half the threshold--> OPEN --the turn ends--> ENDED --report sealed--> NONE
- *                                            '-- ended before the threshold, or a launch without a loop --> NONE
- */
-enum mire__hang_state { MIRE_HANG_NONE = 0, MIRE_HANG_OPEN = 1, MIRE_HANG_ENDED = 2 };
-
-enum mire__gate_kind { MIRE_GATE_NONE = 0, MIRE_GATE_POLL = 1, MIRE_GATE_MARK = 2, MIRE_GATE_PING = 3 };
-
-/* One thread's counters, differences over the hang. */
-struct thread_use {
-    uint64_t cpu_ns;
-    uint64_t voluntary_switches;
-    uint64_t involuntary_switches;
-    uint64_t major_faults;
-    uint64_t read_bytes;
-    uint64_t write_bytes;
-};
-
-struct process_use {
-    uint64_t cpu_user_ms; /* since the process started */
-    uint64_t cpu_system_ms;
-    uint64_t rss_bytes;
-    uint32_t thread_count;
-    uint32_t unused;
-};
-
-struct capture_cost {
-    uint64_t samples;
-    uint64_t stopped_max_ns; /* longest time the thread was interrupted */
-    uint64_t stopped_sum_ns;
-    uint64_t unwind_sum_ns;
-    uint64_t watch_cpu_ns; /* of the check thread, since start */
-};
-
-struct hang {
-    uint32_t state; /* enum mire__hang_state */
-    uint32_t gate;  /* enum mire__gate_kind */
-    uint8_t launch; /* 1: the loop had not waited once when it began */
-    uint8_t exited; /* 1: ended because the process did (mire_stop, exit, _exit, exec) */
-    uint8_t id[16]; /* UUIDv7, made when it began: the report's id, however often it is built */
-    char thread_name[18];
-    uint32_t tid;
-    uint32_t period_ms;    /* between samples now; doubles when the ring thins */
-    uint64_t begin_ns;     /* CLOCK_MONOTONIC */
-    uint64_t last_seen_ns; /* the last instant at which it was known to be going on */
-    uint64_t end_ns;       /* when ENDED */
-    uint64_t late_ns;      /* by how much the check thread was late: a stopped or starved process, not a hang */
-    struct thread_use use;
-    struct process_use process;
-    struct capture_cost cost;
-};
-
 /* A loaded module. */
 struct image {
     uint64_t start, end; /* addresses it spans, end excluded */
@@ -106,6 +55,37 @@ struct image {
     uint8_t id[MIRE_BUILD_ID_MAX];
 };
 
+/* Why another thread is taken along. */
+enum mire__role {
+    MIRE_ROLE_OWNER = 1, /* holds the lock that the lane's thread waits for */
+    MIRE_ROLE_BUSY = 2   /* uses much CPU */
+};
+
+struct other {
+    uint32_t tid;
+    uint32_t role; /* enum mire__role */
+    char name[18];
+    uint64_t cpu_ns; /* while the hang lasted */
+    struct sample sample;
+};
+
+struct lane {
+    _Atomic uint32_t hang_active; /* which of the two holds */
+    _Atomic uint32_t other_count; /* emptied when a hang begins, stored after what it counts */
+    struct hang hangs[2];
+    struct other others[MIRE_OTHERS_MAX];
+    struct ring ring; /* a sample's tid tells whose it is: 0 the lane's own thread's */
+};
+
+/*
+ * Turns of MIRE_MICRO_NS and more, hangs included, by their length: the first bucket begins at MIRE_MICRO_NS, each is
+ * twice as long as the one before, the last has no end. Counts since start; `told` are those a report has told.
+ */
+struct micro {
+    _Atomic uint64_t count[MIRE_MICRO_BUCKETS];
+    _Atomic uint64_t told[MIRE_MICRO_BUCKETS];
+};
+
 struct blackbox {
     uint64_t magic; /* stored last by mire__blackbox_init */
     uint32_t version;
@@ -113,17 +93,15 @@ struct blackbox {
     uint64_t size_bytes;
     struct blackbox_facts facts;
 
-    _Atomic uint32_t hang_active; /* which of the two holds */
-    uint32_t unused_too;
-    struct hang hangs[2];
     _Atomic uint64_t left_ns; /* when the program began to end itself without exit(), 0 if it did not; by any thread */
+    struct micro micro;
 
-    _Atomic uint32_t image_count; /* emptied when a hang begins, then only appended to */
+    _Atomic uint32_t image_count; /* emptied when a hang begins while no other is open; else only appended to */
     uint32_t paths_used_bytes;
     struct image images[MIRE_IMAGES_MAX];
     char paths[MIRE_IMAGE_PATHS_BYTES];
 
-    struct ring ring;
+    struct lane lanes[MIRE_LANES];
 };
 
 /*
@@ -141,19 +119,23 @@ void mire__blackbox_init(struct blackbox *box, const struct blackbox_facts *fact
 enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes);
 
 /*
- * Copy the hang; its state may be NONE. One that was open when the program ended itself has ended with it.
+ * Copy a lane's hang; its state may be NONE. One that was open when the program ended itself has ended with it.
+ *   lane  0..MIRE_LANES-1, here and below
  * Thread: any reader.
  */
-void mire__blackbox_hang(struct hang *out, const struct blackbox *box);
+void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t lane);
 
-/* Replace the hang, all of it at one instant. Thread: writer. */
-void mire__blackbox_set_hang(struct blackbox *box, const struct hang *hang);
+/* Replace a lane's hang, all of it at one instant. Thread: writer. */
+void mire__blackbox_set_hang(struct blackbox *box, uint32_t lane, const struct hang *hang);
 
-/*
- * Was it a hang, by the threshold in the facts? Time in which the check thread was late does not count; neither does a
- * launch without a loop that ended with the process's own exit.
- */
-bool mire__hang_counts(const struct hang *hang, uint32_t threshold_ms);
+/* Is any lane's record not NONE? */
+bool mire__blackbox_any_hang(const struct blackbox *box);
+
+/* Other threads taken along, 0..MIRE_OTHERS_MAX; each sample's depth is at most MIRE_DEPTH_MAX. Thread: any reader. */
+uint32_t mire__blackbox_other_count(const struct blackbox *box, uint32_t lane);
+
+/* Count a turn; one shorter than MIRE_MICRO_NS is none. Thread: writer. */
+void mire__blackbox_count_micro(struct blackbox *box, uint64_t duration_ns);
 
 /* Forget all images. Thread: writer, while no hang is open. */
 void mire__blackbox_clear_images(struct blackbox *box);

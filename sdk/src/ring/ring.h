@@ -36,11 +36,13 @@ enum mire__sample_flag {
 
 /* One stack, innermost frame first. */
 struct sample {
-    uint64_t t_ns;               /* CLOCK_MONOTONIC when it was taken */
-    uint32_t depth;              /* frames, 0..MIRE_DEPTH_MAX; 0 where nothing could be read */
-    uint8_t state;               /* scheduler's letter: 'R', 'S', 'D', ..., '?' if unknown */
-    uint8_t flags;               /* enum mire__sample_flag */
-    int16_t syscall;             /* number of the system call it was blocked in, -1 if none or unknown */
+    uint64_t t_ns;   /* CLOCK_MONOTONIC when it was taken */
+    uint32_t depth;  /* frames, 0..MIRE_DEPTH_MAX; 0 where nothing could be read */
+    uint8_t state;   /* scheduler's letter: 'R', 'S', 'D', ..., '?' if unknown */
+    uint8_t flags;   /* enum mire__sample_flag */
+    int16_t syscall; /* number of the system call it was blocked in, -1 if none or unknown */
+    uint32_t tid;    /* 0: the lane's own thread */
+    uint32_t unused;
     uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already */
     uint32_t
         into[MIRE_DEPTH_MAX]; /* bytes from the beginning of the pc's function to it; 0 also where that is unknown */

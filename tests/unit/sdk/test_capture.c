@@ -405,15 +405,15 @@ static _Atomic uint32_t hang_count;
 static struct hang last;
 static uint64_t last_weight_ns;
 
-static void note_hang(void *context, struct blackbox *from)
+static void note_hang(void *context, struct blackbox *from, uint32_t lane)
 {
     (void)context;
-    mire__blackbox_hang(&last, from);
+    mire__blackbox_hang(&last, from, lane);
     last_weight_ns = 0;
-    for (uint32_t i = 0; i < mire__ring_count(&from->ring); i++) {
+    for (uint32_t i = 0; i < mire__ring_count(&from->lanes[lane].ring); i++) {
         uint64_t weight_ns;
 
-        mire__ring_at(&weight_ns, &from->ring, i);
+        mire__ring_at(&weight_ns, &from->lanes[lane].ring, i);
         last_weight_ns += weight_ns;
     }
     atomic_fetch_add(&hang_count, 1);
@@ -421,13 +421,19 @@ static void note_hang(void *context, struct blackbox *from)
 
 static void (*on_turning)(void *context);
 
+static struct capture_settings quick(uint32_t threshold_ms)
+{
+    struct capture_settings settings = MIRE_SETTINGS_INIT;
+
+    settings.foreground_ms = settings.background_ms = settings.launch_ms = settings.unanswered_ms = threshold_ms;
+    settings.period_ms = 10;
+    return settings;
+}
+
 static bool start_watch(uint32_t threshold_ms)
 {
-    struct blackbox_facts facts = {.pid = mire__pid(), .threshold_ms = threshold_ms};
-    struct watch_options options = {.threshold_ns = threshold_ms * MIRE_NS_PER_MS,
-                                    .period_ns = 10 * MIRE_NS_PER_MS,
-                                    .on_hang = note_hang,
-                                    .on_turning = on_turning};
+    struct blackbox_facts facts = {.pid = mire__pid()};
+    struct watch_options options = {.settings = quick(threshold_ms), .on_hang = note_hang, .on_turning = on_turning};
 
     mire__hooks_bind(RTLD_DEFAULT);
     box = mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -566,9 +572,8 @@ static bool scene_an_open_hang_stands_in_the_box(void)
     box = mmap(NULL, sizeof(*box), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     child = fork();
     if (child == 0) {
-        struct blackbox_facts facts = {.pid = mire__pid(), .threshold_ms = 100};
-        struct watch_options options = {
-            .threshold_ns = 100 * MIRE_NS_PER_MS, .period_ns = 10 * MIRE_NS_PER_MS, .box = box, .on_hang = note_hang};
+        struct blackbox_facts facts = {.pid = mire__pid()};
+        struct watch_options options = {.settings = quick(100), .box = box, .on_hang = note_hang};
 
         mire__hooks_bind(RTLD_DEFAULT);
         mire__blackbox_init(box, &facts);
@@ -579,8 +584,8 @@ static bool scene_an_open_hang_stands_in_the_box(void)
     }
     waitpid(child, NULL, 0);
     ok &= mire__blackbox_check(box, sizeof(*box)) == MIRE_OK;
-    mire__blackbox_hang(&hang, box);
-    ok &= hang.state == MIRE_HANG_OPEN && mire__hang_counts(&hang, 100) && mire__ring_count(&box->ring) >= 2;
+    mire__blackbox_hang(&hang, box, 0);
+    ok &= hang.state == MIRE_HANG_OPEN && mire__hang_counts(&hang) && mire__ring_count(&box->lanes[0].ring) >= 2;
     ok &= mire__blackbox_image_count(box) > 2;
     return ok;
 }

@@ -20,7 +20,7 @@ static char *json(const struct blackbox *box, const uint64_t *drops)
     char *text;
     size_t size;
 
-    assert_int_equal(mire__report_json(&text, &size, id, box, drops), MIRE_OK);
+    assert_int_equal(mire__report_json(&text, &size, id, box, 0, drops), MIRE_OK);
     text = realloc(text, size + 1);
     assert_non_null(text);
     text[size] = '\0';
@@ -91,7 +91,7 @@ static void hot_is_the_longest_row_and_of_equals_the_last(void **state)
     struct hot hot;
 
     (void)state;
-    mire__hot_find(&hot, &box->ring);
+    mire__hot_find(&hot, &box->lanes[0].ring);
     assert_int_equal(hot.run, 0);
     box_sample(box, S(1), 1, a);
     box_sample(box, S(2), 1, a);
@@ -100,7 +100,7 @@ static void hot_is_the_longest_row_and_of_equals_the_last(void **state)
     box_sample(box, S(5), 1, b);
     box_sample(box, S(6), 1, b);
     box_sample(box, S(7), 1, a);
-    mire__hot_find(&hot, &box->ring);
+    mire__hot_find(&hot, &box->lanes[0].ring);
     assert_int_equal(hot.run, 2);
     assert_int_equal(hot.sample, 5);
     assert_int_equal(hot.depth, 2);
@@ -120,11 +120,12 @@ static void hot_takes_addresses_of_one_function_as_one(void **state)
     box_sample(box, S(2), 1, b);
     box_sample(box, S(3), 1, c);
     for (int i = 0; i < 3; i++) {
-        struct sample *sample = &box->ring.slots[box->ring.views[box->ring.active].entries[i].slot];
+        struct sample *sample =
+            &box->lanes[0].ring.slots[box->lanes[0].ring.views[box->lanes[0].ring.active].entries[i].slot];
         for (uint32_t j = 0; j < sample->depth; j++)
             sample->into[j] = (uint32_t)(sample->pc[j] & 0xfff);
     }
-    mire__hot_find(&hot, &box->ring);
+    mire__hot_find(&hot, &box->lanes[0].ring);
     assert_int_equal(hot.run, 2);
     assert_int_equal(hot.sample, 1);
     assert_int_equal(hot.repeat[0], 2);
@@ -202,14 +203,14 @@ static void report_of_a_hang_the_process_was_killed_in_is_open(void **state)
     assert_says(box, "\"open\":false");
     assert_says(box, "\"duration_ms\":3000");
     assert_says(box, "\"begin_wall_ms\":1763685100000");
-    mire__blackbox_hang(&hang, box);
+    mire__blackbox_hang(&hang, box, 0);
     hang.exited = 1;
-    mire__blackbox_set_hang(box, &hang);
+    mire__blackbox_set_hang(box, 0, &hang);
     assert_says(box, "\"open\":false"); /* it ended itself */
     hang.exited = 0;
     hang.state = MIRE_HANG_OPEN;
     hang.last_seen_ns = hang.begin_ns + 2500 * MIRE_NS_PER_MS;
-    mire__blackbox_set_hang(box, &hang);
+    mire__blackbox_set_hang(box, 0, &hang);
     assert_says(box, "\"duration_ms\":2500");
     assert_says(box, "\"open\":true");
     free(box);
@@ -233,14 +234,14 @@ static void report_is_wanted_only_beyond_the_threshold(void **state)
     struct hang hang;
 
     (void)state;
-    assert_true(mire__report_wanted(box));
-    mire__blackbox_hang(&hang, box);
+    assert_true(mire__report_wanted(box, 0));
+    mire__blackbox_hang(&hang, box, 0);
     hang.end_ns = hang.begin_ns + 1999 * MIRE_NS_PER_MS;
-    mire__blackbox_set_hang(box, &hang);
-    assert_false(mire__report_wanted(box));
+    mire__blackbox_set_hang(box, 0, &hang);
+    assert_false(mire__report_wanted(box, 0));
     hang.state = MIRE_HANG_NONE;
-    mire__blackbox_set_hang(box, &hang);
-    assert_false(mire__report_wanted(box));
+    mire__blackbox_set_hang(box, 0, &hang);
+    assert_false(mire__report_wanted(box, 0));
     free(box);
 }
 
@@ -251,14 +252,14 @@ static void report_refuses_a_box_without_hang_or_id(void **state)
     struct hang hang;
 
     (void)state;
-    mire__blackbox_hang(&hang, box);
+    mire__blackbox_hang(&hang, box, 0);
     hang.id[6] = 0x4e;
-    mire__blackbox_set_hang(box, &hang);
-    assert_int_equal(mire__report_build(&report, box, NULL), MIRE_E_FORMAT);
+    mire__blackbox_set_hang(box, 0, &hang);
+    assert_int_equal(mire__report_build(&report, box, 0, NULL), MIRE_E_FORMAT);
     assert_null(report.body);
     hang.state = MIRE_HANG_NONE;
-    mire__blackbox_set_hang(box, &hang);
-    assert_int_equal(mire__report_build(&report, box, NULL), MIRE_E_STATE);
+    mire__blackbox_set_hang(box, 0, &hang);
+    assert_int_equal(mire__report_build(&report, box, 0, NULL), MIRE_E_STATE);
     assert_int_equal(report.size, 0);
     free(box);
 }
@@ -274,8 +275,8 @@ static void report_is_packed_and_its_id_stays(void **state)
     (void)state;
     box_sample(box, S(1), MIRE_NS_PER_S, a);
     text = json(box, NULL);
-    assert_int_equal(mire__report_build(&one, box, NULL), MIRE_OK);
-    assert_int_equal(mire__report_build(&two, box, NULL), MIRE_OK);
+    assert_int_equal(mire__report_build(&one, box, 0, NULL), MIRE_OK);
+    assert_int_equal(mire__report_build(&two, box, 0, NULL), MIRE_OK);
     assert_string_equal(one.id, "019aa1b2-c3d4-7e5f-8a6b-010203040506");
     assert_string_equal(one.id, two.id);
     size = (size_t)ZSTD_getFrameContentSize(one.body, one.size);
@@ -304,11 +305,18 @@ static void report_of_a_full_ring_stays_small(void **state)
             pc[j] = BOX_EXE_LOAD + (j < 10 ? (uint64_t)(rand() % (10 * (10 - j))) * 160 : (uint64_t)j * 4096);
         box_sample(box, S(i), 50 * MIRE_NS_PER_MS, pc);
     }
-    assert_int_equal(mire__report_build(&report, box, NULL), MIRE_OK);
+    assert_int_equal(mire__report_build(&report, box, 0, NULL), MIRE_OK);
     print_message("%zu bytes\n", report.size);
     assert_in_range(report.size, 1, 8192);
     mire__report_fini(&report);
     free(box);
+}
+
+static void damage(struct blackbox *box, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i += 7)
+        if (rand() % 4 == 0)
+            ((uint8_t *)box)[i] = (uint8_t)rand();
 }
 
 /* Whatever a damaged file says, building it must neither crash nor hang. */
@@ -328,12 +336,13 @@ static void report_survives_any_damage(void **state)
             box_sample(box, S(i), MIRE_NS_PER_MS, a);
         for (int i = 0; i < 2000; i++)
             ((uint8_t *)box)[24 + (size_t)rand() % (sizeof(*box) - 24)] = (uint8_t)rand();
-        for (size_t i = offsetof(struct blackbox, hang_active); i < offsetof(struct blackbox, images) + 512; i += 7)
-            if (rand() % 4 == 0)
-                ((uint8_t *)box)[i] = (uint8_t)rand();
+        damage(box, offsetof(struct blackbox, left_ns), offsetof(struct blackbox, images) + 512);
+        damage(box, offsetof(struct blackbox, lanes), offsetof(struct blackbox, lanes) + offsetof(struct lane, others));
+        damage(box, offsetof(struct blackbox, lanes) + offsetof(struct lane, ring),
+               offsetof(struct blackbox, lanes) + offsetof(struct lane, ring) + 512);
         if (mire__blackbox_check(box, sizeof(*box)) == MIRE_OK) {
-            mire__report_wanted(box);
-            if (mire__report_build(&report, box, NULL) == MIRE_OK)
+            mire__report_wanted(box, 0);
+            if (mire__report_build(&report, box, 0, NULL) == MIRE_OK)
                 mire__report_fini(&report);
         }
         free(box);

@@ -27,17 +27,17 @@ static void ring_keeps_what_fits(void **state)
     (void)state;
     uint64_t weight = 0;
 
-    mire__ring_reset(&box.ring, 7);
-    assert_int_equal(mire__ring_count(&box.ring), 0);
-    assert_null(mire__ring_at(&weight, &box.ring, 0));
+    mire__ring_reset(&box.lanes[0].ring, 7);
+    assert_int_equal(mire__ring_count(&box.lanes[0].ring), 0);
+    assert_null(mire__ring_at(&weight, &box.lanes[0].ring, 0));
     for (uint64_t i = 0; i < MIRE_RING_SAMPLES; i++)
-        push(&box.ring, i, i + 1);
-    assert_int_equal(mire__ring_count(&box.ring), MIRE_RING_SAMPLES);
+        push(&box.lanes[0].ring, i, i + 1);
+    assert_int_equal(mire__ring_count(&box.lanes[0].ring), MIRE_RING_SAMPLES);
     for (uint32_t i = 0; i < MIRE_RING_SAMPLES; i++) {
-        assert_int_equal(mire__ring_at(&weight, &box.ring, i)->t_ns, i);
+        assert_int_equal(mire__ring_at(&weight, &box.lanes[0].ring, i)->t_ns, i);
         assert_int_equal(weight, i + 1);
     }
-    assert_null(mire__ring_at(NULL, &box.ring, MIRE_RING_SAMPLES));
+    assert_null(mire__ring_at(NULL, &box.lanes[0].ring, MIRE_RING_SAMPLES));
 }
 
 struct twin_sample {
@@ -80,15 +80,15 @@ static void ring_thins_like_its_naive_twin(void **state)
         uint32_t count = (uint32_t)random() % MIRE_COUNT(all);
         uint64_t t_ns = 1;
 
-        mire__ring_reset(&box.ring, (uint64_t)random());
+        mire__ring_reset(&box.lanes[0].ring, (uint64_t)random());
         for (uint32_t i = 0; i < count; i++) {
             all[i].t_ns = t_ns += (uint64_t)random() % 1000 + 1;
             all[i].weight_ns = (uint64_t)random() % 1000 + 1;
-            push(&box.ring, all[i].t_ns, all[i].weight_ns);
+            push(&box.lanes[0].ring, all[i].t_ns, all[i].weight_ns);
             if (random() % 64 == 0)
-                assert_covers(&box.ring, all, i + 1);
+                assert_covers(&box.lanes[0].ring, all, i + 1);
         }
-        assert_covers(&box.ring, all, count);
+        assert_covers(&box.lanes[0].ring, all, count);
     }
 }
 
@@ -98,11 +98,11 @@ static void thinning_favours_no_neighbour(void **state)
     uint32_t odd = 0, total = 0;
 
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        mire__ring_reset(&box.ring, seed * 0x9e3779b97f4a7c15ull);
+        mire__ring_reset(&box.lanes[0].ring, seed * 0x9e3779b97f4a7c15ull);
         for (uint64_t i = 0; i <= MIRE_RING_SAMPLES; i++)
-            push(&box.ring, i, 1);
+            push(&box.lanes[0].ring, i, 1);
         for (uint32_t i = 0; i < MIRE_RING_SAMPLES / 2; i++, total++)
-            odd += mire__ring_at(NULL, &box.ring, i)->t_ns & 1;
+            odd += mire__ring_at(NULL, &box.lanes[0].ring, i)->t_ns & 1;
     }
     assert_in_range(odd, total * 45 / 100, total * 55 / 100);
 }
@@ -110,15 +110,15 @@ static void thinning_favours_no_neighbour(void **state)
 static void a_damaged_ring_gives_nothing(void **state)
 {
     (void)state;
-    mire__ring_reset(&box.ring, 1);
-    push(&box.ring, 5, 5);
-    box.ring.views[0].entries[0].slot = MIRE_RING_SAMPLES;
-    assert_null(mire__ring_at(NULL, &box.ring, 0));
-    box.ring.views[0].entries[0].slot = 0;
-    box.ring.slots[0].depth = MIRE_DEPTH_MAX + 1;
-    assert_null(mire__ring_at(NULL, &box.ring, 0));
-    atomic_store(&box.ring.views[0].count, MIRE_RING_SAMPLES + 1);
-    assert_int_equal(mire__ring_count(&box.ring), 0);
+    mire__ring_reset(&box.lanes[0].ring, 1);
+    push(&box.lanes[0].ring, 5, 5);
+    box.lanes[0].ring.views[0].entries[0].slot = MIRE_RING_SAMPLES;
+    assert_null(mire__ring_at(NULL, &box.lanes[0].ring, 0));
+    box.lanes[0].ring.views[0].entries[0].slot = 0;
+    box.lanes[0].ring.slots[0].depth = MIRE_DEPTH_MAX + 1;
+    assert_null(mire__ring_at(NULL, &box.lanes[0].ring, 0));
+    atomic_store(&box.lanes[0].ring.views[0].count, MIRE_RING_SAMPLES + 1);
+    assert_int_equal(mire__ring_count(&box.lanes[0].ring), 0);
 }
 
 static void blackbox_is_known_by_its_header(void **state)
@@ -131,7 +131,7 @@ static void blackbox_is_known_by_its_header(void **state)
     mire__blackbox_init(&box, &facts);
     assert_int_equal(mire__blackbox_check(&box, sizeof(box)), MIRE_OK);
     assert_int_equal(mire__blackbox_check(&box, sizeof(box) - 1), MIRE_E_FORMAT);
-    box.version++;
+    box.version = 1; /* an older one */
     assert_int_equal(mire__blackbox_check(&box, sizeof(box)), MIRE_E_FORMAT);
 }
 
@@ -159,21 +159,82 @@ static void blackbox_finds_the_latest_image(void **state)
 static void a_hang_counts_without_the_time_it_was_stopped(void **state)
 {
     (void)state;
-    struct hang hang = {.state = MIRE_HANG_OPEN, .begin_ns = 10, .last_seen_ns = 10 + 2000 * MIRE_NS_PER_MS};
+    struct hang hang = {
+        .state = MIRE_HANG_OPEN, .begin_ns = 10, .last_seen_ns = 10 + 2000 * MIRE_NS_PER_MS, .threshold_ms = 2000};
 
-    assert_true(mire__hang_counts(&hang, 2000));
-    assert_false(mire__hang_counts(&hang, 2001));
+    assert_true(mire__hang_counts(&hang));
+    hang.threshold_ms = 2001;
+    assert_false(mire__hang_counts(&hang));
+    hang.threshold_ms = 2000;
     hang.late_ns = 1;
-    assert_false(mire__hang_counts(&hang, 2000));
+    assert_false(mire__hang_counts(&hang));
     hang.state = MIRE_HANG_ENDED;
     hang.end_ns = hang.last_seen_ns + 1;
-    assert_true(mire__hang_counts(&hang, 2000));
+    assert_true(mire__hang_counts(&hang));
     hang.launch = hang.exited = 1;
-    assert_false(mire__hang_counts(&hang, 2000));
+    assert_false(mire__hang_counts(&hang));
     hang.gate = MIRE_GATE_POLL;
-    assert_true(mire__hang_counts(&hang, 2000));
+    assert_true(mire__hang_counts(&hang));
     hang.state = MIRE_HANG_NONE;
-    assert_false(mire__hang_counts(&hang, 2000));
+    assert_false(mire__hang_counts(&hang));
+}
+
+static void the_guess_follows_from_the_facts(void **state)
+{
+    (void)state;
+    struct hang hang = {.state = MIRE_HANG_ENDED, .foreground = MIRE_GROUND_UNKNOWN};
+
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_FOREGROUND_BLOCK);
+    hang.foreground = MIRE_GROUND_BACK;
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BACKGROUND_BLOCK);
+    hang.launch = 1;
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_LAUNCH_BLOCK);
+    hang.process.thread_count = 65;
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BLOCKED_MANY_THREADS);
+    hang.state = MIRE_HANG_OPEN;
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BLOCKED_MANY_THREADS); /* nobody misses it in the background */
+    hang.foreground = MIRE_GROUND_FORE;
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_BLOCKED_AND_KILLED);
+    hang.trigger = MIRE_TRIGGER_CPU;
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_CPU_HIGH);
+    hang.trigger = MIRE_TRIGGER_TEST;
+    assert_int_equal(mire__hang_guess(&hang), MIRE_GUESS_TEST);
+}
+
+static void turns_are_counted_by_their_length(void **state)
+{
+    (void)state;
+    static struct blackbox own;
+
+    mire__blackbox_count_micro(&own, MIRE_MICRO_NS - 1);
+    mire__blackbox_count_micro(&own, MIRE_MICRO_NS);
+    mire__blackbox_count_micro(&own, 2 * MIRE_MICRO_NS - 1);
+    mire__blackbox_count_micro(&own, 2 * MIRE_MICRO_NS);
+    mire__blackbox_count_micro(&own, 3600 * MIRE_NS_PER_S);
+    assert_int_equal(own.micro.count[0], 2);
+    assert_int_equal(own.micro.count[1], 1);
+    assert_int_equal(own.micro.count[MIRE_MICRO_BUCKETS - 1], 1);
+}
+
+static void lanes_are_apart(void **state)
+{
+    (void)state;
+    static struct blackbox own;
+    struct hang hang = {.state = MIRE_HANG_OPEN, .tid = 7};
+
+    assert_false(mire__blackbox_any_hang(&own));
+    mire__blackbox_set_hang(&own, MIRE_LANE_PROCESS, &hang);
+    assert_true(mire__blackbox_any_hang(&own));
+    mire__blackbox_hang(&hang, &own, 0);
+    assert_int_equal(hang.state, MIRE_HANG_NONE);
+    mire__blackbox_hang(&hang, &own, MIRE_LANE_PROCESS);
+    assert_int_equal(hang.tid, 7);
+    atomic_store(&own.lanes[1].other_count, 3);
+    own.lanes[1].others[2].sample.depth = MIRE_DEPTH_MAX + 1;
+    assert_int_equal(mire__blackbox_other_count(&own, 1), 2);
+    atomic_store(&own.lanes[1].other_count, MIRE_OTHERS_MAX + 1);
+    own.lanes[1].others[2].sample.depth = 0;
+    assert_int_equal(mire__blackbox_other_count(&own, 1), 0);
 }
 
 static void a_hang_ends_with_the_program_that_ends_itself(void **state)
@@ -183,15 +244,15 @@ static void a_hang_ends_with_the_program_that_ends_itself(void **state)
     struct hang hang = {.state = MIRE_HANG_OPEN, .begin_ns = 1000, .last_seen_ns = 2000};
 
     assert_non_null(own);
-    mire__blackbox_set_hang(own, &hang);
+    mire__blackbox_set_hang(own, 0, &hang);
     atomic_store(&own->left_ns, 2500);
-    mire__blackbox_hang(&hang, own);
+    mire__blackbox_hang(&hang, own, 0);
     assert_int_equal(hang.state, MIRE_HANG_ENDED);
     assert_int_equal(hang.exited, 1);
     assert_int_equal(hang.end_ns, 2500);
     hang = (struct hang){.state = MIRE_HANG_NONE};
-    mire__blackbox_set_hang(own, &hang);
-    mire__blackbox_hang(&hang, own);
+    mire__blackbox_set_hang(own, 0, &hang);
+    mire__blackbox_hang(&hang, own, 0);
     assert_int_equal(hang.state, MIRE_HANG_NONE);
     free(own);
 }
@@ -206,6 +267,9 @@ int main(void)
         cmocka_unit_test(blackbox_is_known_by_its_header),
         cmocka_unit_test(blackbox_finds_the_latest_image),
         cmocka_unit_test(a_hang_counts_without_the_time_it_was_stopped),
+        cmocka_unit_test(the_guess_follows_from_the_facts),
+        cmocka_unit_test(turns_are_counted_by_their_length),
+        cmocka_unit_test(lanes_are_apart),
         cmocka_unit_test(a_hang_ends_with_the_program_that_ends_itself),
     };
 
