@@ -2,7 +2,8 @@
 #
 #   mire_script_test(integration kill SCRIPT kill.sh [ARGS ...] [TIMEOUT 60] [SERIAL])
 #       One script; becomes ctest "integration/kill" with label "integration". It finds the tree in $MIRE_SOURCE_DIR and
-#       what was built in $MIRE_BINARY_DIR. SERIAL: it measures time, so nothing runs beside it.
+#       what was built in $MIRE_BINARY_DIR, with which sanitizer in $MIRE_SANITIZE. SERIAL: it measures
+#       time, so nothing runs beside it.
 #   mire_fuzz(json SOURCES fuzz_json.c CORPUS dir... DEPS server_json)
 #       One parser under fuzz (LLVMFuzzerTestOneInput). In preset fuzz: libFuzzer, run by target fuzz-json for $SECS seconds.
 #       In every other preset: a program that replays its corpus, as ctest "fuzz/json".
@@ -16,7 +17,7 @@ function(mire_script_test label name)
   endif()
   add_test(NAME ${label}/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS})
   set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${T_TIMEOUT}
-    ENVIRONMENT "MIRE_SOURCE_DIR=${CMAKE_SOURCE_DIR};MIRE_BINARY_DIR=${CMAKE_BINARY_DIR}")
+    ENVIRONMENT "MIRE_SOURCE_DIR=${CMAKE_SOURCE_DIR};MIRE_BINARY_DIR=${CMAKE_BINARY_DIR};MIRE_SANITIZE=${MIRE_SANITIZE}")
   if(T_SERIAL)
     set_tests_properties(${label}/${name} PROPERTIES RUN_SERIAL TRUE)
   endif()
