@@ -19,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan fuzz bench e2e fmt demo demo-once install clean help
+.PHONY: all build test check asan tsan fuzz bench e2e fmt demo demo-once install corpus clean help
 
 all: build
 
@@ -51,6 +51,10 @@ bench: bench-all
 bench-%:
 	@deploy/need.sh build test
 	@$(call build,$(PRESET),--target $@ -- -k 0)
+
+corpus: build
+	@deploy/need.sh test
+	@$(call build,$(PRESET),--target corpus)
 
 e2e: build
 	@deploy/need.sh test
@@ -84,6 +88,7 @@ help:
 	@echo 'make asan tsan    the tests under address+undefined or thread sanitizer'
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
+	@echo 'make corpus       hangs of which everything is known, and what Mire says of them (docs/corpus.md)'
 	@echo 'make e2e          the end-to-end tests alone'
 	@echo 'make fmt          clang-format over the C code'
 	@echo 'make demo         a real program hangs and the dashboard says why; Ctrl-C ends it'

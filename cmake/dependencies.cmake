@@ -12,4 +12,5 @@ pkg_check_modules(Lzma REQUIRED IMPORTED_TARGET liblzma)
 pkg_check_modules(Zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(Cmocka IMPORTED_TARGET cmocka)
 pkg_check_modules(Glib IMPORTED_TARGET glib-2.0)
+pkg_check_modules(Uv IMPORTED_TARGET libuv)
 pkg_check_modules(Jansson REQUIRED IMPORTED_TARGET jansson) # bench-json compares with it; nothing else links it

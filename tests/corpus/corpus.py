@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Hangs of which everything is known, and what Mire says of them, in one table.
+
+    corpus.py [--quick] [--seed N] [--rounds N] [--jobs N]
+
+How to read the table: docs/corpus.md. Exits 0 if no goal is short."""
+import argparse
+import concurrent.futures
+import os
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+import plan as plans
+
+THRESHOLD_MS, PERIOD_MS = 300, 20
+NEAR_MS = 1  # so close to the threshold a hang may be reported or not: the clocks are read some time apart
+STARVED_NS = 30 * plans.MS
+
+
+class Witness:
+    """Notices when this machine lets nobody run: sleeps that end late."""
+
+    def __init__(self):
+        self.gaps = []
+        threading.Thread(target=self.look, daemon=True).start()
+
+    def look(self):
+        while True:
+            due = time.monotonic_ns() + 10 * plans.MS
+            time.sleep(0.01)
+            if time.monotonic_ns() - due > STARVED_NS:
+                self.gaps.append((due, time.monotonic_ns()))
+
+    def saw(self, turn):
+        return any(begin < turn.end and end > turn.begin for begin, end in self.gaps)
+
+
+class Row:
+    """The turns of one kind, counted."""
+
+    COLUMNS = ("over", "found", "missed", "starved", "under", "false", "median", "p99", "max", "device", "Caller1")
+
+    def __init__(self, turns, witness):
+        hangs = [turn for turn in turns if turn.cause not in ("stop", "unplanned")]
+        self.over = [turn for turn in hangs if turn.ms >= THRESHOLD_MS + NEAR_MS]
+        self.under = [turn for turn in hangs if turn.ms < THRESHOLD_MS - NEAR_MS]
+        self.found = [turn for turn in self.over if turn.report]
+        lost = [turn for turn in self.over if not turn.report]
+        self.starved = [turn for turn in lost if turn.waited >= STARVED_NS or witness.saw(turn)]
+        self.missed = [turn for turn in lost if turn not in self.starved]
+        self.false = [turn for turn in self.under if turn.report]
+        self.errors = sorted(length_error_ms(turn) for turn in self.found)
+        self.device = [turn for turn in self.found if turn.report.blamed() == turn.planted]
+        self.caller1 = [turn for turn in self.found if turn.report.caller1 == turn.planted]
+
+    def error(self, share):
+        return self.errors[min(len(self.errors) - 1, int(len(self.errors) * share))] if self.errors else 0.0
+
+    def share(self, some):
+        return 100 * len(some) / len(self.found) if self.found else 100.0
+
+    def cells(self):
+        counts = [len(group) for group in (self.over, self.found, self.missed, self.starved, self.under, self.false)]
+        return [*map(str, counts), *(f"{self.error(share):.2f}" for share in (0.5, 0.99, 1)),
+                f"{self.share(self.device):.1f}", f"{self.share(self.caller1):.1f}"]
+
+
+def length_error_ms(turn):
+    """How far the true length lies outside the millisecond that the report names."""
+    return max(turn.report.ms - turn.ms, turn.ms - turn.report.ms - 1, 0.0)
+
+
+def groups(turns):
+    yield "all", turns
+    for title, key, names in (("cause", lambda turn: turn.cause, plans.CAUSES),
+                              ("place", lambda turn: turn.place, plans.PLACES),
+                              ("phase", lambda turn: turn.phase, ("launch", "running", "background")),
+                              ("loop", lambda turn: turn.plan.loop, plans.LOOPS),
+                              ("threads", lambda turn: turn.plan.churn, plans.CHURNS),
+                              ("by", lambda turn: turn.plan.way, plans.WAYS)):
+        for name in names:
+            of_it = [turn for turn in turns if key(turn) == name]
+            if of_it:
+                yield f"{title} {name.replace('malloc+dlopen+fork+exit', 'all four')}", of_it
+
+
+def print_table(turns, witness):
+    print(f"{'':18}" + "".join(f"{title:>9}" for title in Row.COLUMNS))
+    for title, some in groups(turns):
+        print(f"{title:18}" + "".join(f"{cell:>9}" for cell in Row(some, witness).cells()))
+
+
+def complain(turns, strays, failures, witness):
+    """Each case that is not as it should be, so that it can be run again."""
+    row = Row(turns, witness)
+    for what, some in (("missed", row.missed), ("false", row.false),
+                       ("not named", [turn for turn in row.found if turn not in row.caller1])):
+        for turn in some[:20]:
+            said = f", reported {turn.report.ms} ms, Caller1 {turn.report.caller1}" if turn.report else ""
+            print(f"{what}: {turn.cause}/{turn.place}/{turn.number} {turn.phase}, {turn.ms:.2f} ms, queued {turn.waited // plans.MS} ms{said}"
+                  f"\n    {turn.plan}")
+    for plan, report in strays:
+        print(f"stray report: {report.ms} ms, late {report.hang.get('late_ms')} ms, Caller1 {report.caller1}\n    {plan}")
+    for plan, why in failures:
+        print(f"{why}: {plan}")
+
+
+def print_goals(turns, strays, failures, witness, quick):
+    row = Row(turns, witness)
+    running = Row([turn for turn in turns if turn.phase != "launch"], witness)
+    stops = [turn for turn in turns if turn.cause == "stop" and turn.place != "hang"]
+    stopped = [turn for turn in stops if turn.report and turn.waited < STARVED_NS]
+    inside = [turn for turn in turns if turn.cause == "stop" and turn.place == "hang" and turn.ms >= THRESHOLD_MS]
+    locks = [turn for turn in row.found if turn.owner]
+    owners = [turn for turn in locks if turn.report.owner()[0] == turn.owner]
+    stacks = [turn for turn in owners if "hold_the_lock" in turn.report.owner()[1]]
+    sizes = sorted(turn.report.size for turn in row.found)
+    seen = len(row.over) - len(row.starved)
+    # A machine that others use may delay the program between its own clock and Mire's: quick allows it that.
+    slack_ms = 5 if quick else 1
+    lines = [
+        ("programs_failed", len(failures), "", 0, "<="),
+        ("hangs_found", 100 * len(row.found) / seen if seen else 100.0, "%", 100, ">="),
+        ("reports_below_threshold", len(row.false), "", 0, "<="),
+        ("reports_of_nothing", len(strays), "", 0, "<="),
+        ("hangs_by_stop", len(stopped), f"of {len(stops)} stops", 0, "<="),
+        ("hangs_stopped_meanwhile_found", 100 * sum(1 for turn in inside if turn.report) / max(1, len(inside)), "%", 100, ">="),
+        ("sleeps_cut_short", sum(turn.cut for turn in turns), "", 0, "<="),
+        ("length_error_median", running.error(0.5), "ms", slack_ms, "<="),
+        ("length_error_p99", running.error(0.99), "ms", 20 * slack_ms if quick else 1, "<="),
+        ("planted_is_Caller1", row.share(row.caller1), "%", 95 if quick else 99, ">="),
+    ] + ([] if quick else [
+        ("planted_is_blamed_by_device", row.share(row.device), "%", 99, ">="),
+        ("mutex_owner_named", 100 * len(owners) / max(1, len(locks)), "%", 99, ">="),
+        ("mutex_owner_stack", 100 * len(stacks) / max(1, len(locks)), "%", 99, ">="),
+    ]) + [
+        ("report_size_p99", sizes[int(len(sizes) * 0.99)] / 1024 if sizes else 0, "KB", 8, "<="),
+    ]
+    shorts = []
+    for name, value, unit, goal, order in lines:
+        short = value > goal if order == "<=" else value < goal
+        shorts += [name] * short
+        print(f"{name} {value:.6g} {unit}".rstrip() + f" | goal {order} {goal} | {'short' if short else 'ok'}")
+    return shorts
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="a few of them, as make test does")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    chosen = plans.plans(options.seed, 1 if options.quick else options.rounds, THRESHOLD_MS)
+    chosen = plans.few(chosen) if options.quick else chosen
+    witness, turns, strays, failures = Witness(), [], [], []
+    with tempfile.NamedTemporaryFile(prefix="mire-corpus-", dir="/var/tmp") as data, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        data.write(os.urandom(16 << 20))
+        data.flush()
+        for plan, (some, left, why) in zip(chosen, pool.map(lambda plan: plans.run(plan, data.name, PERIOD_MS), chosen)):
+            turns += some
+            strays += [(plan, report) for report in left]
+            failures += [(plan, why)] if why else []
+    print(f"seed {options.seed}: {len(chosen)} programs, {sum(len(plan.steps) for plan in chosen)} steps, threshold {THRESHOLD_MS} ms, "
+          f"a sample every {PERIOD_MS} ms; lengths in ms, names in %")
+    print_table(turns, witness)
+    complain(turns, strays, failures, witness)
+    return 1 if print_goals(turns, strays, failures, witness, options.quick) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+/*
+ * hanger.h - the program that hangs as it is told, and says what it did.
+ *
+ *     hanger LOOP CHURN PLAN TRUTH DATA
+ *
+ *     LOOP   epoll, glib or uv
+ *     CHURN  what other threads do meanwhile, joined by '+': malloc, dlopen, fork, exit; or none
+ *     PLAN   steps joined by ',': cause/place/number/length_ms/phase
+ *              cause   cpu, file, sleep, mutex, condvar, pagein; stop (the process is stopped for length_ms)
+ *              place   middle (planted_middle_NUMBER is constant, what it calls varies), leaf (planted_leaf_NUMBER)
+ *                      of a stop: idle, busy (it computes for less than the threshold), hang (it computes for length_ms
+ *                      and is stopped as long)
+ *              phase   launch (before the loop has waited), running, background
+ *     TRUTH  file for the truth, written when all is done
+ *     DATA   file of 16 MiB or more to read from
+ *
+ * A line of the truth is one turn of the loop that was planned, or was long all the same:
+ *
+ *     turn STEP BEGIN_NS END_NS WAITED_NS OWNER_TID CUT
+ *
+ *     STEP       number of the plan's step, -1 if it is none of the plan
+ *     BEGIN_NS, END_NS   CLOCK_MONOTONIC right after the poll call before it and right before the one that ended it
+ *     WAITED_NS  how long the main thread and Mire's check thread stood in the scheduler's queue meanwhile
+ *     OWNER_TID  of the thread that held the mutex, 0 if none
+ *     CUT        how many sleeps ended early
+ *
+ * Built with WITH_MIRE it starts libmire itself, from MIRE_STORE, MIRE_THRESHOLD_MS and MIRE_PERIOD_MS.
+ */
+#ifndef MIRE_CORPUS_HANGER_H
+#define MIRE_CORPUS_HANGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STAY         __attribute__((noinline))
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
+
+#define STEPS_MAX     64
+#define PLANTED_COUNT 8
+#define DATA_BYTES    (16u << 20)
+
+enum cause { CAUSE_CPU, CAUSE_FILE, CAUSE_SLEEP, CAUSE_MUTEX, CAUSE_CONDVAR, CAUSE_PAGEIN, CAUSE_STOP, CAUSE_COUNT };
+enum place { PLACE_MIDDLE, PLACE_LEAF, PLACE_IDLE, PLACE_BUSY, PLACE_HANG, PLACE_COUNT };
+enum phase { PHASE_LAUNCH, PHASE_RUNNING, PHASE_BACKGROUND, PHASE_COUNT };
+
+struct step {
+    enum cause cause;
+    enum place place;
+    enum phase phase;
+    unsigned number; /* which of the planted functions */
+    unsigned length_ms;
+};
+
+uint64_t now_ns(void);
+void sleep_until_ns(uint64_t deadline_ns);
+
+/* ---- truth.c: what happened. Main thread. ---- */
+
+void truth_begin(void);             /* right after a poll call */
+void truth_end(void);               /* right before the next one */
+void truth_step(int step);          /* the turn under way is this step of the plan */
+void truth_owner(uint32_t tid);     /* the mutex that it waits for is held by this thread */
+void truth_cut(void);               /* a sleep of this turn ended early */
+bool truth_write(const char *path); /* false: cannot be written */
+
+/* ---- causes.c: the hangs ---- */
+
+bool causes_open(const char *data_path); /* false: the data cannot be read, or the helpers cannot be started */
+void causes_close(void);
+void hang(const struct step *step);
+
+/* ---- churn.c: the other threads ---- */
+
+bool churn_start(const char *kinds); /* false: unknown kind, or no thread */
+void churn_stop(void);
+
+/* ---- loops.c ---- */
+
+/*
+ * Wait in the loop for 20 ms or more, call step(), and again, until it returns false.
+ * Returns false if there is no such loop in this build.
+ */
+bool loop_run(const char *name, bool (*step)(void));
+
+#endif

@@ -1,0 +1,156 @@
+"""Which hangs are made, from a seed, and what came of them: the program's own account and Mire's reports, side by side."""
+import bisect
+import glob
+import json
+import os
+import random
+import subprocess
+import tempfile
+
+BINARY = os.environ["MIRE_BINARY_DIR"]
+FOLDER = os.path.join(BINARY, "tests/corpus")
+MS = 1_000_000
+LONG_AGO_NS = 20 * MS  # a report belongs to the turn that it begins with, less than that apart
+
+LOOPS = ("epoll", "glib", "uv")
+CHURNS = ("none", "malloc", "dlopen", "fork", "exit", "malloc+dlopen+fork+exit")
+CAUSES = ("cpu", "file", "sleep", "mutex", "condvar", "pagein")
+PLACES = ("middle", "leaf")
+WAYS = ("run", "linked")
+
+
+class Plan:
+    """One process: its loop, its other threads, and its steps. No two steps have one stack, so each is a hang of its own."""
+
+    def __init__(self, way, loop, churn, dice, threshold_ms):
+        self.way, self.loop, self.churn, self.threshold_ms = way, loop, churn, threshold_ms
+        kinds = [(cause, place) for cause in CAUSES for place in PLACES]
+        dice.shuffle(kinds)
+        self.steps = [(cause, place, dice.randrange(8), self.length(dice), "running") for cause, place in kinds]
+        for place in ("idle", "busy", "hang"):
+            self.steps.insert(dice.randrange(1, len(self.steps)), ("stop", place, 0, threshold_ms * 2, "running"))
+        if dice.random() < 0.5:
+            self.steps[0] = self.steps[0][:4] + ("launch",)
+
+    def length(self, dice):
+        """From far below the threshold to far over it, most of them close."""
+        share, more = dice.choice([(0.5, 0), (0.9, 0), (1, -20), (1, -8), (1, 8), (1, 20), (1.1, 0), (1.3, 0), (1.7, 0), (2.5, 0), (5, 0)])
+        return round(self.threshold_ms * share) + more
+
+    def __str__(self):
+        return f"{self.way} {self.loop} {self.churn} " + ",".join("/".join(map(str, step)) for step in self.steps)
+
+
+def plans(seed, rounds, threshold_ms):
+    dice = random.Random(seed)
+    return [Plan(way, loop, churn, dice, threshold_ms)
+            for _ in range(rounds) for way in WAYS for loop in LOOPS for churn in CHURNS]
+
+
+def few(plans):
+    """Every loop, every kind of other threads and both ways once, half the steps of each."""
+    some = plans[:: len(CHURNS) + 1]
+    for plan in some:
+        plan.steps = plan.steps[: len(plan.steps) // 2]
+    return some
+
+
+class Turn:
+    """A turn of the program's loop, as the program tells it."""
+
+    def __init__(self, plan, words):
+        step, self.begin, self.end, self.waited, self.owner, self.cut = map(int, words)
+        self.plan = plan
+        self.cause, self.place, self.number, _, self.phase = plan.steps[step] if step >= 0 else ("unplanned", "", 0, 0, "running")
+        self.planted = f"planted_{self.place}_{self.number}"
+        self.ms = (self.end - self.begin) / MS
+        self.report = None
+
+
+class Functions:
+    """The program's own functions by address."""
+
+    def __init__(self, path):
+        rows = [line.split() for line in subprocess.check_output(["nm", "-n", "--defined-only", path], text=True).splitlines()]
+        rows = [(int(row[0], 16), row[2]) for row in rows if row[1] in "tTwW"]
+        self.addresses, self.names = [row[0] for row in rows], [row[1] for row in rows]
+
+    def name(self, address):
+        at = bisect.bisect_right(self.addresses, address) - 1
+        return self.names[at] if at >= 0 else "?"
+
+
+class Report:
+    def __init__(self, path, functions):
+        self.size = os.path.getsize(path)
+        self.json = json.loads(subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout)
+        self.functions = functions
+        self.hang = self.json["hang"]
+        self.begin, self.ms = self.hang["begin_ns"], self.hang["duration_ms"]
+        self.caller1 = self.find_caller1(path)
+
+    @staticmethod
+    def find_caller1(path):
+        """The server's verdict: its own code, which `mire show` runs."""
+        shown = subprocess.run([os.path.join(BINARY, "server/mire"), "show", path], stdout=subprocess.PIPE, text=True).stdout
+        lines = [line.split() for line in shown.splitlines() if line.startswith("Caller1")]
+        return lines[0][1] if lines else ""
+
+    def stack(self, node):
+        """Functions of the program above a node, innermost first."""
+        frames, nodes = self.json["frames"], self.json["nodes"]
+        while node > 0:
+            frame = nodes["frame"][node - 1]
+            image = frames["image"][frame]
+            if image >= 0 and os.path.basename(self.json["images"][image]["name"]).startswith("hanger"):
+                yield self.functions.name(frames["offset"][frame])
+            node -= nodes["up"][node - 1]
+
+    def blamed(self):
+        """The device's verdict: the program's function that it names, or that called the library function it names."""
+        return next(self.stack(self.hang["blame"]["node"]), "?") if "blame" in self.hang else ""
+
+    def owner(self):
+        """(tid, functions) of the thread said to hold the lock."""
+        for thread in self.json.get("threads", []):
+            if thread.get("role") == "owner":
+                return thread["tid"], list(self.stack(thread["node"]))
+        return 0, []
+
+
+def run(plan, data, period_ms):
+    """Run one plan in a store of its own. Returns (turns, reports that no turn accounts for, what went wrong or "")."""
+    with tempfile.TemporaryDirectory(prefix="mire-corpus-") as scratch:
+        program = os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked")
+        truth, store = os.path.join(scratch, "truth"), os.path.join(scratch, "store")
+        numbers = {"MIRE_STORE": store, "MIRE_THRESHOLD_MS": str(plan.threshold_ms), "MIRE_PERIOD_MS": str(period_ms)}
+        command = [program, plan.loop, plan.churn, str(plan).split()[-1], truth, data]
+        if plan.way == "run":
+            command = [os.path.join(BINARY, "sdk/mire-run"), "--app", "hanger", "--app-version", "1", "--"] + command
+        process = subprocess.Popen(command, env=dict(os.environ, **numbers), start_new_session=True)
+        try:
+            status = process.wait(120)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.wait()
+            return [], [], "does not end"
+        if status != 0:
+            return [], [], f"status {status}"
+        with open(truth) as file:
+            turns = [Turn(plan, line.split()[1:]) for line in file]
+        functions = Functions(program)
+        reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report"))]
+    return turns, match(turns, reports), ""
+
+
+def match(turns, reports):
+    """Give each turn its report. Returns those that are left over."""
+    left = []
+    for report in reports:
+        near = min(turns, key=lambda turn: abs(turn.begin - report.begin), default=None)
+        slack = LONG_AGO_NS if not report.hang.get("launch") else 50 * LONG_AGO_NS
+        if near and not near.report and abs(near.begin - report.begin) < slack:
+            near.report = report
+        else:
+            left.append(report)
+    return left

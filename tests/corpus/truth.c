@@ -1,0 +1,120 @@
+/*
+ * truth.c - the program's own account of its turns. Kept in memory until all is done, so that telling it is no part of
+ * any turn.
+ */
+#include "hanger.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TURNS_MAX 4096
+#define LONG_NS   50000000u /* a turn that nobody planned is told from here on */
+
+struct turn {
+    int step;
+    uint64_t begin_ns, end_ns, waited_ns;
+    uint32_t owner;
+    unsigned cut;
+};
+
+static struct turn turns[TURNS_MAX], current = {.step = -1};
+static size_t turn_count;
+
+uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void sleep_until_ns(uint64_t deadline_ns)
+{
+    struct timespec at = {(time_t)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0)
+        ;
+}
+
+static bool read_line(char *out, size_t room, const char *task, const char *name)
+{
+    char path[300];
+    FILE *file;
+    bool got;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%s/%s", task, name);
+    file = fopen(path, "re");
+    got = file && fgets(out, (int)room, file);
+    if (file)
+        fclose(file);
+    return got;
+}
+
+/* Time in the scheduler's queue, of the two threads that have to run for a hang to be seen as long as it is. */
+static uint64_t queued_ns(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    uint64_t sum = 0;
+    char line[200];
+
+    while (tasks && (entry = readdir(tasks))) {
+        bool ours = atoi(entry->d_name) == getpid() ||
+                    (read_line(line, sizeof(line), entry->d_name, "comm") && strcmp(line, "mire-check\n") == 0);
+
+        if (ours && read_line(line, sizeof(line), entry->d_name, "schedstat"))
+            sum += strtoull(strchr(line, ' ') + 1, NULL, 10);
+    }
+    if (tasks)
+        closedir(tasks);
+    return sum;
+}
+
+void truth_begin(void)
+{
+    current = (struct turn){.step = -1, .begin_ns = now_ns()};
+}
+
+void truth_end(void)
+{
+    current.end_ns = now_ns();
+    if (turn_count < TURNS_MAX && current.begin_ns &&
+        (current.step >= 0 || current.end_ns - current.begin_ns > LONG_NS))
+        turns[turn_count++] = current;
+}
+
+void truth_step(int step)
+{
+    uint64_t queued = queued_ns();
+
+    /* Twice a step: before its hang and after it. */
+    current.waited_ns = current.step == step ? queued - current.waited_ns : queued;
+    current.step = step;
+}
+
+void truth_owner(uint32_t tid)
+{
+    current.owner = tid;
+}
+
+void truth_cut(void)
+{
+    current.cut++;
+}
+
+bool truth_write(const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    if (!file)
+        return false;
+    for (size_t i = 0; i < turn_count; i++)
+        fprintf(file, "turn %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", turns[i].step, turns[i].begin_ns,
+                turns[i].end_ns, turns[i].waited_ns, turns[i].owner, turns[i].cut);
+    return fclose(file) == 0;
+}
