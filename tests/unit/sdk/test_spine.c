@@ -1,0 +1,269 @@
+/* test_spine.c - which stacks are one, which are not; against a naive twin that builds the tree. */
+#include "ring/spine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define APP  0x400000u
+#define LIBC 0x7f0000000000u
+
+static struct blackbox box; /* some MB: not for the stack */
+static struct ring ring;
+static struct spine spine, other;
+
+static int setup(void **state)
+{
+    static const struct blackbox_facts facts;
+    const struct image app = {.start = APP, .end = APP + 0x100000, .load = APP, .id_size = 4, .id = {1, 2, 3, 4}};
+    const struct image libc = {.start = LIBC, .end = LIBC + 0x100000, .load = LIBC};
+
+    (void)state;
+    memset(&box, 0, sizeof(box));
+    mire__blackbox_init(&box, &facts);
+    mire__blackbox_clear_images(&box);
+    mire__blackbox_add_image(&box, &app, "/opt/app");
+    mire__blackbox_add_image(&box, &libc, "/lib/libc.so.6");
+    mire__ring_reset(&ring, 1);
+    return 0;
+}
+
+/* A stack of functions by number, outermost first: function n begins at APP + n * 0x100 and stands `into` it. */
+static void push(uint64_t weight_ns, uint32_t into, bool known, uint32_t depth, const uint32_t *functions)
+{
+    struct sample *sample = mire__ring_reserve(&ring);
+
+    memset(sample, 0, sizeof(*sample));
+    sample->depth = depth;
+    for (uint32_t i = 0; i < depth; i++) {
+        uint32_t frame = depth - 1 - i;
+
+        sample->pc[frame] = APP + functions[i] * 0x100u + into;
+        sample->into[frame] = known ? into : 0;
+    }
+    mire__ring_append(&ring, weight_ns);
+}
+
+#define STACK(...)                                        \
+    (sizeof((uint32_t[]){__VA_ARGS__}) / 4), (uint32_t[]) \
+    {                                                     \
+        __VA_ARGS__                                       \
+    }
+
+static void assert_spine(const struct spine *is, uint32_t depth, const uint32_t *functions)
+{
+    assert_int_equal(is->depth, depth);
+    for (uint32_t i = 0; i < depth; i++)
+        assert_int_equal(is->functions[i].at, functions[i] * 0x100u);
+}
+
+static void the_spine_ends_where_no_function_holds_enough(void **state)
+{
+    (void)state;
+    push(30, 5, true, STACK(1, 2, 3, 40));
+    push(40, 6, true, STACK(1, 2, 3, 50));
+    push(30, 7, true, STACK(1, 2, 9));
+    mire__spine_find(&spine, &box, &ring);
+    assert_spine(&spine, STACK(1, 2, 3));
+    assert_int_equal(spine.deepest, 4);
+    assert_int_equal(spine.inward, 0);
+}
+
+static void a_heavy_stack_wins_over_many_light_ones(void **state)
+{
+    (void)state;
+    push(10, 5, true, STACK(1, 2, 7));
+    push(10, 5, true, STACK(1, 2, 8));
+    push(900, 5, true, STACK(1, 2, 3));
+    push(10, 5, true, STACK(1, 2, 7));
+    mire__spine_find(&spine, &box, &ring);
+    assert_spine(&spine, STACK(1, 2, 3));
+}
+
+static void another_place_in_the_same_functions_is_the_same_spine(void **state)
+{
+    (void)state;
+    push(1, 5, true, STACK(1, 2, 3));
+    mire__spine_find(&spine, &box, &ring);
+    mire__ring_reset(&ring, 1);
+    push(1, 0xe0, true, STACK(1, 2, 3));
+    mire__spine_find(&other, &box, &ring);
+    assert_true(mire__spine_same(&spine, &other));
+    assert_int_equal(mire__spine_number(&spine, 7), mire__spine_number(&other, 7));
+    assert_int_not_equal(mire__spine_number(&spine, 7), mire__spine_number(&spine, 8));
+}
+
+static void another_function_anywhere_is_another_spine(void **state)
+{
+    static const uint32_t others[][3] = {{1, 2, 4}, {1, 4, 3}, {4, 2, 3}};
+
+    (void)state;
+    push(1, 5, true, STACK(1, 2, 3));
+    mire__spine_find(&spine, &box, &ring);
+    for (size_t i = 0; i < MIRE_COUNT(others); i++) {
+        mire__ring_reset(&ring, 1);
+        push(1, 5, true, 3, others[i]);
+        mire__spine_find(&other, &box, &ring);
+        assert_false(mire__spine_same(&spine, &other));
+        assert_int_not_equal(mire__spine_number(&spine, 7), mire__spine_number(&other, 7));
+    }
+}
+
+/* Without call frame information the beginning is unknown: two instructions on is the same all the same, also where a
+ * multiple of 32 lies between. */
+static void a_drift_of_two_instructions_is_the_same_spine(void **state)
+{
+    (void)state;
+    for (uint32_t from = 0; from < 64; from++) {
+        mire__ring_reset(&ring, 1);
+        push(1, from, false, STACK(1, 2, 3));
+        mire__spine_find(&spine, &box, &ring);
+        mire__ring_reset(&ring, 1);
+        push(1, from + 15, false, STACK(1, 2, 3));
+        mire__spine_find(&other, &box, &ring);
+        assert_true(mire__spine_same(&spine, &other));
+        mire__ring_reset(&ring, 1);
+        push(1, from + 64, false, STACK(1, 2, 3));
+        mire__spine_find(&other, &box, &ring);
+        assert_false(mire__spine_same(&spine, &other));
+    }
+}
+
+static void the_number_holds_wherever_the_image_is_loaded(void **state)
+{
+    (void)state;
+    push(1, 5, true, STACK(1, 2, 3));
+    mire__spine_find(&spine, &box, &ring);
+    mire__blackbox_clear_images(&box);
+    const struct image moved = {
+        .start = 2 * APP, .end = 2 * APP + 0x100000, .load = 2 * APP, .id_size = 4, .id = {1, 2, 3, 4}};
+    mire__blackbox_add_image(&box, &moved, "/elsewhere/app");
+    mire__ring_reset(&ring, 1);
+    push(1, 5, true, STACK(1 + APP / 0x100, 2 + APP / 0x100, 3 + APP / 0x100));
+    mire__spine_find(&other, &box, &ring);
+    assert_true(mire__spine_same(&spine, &other));
+    assert_int_equal(mire__spine_number(&spine, 7), mire__spine_number(&other, 7));
+}
+
+static void another_build_is_another_spine(void **state)
+{
+    (void)state;
+    push(1, 5, true, STACK(1, 2, 3));
+    mire__spine_find(&spine, &box, &ring);
+    box.images[0].id[3]++;
+    mire__spine_find(&other, &box, &ring);
+    assert_false(mire__spine_same(&spine, &other));
+}
+
+static void stacks_that_do_not_reach_the_outermost_frame_are_read_from_the_innermost(void **state)
+{
+    uint32_t deep[MIRE_DEPTH_MAX];
+
+    (void)state;
+    for (uint32_t round = 0; round < 10; round++) {
+        for (uint32_t i = 0; i < MIRE_DEPTH_MAX; i++)
+            deep[i] = 100 + i + round; /* another outermost function each time */
+        memcpy(deep + MIRE_DEPTH_MAX - 3, (uint32_t[]){7, 8, 9}, 12);
+        push(1, 5, true, MIRE_DEPTH_MAX, deep);
+    }
+    mire__spine_find(&spine, &box, &ring);
+    assert_int_equal(spine.inward, 1);
+    assert_spine(&spine, STACK(9, 8, 7));
+}
+
+static void broken_stacks_do_not_vote_where_whole_ones_hold_most(void **state)
+{
+    (void)state;
+    push(70, 5, true, STACK(1, 2, 3));
+    push(30, 5, true, STACK(3));
+    ring.slots[1].flags = MIRE_SAMPLE_BROKEN;
+    mire__spine_find(&spine, &box, &ring);
+    assert_spine(&spine, STACK(1, 2, 3));
+}
+
+static void nothing_is_known_of_an_empty_ring(void **state)
+{
+    (void)state;
+    mire__spine_find(&spine, &box, &ring);
+    assert_int_equal(spine.depth, 0);
+    assert_false(mire__spine_same(&spine, &spine));
+    push(50, 0, true, 0, NULL);
+    mire__spine_find(&spine, &box, &ring);
+    assert_int_equal(spine.depth, 0);
+    assert_int_equal(spine.deepest, 0);
+    assert_int_not_equal(mire__spine_number(&spine, 0), 0);
+}
+
+/* The twin: of all prefixes of all stacks, the longest that 60 % of the weight share. */
+static uint32_t twin_depth(uint32_t stacks[][6], const uint64_t *weights, uint32_t count)
+{
+    uint64_t total = 0;
+    uint32_t best = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        total += weights[i] + 1;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t depth = 1; depth <= 6; depth++) {
+            uint64_t weight = 0;
+
+            for (uint32_t j = 0; j < count; j++)
+                if (memcmp(stacks[i], stacks[j], depth * sizeof(uint32_t)) == 0)
+                    weight += weights[j] + 1;
+            if (weight * 100 >= total * 60 && depth > best)
+                best = depth;
+        }
+    return best;
+}
+
+static void the_spine_is_that_of_its_naive_twin(void **state)
+{
+    static uint32_t stacks[MIRE_RING_SAMPLES][6];
+    static uint64_t weights[MIRE_RING_SAMPLES];
+    unsigned seed = (unsigned)time(NULL);
+    uint32_t depths[7] = {0};
+
+    (void)state;
+    printf("seed %u\n", seed);
+    srandom(seed);
+    for (int round = 0; round < 500; round++) {
+        uint32_t count = 1 + (uint32_t)random() % 40;
+
+        mire__ring_reset(&ring, 1);
+        for (uint32_t i = 0; i < count; i++) {
+            for (uint32_t j = 0; j < 6; j++)
+                stacks[i][j] = 1 + (random() % 100 < 12 ? (uint32_t)random() % 4 : 0);
+            stacks[i][0] = 1; /* else it may be read from the innermost frame */
+            stacks[i][1] = 1;
+            weights[i] = (uint64_t)random() % 1000;
+            push(weights[i], 5, true, 6, stacks[i]);
+        }
+        mire__spine_find(&spine, &box, &ring);
+        assert_int_equal(spine.depth, twin_depth(stacks, weights, count));
+        depths[spine.depth]++;
+    }
+    assert_true(depths[2] > 0 && depths[4] > 0 && depths[6] > 0); /* the rounds were not all alike */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_spine_ends_where_no_function_holds_enough, setup),
+        cmocka_unit_test_setup(a_heavy_stack_wins_over_many_light_ones, setup),
+        cmocka_unit_test_setup(another_place_in_the_same_functions_is_the_same_spine, setup),
+        cmocka_unit_test_setup(another_function_anywhere_is_another_spine, setup),
+        cmocka_unit_test_setup(a_drift_of_two_instructions_is_the_same_spine, setup),
+        cmocka_unit_test_setup(the_number_holds_wherever_the_image_is_loaded, setup),
+        cmocka_unit_test_setup(another_build_is_another_spine, setup),
+        cmocka_unit_test_setup(stacks_that_do_not_reach_the_outermost_frame_are_read_from_the_innermost, setup),
+        cmocka_unit_test_setup(broken_stacks_do_not_vote_where_whole_ones_hold_most, setup),
+        cmocka_unit_test_setup(nothing_is_known_of_an_empty_ring, setup),
+        cmocka_unit_test_setup(the_spine_is_that_of_its_naive_twin, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
