@@ -86,9 +86,7 @@ static bool take_asleep(struct sampler *sampler, uint32_t tid, const struct thre
     struct snapshot *snapshot = &sampler->snapshot;
     struct thread_state after;
 
-    snapshot->regs = (struct regs){.pc = before->pc};
-    snapshot->regs.value[mire__arch.sp] = before->sp;
-    snapshot->regs.known = 1ull << mire__arch.sp;
+    mire__arch_as_regs_asleep(&snapshot->regs, before);
     mire__snapshot_as_copy_stack(snapshot);
     mire__thread_state(&after, tid);
     return after.blocked && after.sp == before->sp && after.pc == before->pc;
@@ -136,19 +134,19 @@ static bool take_running(struct sampler *sampler, uint32_t tid)
 
 static bool take_snapshot(struct sample *out, struct sampler *sampler, uint32_t tid)
 {
-    struct thread_state state;
+    struct thread_state *state = &sampler->state;
 
     for (int i = 0; i < TRIES; i++) {
-        mire__thread_state(&state, tid);
-        out->state = (uint8_t)state.letter;
-        if (state.blocked && take_asleep(sampler, tid, &state)) {
+        mire__thread_state(state, tid);
+        out->state = (uint8_t)state->letter;
+        if (state->blocked && take_asleep(sampler, tid, state)) {
             out->flags |= MIRE_SAMPLE_BLOCKED;
-            out->syscall = (int16_t)state.syscall;
+            out->syscall = (int16_t)state->syscall;
             return true;
         }
-        if (!state.told && state.letter != 'R')
+        if (!state->told && state->letter != 'R')
             return false; /* it may sleep in a call that a signal would cut short */
-        if (state.letter == 'R' && !state.blocked)
+        if (state->letter == 'R' && !state->blocked)
             break;
     }
     return take_running(sampler, tid);

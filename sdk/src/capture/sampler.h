@@ -12,12 +12,14 @@
 
 #include "capture/modules.h"
 #include "capture/unwind.h"
+#include "platform/platform.h"
 
 struct sampler {
     int signal;
     _Atomic uint32_t request; /* handshake with the handler: see handler.c */
     uint64_t stopped_ns;      /* written by the handler: how long it took */
     struct capture_cost cost;
+    struct thread_state state; /* of the thread that the last sample is of, as it was then */
     struct snapshot snapshot;
     struct modules modules;
 };

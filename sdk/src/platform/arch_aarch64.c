@@ -1,6 +1,8 @@
 /* arch_aarch64.c - see arch.h. Signal-safe. */
 #include "platform/arch.h"
 
+#include "platform/platform.h"
+
 #include <elf.h>
 #include <string.h>
 #include <ucontext.h>
@@ -25,6 +27,16 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext)
     out->value[31] = context->uc_mcontext.sp;
     out->pc = context->uc_mcontext.pc;
     out->known = 0xffffffffu;
+}
+
+void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state)
+{
+    *out = (struct regs){.pc = state->pc, .known = 1u << 31};
+    out->value[31] = state->sp;
+    for (size_t i = 0; state->syscall >= 0 && i < MIRE_COUNT(state->args); i++) {
+        out->value[i] = state->args[i];
+        out->known |= 1u << i;
+    }
 }
 
 /* User addresses have 48 bits (52 where a program asks for them); the signature sits above. */

@@ -1,6 +1,8 @@
 /* arch_x86_64.c - see arch.h. Signal-safe. */
 #include "platform/arch.h"
 
+#include "platform/platform.h"
+
 #include <elf.h>
 #include <string.h>
 #include <ucontext.h>
@@ -26,6 +28,18 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext)
         out->value[i] = (uint64_t)context->uc_mcontext.gregs[from[i]];
     out->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     out->known = (1u << MIRE_COUNT(from)) - 1;
+}
+
+void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state)
+{
+    static const uint8_t carries[] = {5, 4, 1, 10, 8, 9}; /* rdi rsi rdx r10 r8 r9 */
+
+    *out = (struct regs){.pc = state->pc, .known = 1u << 7};
+    out->value[7] = state->sp;
+    for (size_t i = 0; state->syscall >= 0 && i < MIRE_COUNT(carries); i++) {
+        out->value[carries[i]] = state->args[i];
+        out->known |= 1u << carries[i];
+    }
 }
 
 uint64_t mire__arch_bare(uint64_t address)

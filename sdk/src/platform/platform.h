@@ -10,6 +10,8 @@
 
 #include "base/base.h"
 
+struct regs; /* platform/arch.h */
+
 /* ---- time ---- */
 
 uint64_t mire__now_ns(void);        /* CLOCK_MONOTONIC */
@@ -70,14 +72,28 @@ struct thread_state {
     int syscall;  /* its number, -1 if it is in a page fault */
     uint64_t sp;  /* its user registers */
     uint64_t pc;
+    uint64_t args[6]; /* of the system call; zeros where it is -1 */
 };
 
 /* Thread: any. A thread that runs is not blocked; neither is one where the kernel does not tell. */
 void mire__thread_state(struct thread_state *out, uint32_t tid);
 
+/* Visit every thread of this process, until the visitor returns false. False if the list cannot be read. */
+bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *context);
+
+/* A thread's name; "" if there is no such thread. */
+#define MIRE_THREAD_NAME_BYTES 18
+void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid);
+
+/*
+ * What can be told of a blocked thread's registers: stack pointer, program counter, and those that carry arguments into
+ * the kernel, which a system call leaves as they are.
+ */
+void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state);
+
 struct thread_counters {
     uint64_t cpu_ns, voluntary_switches, involuntary_switches, major_faults, read_bytes, write_bytes;
-    char name[18];
+    char name[MIRE_THREAD_NAME_BYTES];
 };
 void mire__thread_counters(struct thread_counters *out, uint32_t tid);
 

@@ -128,13 +128,13 @@ static uint64_t stat_field(const char *stat, int number)
 static void read_syscall(struct thread_state *out, const char *text)
 {
     bool negative = *text == '-';
-    uint64_t number, skipped;
+    uint64_t number;
     const char *at = read_decimal(&number, text + negative);
 
     if (at == text + negative)
         return; /* "running" */
     for (int i = 0; !negative && i < 6; i++)
-        at = read_hex(&skipped, at);
+        at = read_hex(&out->args[i], at);
     at = read_hex(&out->sp, at);
     read_hex(&out->pc, at);
     out->syscall = negative ? -1 : (int)number;
@@ -178,10 +178,53 @@ void mire__thread_signal_state(struct thread_signal *out, uint32_t tid, int sign
     out->blocked = signal_after(text, "SigBlk:", signal);
 }
 
+void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid)
+{
+    char path[64];
+    long size;
+
+    proc_path(path, false, tid, "comm");
+    size = mire__file_read(out, MIRE_THREAD_NAME_BYTES, path);
+    if (size > 0 && out[size - 1] == '\n')
+        out[size - 1] = '\0';
+}
+
+/* What getdents64 writes. */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t size_bytes;
+    uint8_t kind;
+    char name[];
+};
+
+bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *context)
+{
+    _Alignas(struct entry) char entries[4096];
+    int saved = errno;
+    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), got = -1;
+    bool more = fd >= 0;
+
+    while (more && (got = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
+        for (long at = 0; more && at < got;) {
+            const struct entry *entry = (const struct entry *)(entries + at);
+            uint64_t tid;
+
+            read_decimal(&tid, entry->name);
+            if (tid > 0) /* "." and ".." are no numbers */
+                more = visit(context, (uint32_t)tid);
+            at += entry->size_bytes;
+        }
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    errno = saved;
+    return fd >= 0 && got >= 0;
+}
+
 void mire__thread_counters(struct thread_counters *out, uint32_t tid)
 {
     char path[64], text[4096];
-    long size;
 
     memset(out, 0, sizeof(*out));
     out->cpu_ns = mire__thread_cpu_ns(tid);
@@ -198,10 +241,7 @@ void mire__thread_counters(struct thread_counters *out, uint32_t tid)
         out->read_bytes = number_after(text, "read_bytes:");
         out->write_bytes = number_after(text, "write_bytes:");
     }
-    proc_path(path, false, tid, "comm");
-    size = mire__file_read(out->name, sizeof(out->name), path);
-    if (size > 0 && out->name[size - 1] == '\n')
-        out->name[size - 1] = '\0';
+    mire__thread_name(out->name, tid);
 }
 
 void mire__process_counters(struct process_counters *out)

@@ -1,0 +1,350 @@
+/* test_sampler.c - samples of a thread in a known place of this very process. */
+#include "capture/sampler.h"
+#include "platform/platform.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum place { PLACE_SPIN, PLACE_SLEEP, PLACE_LOCK, PLACE_DEEP, PLACE_ALTSTACK, PLACE_DEAF, PLACE_QSORT };
+
+static struct {
+    enum place place;
+    _Atomic uint32_t tid, stop;
+    uint64_t slept_ns;
+} subject;
+
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+#define STAY         __attribute__((noinline))
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
+
+/* Exported, so that dladdr can name them. */
+void arrive(void);
+void place_spin(void);
+void place_sleep(void);
+void place_lock(void);
+void place_deep(int left);
+void spin_in_handler(int signal);
+void place_altstack(void);
+void place_deaf(void);
+int compare_and_spin(const void *a, const void *b);
+void place_qsort(void);
+void *be_subject(void *unused);
+
+STAY void arrive(void)
+{
+    atomic_store(&subject.tid, mire__tid());
+}
+
+STAY void place_spin(void)
+{
+    arrive();
+    while (!atomic_load(&subject.stop))
+        ;
+    KEEP_FRAME();
+}
+
+STAY void place_sleep(void)
+{
+    struct timespec half_second = {0, 500000000};
+    uint64_t begin_ns = mire__now_ns();
+
+    arrive();
+    nanosleep(&half_second, NULL);
+    subject.slept_ns = mire__now_ns() - begin_ns;
+    while (!atomic_load(&subject.stop))
+        usleep(1000);
+    KEEP_FRAME();
+}
+
+STAY void place_lock(void)
+{
+    arrive();
+    pthread_mutex_lock(&held);
+    pthread_mutex_unlock(&held);
+    KEEP_FRAME();
+}
+
+STAY void place_deep(int left)
+{
+    if (left > 0)
+        place_deep(left - 1);
+    else
+        place_spin();
+    KEEP_FRAME();
+}
+
+void spin_in_handler(int signal)
+{
+    (void)signal;
+    place_spin();
+    KEEP_FRAME();
+}
+
+STAY void place_altstack(void)
+{
+    stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
+    struct sigaction action = {.sa_handler = spin_in_handler, .sa_flags = SA_ONSTACK};
+
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR2, &action, NULL);
+    raise(SIGUSR2);
+    stack.ss_flags = SS_DISABLE;
+    sigaltstack(&stack, NULL);
+    free(stack.ss_sp);
+    KEEP_FRAME();
+}
+
+STAY void place_deaf(void)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    place_spin();
+    KEEP_FRAME();
+}
+
+int compare_and_spin(const void *a, const void *b)
+{
+    if (!atomic_load(&subject.tid))
+        place_spin();
+    return *(const int *)a - *(const int *)b;
+}
+
+STAY void place_qsort(void)
+{
+    int numbers[] = {3, 1, 2};
+
+    qsort(numbers, 3, sizeof(int), compare_and_spin);
+    KEEP_FRAME();
+}
+
+void *be_subject(void *unused)
+{
+    switch (subject.place) {
+    case PLACE_SPIN:
+        place_spin();
+        break;
+    case PLACE_SLEEP:
+        place_sleep();
+        break;
+    case PLACE_LOCK:
+        place_lock();
+        break;
+    case PLACE_DEEP:
+        place_deep(5000);
+        break;
+    case PLACE_ALTSTACK:
+        place_altstack();
+        break;
+    case PLACE_DEAF:
+        place_deaf();
+        break;
+    case PLACE_QSORT:
+        place_qsort();
+        break;
+    }
+    KEEP_FRAME();
+    return unused;
+}
+
+static struct sampler sampler;
+
+/* Take one sample of a thread in `place`. */
+static void sample_at(struct sample *out, enum place place)
+{
+    pthread_t thread;
+
+    memset(&subject, 0, sizeof(subject));
+    memset(&sampler, 0, sizeof(sampler));
+    subject.place = place;
+    pthread_mutex_lock(&held);
+    assert_int_equal(pthread_create(&thread, NULL, be_subject, NULL), 0);
+    while (!atomic_load(&subject.tid))
+        usleep(100);
+    usleep(20000);
+    assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
+    mire__modules_read(&sampler.modules, NULL);
+    mire__sampler_take(out, &sampler, atomic_load(&subject.tid), NULL);
+    if (place == PLACE_SLEEP)
+        usleep(600000);
+    atomic_store(&subject.stop, 1);
+    pthread_mutex_unlock(&held);
+    pthread_join(thread, NULL);
+    mire__sampler_close(&sampler);
+}
+
+/* Does the stack run through these functions, in this order, and end where threads begin? */
+static bool runs_through(const struct sample *sample, const char *const names[], size_t count)
+{
+    size_t next = 0;
+
+    for (uint32_t i = 0; i < sample->depth && next < count; i++) {
+        Dl_info info;
+
+        if (dladdr((void *)(uintptr_t)sample->pc[i], &info) && info.dli_sname &&
+            strcmp(info.dli_sname, names[next]) == 0)
+            next++;
+    }
+    return next == count;
+}
+
+#define ASSERT_RUNS(sample, ...)                                     \
+    do {                                                             \
+        const char *const names[] = {__VA_ARGS__};                   \
+        assert_true(runs_through(sample, names, MIRE_COUNT(names))); \
+    } while (0)
+
+static void a_running_thread_answers(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_SPIN);
+    assert_int_equal(sample.flags, 0);
+    assert_int_equal(sample.state, 'R');
+    assert_int_equal(sample.found[0], MIRE_FOUND_PC);
+    ASSERT_RUNS(&sample, "place_spin", "be_subject");
+    assert_true(sampler.cost.stopped_max_ns > 0);
+}
+
+static struct {
+    struct sampler *sampler;
+    _Atomic uint32_t tid;
+    _Atomic bool stop;
+    long faults;
+} watched;
+
+static void *open_and_spin(void *unused)
+{
+    struct rusage before, after;
+
+    assert_int_equal(mire__sampler_open(watched.sampler), MIRE_OK);
+    getrusage(RUSAGE_THREAD, &after);
+    getrusage(RUSAGE_THREAD, &before);
+    atomic_store(&watched.tid, mire__tid());
+    while (!atomic_load(&watched.stop)) {
+    }
+    getrusage(RUSAGE_THREAD, &after);
+    watched.faults = after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt;
+    return unused;
+}
+
+static void the_first_sample_finds_its_memory_there(void **state)
+{
+    (void)state;
+    struct sample sample;
+    pthread_t thread;
+
+    watched.sampler = mmap(NULL, sizeof(*watched.sampler), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(watched.sampler != MAP_FAILED);
+    assert_int_equal(pthread_create(&thread, NULL, open_and_spin, NULL), 0);
+    while (!atomic_load(&watched.tid))
+        usleep(100);
+    mire__modules_read(&watched.sampler->modules, NULL);
+    mire__sampler_take(&sample, watched.sampler, atomic_load(&watched.tid), NULL);
+    atomic_store(&watched.stop, true);
+    pthread_join(thread, NULL);
+    mire__sampler_close(watched.sampler);
+    assert_int_equal(sample.flags, 0);
+    assert_int_equal(watched.faults, 0);
+    print_message("interrupted for %u ns\n", (unsigned)watched.sampler->stopped_ns);
+}
+
+static void a_sleeping_thread_is_read_and_sleeps_on(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_SLEEP);
+    assert_int_equal(sample.flags, MIRE_SAMPLE_BLOCKED);
+    ASSERT_RUNS(&sample, "place_sleep", "be_subject");
+    assert_true(subject.slept_ns >= 500000000);
+    assert_int_equal(sampler.cost.stopped_max_ns, 0);
+}
+
+static void a_thread_waiting_for_a_lock_shows_where(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_LOCK);
+    assert_int_equal(sample.flags, MIRE_SAMPLE_BLOCKED);
+    ASSERT_RUNS(&sample, "place_lock", "be_subject");
+}
+
+static void deep_recursion_is_cut_and_marked(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_DEEP);
+    assert_int_equal(sample.flags, MIRE_SAMPLE_CUT);
+    assert_int_equal(sample.depth, MIRE_DEPTH_MAX);
+    ASSERT_RUNS(&sample, "place_spin", "place_deep", "place_deep");
+}
+
+static void the_stack_goes_on_behind_an_alternate_one(void **state)
+{
+    (void)state;
+    struct sample sample;
+    bool crossed = false;
+
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* this sanitizer runs handlers later, with every signal blocked */
+#endif
+    sample_at(&sample, PLACE_ALTSTACK);
+    assert_int_equal(sample.flags, 0);
+    ASSERT_RUNS(&sample, "place_spin", "spin_in_handler", "place_altstack", "be_subject");
+    for (uint32_t i = 0; i < sample.depth; i++)
+        crossed |= sample.found[i] == MIRE_FOUND_SIGNAL;
+    assert_true(crossed);
+}
+
+static void a_thread_that_blocks_signals_is_sampled_by_its_state(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_DEAF);
+    assert_int_equal(sample.flags, MIRE_SAMPLE_SILENT);
+    assert_int_equal(sample.depth, 0);
+    assert_int_equal(sample.state, 'R');
+}
+
+static void a_callback_through_libc_is_unwound(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_QSORT);
+    assert_int_equal(sample.flags, 0);
+    ASSERT_RUNS(&sample, "place_spin", "compare_and_spin", "place_qsort", "be_subject");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_running_thread_answers),
+        cmocka_unit_test(the_first_sample_finds_its_memory_there),
+        cmocka_unit_test(a_sleeping_thread_is_read_and_sleeps_on),
+        cmocka_unit_test(a_thread_waiting_for_a_lock_shows_where),
+        cmocka_unit_test(deep_recursion_is_cut_and_marked),
+        cmocka_unit_test(the_stack_goes_on_behind_an_alternate_one),
+        cmocka_unit_test(a_thread_that_blocks_signals_is_sampled_by_its_state),
+        cmocka_unit_test(a_callback_through_libc_is_unwound),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
