@@ -45,6 +45,9 @@
 /* Other threads taken along with one hang: the owner of a lock, and those that use most CPU. */
 #define MIRE_OTHERS_MAX 8
 
+/* Threads whose CPU time is noted when a hang begins. Of a process with more, those beyond are not found busy. */
+#define MIRE_THREADS_MAX 512
+
 /* Turns from this length on are counted by their length: 250, 500 ms, 1, 2, 4, 8, 16 s and more. */
 #define MIRE_MICRO_NS      250000000ull
 #define MIRE_MICRO_BUCKETS 7

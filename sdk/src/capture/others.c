@@ -1,0 +1,211 @@
+/* others.c - see others.h. */
+#include "capture/others.h"
+
+#include "capture/lock.h"
+
+#include <string.h>
+
+#define CHAIN_MAX   4  /* locks that are followed from holder to holder */
+#define BUSY_MAX    3  /* threads taken at one look */
+#define BUSY_SHARE  10 /* of the time since the hang began a busy thread computed at least one part in so many */
+#define ROLE_MAX    (MIRE_OTHERS_MAX / 2) /* of one role, so that neither takes the other's room */
+#define OWN_THREADS "mire-"               /* how the names of the SDK's own threads begin */
+
+static struct thread_use_before *slot_of(struct others *others, uint32_t tid)
+{
+    uint32_t at = tid * 2654435761u % MIRE_THREADS_MAX;
+
+    while (others->before[at].tid != 0 && others->before[at].tid != tid)
+        at = (at + 1) % MIRE_THREADS_MAX;
+    return &others->before[at];
+}
+
+static bool note(void *context, uint32_t tid)
+{
+    struct others *others = context;
+    struct thread_use_before *slot = slot_of(others, tid);
+
+    slot->tid = tid;
+    slot->cpu_ns = mire__thread_cpu_ns(tid);
+    return ++others->count + 1 < MIRE_THREADS_MAX; /* one stays empty: it ends the search */
+}
+
+void mire__others_begin(struct others *others, struct sampler *sampler, struct blackbox *box, uint32_t lane,
+                        uint32_t tid, uint64_t due_ns)
+{
+    memset(others, 0, sizeof(*others));
+    others->sampler = sampler;
+    others->box = box;
+    others->lane = lane;
+    others->tid = tid;
+    others->begin_ns = mire__now_ns();
+    others->due_ns = due_ns;
+    atomic_store_explicit(&box->lanes[lane].other_count, 0, memory_order_release);
+    mire__threads_visit(note, others);
+}
+
+/* CPU time since the hang began. */
+static uint64_t used_ns(struct others *others, uint32_t tid)
+{
+    const struct thread_use_before *slot = slot_of(others, tid);
+    uint64_t now_ns = mire__thread_cpu_ns(tid);
+
+    if (slot->tid == 0)
+        return others->count + 1 < MIRE_THREADS_MAX ? now_ns : 0; /* born since; or there was no room for it */
+    return now_ns > slot->cpu_ns ? now_ns - slot->cpu_ns : 0;
+}
+
+/* How often a thread stands in the list, or all threads of a role (tid 0). */
+static uint32_t listed(const struct others *others, uint32_t tid, enum mire__role role)
+{
+    uint32_t count = mire__blackbox_other_count(others->box, others->lane), found = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct other *other = &others->box->lanes[others->lane].others[i];
+
+        found += other->role == (uint32_t)role && (tid == 0 || other->tid == tid);
+    }
+    return found;
+}
+
+/* Fill in the list's next place. NULL if there is no room, or nothing to be seen of the thread. */
+static struct other *take(struct others *others, uint32_t tid, enum mire__role role)
+{
+    uint32_t count = mire__blackbox_other_count(others->box, others->lane);
+    struct other *other;
+
+    if (count == MIRE_OTHERS_MAX || listed(others, 0, role) == ROLE_MAX)
+        return NULL;
+    other = &others->box->lanes[others->lane].others[count];
+    memset(other, 0, sizeof(*other));
+    mire__sampler_take(&other->sample, others->sampler, tid, others->box);
+    if (other->sample.depth == 0)
+        return NULL;
+    other->sample.tid = tid;
+    other->tid = tid;
+    other->role = role;
+    other->cpu_ns = used_ns(others, tid);
+    mire__thread_name(other->name, tid);
+    return other;
+}
+
+static void commit(struct others *others)
+{
+    atomic_fetch_add_explicit(&others->box->lanes[others->lane].other_count, 1, memory_order_release);
+}
+
+/* Does the thread still wait for that lock, and the same thread hold it? */
+static bool still_waits(uint32_t tid, const struct lock *lock)
+{
+    struct thread_state state;
+    struct lock now;
+
+    mire__thread_state(&state, tid);
+    mire__lock_find(&now, &state);
+    return now.address == lock->address && now.holder == lock->holder;
+}
+
+/* From the lane's thread to the holder of its lock, to the holder of that one's, until one waits for none. */
+static void follow_locks(struct others *others, struct hang *hang, bool due)
+{
+    struct thread_state state = others->sampler->state;
+    uint32_t waiter = others->tid;
+
+    for (int i = 0; i < CHAIN_MAX; i++) {
+        struct lock lock;
+
+        mire__lock_find(&lock, &state);
+        if (lock.kind <= MIRE_LOCK_EVENT)
+            return;
+        if (i == 0) {
+            hang->lock_address = lock.address;
+            hang->lock_owner = lock.holder;
+        }
+        if (lock.holder == 0 || lock.holder == others->tid) /* untold; or all wait for each other, for ever */
+            return;
+        if (due || listed(others, lock.holder, MIRE_ROLE_OWNER) == 0) {
+            if (!take(others, lock.holder, MIRE_ROLE_OWNER) || !still_waits(waiter, &lock))
+                return;
+            commit(others);
+        }
+        waiter = lock.holder;
+        mire__thread_state(&state, waiter);
+    }
+}
+
+/* The threads that have computed most, most first. */
+struct busy {
+    struct others *others;
+    uint32_t self; /* the check thread */
+    uint32_t count;
+    uint32_t tid[BUSY_MAX];
+    uint64_t cpu_ns[BUSY_MAX];
+    uint64_t least_ns;
+};
+
+static bool is_own(uint32_t tid)
+{
+    char name[MIRE_THREAD_NAME_BYTES];
+
+    mire__thread_name(name, tid);
+    return strncmp(name, OWN_THREADS, sizeof(OWN_THREADS) - 1) == 0;
+}
+
+static bool rank(void *context, uint32_t tid)
+{
+    struct busy *busy = context;
+    uint64_t cpu_ns = tid == busy->others->tid || tid == busy->self ? 0 : used_ns(busy->others, tid);
+    uint32_t at = busy->count;
+
+    if (cpu_ns < busy->least_ns || is_own(tid))
+        return true;
+    while (at > 0 && busy->cpu_ns[at - 1] < cpu_ns)
+        at--;
+    if (at == BUSY_MAX)
+        return true;
+    busy->count += busy->count < BUSY_MAX;
+    for (uint32_t i = busy->count - 1; i > at; i--) {
+        busy->tid[i] = busy->tid[i - 1];
+        busy->cpu_ns[i] = busy->cpu_ns[i - 1];
+    }
+    busy->tid[at] = tid;
+    busy->cpu_ns[at] = cpu_ns;
+    return true;
+}
+
+static void take_busy(struct others *others, uint64_t now_ns)
+{
+    struct busy busy = {.others = others, .self = mire__tid()};
+
+    busy.least_ns = (now_ns - others->begin_ns) / BUSY_SHARE + 1;
+    mire__threads_visit(rank, &busy);
+    for (uint32_t i = 0; i < busy.count; i++) {
+        if (take(others, busy.tid[i], MIRE_ROLE_BUSY))
+            commit(others);
+    }
+}
+
+void mire__others_look(struct others *others, struct hang *hang)
+{
+    uint64_t now_ns = mire__now_ns();
+    bool due = now_ns >= others->due_ns;
+
+    follow_locks(others, hang, due);
+    if (!due)
+        return;
+    take_busy(others, now_ns);
+    others->due_ns = now_ns + (now_ns - others->begin_ns);
+}
+
+void mire__others_end(struct others *others)
+{
+    uint32_t count = mire__blackbox_other_count(others->box, others->lane);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct other *other = &others->box->lanes[others->lane].others[i];
+        uint64_t cpu_ns = used_ns(others, other->tid);
+
+        if (cpu_ns > 0) /* a thread that has ended since leaves what was known before */
+            other->cpu_ns = cpu_ns;
+    }
+}
