@@ -70,7 +70,7 @@ class LibraryTest(unittest.TestCase):
                      "ThreadSanitizer's own thread outlives the program's last one, with libmire or without")
     def test_the_process_ends_with_the_last_thread_of_the_app(self):
         app = os.path.join(BINARY, "tests", "integration", "leaver_app")
-        for how in ("exit", "cancel"):
+        for how in ("exit", "cancel", "raw", "strict"):
             begin = time.monotonic()
             subprocess.run([app, how, "800", self.scratch.name], stdout=subprocess.DEVNULL, timeout=20, check=True)
             self.assertGreaterEqual(time.monotonic() - begin, 0.8)

@@ -320,7 +320,7 @@ class RunTest(unittest.TestCase):
 
     def test_the_process_ends_with_the_last_thread_of_the_program(self):
         program = build_leaver(self.scratch.name)
-        for how in ("exit", "cancel"):
+        for how in ("exit", "cancel", "raw", "strict"):
             begin = time.monotonic()
             self.assertEqual(self.run_it(None, program, how, "800").returncode, 0)
             self.assertTrue(0.8 <= time.monotonic() - begin < 10)

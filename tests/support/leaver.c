@@ -1,13 +1,15 @@
 /*
- * leaver.c - a program whose first thread leaves before its last: leaver exit|cancel|raw MILLISECONDS [STORE]
+ * leaver.c - a program whose first thread leaves before its last: leaver exit|cancel|raw|strict MILLISECONDS [STORE]
  *
  * Its other thread says "alone" and sleeps. Built with WITH_MIRE it starts libmire itself.
  */
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,7 +52,9 @@ int main(int argc, char **argv)
         pthread_exit(NULL);
     if (strcmp(argv[1], "cancel") == 0)
         pthread_cancel(pthread_self());
-    if (strcmp(argv[1], "raw") == 0)
+    if (strcmp(argv[1], "strict") == 0)
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    if (strcmp(argv[1], "raw") == 0 || strcmp(argv[1], "strict") == 0)
         syscall(SYS_exit, 0);
     pause();
     return 4;

@@ -34,11 +34,18 @@ struct watch_options {
     void (*on_turning)(void *context);
 
     /*
+     * The watched thread has ended and nobody was told: by a system call of its own making, or a seccomp filter. Called
+     * on the check thread, which sees it at the next sample and ends afterwards. To be answered by mire__watch_stop on
+     * another thread, so that the process can end with the last thread of the app. May be NULL.
+     */
+    void (*on_gone)(void *context);
+
+    /*
      * A forked child has made its first waiting call; called on its only thread, once per child. May be NULL.
      */
     void (*on_child)(void *context);
 
-    void *context; /* handed to the three */
+    void *context; /* handed to the four */
 };
 
 /*

@@ -19,6 +19,8 @@
 #define LATE_NS \
     (50 * MIRE_NS_PER_MS)          /* a wake-up is late when it is this much off: more than a busy machine's jitter */
 #define HEARTBEAT_NS MIRE_NS_PER_S /* how often an open hang's record is brought up to date at least */
+#define NO_LOOP_LOOK_NS \
+    (10 * MIRE_NS_PER_S) /* how often a thread without a loop is looked at: whether it is there still */
 
 struct watch {
     struct watch_options options;
@@ -32,6 +34,7 @@ struct watch {
     uint64_t counted_ns; /* when the open hang's counters were read last */
     uint64_t marked_ns;  /* up to when lateness is accounted for, and the watched thread's CPU time then */
     uint64_t marked_cpu_ns;
+    bool gone; /* the watched thread has ended */
     pthread_t thread;
 };
 
@@ -138,6 +141,8 @@ static void count_use(struct watch *watch)
     struct thread_counters now;
     struct process_counters process;
 
+    if (watch->gone)
+        return;
     watch->counted_ns = mire__now_ns();
     mire__thread_counters(&now, watch->tid);
     mire__process_counters(&process);
@@ -208,7 +213,17 @@ static void take_sample(struct watch *watch, uint64_t weight_ns)
     watch->hang.period_ms = (uint32_t)((period_of(watch) << ring->thinned_count) / MIRE_NS_PER_MS);
 }
 
-/* Sample until the turn ends, the watch does, or a launch turns out to have no loop. True if the turn ended. */
+/* Has the watched thread ended? Then the watch is over. */
+static bool is_gone(struct watch *watch)
+{
+    watch->gone = mire__thread_is_gone(watch->tid);
+    return watch->gone;
+}
+
+/*
+ * Sample until the turn ends, the thread or the watch does, or a launch turns out to have no loop. True if the turn
+ * ended.
+ */
 static bool follow(struct watch *watch, struct gate_view *view)
 {
     uint64_t turn = view->turn, sampled_ns = 0, due_ns = 0, stopped_ns = 0;
@@ -220,6 +235,8 @@ static bool follow(struct watch *watch, struct gate_view *view)
         if (watch->hang.launch && now_ns - watch->start_ns > MIRE_LAUNCH_NS)
             return false;
         if (now_ns >= due_ns) {
+            if (is_gone(watch))
+                return false;
             uint64_t gap_ns = sampled_ns ? now_ns - sampled_ns : period_ns;
 
             take_sample(watch, less(gap_ns, stopped_ns));
@@ -261,8 +278,8 @@ static void close_hang(struct watch *watch, const struct gate_view *view, bool e
 static void give_up_launch(struct watch *watch, uint64_t turn)
 {
     clear_hang(watch);
-    while (mire__gate_watch_end(turn) && !stopping())
-        sleep_until(watch, UINT64_MAX);
+    while (mire__gate_watch_end(turn) && !stopping() && !is_gone(watch))
+        sleep_until(watch, mire__now_ns() + NO_LOOP_LOOK_NS);
     mire__gate_unwatch();
 }
 
@@ -274,7 +291,7 @@ static void watch_turn(struct watch *watch, struct gate_view *view, uint64_t lat
     open_hang(watch, view, late_ns);
     if (follow(watch, view))
         close_hang(watch, view, true);
-    else if (stopping())
+    else if (stopping() || watch->gone)
         close_hang(watch, view, false);
     else
         give_up_launch(watch, turn);
@@ -289,7 +306,7 @@ static void *check(void *argument)
     struct gate_view view, now;
 
     mark(watch);
-    while (!stopping()) {
+    while (!stopping() && !watch->gone) {
         uint64_t late_ns;
 
         mire__gate_look(&view);
@@ -307,6 +324,8 @@ static void *check(void *argument)
         else if (!stopping() && mire__now_ns() >= view.since_ns + from_ns)
             watch_turn(watch, &now, late_ns + slept_late_ns);
     }
+    if (watch->gone && watch->options.on_gone)
+        watch->options.on_gone(watch->options.context);
     return NULL;
 }
 
@@ -346,6 +365,7 @@ enum mire_err mire__watch_start(const struct watch_options *options)
     global.pid = mire__pid();
     watch->options = *options;
     watch->start_ns = mire__now_ns();
+    watch->gone = false;
     watch->tid = mire__tid();
     err = mire__sampler_open(&watch->sampler);
     if (err)

@@ -74,6 +74,32 @@ static enum mire_err open_store(char install[33])
     return err == MIRE_OK ? mire__store_install(install, mire.store) : err;
 }
 
+/* All but the worker. */
+static void release(void)
+{
+    mire__monitors_stop();
+    mire__variant_send_close(mire.worker.sender);
+    mire__store_box_close(&mire.box);
+}
+
+static void turn_off(void)
+{
+    mire__store_close(mire.store);
+    mire.store = NULL;
+    leave(OFF);
+}
+
+/* On the worker. False: somebody stops already, and will join it. */
+static bool stop_on_worker(void)
+{
+    if (!enter(ON))
+        return false;
+    pthread_detach(mire.worker.thread);
+    release();
+    turn_off();
+    return true;
+}
+
 static enum mire_err start_watching(const char *install)
 {
     struct blackbox_facts facts;
@@ -83,8 +109,10 @@ static enum mire_err start_watching(const char *install)
         return err;
     mire__facts_collect(&facts, &mire.options, install);
     mire__blackbox_init(mire.box.memory, &facts);
-    mire.worker =
-        (struct worker){.store = mire.store, .log = mire.options.log, .log_context = mire.options.log_context};
+    mire.worker = (struct worker){.store = mire.store,
+                                  .log = mire.options.log,
+                                  .log_context = mire.options.log_context,
+                                  .on_gone = stop_on_worker};
     err = mire__variant_send_open(&mire.worker.sender, mire.store, &mire.options);
     if (err != MIRE_OK)
         goto fail_box;
@@ -111,9 +139,7 @@ fail_box:
 static void stop_watching(void)
 {
     mire__worker_stop(&mire.worker);
-    mire__monitors_stop();
-    mire__variant_send_close(mire.worker.sender);
-    mire__store_box_close(&mire.box);
+    release();
 }
 
 /* At exit, or when the library is unloaded: then nobody may call into it any more. */
@@ -160,9 +186,7 @@ static enum mire_err start(void)
     if (err == MIRE_OK && then == ON)
         err = start_watching(install);
     if (err != MIRE_OK) {
-        mire__store_close(mire.store);
-        mire.store = NULL;
-        leave(OFF);
+        turn_off();
         return err;
     }
     hook_ends();
@@ -211,9 +235,7 @@ enum mire_err mire_stop(void)
         return MIRE_E_STATE;
     if (state == ON)
         stop_watching();
-    mire__store_close(mire.store);
-    mire.store = NULL;
-    leave(OFF);
+    turn_off();
     return MIRE_OK;
 }
 

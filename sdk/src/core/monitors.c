@@ -26,6 +26,13 @@ static void ask_for_rehook(void *context)
     mire__worker_ring(monitor->worker, MIRE_BELL_REHOOK);
 }
 
+static void tell_of_end(void *context)
+{
+    struct monitor_context *monitor = context;
+
+    mire__worker_ring(monitor->worker, MIRE_BELL_GONE);
+}
+
 static void start_in_child(void *context)
 {
     (void)context;
@@ -39,6 +46,7 @@ static enum mire_err hang_start(struct monitor_context *context)
         .box = context->box,
         .on_hang = seal_hang,
         .on_turning = mire__variant_rehooks() ? ask_for_rehook : NULL,
+        .on_gone = tell_of_end,
         .on_child = start_in_child,
         .context = context,
     };

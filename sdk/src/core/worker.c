@@ -58,6 +58,8 @@ static void *work(void *context)
         uint32_t why = atomic_exchange_explicit(&worker->bell, 0, memory_order_acquire);
         if (why & MIRE_BELL_STOP)
             return NULL;
+        if (why & MIRE_BELL_GONE && worker->on_gone())
+            return NULL; /* what `worker` points to may be another's by now */
         if (why & MIRE_BELL_REHOOK)
             mire__variant_rehook();
         if (why & MIRE_BELL_SEND || mire__now_ns() >= send_at_ns)

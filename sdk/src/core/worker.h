@@ -12,19 +12,21 @@
 #include <pthread.h>
 
 /* Why the bell rings; bits. */
-enum mire__bell { MIRE_BELL_STOP = 1, MIRE_BELL_SEND = 2, MIRE_BELL_REHOOK = 4 };
+enum mire__bell { MIRE_BELL_STOP = 1, MIRE_BELL_SEND = 2, MIRE_BELL_REHOOK = 4, MIRE_BELL_GONE = 8 };
 
 struct worker {
     struct store *store;
     struct upload *sender; /* NULL: nothing is sent */
     mire_log_fn *log;      /* may be NULL */
     void *log_context;
+    bool (*on_gone)(
+        void); /* MIRE_BELL_GONE rang: stop everything but the worker. True: the worker is to end, unjoined */
     pthread_t thread;
     _Atomic uint32_t bell; /* anyone sets bits (release), the worker takes them (acquire) */
 };
 
 /*
- * Start the thread; the first four fields are filled in. It recovers dead blackboxes first.
+ * Start the thread; the first five fields are filled in. It recovers dead blackboxes first.
  * Returns MIRE_OK, MIRE_E_SYSTEM.
  */
 enum mire_err mire__worker_start(struct worker *worker);

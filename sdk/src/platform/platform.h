@@ -91,6 +91,9 @@ void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid);
  */
 void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state);
 
+/* Has a thread of this process ended? The first one stays in the kernel's list until the last one ends. */
+bool mire__thread_is_gone(uint32_t tid);
+
 struct thread_counters {
     uint64_t cpu_ns, voluntary_switches, involuntary_switches, major_faults, read_bytes, write_bytes;
     char name[MIRE_THREAD_NAME_BYTES];

@@ -155,6 +155,14 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
         out->letter = *stat_fields(text);
 }
 
+bool mire__thread_is_gone(uint32_t tid)
+{
+    struct thread_state state;
+
+    mire__thread_state(&state, tid);
+    return state.letter == 'Z' || state.letter == 'X' || !mire__thread_signal(tid, 0);
+}
+
 /* Is the signal in the set that "key" shows, a hexadecimal mask? */
 static bool signal_after(const char *text, const char *key, int signal)
 {
