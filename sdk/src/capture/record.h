@@ -1,0 +1,54 @@
+/*
+ * record.h - a lane's record, from its begin to its report: whoever notices something opens one, keeps it up to date
+ * where it survives the process, and closes it.
+ *
+ *     open --> sample, keep, sample, keep ... --> close: handed to on_hang if it counts
+ *
+ * Private to capture/. Thread: check thread.
+ */
+#ifndef MIRE_CAPTURE_RECORD_H
+#define MIRE_CAPTURE_RECORD_H
+
+#include "capture/check.h"
+#include "capture/others.h"
+#include "platform/platform.h"
+
+struct record {
+    struct hang hang; /* what is stored; state MIRE_HANG_NONE: not open */
+    uint32_t lane;
+    uint32_t unused;
+    struct thread_counters base; /* of the thread when it began; zeros: since the thread's own begin */
+    struct capture_cost base_cost;
+    uint64_t counted_ns; /* when its counters were read last */
+    struct others others;
+};
+
+/*
+ * Open the record: with images, an empty ring and a new id. `hang` tells gate, trigger, launch, foreground, name, tid,
+ * thread_name, threshold_ms, begin_ns, late_ns and the facts of its kind; the rest is filled in.
+ */
+void mire__record_open(struct check *check, struct record *record, const struct hang *hang);
+
+/*
+ * Take a sample of the record's thread, or of another one of the process into the same ring.
+ *   tid        0 for the record's own
+ *   weight_ns  how much of the record it stands for
+ */
+void mire__record_sample(struct check *check, struct record *record, uint32_t tid, uint64_t weight_ns);
+
+/* Store the record: it goes on as of now. Its counters are read again once a second. */
+void mire__record_keep(struct check *check, struct record *record);
+
+/*
+ * It ended. Handed to on_hang if it counts; afterwards nothing is open.
+ *   exited  it ended because watching did
+ */
+void mire__record_close(struct check *check, struct record *record, uint64_t end_ns, bool exited);
+
+/* It was nothing. */
+void mire__record_forget(struct check *check, struct record *record);
+
+/* How long between two samples of this record, now that its ring has thinned so often. */
+uint64_t mire__record_period_ns(const struct check *check, const struct record *record);
+
+#endif
