@@ -64,20 +64,32 @@ static inline struct blackbox *box_new(void)
     return box;
 }
 
-/* Add a stack, innermost first, ended by 0. */
-static inline void box_sample(struct blackbox *box, uint64_t t_ns, uint64_t weight_ns, const uint64_t *pc)
+/* A stack, innermost first, ended by 0. */
+static inline void box_stack(struct sample *sample, uint64_t t_ns, uint32_t tid, const uint64_t *pc)
 {
-    struct sample *sample = mire__ring_reserve(&box->lanes[0].ring);
-
     memset(sample, 0, sizeof(*sample));
     sample->t_ns = t_ns;
+    sample->tid = tid;
     sample->state = 'S';
     sample->syscall = 35;
     for (; pc[sample->depth] && sample->depth < MIRE_DEPTH_MAX; sample->depth++) {
         sample->pc[sample->depth] = pc[sample->depth];
         sample->found[sample->depth] = sample->depth ? MIRE_FOUND_CFI : MIRE_FOUND_PC;
     }
+}
+
+/* Add a stack of a thread to the first lane. */
+static inline void box_sample_of(struct blackbox *box, uint32_t tid, uint64_t t_ns, uint64_t weight_ns,
+                                 const uint64_t *pc)
+{
+    box_stack(mire__ring_reserve(&box->lanes[0].ring), t_ns, tid, pc);
     mire__ring_append(&box->lanes[0].ring, weight_ns);
+}
+
+/* The same of the lane's own thread. */
+static inline void box_sample(struct blackbox *box, uint64_t t_ns, uint64_t weight_ns, const uint64_t *pc)
+{
+    box_sample_of(box, 0, t_ns, weight_ns, pc);
 }
 
 #endif

@@ -15,9 +15,8 @@ struct hot {
 
 /*
  * The stack whose innermost function stands innermost most often in a row; of equals the most recent. Samples without a
- * stack end a row. Two addresses are in one function if it begins at the same place for both; where that is unknown,
- * if they are equal.
+ * stack end a row. Only the lane's own thread's samples count: those of thread 0 or `tid`.
  */
-void mire__hot_find(struct hot *out, const struct ring *ring);
+void mire__hot_find(struct hot *out, const struct ring *ring, uint32_t tid);
 
 #endif

@@ -20,6 +20,12 @@ struct report {
     size_t size;
 };
 
+/* What a report tells besides its hang: what happened since the last report that got through. */
+struct report_told {
+    uint64_t drops[MIRE_DROP_REASONS];  /* records lost, by reason */
+    uint64_t micro[MIRE_MICRO_BUCKETS]; /* turns, as in struct micro */
+};
+
 /* Does the lane hold a hang that is worth a report? The box has been checked with mire__blackbox_check. */
 bool mire__report_wanted(const struct blackbox *box, uint32_t lane);
 
@@ -27,7 +33,7 @@ bool mire__report_wanted(const struct blackbox *box, uint32_t lane);
  * Build the report.
  *
  *   out    zeroed unless MIRE_OK
- *   drops  MIRE_DROP_REASONS counts that the report shall tell; NULL for none
+ *   told   NULL for nothing
  *
  * Returns MIRE_OK
  *         MIRE_E_STATE   the lane holds no hang
@@ -35,18 +41,19 @@ bool mire__report_wanted(const struct blackbox *box, uint32_t lane);
  *         MIRE_E_MEMORY
  *         MIRE_E_FULL    larger than MIRE_REPORT_JSON_MAX
  */
-enum mire_err mire__report_build(struct report *out, const struct blackbox *box, uint32_t lane, const uint64_t *drops);
+enum mire_err mire__report_build(struct report *out, const struct blackbox *box, uint32_t lane,
+                                 const struct report_told *told);
 void mire__report_fini(struct report *report);
 
 /*
- * Build the report and put it into the store, with the counts of losses that no report tells yet.
+ * Build the report and put it into the store, with what no report tells yet: then the box's micro-hangs are told.
  *
  *   now_ms  wall clock
  *
  * Returns as mire__report_build and mire__store_put. What can never be sealed is counted; MIRE_E_MEMORY and
  * MIRE_E_STORE are not, for there may be another try.
  */
-enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint32_t lane, uint64_t now_ms);
+enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, uint64_t now_ms);
 
 /* A process that has ended by itself, as its parent knows. */
 struct report_ended {
@@ -73,6 +80,6 @@ size_t mire__report_recover(struct store *store, uint64_t now_ms, const struct r
  * Returns as mire__report_build.
  */
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                const struct blackbox *box, uint32_t lane, const uint64_t *drops);
+                                const struct blackbox *box, uint32_t lane, const struct report_told *told);
 
 #endif

@@ -10,20 +10,32 @@
 
 #include <string.h>
 
-enum mire_err mire__report_seal(struct store *store, const struct blackbox *box, uint32_t lane, uint64_t now_ms)
+/* Turns that no report tells yet. */
+static void untold_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *micro)
 {
-    uint64_t drops[MIRE_DROP_REASONS];
+    for (int i = 0; i < MIRE_MICRO_BUCKETS; i++) {
+        uint64_t count = atomic_load(&micro->count[i]), told = atomic_load(&micro->told[i]);
+        out[i] = count > told ? count - told : 0;
+    }
+}
+
+enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, uint64_t now_ms)
+{
+    struct report_told told;
     struct report report;
     enum mire_err err;
 
-    mire__store_drops(drops, store);
-    err = mire__report_build(&report, box, lane, drops);
+    mire__store_drops(told.drops, store);
+    untold_micro(told.micro, &box->micro);
+    err = mire__report_build(&report, box, lane, &told);
     if (err != MIRE_OK) {
         if (err != MIRE_E_MEMORY)
             mire__store_count_drop(store, err == MIRE_E_FULL ? MIRE_DROP_BIG : MIRE_DROP_BROKEN);
         return err;
     }
-    err = mire__store_put(store, report.id, report.body, report.size, drops, now_ms);
+    err = mire__store_put(store, report.id, report.body, report.size, told.drops, now_ms);
+    for (int i = 0; err == MIRE_OK && i < MIRE_MICRO_BUCKETS; i++)
+        atomic_fetch_add(&box->micro.told[i], told.micro[i]);
     mire__report_fini(&report);
     return err;
 }

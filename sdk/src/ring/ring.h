@@ -49,6 +49,16 @@ struct sample {
     uint8_t found[MIRE_DEPTH_MAX];
 };
 
+/*
+ * Which function a frame is in, by the address it begins at; where that is not known, the address rounded down, so that
+ * a drift of some instructions is none.
+ *   frame  below sample->depth
+ */
+static inline uint64_t mire__sample_function(const struct sample *sample, uint32_t frame)
+{
+    return sample->into[frame] ? sample->pc[frame] - sample->into[frame] : sample->pc[frame] & ~(uint64_t)31;
+}
+
 struct ring_entry {
     uint32_t slot;
     uint32_t unused;

@@ -14,13 +14,13 @@
 
 #define S(n) (105 * MIRE_NS_PER_S + (n)*100 * MIRE_NS_PER_MS)
 
-static char *json(const struct blackbox *box, const uint64_t *drops)
+static char *json(const struct blackbox *box, const struct report_told *told)
 {
     char id[MIRE_STORE_ID_LENGTH + 1];
     char *text;
     size_t size;
 
-    assert_int_equal(mire__report_json(&text, &size, id, box, 0, drops), MIRE_OK);
+    assert_int_equal(mire__report_json(&text, &size, id, box, 0, told), MIRE_OK);
     text = realloc(text, size + 1);
     assert_non_null(text);
     text[size] = '\0';
@@ -91,7 +91,7 @@ static void hot_is_the_longest_row_and_of_equals_the_last(void **state)
     struct hot hot;
 
     (void)state;
-    mire__hot_find(&hot, &box->lanes[0].ring);
+    mire__hot_find(&hot, &box->lanes[0].ring, 4711);
     assert_int_equal(hot.run, 0);
     box_sample(box, S(1), 1, a);
     box_sample(box, S(2), 1, a);
@@ -100,7 +100,7 @@ static void hot_is_the_longest_row_and_of_equals_the_last(void **state)
     box_sample(box, S(5), 1, b);
     box_sample(box, S(6), 1, b);
     box_sample(box, S(7), 1, a);
-    mire__hot_find(&hot, &box->lanes[0].ring);
+    mire__hot_find(&hot, &box->lanes[0].ring, 4711);
     assert_int_equal(hot.run, 2);
     assert_int_equal(hot.sample, 5);
     assert_int_equal(hot.depth, 2);
@@ -125,7 +125,7 @@ static void hot_takes_addresses_of_one_function_as_one(void **state)
         for (uint32_t j = 0; j < sample->depth; j++)
             sample->into[j] = (uint32_t)(sample->pc[j] & 0xfff);
     }
-    mire__hot_find(&hot, &box->lanes[0].ring);
+    mire__hot_find(&hot, &box->lanes[0].ring, 4711);
     assert_int_equal(hot.run, 2);
     assert_int_equal(hot.sample, 1);
     assert_int_equal(hot.repeat[0], 2);
@@ -218,9 +218,9 @@ static void report_of_a_hang_the_process_was_killed_in_is_open(void **state)
 
 static void report_tells_the_drops_that_are_not_zero(void **state)
 {
-    const uint64_t drops[MIRE_DROP_REASONS] = {[MIRE_DROP_FULL] = 2, [MIRE_DROP_REFUSED] = 5};
+    const struct report_told told = {.drops = {[MIRE_DROP_FULL] = 2, [MIRE_DROP_REFUSED] = 5}};
     struct blackbox *box = box_new();
-    char *text = json(box, drops);
+    char *text = json(box, &told);
 
     (void)state;
     assert_non_null(strstr(text, "\"drops\":{\"full\":2,\"refused\":5}}"));

@@ -1,0 +1,111 @@
+/*
+ * blame.c - level by level. What holds more than half of a level is found by a weighted vote in one pass over it.
+ */
+#include "report/blame.h"
+
+#include <string.h>
+
+/* Samples that are still on the way: all of them stand in the same functions down to their `frame`. */
+struct way {
+    uint32_t count;
+    uint32_t samples[MIRE_RING_SAMPLES]; /* indices in the ring */
+    uint32_t frames[MIRE_RING_SAMPLES];  /* the frame each is at next; its depth as long as it has none left */
+};
+
+static uint64_t function_of(const struct way *way, const struct ring *ring, uint32_t i)
+{
+    return mire__sample_function(mire__ring_at(NULL, ring, way->samples[i]), way->frames[i]);
+}
+
+/* Everybody, before the outermost frame. Returns the weight of all samples. */
+static uint64_t begin(struct way *way, const struct ring *ring)
+{
+    const struct sample *sample;
+    uint64_t weight, total = 0;
+
+    way->count = 0;
+    for (uint32_t i = 0; (sample = mire__ring_at(&weight, ring, i)); i++) {
+        total += weight;
+        if (sample->depth == 0)
+            continue;
+        way->samples[way->count] = i;
+        way->frames[way->count++] = sample->depth - 1;
+    }
+    return total;
+}
+
+/* The function that most weight is for, if any has more than half of it. */
+static uint64_t vote(const struct way *way, const struct ring *ring)
+{
+    uint64_t weight, lead = 0, candidate = 0;
+
+    for (uint32_t i = 0; i < way->count; i++) {
+        uint64_t function = function_of(way, ring, i);
+        mire__ring_at(&weight, ring, way->samples[i]);
+        if (function == candidate) {
+            lead += weight;
+        } else if (lead >= weight) {
+            lead -= weight;
+        } else {
+            lead = weight - lead;
+            candidate = function;
+        }
+    }
+    return candidate;
+}
+
+/* Keep those that are in `function`. Returns their weight. */
+static uint64_t keep(struct way *way, const struct ring *ring, uint64_t function)
+{
+    uint64_t weight, sum = 0;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < way->count; i++) {
+        if (function_of(way, ring, i) != function)
+            continue;
+        mire__ring_at(&weight, ring, way->samples[i]);
+        sum += weight;
+        way->samples[kept] = way->samples[i];
+        way->frames[kept++] = way->frames[i];
+    }
+    way->count = kept;
+    return sum;
+}
+
+/* Go past `function`, and drop those that end in it. */
+static void descend(struct way *way, const struct ring *ring, uint64_t function)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < way->count; i++) {
+        const struct sample *sample = mire__ring_at(NULL, ring, way->samples[i]);
+        uint32_t frame = way->frames[i];
+
+        while (frame > 0 && mire__sample_function(sample, frame) == function)
+            frame--;
+        if (mire__sample_function(sample, frame) == function)
+            continue;
+        way->samples[left] = way->samples[i];
+        way->frames[left++] = frame;
+    }
+    way->count = left;
+}
+
+void mire__blame_find(struct blame *out, const struct ring *ring)
+{
+    struct way way;
+    uint64_t total = begin(&way, ring);
+
+    memset(out, 0, sizeof(*out));
+    while (way.count > 0) {
+        uint64_t function = vote(&way, ring);
+        uint64_t held = keep(&way, ring, function);
+
+        if (way.count == 0 || held < total / 100 * MIRE_BLAME_PERCENT || total == 0)
+            return;
+        out->sample = way.samples[0];
+        out->frame = way.frames[0];
+        out->share_ppm = held >= total ? 1000000 : (uint32_t)((double)held * 1e6 / (double)total);
+        descend(&way, ring, function);
+    }
+}

@@ -1,0 +1,28 @@
+/*
+ * blame.h - the device's own verdict: which function holds the hang. Private to report/.
+ *
+ *     main 100 % > loop 100 % > render 97 % > text 35 %       the way ends at render: below it the time is spread,
+ *                                           > lines 31 %      so the costly frame stands in the middle of every stack
+ *                                           > fills 31 %
+ */
+#ifndef MIRE_REPORT_BLAME_H
+#define MIRE_REPORT_BLAME_H
+
+#include "ring/ring.h"
+
+#define MIRE_BLAME_PERCENT 60 /* of the time that the ring covers */
+
+struct blame {
+    uint32_t sample;    /* index in the ring of one whose stack holds it */
+    uint32_t frame;     /* of that stack, the innermost is 0 */
+    uint32_t share_ppm; /* of the time that the ring covers; 0: nobody is to blame */
+};
+
+/*
+ * Descend from the outermost frames of all samples together, as long as one function holds MIRE_BLAME_PERCENT of the
+ * weight of all samples, those without a stack included. The deepest function on that way. One that calls itself is one
+ * step.
+ */
+void mire__blame_find(struct blame *out, const struct ring *ring);
+
+#endif

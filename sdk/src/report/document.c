@@ -1,0 +1,160 @@
+/*
+ * document.c - everything but the hang itself: who sends it, the modules and stacks it speaks of, what it cost.
+ */
+#include "report/document.h"
+
+#include <string.h>
+
+#define TEXT(wire, key, field) mire__wire_text(wire, key, field, sizeof(field))
+
+static void write_app(struct wire *wire, const struct blackbox_facts *facts)
+{
+    mire__wire_object(wire, MIRE_NAME_APP);
+    TEXT(wire, MIRE_NAME_NAME, facts->app_name);
+    TEXT(wire, MIRE_NAME_VERSION, facts->app_version);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_BUILD, facts->app_build);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_CHANNEL, facts->app_channel);
+    mire__wire_end(wire);
+}
+
+static void write_install(struct wire *wire, const char *install)
+{
+    static const char none[] = "00000000000000000000000000000000";
+    bool whole = strspn(install, "0123456789abcdef") == MIRE_WIRE_INSTALL_LENGTH;
+
+    mire__wire_text(wire, MIRE_NAME_INSTALL, whole ? install : none, MIRE_WIRE_INSTALL_LENGTH);
+}
+
+static void write_device(struct wire *wire, const struct blackbox_facts *facts)
+{
+    uint32_t ppm = facts->sampling > 0 && facts->sampling < 1 ? (uint32_t)(facts->sampling * 1e6) : 1000000;
+    char install[sizeof(facts->install) + 1] = "";
+
+    memcpy(install, facts->install, sizeof(facts->install));
+    mire__wire_object(wire, MIRE_NAME_DEVICE);
+    write_install(wire, install);
+    TEXT(wire, MIRE_NAME_OS, facts->os);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_OS_VERSION, facts->os_version);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_MODEL, facts->model);
+    TEXT(wire, MIRE_NAME_ARCH, facts->arch);
+    mire__wire_u64(wire, MIRE_NAME_CPU_COUNT, facts->cpu_count);
+    mire__wire_u64(wire, MIRE_NAME_MEMORY_BYTES, facts->memory_bytes);
+    mire__wire_end(wire);
+
+    mire__wire_object(wire, MIRE_NAME_SDK);
+    mire__wire_text(wire, MIRE_NAME_NAME, "libmire", SIZE_MAX);
+    mire__wire_text(wire, MIRE_NAME_VERSION, MIRE_VERSION, SIZE_MAX);
+    mire__wire_end(wire);
+
+    mire__wire_object(wire, MIRE_NAME_SAMPLING);
+    mire__wire_ppm(wire, MIRE_NAME_HANG, ppm ? ppm : 1);
+    mire__wire_end(wire);
+}
+
+static void write_process(struct wire *wire, const struct blackbox_facts *facts, const struct process_use *use)
+{
+    mire__wire_object(wire, MIRE_NAME_PROCESS);
+    mire__wire_u64(wire, MIRE_NAME_PID, facts->pid);
+    TEXT(wire, MIRE_NAME_NAME, facts->process_name);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_PATH, facts->exe_path);
+    mire__wire_u64(wire, MIRE_NAME_START_WALL_MS, facts->start_wall_ms);
+    mire__wire_u64(wire, MIRE_NAME_START_NS, facts->start_mono_ns);
+    mire__wire_u64(wire, MIRE_NAME_THREAD_COUNT, use->thread_count);
+    mire__wire_u64(wire, MIRE_NAME_CPU_USER_MS, use->cpu_user_ms);
+    mire__wire_u64(wire, MIRE_NAME_CPU_SYSTEM_MS, use->cpu_system_ms);
+    mire__wire_u64(wire, MIRE_NAME_RSS_BYTES, use->rss_bytes);
+    mire__wire_end(wire);
+}
+
+static void write_images(struct wire *wire, const struct draft *draft)
+{
+    mire__wire_array(wire, MIRE_NAME_IMAGES);
+    for (uint32_t i = 0; i < draft->image_count; i++) {
+        const struct image *image = &draft->box->images[draft->images[i]];
+        mire__wire_object(wire, NULL);
+        mire__wire_text(wire, MIRE_NAME_NAME, mire__blackbox_image_path(draft->box, draft->images[i]),
+                        MIRE_IMAGE_PATHS_BYTES);
+        if (image->id_size >= MIRE_WIRE_BUILD_ID_MIN && image->id_size <= MIRE_BUILD_ID_MAX)
+            mire__wire_hex(wire, MIRE_NAME_ID, image->id, image->id_size);
+        MIRE_TEXT_IF_ANY(wire, MIRE_NAME_ARCH, draft->box->facts.arch);
+        mire__wire_u64(wire, MIRE_NAME_LOAD, image->load);
+        mire__wire_u64(wire, MIRE_NAME_SIZE, image->end - image->start);
+        mire__wire_end(wire);
+    }
+    mire__wire_end(wire);
+}
+
+static void write_trie(struct wire *wire, const struct trie *trie)
+{
+    mire__wire_object(wire, MIRE_NAME_FRAMES);
+    mire__wire_i32_column(wire, MIRE_NAME_IMAGE, trie->frame_image, trie->frame_count);
+    mire__wire_u64_column(wire, MIRE_NAME_OFFSET, trie->frame_offset, trie->frame_count);
+    mire__wire_u8_column(wire, MIRE_NAME_FOUND, trie->frame_found, trie->frame_count);
+    mire__wire_end(wire);
+    mire__wire_object(wire, MIRE_NAME_NODES);
+    mire__wire_u32_column(wire, MIRE_NAME_UP, trie->node_up, trie->node_count);
+    mire__wire_u32_column(wire, MIRE_NAME_FRAME, trie->node_frame, trie->node_count);
+    mire__wire_end(wire);
+}
+
+static void write_cost(struct wire *wire, const struct capture_cost *cost)
+{
+    mire__wire_object(wire, MIRE_NAME_COST);
+    mire__wire_u64(wire, MIRE_NAME_SAMPLES, at_most(cost->samples, UINT32_MAX));
+    mire__wire_u64(wire, MIRE_NAME_STOPPED_MAX_NS, cost->stopped_max_ns);
+    mire__wire_u64(wire, MIRE_NAME_STOPPED_SUM_NS, cost->stopped_sum_ns);
+    mire__wire_u64(wire, MIRE_NAME_UNWIND_SUM_NS, cost->unwind_sum_ns);
+    mire__wire_u64(wire, MIRE_NAME_WATCH_CPU_US, cost->watch_cpu_ns / 1000);
+    mire__wire_u64(wire, MIRE_NAME_WAKEUPS, cost->wakeups);
+    mire__wire_u64(wire, MIRE_NAME_STORED_BYTES, cost->stored_bytes);
+    mire__wire_u64(wire, MIRE_NAME_PERIOD_RAISED, at_most(cost->period_raised, UINT32_MAX));
+    mire__wire_end(wire);
+}
+
+/* Left out if there is nothing to tell. */
+static void write_micro_hangs(struct wire *wire, const struct report_told *told)
+{
+    uint64_t from_ms[MIRE_MICRO_BUCKETS], count[MIRE_MICRO_BUCKETS], sum = 0;
+
+    for (uint32_t i = 0; i < MIRE_MICRO_BUCKETS; i++) {
+        from_ms[i] = (MIRE_MICRO_NS / MIRE_NS_PER_MS) << i;
+        count[i] = told ? at_most(told->micro[i], UINT32_MAX) : 0;
+        sum += count[i];
+    }
+    if (sum == 0)
+        return;
+    mire__wire_object(wire, MIRE_NAME_MICRO);
+    mire__wire_u64_column(wire, MIRE_NAME_FROM_MS, from_ms, MIRE_MICRO_BUCKETS);
+    mire__wire_u64_column(wire, MIRE_NAME_COUNT, count, MIRE_MICRO_BUCKETS);
+    mire__wire_end(wire);
+}
+
+static void write_drops(struct wire *wire, const struct report_told *told)
+{
+    mire__wire_object(wire, MIRE_NAME_DROPS);
+    for (int i = 0; told && i < MIRE_DROP_REASONS; i++)
+        if (told->drops[i] > 0)
+            mire__wire_u64(wire, mire__store_reason_name(i), told->drops[i]);
+    mire__wire_end(wire);
+}
+
+void mire__document_write(struct wire *wire, const struct draft *draft)
+{
+    const struct blackbox_facts *facts = &draft->box->facts;
+
+    mire__wire_object(wire, NULL);
+    mire__wire_u64(wire, MIRE_NAME_MIRE, MIRE_WIRE_VERSION);
+    mire__wire_text(wire, MIRE_NAME_ID, draft->id, SIZE_MAX);
+    mire__wire_text(wire, MIRE_NAME_KIND, MIRE_NAME_HANG, SIZE_MAX);
+    write_app(wire, facts);
+    write_device(wire, facts);
+    write_process(wire, facts, &draft->hang.process);
+    write_images(wire, draft);
+    write_trie(wire, &draft->trie);
+    mire__document_hang(wire, draft);
+    mire__document_threads(wire, draft);
+    write_cost(wire, &draft->hang.cost);
+    write_micro_hangs(wire, draft->told);
+    write_drops(wire, draft->told);
+    mire__wire_end(wire);
+}

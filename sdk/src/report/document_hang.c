@@ -1,0 +1,233 @@
+/*
+ * document_hang.c - the sections "hang" and "threads".
+ */
+#include "report/document.h"
+
+static void write_thread(struct wire *wire, const struct hang *hang)
+{
+    if (hang->tid == 0) /* of the whole process */
+        return;
+    mire__wire_object(wire, MIRE_NAME_THREAD);
+    mire__wire_u64(wire, MIRE_NAME_TID, hang->tid);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, hang->thread_name);
+    mire__wire_u64(wire, MIRE_NAME_CPU_MS, ms_of(hang->use.cpu_ns));
+    mire__wire_u64(wire, MIRE_NAME_VOLUNTARY_SWITCHES, hang->use.voluntary_switches);
+    mire__wire_u64(wire, MIRE_NAME_INVOLUNTARY_SWITCHES, hang->use.involuntary_switches);
+    mire__wire_u64(wire, MIRE_NAME_MAJOR_FAULTS, hang->use.major_faults);
+    mire__wire_u64(wire, MIRE_NAME_READ_BYTES, hang->use.read_bytes);
+    mire__wire_u64(wire, MIRE_NAME_WRITE_BYTES, hang->use.write_bytes);
+    mire__wire_end(wire);
+}
+
+static char state_of(const struct sample *sample)
+{
+    uint8_t lower = sample->state | 0x20;
+
+    return lower >= 'a' && lower <= 'z' ? (char)sample->state : '?';
+}
+
+static int32_t syscall_of(const struct sample *sample)
+{
+    return sample->syscall < 0 ? -1 : sample->syscall;
+}
+
+static void write_times(struct wire *wire, const struct draft *draft)
+{
+    uint64_t column[MIRE_RING_SAMPLES], at = 0, weight, sum_ns = 0, sum_ms = 0;
+
+    for (uint32_t i = 0; i < draft->sample_count; i++) {
+        uint64_t t_ns = mire__ring_at(NULL, &draft->lane->ring, i)->t_ns;
+        uint64_t t = t_ns > draft->hang.begin_ns ? (t_ns - draft->hang.begin_ns) / MIRE_NS_PER_MS : 0;
+
+        at = t > at ? t : at;
+        column[i] = at;
+    }
+    mire__wire_u64_column(wire, MIRE_NAME_AT_MS, column, draft->sample_count);
+    /* Rounded so that the sum is right: each takes what its forerunners' rounding left. */
+    for (uint32_t i = 0; i < draft->sample_count; i++) {
+        mire__ring_at(&weight, &draft->lane->ring, i);
+        sum_ns += weight;
+        column[i] = sum_ns / MIRE_NS_PER_MS - sum_ms;
+        sum_ms += column[i];
+    }
+    mire__wire_u64_column(wire, MIRE_NAME_WEIGHT_MS, column, draft->sample_count);
+}
+
+static void write_samples(struct wire *wire, const struct draft *draft)
+{
+    int32_t syscalls[MIRE_RING_SAMPLES];
+    char states[MIRE_RING_SAMPLES];
+    uint32_t others = 0;
+
+    mire__wire_object(wire, MIRE_NAME_SAMPLES);
+    if (draft->hang.period_ms > 0)
+        mire__wire_u64(wire, MIRE_NAME_PERIOD_MS, at_most(draft->hang.period_ms, MIRE_WIRE_PERIOD_MAX));
+    write_times(wire, draft);
+    for (uint32_t i = 0; i < draft->sample_count; i++) {
+        const struct sample *sample = mire__ring_at(NULL, &draft->lane->ring, i);
+
+        states[i] = state_of(sample);
+        syscalls[i] = syscall_of(sample);
+        others += draft->whose[i] > 0;
+    }
+    mire__wire_u32_column(wire, MIRE_NAME_NODE, draft->leaves, draft->sample_count);
+    mire__wire_text(wire, MIRE_NAME_STATE, states, draft->sample_count);
+    mire__wire_i32_column(wire, MIRE_NAME_SYSCALL, syscalls, draft->sample_count);
+    if (others > 0)
+        mire__wire_u32_column(wire, MIRE_NAME_THREAD, draft->whose, draft->sample_count);
+    mire__wire_end(wire);
+}
+
+static void write_blame(struct wire *wire, const struct draft *draft)
+{
+    uint32_t node;
+
+    if (draft->blame.share_ppm == 0)
+        return;
+    node = draft->leaves[draft->blame.sample];
+    for (uint32_t frame = 0; frame < draft->blame.frame; frame++)
+        node -= draft->trie.node_up[node - 1];
+    mire__wire_object(wire, MIRE_NAME_BLAME);
+    mire__wire_u64(wire, MIRE_NAME_NODE, node);
+    mire__wire_u64(wire, MIRE_NAME_SHARE_PPM, draft->blame.share_ppm);
+    mire__wire_end(wire);
+}
+
+static void write_hot(struct wire *wire, const struct draft *draft)
+{
+    if (draft->hot.run == 0)
+        return;
+    mire__wire_object(wire, MIRE_NAME_HOT);
+    mire__wire_u64(wire, MIRE_NAME_NODE, draft->leaves[draft->hot.sample]);
+    mire__wire_u64(wire, MIRE_NAME_RUN, draft->hot.run);
+    mire__wire_u32_column(wire, MIRE_NAME_REPEAT, draft->hot.repeat, draft->hot.depth);
+    mire__wire_end(wire);
+}
+
+/* The lock waited for, and the figures of what the process as a whole did; each where there is one. */
+static void write_causes(struct wire *wire, const struct hang *hang)
+{
+    if (hang->lock_address) {
+        mire__wire_object(wire, MIRE_NAME_LOCK);
+        mire__wire_u64(wire, MIRE_NAME_ADDRESS, hang->lock_address);
+        if (hang->lock_owner)
+            mire__wire_u64(wire, MIRE_NAME_OWNER_TID, hang->lock_owner);
+        mire__wire_end(wire);
+    }
+    if (hang->cpu.window_ms) {
+        mire__wire_object(wire, MIRE_NAME_CPU);
+        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, hang->cpu.window_ms);
+        mire__wire_u64(wire, MIRE_NAME_PERCENT, hang->cpu.percent);
+        mire__wire_u64(wire, MIRE_NAME_LIMIT_PERCENT, hang->cpu.limit_percent);
+        mire__wire_end(wire);
+    }
+    if (hang->disk.window_ms) {
+        mire__wire_object(wire, MIRE_NAME_DISK);
+        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, hang->disk.window_ms);
+        mire__wire_u64(wire, MIRE_NAME_READ_BYTES, hang->disk.read_bytes);
+        mire__wire_u64(wire, MIRE_NAME_WRITE_BYTES, hang->disk.write_bytes);
+        mire__wire_u64(wire, MIRE_NAME_LIMIT_BYTES, hang->disk.limit_bytes);
+        mire__wire_end(wire);
+    }
+    if (hang->trigger == MIRE_TRIGGER_FRAMES) {
+        mire__wire_object(wire, MIRE_NAME_FRAMES);
+        mire__wire_u64(wire, MIRE_NAME_WINDOW_MS, hang->frames.window_ms);
+        mire__wire_u64(wire, MIRE_NAME_TICKS, hang->frames.ticks);
+        mire__wire_u64(wire, MIRE_NAME_DROPPED, hang->frames.dropped);
+        mire__wire_u64(wire, MIRE_NAME_LONGEST_MS, hang->frames.longest_ms);
+        mire__wire_end(wire);
+    }
+    if (hang->annealed.count) {
+        mire__wire_object(wire, MIRE_NAME_ANNEALED);
+        mire__wire_u64(wire, MIRE_NAME_COUNT, at_most(hang->annealed.count, UINT32_MAX));
+        mire__wire_u64(wire, MIRE_NAME_DURATION_MS, hang->annealed.duration_ms);
+        mire__wire_end(wire);
+    }
+}
+
+/* The wire's word for a number; the first for one that has none. */
+static void write_word(struct wire *wire, const char *key, const char *const *words, size_t count, uint32_t number)
+{
+    mire__wire_text(wire, key, words[number < count ? number : 0], SIZE_MAX);
+}
+
+#define WORD(wire, key, words, number) write_word(wire, key, words, MIRE_COUNT(words), number)
+
+static const char *const gates[] = {"none", "poll", "mark", "ping"};
+static const char *const triggers[] = {"busy", "unanswered", "cpu", "power", "disk", "frames", "call", "test"};
+static const char *const guesses[] = {"foreground_block",
+                                      "background_block",
+                                      "launch_block",
+                                      "blocked_many_threads",
+                                      "blocked_and_killed",
+                                      "cpu_high",
+                                      "power",
+                                      "disk_io",
+                                      "frames",
+                                      "custom",
+                                      "test"};
+_Static_assert(MIRE_COUNT(triggers) == MIRE_TRIGGERS, "a word for every trigger");
+_Static_assert(MIRE_COUNT(guesses) == MIRE_GUESS_TEST + 1, "a word for every guess");
+
+/* The wall clock at the hang's begin, from the pair of clocks taken at start. */
+static uint64_t begin_wall_ms(const struct blackbox_facts *facts, uint64_t begin_ns)
+{
+    int64_t since_start_ms = (int64_t)(begin_ns - facts->start_mono_ns) / (int64_t)MIRE_NS_PER_MS;
+    return facts->start_wall_ms + (uint64_t)since_start_ms;
+}
+
+void mire__document_hang(struct wire *wire, const struct draft *draft)
+{
+    const struct hang *hang = &draft->hang;
+    uint64_t threshold_ms = hang->threshold_ms ? hang->threshold_ms : 1;
+
+    mire__wire_object(wire, MIRE_NAME_HANG);
+    mire__wire_u64(wire, MIRE_NAME_BEGIN_NS, hang->begin_ns);
+    mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, begin_wall_ms(&draft->box->facts, hang->begin_ns));
+    mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(ms_of(mire__hang_duration_ns(hang)), MIRE_WIRE_DURATION_MAX));
+    mire__wire_u64(wire, MIRE_NAME_THRESHOLD_MS, at_most(threshold_ms, MIRE_WIRE_THRESHOLD_MAX));
+    WORD(wire, MIRE_NAME_TRIGGER, triggers, hang->trigger);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, hang->name);
+    mire__wire_bool(wire, MIRE_NAME_OPEN, hang->state == MIRE_HANG_OPEN);
+    mire__wire_bool(wire, MIRE_NAME_LAUNCH, hang->launch);
+    if (hang->foreground == MIRE_GROUND_BACK || hang->foreground == MIRE_GROUND_FORE)
+        mire__wire_bool(wire, MIRE_NAME_FOREGROUND, hang->foreground == MIRE_GROUND_FORE);
+    mire__wire_u64(wire, MIRE_NAME_LATE_MS, ms_of(hang->late_ns));
+    if (hang->suspended_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_SUSPENDED_MS, ms_of(hang->suspended_ns));
+    WORD(wire, MIRE_NAME_GATE, gates, hang->gate);
+    WORD(wire, MIRE_NAME_GUESS, guesses, mire__hang_guess(hang));
+    write_causes(wire, hang);
+    write_thread(wire, hang);
+    write_samples(wire, draft);
+    write_blame(wire, draft);
+    write_hot(wire, draft);
+    mire__wire_end(wire);
+}
+
+void mire__document_threads(struct wire *wire, const struct draft *draft)
+{
+    if (draft->thread_count == 0)
+        return;
+    mire__wire_array(wire, MIRE_NAME_THREADS);
+    for (uint32_t i = 0; i < draft->thread_count; i++) {
+        const struct draft_thread *thread = &draft->threads[i];
+        const struct other *other = thread->other;
+        char state[2] = {state_of(thread->sample), '\0'};
+
+        mire__wire_object(wire, NULL);
+        mire__wire_u64(wire, MIRE_NAME_TID, thread->tid);
+        if (other) {
+            MIRE_TEXT_IF_ANY(wire, MIRE_NAME_NAME, other->name);
+            mire__wire_text(wire, MIRE_NAME_ROLE, other->role == MIRE_ROLE_OWNER ? "owner" : "busy", SIZE_MAX);
+            mire__wire_u64(wire, MIRE_NAME_CPU_MS, ms_of(other->cpu_ns));
+        } else {
+            mire__wire_text(wire, MIRE_NAME_ROLE, "other", SIZE_MAX);
+        }
+        mire__wire_u64(wire, MIRE_NAME_NODE, thread->node);
+        mire__wire_text(wire, MIRE_NAME_STATE, state, sizeof(state));
+        mire__wire_i64(wire, MIRE_NAME_SYSCALL, syscall_of(thread->sample));
+        mire__wire_end(wire);
+    }
+    mire__wire_end(wire);
+}

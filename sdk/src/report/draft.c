@@ -1,0 +1,145 @@
+/*
+ * draft.c - the threads taken along come first in the list of threads, the owner of the lock before all; then those
+ * that only samples know.
+ */
+#include "report/draft.h"
+
+#include <string.h>
+
+/* "019aa1b2-c3d4-7e5f-8a6b-0123456789ab"; false if it is not a UUIDv7. */
+static bool format_id(char out[MIRE_STORE_ID_LENGTH + 1], const uint8_t id[16])
+{
+    static const char hex[] = "0123456789abcdef";
+    char *at = out;
+
+    for (size_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        *at++ = hex[id[i] >> 4];
+        *at++ = hex[id[i] & 15];
+    }
+    *at = '\0';
+    return id[6] >> 4 == 7 && id[8] >> 6 == 2;
+}
+
+static struct place place_of(struct draft *draft, const struct sample *sample, uint32_t frame)
+{
+    uint64_t address = sample->pc[frame];
+    int index = mire__blackbox_find_image(draft->box, address);
+    struct place place = {.image = -1, .offset = address, .found = sample->found[frame]};
+
+    if (place.found > MIRE_FOUND_LR)
+        place.found = MIRE_FOUND_PC;
+    if (index < 0)
+        return place;
+    if (draft->image_no[index] < 0) {
+        draft->image_no[index] = (int32_t)draft->image_count;
+        draft->images[draft->image_count++] = (uint32_t)index;
+    }
+    place.image = draft->image_no[index];
+    place.offset = address - draft->box->images[index].load;
+    return place;
+}
+
+static uint32_t add_stack(struct draft *draft, const struct sample *sample)
+{
+    uint32_t node = 0;
+
+    for (uint32_t frame = sample->depth; frame-- > 0;) {
+        struct place place = place_of(draft, sample, frame);
+        node = mire__trie_child(&draft->trie, node, &place);
+    }
+    return node;
+}
+
+/* Row of the thread, 1 + index; a new one if it has none. */
+static uint32_t thread_of(struct draft *draft, uint32_t tid)
+{
+    uint32_t i = 0;
+
+    while (i < draft->thread_count && draft->threads[i].tid != tid)
+        i++;
+    if (i == draft->thread_count)
+        draft->threads[draft->thread_count++] = (struct draft_thread){.tid = tid};
+    return i + 1;
+}
+
+/* The thread's stack is the one taken with it, else the newest of its samples. */
+static void show(struct draft_thread *thread, const struct sample *sample, uint32_t node)
+{
+    if (thread->other && thread->other->sample.depth > 0)
+        return;
+    thread->sample = sample;
+    thread->node = node;
+}
+
+static void add_samples(struct draft *draft)
+{
+    const struct sample *sample;
+    uint32_t i = 0;
+
+    for (; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++) {
+        draft->leaves[i] = add_stack(draft, sample);
+        draft->whose[i] = 0;
+        if (sample->tid == 0 || sample->tid == draft->hang.tid)
+            continue;
+        draft->whose[i] = thread_of(draft, sample->tid);
+        show(&draft->threads[draft->whose[i] - 1], sample, draft->leaves[i]);
+    }
+    draft->sample_count = i;
+}
+
+/* Before the samples, so that these threads come first. A thread is taken along once. */
+static void add_others(struct draft *draft, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct other *other = &draft->lane->others[i];
+        struct draft_thread *thread = &draft->threads[thread_of(draft, other->tid) - 1];
+
+        show(thread, &other->sample, add_stack(draft, &other->sample));
+        thread->other = other;
+    }
+}
+
+static size_t count_frames(const struct draft *draft, uint32_t others)
+{
+    const struct sample *sample;
+    size_t frames = 0;
+
+    for (uint32_t i = 0; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++)
+        frames += sample->depth;
+    for (uint32_t i = 0; i < others; i++)
+        frames += draft->lane->others[i].sample.depth;
+    return frames;
+}
+
+enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, uint32_t lane,
+                               const struct report_told *told)
+{
+    uint32_t others = mire__blackbox_other_count(box, lane);
+    enum mire_err err;
+
+    memset(draft, 0, sizeof(*draft));
+    memset(draft->image_no, 0xff, sizeof(draft->image_no));
+    draft->box = box;
+    draft->lane = &box->lanes[lane];
+    draft->told = told;
+    mire__blackbox_hang(&draft->hang, box, lane);
+    if (draft->hang.state == MIRE_HANG_NONE)
+        return MIRE_E_STATE;
+    if (!format_id(draft->id, draft->hang.id))
+        return MIRE_E_FORMAT;
+    err = mire__trie_init(&draft->trie, count_frames(draft, others));
+    if (err != MIRE_OK)
+        return err;
+    add_others(draft, others);
+    add_samples(draft);
+    mire__hot_find(&draft->hot, &draft->lane->ring, draft->hang.tid);
+    mire__blame_find(&draft->blame, &draft->lane->ring);
+    return MIRE_OK;
+}
+
+void mire__draft_fini(struct draft *draft)
+{
+    mire__trie_fini(&draft->trie);
+}

@@ -1,0 +1,55 @@
+/*
+ * draft.h - what a report is made of: one lane's hang, its stacks in one trie, who they belong to, and the two
+ * verdicts. Private to report/.
+ *
+ *     ring      sample of the lane's own thread --.                   .-- leaves, whose
+ *               sample of another thread ---------+--> trie, images --+
+ *     others    owner of the lock, busy threads --'                   '-- threads
+ */
+#ifndef MIRE_REPORT_DRAFT_H
+#define MIRE_REPORT_DRAFT_H
+
+#include "report/blame.h"
+#include "report/hot.h"
+#include "report/report.h"
+#include "report/trie.h"
+
+#define MIRE_DRAFT_THREADS_MAX (MIRE_OTHERS_MAX + MIRE_RING_SAMPLES)
+
+/* Another thread, as a row of the report. */
+struct draft_thread {
+    uint32_t tid;
+    const struct other *other; /* NULL: known from samples only */
+    const struct sample *sample;
+    uint32_t node; /* of its stack */
+};
+
+struct draft {
+    const struct blackbox *box;
+    const struct lane *lane;
+    struct hang hang;
+    struct trie trie;
+    struct hot hot;
+    struct blame blame;
+    uint32_t sample_count;
+    uint32_t leaves[MIRE_RING_SAMPLES]; /* node of each sample */
+    uint32_t whose[MIRE_RING_SAMPLES];  /* 0: the lane's own thread's, else 1 + index into threads */
+    uint32_t thread_count;
+    struct draft_thread threads[MIRE_DRAFT_THREADS_MAX];
+    uint32_t image_count;
+    uint32_t images[MIRE_IMAGES_MAX];  /* box's index of each image used */
+    int32_t image_no[MIRE_IMAGES_MAX]; /* the reverse; -1 if not used */
+    const struct report_told *told;    /* NULL: nothing */
+    char id[MIRE_STORE_ID_LENGTH + 1];
+};
+
+/*
+ * Gather it. The draft borrows from the box.
+ *   told  borrowed; NULL for nothing
+ * Returns as mire__report_build; mire__draft_fini is due whatever it returns.
+ */
+enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, uint32_t lane,
+                               const struct report_told *told);
+void mire__draft_fini(struct draft *draft);
+
+#endif

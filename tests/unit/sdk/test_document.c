@@ -1,0 +1,294 @@
+/* What a report says of threads, locks and loads; and whom the device blames. */
+#include "report/blame.h"
+#include "report/hot.h"
+#include "report/report.h"
+#include "support/boxes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <cmocka.h>
+
+#define S(n)   (105 * MIRE_NS_PER_S + (n)*100 * MIRE_NS_PER_MS)
+#define MS     MIRE_NS_PER_MS
+#define MAIN   (BOX_EXE_LOAD + 0x1000)
+#define LOOP   (BOX_EXE_LOAD + 0x2000)
+#define RENDER (BOX_EXE_LOAD + 0x3000)
+#define TEXT   (BOX_EXE_LOAD + 0x4000)
+#define LINES  (BOX_EXE_LOAD + 0x5000)
+#define FILLS  (BOX_EXE_LOAD + 0x6000)
+
+static char *json(const struct blackbox *box, const struct report_told *told)
+{
+    char id[MIRE_STORE_ID_LENGTH + 1];
+    char *text;
+    size_t size;
+
+    assert_int_equal(mire__report_json(&text, &size, id, box, 0, told), MIRE_OK);
+    text = realloc(text, size + 1);
+    assert_non_null(text);
+    text[size] = '\0';
+    return text;
+}
+
+static void assert_says(const struct blackbox *box, const char *part)
+{
+    char *text = json(box, NULL);
+
+    if (!strstr(text, part))
+        fail_msg("%s is not in %s", part, text);
+    free(text);
+}
+
+static bool says(const struct blackbox *box, const char *part)
+{
+    char *text = json(box, NULL);
+    bool found = strstr(text, part) != NULL;
+
+    free(text);
+    return found;
+}
+
+static void set(struct blackbox *box, const struct hang *hang)
+{
+    mire__blackbox_set_hang(box, 0, hang);
+}
+
+static void blame_finds_the_costly_middle(void **state)
+{
+    static const uint64_t a[] = {TEXT, RENDER, LOOP, MAIN, 0}, b[] = {LINES, RENDER, LOOP, MAIN, 0},
+                          c[] = {FILLS, RENDER, LOOP, MAIN, 0}, d[] = {LINES, LOOP, MAIN, 0};
+    struct blackbox *box = box_new();
+    struct blame blame;
+
+    (void)state;
+    box_sample(box, S(1), 100 * MS, a);
+    box_sample(box, S(2), 100 * MS, b);
+    box_sample(box, S(3), 100 * MS, c);
+    box_sample(box, S(4), 20 * MS, d);
+    mire__blame_find(&blame, &box->lanes[0].ring);
+    assert_int_equal(mire__ring_at(NULL, &box->lanes[0].ring, blame.sample)->pc[blame.frame], RENDER);
+    assert_int_equal(blame.share_ppm, 937500);
+    assert_says(box, "\"blame\":{\"node\":3,\"share_ppm\":937500}");
+    free(box);
+}
+
+static void blame_is_on_nobody_when_time_is_spread_from_the_root_on(void **state)
+{
+    static const uint64_t a[] = {TEXT, 0}, b[] = {LINES, 0}, none[] = {0};
+    struct blackbox *box = box_new();
+    struct blame blame;
+
+    (void)state;
+    mire__blame_find(&blame, &box->lanes[0].ring);
+    assert_int_equal(blame.share_ppm, 0);
+    box_sample(box, S(1), 50 * MS, a);
+    box_sample(box, S(2), 50 * MS, b);
+    mire__blame_find(&blame, &box->lanes[0].ring);
+    assert_int_equal(blame.share_ppm, 0);
+    box_sample(box, S(3), 50 * MS, a);
+    mire__blame_find(&blame, &box->lanes[0].ring);
+    assert_int_equal(blame.share_ppm, 666666);
+    box_sample(box, S(4), 50 * MS, none); /* time nobody can be blamed for is time all the same */
+    mire__blame_find(&blame, &box->lanes[0].ring);
+    assert_int_equal(blame.share_ppm, 0);
+    free(box);
+}
+
+static void blame_takes_recursion_as_one_step(void **state)
+{
+    static const uint64_t a[] = {TEXT, RENDER, RENDER + 4, MAIN, 0}, b[] = {LINES, RENDER, MAIN, 0};
+    struct blackbox *box = box_new();
+    struct blame blame;
+
+    (void)state;
+    box_sample(box, S(1), 50 * MS, a);
+    box_sample(box, S(2), 50 * MS, b);
+    mire__blame_find(&blame, &box->lanes[0].ring);
+    assert_int_equal(mire__ring_at(NULL, &box->lanes[0].ring, blame.sample)->pc[blame.frame] & ~31ull, RENDER);
+    assert_int_equal(blame.share_ppm, 1000000);
+    free(box);
+}
+
+/* The twin: for every function of every level, add up who stands in it. */
+static void blame_is_equal_to_a_naive_twin(void **state)
+{
+    enum { SAMPLES = 60, DEPTH = 6 };
+    unsigned seed = (unsigned)time(NULL);
+
+    (void)state;
+    print_message("seed %u\n", seed);
+    srand(seed);
+    for (int round = 0; round < 200; round++) {
+        struct blackbox *box = box_new();
+        uint64_t stacks[SAMPLES][DEPTH + 1] = {{0}};
+        uint64_t weights[SAMPLES], total = 0, held = 0;
+        uint32_t depth = 0;
+        bool on[SAMPLES];
+        struct blame blame;
+
+        for (int i = 0; i < SAMPLES; i++) { /* outermost first; a level's functions differ from all others' */
+            uint32_t frames = 1 + (uint32_t)rand() % DEPTH;
+            uint64_t pc[DEPTH + 1] = {0};
+
+            for (uint32_t k = 0; k < frames; k++)
+                stacks[i][k] = MAIN + k * 0x10000 + (uint64_t)(rand() % 8 == 0) * 0x100;
+            for (uint32_t k = 0; k < frames; k++)
+                pc[k] = stacks[i][frames - 1 - k];
+            weights[i] = (1 + (uint64_t)rand() % 9) * MS;
+            total += weights[i];
+            on[i] = true;
+            box_sample(box, S(i), weights[i], pc);
+        }
+        for (uint64_t best = 1; best; depth += best > 0) {
+            uint64_t function = 0;
+
+            best = 0;
+            for (int i = 0; i < SAMPLES; i++) {
+                uint64_t sum = 0;
+                for (int k = 0; k < SAMPLES; k++)
+                    sum += on[i] && on[k] && stacks[i][depth] && stacks[k][depth] == stacks[i][depth] ? weights[k] : 0;
+                if (sum * 100 >= total * MIRE_BLAME_PERCENT) {
+                    best = sum;
+                    function = stacks[i][depth];
+                }
+            }
+            for (int i = 0; i < SAMPLES; i++)
+                on[i] &= best && stacks[i][depth] == function;
+            held = best ? best : held;
+        }
+        mire__blame_find(&blame, &box->lanes[0].ring);
+        if (depth == 0) {
+            assert_int_equal(blame.share_ppm, 0);
+        } else {
+            const struct sample *sample = mire__ring_at(NULL, &box->lanes[0].ring, blame.sample);
+            assert_int_equal(sample->depth - blame.frame, depth);
+            assert_in_range(blame.share_ppm, held * 1000000 / total - 1, held * 1000000 / total + 1);
+        }
+        free(box);
+    }
+}
+
+static void hot_is_of_the_lanes_own_thread(void **state)
+{
+    static const uint64_t a[] = {TEXT, MAIN, 0}, b[] = {LINES, MAIN, 0};
+    struct blackbox *box = box_new();
+    struct hot hot;
+
+    (void)state;
+    box_sample(box, S(1), MS, a);
+    box_sample_of(box, 9, S(2), MS, b);
+    box_sample_of(box, 9, S(3), MS, b);
+    box_sample_of(box, 4711, S(4), MS, a);
+    mire__hot_find(&hot, &box->lanes[0].ring, 4711);
+    assert_int_equal(hot.sample, 3);
+    assert_int_equal(hot.run, 2);
+    assert_int_equal(hot.repeat[1], 2);
+    free(box);
+}
+
+static void samples_of_other_threads_name_them(void **state)
+{
+    static const uint64_t a[] = {TEXT, MAIN, 0}, b[] = {LINES, LOOP, 0};
+    struct blackbox *box = box_new();
+
+    (void)state;
+    box_sample_of(box, 20, S(1), MS, b);
+    box_sample_of(box, 0, S(2), MS, a);
+    box_sample_of(box, 21, S(3), MS, a);
+    box_sample_of(box, 20, S(4), MS, b);
+    assert_says(box, "\"thread\":[1,0,2,1]");
+    assert_says(box, "\"threads\":[{\"tid\":20,\"role\":\"other\",\"node\":2,\"state\":\"S\",\"syscall\":35},"
+                     "{\"tid\":21,\"role\":\"other\",\"node\":4,\"state\":\"S\",\"syscall\":35}]");
+    free(box);
+}
+
+static void threads_taken_along_come_first_and_once(void **state)
+{
+    static const uint64_t a[] = {TEXT, MAIN, 0}, b[] = {LINES, LOOP, 0};
+    struct blackbox *box = box_new();
+    struct other *others = box->lanes[0].others;
+
+    (void)state;
+    others[0] = (struct other){.tid = 30, .role = MIRE_ROLE_OWNER, .name = "writer", .cpu_ns = 1499999};
+    others[1] = (struct other){.tid = 31, .role = MIRE_ROLE_BUSY, .name = "codec", .cpu_ns = 900 * MS};
+    box_stack(&others[0].sample, S(5), 30, b);
+    others[1].sample.syscall = -1; /* no stack could be taken with it */
+    atomic_store(&box->lanes[0].other_count, 2);
+    box_sample(box, S(1), MS, a);
+    box_sample_of(box, 31, S(2), MS, a);
+    box_sample_of(box, 30, S(3), MS, a);
+    assert_says(box, "\"thread\":[0,2,1]");
+    assert_says(box, "\"threads\":[{\"tid\":30,\"name\":\"writer\",\"role\":\"owner\",\"cpu_ms\":1,\"node\":2,"
+                     "\"state\":\"S\",\"syscall\":35},{\"tid\":31,\"name\":\"codec\",\"role\":\"busy\","
+                     "\"cpu_ms\":900,\"node\":4,\"state\":\"S\",\"syscall\":35}],\"cost\"");
+    free(box);
+}
+
+static void report_tells_the_facts_of_its_trigger(void **state)
+{
+    struct blackbox *box = box_new();
+    struct hang hang;
+
+    (void)state;
+    assert_says(box, "\"trigger\":\"busy\",\"open\":false");
+    assert_says(box, "\"guess\":\"foreground_block\"");
+    assert_false(says(box, "\"foreground\""));
+    mire__blackbox_hang(&hang, box, 0);
+    hang.foreground = MIRE_GROUND_BACK;
+    hang.suspended_ns = 61499 * MS;
+    hang.late_ns = 1500000;
+    hang.end_ns = hang.begin_ns + 2999 * MS + 500000;
+    hang.lock_address = 0x7000;
+    hang.lock_owner = 30;
+    hang.annealed = (struct annealed_fact){.count = 3, .duration_ms = 7000};
+    set(box, &hang);
+    assert_says(box, "\"foreground\":false,\"late_ms\":2,\"suspended_ms\":61499,");
+    assert_says(box, "\"duration_ms\":3000");
+    assert_says(box, "\"lock\":{\"address\":28672,\"owner_tid\":30},\"annealed\":{\"count\":3,\"duration_ms\":7000}");
+    hang.trigger = MIRE_TRIGGER_POWER;
+    hang.tid = 0;
+    hang.cpu = (struct cpu_fact){.window_ms = 60000, .percent = 93, .limit_percent = 80};
+    set(box, &hang);
+    assert_says(box, "\"trigger\":\"power\"");
+    assert_says(box, "\"cpu\":{\"window_ms\":60000,\"percent\":93,\"limit_percent\":80}");
+    assert_false(says(box, "\"tid\""));
+    hang.trigger = MIRE_TRIGGER_FRAMES;
+    hang.frames = (struct frames_fact){.window_ms = 1000, .ticks = 20, .dropped = 40, .longest_ms = 300};
+    mire__text_copy(hang.name, sizeof(hang.name), "scroll");
+    set(box, &hang);
+    assert_says(box, "\"trigger\":\"frames\",\"name\":\"scroll\"");
+    assert_says(box, "\"frames\":{\"window_ms\":1000,\"ticks\":20,\"dropped\":40,\"longest_ms\":300}");
+    free(box);
+}
+
+static void report_tells_micro_hangs_and_only_once(void **state)
+{
+    struct report_told told = {.micro = {[0] = 17, [3] = 1}};
+    struct blackbox *box = box_new();
+    char *text = json(box, &told);
+
+    (void)state;
+    assert_non_null(strstr(text, "\"micro_hangs\":{\"from_ms\":[250,500,1000,2000,4000,8000,16000],"
+                                 "\"count\":[17,0,0,1,0,0,0]},\"drops\":{}"));
+    free(text);
+    assert_false(says(box, "micro_hangs"));
+    free(box);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blame_finds_the_costly_middle),
+        cmocka_unit_test(blame_is_on_nobody_when_time_is_spread_from_the_root_on),
+        cmocka_unit_test(blame_takes_recursion_as_one_step),
+        cmocka_unit_test(blame_is_equal_to_a_naive_twin),
+        cmocka_unit_test(hot_is_of_the_lanes_own_thread),
+        cmocka_unit_test(samples_of_other_threads_name_them),
+        cmocka_unit_test(threads_taken_along_come_first_and_once),
+        cmocka_unit_test(report_tells_the_facts_of_its_trigger),
+        cmocka_unit_test(report_tells_micro_hangs_and_only_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
