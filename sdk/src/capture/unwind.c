@@ -92,6 +92,9 @@ static enum outcome step_by_row(struct walk *walk, const struct cfi_row *row)
     struct regs next = {0};
     uint64_t cfa, ra;
     bool leaf = row->rules[row->ra_column].kind == CFI_SAME;
+    /* Where nothing is pushed the stack pointer is the caller's: in a leaf, and in vfork, which pops its return
+     * address. */
+    bool bare = leaf || (walk->exact && row->rules[row->ra_column].kind == CFI_REGISTER);
 
     if (!find_cfa(&cfa, walk, row))
         return row->cfa_register == mire__arch.fp && !known(&walk->regs, mire__arch.fp) ? STEP_LOST_FP : STEP_NONE;
@@ -110,7 +113,7 @@ static enum outcome step_by_row(struct walk *walk, const struct cfi_row *row)
     if (row->rules[mire__arch.sp].kind == CFI_SAME)
         set(&next, mire__arch.sp, cfa);
     if (!row->signal_frame && next.value[mire__arch.sp] <= walk->regs.value[mire__arch.sp] &&
-        !(leaf && next.value[mire__arch.sp] == walk->regs.value[mire__arch.sp]))
+        !(bare && next.value[mire__arch.sp] == walk->regs.value[mire__arch.sp]))
         return STEP_NONE;
     next.pc = row->signal_frame ? ra : mire__arch_bare(ra);
     walk->regs = next;
