@@ -19,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan fuzz bench e2e fmt demo demo-once install corpus clean help
+.PHONY: all build test check asan tsan fuzz bench e2e fmt demo demo-once install corpus torture clean help
 
 all: build
 
@@ -56,6 +56,9 @@ corpus: build
 	@deploy/need.sh test
 	@$(call build,$(PRESET),--target corpus)
 
+torture: build
+	@$(call build,$(PRESET),--target torture-all)
+
 e2e: build
 	@deploy/need.sh test
 	@$(call ctest,$(PRESET),-L e2e)
@@ -89,6 +92,7 @@ help:
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
 	@echo 'make corpus       hangs of which everything is known, and what Mire says of them (docs/corpus.md)'
+	@echo 'make torture      10,000 samples each inside malloc, dlopen, fork and what else has deadlocked samplers'
 	@echo 'make e2e          the end-to-end tests alone'
 	@echo 'make fmt          clang-format over the C code'
 	@echo 'make demo         a real program hangs and the dashboard says why; Ctrl-C ends it'
