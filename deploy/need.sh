@@ -11,7 +11,8 @@ packages_of() {
   case $1 in
   build) echo make gcc g++ libc6-dev cmake ninja-build pkg-config libcurl4-openssl-dev libzstd-dev libmicrohttpd-dev \
     libpq-dev libjansson-dev libsodium-dev libelf-dev libdw-dev liblzma-dev zlib1g-dev libglib2.0-dev libuv1-dev libcmocka-dev ;;
-  test) echo binutils clang-format-14 python3 python3-yaml python3-jsonschema postgresql-15 redis-server curl procps util-linux zstd chromium nginx-light gdb ;;
+  test) echo binutils clang-format-14 python3 python3-yaml python3-jsonschema postgresql-15 redis-server curl procps util-linux zstd chromium nginx-light gdb libuv1-dev \
+    libevent-dev libev-dev qtbase5-dev lua5.4 lua-luv ;;
   web) echo ca-certificates ;;
   demo) echo postgresql-15 redis-server curl procps util-linux ;;
   fuzz) echo clang-14 clang libclang-rt-14-dev llvm-14 ;;

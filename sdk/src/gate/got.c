@@ -5,7 +5,10 @@
  * atomically: other threads call through them at any time. A table that the loader made read-only (RELRO) is opened for
  * the store and closed again; one that is writable is left so, for the loader may not be done with it.
  *
- * One thread at a time: core sees to that.
+ * dlsym is hooked as well, here only: what the program loaded since is hooked before it can reach into it. (Not dlopen,
+ * which goes by the library that calls it: where it looks for files depends on that.)
+ *
+ * Patching and its reverse come one at a time: core sees to that. A refresh may come at any time on any thread.
  */
 #include "gate/gate.h"
 #include "gate/hooks.h"
@@ -25,7 +28,11 @@ struct tables {
     size_t counts[2];
 };
 
-static unsigned long long patched_adds; /* loader's count of modules ever loaded, at the last patching */
+static _Atomic unsigned long long patched_adds; /* loader's count of modules ever loaded, at the last patching */
+
+static void *hook_dlsym(void *handle, const char *name);
+static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
+static _Atomic bool patched;
 
 /* glibc has already moved most pointers of the dynamic section to where the module lies. */
 static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
@@ -100,7 +107,7 @@ static const struct hook *find_hook(const char *name)
         if (mire__hooks[i].name[0] == name[0] && strcmp(mire__hooks[i].name, name) == 0)
             return &mire__hooks[i];
     }
-    return NULL;
+    return strcmp(name, lookup.name) == 0 ? &lookup : NULL;
 }
 
 static void treat_slot(const struct dl_phdr_info *info, const struct tables *tables, const ElfW(Rela) * relocation,
@@ -152,6 +159,9 @@ enum mire_err mire__gate_patch(void)
     mire__hooks_bind(RTLD_DEFAULT);
     if (!atomic_load(&mire__hooks[0].real))
         return MIRE_E_SYSTEM;
+    if (!atomic_load(&lookup.real))
+        atomic_store(&lookup.real, (void *)dlsym);
+    atomic_store(&patched, true);
     dl_iterate_phdr(treat_module, &patch);
     return MIRE_OK;
 }
@@ -169,9 +179,20 @@ void mire__gate_refresh(void)
         dl_iterate_phdr(treat_module, &patch);
 }
 
+/* The last call is a jump, so that dlsym sees who called: RTLD_NEXT and RTLD_DEFAULT go by that. */
+static void *hook_dlsym(void *handle, const char *name)
+{
+    void *(*real)(void *, const char *) = (void *(*)(void *, const char *))atomic_load(&lookup.real);
+
+    if (atomic_load(&patched) && handle != RTLD_NEXT && handle != RTLD_DEFAULT)
+        mire__gate_refresh();
+    return real(handle, name);
+}
+
 void mire__gate_unpatch(void)
 {
     bool patch = false;
 
+    atomic_store(&patched, false);
     dl_iterate_phdr(treat_module, &patch);
 }

@@ -263,12 +263,12 @@ static void a_loaded_module_is_patched_and_put_back(void **state)
     uint64_t before;
 
     assert_int_equal(mire__gate_patch(), MIRE_OK);
-    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW | RTLD_GLOBAL);
     assert_non_null(module);
-    *(void **)&module_poll = dlsym(module, "poll_once");
+    *(void **)&module_poll = dlsym(RTLD_DEFAULT, "poll_once");
     before = turn();
     assert_int_equal(module_poll(), 0);
-    assert_int_equal(turn(), before); /* loaded later: not hooked yet */
+    assert_int_equal(turn(), before); /* loaded later, and not asked for anything: not hooked yet */
     mire__gate_refresh();
     assert_int_equal(module_poll(), 0);
     assert_int_equal(turn(), before + 2);
@@ -276,6 +276,44 @@ static void a_loaded_module_is_patched_and_put_back(void **state)
     assert_int_equal(module_poll(), 0);
     assert_int_equal(turn(), before + 2);
     dlclose(module);
+}
+
+static void a_module_loaded_later_is_hooked_before_it_is_reached(void **state)
+{
+    (void)state;
+    void *module;
+    int (*module_poll)(void);
+    uint64_t before;
+
+    assert_int_equal(mire__gate_patch(), MIRE_OK);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
+    assert_non_null(module);
+    *(void **)&module_poll = dlsym(module, "poll_once");
+    before = turn();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 2);
+    dlclose(module);
+    mire__gate_unpatch();
+}
+
+/* The module is visible to itself only: whoever called on its behalf would not find it. */
+static void dlsym_knows_who_called(void **state)
+{
+    (void)state;
+    void *module;
+    void *(*module_look)(const char *name);
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    skip(); /* instrumented calls are no jumps */
+#endif
+    assert_int_equal(mire__gate_patch(), MIRE_OK);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(module);
+    assert_null(dlsym(RTLD_DEFAULT, "poll_once"));
+    *(void **)&module_look = dlsym(module, "look_up");
+    assert_ptr_equal(module_look("poll_once"), dlsym(module, "poll_once"));
+    dlclose(module);
+    mire__gate_unpatch();
 }
 
 int main(void)
@@ -294,6 +332,8 @@ int main(void)
         GATE_TEST(a_forked_child_starts_at_its_first_wait),
         GATE_TEST(a_program_that_ends_itself_says_when),
         GATE_TEST(lists_of_arguments_arrive),
+        GATE_TEST(a_module_loaded_later_is_hooked_before_it_is_reached),
+        GATE_TEST(dlsym_knows_who_called),
         GATE_TEST(a_loaded_module_is_patched_and_put_back),
     };
 

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Every kind of loop that docs/loops.md names, watched while it idles, hangs once for a known time, and idles again.
+
+Asked of each: exactly one report, of the length that the program itself measured, with the planted function in its stacks.
+A loop whose library is not installed is skipped, and said so. `loops.py NAME...` runs those whose title contains a NAME.
+"""
+import concurrent.futures
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BINARY = os.environ["MIRE_SOURCE_DIR"], os.environ["MIRE_BINARY_DIR"]
+LOOPS = os.path.join(SOURCE, "tests/support/loops")
+RUN = os.path.join(BINARY, "sdk/mire-run")
+TEMP = tempfile.mkdtemp(prefix="mire-loops-")
+# How much longer than the hang its turn may take, and how far the measured length may be off: a busy machine's doing.
+LONGER_MS, SHORTER_MS = 250, 5
+
+# name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)]
+RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
+EITHER = [
+    ("system", "loop_raw.c", "", RAW),
+    ("GLib", "loop_glib.c", "glib-2.0", [([], {})]),
+    ("libuv", "loop_uv.c", "libuv", [([], {})]),
+    ("libevent", "loop_event.c", "libevent", [([], {}), ([], {"EVENT_NOEPOLL": "1"}), ([], {"EVENT_NOEPOLL": "1", "EVENT_NOPOLL": "1"})]),
+    ("libev", "loop_ev.c", "-lev", [([], {}), ([], {"LIBEV_FLAGS": "1"}), ([], {"LIBEV_FLAGS": "2"})]),
+    ("Qt5", "loop_qt.cc", "Qt5Core", [([], {}), ([], {"QT_NO_GLIB": "1"})]),
+    ("Qt6", "loop_qt.cc", "Qt6Core", [([], {}), ([], {"QT_NO_GLIB": "1"})]),
+]
+LINKED = [
+    ("marked", "loop_marked.c", "", [([], {})]),
+    ("SDL2, marked", "loop_sdl.c", "sdl2", [([], {})]),
+    ("libuv by dlopen", "loop_late.c", "libuv", [(["before"], {}), (["after"], {})]),
+]
+PYTHON = """import asyncio, time
+async def main():
+    await asyncio.sleep(1.3)
+    begin = time.monotonic_ns()
+    time.sleep(1)
+    print('hung', time.monotonic_ns() - begin)
+    await asyncio.sleep(0.3)
+asyncio.run(main())"""
+NODE = """setTimeout(() => {
+    const begin = process.hrtime.bigint();
+    while (process.hrtime.bigint() - begin < 1000000000n);
+    console.log('hung ' + (process.hrtime.bigint() - begin));
+    setTimeout(() => {}, 300);
+}, 1300)"""
+LUA = """local uv = require 'luv'
+uv.new_timer():start(1300, 0, function()
+    local begin = uv.hrtime()
+    while uv.hrtime() - begin < 1000000000 do end
+    print(('hung %d'):format(uv.hrtime() - begin))
+    uv.new_timer():start(300, 0, function() os.exit(0, true) end)
+end)
+uv.run()"""
+# name, command, what must be there, the file that the hang's frames lie in
+PROGRAMS = [
+    ("python3 asyncio", ["python3", "-c", PYTHON], ["python3", "-c", "import asyncio"], "python3"),
+    ("node", ["node", "-e", NODE], ["node", "-e", ""], "node"),
+    ("lua with luv", ["lua5.4", "-e", LUA], ["lua5.4", "-e", "require 'luv'"], "lua5.4"),
+]
+
+
+class Skip(Exception):
+    pass
+
+
+def run(command, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, **more)
+    assert done.returncode == 0, (command[:3], done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+def library_flags(package):
+    """What links the library; Skip where it is not installed."""
+    if package.startswith("-l"):
+        tried = subprocess.run(["cc", "-xc", "-", "-o", "/dev/null", package], input="int main(void) { return 0; }", text=True,
+                               stderr=subprocess.DEVNULL)
+        if tried.returncode == 0:
+            return [package]
+    elif subprocess.run(["pkg-config", "--exists", package]).returncode == 0:
+        return run(["pkg-config", "--cflags", "--libs", package]).split()
+    raise Skip("no development files of " + package)
+
+
+def build(source, package, linked):
+    """The program, once each."""
+    path = os.path.join(TEMP, "-".join([source, package, "linked" if linked else "plain"]))
+    if not os.path.exists(path):
+        flags = library_flags(package) if package else []
+        mire = ["-DWITH_MIRE", "-I" + os.path.join(SOURCE, "sdk/include"), "-L" + os.path.join(BINARY, "sdk"), "-lmire",
+                "-Wl,-rpath," + os.path.join(BINARY, "sdk")] if linked else []
+        compiler = ["c++", "-std=c++17"] if source.endswith(".cc") else ["cc", "-std=gnu11"]
+        run([*compiler, "-O2", "-g", "-fPIC", "-Wl,--as-needed", "-o", path, os.path.join(LOOPS, source), *flags, *mire])
+    return path
+
+
+def reports(store):
+    """What was stored and not sent. A slow start of the machine's making may be a launch's hang; it is not what is asked here."""
+    all_of_them = [json.loads(run(["zstd", "-dcq", path])) for path in glob.glob(store + "/out/*")]
+    return [report for report in all_of_them if not report["hang"]["launch"]]
+
+
+def span(path, function):
+    for line in run(["nm", "-S", path]).splitlines():
+        words = line.split()
+        if len(words) == 4 and function in words[3]:
+            return int(words[0], 16), int(words[0], 16) + int(words[1], 16)
+    raise AssertionError(function + " is not in " + path)
+
+
+def share_inside(report, image, begin, end):
+    """The share of the hang's samples in whose stack a frame lies in that part of that image."""
+    frames, nodes, samples = report["frames"], report["nodes"], report["hang"]["samples"]
+    inside = [os.path.basename(report["images"][i]["name"]).startswith(image) and begin <= offset < end if i >= 0 else False
+              for i, offset in zip(frames["image"], frames["offset"])]
+    reach = [False]
+    for row, (up, frame) in enumerate(zip(nodes["up"], nodes["frame"])):
+        reach.append(reach[row + 1 - up] or inside[frame])
+    return sum(reach[node] for node in samples["node"]) / max(1, len(samples["node"]))
+
+
+def judge(title, output, found, image, begin, end):
+    """None, or what is wrong."""
+    hung_ns = int(output.split("hung ")[1].split()[0])
+    if len(found) != 1:
+        return "%d reports: %s" % (len(found), [report["hang"]["duration_ms"] for report in found])
+    hang = found[0]["hang"]
+    more_ms = hang["duration_ms"] - hung_ns / 1e6
+    if not -SHORTER_MS <= more_ms <= LONGER_MS:
+        return "%.0f ms off %.0f ms" % (more_ms, hung_ns / 1e6)
+    share = share_inside(found[0], image, begin, end)
+    if share < 0.9:
+        return "the planted frame is in %.0f %% of the samples" % (100 * share)
+    print("ok       %-58s %+7.1f ms, planted frame in %3.0f %%" % (title, more_ms, 100 * share), flush=True)
+    return None
+
+
+def watched(command, store):
+    return [RUN, "--store", store, "--threshold", "500", "--period", "10", "--app", "t", "--app-version", "1", "--", *command]
+
+
+def try_loop(title, source, package, linked, arguments, environment):
+    path = build(source, package, linked)
+    store = tempfile.mkdtemp(dir=TEMP)
+    command = [path, store, *arguments]
+    output = run(command if linked else watched(command, store), env=dict(os.environ, **environment))
+    return judge(title, output, reports(store), os.path.basename(path), *span(path, "planted_hang"))
+
+
+def try_program(title, command, needs, image):
+    if not shutil.which(needs[0]) or subprocess.run(needs, stderr=subprocess.DEVNULL).returncode != 0:
+        raise Skip("`%s` fails" % " ".join(needs))
+    store = tempfile.mkdtemp(dir=TEMP)
+    return judge(title, run(watched(command, store)), reports(store), image, 0, 1 << 62)
+
+
+def jobs():
+    for linked in (False, True):
+        for name, source, package, ways in EITHER + (LINKED if linked else []):
+            for arguments, environment in ways:
+                how = ["%s=%s" % pair for pair in environment.items()]
+                title = " ".join([name, *arguments, *how, "with libmire" if linked else "under mire-run"])
+                yield title, try_loop, (source, package, linked, arguments, environment)
+    for name, command, needs, image in PROGRAMS:
+        yield name + " under mire-run", try_program, (command, needs, image)
+
+
+def main():
+    wanted = sys.argv[1:]
+    chosen = [job for job in jobs() if not wanted or any(word in job[0] for word in wanted)]
+    failures = []
+    for title, attempt, arguments in chosen:  # compilers one at a time, before anything is measured
+        try:
+            attempt is try_loop and build(*arguments[:3])
+        except Skip:
+            pass
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        for title, task in [(title, pool.submit(attempt, title, *arguments)) for title, attempt, arguments in chosen]:
+            try:
+                wrong = task.result()
+            except Skip as skip:
+                print("skipped  %-58s %s" % (title, skip))
+                continue
+            if wrong:
+                failures.append(title)
+                print("FAILED   %-58s %s" % (title, wrong), flush=True)
+    shutil.rmtree(TEMP, ignore_errors=True)
+    return "%d of %d failed: %s" % (len(failures), len(chosen), failures) if failures else 0
+
+
+sys.exit(main())
