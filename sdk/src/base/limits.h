@@ -22,8 +22,8 @@
 #define MIRE_FACT_BYTES 256
 #define MIRE_PATH_BYTES 1024
 
-/* Bytes of stack copied while a thread is interrupted: some 5 us of copying. What lies further out changes rarely and
- * is read later, unfrozen. */
+/* Bytes of stack copied at most while a thread is interrupted: 5 us if they lie in the cache, 20 if not. What lies
+ * further out changes rarely and is read later, unfrozen. */
 #define MIRE_STACK_COPY_BYTES (64 * 1024)
 
 /* How long the check thread waits for a running thread to answer the signal. A thread that gets no processor for so

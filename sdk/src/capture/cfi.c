@@ -7,51 +7,6 @@
 #define FDE_BYTES_MAX    0x8000 /* one function's instructions; the biggest seen in Debian's libraries is some 3 KB */
 #define AUGMENTATION_MAX 8
 
-uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_bytes)
-{
-    uint64_t value = 0;
-
-    if (cursor->bad || cursor->at > cursor->end || cursor->end - cursor->at < size_bytes ||
-        !mire__peek_cached(&value, cursor->cache, cursor->at, size_bytes)) {
-        cursor->bad = true;
-        return 0;
-    }
-    cursor->at += size_bytes;
-    return value; /* both processors are little-endian */
-}
-
-uint64_t mire__cursor_uleb(struct cursor *cursor)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; !cursor->bad; shift += 7) {
-        uint8_t byte = (uint8_t)mire__cursor_fixed(cursor, 1);
-
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        if ((byte & 0x80) == 0)
-            break;
-    }
-    return value;
-}
-
-int64_t mire__cursor_sleb(struct cursor *cursor)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte = 0;
-
-    do {
-        byte = (uint8_t)mire__cursor_fixed(cursor, 1);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) && !cursor->bad);
-    if (shift < 64 && (byte & 0x40))
-        value |= ~0ull << shift;
-    return (int64_t)value;
-}
-
 /* A pointer in one of the encodings DW_EH_PE_*. Indirect ones (only personality routines are) stay unread. */
 static uint64_t read_pointer(struct cursor *cursor, uint8_t encoding)
 {
@@ -355,10 +310,11 @@ static uint64_t find_fde(struct peek_cache *cache, uint64_t header, uint64_t pc)
     return header + (uint64_t)(int64_t)entry[1];
 }
 
-bool mire__cfi_find(struct cfi_row *out, struct peek_cache *cache, const struct module *module, uint64_t pc)
+/* Read the row at pc anew. */
+static bool find_row(struct cfi_row *out, struct peek_cache *cache, uint64_t header, uint64_t pc)
 {
     struct machine machine = {.row = out, .target = pc};
-    uint64_t fde = module->eh_frame_hdr ? find_fde(cache, module->eh_frame_hdr, pc) : 0, size, field, range;
+    uint64_t fde = header ? find_fde(cache, header, pc) : 0, size, field, range;
     struct cursor cursor = {cache, fde, fde + 4, false};
     struct cie cie;
 
@@ -388,4 +344,15 @@ bool mire__cfi_find(struct cfi_row *out, struct peek_cache *cache, const struct 
     machine.initial = *out;
     machine.location = out->function;
     return run(&machine, cursor);
+}
+
+const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *cache, uint64_t header, uint64_t pc)
+{
+    size_t slot = (size_t)(pc * 0x9e3779b97f4a7c15ull >> 32) % MIRE_CFI_ROWS;
+
+    if (rows->pc[slot] != pc) {
+        rows->described[slot] = find_row(&rows->rows[slot], cache, header, pc);
+        rows->pc[slot] = pc;
+    }
+    return rows->described[slot] ? &rows->rows[slot] : NULL;
 }

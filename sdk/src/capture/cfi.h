@@ -7,7 +7,7 @@
 #ifndef MIRE_CAPTURE_CFI_H
 #define MIRE_CAPTURE_CFI_H
 
-#include "capture/modules.h"
+#include "capture/peek.h"
 #include "platform/arch.h"
 
 enum cfi_rule_kind {
@@ -36,8 +36,20 @@ struct cfi_row {
     struct cfi_rule rules[MIRE_REGS_MAX];
 };
 
-/* False if nothing is known of this place, or it cannot be understood. */
-bool mire__cfi_find(struct cfi_row *out, struct peek_cache *cache, const struct module *module, uint64_t pc);
+/* Rows found lately: most samples of a hang stand in the same places. Zeroed memory. */
+#define MIRE_CFI_ROWS 512
+struct cfi_cache {
+    uint64_t pc[MIRE_CFI_ROWS]; /* 0: empty */
+    bool described[MIRE_CFI_ROWS];
+    struct cfi_row rows[MIRE_CFI_ROWS];
+};
+
+/*
+ * The row that holds at pc.
+ *   header  address of the .eh_frame_hdr of the module that pc lies in; 0 if it has none
+ * Returns NULL if nothing is known of this place, or it cannot be understood; else the row, until the next call.
+ */
+const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *cache, uint64_t header, uint64_t pc);
 
 /* Memory of the thread: one word. False if it is not there. */
 typedef bool mire__word_fn(void *context, uint64_t *out, uint64_t address);
@@ -49,15 +61,5 @@ typedef bool mire__word_fn(void *context, uint64_t *out, uint64_t address);
  */
 bool mire__expression(uint64_t *out, struct peek_cache *cache, const struct cfi_rule *rule, const struct regs *regs,
                       bool with_push, uint64_t push, mire__word_fn *word, void *context);
-
-/* Bytes of module memory, read one after the other; `bad` once anything went wrong. */
-struct cursor {
-    struct peek_cache *cache;
-    uint64_t at, end;
-    bool bad;
-};
-uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_bytes); /* 1, 2, 4 or 8, zero-extended */
-uint64_t mire__cursor_uleb(struct cursor *cursor);
-int64_t mire__cursor_sleb(struct cursor *cursor);
 
 #endif

@@ -36,7 +36,8 @@ void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
     mire__snapshot_as_copy_stack(&sampler->snapshot);
     sampler->stopped_ns = mire__now_ns() - begin_ns;
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_DONE, tid));
-    mire__futex_wake(&sampler->request);
+    if (atomic_load(&sampler->asleep))
+        mire__futex_wake(&sampler->request);
 }
 
 void mire__snapshot_as_copy_stack(struct snapshot *snapshot)
@@ -45,5 +46,5 @@ void mire__snapshot_as_copy_stack(struct snapshot *snapshot)
 
     /* 128 bytes below the stack pointer belong to a leaf function: the red zone. */
     snapshot->stack_address = (sp - 128) & ~7ull;
-    snapshot->stack_size = mire__peek(snapshot->stack, snapshot->stack_address, sizeof(snapshot->stack));
+    snapshot->stack_size = mire__peek(snapshot->stack, snapshot->stack_address, snapshot->wanted_bytes);
 }

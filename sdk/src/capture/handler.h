@@ -10,7 +10,8 @@
 
 /* sampler.request: one of these, and of which thread the sample is. */
 enum mire__request { MIRE_REQUEST_IDLE, MIRE_REQUEST_WANTED, MIRE_REQUEST_TAKING, MIRE_REQUEST_DONE };
-#define MIRE_REQUEST(what, tid) ((uint32_t)(what) | (uint32_t)(tid) << 2) /* thread numbers have 22 bits */
+#define MIRE_REQUEST(what, tid)  ((uint32_t)(what) | (uint32_t)(tid) << 2) /* thread numbers have 22 bits */
+#define MIRE_REQUEST_OF(request) ((enum mire__request)((request)&3))
 
 /* Whom the handler answers; NULL for nobody. */
 void mire__handler_set(struct sampler *sampler);
@@ -18,7 +19,7 @@ void mire__handler_set(struct sampler *sampler);
 /* The handler, for SA_SIGINFO. */
 void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext);
 
-/* Copy the stack from the snapshot's stack pointer on, as far as there is room and memory. */
+/* Copy the stack from the snapshot's stack pointer on: wanted_bytes of it, as far as there is memory. */
 void mire__snapshot_as_copy_stack(struct snapshot *snapshot);
 
 #endif

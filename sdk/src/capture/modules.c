@@ -10,29 +10,6 @@
 #define HEADERS_MAX 32   /* program headers of one module; linkers write some 13 */
 #define NOTES_BYTES 1024 /* of one PT_NOTE; a build id comes in the first 100 or so */
 
-bool mire__peek_cached(void *out, struct peek_cache *cache, uint64_t address, size_t size_bytes)
-{
-    uint8_t *to = out;
-
-    while (size_bytes > 0) {
-        uint64_t page = address & ~(uint64_t)(MIRE_PEEK_PAGE_BYTES - 1);
-        size_t at = (size_t)(address - page), slot = (size_t)(page / MIRE_PEEK_PAGE_BYTES) % MIRE_PEEK_PAGES;
-        size_t part = MIRE_PEEK_PAGE_BYTES - at < size_bytes ? MIRE_PEEK_PAGE_BYTES - at : size_bytes;
-
-        if (cache->address[slot] != page || page == 0) {
-            cache->address[slot] = 0;
-            if (mire__peek(cache->bytes[slot], page, MIRE_PEEK_PAGE_BYTES) != MIRE_PEEK_PAGE_BYTES)
-                return false;
-            cache->address[slot] = page;
-        }
-        memcpy(to, cache->bytes[slot] + at, part);
-        to += part;
-        address += part;
-        size_bytes -= part;
-    }
-    return true;
-}
-
 static void find_build_id(struct image *image, uint64_t address, uint64_t size_bytes)
 {
     uint8_t notes[NOTES_BYTES];
@@ -92,7 +69,8 @@ struct gather {
     struct modules *modules;
     struct blackbox *box;
     struct module module;
-    uint64_t first_offset;
+    uint64_t first_offset, inode;
+    uint64_t signature;
     char path[4096];
     bool any;
 };
@@ -107,6 +85,15 @@ static bool box_has(const struct blackbox *box, const struct image *image, const
             return true;
     }
     return false;
+}
+
+/* Another module in the same place has another file or another extent. */
+static void sign(struct gather *gather)
+{
+    const uint64_t facts[] = {gather->module.start, gather->module.end, gather->inode, gather->first_offset};
+
+    for (size_t i = 0; i < MIRE_COUNT(facts); i++) /* FNV-1a, by words */
+        gather->signature = (gather->signature ^ facts[i]) * 0x100000001b3ull;
 }
 
 static void finish_module(struct gather *gather)
@@ -129,6 +116,7 @@ static void finish_module(struct gather *gather)
             mire__blackbox_add_image(gather->box, &image, gather->path);
     }
     gather->modules->list[gather->modules->count++] = *module;
+    sign(gather);
 }
 
 static bool gather_mapping(void *context, const struct mapping *mapping)
@@ -143,6 +131,7 @@ static bool gather_mapping(void *context, const struct mapping *mapping)
         gather->any = true;
         gather->module = (struct module){.start = mapping->start};
         gather->first_offset = mapping->offset;
+        gather->inode = mapping->inode;
         mire__text_copy(gather->path, sizeof(gather->path), mapping->path);
     }
     gather->module.end = mapping->end;
@@ -159,9 +148,14 @@ void mire__modules_read(struct modules *modules, struct blackbox *box)
     struct gather gather = {.modules = modules, .box = box};
 
     modules->count = 0;
-    memset(modules->cache.address, 0, sizeof(modules->cache.address));
+    modules->read_ns = mire__now_ns();
     mire__mappings_visit(gather_mapping, &gather, modules->scratch, sizeof(modules->scratch));
     finish_module(&gather);
+    if (gather.signature == modules->signature)
+        return;
+    modules->signature = gather.signature;
+    memset(modules->cache.address, 0, sizeof(modules->cache.address));
+    memset(modules->rows.pc, 0, sizeof(modules->rows.pc));
 }
 
 const struct module *mire__modules_find(const struct modules *modules, uint64_t pc)

@@ -7,20 +7,9 @@
 #ifndef MIRE_CAPTURE_MODULES_H
 #define MIRE_CAPTURE_MODULES_H
 
-#include "base/base.h"
+#include "capture/cfi.h"
+#include "capture/peek.h"
 #include "ring/blackbox.h"
-
-#define MIRE_PEEK_PAGES      128
-#define MIRE_PEEK_PAGE_BYTES 4096
-
-/* Pages of module memory read lately. They never change while their module stays. */
-struct peek_cache {
-    uint64_t address[MIRE_PEEK_PAGES]; /* 0: empty */
-    uint8_t bytes[MIRE_PEEK_PAGES][MIRE_PEEK_PAGE_BYTES];
-};
-
-/* Read module memory. False if any of it is not there. */
-bool mire__peek_cached(void *out, struct peek_cache *cache, uint64_t address, size_t size_bytes);
 
 struct module {
     uint64_t start, end;           /* all of it */
@@ -32,12 +21,16 @@ struct module {
 struct modules {
     uint32_t count;
     struct module list[MIRE_IMAGES_MAX]; /* by address; code without a file is here too, with start == text_start */
+    uint64_t read_ns;                    /* when the list was read */
+    uint64_t signature;                  /* of the list, so that a change is noticed */
     struct peek_cache cache;
+    struct cfi_cache rows;
     char scratch[16 * 1024];
 };
 
 /*
- * Read the list anew, and add to the box those images that it does not have yet.
+ * Read the list anew, and add to the box those images that it does not have yet. What is cached stays if the list is
+ * as it was.
  *   box  may be NULL
  */
 void mire__modules_read(struct modules *modules, struct blackbox *box);

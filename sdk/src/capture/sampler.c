@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <string.h>
 
-#define TRIES 3 /* a thread that falls asleep or wakes up while it is looked at */
+#define LOOK_OUT_NS      30000         /* twice what a handler takes */
+#define MODULES_STALE_NS MIRE_NS_PER_S /* a module that took another's place is noticed after that long */
+#define STACK_COPY_LEAST (8 * 1024)
+#define TRIES            3 /* a thread that falls asleep or wakes up while it is looked at */
 
 static bool is_ours(const struct sigaction *action)
 {
@@ -41,7 +44,7 @@ static int choose_signal(void)
  */
 static void rehearse(struct sampler *sampler)
 {
-    memset(&sampler->snapshot, 0, sizeof(sampler->snapshot));
+    memset(sampler->snapshot.stack, 0, sizeof(sampler->snapshot.stack));
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, mire__tid()));
     mire__thread_signal(mire__tid(), sampler->signal);
     atomic_store(&sampler->request, MIRE_REQUEST_IDLE); /* answered, unless the thread blocks the signal */
@@ -52,6 +55,7 @@ enum mire_err mire__sampler_open(struct sampler *sampler)
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     uint32_t probe;
 
+    sampler->snapshot.wanted_bytes = sizeof(sampler->snapshot.stack);
     sampler->signal = choose_signal();
     if (sampler->signal == 0 || mire__peek(&probe, (uintptr_t)&sampler->signal, sizeof(probe)) != sizeof(probe))
         return MIRE_E_SYSTEM;
@@ -92,6 +96,18 @@ static bool take_asleep(struct sampler *sampler, uint32_t tid, const struct thre
     return after.blocked && after.sp == before->sp && after.pc == before->pc;
 }
 
+/*
+ * Wait a little without sleeping: where there is a processor for each, the handler is through in a few microseconds,
+ * and waking this thread would take longer than all else that the handler does.
+ */
+static void look_out(struct sampler *sampler)
+{
+    uint64_t end_ns = mire__now_ns() + LOOK_OUT_NS;
+
+    while (MIRE_REQUEST_OF(atomic_load(&sampler->request)) != MIRE_REQUEST_DONE && mire__now_ns() < end_ns)
+        ;
+}
+
 /* Wait for the handler. False: it has not begun in time, and never will for this request. */
 static bool await_answer(struct sampler *sampler, uint32_t tid, uint64_t deadline_ns)
 {
@@ -113,6 +129,7 @@ static bool take_running(struct sampler *sampler, uint32_t tid)
 {
     struct thread_signal there;
     struct sigaction now;
+    bool answered;
 
     /* Without our handler the signal would do what it does by default. */
     if (sigaction(sampler->signal, NULL, &now) != 0 || !is_ours(&now))
@@ -123,7 +140,11 @@ static bool take_running(struct sampler *sampler, uint32_t tid)
         atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
         return false;
     }
-    if (!await_answer(sampler, tid, mire__now_ns() + (there.blocked ? MIRE_DEAF_ANSWER_NS : MIRE_ANSWER_NS)))
+    look_out(sampler);
+    atomic_store(&sampler->asleep, true);
+    answered = await_answer(sampler, tid, mire__now_ns() + (there.blocked ? MIRE_DEAF_ANSWER_NS : MIRE_ANSWER_NS));
+    atomic_store(&sampler->asleep, false);
+    if (!answered)
         return false;
     atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
     sampler->cost.stopped_sum_ns += sampler->stopped_ns;
@@ -159,9 +180,22 @@ static bool all_known(const struct sample *sample, const struct modules *modules
            mire__modules_find(modules, sample->pc[0]) != NULL;
 }
 
+/*
+ * How much stack to copy the next time: what the last sample used and a quarter more, and never much less than what was
+ * copied before, for a thread that goes in and out. What the copy lacks is read while the thread runs on.
+ */
+static size_t wanted_bytes(size_t copied, size_t used)
+{
+    size_t slow = copied - copied / 8, wanted = used + used / 4 + STACK_COPY_LEAST;
+
+    wanted = wanted > slow ? wanted : slow;
+    return wanted < MIRE_STACK_COPY_BYTES ? wanted : MIRE_STACK_COPY_BYTES;
+}
+
 void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
     uint64_t begin_ns;
+    size_t used_bytes;
 
     memset(out, 0, offsetof(struct sample, pc));
     out->syscall = -1;
@@ -172,11 +206,14 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
         return;
     }
     begin_ns = mire__now_ns();
-    mire__unwind(out, &sampler->snapshot, &sampler->modules);
+    if (begin_ns - sampler->modules.read_ns > MODULES_STALE_NS)
+        mire__modules_read(&sampler->modules, box);
+    used_bytes = mire__unwind(out, &sampler->snapshot, &sampler->modules);
     if (!all_known(out, &sampler->modules)) {
         mire__modules_read(&sampler->modules, box);
         out->flags &= (uint8_t) ~(MIRE_SAMPLE_BROKEN | MIRE_SAMPLE_CUT);
-        mire__unwind(out, &sampler->snapshot, &sampler->modules);
+        used_bytes = mire__unwind(out, &sampler->snapshot, &sampler->modules);
     }
+    sampler->snapshot.wanted_bytes = wanted_bytes(sampler->snapshot.wanted_bytes, used_bytes);
     sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
 }

@@ -17,6 +17,7 @@
 struct sampler {
     int signal;
     _Atomic uint32_t request; /* handshake with the handler: see handler.c */
+    _Atomic bool asleep;      /* the check thread waits for the handler, and is not looking */
     uint64_t stopped_ns;      /* written by the handler: how long it took */
     struct capture_cost cost;
     struct thread_state state; /* of the thread that the last sample is of, as it was then */

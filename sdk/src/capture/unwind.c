@@ -1,7 +1,6 @@
 /* unwind.c - see unwind.h. */
 #include "capture/unwind.h"
 
-#include "capture/cfi.h"
 #include "platform/platform.h"
 
 #include <string.h>
@@ -202,17 +201,22 @@ static enum outcome step_over_wild_call(struct walk *walk)
     return STEP_OK;
 }
 
-/* Look the frame up. For one that called, by its call; but the kernel's signal frame is returned to at its beginning.
+/*
+ * Look the frame up; NULL where it is not described. For one that called, by its call; but the kernel's signal frame is
+ * returned to at its beginning.
  */
-static bool look_up(struct cfi_row *row, uint64_t *place, struct walk *walk, const struct module **module)
+static const struct cfi_row *look_up(uint64_t *place, struct walk *walk, const struct module **module)
 {
+    struct modules *modules = walk->modules;
+    const struct cfi_row *row = NULL;
+
     *place = walk->regs.pc - (walk->exact ? 0 : 1);
-    *module = mire__modules_find(walk->modules, *place);
-    if (!*module || !mire__cfi_find(row, &walk->modules->cache, *module, *place))
-        return false;
-    if (row->signal_frame)
+    *module = mire__modules_find(modules, *place);
+    if (*module)
+        row = mire__cfi_find(&modules->rows, &modules->cache, (*module)->eh_frame_hdr, *place);
+    if (row && row->signal_frame)
         *place = walk->regs.pc;
-    return true;
+    return row;
 }
 
 static enum outcome step(struct walk *walk, const struct cfi_row *row, const struct module *module)
@@ -238,31 +242,42 @@ static uint32_t bytes_into(uint64_t function, uint64_t place)
     return place >= function && place - function <= UINT32_MAX ? (uint32_t)(place - function) : 0;
 }
 
-void mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)
+/* The stack that is used up to the frame now in `regs`. */
+static void stretch(size_t *used_bytes, const struct walk *walk)
+{
+    uint64_t used = walk->regs.value[mire__arch.sp] - walk->snapshot->stack_address;
+
+    if (known(&walk->regs, mire__arch.sp) && used <= MIRE_STACK_COPY_BYTES && used > *used_bytes)
+        *used_bytes = (size_t)used;
+}
+
+size_t mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)
 {
     struct walk walk = {.snapshot = snapshot, .modules = modules, .regs = snapshot->regs, .exact = true};
+    size_t used_bytes = 0;
 
     for (out->depth = 0; out->depth < MIRE_DEPTH_MAX;) {
         const struct module *module;
-        struct cfi_row row;
         uint64_t place;
-        bool described = look_up(&row, &place, &walk, &module);
+        const struct cfi_row *row = look_up(&place, &walk, &module);
         enum outcome outcome;
 
         if (!module && walk.found != MIRE_FOUND_PC) { /* no code there: the walk has gone astray */
             out->flags |= MIRE_SAMPLE_BROKEN;
-            return;
+            return used_bytes;
         }
         out->pc[out->depth] = place;
-        out->into[out->depth] = described ? bytes_into(row.function, place) : 0;
+        out->into[out->depth] = row ? bytes_into(row->function, place) : 0;
         out->found[out->depth++] = walk.found;
-        outcome = step(&walk, described ? &row : NULL, module);
+        outcome = step(&walk, row, module);
+        stretch(&used_bytes, &walk);
         if (outcome == STEP_END)
-            return;
+            return used_bytes;
         if (outcome != STEP_OK) {
             out->flags |= MIRE_SAMPLE_BROKEN;
-            return;
+            return used_bytes;
         }
     }
     out->flags |= MIRE_SAMPLE_CUT;
+    return used_bytes;
 }

@@ -1,0 +1,9 @@
+/* tower.h - stacks of a given height: see tower.c. */
+#ifndef MIRE_TESTS_TOWER_H
+#define MIRE_TESTS_TOWER_H
+
+/* Call `top` with `height` frames on the stack, from the one that called this to top's own. Any thread. */
+long tower_fp(int height, long (*top)(long));
+long tower_cfi(int height, long (*top)(long));
+
+#endif
