@@ -34,7 +34,7 @@
     /* restraint */ \
     X(depth_least,            0,      3,      32, "a record whose stacks are all shorter is dropped") \
     X(daily_cap,              1,     10,    1000, "records of one stack in a day") \
-    X(anneal,                 0,      1,       1, "1: a stack seen just before is counted, not sent") \
+    X(anneal_ms,              0,  60000, 3600000, "a stack sent just before is counted, not sent, for this times 1, 1, 2, 3, 5, ...; 0: never") \
     X(budget_ppm,           100,   5000, 1000000, "own CPU time, of one processor, averaged over a minute") \
     X(budget_peak_ppm,     1000,  30000, 1000000, "the same over a second") \
     X(budget_minute_ms,    1000,  60000,  600000, "what a minute is to budget_ppm")

@@ -3,6 +3,7 @@
  *
  *     <dir>/install          32 hex digits, random, made once
  *           drops            records lost, by reason
+           stacks           what was sent today and what was held back, by stack
  *           after            when the server wants to hear from us again
  *           lock             held briefly while several files change
  *           box/<n>.box      blackbox of a running process, or of one that was killed
@@ -29,15 +30,19 @@
 #define MIRE_STORE_ID_LENGTH 36          /* characters of a report's UUID */
 #define MIRE_STORE_LIST_MAX  1024        /* reports looked at; caps.count is not above */
 #define MIRE_STORE_BOX_MAX   (64u << 20) /* bytes */
+#define MIRE_STORE_STACKS    128         /* stacks known to the ledger of what was sent today */
 
 /* Why a record was lost. The names are what the report's `drops` says; see mire__store_reason_name. */
 enum store_reason {
-    MIRE_DROP_FULL,    /* made room for newer reports: bytes or count */
-    MIRE_DROP_AGE,     /* older than caps.age_ms */
-    MIRE_DROP_WRITE,   /* could not be written: disk full, read-only, no memory */
-    MIRE_DROP_REFUSED, /* the server answered 4xx */
-    MIRE_DROP_BROKEN,  /* a blackbox or report that cannot be read */
-    MIRE_DROP_BIG,     /* larger than a report may be */
+    MIRE_DROP_FULL,     /* made room for newer reports: bytes or count */
+    MIRE_DROP_AGE,      /* older than caps.age_ms */
+    MIRE_DROP_WRITE,    /* could not be written: disk full, read-only, no memory */
+    MIRE_DROP_REFUSED,  /* the server answered 4xx */
+    MIRE_DROP_BROKEN,   /* a blackbox or report that cannot be read */
+    MIRE_DROP_BIG,      /* larger than a report may be */
+    MIRE_DROP_SHORT,    /* restraint: its stacks are too short to mean anything */
+    MIRE_DROP_ANNEALED, /* restraint: the same stack as just before */
+    MIRE_DROP_DAILY,    /* restraint: its stack was sent often enough today */
     MIRE_DROP_REASONS
 };
 
@@ -133,6 +138,37 @@ void mire__store_drops(uint64_t counts[MIRE_DROP_REASONS], struct store *store);
 
 /* "full", "age", ... Static. */
 const char *mire__store_reason_name(enum store_reason reason);
+
+/* Records held back: counted, not sent. */
+struct store_held {
+    uint64_t count;
+    uint64_t duration_ms; /* of all of them together */
+};
+
+/*
+ * May one more record of a stack be sent today? If so it is counted as sent, and takes along what was held back of that
+ * stack since the last one, by any process of the app, in any run.
+ *
+ *   held_out  zeros unless MIRE_OK
+ *   stack     a number for it, mire__spine_number
+ *   now_ms    wall clock; days are those of UTC
+ *   cap       records of one stack in a day, >= 1
+ *
+ * Returns MIRE_OK
+ *         MIRE_E_FULL   enough for today
+ *         MIRE_E_STORE  the ledger cannot be read or written: nothing is known of that stack
+ */
+enum mire_err mire__store_stack_send(struct store_held *held_out, struct store *store, uint64_t stack, uint64_t now_ms,
+                                     uint32_t cap);
+
+/*
+ * Hold back records of a stack. The MIRE_STORE_STACKS held or sent last are known; of others the counts are forgotten
+ * (they stand in the drops too).
+ *
+ * Returns MIRE_OK, MIRE_E_STORE: not counted.
+ */
+enum mire_err mire__store_stack_hold(struct store *store, uint64_t stack, uint64_t now_ms,
+                                     const struct store_held *held);
 
 /* When the server wants to hear from us again: wall clock, 0 if at any time. Setting returns MIRE_OK or MIRE_E_STORE.
  */
