@@ -45,10 +45,8 @@ static const struct spine *spine_of(uint64_t function)
 
 static struct hang hang_of(uint32_t trigger, uint64_t duration_ms)
 {
-    return (struct hang){.state = MIRE_HANG_ENDED,
-                         .trigger = trigger,
-                         .begin_ns = 5,
-                         .end_ns = 5 + duration_ms * MIRE_NS_PER_MS};
+    return (struct hang){
+        .state = MIRE_HANG_ENDED, .trigger = trigger, .begin_ns = 5, .end_ns = 5 + duration_ms * MIRE_NS_PER_MS};
 }
 
 static struct annealed_fact held;
@@ -190,9 +188,8 @@ static void of_stacks_too_short_to_mean_anything_the_first_is_sent(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         spine_of(1);
         spine.deepest = settings.depth_least - 1;
-        assert_int_equal(
-            mire__restraint_judge(&held, &restraint, store, &hang, &spine, now_ns, WALL_MS, &settings),
-            i == 0 ? MIRE_VERDICT_SEND : MIRE_VERDICT_SHORT);
+        assert_int_equal(mire__restraint_judge(&held, &restraint, store, &hang, &spine, now_ns, WALL_MS, &settings),
+                         i == 0 ? MIRE_VERDICT_SEND : MIRE_VERDICT_SHORT);
     }
     assert_int_equal(dropped(MIRE_DROP_SHORT), 2);
 }
@@ -293,8 +290,8 @@ static void waiting_is_that_of_its_naive_twin(void **state)
 
         now_ns += (uint64_t)random() % (random() % 20 == 0 ? 20 : 1) * UNIT_NS + (uint64_t)random() % UNIT_NS;
         events[stack][counts[stack]++] = (struct event){now_ns, mire__hang_duration_ns(&hang), false};
-        sent = mire__restraint_wait(&number, &restraint, &hang, spine_of(stack), now_ns, &settings) ==
-               MIRE_VERDICT_SEND;
+        sent =
+            mire__restraint_wait(&number, &restraint, &hang, spine_of(stack), now_ns, &settings) == MIRE_VERDICT_SEND;
         assert_int_equal(sent, twin_sends(events[stack], counts[stack]));
         sent_count += sent;
     }
