@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define PARTS 24 /* of a window, between two readings kept: 24 and the one before it, with room to spare */
+#define PARTS 16 /* of a window: no more than two readings in each */
 
 void mire__load_reset(struct load *load)
 {

@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-#define MIRE_LOAD_READINGS 32 /* kept of one window; a reading less than a 24th of it after the last replaces that */
+#define MIRE_LOAD_READINGS 36 /* kept of one window: two for each 16th of it, and some to spare */
 
 enum mire__load { MIRE_LOAD_BELOW, MIRE_LOAD_NEAR, MIRE_LOAD_OVER };
 

@@ -79,7 +79,7 @@ static void a_load_is_that_of_its_naive_twin(void **state)
 {
     static struct load_reading all[2000];
     unsigned seed = (unsigned)time(NULL);
-    uint64_t now_ns = S, amount = 0, part_ns = limit.window_ns / 24;
+    uint64_t now_ns = S, amount = 0, part_ns = limit.window_ns / 16;
     uint32_t said = 0;
 
     (void)state;
