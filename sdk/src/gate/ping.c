@@ -45,6 +45,15 @@ void mire__ping_excuse(struct ping *ping, uint64_t late_ns)
         ping->late_ns += late_ns;
 }
 
+void mire__ping_count_from(struct ping *ping, uint64_t at_ns)
+{
+    if (!ping->waiting || at_ns <= ping->posted_ns)
+        return;
+    ping->posted_ns = at_ns;
+    ping->slack_ns = 0;
+    ping->late_ns = 0;
+}
+
 uint64_t mire__ping_age_ns(const struct ping *ping, uint64_t now_ns)
 {
     return less(less(ping->waiting ? now_ns : ping->alive_ns, ping->posted_ns), ping->late_ns);

@@ -54,6 +54,9 @@ bool mire__ping_see(struct ping *ping, const struct ping_answer *answer);
 /* Time in which the whole process stood still is nobody's hang. */
 void mire__ping_excuse(struct ping *ping, uint64_t late_ns);
 
+/* The token waited for counts from at_ns on, if that is later than its post; then nothing lies before it. */
+void mire__ping_count_from(struct ping *ping, uint64_t at_ns);
+
 /* How long the token has waited, or did wait, at least, time excused left out; and the most that may be added to it. */
 uint64_t mire__ping_age_ns(const struct ping *ping, uint64_t now_ns);
 uint64_t mire__ping_slack_ns(const struct ping *ping);
