@@ -195,6 +195,8 @@ void mire__document_hang(struct wire *wire, const struct draft *draft)
     mire__wire_u64(wire, MIRE_NAME_LATE_MS, ms_of(hang->late_ns));
     if (hang->suspended_ns > 0)
         mire__wire_u64(wire, MIRE_NAME_SUSPENDED_MS, ms_of(hang->suspended_ns));
+    if (hang->slack_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_BEGIN_SLACK_MS, ms_of(hang->slack_ns));
     WORD(wire, MIRE_NAME_GATE, gates, hang->gate);
     WORD(wire, MIRE_NAME_GUESS, guesses, mire__hang_guess(hang));
     write_causes(wire, hang);

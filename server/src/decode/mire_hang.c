@@ -301,6 +301,7 @@ enum bind_outcome mire_read_hang(struct bind *bind, void *out, uint32_t at)
         {OTHER(MIRE_NAME_FOREGROUND, read_foreground)},
         {WHOLE(struct report_hang, late_ms, MIRE_NAME_LATE_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
         {WHOLE(struct report_hang, suspended_ms, MIRE_NAME_SUSPENDED_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {WHOLE(struct report_hang, begin_slack_ms, MIRE_NAME_BEGIN_SLACK_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
         {OTHER(MIRE_NAME_GATE, read_gate)},
         {TEXT(struct report_hang, guess, MIRE_NAME_GUESS)},
         {OTHER(MIRE_NAME_LOCK, read_lock)},

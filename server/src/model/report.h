@@ -168,7 +168,8 @@ struct report_hang {
     bool foreground;
     bool foreground_known;
     uint64_t late_ms;
-    uint64_t suspended_ms; /* not in duration_ms */
+    uint64_t suspended_ms;   /* not in duration_ms */
+    uint64_t begin_slack_ms; /* it may have begun so much earlier */
     enum gate_kind gate;
     const char *guess;
     struct report_lock lock;

@@ -238,13 +238,14 @@ static void report_tells_the_facts_of_its_trigger(void **state)
     mire__blackbox_hang(&hang, box, 0);
     hang.foreground = MIRE_GROUND_BACK;
     hang.suspended_ns = 61499 * MS;
+    hang.slack_ns = 450 * MS;
     hang.late_ns = 1500000;
     hang.end_ns = hang.begin_ns + 2999 * MS + 500000;
     hang.lock_address = 0x7000;
     hang.lock_owner = 30;
     hang.annealed = (struct annealed_fact){.count = 3, .duration_ms = 7000};
     set(box, &hang);
-    assert_says(box, "\"foreground\":false,\"late_ms\":2,\"suspended_ms\":61499,");
+    assert_says(box, "\"foreground\":false,\"late_ms\":2,\"suspended_ms\":61499,\"begin_slack_ms\":450,");
     assert_says(box, "\"duration_ms\":3000");
     assert_says(box, "\"lock\":{\"address\":28672,\"owner_tid\":30},\"annealed\":{\"count\":3,\"duration_ms\":7000}");
     hang.trigger = MIRE_TRIGGER_POWER;
