@@ -2,8 +2,8 @@
  * bench_gate.c - what the gate costs a loop: a turn's poll call with it, without it, and on a thread that is not
  * watched.
  *
- * Rounds of all kinds alternate, so that a busy machine slows them alike; the median round counts. The goals are
- * measured against gettimeofday in the same run: a gated turn reads one coarse clock and makes two ordered stores.
+ * Rounds of all kinds alternate, so that a busy machine slows them alike; the median round counts. gettimeofday in the
+ * same run is the measure of the machine.
  */
 #include "gate/gate.h"
 #include "gate/hooks.h"
@@ -103,7 +103,7 @@ int main(void)
     printf("poll_bare %.1f ns\ngettimeofday %.1f ns\npoll_gated %.1f ns\n", median[BARE], median[TIME_OF_DAY],
            median[GATED]);
     shorts += say("gate_turn", median[PAIR], median[TIME_OF_DAY]);
-    shorts += say("poll_gated_adds", median[GATED] - median[BARE], 1.5 * median[TIME_OF_DAY]);
+    shorts += say("poll_gated_adds", median[GATED] - median[BARE], 15);
     shorts += say("poll_unwatched_adds", median[UNWATCHED] - median[BARE], 0.1 * median[BARE]);
     return shorts ? 1 : 0;
 }
