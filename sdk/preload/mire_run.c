@@ -10,6 +10,7 @@
  * --verbose is given. When the program ends, however it ends, its blackbox is recovered and what waits is sent.
  */
 #include "core/options.h"
+#include "core/place.h"
 #include "platform/platform.h"
 #include "preload/child.h"
 #include "preload/courier.h"
@@ -301,13 +302,11 @@ static int run_program(const struct run *run, struct courier *courier)
 
 static int run_with_store(const struct run *run)
 {
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
     struct courier courier = {0};
     char dir[MIRE_STORE_PATH_MAX];
     int code = EXIT_OURS;
 
-    if (!mire__options_store_dir(dir, sizeof(dir), &run->options) ||
-        mire__store_open(&courier.store, dir, &caps) != MIRE_OK) {
+    if (mire__place_open(&courier.store, dir, &run->options) != MIRE_OK) {
         complain("cannot make or write the store", dir, strerror(errno));
         return EXIT_OURS;
     }

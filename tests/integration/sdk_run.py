@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -428,6 +429,16 @@ class RunTest(unittest.TestCase):
         done = self.python(None, "pass")
         self.assertEqual(done.returncode, 125)
         self.assertIn("store", done.stderr)
+
+    def test_a_home_that_cannot_be_written_does_not_matter(self):
+        server = self.server(OK)
+        name = "home-%d" % os.getpid()
+        command = [RUN, "--server", server.url, "--key", KEY, "--app", name, "--threshold", "500", "--", sys.executable, "-c", HANG]
+        env = {"PATH": os.environ["PATH"], "HOME": "/proc/nowhere"}
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, env=env)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(self.hangs(server)), 1)
+        shutil.rmtree("/var/tmp/mire-%d/%s" % (os.geteuid(), name))
 
     def test_a_file_size_limit_does_not_kill_the_program(self):
         done = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"] + self.command(None, sys.executable, "-c", HANG + "print('alive')"),

@@ -117,7 +117,8 @@ MIRE_API enum mire_err mire_options_set_server(mire_options *options, const char
 
 /*
  * The directory that keeps records and unsent reports. Made if absent, readable by its owner only. Processes of one app
- * may share it. Default: $XDG_STATE_HOME/mire/<app>, else ~/.local/state/mire/<app>, else /var/tmp/mire-<uid>/<app>.
+ * may share it. Default, the first that can be written: $XDG_STATE_HOME/mire/<app>, ~/.local/state/mire/<app>,
+ * /var/tmp/mire-<uid>/<app>.
  *
  *   path  1..4000 bytes
  *

@@ -14,6 +14,7 @@
  *   MIRE_APP, MIRE_APP_VERSION        needed
  *   MIRE_APP_BUILD, MIRE_CHANNEL      optional
  *   MIRE_STORE                        directory
+ *   MIRE_STORE_OTHERS                 name of a store for a user who may not write there (core/place.h)
  *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
  *   MIRE_SERVER, MIRE_KEY             used by libmire only; the preload library never sends
  *

@@ -14,6 +14,7 @@
 #include "core/facts.h"
 #include "core/monitors.h"
 #include "core/options.h"
+#include "core/place.h"
 #include "core/worker.h"
 #include "gate/gate.h"
 #include "platform/platform.h"
@@ -64,13 +65,9 @@ static bool is_sampled(const char *install, double probability)
 
 static enum mire_err open_store(char install[33])
 {
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
     char dir[MIRE_STORE_PATH_MAX];
-    enum mire_err err;
+    enum mire_err err = mire__place_open(&mire.store, dir, &mire.options);
 
-    if (!mire__options_store_dir(dir, sizeof(dir), &mire.options))
-        return MIRE_E_STORE;
-    err = mire__store_open(&mire.store, dir, &caps);
     return err == MIRE_OK ? mire__store_install(install, mire.store) : err;
 }
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define THRESHOLD_MIN_MS 10u
 #define THRESHOLD_MAX_MS 600000u
@@ -176,34 +175,7 @@ void mire__options_from_environment(mire_options *options)
     mire_options_set_channel(options, getenv("MIRE_CHANNEL"));
     mire_options_set_server(options, getenv("MIRE_SERVER"), getenv("MIRE_KEY"));
     mire_options_set_store(options, getenv("MIRE_STORE"));
+    set_name(options, options->store_others, getenv("MIRE_STORE_OTHERS"));
     mire_options_set_threshold_ms(options, number("MIRE_THRESHOLD_MS"));
     mire_options_set_period_ms(options, number("MIRE_PERIOD_MS"));
-}
-
-/* The app's name as a file name: what could lead elsewhere becomes '_'. */
-static void file_name(char out[MIRE_NAME_BYTES], const char *name)
-{
-    mire__text_copy(out, MIRE_NAME_BYTES, name);
-    for (char *at = out; *at; at++)
-        if (*at == '/' || (*at == '.' && at == out))
-            *at = '_';
-}
-
-bool mire__options_store_dir(char *out, size_t cap_bytes, const mire_options *options)
-{
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    char app[MIRE_NAME_BYTES];
-    int length;
-
-    file_name(app, options->app_name);
-    if (options->store_dir[0])
-        length = snprintf(out, cap_bytes, "%s", options->store_dir);
-    else if (state && state[0] == '/')
-        length = snprintf(out, cap_bytes, "%s/mire/%s", state, app);
-    else if (home && home[0] == '/')
-        length = snprintf(out, cap_bytes, "%s/.local/state/mire/%s", home, app);
-    else
-        length = snprintf(out, cap_bytes, "/var/tmp/mire-%u/%s", (unsigned)geteuid(), app);
-    return length > 0 && (size_t)length < cap_bytes;
 }

@@ -19,7 +19,9 @@ struct mire_options {
     char channel[MIRE_NAME_BYTES];
     char server_url[MIRE_URL_BYTES]; /* empty: reports are not sent */
     char server_key[MIRE_KEY_BYTES];
-    char store_dir[MIRE_DIR_BYTES]; /* empty: the default */
+    char store_dir[MIRE_DIR_BYTES];     /* empty: the default */
+    char store_others[MIRE_NAME_BYTES]; /* what a process that has changed its user calls its store; empty: it has none
+                                         */
     struct capture_settings settings;
     double sampling;
     mire_log_fn *log;
@@ -31,11 +33,5 @@ void mire__options_init(mire_options *options);
 
 /* From the variables that core.h lists. A value that its setter refuses is skipped. */
 void mire__options_from_environment(mire_options *options);
-
-/*
- * The store directory to use: the one set, or the default for this user and app.
- * False if there is none to be had (a name too long for a path).
- */
-bool mire__options_store_dir(char *out, size_t cap_bytes, const mire_options *options);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "core/options.h"
+#include "core/place.h"
 #include "store/store.h"
 #include "support/scratch.h"
 
@@ -152,27 +153,52 @@ static void options_are_as_before_after_a_refusal(void **state)
     mire_options_free(options);
 }
 
-static void options_choose_a_store_directory(void **state)
+static void assert_opens(const char *place, const mire_options *options)
+{
+    char dir[MIRE_STORE_PATH_MAX];
+    struct store *store;
+
+    assert_int_equal(mire__place_open(&store, dir, options), MIRE_OK);
+    assert_string_equal(dir, place);
+    assert_string_equal(mire__store_dir(store), place);
+    mire__store_close(store);
+}
+
+static void the_store_is_the_first_place_that_can_be_written(void **state)
 {
     mire_options *options = mire_options_new();
-    char dir[64];
+    char place[MIRE_STORE_PATH_MAX], name[32];
 
-    (void)state;
-    mire_options_set_app(options, "../a/b", "1");
-    setenv("XDG_STATE_HOME", "/x", 1);
-    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
-    assert_string_equal(dir, "/x/mire/_._a_b");
+    snprintf(name, sizeof(name), "../test-%d", (int)getpid());
+    mire_options_set_app(options, name, "1");
+    setenv("XDG_STATE_HOME", *state, 1);
+    setenv("HOME", *state, 1);
+    snprintf(place, sizeof(place), "%s/mire/_._test-%d", (char *)*state, (int)getpid());
+    assert_opens(place, options);
+    setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
+    snprintf(place, sizeof(place), "%s/.local/state/mire/_._test-%d", (char *)*state, (int)getpid());
+    assert_opens(place, options);
     unsetenv("XDG_STATE_HOME");
-    setenv("HOME", "/h", 1);
-    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
-    assert_string_equal(dir, "/h/.local/state/mire/_._a_b");
-    unsetenv("HOME");
-    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
-    assert_memory_equal(dir, "/var/tmp/mire-", 14);
-    mire_options_set_store(options, "/d");
-    assert_true(mire__options_store_dir(dir, sizeof(dir), options));
-    assert_string_equal(dir, "/d");
-    assert_false(mire__options_store_dir(dir, 2, options));
+    setenv("HOME", "/proc/nowhere", 1);
+    snprintf(place, sizeof(place), "/var/tmp/mire-%u/_._test-%d", geteuid(), (int)getpid());
+    assert_opens(place, options);
+    assert_int_equal(nftw(place, scratch_remove, 16, FTW_DEPTH | FTW_PHYS), 0);
+    mire_options_free(options);
+}
+
+static void a_store_that_is_set_has_no_second_place(void **state)
+{
+    mire_options *options = mire_options_new();
+    char dir[MIRE_STORE_PATH_MAX];
+    struct store *store;
+
+    mire_options_set_app(options, "test", "1");
+    mire_options_set_store(options, *state);
+    assert_opens(*state, options);
+    mire_options_set_store(options, "/proc/nowhere");
+    assert_int_equal(mire__place_open(&store, dir, options), MIRE_E_STORE);
+    assert_null(store);
+    assert_string_equal(dir, "/proc/nowhere");
     mire_options_free(options);
 }
 
@@ -374,7 +400,8 @@ int main(void)
         cmocka_unit_test(err_has_a_name_and_a_text_for_every_code),
         cmocka_unit_test(options_refuse_what_cannot_work),
         cmocka_unit_test(options_are_as_before_after_a_refusal),
-        cmocka_unit_test(options_choose_a_store_directory),
+        TEST(the_store_is_the_first_place_that_can_be_written),
+        TEST(a_store_that_is_set_has_no_second_place),
         cmocka_unit_test(calls_do_nothing_without_a_start),
         TEST(start_says_why_it_fails_and_can_be_repeated),
         TEST(start_from_environment_needs_an_app),

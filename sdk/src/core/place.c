@@ -1,0 +1,86 @@
+/*
+ * place.c - see place.h.
+ */
+#include "core/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHARED "/var/tmp/mire-"
+
+/* The app's name as a file name: what could lead elsewhere becomes '_'. */
+static void file_name(char out[MIRE_NAME_BYTES], const char *name)
+{
+    mire__text_copy(out, MIRE_NAME_BYTES, name);
+    for (char *at = out; *at; at++)
+        if (*at == '/' || (*at == '.' && at == out))
+            *at = '_';
+}
+
+bool mire__place_of_user(char out[MIRE_STORE_PATH_MAX], uint32_t uid, const char *name)
+{
+    char file[MIRE_NAME_BYTES];
+    int length;
+
+    file_name(file, name);
+    length = snprintf(out, MIRE_STORE_PATH_MAX, SHARED "%u/%s", (unsigned)uid, file);
+    return length > 0 && length < MIRE_STORE_PATH_MAX;
+}
+
+/* Everybody may make a name in /var/tmp: is this one ours? Made if absent. */
+static bool is_ours(const char *place)
+{
+    char top[MIRE_STORE_PATH_MAX];
+    struct stat info;
+
+    mire__text_copy(top, sizeof(top), place);
+    *strrchr(top, '/') = '\0';
+    if (mkdir(top, 0700) != 0 && errno != EEXIST)
+        return false;
+    return lstat(top, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() && !(info.st_mode & 022);
+}
+
+static bool below(char out[MIRE_STORE_PATH_MAX], const char *base, const char *between, const char *app)
+{
+    char file[MIRE_NAME_BYTES];
+    int length;
+
+    file_name(file, app);
+    length = base && base[0] == '/' ? snprintf(out, MIRE_STORE_PATH_MAX, "%s%s/mire/%s", base, between, file) : 0;
+    return length > 0 && length < MIRE_STORE_PATH_MAX;
+}
+
+static enum mire_err try_place(struct store **store_out, const char *place)
+{
+    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
+
+    if (strncmp(place, SHARED, sizeof(SHARED) - 1) == 0 && !is_ours(place))
+        return MIRE_E_STORE;
+    return mire__store_open(store_out, place, &caps);
+}
+
+enum mire_err mire__place_open(struct store **store_out, char dir[MIRE_STORE_PATH_MAX], const mire_options *options)
+{
+    enum mire_err err = MIRE_E_STORE;
+
+    *store_out = NULL;
+    if (options->store_dir[0]) {
+        mire__text_copy(dir, MIRE_STORE_PATH_MAX, options->store_dir);
+        err = mire__store_open(store_out, dir, &(struct store_caps)MIRE_STORE_CAPS_INIT);
+        if (err == MIRE_E_STORE && options->store_others[0] &&
+            mire__place_of_user(dir, geteuid(), options->store_others))
+            err = try_place(store_out, dir);
+        return err;
+    }
+    if (below(dir, getenv("XDG_STATE_HOME"), "", options->app_name))
+        err = try_place(store_out, dir);
+    if (err == MIRE_E_STORE && below(dir, getenv("HOME"), "/.local/state", options->app_name))
+        err = try_place(store_out, dir);
+    if (err == MIRE_E_STORE && mire__place_of_user(dir, geteuid(), options->app_name))
+        err = try_place(store_out, dir);
+    return err;
+}
