@@ -31,6 +31,11 @@ void child_prepare(void)
     sigprocmask(SIG_BLOCK, &set, &before);
 }
 
+void child_release(void)
+{
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 int child_start(pid_t *pid_out, const char *path, char *const *argv)
 {
     int failure[2], err = 0;
@@ -64,8 +69,11 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv)
 static int look(bool *killed_out, pid_t pid)
 {
     int status;
+    pid_t got;
 
-    while (waitpid(pid, &status, WNOHANG | WUNTRACED) == pid) {
+    while ((got = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        if (got != pid)
+            continue; /* an orphan of the program: remain_prepare */
         *killed_out = WIFSIGNALED(status);
         if (WIFEXITED(status))
             return WEXITSTATUS(status);

@@ -12,6 +12,9 @@
  */
 void child_prepare(void);
 
+/* Take them again as they come. */
+void child_release(void);
+
 /*
  * Run path with argv, in the current environment.
  *
@@ -22,8 +25,8 @@ void child_prepare(void);
 int child_start(pid_t *pid_out, const char *path, char *const *argv);
 
 /*
- * Wait until it ends. A signal sent to this process goes on to the child, except those that the terminal sent to both;
- * when the child is stopped, so is this process.
+ * Wait until it ends; other children are reaped meanwhile. A signal sent to this process goes on to the child, except
+ * those that the terminal sent to both; when the child is stopped, so is this process.
  *
  *   killed_out  whether a signal ended it
  *

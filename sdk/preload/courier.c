@@ -7,9 +7,12 @@
 #include "report/report.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LOOK_MS 500u
+#define NOGROUP 65534u
 
 enum { ENDING = 1, ENDING_NOW = 2 };
 
@@ -43,18 +46,37 @@ static void deliver_the_rest(struct courier *courier)
     }
 }
 
+/* What this thread touches from now on, it touches with the user's rights. The kernel keeps them for each thread. */
+static void act_as(uint32_t user)
+{
+    if (user == 0)
+        return;
+    syscall(SYS_setgroups, 0, NULL);
+    syscall(SYS_setfsgid, NOGROUP);
+    syscall(SYS_setfsuid, user);
+}
+
+static void look(struct courier *courier)
+{
+    if (courier->on_look)
+        courier->on_look(courier->context);
+}
+
 static void *run(void *context)
 {
     struct courier *courier = context;
     uint64_t wait_ms;
 
+    act_as(courier->user);
     mire__report_recover(courier->store, mire__wall_now_ms(), NULL);
     while (!atomic_load_explicit(&courier->ending, memory_order_acquire)) {
+        look(courier);
         wait_ms = deliver(courier);
         if (wait_ms > LOOK_MS)
             wait_ms = LOOK_MS;
         mire__futex_wait(&courier->ending, 0, mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS);
     }
+    look(courier);
     mire__report_recover(courier->store, mire__wall_now_ms(), courier->ended.pid ? &courier->ended : NULL);
     deliver_the_rest(courier);
     return NULL;

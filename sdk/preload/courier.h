@@ -12,14 +12,17 @@
 
 struct courier {
     struct store *store;
-    struct upload *upload; /* NULL: reports stay in the store */
+    struct upload *upload;          /* NULL: reports stay in the store */
+    uint32_t user;                  /* as whom the thread acts on files; 0: as this process */
+    void (*on_look)(void *context); /* called each time the store is looked at, on the thread; may be NULL */
+    void *context;
     pthread_t thread;
     _Atomic uint32_t ending;   /* main writes (release), the thread reads (acquire); a futex word */
     struct report_ended ended; /* the program, if it ended by itself; written before `ending` */
     struct upload_tally total; /* the thread's until it is joined; `waiting` is of the last round */
 };
 
-/* Start; store and upload are filled in. Recovers dead blackboxes first. Returns MIRE_OK, MIRE_E_SYSTEM. */
+/* Start; the fields above `thread` are filled in. Recovers dead blackboxes first. Returns MIRE_OK, MIRE_E_SYSTEM. */
 enum mire_err courier_start(struct courier *courier);
 
 /*

@@ -430,6 +430,54 @@ class RunTest(unittest.TestCase):
         self.assertEqual(done.returncode, 125)
         self.assertIn("store", done.stderr)
 
+    def background(self):
+        """The mire-run that goes on for what the program left behind: it has the test's store in its arguments."""
+        found = []
+        for path in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                words = pathlib.Path(path).read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0] == RUN.encode() and self.store.encode() in words:
+                found.append(int(path.split("/")[2]))
+        return found
+
+    def eventually(self, condition):
+        for _ in range(200):
+            if condition():
+                return True
+            time.sleep(0.1)
+        return False
+
+    def test_a_daemon_is_served_until_it_ends(self):
+        server = self.server(OK)
+        code = ("import os,select,sys,time\nif os.fork(): os._exit(5)\nos.setsid()\nif os.fork(): os._exit(0)\n"
+                "for i in range(3): os.dup2(os.open('/dev/null', os.O_RDWR), i)\ntime.sleep(0.5)\n") + HANG + "select.poll().poll(2000)\n"
+        self.assertEqual(self.python(server, code).returncode, 5)
+        self.assertEqual(len(self.background()), 1)
+        self.assertTrue(self.eventually(lambda: self.hangs(server)), "a report of the daemon")
+        self.assertTrue(self.eventually(lambda: not self.background()), "it ends with the daemon")
+        self.assertEqual(self.waiting(), [])
+
+    def test_nothing_stays_in_the_background_of_a_program_that_leaves_nothing(self):
+        self.python(self.server(OK), "import os\nif os.fork() == 0: os._exit(0)\n")
+        self.assertEqual(self.background(), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can change to another user")
+    def test_a_worker_that_changes_its_user_keeps_a_store_of_its_own(self):
+        server = self.server(OK)
+        code = ("import os,select,sys,time\nif os.fork() == 0:\n os.setgroups([]); os.setgid(65534); os.setuid(65534)\n " +
+                HANG.replace("\n", "\n ") + "\n os._exit(0)\nprint(os.wait()[0])\n")
+        done = self.python(server, code, env=dict(os.environ, HOME="/proc/nowhere"))
+        place, = glob.glob("/var/tmp/mire-65534/t-" + read(os.path.join(self.store, "install"))[:8])
+        owner = os.stat(place).st_uid
+        left = os.listdir(os.path.join(place, "out")) + os.listdir(os.path.join(place, "box"))
+        shutil.rmtree(place)
+        if not os.listdir(os.path.dirname(place)):
+            os.rmdir(os.path.dirname(place))
+        self.assertEqual((done.stderr, owner, left), ("", 65534, []))
+        self.assertEqual([report["process"]["pid"] for report in self.hangs(server)], [int(done.stdout)])
+
     def test_a_home_that_cannot_be_written_does_not_matter(self):
         server = self.server(OK)
         name = "home-%d" % os.getpid()
