@@ -112,7 +112,7 @@ static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
             (struct report_sample){.at_ms = s * 50, .weight_ms = 50, .node = DEPTH + 1 + (s * 31 + seed) % LEAVES};
     for (size_t i = 0; i <= DEPTH; i++)
         repeat[i] = 20;
-    struct resolved doc = {.guess = "",
+    struct resolved doc = {MIRE_RESOLVED_NOTHING,
                            .place_count = DEPTH + LEAVES,
                            .places = places,
                            .node_count = DEPTH + LEAVES + 1,
@@ -121,7 +121,6 @@ static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
                            .sample_count = 20,
                            .samples = samples,
                            .hot = {.node = DEPTH + 1, .run = 3, .depth = DEPTH + 1, .repeat = repeat}};
-    doc.thread.name = "main";
     must(resolved_encode(bytes, len, &doc), "encode");
 }
 

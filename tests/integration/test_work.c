@@ -105,7 +105,9 @@ static void a_report_becomes_rows(void **state)
         pgtest_number(pg, "SELECT count(*) FROM hang JOIN version USING (app_id, version_id) JOIN issue USING (app_id,"
                           " issue_id) WHERE version = '8.0.38' AND build = '1042' AND duration_ms = 3012 AND NOT open"
                           " AND weight = 4 AND sample_count = 3 AND frame_count = 4 AND unresolved_count = 4"
-                          " AND process_name = 'mapview' AND os_version = '6.1.0-47'"
+                          " AND process_name = 'mapview' AND os_version = '6.1.0-47' AND foreground AND NOT launch"
+                          " AND thread_count = 4 AND annealed = 4 AND annealed_ms = 11020"
+                          " AND holder = 'worker in mapview+0x1000'"
                           " AND begun_at = to_timestamp(1763685118.456)"),
         1);
     assert_int_equal(
@@ -113,10 +115,12 @@ static void a_report_becomes_rows(void **state)
                           " AND caller2 = 'mapview+0x1000' AND category = 'hang' AND first_version_id IS NOT NULL"),
         1);
     assert_int_equal(
-        pgtest_number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND hangs = 4 AND hang_ms = 12048"
+        pgtest_number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND hangs = 20 AND hang_ms = 56128"
                           " AND longest_ms = 3012 AND hour = date_trunc('hour', hour)"),
         1);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue_hour WHERE reports = 1 AND hangs = 4"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue_hour WHERE reports = 1 AND hangs = 20"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT sum(turns)::bigint FROM turn_hour"), 4 * (17 + 4 + 1));
+    assert_int_equal(pgtest_number(pg, "SELECT turns::bigint FROM turn_hour WHERE from_ms = 250"), 4 * 17);
 
     struct pg_tx *tx = NULL;
     struct pg_rows *rows = NULL;

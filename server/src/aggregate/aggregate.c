@@ -33,12 +33,36 @@ static int32_t count(size_t n)
     return n < INT32_MAX ? (int32_t)n : INT32_MAX;
 }
 
+static int64_t at_most(uint64_t value, int64_t limit)
+{
+    return value < (uint64_t)limit ? (int64_t)value : limit;
+}
+
+/* Devices may cut turns by other lengths: each of their buckets goes to the one it begins in. */
+static void count_turns(double turns[MIRE_TURN_BUCKETS], const struct report *report, double weight)
+{
+    for (size_t i = 0; i < report->bucket_count; i++) {
+        uint64_t from_ms = report->buckets[i].from_ms;
+        int bucket = 0;
+        if (from_ms < MIRE_TURN_LEAST)
+            continue;
+        while (bucket + 1 < MIRE_TURN_BUCKETS && from_ms >= (uint64_t)MIRE_TURN_LEAST << (bucket + 1))
+            bucket++;
+        turns[bucket] += weight * report->buckets[i].count;
+    }
+}
+
 void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
 {
     double weight = report_weight(report);
     if (!(weight <= MIRE_AGGREGATE_WEIGHT_MAX))
         weight = MIRE_AGGREGATE_WEIGHT_MAX;
     int64_t received = facts->received_us;
+    const struct report_hang *hang = &report->hang;
+    int64_t waited_ms = at_most(category_waited_ms(facts->category, report), INT32_MAX);
+    int64_t annealed = at_most(hang->annealed.count, MIRE_AGGREGATE_ANNEALED_MAX);
+    int64_t annealed_ms = at_most(hang->annealed.duration_ms.value, MIRE_AGGREGATE_ANNEALED_MS_MAX);
+    int64_t all_ms = waited_ms + (category_is_of_process(facts->category) ? 0 : annealed_ms);
     *out = (struct aggregate_rows){
         .hang =
             {
@@ -48,17 +72,24 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .issue_id = facts->issue_id,
                 .received_us = received,
                 .begun_us = begun_us(report, received),
-                .duration_ms = report->hang.duration_ms,
-                .category = facts->category,
+                .duration_ms = hang->duration_ms,
+                .category = category_name(facts->category),
                 .reason = facts->reason,
-                .open = report->hang.open,
+                .open = hang->open,
+                .launch = hang->launch,
+                .foreground = hang->foreground,
+                .foreground_known = hang->foreground_known,
                 .weight = weight,
+                .thread_count = report->process.thread_count.known ? (int64_t)report->process.thread_count.value : -1,
+                .annealed = annealed,
+                .annealed_ms = annealed_ms,
+                .holder = facts->holder,
                 .os = report->device.os,
                 .os_version = report->device.os_version,
                 .arch = report->device.arch,
                 .model = report->device.model,
                 .process_name = report->process.name,
-                .sample_count = count(report->hang.sample_count),
+                .sample_count = count(hang->sample_count),
                 .frame_count = count(facts->frame_count),
                 .unresolved_count = count(facts->unresolved_count),
                 .rules_version = facts->rules_version,
@@ -70,12 +101,13 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .app_id = facts->app_id,
                 .version_id = facts->version_id,
                 .issue_id = facts->issue_id,
-                .category = facts->category,
-                .hangs = weight,
-                .hang_ms = weight * report->hang.duration_ms,
-                .longest_ms = report->hang.duration_ms,
+                .category = category_name(facts->category),
+                .hangs = weight * (double)(1 + annealed),
+                .hang_ms = weight * (double)all_ms,
+                .longest_ms = waited_ms,
                 .last_us = received,
             },
     };
+    count_turns(out->hour.turns, report, weight);
     memcpy(out->hang.install, report->device.install, sizeof out->hang.install);
 }

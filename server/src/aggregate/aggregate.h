@@ -4,12 +4,15 @@
 #ifndef MIRE_AGGREGATE_AGGREGATE_H
 #define MIRE_AGGREGATE_AGGREGATE_H
 
-#include "model/report.h"
+#include "model/category.h"
 #include "model/rows.h"
 
 #define MIRE_AGGREGATE_TEXT_MAX 255 /* bytes of a text that rows are found by; longer ones are cut */
 #define MIRE_AGGREGATE_WEIGHT_MAX \
     1000000 /* hangs one report may stand for: nobody samples thinner than one in a million */
+
+#define MIRE_AGGREGATE_ANNEALED_MAX    100000 /* events one report may stand for besides: a hang a second, for a day */
+#define MIRE_AGGREGATE_ANNEALED_MS_MAX 604800000 /* a week */
 
 /* What is known of a report besides its content. */
 struct aggregate_facts {
@@ -18,8 +21,9 @@ struct aggregate_facts {
     int64_t received_us;
     int64_t version_id;
     int64_t issue_id;
-    const char *category;
+    enum hang_category category;
     const char *reason;
+    const char *holder;
     int32_t rules_version;
     size_t frame_count;
     size_t unresolved_count;

@@ -225,8 +225,7 @@ struct decoding {
 
 /* A report whose stacks cannot be read still has its row: empty stacks, and a fact that says why. */
 static const struct resolved unreadable = {
-    .guess = "",
-    .thread = {.name = ""},
+    MIRE_RESOLVED_NOTHING,
     .node_count = 1,
     .nodes = &(const struct resolved_node){0},
     .hot = {.caller1 = -1, .caller2 = -1},

@@ -2,6 +2,8 @@
  * feature.c - classes of all places, the path that holds the time, the two callers on it, and the key.
  */
 #include "feature/feature.h"
+#include "feature/category.h"
+#include "feature/holder.h"
 #include "feature/hot.h"
 #include "feature/reason.h"
 #include "feature/tree.h"
@@ -20,27 +22,13 @@ struct finding {
     enum rule_class *classes; /* per place */
     uint32_t *functions;      /* per place */
     struct tree_path path;
+    uint32_t thread; /* whose path, MIRE_TREE_ALL: everybody's */
 };
-
-const char *category_name(enum hang_category category)
-{
-    static const char *const names[] = {"hang", "launch", "background", "killed"};
-    return names[category];
-}
 
 const char *reason_name(enum hang_reason reason)
 {
     static const char *const names[] = {"unknown", "cpu", "io", "lock", "sleep", "wait"};
     return names[reason];
-}
-
-static enum hang_category category_of(const struct report_hang *hang)
-{
-    if (hang->foreground_known && !hang->foreground)
-        return MIRE_CATEGORY_BACKGROUND;
-    if (hang->open)
-        return MIRE_CATEGORY_KILLED;
-    return hang->launch ? MIRE_CATEGORY_LAUNCH : MIRE_CATEGORY_HANG;
 }
 
 static const char *base_name(const char *path)
@@ -227,16 +215,58 @@ static int make_key(struct feature *out, struct arena *arena)
     return 0;
 }
 
+static bool has_app(const struct finding *f)
+{
+    for (size_t i = 0; i < f->path.count; i++)
+        if (class_at(f, i) == MIRE_CLASS_APP)
+            return true;
+    return false;
+}
+
+/* The path in everybody's tree; if that leads to nobody, in the tree of the thread with most time. */
+static int find_path(struct finding *f)
+{
+    uint32_t heaviest = tree_heaviest_thread(f->doc);
+    bool many = false;
+    f->thread = MIRE_TREE_ALL;
+    int rc = tree_path(&f->path, f->arena, f->doc, f->functions, MIRE_FEATURE_SHARE, MIRE_TREE_ALL);
+    for (size_t i = 0; i < f->doc->sample_count; i++)
+        many |= f->doc->samples[i].thread != heaviest;
+    if (rc || !many || has_app(f))
+        return rc;
+    f->thread = heaviest;
+    return tree_path(&f->path, f->arena, f->doc, f->functions, MIRE_FEATURE_SHARE, heaviest);
+}
+
+/* "writer", of the thread that the path is of. */
+static const char *thread_name(const struct finding *f)
+{
+    const char *name = f->thread ? f->doc->threads[f->thread - 1].name : f->doc->thread.name;
+    return name[0] ? name : "without a name";
+}
+
+/* How it came to Caller1, and the verdict that the document keeps. */
+static int tell_why(struct feature *out, struct finding *f, size_t step, const char *how)
+{
+    uint64_t held = f->path.count ? f->path.steps[step].weight : 0;
+    uint64_t total = f->path.total ? f->path.total : 1;
+    if (f->path.count)
+        f->doc->verdict =
+            (struct resolved_verdict){true, f->path.steps[step].place, (uint32_t)(held * 1000000 / total)};
+    out->why = arena_printf(f->arena, "%s holds %u %% of the sampled time%s%s (%s)", out->caller1.function,
+                            (unsigned)(held * 100 / total), f->thread == MIRE_TREE_ALL ? "" : " of thread ",
+                            f->thread == MIRE_TREE_ALL ? "" : thread_name(f), how);
+    return out->why ? 0 : MIRE_FAULT_MEMORY;
+}
+
 static int find_callers(struct feature *out, struct finding *f)
 {
     const char *how = "no sample has a stack";
     size_t one = 0;
     size_t two = 0;
-    uint64_t held = 0;
     if (f->path.count) {
         one = find_caller1(f, &how);
         two = find_caller2(f, one);
-        held = f->path.steps[one].weight;
         uint32_t *functions = f->functions;
         f->doc->hot.caller1 = hot_frame(f->doc, functions, functions[f->path.steps[one].place], false);
         f->doc->hot.caller2 = hot_frame(f->doc, functions, functions[f->path.steps[two].place], true);
@@ -244,29 +274,44 @@ static int find_callers(struct feature *out, struct finding *f)
     int rc = describe(&out->caller1, f, one);
     if (!rc)
         rc = describe(&out->caller2, f, two);
-    if (rc)
-        return rc;
-    unsigned share = f->path.total ? (unsigned)(held * 100 / f->path.total) : 0;
-    out->why = arena_printf(f->arena, "%s holds %u %% of the sampled time (%s)", out->caller1.function, share, how);
-    return out->why ? 0 : MIRE_FAULT_MEMORY;
+    if (category_is_of_process(out->category) && f->report->hang.name[0])
+        out->caller2 = (struct caller){f->report->hang.name, "", ""};
+    return rc ? rc : tell_why(out, f, one, how);
+}
+
+/* What the kind says itself; else what the samples say. */
+static enum hang_reason find_reason(enum hang_category category, const struct finding *f)
+{
+    switch (category) {
+    case MIRE_CATEGORY_CPU:
+    case MIRE_CATEGORY_POWER:
+    case MIRE_CATEGORY_THREADS:
+        return MIRE_REASON_CPU;
+    case MIRE_CATEGORY_DISK:
+        return MIRE_REASON_IO;
+    default:
+        return reason_find(f->doc, f->report, f->classes);
+    }
 }
 
 int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules)
 {
     struct finding f = {.arena = arena, .doc = doc, .report = report};
-    *out = (struct feature){.category = category_of(&report->hang), .rules_version = rules_version(rules)};
+    *out = (struct feature){.category = category_find(report), .holder = "", .rules_version = rules_version(rules)};
     int rc = classify_all(&f, rules);
     if (!rc)
         rc = tree_functions(&f.functions, arena, doc);
     if (!rc)
         rc = hot_find(doc, arena, f.functions);
     if (!rc)
-        rc = tree_path(&f.path, arena, doc, f.functions, MIRE_FEATURE_SHARE);
+        rc = find_path(&f);
     if (!rc)
         rc = find_callers(out, &f);
     if (rc)
         return rc;
-    out->reason = reason_find(doc, report, f.classes);
-    return make_key(out, arena);
+    out->reason = find_reason(out->category, &f);
+    if (out->reason == MIRE_REASON_LOCK)
+        rc = holder_find(&out->holder, arena, doc, f.classes);
+    return rc ? rc : make_key(out, arena);
 }

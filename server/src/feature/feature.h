@@ -10,6 +10,9 @@
  *                     |- dictNext 41 %      (containers, allocators, libc ... are passed over)
  *                     `- match    38 %
  *
+ * Where samples are several threads', the tree is everybody's; if nobody's function dominates it, that of the thread
+ * with most time. A capture or a scene that the app has a name for has that name as Caller2.
+ *
  * Blame follows time, not the innermost frame of one stack, so one hang has one key however its leaves vary. Everything
  * here is computed from the arguments alone.
  */
@@ -18,12 +21,11 @@
 
 #include "base/arena.h"
 #include "feature/rules.h"
+#include "model/category.h"
 #include "model/resolved.h"
 
 #define MIRE_FEATURE_KEY   16 /* bytes */
 #define MIRE_FEATURE_SHARE 60 /* percent of the sampled time that the blamed path holds */
-
-enum hang_category { MIRE_CATEGORY_HANG, MIRE_CATEGORY_LAUNCH, MIRE_CATEGORY_BACKGROUND, MIRE_CATEGORY_KILLED };
 
 enum hang_reason {
     MIRE_REASON_UNKNOWN,
@@ -48,14 +50,15 @@ struct feature {
     enum hang_reason reason;
     uint8_t key[MIRE_FEATURE_KEY]; /* BLAKE2b-128 of the parts */
     int rules_version;
-    const char *why; /* how it came to that, for people */
+    const char *holder; /* who held the lock waited for: "writer in flushPages"; "" if nobody is known */
+    const char *why;    /* how it came to that, for people */
 };
 
 /*
  * Find the feature.
  *
  *   out    texts lie in the arena
- *   doc    what symbolicate made; this fills the places' roles and `hot`
+ *   doc    what symbolicate made; this fills the places' roles, `hot`, `verdict` and `holder`
  *   report the same report
  *
  * Returns 0, or MIRE_FAULT_MEMORY.
@@ -71,8 +74,7 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
 void feature_explain(char *out, size_t room, const struct resolved_place *place, const struct report *report,
                      const struct rules *rules);
 
-/* The names in rows and API; static. */
-const char *category_name(enum hang_category category);
+/* The name in rows and API; static. */
 const char *reason_name(enum hang_reason reason);
 
 #endif

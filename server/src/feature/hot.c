@@ -4,6 +4,7 @@
 #include "feature/hot.h"
 
 #include "base/fault.h"
+#include "feature/tree.h"
 
 #define NONE        UINT32_MAX
 #define COUNTED_MAX 1024 /* frames of a sample that are counted, from the innermost: keeps a hostile report cheap */
@@ -18,14 +19,15 @@ static void choose(struct resolved *doc, const uint32_t *functions)
 {
     uint32_t run = 0;
     uint32_t best = 0;
+    uint32_t before = NONE;
+    doc->hot.thread = tree_heaviest_thread(doc);
     for (size_t i = 0; i < doc->sample_count; i++) {
-        uint32_t function = leaf_function(doc, functions, i);
-        if (function == NONE) {
-            run = 0;
+        if (doc->samples[i].thread != doc->hot.thread)
             continue;
-        }
-        run = i && run && leaf_function(doc, functions, i - 1) == function ? run + 1 : 1;
-        if (run >= best) {
+        uint32_t function = leaf_function(doc, functions, i);
+        run = function != NONE && function == before ? run + 1 : 1;
+        before = function;
+        if (function != NONE && run >= best) {
             best = run;
             doc->hot.node = doc->samples[i].node;
             doc->hot.run = run;
@@ -46,7 +48,7 @@ int hot_find(struct resolved *doc, struct arena *arena, const uint32_t *function
     if (!repeat || !counts || !seen)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < doc->sample_count; i++) {
-        uint32_t node = doc->samples[i].node;
+        uint32_t node = doc->samples[i].thread == doc->hot.thread ? doc->samples[i].node : 0;
         for (unsigned depth = 0; node && depth < COUNTED_MAX; depth++, node = doc->nodes[node].parent) {
             uint32_t function = functions[doc->nodes[node].place];
             counts[function] += seen[function] != i + 1;

@@ -8,9 +8,9 @@
 #include "model/resolved.h"
 
 /*
- * Choose among the samples the stack whose innermost function repeats most often in a row, the most recent among
- * equals; without samples the device's choice stays. Fills doc->hot but for caller1 and caller2. 0, or
- * MIRE_FAULT_MEMORY.
+ * Choose among the samples of the thread with most time the stack whose innermost function repeats most often in a row,
+ * the most recent among equals; without samples the device's choice stays. Fills doc->hot but for caller1 and caller2.
+ * 0, or MIRE_FAULT_MEMORY.
  */
 int hot_find(struct resolved *doc, struct arena *arena, const uint32_t *functions);
 

@@ -67,15 +67,31 @@ static int walk_init(struct walk *walk, struct arena *arena)
     return good ? 0 : MIRE_FAULT_MEMORY;
 }
 
+uint32_t tree_heaviest_thread(const struct resolved *doc)
+{
+    uint32_t heaviest = 0;
+    uint64_t most = 0;
+    for (uint32_t thread = 0; thread <= doc->thread_count; thread++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < doc->sample_count; i++)
+            sum += doc->samples[i].thread == thread ? doc->samples[i].weight_ms + 1ull : 0;
+        if (sum > most) {
+            most = sum;
+            heaviest = thread;
+        }
+    }
+    return heaviest;
+}
+
 /* Time of every node, and the children's lists. */
-static void weigh(struct walk *walk)
+static void weigh(struct walk *walk, uint32_t thread)
 {
     const struct resolved *doc = walk->doc;
     uint64_t sum = 0;
     for (size_t i = 0; i < doc->sample_count; i++)
         sum += doc->samples[i].weight_ms;
     for (size_t i = 0; i < doc->sample_count; i++)
-        if (doc->samples[i].node)
+        if (doc->samples[i].node && (thread == MIRE_TREE_ALL || doc->samples[i].thread == thread))
             walk->below[doc->samples[i].node] += sum ? doc->samples[i].weight_ms : 1;
     if (!doc->sample_count && doc->hot.node)
         walk->below[doc->hot.node] = 1;
@@ -150,14 +166,14 @@ static size_t join_recursion(struct walk *walk, size_t count, uint32_t function)
 }
 
 int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const uint32_t *functions,
-              unsigned percent)
+              unsigned percent, uint32_t thread)
 {
     struct walk walk = {.doc = doc, .functions = functions};
     *out = (struct tree_path){0};
     int rc = walk_init(&walk, arena);
     if (rc)
         return rc;
-    weigh(&walk);
+    weigh(&walk, thread);
     out->total = walk.below[0];
     out->steps = walk.steps;
     size_t count = 1; /* level[0] is the root */

@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "model/resolved.h"
 
+#define MIRE_TREE_ALL UINT32_MAX
+
 struct tree_step {
     uint32_t place;  /* one of the function's places: the one that holds most of its time here */
     uint64_t weight; /* time below it, ms (or samples, if none has a weight) */
@@ -26,10 +28,14 @@ int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *d
  * directly is one step.
  *
  *   functions  of tree_functions
+ *   thread     whose samples, as in report_sample; MIRE_TREE_ALL: everybody's
  *
  * 0, or MIRE_FAULT_MEMORY.
  */
 int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const uint32_t *functions,
-              unsigned percent);
+              unsigned percent, uint32_t thread);
+
+/* The thread with most time in the samples, the first of equals; 0 without samples. */
+uint32_t tree_heaviest_thread(const struct resolved *doc);
 
 #endif

@@ -1,36 +1,14 @@
 /*
- * read.c - reads the resolved-stack document back. The rows are ours, yet every index is checked: a bad row must not
- * take the server with it.
+ * read.c - reads the resolved-stack document back: places, nodes, samples. The rows are ours, yet every index is
+ * checked: a bad row must not take the server with it.
  */
-#include "model/resolved.h"
-#include "json/bind.h"
+#include "model/read.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-#define PLAIN_MAX    (64u << 20) /* bytes of a document, decompressed */
-#define ITEMS_MAX    (1u << 22)
-#define FUNCTION_MAX (1u << 16) /* characters; C++ names are long */
-
-#define NUMBER(type, member, how, most)                                             \
-    {                                                                               \
-        .name = #member, .want = how, .offset = offsetof(type, member), .max = most \
-    }
-#define TEXT(type, member)                                                                             \
-    {                                                                                                  \
-        .name = #member, .want = MIRE_BIND_TEXT, .offset = offsetof(type, member), .max = FUNCTION_MAX \
-    }
-#define COLUMN(type, member, most)                                                                \
-    {                                                                                             \
-        .name = #member, .want = MIRE_BIND_COLUMN, .offset = offsetof(type, member), .max = most, \
-        .items_max = ITEMS_MAX, .required = true                                                  \
-    }
-#define OTHER(field, function)                                   \
-    {                                                            \
-        .name = field, .want = MIRE_BIND_OTHER, .read = function \
-    }
-#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define PLAIN_MAX (64u << 20) /* bytes of a document, decompressed */
 
 static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
 {
@@ -39,21 +17,6 @@ static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
         if (json_kind(bind->json, at) == MIRE_JSON_STRING && json_is(bind->json, at, gate_name(gate)))
             doc->gate = gate;
     return MIRE_BIND_OK;
-}
-
-static enum bind_outcome read_watched(struct bind *bind, void *out, uint32_t at)
-{
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_watched, tid, MIRE_BIND_FACT, UINT64_MAX),
-        TEXT(struct report_watched, name),
-        NUMBER(struct report_watched, cpu_ms, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, voluntary_switches, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, involuntary_switches, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, major_faults, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, read_bytes, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct report_watched, write_bytes, MIRE_BIND_FACT, UINT64_MAX),
-    };
-    return bind_object(bind, &((struct resolved *)out)->thread, at, fields, COUNT(fields));
 }
 
 struct places {
@@ -172,7 +135,7 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
 {
     struct columns {
         uint32_t period_ms;
-        struct bind_column at_ms, weight_ms, node, state, syscall;
+        struct bind_column at_ms, weight_ms, node, state, syscall, thread;
     } c = {0};
     static const struct bind_field fields[] = {
         NUMBER(struct columns, period_ms, MIRE_BIND_U32, UINT32_MAX),
@@ -186,6 +149,11 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
          .min = -1,
          .max = INT32_MAX,
          .items_max = ITEMS_MAX},
+        {.name = "thread",
+         .want = MIRE_BIND_COLUMN,
+         .offset = offsetof(struct columns, thread),
+         .max = UINT32_MAX,
+         .items_max = ITEMS_MAX},
     };
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
@@ -196,17 +164,17 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
     if (!samples)
         return MIRE_BIND_NO_MEMORY;
     if (c.weight_ms.count != count || c.node.count != count || c.state.count != count ||
-        (c.syscall.known && c.syscall.count != count))
+        (c.syscall.known && c.syscall.count != count) || (c.thread.known && c.thread.count != count))
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
-        if (c.node.values[i] >= doc->node_count)
+        if (c.node.values[i] >= doc->node_count || (c.thread.known && c.thread.values[i] > doc->thread_count))
             return bind_wrong(bind, "sample %zu points nowhere", i);
-        samples[i] = (struct report_sample){(uint32_t)c.at_ms.values[i],
-                                            (uint32_t)c.weight_ms.values[i],
-                                            (uint32_t)c.node.values[i],
-                                            (char)c.state.values[i],
-                                            c.syscall.known ? (int32_t)c.syscall.values[i] : -1,
-                                            0};
+        samples[i] = (struct report_sample){.at_ms = (uint32_t)c.at_ms.values[i],
+                                            .weight_ms = (uint32_t)c.weight_ms.values[i],
+                                            .node = (uint32_t)c.node.values[i],
+                                            .state = (char)c.state.values[i],
+                                            .syscall = c.syscall.known ? (int32_t)c.syscall.values[i] : -1,
+                                            .thread = c.thread.known ? (uint32_t)c.thread.values[i] : 0};
     }
     doc->period_ms = c.period_ms;
     doc->samples = samples;
@@ -217,12 +185,13 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
 static enum bind_outcome read_hot(struct bind *bind, void *out, uint32_t at)
 {
     struct hot {
-        uint32_t node, run, caller1, caller2;
+        uint32_t node, run, caller1, caller2, thread;
         struct bind_column repeat;
     } hot = {0};
     static const struct bind_field fields[] = {
         NUMBER(struct hot, node, MIRE_BIND_U32, UINT32_MAX),
         NUMBER(struct hot, run, MIRE_BIND_U32, UINT32_MAX),
+        NUMBER(struct hot, thread, MIRE_BIND_U32, UINT32_MAX),
         COLUMN(struct hot, repeat, UINT32_MAX),
         {"caller1", MIRE_BIND_U32, offsetof(struct hot, caller1), true, -1, INT32_MAX, 0, NULL},
         {"caller2", MIRE_BIND_U32, offsetof(struct hot, caller2), true, -1, INT32_MAX, 0, NULL},
@@ -232,7 +201,7 @@ static enum bind_outcome read_hot(struct bind *bind, void *out, uint32_t at)
     if (outcome)
         return outcome;
     size_t depth = 0;
-    if (hot.node >= doc->node_count)
+    if (hot.node >= doc->node_count || hot.thread > doc->thread_count)
         return bind_wrong(bind, "points nowhere");
     for (uint32_t node = hot.node; node; node = doc->nodes[node].parent)
         depth++;
@@ -243,66 +212,9 @@ static enum bind_outcome read_hot(struct bind *bind, void *out, uint32_t at)
         return bind_wrong(bind, "does not fit its stack");
     for (size_t i = 0; i < depth; i++)
         repeat[i] = (uint32_t)hot.repeat.values[i];
-    doc->hot = (struct resolved_hot){hot.node, hot.run, depth, repeat, (int32_t)hot.caller1, (int32_t)hot.caller2};
+    doc->hot =
+        (struct resolved_hot){hot.node, hot.thread, hot.run, depth, repeat, (int32_t)hot.caller1, (int32_t)hot.caller2};
     return MIRE_BIND_OK;
-}
-
-static enum bind_outcome read_threads(struct bind *bind, void *out, uint32_t at)
-{
-    static const struct bind_field fields[] = {
-        NUMBER(struct resolved_thread, tid, MIRE_BIND_U64, UINT64_MAX),
-        TEXT(struct resolved_thread, name),
-        TEXT(struct resolved_thread, role),
-        NUMBER(struct resolved_thread, cpu_ms, MIRE_BIND_FACT, UINT64_MAX),
-        NUMBER(struct resolved_thread, node, MIRE_BIND_U32, UINT32_MAX),
-    };
-    struct resolved *doc = out;
-    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
-    size_t count = outcome ? 0 : json_size(bind->json, at);
-    struct resolved_thread *threads = arena_array(bind->arena, count, sizeof *threads);
-    if (!threads)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
-        threads[i].name = threads[i].role = "";
-        outcome = bind_object(bind, &threads[i], element, fields, COUNT(fields));
-        if (!outcome && threads[i].node >= doc->node_count)
-            outcome = bind_wrong(bind, "thread %zu points nowhere", i);
-    }
-    doc->threads = threads;
-    doc->thread_count = count;
-    return outcome;
-}
-
-static enum bind_outcome read_facts(struct bind *bind, void *out, uint32_t at)
-{
-    static const struct bind_field fields[] = {TEXT(struct resolved_fact, name), TEXT(struct resolved_fact, value)};
-    struct resolved *doc = out;
-    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
-    size_t count = outcome ? 0 : json_size(bind->json, at);
-    struct resolved_fact *facts = arena_array(bind->arena, count, sizeof *facts);
-    if (!facts)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t element = at + 1;
-    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
-        facts[i] = (struct resolved_fact){"", ""};
-        outcome = bind_object(bind, &facts[i], element, fields, COUNT(fields));
-    }
-    doc->facts = facts;
-    doc->fact_count = count;
-    return outcome;
-}
-
-static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
-{
-    static const struct bind_field fields[] = {
-        NUMBER(struct report_cost, samples, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, stopped_max_ns, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, stopped_sum_ns, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, unwind_sum_ns, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_cost, watch_cpu_us, MIRE_BIND_U64, UINT64_MAX),
-    };
-    return bind_object(bind, &((struct resolved *)out)->cost, at, fields, COUNT(fields));
 }
 
 static enum bind_outcome read_version(struct bind *bind, void *out, uint32_t at)
@@ -316,19 +228,33 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
 {
     static const struct bind_field fields[] = {
         {.name = "resolved", .want = MIRE_BIND_OTHER, .read = read_version, .required = true},
+        TEXT(struct resolved, trigger),
+        TEXT(struct resolved, name),
         OTHER("gate", read_gate),
-        {"launch", MIRE_BIND_BOOL, offsetof(struct resolved, launch), false, 0, 0, 0, NULL},
+        FLAG(struct resolved, launch),
+        FLAG(struct resolved, foreground),
+        FLAG(struct resolved, foreground_known),
         NUMBER(struct resolved, threshold_ms, MIRE_BIND_U32, UINT32_MAX),
         NUMBER(struct resolved, late_ms, MIRE_BIND_U64, UINT64_MAX),
+        NUMBER(struct resolved, suspended_ms, MIRE_BIND_U64, UINT64_MAX),
         TEXT(struct resolved, guess),
-        OTHER("thread", read_watched),
+        OTHER("lock", document_lock),
+        OTHER("cpu", document_cpu),
+        OTHER("disk", document_disk),
+        OTHER("frames", document_frames),
+        OTHER("annealed", document_annealed),
+        OTHER("thread", document_watched),
         {.name = "places", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},
         {.name = "nodes", .want = MIRE_BIND_OTHER, .read = read_nodes, .required = true},
+        OTHER("threads", document_threads),
         {.name = "samples", .want = MIRE_BIND_OTHER, .read = read_samples, .required = true},
         {.name = "hot", .want = MIRE_BIND_OTHER, .read = read_hot, .required = true},
-        OTHER("threads", read_threads),
-        OTHER("facts", read_facts),
-        OTHER("cost", read_cost),
+        OTHER("blame", document_blame),
+        OTHER("verdict", document_verdict),
+        OTHER("holder", document_holder),
+        OTHER("facts", document_facts),
+        OTHER("cost", document_cost),
+        OTHER("turns", document_turns),
     };
     struct bind_fault fault;
     struct bind bind = {.json = json, .arena = arena, .fault = &fault};
@@ -337,7 +263,7 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
 
 int resolved_decode(struct resolved *out, struct arena *arena, const unsigned char *bytes, size_t len)
 {
-    *out = (struct resolved){.guess = "", .thread.name = ""};
+    *out = (struct resolved){MIRE_RESOLVED_NOTHING};
     unsigned long long plain_len = ZSTD_getFrameContentSize(bytes, len);
     if (plain_len > PLAIN_MAX) /* the two error values are the largest */
         goto bad;
@@ -355,6 +281,6 @@ int resolved_decode(struct resolved *out, struct arena *arena, const unsigned ch
     if (!outcome)
         return 0;
 bad:
-    *out = (struct resolved){.guess = "", .thread.name = ""};
+    *out = (struct resolved){MIRE_RESOLVED_NOTHING};
     return -1;
 }

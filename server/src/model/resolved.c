@@ -62,6 +62,8 @@ static void write_samples(struct json_writer *w, const struct resolved *doc)
     COLUMN(w, "node", u64, doc->sample_count, s[i].node);
     COLUMN(w, "state", u64, doc->sample_count, (unsigned char)s[i].state);
     COLUMN(w, "syscall", i64, doc->sample_count, s[i].syscall);
+    if (doc->thread_count)
+        COLUMN(w, "thread", u64, doc->sample_count, s[i].thread);
     json_write_close(w, '}');
 }
 
@@ -70,6 +72,7 @@ static void write_hot(struct json_writer *w, const struct resolved_hot *hot)
     json_write_open(w, "hot", '{');
     json_write_u64(w, "node", hot->node);
     json_write_u64(w, "run", hot->run);
+    json_write_u64(w, "thread", hot->thread);
     COLUMN(w, "repeat", u64, hot->depth, hot->repeat[i]);
     json_write_i64(w, "caller1", hot->caller1);
     json_write_i64(w, "caller2", hot->caller2);
@@ -86,6 +89,8 @@ static void write_lists(struct json_writer *w, const struct resolved *doc)
         json_write_text(w, "role", doc->threads[i].role);
         write_fact(w, "cpu_ms", doc->threads[i].cpu_ms);
         json_write_u64(w, "node", doc->threads[i].node);
+        json_write_text(w, "state", (const char[]){doc->threads[i].state, 0});
+        json_write_i64(w, "syscall", doc->threads[i].syscall);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
@@ -99,15 +104,102 @@ static void write_lists(struct json_writer *w, const struct resolved *doc)
     json_write_close(w, ']');
 }
 
+static void write_causes(struct json_writer *w, const struct resolved *doc)
+{
+    if (doc->lock.known) {
+        json_write_open(w, "lock", '{');
+        json_write_u64(w, "address", doc->lock.address);
+        write_fact(w, "owner_tid", doc->lock.owner_tid);
+        json_write_close(w, '}');
+    }
+    if (doc->cpu.known) {
+        json_write_open(w, "cpu", '{');
+        json_write_u64(w, "window_ms", doc->cpu.window_ms);
+        json_write_u64(w, "percent", doc->cpu.percent);
+        write_fact(w, "limit_percent", doc->cpu.limit_percent);
+        json_write_close(w, '}');
+    }
+    if (doc->disk.known) {
+        json_write_open(w, "disk", '{');
+        json_write_u64(w, "window_ms", doc->disk.window_ms);
+        json_write_u64(w, "read_bytes", doc->disk.read_bytes);
+        json_write_u64(w, "write_bytes", doc->disk.write_bytes);
+        write_fact(w, "limit_bytes", doc->disk.limit_bytes);
+        json_write_close(w, '}');
+    }
+    if (doc->frames.known) {
+        json_write_open(w, "frames", '{');
+        json_write_u64(w, "ticks", doc->frames.ticks);
+        json_write_u64(w, "dropped", doc->frames.dropped);
+        write_fact(w, "window_ms", doc->frames.window_ms);
+        write_fact(w, "period_us", doc->frames.period_us);
+        write_fact(w, "longest_ms", doc->frames.longest_ms);
+        json_write_close(w, '}');
+    }
+    if (doc->annealed.count) {
+        json_write_open(w, "annealed", '{');
+        json_write_u64(w, "count", doc->annealed.count);
+        write_fact(w, "duration_ms", doc->annealed.duration_ms);
+        json_write_close(w, '}');
+    }
+}
+
+static void write_verdict(struct json_writer *w, const char *key, const struct resolved_verdict *verdict)
+{
+    if (!verdict->known)
+        return;
+    json_write_open(w, key, '{');
+    json_write_u64(w, "place", verdict->place);
+    json_write_u64(w, "share_ppm", verdict->share_ppm);
+    json_write_close(w, '}');
+}
+
+static void write_holder(struct json_writer *w, const struct resolved_holder *holder)
+{
+    json_write_open(w, "holder", '{');
+    json_write_bool(w, "itself", holder->itself);
+    json_write_i64(w, "thread", holder->thread);
+    json_write_i64(w, "frame", holder->frame);
+    json_write_close(w, '}');
+}
+
+static void write_cost(struct json_writer *w, const struct report_cost *cost)
+{
+    json_write_open(w, "cost", '{');
+    json_write_u64(w, "samples", cost->samples);
+    json_write_u64(w, "stopped_max_ns", cost->stopped_max_ns);
+    json_write_u64(w, "stopped_sum_ns", cost->stopped_sum_ns);
+    json_write_u64(w, "unwind_sum_ns", cost->unwind_sum_ns);
+    json_write_u64(w, "watch_cpu_us", cost->watch_cpu_us);
+    write_fact(w, "wakeups", cost->wakeups);
+    write_fact(w, "stored_bytes", cost->stored_bytes);
+    write_fact(w, "period_raised", cost->period_raised);
+    json_write_close(w, '}');
+}
+
+static void write_turns(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "turns", '{');
+    COLUMN(w, "from_ms", u64, doc->bucket_count, doc->buckets[i].from_ms);
+    COLUMN(w, "count", u64, doc->bucket_count, doc->buckets[i].count);
+    json_write_close(w, '}');
+}
+
 static void write_document(struct json_writer *w, const struct resolved *doc)
 {
     json_write_open(w, NULL, '{');
     json_write_u64(w, "resolved", MIRE_RESOLVED_VERSION);
+    json_write_text(w, "trigger", doc->trigger);
+    json_write_text(w, "name", doc->name);
     json_write_text(w, "gate", gate_name(doc->gate));
     json_write_bool(w, "launch", doc->launch);
+    json_write_bool(w, "foreground", doc->foreground);
+    json_write_bool(w, "foreground_known", doc->foreground_known);
     json_write_u64(w, "threshold_ms", doc->threshold_ms);
     json_write_u64(w, "late_ms", doc->late_ms);
+    json_write_u64(w, "suspended_ms", doc->suspended_ms);
     json_write_text(w, "guess", doc->guess);
+    write_causes(w, doc);
     write_watched(w, &doc->thread);
     write_places(w, doc);
     json_write_open(w, "nodes", '{');
@@ -116,14 +208,12 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     json_write_close(w, '}');
     write_samples(w, doc);
     write_hot(w, &doc->hot);
+    write_verdict(w, "blame", &doc->blame);
+    write_verdict(w, "verdict", &doc->verdict);
     write_lists(w, doc);
-    json_write_open(w, "cost", '{');
-    json_write_u64(w, "samples", doc->cost.samples);
-    json_write_u64(w, "stopped_max_ns", doc->cost.stopped_max_ns);
-    json_write_u64(w, "stopped_sum_ns", doc->cost.stopped_sum_ns);
-    json_write_u64(w, "unwind_sum_ns", doc->cost.unwind_sum_ns);
-    json_write_u64(w, "watch_cpu_us", doc->cost.watch_cpu_us);
-    json_write_close(w, '}');
+    write_holder(w, &doc->holder);
+    write_cost(w, &doc->cost);
+    write_turns(w, doc);
     json_write_close(w, '}');
 }
 

@@ -5,6 +5,7 @@
  *     nodes    n: parent n', place p    (n' < n)         the trie again, inlined functions as nodes of their own
  *     samples  s: at, weight, node n
  *     hot      innermost node of the hot stack, and how often each of its frames stands in the samples
+ *     threads  others than the watched one; samples may be theirs
  *
  * Node 0 is the root; a stack is the way from a node up to it, innermost frame first. Two nodes with one parent have
  * different places, so counting by node and counting by stack agree.
@@ -35,11 +36,24 @@ struct resolved_node {
 
 struct resolved_hot {
     uint32_t node;          /* 0: no stack was taken */
+    uint32_t thread;        /* whose, as in report_sample; only this thread's samples are counted */
     uint32_t run;           /* samples in a row with the same innermost function */
     size_t depth;           /* frames of the stack */
     const uint32_t *repeat; /* depth numbers, innermost first: samples each frame's function stands in */
     int32_t caller1;        /* frame of the hot stack, counted from the innermost, 0; -1 if it is not in it */
     int32_t caller2;
+};
+
+struct resolved_verdict { /* who is to blame, and for how much of the sampled time */
+    bool known;
+    uint32_t place;
+    uint32_t share_ppm;
+};
+
+struct resolved_holder { /* who held the lock that was waited for */
+    bool itself;         /* the thread that waited */
+    int32_t thread;      /* index into threads; -1: unknown, or not among them */
+    int32_t frame;       /* of its stack, counted from the innermost; -1: none can be named */
 };
 
 struct resolved_thread {
@@ -48,6 +62,8 @@ struct resolved_thread {
     const char *role;
     struct fact cpu_ms;
     uint32_t node;
+    char state;
+    int32_t syscall;
 };
 
 struct resolved_fact {
@@ -56,11 +72,22 @@ struct resolved_fact {
 };
 
 struct resolved {
+    const char *trigger;
+    const char *name;
     enum gate_kind gate;
     bool launch;
+    bool foreground;
+    bool foreground_known;
     uint32_t threshold_ms;
     uint64_t late_ms;
+    uint64_t suspended_ms;
     const char *guess;
+    struct report_lock lock;
+    struct resolved_holder holder;
+    struct report_cpu cpu;
+    struct report_disk disk;
+    struct report_frames frames;
+    struct report_annealed annealed;
     struct report_watched thread;
 
     size_t place_count;
@@ -72,13 +99,21 @@ struct resolved {
     size_t sample_count;
     const struct report_sample *samples; /* node: of the nodes above */
     struct resolved_hot hot;
+    struct resolved_verdict blame;   /* the device's */
+    struct resolved_verdict verdict; /* ours */
 
     size_t thread_count;
     const struct resolved_thread *threads;
     size_t fact_count;
     const struct resolved_fact *facts; /* everything else the device told, readable */
     struct report_cost cost;
+    size_t bucket_count;
+    const struct report_bucket *buckets; /* turns of watched loops since the last report */
 };
+
+/* First in an initialiser: what a document says that nobody told anything of. */
+#define MIRE_RESOLVED_NOTHING \
+    .trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}, .holder = {.thread = -1, .frame = -1}
 
 /*
  * Write a document.

@@ -43,7 +43,14 @@ struct hang_row {
     const char *category;
     const char *reason;
     bool open;
+    bool launch;
+    bool foreground;
+    bool foreground_known;
     double weight;
+    int64_t thread_count; /* -1: the device does not tell */
+    int64_t annealed;     /* events like this one that it stands for besides */
+    int64_t annealed_ms;
+    const char *holder; /* of the lock waited for; "" */
     uint8_t install[16];
     const char *os;
     const char *os_version;
@@ -56,7 +63,11 @@ struct hang_row {
     int32_t rules_version;
 };
 
-/* What one hang adds to version_hour and issue_hour. */
+#define MIRE_TURN_BUCKETS 7
+#define MIRE_TURN_LEAST \
+    250 /* ms; the first bucket begins here, each is as long as all before it, the last has no end */
+
+/* What one report adds to version_hour, issue_hour and turn_hour. */
 struct hour_row {
     int16_t slot;
     int64_t hour_us;
@@ -68,6 +79,7 @@ struct hour_row {
     double hang_ms;
     int64_t longest_ms;
     int64_t last_us;
+    double turns[MIRE_TURN_BUCKETS]; /* of watched loops, by length */
 };
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * derive.c - the statements behind derive.h, text beside binding.
  *
- * Workers lock rows in one order: version, issue, hang, hang_stack, version_hour, issue_hour; each transaction touches
- * one row of each, so two of them never wait for each other in a circle.
+ * Workers lock rows in one order: version, issue, hang, hang_stack, version_hour, issue_hour, turn_hour; each
+ * transaction touches one row of each, and those of turn_hour by length, so two of them never wait for each other in a
+ * circle.
  */
 #include "pg/derive.h"
 
@@ -84,15 +85,18 @@ int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)
         "INSERT INTO hang (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms,"
         " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count, "
         "frame_count,"
-        " unresolved_count, rules_version)"
+        " unresolved_count, rules_version, foreground, launch, thread_count, annealed, annealed_ms, holder)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,"
-        " $23) ON CONFLICT (slot, day, report_id) DO NOTHING",
+        " $23, CASE WHEN $24 THEN $25 END, $26, nullif($27, -1), $28, $29, $30) ON CONFLICT (slot, day, report_id) DO "
+        "NOTHING",
         PG_INT2(hang->key.slot), PG_DAY(hang->key.day), PG_UUID(&id), PG_INT4(hang->app_id), PG_INT8(hang->version_id),
         PG_INT8(hang->issue_id), PG_TIME(hang->received_us), PG_TIME(hang->begun_us), PG_INT8(hang->duration_ms),
         PG_TEXT(hang->category), PG_TEXT(hang->reason), PG_BOOL(hang->open), PG_REAL(hang->weight),
         PG_BYTES(hang->install, sizeof hang->install), PG_TEXT(hang->os), PG_TEXT(hang->os_version),
         PG_TEXT(hang->arch), PG_TEXT(hang->model), PG_TEXT(hang->process_name), PG_INT4(hang->sample_count),
-        PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version));
+        PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version),
+        PG_BOOL(hang->foreground_known), PG_BOOL(hang->foreground), PG_BOOL(hang->launch), PG_INT8(hang->thread_count),
+        PG_INT8(hang->annealed), PG_INT8(hang->annealed_ms), PG_TEXT(hang->holder));
     if (!rc)
         *new_out = pg_touched(rows) > 0;
     return rc;
@@ -105,6 +109,30 @@ int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_byt
                     "INSERT INTO hang_stack (slot, day, report_id, document) VALUES ($1, $2, $3, $4)"
                     " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
                     PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_BYTES(document.bytes, document.len));
+}
+
+/* Turns of each length; nothing if the report tells of none. */
+static int turns_add(struct pg_tx *tx, const struct hour_row *hour)
+{
+    int64_t from_ms[MIRE_TURN_BUCKETS];
+    double turns[MIRE_TURN_BUCKETS];
+    size_t used = 0;
+    for (int i = 0; i < MIRE_TURN_BUCKETS; i++) {
+        if (hour->turns[i] == 0)
+            continue;
+        from_ms[used] = (int64_t)MIRE_TURN_LEAST << i;
+        turns[used++] = hour->turns[i];
+    }
+    if (!used)
+        return 0;
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO turn_hour AS t (slot, hour, app_id, version_id, from_ms, turns)"
+        " SELECT $1, $2, $3, $4, u.from_ms, u.turns FROM unnest($5::bigint[], $6::float8[]) u (from_ms, turns)"
+        " ORDER BY u.from_ms"
+        " ON CONFLICT (slot, hour, app_id, version_id, from_ms) DO UPDATE SET turns = t.turns + EXCLUDED.turns",
+        PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
+        PG_INT8S(from_ms, used), PG_REALS(turns, used));
 }
 
 int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)
@@ -120,14 +148,15 @@ int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)
                  PG_TEXT(hour->category), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms));
     if (rc)
         return rc;
-    return pg_query(NULL, tx,
-                    "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
-                    " longest_ms, last_at) VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)"
-                    " ON CONFLICT (slot, hour, app_id, issue_id, version_id) DO UPDATE SET reports = t.reports + 1,"
-                    " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
-                    " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
-                    " last_at = greatest(t.last_at, EXCLUDED.last_at)",
-                    PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
-                    PG_INT8(hour->version_id), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
-                    PG_TIME(hour->last_us));
+    rc = pg_query(NULL, tx,
+                  "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
+                  " longest_ms, last_at) VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9)"
+                  " ON CONFLICT (slot, hour, app_id, issue_id, version_id) DO UPDATE SET reports = t.reports + 1,"
+                  " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
+                  " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
+                  " last_at = greatest(t.last_at, EXCLUDED.last_at)",
+                  PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
+                  PG_INT8(hour->version_id), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
+                  PG_TIME(hour->last_us));
+    return rc ? rc : turns_add(tx, hour);
 }

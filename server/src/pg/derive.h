@@ -24,7 +24,7 @@ int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang);
 /* Store its resolved stacks, in place of earlier ones. */
 int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);
 
-/* Add one hang to version_hour and issue_hour. Both rows are locked until commit, always in this order. */
+/* Add one report to version_hour, issue_hour and turn_hour. The rows are locked until commit, always in this order. */
 int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour);
 
 #endif

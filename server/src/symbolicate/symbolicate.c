@@ -183,8 +183,13 @@ static int map_stacks(struct resolved *out, const struct job *job, const uint32_
     }
     for (size_t i = 0; i < report->thread_count; i++) {
         const struct report_thread *thread = &report->threads[i];
-        threads[i] =
-            (struct resolved_thread){thread->tid, thread->name, thread->role, thread->cpu_ms, map[thread->node]};
+        threads[i] = (struct resolved_thread){.tid = thread->tid,
+                                              .name = thread->name,
+                                              .role = thread->role,
+                                              .cpu_ms = thread->cpu_ms,
+                                              .node = map[thread->node],
+                                              .state = thread->state,
+                                              .syscall = thread->syscall};
     }
     out->samples = samples;
     out->sample_count = sample_count;
@@ -194,24 +199,44 @@ static int map_stacks(struct resolved *out, const struct job *job, const uint32_
         out->hot.node = map[report->hang.hot.node];
         out->hot.run = report->hang.hot.run;
     }
+    if (report->hang.blame.known) { /* of the function itself, not of a call inlined into it */
+        const struct chain *chain = &job->chains[report->nodes[report->hang.blame.node].frame];
+        out->blame = (struct resolved_verdict){.known = chain->count > 0,
+                                               .place = chain->first + (chain->count ? chain->count - 1 : 0),
+                                               .share_ppm = report->hang.blame.share_ppm};
+    }
     return 0;
 }
 
 int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, struct arena *arena,
                 struct symbols *symbols, const struct report *report, uint64_t now_ms)
 {
+    const struct report_hang *hang = &report->hang;
     struct job job = {.arena = arena, .report = report};
     uint32_t *map = NULL;
     *out = (struct resolved){
-        .gate = report->hang.gate,
-        .launch = report->hang.launch,
-        .threshold_ms = report->hang.threshold_ms,
-        .late_ms = report->hang.late_ms,
-        .guess = report->hang.guess,
-        .thread = report->hang.thread,
-        .period_ms = report->hang.period_ms,
+        .trigger = hang->trigger,
+        .name = hang->name,
+        .gate = hang->gate,
+        .launch = hang->launch,
+        .foreground = hang->foreground,
+        .foreground_known = hang->foreground_known,
+        .threshold_ms = hang->threshold_ms,
+        .late_ms = hang->late_ms,
+        .suspended_ms = hang->suspended_ms,
+        .guess = hang->guess,
+        .lock = hang->lock,
+        .holder = {.thread = -1, .frame = -1},
+        .cpu = hang->cpu,
+        .disk = hang->disk,
+        .frames = hang->frames,
+        .annealed = hang->annealed,
+        .thread = hang->thread,
+        .period_ms = hang->period_ms,
         .hot = {.caller1 = -1, .caller2 = -1},
         .cost = report->cost,
+        .bucket_count = report->bucket_count,
+        .buckets = report->buckets,
     };
     job.chains = arena_array(arena, report->frame_count, sizeof *job.chains);
     int rc = job.chains ? resolve_frames(&job, symbols, now_ms) : MIRE_FAULT_MEMORY;

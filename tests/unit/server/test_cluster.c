@@ -68,8 +68,9 @@ static struct aggregate_rows rows_of(const struct report *report, int64_t receiv
                                     .received_us = received_us,
                                     .version_id = 2,
                                     .issue_id = 3,
-                                    .category = "hang",
+                                    .category = MIRE_CATEGORY_HANG,
                                     .reason = "cpu",
+                                    .holder = "",
                                     .rules_version = 1};
     struct aggregate_rows rows;
     aggregate_rows(&rows, report, &facts);
@@ -92,6 +93,45 @@ static void counters_are_scaled_by_the_sampling_probability(void **state)
     assert_true(rows_of(&report, 0).hang.weight == MIRE_AGGREGATE_WEIGHT_MAX);
     report.sampling_count = 0;
     assert_true(rows_of(&report, 0).hang.weight == 1);
+}
+
+static void what_was_annealed_counts_with_the_report_that_tells_it(void **state)
+{
+    (void)state;
+    const struct report_probability sampling[] = {{"hang", 0.5}};
+    struct report report = {
+        .sampling = sampling, .sampling_count = 1, .hang = {.duration_ms = 3000, .annealed = {4, {10000, true}}}};
+    struct aggregate_rows rows = rows_of(&report, 0);
+    assert_true(rows.hang.weight == 2 && rows.hour.hangs == 10 && rows.hour.hang_ms == 26000);
+    assert_int_equal(rows.hour.longest_ms, 3000);
+    report.hang.annealed = (struct report_annealed){UINT32_MAX, {UINT64_MAX, true}};
+    rows = rows_of(&report, 0);
+    assert_int_equal(rows.hang.annealed, MIRE_AGGREGATE_ANNEALED_MAX);
+    assert_int_equal(rows.hang.annealed_ms, MIRE_AGGREGATE_ANNEALED_MS_MAX);
+}
+
+static void nobody_waits_for_a_window_of_the_process(void **state)
+{
+    (void)state;
+    struct report report = {.hang = {.duration_ms = 60000, .annealed = {1, {60000, true}}}};
+    struct aggregate_facts facts = {.category = MIRE_CATEGORY_POWER, .reason = "cpu", .holder = ""};
+    struct aggregate_rows rows;
+    aggregate_rows(&rows, &report, &facts);
+    assert_string_equal(rows.hour.category, "power");
+    assert_true(rows.hour.hangs == 2 && rows.hour.hang_ms == 0);
+    assert_int_equal(rows.hour.longest_ms, 0);
+    assert_int_equal(rows.hang.duration_ms, 60000);
+}
+
+static void turns_go_to_the_bucket_they_begin_in(void **state)
+{
+    (void)state;
+    const struct report_bucket buckets[] = {{100, 9}, {250, 1}, {499, 1}, {500, 4}, {16000, 1}, {UINT32_MAX, 2}};
+    struct report report = {.buckets = buckets, .bucket_count = 6};
+    struct aggregate_rows rows = rows_of(&report, 0);
+    const double want[MIRE_TURN_BUCKETS] = {2, 4, 0, 0, 0, 0, 3};
+    for (int i = 0; i < MIRE_TURN_BUCKETS; i++)
+        assert_true(rows.hour.turns[i] == want[i]);
 }
 
 static void a_clock_that_is_ahead_is_not_believed(void **state)
@@ -133,6 +173,9 @@ int main(void)
         cmocka_unit_test(a_fault_of_the_index_goes_up),
         cmocka_unit_test(assignments_agree_with_a_naive_list),
         cmocka_unit_test(counters_are_scaled_by_the_sampling_probability),
+        cmocka_unit_test(what_was_annealed_counts_with_the_report_that_tells_it),
+        cmocka_unit_test(nobody_waits_for_a_window_of_the_process),
+        cmocka_unit_test(turns_go_to_the_bucket_they_begin_in),
         cmocka_unit_test(a_clock_that_is_ahead_is_not_believed),
         cmocka_unit_test(texts_are_cut_between_characters),
     };

@@ -37,12 +37,9 @@ static void document_random(struct document *d, size_t nodes, size_t samples)
         d->samples[s].node = (uint32_t)((size_t)rand() % nodes);
         d->samples[s].weight_ms = (uint32_t)(rand() % 100);
     }
-    d->doc = (struct resolved){.place_count = nodes,
-                               .places = d->places,
-                               .node_count = nodes,
-                               .nodes = d->nodes,
-                               .sample_count = samples,
-                               .samples = d->samples};
+    d->doc =
+        (struct resolved){MIRE_RESOLVED_NOTHING, .place_count = nodes,    .places = d->places,  .node_count = nodes,
+                          .nodes = d->nodes,     .sample_count = samples, .samples = d->samples};
 }
 
 /* Time of all samples whose stack passes the path of row `row` of the view, and of those that end there. */
@@ -207,12 +204,8 @@ static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
         places[i] = (struct resolved_place){.function = text[i], .image = "app", .file = ""};
         nodes[i] = (struct resolved_node){.parent = i ? (uint32_t)i - 1 : 0, .place = (uint32_t)i};
     }
-    struct resolved doc = {.place_count = MANY,
-                           .places = places,
-                           .node_count = MANY,
-                           .nodes = nodes,
-                           .sample_count = 2,
-                           .samples = sample};
+    struct resolved doc = {MIRE_RESOLVED_NOTHING, .place_count = MANY, .places = places, .node_count = MANY,
+                           .nodes = nodes,        .sample_count = 2,   .samples = sample};
     struct flame *flame = flame_new(MIRE_FLAME_FRAMES_MAX);
     assert_int_equal(flame_add(flame, &doc, 1), 0);
     assert_int_equal(flame_view_init(&v, flame, 200000, NULL), 0);

@@ -18,16 +18,33 @@ static const struct resolved_place places[] = {
     {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN},
 };
 static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1, 2}};
-static const struct report_sample samples[] = {{0, 50, 3, 'R', -1}, {50, 60, 4, '?', -1}, {50, 70, 0, 'S', 202}};
+static const struct report_sample samples[] = {
+    {0, 50, 3, 'R', -1, 0}, {50, 60, 4, '?', -1, 2}, {50, 70, 0, 'S', 202, 1}};
 static const uint32_t repeat[] = {2, 1, 2};
-static const struct resolved_thread threads[] = {{7, "worker", "busy", {900, true}, 1}, {8, "", "", {0, false}, 0}};
+static const struct resolved_thread threads[] = {{7, "worker", "owner", {900, true}, 3, 'D', 17},
+                                                 {8, "", "", {0, false}, 0, '?', -1}};
+static const struct report_bucket buckets[] = {{250, 17}, {500, 0}, {1000, 1}};
 static const struct resolved_fact facts[] = {{"OS", "linux 6.1"}};
 
 static struct resolved document(void)
 {
     return (struct resolved){
+        .trigger = "power",
+        .name = "scroll",
         .gate = MIRE_GATE_PING,
         .launch = true,
+        .foreground_known = true,
+        .suspended_ms = 61000,
+        .lock = {true, UINT64_MAX, {7, true}},
+        .holder = {false, 0, 2},
+        .cpu = {true, 60000, 93, {80, true}},
+        .disk = {true, 10000, 1, UINT64_MAX, {0, false}},
+        .frames = {true, 20, 40, {1000, true}, {0, false}, {300, true}},
+        .annealed = {4, {11020, true}},
+        .blame = {true, 2, 640000},
+        .verdict = {true, 1, 980000},
+        .bucket_count = 3,
+        .buckets = buckets,
         .threshold_ms = 2000,
         .late_ms = 3,
         .guess = "io",
@@ -39,12 +56,12 @@ static struct resolved document(void)
         .period_ms = 50,
         .sample_count = 3,
         .samples = samples,
-        .hot = {.node = 3, .run = 1, .depth = 3, .repeat = repeat, .caller1 = 1, .caller2 = -1},
+        .hot = {.node = 3, .thread = 2, .run = 1, .depth = 3, .repeat = repeat, .caller1 = 1, .caller2 = -1},
         .thread_count = 2,
         .threads = threads,
         .fact_count = 1,
         .facts = facts,
-        .cost = {3, 21000, 50000, 300000, 900},
+        .cost = {3, 21000, 50000, 300000, 900, {64, true}, {0, false}, {1, true}},
     };
 }
 
@@ -80,14 +97,28 @@ static void a_document_comes_back_as_it_was(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_true(back.samples[i].at_ms == samples[i].at_ms && back.samples[i].weight_ms == samples[i].weight_ms &&
                     back.samples[i].node == samples[i].node && back.samples[i].state == samples[i].state &&
-                    back.samples[i].syscall == samples[i].syscall);
-    assert_true(back.hot.node == 3 && back.hot.run == 1 && back.hot.depth == 3);
+                    back.samples[i].syscall == samples[i].syscall && back.samples[i].thread == samples[i].thread);
+    assert_true(back.hot.node == 3 && back.hot.thread == 2 && back.hot.run == 1 && back.hot.depth == 3);
     assert_memory_equal(back.hot.repeat, repeat, sizeof repeat);
     assert_true(back.hot.caller1 == 1 && back.hot.caller2 == -1);
     assert_int_equal(back.thread_count, 2);
     assert_true(back.threads[0].cpu_ms.known && back.threads[0].cpu_ms.value == 900 && !back.threads[1].cpu_ms.known);
     assert_string_equal(back.facts[0].value, "linux 6.1");
     assert_memory_equal(&back.cost, &doc.cost, sizeof doc.cost);
+    assert_string_equal(back.trigger, "power");
+    assert_string_equal(back.name, "scroll");
+    assert_true(back.foreground_known && !back.foreground && back.suspended_ms == 61000);
+    assert_memory_equal(&back.lock, &doc.lock, sizeof doc.lock);
+    assert_memory_equal(&back.holder, &doc.holder, sizeof doc.holder);
+    assert_memory_equal(&back.cpu, &doc.cpu, sizeof doc.cpu);
+    assert_memory_equal(&back.disk, &doc.disk, sizeof doc.disk);
+    assert_memory_equal(&back.frames, &doc.frames, sizeof doc.frames);
+    assert_memory_equal(&back.annealed, &doc.annealed, sizeof doc.annealed);
+    assert_true(back.blame.known && back.blame.place == 2 && back.blame.share_ppm == 640000);
+    assert_true(back.verdict.known && back.verdict.place == 1 && back.verdict.share_ppm == 980000);
+    assert_true(back.threads[0].state == 'D' && back.threads[0].syscall == 17 && back.threads[1].syscall == -1);
+    assert_int_equal(back.bucket_count, 3);
+    assert_memory_equal(back.buckets, buckets, sizeof buckets);
     free(bytes);
     arena_fini(&arena);
 }
@@ -153,7 +184,16 @@ static void indices_that_point_nowhere_are_refused(void **state)
     assert_int_equal(decode_changed("\"repeat\":[2,", "\"repeat\":["), -1);
     assert_int_equal(decode_changed("\"caller1\":1", "\"caller1\":3"), -1);
     assert_int_equal(decode_changed("\"caller1\":1", "\"caller1\":-2"), -1);
-    assert_int_equal(decode_changed("\"cpu_ms\":900,\"node\":1", "\"cpu_ms\":900,\"node\":9"), -1);
+    assert_int_equal(decode_changed("\"cpu_ms\":900,\"node\":3", "\"cpu_ms\":900,\"node\":9"), -1);
+    assert_int_equal(decode_changed("\"thread\":[0,2", "\"thread\":[0,3"), -1);
+    assert_int_equal(decode_changed("\"thread\":[0,2", "\"thread\":[2"), -1);
+    assert_int_equal(decode_changed("\"run\":1,\"thread\":2", "\"run\":1,\"thread\":3"), -1);
+    assert_int_equal(decode_changed("\"blame\":{\"place\":2", "\"blame\":{\"place\":3"), -1);
+    assert_int_equal(decode_changed("\"verdict\":{\"place\":1", "\"verdict\":{\"place\":3"), -1);
+    assert_int_equal(decode_changed("\"itself\":false,\"thread\":0", "\"itself\":false,\"thread\":2"), -1);
+    assert_int_equal(decode_changed("\"frame\":2", "\"frame\":3"), -1);
+    assert_int_equal(decode_changed("\"count\":[17,", "\"count\":["), -1);
+    assert_int_equal(decode_changed("\"turns\"", "\"rounds\""), 0);
 }
 
 int main(void)

@@ -1,0 +1,63 @@
+/*
+ * category.c - the first row that fits:
+ *
+ *     trigger   cpu, power, disk, frames, call, test      that kind; custom for a trigger of later versions
+ *     thread    in the background                         background
+ *               its process was killed in it              killed
+ *               wanted the processor and did not get it,
+ *               among more than 64 threads                threads
+ *               before the loop's first wait              launch
+ *               else                                      hang
+ *
+ * Many threads alone are no kind: some programs always have them, and their hangs have causes of their own.
+ */
+#include "feature/category.h"
+
+#include <string.h>
+
+#define MANY_THREADS  64
+#define STARVED_SHARE 60 /* percent of the samples' time in which the thread wanted to run */
+#define STARVED_CPU   60 /* percent of the hang: with more it ran */
+#define STARVED_LEAST 10 /* involuntary switches: fewer are nobody's doing */
+
+/* Did others take the processor from it most of the time? Each time they did is an involuntary switch. */
+static bool is_starved(const struct report *report)
+{
+    const struct report_hang *hang = &report->hang;
+    const struct report_watched *thread = &hang->thread;
+    uint64_t running = 0, all = 0;
+
+    for (size_t i = 0; i < hang->sample_count; i++) {
+        all += hang->samples[i].weight_ms;
+        running += hang->samples[i].state == 'R' ? hang->samples[i].weight_ms : 0;
+    }
+    return thread->cpu_ms.known && thread->cpu_ms.value * 100 < (uint64_t)hang->duration_ms * STARVED_CPU &&
+           thread->involuntary_switches.value >= STARVED_LEAST &&
+           thread->involuntary_switches.value > thread->voluntary_switches.value && all &&
+           running * 100 >= all * STARVED_SHARE;
+}
+
+enum hang_category category_find(const struct report *report)
+{
+    static const struct {
+        const char *trigger;
+        enum hang_category category;
+    } of_process[] = {
+        {"cpu", MIRE_CATEGORY_CPU},       {"power", MIRE_CATEGORY_POWER}, {"disk", MIRE_CATEGORY_DISK},
+        {"frames", MIRE_CATEGORY_FRAMES}, {"call", MIRE_CATEGORY_CUSTOM}, {"test", MIRE_CATEGORY_TEST},
+    };
+    const struct report_hang *hang = &report->hang;
+
+    for (size_t i = 0; i < sizeof of_process / sizeof *of_process; i++)
+        if (!strcmp(hang->trigger, of_process[i].trigger))
+            return of_process[i].category;
+    if (strcmp(hang->trigger, "busy") != 0 && strcmp(hang->trigger, "unanswered") != 0)
+        return MIRE_CATEGORY_CUSTOM;
+    if (hang->foreground_known && !hang->foreground)
+        return MIRE_CATEGORY_BACKGROUND;
+    if (hang->open)
+        return MIRE_CATEGORY_KILLED;
+    if (report->process.thread_count.value > MANY_THREADS && is_starved(report))
+        return MIRE_CATEGORY_THREADS;
+    return hang->launch ? MIRE_CATEGORY_LAUNCH : MIRE_CATEGORY_HANG;
+}

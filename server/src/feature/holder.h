@@ -1,0 +1,23 @@
+/*
+ * holder.h - who held the lock that the hung thread waited for. Inside feature/ only.
+ */
+#ifndef MIRE_FEATURE_HOLDER_H
+#define MIRE_FEATURE_HOLDER_H
+
+#include "base/arena.h"
+#include "feature/rules.h"
+#include "model/resolved.h"
+
+/*
+ * Find the thread, and the function that is to answer for it: the innermost of the app's own on its stack, else the
+ * innermost that has a name.
+ *
+ *   doc       its holder is filled
+ *   text_out  "writer in flushPages", "itself", or "" if nobody is known; in the arena or static
+ *   classes   one a place
+ *
+ * 0, or MIRE_FAULT_MEMORY.
+ */
+int holder_find(const char **text_out, struct arena *arena, struct resolved *doc, const enum rule_class *classes);
+
+#endif

@@ -1,0 +1,36 @@
+/* category.c - one row a kind. */
+#include "model/category.h"
+
+static const struct {
+    const char *name;
+    bool of_process;
+} kinds[MIRE_CATEGORY_COUNT] = {
+    [MIRE_CATEGORY_HANG] = {"hang", false},
+    [MIRE_CATEGORY_LAUNCH] = {"launch", false},
+    [MIRE_CATEGORY_BACKGROUND] = {"background", false},
+    [MIRE_CATEGORY_KILLED] = {"killed", false},
+    [MIRE_CATEGORY_THREADS] = {"threads", false},
+    [MIRE_CATEGORY_CPU] = {"cpu", true},
+    [MIRE_CATEGORY_POWER] = {"power", true},
+    [MIRE_CATEGORY_DISK] = {"disk", true},
+    [MIRE_CATEGORY_FRAMES] = {"frames", true},
+    [MIRE_CATEGORY_CUSTOM] = {"custom", true},
+    [MIRE_CATEGORY_TEST] = {"test", true},
+};
+
+const char *category_name(enum hang_category category)
+{
+    return kinds[category].name;
+}
+
+bool category_is_of_process(enum hang_category category)
+{
+    return kinds[category].of_process;
+}
+
+uint64_t category_waited_ms(enum hang_category category, const struct report *report)
+{
+    if (category == MIRE_CATEGORY_FRAMES)
+        return report->hang.frames.longest_ms.value;
+    return category_is_of_process(category) ? 0 : report->hang.duration_ms;
+}

@@ -1,0 +1,38 @@
+/*
+ * category.h - the kinds of trouble a report can tell of, as rows and API name them.
+ *
+ *     hang background launch killed threads   a watched thread did not come back: somebody waited
+ *     frames                                  the display stood still: somebody waited
+ *     cpu power disk                          the process used too much: nobody waited for it
+ *     custom test                             the app asked for a report
+ */
+#ifndef MIRE_MODEL_CATEGORY_H
+#define MIRE_MODEL_CATEGORY_H
+
+#include "model/report.h"
+
+enum hang_category {
+    MIRE_CATEGORY_HANG,
+    MIRE_CATEGORY_LAUNCH,     /* before the loop waited for the first time */
+    MIRE_CATEGORY_BACKGROUND, /* while nobody looked */
+    MIRE_CATEGORY_KILLED,     /* the process was killed, or crashed, before it was over */
+    MIRE_CATEGORY_THREADS,    /* the thread wanted the processor, and too many others did too */
+    MIRE_CATEGORY_CPU,
+    MIRE_CATEGORY_POWER, /* the same on average over a long time */
+    MIRE_CATEGORY_DISK,
+    MIRE_CATEGORY_FRAMES,
+    MIRE_CATEGORY_CUSTOM,
+    MIRE_CATEGORY_TEST, /* never ranked with the others */
+    MIRE_CATEGORY_COUNT
+};
+
+/* The name in rows and API; static. */
+const char *category_name(enum hang_category category);
+
+/* Is the whole process the subject, not one thread? */
+bool category_is_of_process(enum hang_category category);
+
+/* Milliseconds that somebody waited in the event itself: 0 for kinds in which nobody did. */
+uint64_t category_waited_ms(enum hang_category category, const struct report *report);
+
+#endif
