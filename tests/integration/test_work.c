@@ -49,7 +49,7 @@ static struct uuid put(struct pg *pg, bool spoil)
     assert_non_null(at);
     memcpy(at, text, 36);
     if (spoil)
-        body[len / 2] = '}';
+        body[0] = '}';
     struct inbox_row row = {id, 1, "mire", "identity", body, len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
     free(body);
