@@ -41,10 +41,10 @@ class Plan:
         return f"{self.way} {self.loop} {self.churn} " + ",".join("/".join(map(str, step)) for step in self.steps)
 
 
-def plans(seed, rounds, threshold_ms):
+def plans(seed, rounds, threshold_ms, ways=WAYS):
     dice = random.Random(seed)
     return [Plan(way, loop, churn, dice, threshold_ms)
-            for _ in range(rounds) for way in WAYS for loop in LOOPS for churn in CHURNS]
+            for _ in range(rounds) for way in ways for loop in LOOPS for churn in CHURNS]
 
 
 def few(plans):
