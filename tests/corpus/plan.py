@@ -77,7 +77,7 @@ class Functions:
 
     def name(self, address):
         at = bisect.bisect_right(self.addresses, address) - 1
-        return self.names[at] if at >= 0 else "?"
+        return self.names[at].partition(".")[0] if at >= 0 else "?"  # f.cold is a part of f
 
 
 class Report:
