@@ -41,3 +41,8 @@ uint64_t mire__thread_cpu_ns(uint32_t tid)
     /* The kernel's clock of one thread: its number inverted, above "per thread" (4) and "scheduled time" (2). */
     return read_clock((clockid_t)(~tid << 3 | 4 | 2));
 }
+
+uint64_t mire__process_cpu_ns(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}

@@ -22,6 +22,32 @@ uint64_t mire__wall_now_ms(void);   /* since 1970-01-01 UTC */
 /* CPU time a thread of this process has used; 0 if there is no such thread. tid 0: the caller. */
 uint64_t mire__thread_cpu_ns(uint32_t tid);
 
+/* CPU time all threads of this process have used. */
+uint64_t mire__process_cpu_ns(void);
+
+/*
+ * A timer on that clock: it signals one thread when the process has used so much more CPU time, and never wakes a
+ * process that uses none. A forked child has none of its parent's timers; a program that is executed neither.
+ */
+struct cpu_timer {
+    int id;
+    bool open;
+};
+
+/*
+ * Make the timer, disarmed.
+ *   tid     thread of this process that gets the signal
+ *   signal  whose handler finds si_code SI_TIMER, and `value` in si_value
+ * Returns false where the system has no such timer.
+ */
+bool mire__cpu_timer_open(struct cpu_timer *timer, uint32_t tid, int signal, void *value);
+
+/* Signal once, after `after_ns` more of the process's CPU time; 0 disarms. A timer that is not open: nothing. */
+void mire__cpu_timer_arm(const struct cpu_timer *timer, uint64_t after_ns);
+
+/* Delete it. Not in a forked child, which never had it. */
+void mire__cpu_timer_close(struct cpu_timer *timer);
+
 /* ---- threads ---- */
 
 uint32_t mire__pid(void);
@@ -99,6 +125,14 @@ struct thread_counters {
     char name[MIRE_THREAD_NAME_BYTES];
 };
 void mire__thread_counters(struct thread_counters *out, uint32_t tid);
+
+/* Bytes fetched from and sent to storage; written ones count when the page becomes dirty, in the thread that wrote. */
+struct io_bytes {
+    uint64_t read, written;
+};
+
+/* A thread's bytes since it began, or the whole process's (tid 0). Zeros where the kernel does not tell. */
+void mire__io_bytes(struct io_bytes *out, uint32_t tid);
 
 struct process_counters {
     uint64_t cpu_user_ms, cpu_system_ms, rss_bytes;

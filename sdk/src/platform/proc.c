@@ -230,9 +230,23 @@ bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *conte
     return fd >= 0 && got >= 0;
 }
 
+void mire__io_bytes(struct io_bytes *out, uint32_t tid)
+{
+    char path[64] = "/proc/self/io", text[512];
+
+    memset(out, 0, sizeof(*out));
+    if (tid != 0)
+        proc_path(path, false, tid, "io");
+    if (mire__file_read(text, sizeof(text), path) <= 0)
+        return;
+    out->read = number_after(text, "read_bytes:");
+    out->written = number_after(text, "write_bytes:");
+}
+
 void mire__thread_counters(struct thread_counters *out, uint32_t tid)
 {
     char path[64], text[4096];
+    struct io_bytes io;
 
     memset(out, 0, sizeof(*out));
     out->cpu_ns = mire__thread_cpu_ns(tid);
@@ -244,11 +258,9 @@ void mire__thread_counters(struct thread_counters *out, uint32_t tid)
         out->voluntary_switches = number_after(text, "voluntary_ctxt_switches:");
         out->involuntary_switches = number_after(text, "nonvoluntary_ctxt_switches:");
     }
-    proc_path(path, false, tid, "io");
-    if (mire__file_read(text, sizeof(text), path) > 0) {
-        out->read_bytes = number_after(text, "read_bytes:");
-        out->write_bytes = number_after(text, "write_bytes:");
-    }
+    mire__io_bytes(&io, tid);
+    out->read_bytes = io.read;
+    out->write_bytes = io.written;
     mire__thread_name(out->name, tid);
 }
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -189,9 +190,76 @@ static void calls_are_known_by_their_bytes(void **state)
 }
 #endif
 
+static _Atomic uint32_t fired;
+
+static void on_timer(int signal, siginfo_t *info, void *ucontext)
+{
+    (void)signal;
+    (void)ucontext;
+    if (info->si_code == SI_TIMER && info->si_value.sival_ptr == &fired)
+        fired++;
+}
+
+static void burn(uint64_t cpu_ns)
+{
+    for (uint64_t end_ns = mire__process_cpu_ns() + cpu_ns; mire__process_cpu_ns() < end_ns;)
+        ;
+}
+
+static void a_cpu_timer_fires_when_time_is_used_and_not_while_it_passes(void **state)
+{
+    struct sigaction action = {.sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct cpu_timer timer = {0};
+
+    (void)state;
+    sigaction(SIGURG, &action, NULL);
+    assert_true(mire__cpu_timer_open(&timer, mire__tid(), SIGURG, &fired));
+    mire__cpu_timer_arm(&timer, 50 * MIRE_NS_PER_MS);
+    usleep(100000);
+    assert_int_equal(fired, 0);
+    burn(100 * MIRE_NS_PER_MS);
+    assert_int_equal(fired, 1);
+    burn(60 * MIRE_NS_PER_MS); /* once only */
+    mire__cpu_timer_arm(&timer, 20 * MIRE_NS_PER_MS);
+    mire__cpu_timer_arm(&timer, 0);
+    burn(40 * MIRE_NS_PER_MS);
+    assert_int_equal(fired, 1);
+    mire__cpu_timer_arm(&timer, 20 * MIRE_NS_PER_MS);
+    mire__cpu_timer_close(&timer);
+    mire__cpu_timer_arm(&timer, 20 * MIRE_NS_PER_MS);
+    burn(40 * MIRE_NS_PER_MS);
+    assert_int_equal(fired, 1);
+    assert_false(mire__cpu_timer_open(&timer, UINT32_MAX, SIGURG, NULL));
+    signal(SIGURG, SIG_DFL);
+}
+
+static void bytes_written_are_counted_in_the_thread_that_wrote(void **state)
+{
+    char path[] = "/var/tmp/mire-test-XXXXXX", block[4096] = "x";
+    struct io_bytes before, after, process_before, process_after;
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    unlink(path);
+    mire__io_bytes(&before, mire__tid());
+    mire__io_bytes(&process_before, 0);
+    for (int i = 0; i < 256; i++)
+        assert_int_equal(write(fd, block, sizeof(block)), sizeof(block));
+    mire__io_bytes(&after, mire__tid());
+    mire__io_bytes(&process_after, 0);
+    close(fd);
+    assert_true(after.written - before.written >= 1 << 20);
+    assert_true(process_after.written - process_before.written >= 1 << 20);
+    mire__io_bytes(&after, UINT32_MAX);
+    assert_int_equal(after.read + after.written, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cpu_timer_fires_when_time_is_used_and_not_while_it_passes),
+        cmocka_unit_test(bytes_written_are_counted_in_the_thread_that_wrote),
         cmocka_unit_test(peek_stops_at_the_first_page_that_is_not_there),
         cmocka_unit_test(a_sleeping_thread_shows_its_system_call),
         cmocka_unit_test(a_running_thread_is_not_blocked),
