@@ -19,9 +19,8 @@
 #define MIRE_FRAMES_PAUSE_NS  MIRE_NS_PER_S
 
 struct frames {
-    uint64_t begin_ns;  /* of the window or the scene; 0: none has begun */
-    uint64_t last_ns;   /* the last tick; 0 while nothing moves */
-    uint64_t moving_ns; /* time in which frames were due: pauses left out */
+    uint64_t begin_ns; /* of the window or the scene; 0: none has begun */
+    uint64_t last_ns;  /* the last tick; 0 while nothing moves */
     uint64_t longest_ns;
     uint32_t ticks;
     uint32_t dropped;
@@ -39,6 +38,9 @@ void mire__frames_begin(struct frames *frames, uint64_t now_ns, bool scene);
  * Returns true when a window is over: read `frames`, then mire__frames_begin. Never within a scene.
  */
 bool mire__frames_tick(struct frames *frames, uint64_t when_ns, uint64_t frame_ns);
+
+/* The scene ends without another frame: those missing since the last one count. */
+void mire__frames_end(struct frames *frames, uint64_t now_ns, uint64_t frame_ns);
 
 /* Nothing will move for now. */
 void mire__frames_pause(struct frames *frames);

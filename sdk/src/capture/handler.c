@@ -20,6 +20,15 @@ void mire__handler_set(struct sampler *sampler)
     atomic_store(&current, sampler);
 }
 
+/* A timer of ours, on the check thread: it shall not fall asleep again, should it just be about to. */
+static void raise_wake(struct sampler *sampler, void *value)
+{
+    _Atomic uint32_t *wake = atomic_load(&sampler->wake);
+
+    if (wake && value == (void *)wake)
+        atomic_store(wake, 1);
+}
+
 void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
 {
     struct sampler *sampler = atomic_load(&current);
@@ -27,6 +36,8 @@ void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
     uint64_t begin_ns;
 
     (void)signal;
+    if (sampler && info->si_code == SI_TIMER)
+        raise_wake(sampler, info->si_value.sival_ptr);
     if (!sampler || info->si_code != SI_TKILL)
         return;
     if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST(MIRE_REQUEST_TAKING, tid)))

@@ -70,6 +70,13 @@ enum mire_err mire__sampler_open(struct sampler *sampler)
     return MIRE_OK;
 }
 
+bool mire__sampler_owns_signal(const struct sampler *sampler)
+{
+    struct sigaction now;
+
+    return sigaction(sampler->signal, NULL, &now) == 0 && is_ours(&now);
+}
+
 void mire__sampler_close(struct sampler *sampler)
 {
     struct sigaction now;
@@ -128,11 +135,10 @@ static bool await_answer(struct sampler *sampler, uint32_t tid, uint64_t deadlin
 static bool take_running(struct sampler *sampler, uint32_t tid)
 {
     struct thread_signal there;
-    struct sigaction now;
     bool answered;
 
     /* Without our handler the signal would do what it does by default. */
-    if (sigaction(sampler->signal, NULL, &now) != 0 || !is_ours(&now))
+    if (!mire__sampler_owns_signal(sampler))
         return false;
     mire__thread_signal_state(&there, tid, sampler->signal);
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, tid));

@@ -16,9 +16,10 @@
 
 struct sampler {
     int signal;
-    _Atomic uint32_t request; /* handshake with the handler: see handler.c */
-    _Atomic bool asleep;      /* the check thread waits for the handler, and is not looking */
-    uint64_t stopped_ns;      /* written by the handler: how long it took */
+    _Atomic uint32_t request;         /* handshake with the handler: see handler.c */
+    _Atomic bool asleep;              /* the check thread waits for the handler, and is not looking */
+    uint64_t stopped_ns;              /* written by the handler: how long it took */
+    _Atomic(_Atomic uint32_t *) wake; /* raised when a timer brings this address as its value; NULL: no timer is ours */
     struct capture_cost cost;
     struct thread_state state; /* of the thread that the last sample is of, as it was then */
     struct snapshot snapshot;
@@ -32,6 +33,9 @@ struct sampler {
  * Returns MIRE_OK, MIRE_E_SYSTEM (no signal is free, or own memory cannot be read safely).
  */
 enum mire_err mire__sampler_open(struct sampler *sampler);
+
+/* Is the signal's handler still ours? Else nothing that raises the signal may be set going. */
+bool mire__sampler_owns_signal(const struct sampler *sampler);
 
 /* Put the signal back, if the handler is still ours. */
 void mire__sampler_close(struct sampler *sampler);

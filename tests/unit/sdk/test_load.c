@@ -271,6 +271,19 @@ static void a_pause_is_no_jank_but_in_a_scene_every_gap_counts(void **state)
     assert_int_equal(frames.dropped, 119);
 }
 
+static void a_scene_that_ends_in_a_gap_counts_it(void **state)
+{
+    (void)state;
+    mire__frames_begin(&frames, S, true);
+    mire__frames_tick(&frames, S + FRAME_NS, FRAME_NS);
+    mire__frames_end(&frames, S + 4 * FRAME_NS, FRAME_NS);
+    assert_int_equal(frames.dropped, 2);
+    mire__frames_pause(&frames);
+    mire__frames_end(&frames, 9 * S, FRAME_NS);
+    assert_int_equal(frames.dropped, 2);
+    assert_int_equal(frames.ticks, 1);
+}
+
 static void time_that_goes_back_drops_nothing(void **state)
 {
     (void)state;
@@ -299,6 +312,7 @@ int main(void)
         cmocka_unit_test_setup(a_window_is_over_after_its_time_and_the_next_goes_on, setup_frames),
         cmocka_unit_test_setup(a_gap_drops_the_frames_that_fit_in_it, setup_frames),
         cmocka_unit_test_setup(a_pause_is_no_jank_but_in_a_scene_every_gap_counts, setup_frames),
+        cmocka_unit_test_setup(a_scene_that_ends_in_a_gap_counts_it, setup_frames),
         cmocka_unit_test_setup(time_that_goes_back_drops_nothing, setup_frames),
     };
 
