@@ -40,11 +40,16 @@ static struct {
     bool signalled;
 } holder = {.mutex = PTHREAD_MUTEX_INITIALIZER, .held = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 
-/* The process that stops this one and lets it go on. */
+/* The process that stops this one and lets it go on, or kills it. */
 static struct {
     pid_t pid;
     int pipe;
 } stopper;
+
+struct command {
+    unsigned length_ms;
+    int signal;
+};
 
 STAY void hold_the_lock(uint64_t until_ns);
 STAY void compute(uint64_t until_ns);
@@ -215,14 +220,29 @@ STAY void compute(uint64_t cpu_ns)
     } while ((uint64_t)(now.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)(now.tv_nsec - begin.tv_nsec) < cpu_ns);
 }
 
+static void command(unsigned length_ms, int signal)
+{
+    struct command command = {length_ms, signal};
+
+    if (write(stopper.pipe, &command, sizeof(command)) != sizeof(command))
+        abort();
+}
+
 static void stop(const struct step *step)
 {
-    if (write(stopper.pipe, &step->length_ms, sizeof(step->length_ms)) != sizeof(step->length_ms))
-        abort();
+    command(step->length_ms, SIGSTOP);
     if (step->place == PLACE_BUSY)
         compute(60000000u);
     else if (step->place == PLACE_HANG)
         compute(step->length_ms * 1000000ull);
+}
+
+static void be_killed(const struct step *step)
+{
+    if (!truth_write_open())
+        abort();
+    command(step->length_ms, SIGKILL);
+    (step->place == PLACE_MIDDLE ? middles : planted)[step->number](CAUSE_CPU, now_ns() + 60000000000u);
 }
 
 void hang(const struct step *step)
@@ -233,6 +253,8 @@ void hang(const struct step *step)
         stop(step);
         return;
     }
+    if (step->cause == CAUSE_KILL)
+        be_killed(step);
     decoy(begin_ns + length_ns / 10);
     (step->place == PLACE_MIDDLE ? middles : planted)[step->number](step->cause, begin_ns + length_ns / 10 * 9);
     decoy(begin_ns + length_ns);
@@ -242,12 +264,14 @@ void hang(const struct step *step)
 /* mire-run stops with its program, to be continued with it: hence the second. */
 static void be_stopper(int commands, pid_t program, pid_t parent)
 {
-    unsigned length_ms;
+    struct command command;
 
-    while (read(commands, &length_ms, sizeof(length_ms)) == sizeof(length_ms)) {
-        usleep(20000);
-        kill(program, SIGSTOP);
-        usleep(length_ms * 1000);
+    while (read(commands, &command, sizeof(command)) == sizeof(command)) {
+        usleep(command.signal == SIGKILL ? command.length_ms * 1000 : 20000);
+        if (command.signal == SIGKILL)
+            truth_killed();
+        kill(program, command.signal);
+        usleep(command.length_ms * 1000);
         kill(parent, SIGCONT);
         kill(program, SIGCONT);
     }

@@ -44,7 +44,7 @@ class Row:
     COLUMNS = ("over", "found", "missed", "starved", "under", "false", "median", "p99", "max", "device", "Caller1")
 
     def __init__(self, turns, witness):
-        hangs = [turn for turn in turns if turn.cause not in ("stop", "unplanned")]
+        hangs = [turn for turn in turns if turn.cause not in ("stop", "kill", "unplanned")]
         self.over = [turn for turn in hangs if turn.ms >= THRESHOLD_MS + NEAR_MS]
         self.under = [turn for turn in turns if turn.cause != "stop" and turn.ms < THRESHOLD_MS - NEAR_MS]
         self.found = [turn for turn in self.over if turn.report]
@@ -114,6 +114,8 @@ def print_goals(turns, strays, failures, witness, options):
     stops = [turn for turn in turns if turn.cause == "stop" and turn.place != "hang"]
     stopped = [turn for turn in stops if turn.report and turn.waited < STARVED_NS]
     inside = [turn for turn in turns if turn.cause == "stop" and turn.place == "hang" and turn.ms >= THRESHOLD_MS]
+    killed = [turn for turn in turns if turn.cause == "kill" and turn.ms > THRESHOLD_MS + 2 * PERIOD_MS and turn.waited < STARVED_NS]
+    open_ones = [turn for turn in killed if turn.report and turn.report.hang["open"]]
     locks = [turn for turn in row.found if turn.owner]
     owners = [turn for turn in locks if turn.report.owner()[0] == turn.owner]
     stacks = [turn for turn in owners if "hold_the_lock" in turn.report.owner()[1]]
@@ -128,6 +130,9 @@ def print_goals(turns, strays, failures, witness, options):
         ("reports_of_nothing", len(strays), "", 0, "<="),
         ("hangs_by_stop", len(stopped), f"of {len(stops)} stops", 0, "<="),
         ("hangs_stopped_meanwhile_found", 100 * sum(1 for turn in inside if turn.report) / max(1, len(inside)), "%", 100, ">="),
+        ("hangs_killed_found_open", 100 * len(open_ones) / max(1, len(killed)), "%", 100, ">="),
+        ("killed_length_lost_median", sorted(turn.ms - turn.report.ms for turn in open_ones)[len(open_ones) // 2] if open_ones else 0, "ms",
+         PERIOD_MS * (5 if options.quick else 1), "<="),
         ("sleeps_cut_short", sum(turn.cut for turn in turns), "", 0, "<="),
         ("length_error_median", running.error(0.5), "ms", slack_ms, "<="),
         ("length_error_p99", running.error(0.99), "ms", 20 * slack_ms if options.quick else 1, "<="),

@@ -31,7 +31,7 @@ static bool start_mire(void)
 }
 #endif
 
-static const char *const causes[CAUSE_COUNT] = {"cpu", "file", "sleep", "mutex", "condvar", "pagein", "stop"};
+static const char *const causes[CAUSE_COUNT] = {"cpu", "file", "sleep", "mutex", "condvar", "pagein", "stop", "kill"};
 static const char *const places[PLACE_COUNT] = {"middle", "leaf", "idle", "busy", "hang"};
 static const char *const phases[PHASE_COUNT] = {"launch", "running", "background"};
 
@@ -98,6 +98,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: hanger LOOP CHURN PLAN TRUTH DATA (see hanger.h)\n");
         return 2;
     }
+    truth_file(argv[4]);
     if (!causes_open(argv[5]) || !churn_start(argv[2])) {
         perror("hanger");
         return 3;
@@ -110,5 +111,5 @@ int main(int argc, char **argv)
         return 5;
     churn_stop();
     causes_close();
-    return truth_write(argv[4]) ? 0 : 6;
+    return truth_write() ? 0 : 6;
 }

@@ -6,7 +6,8 @@
  *     LOOP   epoll, glib or uv
  *     CHURN  what other threads do meanwhile, joined by '+': malloc, dlopen, fork, exit; or none
  *     PLAN   steps joined by ',': cause/place/number/length_ms/phase
- *              cause   cpu, file, sleep, mutex, condvar, pagein; stop (the process is stopped for length_ms)
+ *              cause   cpu, file, sleep, mutex, condvar, pagein; stop (the process is stopped for length_ms); kill (it
+ *                      computes, until it is killed after length_ms: the last step)
  *              place   middle (planted_middle_NUMBER is constant, what it calls varies), leaf (planted_leaf_NUMBER)
  *                      of a stop: idle, busy (it computes for less than the threshold), hang (it computes for length_ms
  *                      and is stopped as long)
@@ -24,6 +25,8 @@
  *     OWNER_TID  of the thread that held the mutex, 0 if none
  *     CUT        how many sleeps ended early
  *
+ * The turn of a kill has no END_NS; the line "killed END_NS" follows.
+ *
  * Built with WITH_MIRE it starts libmire itself, from MIRE_STORE, MIRE_THRESHOLD_MS and MIRE_PERIOD_MS.
  */
 #ifndef MIRE_CORPUS_HANGER_H
@@ -39,7 +42,17 @@
 #define PLANTED_COUNT 8
 #define DATA_BYTES    (16u << 20)
 
-enum cause { CAUSE_CPU, CAUSE_FILE, CAUSE_SLEEP, CAUSE_MUTEX, CAUSE_CONDVAR, CAUSE_PAGEIN, CAUSE_STOP, CAUSE_COUNT };
+enum cause {
+    CAUSE_CPU,
+    CAUSE_FILE,
+    CAUSE_SLEEP,
+    CAUSE_MUTEX,
+    CAUSE_CONDVAR,
+    CAUSE_PAGEIN,
+    CAUSE_STOP,
+    CAUSE_KILL,
+    CAUSE_COUNT
+};
 enum place { PLACE_MIDDLE, PLACE_LEAF, PLACE_IDLE, PLACE_BUSY, PLACE_HANG, PLACE_COUNT };
 enum phase { PHASE_LAUNCH, PHASE_RUNNING, PHASE_BACKGROUND, PHASE_COUNT };
 
@@ -56,12 +69,15 @@ void sleep_until_ns(uint64_t deadline_ns);
 
 /* ---- truth.c: what happened. Main thread. ---- */
 
-void truth_begin(void);             /* right after a poll call */
-void truth_end(void);               /* right before the next one */
-void truth_step(int step);          /* the turn under way is this step of the plan */
-void truth_owner(uint32_t tid);     /* the mutex that it waits for is held by this thread */
-void truth_cut(void);               /* a sleep of this turn ended early */
-bool truth_write(const char *path); /* false: cannot be written */
+void truth_begin(void);            /* right after a poll call */
+void truth_end(void);              /* right before the next one */
+void truth_step(int step);         /* the turn under way is this step of the plan */
+void truth_owner(uint32_t tid);    /* the mutex that it waits for is held by this thread */
+void truth_cut(void);              /* a sleep of this turn ended early */
+bool truth_write(void);            /* false: cannot be written */
+bool truth_write_open(void);       /* the same, with the turn under way */
+void truth_killed(void);           /* by another process, which kills this one next */
+void truth_file(const char *path); /* where it is written; borrowed */
 
 /* ---- causes.c: the hangs ---- */
 

@@ -29,6 +29,8 @@ class Plan:
         self.steps = [(cause, place, dice.randrange(8), self.length(dice), "running") for cause, place in kinds]
         for place in ("idle", "busy", "hang"):
             self.steps.insert(dice.randrange(1, len(self.steps)), ("stop", place, 0, threshold_ms * 2, "running"))
+        if dice.random() < 0.5:  # half of the programs end by being killed
+            self.steps.append(("kill", dice.choice(PLACES), dice.randrange(8), threshold_ms * dice.choice((2, 3)), "running"))
         if dice.random() < 0.5:
             self.steps[0] = self.steps[0][:4] + ("launch",)
 
@@ -51,7 +53,7 @@ def few(plans):
     """Every loop, every kind of other threads and both ways once, half the steps of each."""
     some = plans[:: len(CHURNS) + 1]
     for plan in some:
-        plan.steps = plan.steps[: len(plan.steps) // 2]
+        plan.steps = plan.steps[: len(plan.steps) // 2] + [step for step in plan.steps if step[0] == "kill"]
     return some
 
 
@@ -63,8 +65,11 @@ class Turn:
         self.plan = plan
         self.cause, self.place, self.number, _, self.phase = plan.steps[step] if step >= 0 else ("unplanned", "", 0, 0, "running")
         self.planted = f"planted_{self.place}_{self.number}"
-        self.ms = (self.end - self.begin) / MS
         self.report = None
+
+    @property
+    def ms(self):
+        return (self.end - self.begin) / MS
 
 
 class Functions:
@@ -118,27 +123,48 @@ class Report:
         return 0, []
 
 
+def read_truth(plan, path):
+    turns = []
+    with open(path) as file:
+        for line in file:
+            word, *numbers = line.split()
+            if word == "turn":
+                turns.append(Turn(plan, numbers))
+            else:
+                turns[-1].end = int(numbers[0])  # killed
+    return turns
+
+
+def execute(plan, steps, truth, data, store, period_ms):
+    """Run a program. Returns its status, -1 if it does not end."""
+    program = os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked")
+    command = [program, plan.loop, plan.churn, steps, truth, data]
+    if plan.way == "run":
+        command = [os.path.join(BINARY, "sdk/mire-run"), "--app", "hanger", "--app-version", "1", "--"] + command
+    numbers = {"MIRE_STORE": store, "MIRE_THRESHOLD_MS": str(plan.threshold_ms), "MIRE_PERIOD_MS": str(period_ms)}
+    process = subprocess.Popen(command, env=dict(os.environ, **numbers), start_new_session=True)
+    try:
+        return process.wait(120)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+        return -1
+
+
 def run(plan, data, period_ms):
     """Run one plan in a store of its own. Returns (turns, reports that no turn accounts for, what went wrong or "")."""
     with tempfile.TemporaryDirectory(prefix="mire-corpus-") as scratch:
-        program = os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked")
         truth, store = os.path.join(scratch, "truth"), os.path.join(scratch, "store")
-        numbers = {"MIRE_STORE": store, "MIRE_THRESHOLD_MS": str(plan.threshold_ms), "MIRE_PERIOD_MS": str(period_ms)}
-        command = [program, plan.loop, plan.churn, str(plan).split()[-1], truth, data]
-        if plan.way == "run":
-            command = [os.path.join(BINARY, "sdk/mire-run"), "--app", "hanger", "--app-version", "1", "--"] + command
-        process = subprocess.Popen(command, env=dict(os.environ, **numbers), start_new_session=True)
-        try:
-            status = process.wait(120)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            return [], [], "does not end"
-        if status != 0:
+        killed = plan.steps[-1][0] == "kill"
+        status = execute(plan, str(plan).split()[-1], truth, data, store, period_ms)
+        if status != ((128 + 9 if plan.way == "run" else -9) if killed else 0):
             return [], [], f"status {status}"
-        with open(truth) as file:
-            turns = [Turn(plan, line.split()[1:]) for line in file]
-        functions = Functions(program)
+        if killed and plan.way == "linked":  # the next start tells of it
+            status = execute(plan, "sleep/leaf/0/1/running", os.devnull, data, store, period_ms)
+            if status != 0:
+                return [], [], f"status {status} after a kill"
+        turns = read_truth(plan, truth)
+        functions = Functions(os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked"))
         reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report"))]
     return turns, match(turns, reports), ""
 

@@ -24,6 +24,7 @@ struct turn {
 
 static struct turn turns[TURNS_MAX], current = {.step = -1};
 static size_t turn_count;
+static const char *file_path;
 
 uint64_t now_ns(void)
 {
@@ -107,9 +108,14 @@ void truth_cut(void)
     current.cut++;
 }
 
-bool truth_write(const char *path)
+void truth_file(const char *path)
 {
-    FILE *file = fopen(path, "we");
+    file_path = path;
+}
+
+bool truth_write(void)
+{
+    FILE *file = fopen(file_path, "we");
 
     if (!file)
         return false;
@@ -117,4 +123,21 @@ bool truth_write(const char *path)
         fprintf(file, "turn %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", turns[i].step, turns[i].begin_ns,
                 turns[i].end_ns, turns[i].waited_ns, turns[i].owner, turns[i].cut);
     return fclose(file) == 0;
+}
+
+bool truth_write_open(void)
+{
+    turns[turn_count] = current;
+    turns[turn_count++].waited_ns = 0;
+    return truth_write();
+}
+
+void truth_killed(void)
+{
+    FILE *file = fopen(file_path, "ae");
+
+    if (!file)
+        return;
+    fprintf(file, "killed %" PRIu64 "\n", now_ns());
+    fclose(file);
 }
