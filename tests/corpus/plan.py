@@ -73,10 +73,10 @@ class Turn:
 
 
 class Functions:
-    """The program's own functions by address."""
+    """A program's functions by address."""
 
-    def __init__(self, path):
-        rows = [line.split() for line in subprocess.check_output(["nm", "-n", "--defined-only", path], text=True).splitlines()]
+    def __init__(self, path, *options):
+        rows = [line.split() for line in subprocess.check_output(["nm", "-n", "--defined-only", *options, path], text=True).splitlines()]
         rows = [(int(row[0], 16), row[2]) for row in rows if row[1] in "tTwW"]
         self.addresses, self.names = [row[0] for row in rows], [row[1] for row in rows]
 
