@@ -138,6 +138,27 @@ MIRE_API enum mire_err mire_options_set_threshold_ms(mire_options *options, uint
 MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_t period_ms);
 
 /*
+ * Change one of the numbers that watching goes by. A limit of 0 switches off what it limits.
+ *
+ *   name                default  bounds          what it is
+ *   "cpu_percent"            80  0..100000       CPU too high: of one processor, over cpu_window_ms
+ *   "cpu_window_ms"        5000  1000..60000
+ *   "power_percent"          80  0..100000       CPU high on average: of one processor, over power_window_ms
+ *   "power_window_ms"     60000  5000..600000
+ *   "disk_kib"           102400  0..16777216     disk I/O too much: read and written, over disk_window_ms
+ *   "disk_window_ms"      10000  1000..600000
+ *   "frame_us"            16667  1000..100000    a frame's time, for mire_frame_tick
+ *   "frames_dropped"         30  0..10000        dropped frames that make a record
+ *   "anneal_ms"           60000  0..3600000      a stack just sent is counted, not sent, for this times 1, 1, 2, 3, 5,
+ * ... "daily_cap"              10  1..1000         records of one stack in a day "budget_ppm"           5000
+ * 100..1000000    the library's own CPU time, of one processor, averaged over a minute "budget_peak_ppm"     30000
+ * 1000..1000000   the same over a second; beyond either, stacks are taken less often
+ *
+ * Returns MIRE_OK, MIRE_E_ARG (there is none of that name), MIRE_E_RANGE.
+ */
+MIRE_API enum mire_err mire_options_set_number(mire_options *options, const char *name, uint32_t value);
+
+/*
  * The share of installations that are watched. Which ones is decided once, by a random identifier kept in the store;
  * raising the share keeps those that were in. An installation that is out starts successfully and does nothing.
  *

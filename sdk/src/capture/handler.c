@@ -25,7 +25,7 @@ static void raise_wake(struct sampler *sampler, void *value)
 {
     _Atomic uint32_t *wake = atomic_load(&sampler->wake);
 
-    if (wake && value == (void *)wake)
+    if (wake && value == (void *)(uintptr_t)wake)
         atomic_store(wake, 1);
 }
 

@@ -1,6 +1,8 @@
 /* settings.c - see settings.h. Signal-safe. */
 #include "capture/settings.h"
 
+#include <string.h>
+
 static uint32_t clamp(uint32_t *value, uint32_t least, uint32_t most)
 {
     uint32_t before = *value;
@@ -22,4 +24,28 @@ uint32_t mire__settings_clamp(struct capture_settings *settings)
 
     MIRE_SETTINGS(CLAMP)
     return outside;
+}
+
+enum mire_err mire__settings_set(struct capture_settings *settings, const char *name, uint32_t value)
+{
+    static const struct row {
+        const char *name;
+        size_t at;
+        uint32_t least, most;
+    } rows[] = {
+/* clang-format off */
+#define ROW(name, least, normal, most, meaning) {#name, offsetof(struct capture_settings, name), (least), (most)},
+        MIRE_SETTINGS(ROW)
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < MIRE_COUNT(rows); i++) {
+        if (strcmp(rows[i].name, name) != 0)
+            continue;
+        if (value < rows[i].least || value > rows[i].most)
+            return MIRE_E_RANGE;
+        memcpy((char *)settings + rows[i].at, &value, sizeof(value));
+        return MIRE_OK;
+    }
+    return MIRE_E_ARG;
 }

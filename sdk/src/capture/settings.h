@@ -51,4 +51,11 @@ struct capture_settings {
 /* Bring every number within its bounds. Returns how many lay outside. Thread: any. Signal handler: yes. */
 uint32_t mire__settings_clamp(struct capture_settings *settings);
 
+/*
+ * Change one number by its name, as in the table.
+ * Returns MIRE_OK, MIRE_E_ARG (there is none of that name), MIRE_E_RANGE (outside its bounds): nothing changed.
+ * Thread: any.  Signal handler: yes.
+ */
+enum mire_err mire__settings_set(struct capture_settings *settings, const char *name, uint32_t value);
+
 #endif

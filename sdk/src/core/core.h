@@ -16,6 +16,7 @@
  *   MIRE_STORE                        directory
  *   MIRE_STORE_OTHERS                 name of a store for a user who may not write there (core/place.h)
  *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
+ *   MIRE_SETTINGS                     "name=value ...", as mire_options_set_number
  *   MIRE_SERVER, MIRE_KEY             used by libmire only; the preload library never sends
  *
  * A value that its setter refuses is treated as absent.

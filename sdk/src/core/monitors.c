@@ -8,14 +8,39 @@
 #include "platform/platform.h"
 #include "report/report.h"
 
+/* Shall the ended record be sent? Then it is told what was held back of its stack before. */
+static bool admit(struct monitor_context *monitor, struct hang *hang, struct blackbox *box, uint32_t lane)
+{
+    const struct capture_settings *settings = &monitor->options->settings;
+    struct annealed_fact held;
+    struct spine spine;
+
+    mire__blackbox_hang(hang, box, lane);
+    mire__spine_find(&spine, box, &box->lanes[lane].ring);
+    if (mire__restraint_judge(&held, &monitor->restraint, monitor->store, hang, &spine, mire__now_ns(),
+                              mire__wall_now_ms(), settings) != MIRE_VERDICT_SEND)
+        return false;
+    hang->annealed.count += held.count;
+    hang->annealed.duration_ms += held.duration_ms;
+    hang->cost.stored_bytes = mire__store_written(monitor->store);
+    mire__blackbox_set_hang(box, lane, hang);
+    return true;
+}
+
 /* On the check thread, which writes nothing meanwhile. */
 static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
 {
     struct monitor_context *monitor = context;
-    enum mire_err err = mire__report_seal(monitor->store, box, lane, mire__wall_now_ms());
+    struct hang hang;
+    enum mire_err err;
 
-    if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
+    if (!admit(monitor, &hang, box, lane))
+        return;
+    err = mire__report_seal(monitor->store, box, lane, mire__wall_now_ms());
+    if (err == MIRE_E_MEMORY || err == MIRE_E_STORE) {
         mire__store_count_drop(monitor->store, MIRE_DROP_WRITE);
+        mire__restraint_undo(&monitor->restraint, monitor->store, &hang, mire__wall_now_ms());
+    }
     mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
 }
 

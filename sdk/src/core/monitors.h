@@ -4,6 +4,7 @@
 #ifndef MIRE_CORE_MONITORS_H
 #define MIRE_CORE_MONITORS_H
 
+#include "capture/restraint.h"
 #include "core/options.h"
 #include "core/worker.h"
 #include "ring/blackbox.h"
@@ -14,6 +15,7 @@ struct monitor_context {
     struct blackbox *box;
     struct store *store;
     struct worker *worker;
+    struct restraint restraint; /* check thread's */
 };
 
 struct monitor {

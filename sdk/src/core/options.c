@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THRESHOLD_MIN_MS 10u
-#define THRESHOLD_MAX_MS 600000u
-#define PERIOD_MAX_MS    60000u
+#define THRESHOLD_MIN_MS  10u
+#define THRESHOLD_MAX_MS  600000u
+#define PERIOD_MAX_MS     60000u
+#define NUMBERS_BYTES     1024
+#define DAILY_CAP_BY_HAND 1000 /* who runs a program under mire run wants to see its hangs, the whole day */
 
 void mire__options_init(mire_options *options)
 {
@@ -158,6 +160,28 @@ enum mire_err mire_options_set_log(mire_options *options, mire_log_fn *log, void
     return MIRE_OK;
 }
 
+enum mire_err mire_options_set_number(mire_options *options, const char *name, uint32_t value)
+{
+    return options && name ? mire__settings_set(&options->settings, name, value) : MIRE_E_ARG;
+}
+
+/* "name=value name=value ...": those that cannot be are skipped. */
+static void set_numbers(mire_options *options, const char *list)
+{
+    char text[NUMBERS_BYTES], *rest = text;
+
+    mire__text_copy(text, sizeof(text), list);
+    for (char *word; (word = strtok_r(rest, " ,", &rest));) {
+        char *equals = strchr(word, '='), *end = equals;
+        unsigned long value = equals && equals[1] >= '0' && equals[1] <= '9' ? strtoul(equals + 1, &end, 10) : 0;
+
+        if (!equals || end == equals || *end || value > UINT32_MAX)
+            continue;
+        *equals = '\0';
+        mire_options_set_number(options, word, (uint32_t)value);
+    }
+}
+
 static uint32_t number(const char *name)
 {
     const char *text = getenv(name);
@@ -178,4 +202,6 @@ void mire__options_from_environment(mire_options *options)
     set_name(options, options->store_others, getenv("MIRE_STORE_OTHERS"));
     mire_options_set_threshold_ms(options, number("MIRE_THRESHOLD_MS"));
     mire_options_set_period_ms(options, number("MIRE_PERIOD_MS"));
+    options->settings.daily_cap = DAILY_CAP_BY_HAND;
+    set_numbers(options, getenv("MIRE_SETTINGS"));
 }

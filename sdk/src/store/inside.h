@@ -11,6 +11,7 @@
 struct store {
     char *dir; /* absolute */
     struct store_caps caps;
+    _Atomic uint64_t written_bytes; /* of sealed reports, since open; any thread adds */
     /* Losses not yet in the file. Any thread adds; whoever writes the file takes them. Relaxed: only sums matter. */
     _Atomic uint64_t unsaved[MIRE_DROP_REASONS];
 };

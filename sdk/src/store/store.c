@@ -306,8 +306,14 @@ enum mire_err mire__store_put(struct store *store, const char *id, const void *b
     /* Killed here, the counts are told twice: better than never. */
     if (told)
         mire__store_drops_change(store, NULL, told);
+    atomic_fetch_add_explicit(&store->written_bytes, size + sizeof(trailer), memory_order_relaxed);
     enforce_caps(store, id, now_ms);
     return MIRE_OK;
+}
+
+uint64_t mire__store_written(const struct store *store)
+{
+    return atomic_load_explicit(&store->written_bytes, memory_order_relaxed);
 }
 
 uint64_t mire__store_after(struct store *store)

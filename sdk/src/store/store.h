@@ -100,6 +100,9 @@ enum mire_err mire__store_install(char install[33], struct store *store);
 enum mire_err mire__store_put(struct store *store, const char *id, const void *body, size_t size,
                               const uint64_t told[MIRE_DROP_REASONS], uint64_t now_ms);
 
+/* Bytes of the reports sealed since the store was opened. */
+uint64_t mire__store_written(const struct store *store);
+
 /* One sealed report. */
 struct store_item {
     char id[MIRE_STORE_ID_LENGTH + 1];

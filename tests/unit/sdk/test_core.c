@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "core/options.h"
+#include "core/options.h"
 #include "core/place.h"
 #include "store/store.h"
 #include "support/scratch.h"
@@ -200,6 +201,49 @@ static void a_store_that_is_set_has_no_second_place(void **state)
     assert_null(store);
     assert_string_equal(dir, "/proc/nowhere");
     mire_options_free(options);
+}
+
+static void numbers_are_set_by_name_within_their_bounds(void **state)
+{
+    mire_options *options = mire_options_new();
+
+    (void)state;
+    assert_int_equal(mire_options_set_number(options, "cpu_percent", 55), MIRE_OK);
+    assert_int_equal(options->settings.cpu_percent, 55);
+    assert_int_equal(mire_options_set_number(options, "cpu_percent", 100001), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_number(options, "daily_cap", 0), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_number(options, "cpu_per", 5), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_number(options, NULL, 5), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_number(NULL, "cpu_percent", 5), MIRE_E_ARG);
+    assert_int_equal(options->settings.cpu_percent, 55);
+    setenv("MIRE_SETTINGS", "disk_kib=77 nothing=1 cpu_percent=x, power_percent=,anneal_ms=0 cpu_window_ms=1", 1);
+    mire__options_from_environment(options);
+    unsetenv("MIRE_SETTINGS");
+    assert_int_equal(options->settings.disk_kib, 77);
+    assert_int_equal(options->settings.anneal_ms, 0);
+    assert_int_equal(options->settings.cpu_percent, 80);
+    assert_int_equal(options->settings.power_percent, 80);
+    assert_int_equal(options->settings.cpu_window_ms, 5000);
+    mire_options_free(options);
+}
+
+static void the_same_hang_again_is_counted_not_sealed(void **state)
+{
+    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
+    uint64_t drops[MIRE_DROP_REASONS];
+    struct store *store;
+
+    assert_int_equal(start(*state), MIRE_OK);
+    for (int i = 0; i < 3; i++) {
+        idle_ms(10);
+        busy_ms(HANG_MS);
+    }
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 1);
+    assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
+    mire__store_drops(drops, store);
+    mire__store_close(store);
+    assert_int_equal(drops[MIRE_DROP_ANNEALED], 2);
 }
 
 static void calls_do_nothing_without_a_start(void **state)
@@ -403,9 +447,11 @@ int main(void)
         TEST(the_store_is_the_first_place_that_can_be_written),
         TEST(a_store_that_is_set_has_no_second_place),
         cmocka_unit_test(calls_do_nothing_without_a_start),
+        cmocka_unit_test(numbers_are_set_by_name_within_their_bounds),
         TEST(start_says_why_it_fails_and_can_be_repeated),
         TEST(start_from_environment_needs_an_app),
         TEST(hang_is_sealed_when_it_ends_and_waits_without_a_server),
+        TEST(the_same_hang_again_is_counted_not_sealed),
         TEST(hang_is_sealed_by_stop_while_it_goes_on),
         TEST(hang_is_seen_through_marks),
         TEST(installation_outside_the_sample_watches_nothing),
