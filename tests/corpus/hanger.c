@@ -19,7 +19,9 @@ static bool start_mire(void)
     truth_begin();
     started = !mire_options_set_app(options, "hanger", "1") && !mire_options_set_store(options, getenv("MIRE_STORE")) &&
               !mire_options_set_threshold_ms(options, (uint32_t)atoi(getenv("MIRE_THRESHOLD_MS"))) &&
-              !mire_options_set_period_ms(options, (uint32_t)atoi(getenv("MIRE_PERIOD_MS"))) && !mire_start(options);
+              !mire_options_set_period_ms(options, (uint32_t)atoi(getenv("MIRE_PERIOD_MS"))) &&
+              !mire_options_set_number(options, "anneal_ms", 0) &&
+              !mire_options_set_number(options, "daily_cap", 1000) && !mire_start(options);
 
     mire_options_free(options);
     return started;
