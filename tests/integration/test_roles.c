@@ -80,11 +80,7 @@ static void while_the_database_is_away_the_answer_is_503(void **state)
     struct httptest http;
     struct uuid id;
     char body[4096];
-    pid_t postmaster = pgtest_postmaster();
-    assert_true(postmaster > 1);
-    assert_int_equal(kill(postmaster, SIGINT), 0);
-    for (int tick = 0; !kill(postmaster, 0) && tick < 500; tick++)
-        usleep(20000);
+    pgtest_end_server();
     assert_int_equal(httptest_open(&http, http_role.port), 0);
     assert_int_equal(httptest_report(&http, key, body, miredtest_report(body, sizeof body, &id)), 503);
     assert_non_null(strstr(http.headers, "Retry-After: "));

@@ -7,12 +7,16 @@
 #include "base/log.h"
 #include "pg/migrate.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char dir[64];
+static pid_t server;
 static char conninfo[160];
 static char database_conninfo[160];
 static int database_count;
@@ -30,16 +34,39 @@ static int run(const char *verb, char *out, size_t room)
     return pclose(pipe);
 }
 
+static pid_t begin_server(void)
+{
+    static const char script[] = MIRE_SOURCE_DIR "/tests/support/pgtest.sh";
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        execl(script, script, "become", dir, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
 int pgtest_start(void **state)
 {
     (void)state;
     snprintf(dir, sizeof dir, "/tmp/mire-pg-%d", (int)getpid());
-    return run("start", conninfo, sizeof conninfo);
+    server = begin_server();
+    return server > 0 ? run("await", conninfo, sizeof conninfo) : -1;
+}
+
+void pgtest_end_server(void)
+{
+    if (server <= 0)
+        return;
+    kill(server, SIGINT);
+    waitpid(server, NULL, 0);
+    server = 0;
 }
 
 int pgtest_stop(void **state)
 {
     (void)state;
+    pgtest_end_server();
     return run("stop", NULL, 0);
 }
 

@@ -10,6 +10,9 @@
 int pgtest_start(void **state);
 int pgtest_stop(void **state);
 
+/* Shut the server down before its time and wait until it has ended. */
+void pgtest_end_server(void);
+
 /* Connection string of the server's database "postgres"; static. */
 const char *pgtest_conninfo(void);
 
