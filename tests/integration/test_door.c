@@ -121,6 +121,14 @@ static void bad_zstd_is_400(void **state)
     assert_int_equal(httptest_send(&http, head, "not zstd", 8), 400);
 }
 
+static void zstd_that_is_not_announced_is_400_with_a_hint(void **state)
+{
+    (void)state;
+    static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x02, 0x11, 0x00, 0x00, '{', '}'};
+    assert_int_equal(httptest_report(&http, key, frame, sizeof frame), 400);
+    assert_non_null(strstr(http.body, "send Content-Encoding: zstd"));
+}
+
 static void an_unknown_encoding_is_415(void **state)
 {
     (void)state;
@@ -210,6 +218,7 @@ int main(void)
         CONNECTED(a_body_that_is_no_json_is_400_with_its_position),
         CONNECTED(a_body_that_breaks_the_schema_is_422_with_the_path),
         CONNECTED(bad_zstd_is_400),
+        CONNECTED(zstd_that_is_not_announced_is_400_with_a_hint),
         CONNECTED(an_unknown_encoding_is_415),
         CONNECTED(an_oversized_body_is_413),
         CONNECTED(a_body_without_length_is_411),

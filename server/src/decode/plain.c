@@ -137,6 +137,11 @@ static enum decode_outcome undo_gzip(struct sink *sink, struct decode_fault *fau
 
 static enum decode_outcome keep(struct sink *sink, struct decode_fault *fault, const void *body, size_t len)
 {
+    const char *really = decode_encoding_of(body, len); /* no format begins like a compressed body */
+    if (strcmp(really, "zstd") == 0)
+        return malformed(fault, 0, "this is a zstd frame: send Content-Encoding: zstd");
+    if (strcmp(really, "gzip") == 0)
+        return malformed(fault, 0, "these are gzip data: send Content-Encoding: gzip");
     if (len > MIRE_DECODE_PLAIN_MAX)
         return too_big(fault);
     enum decode_outcome outcome = make_room(sink, len);

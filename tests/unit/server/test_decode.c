@@ -319,6 +319,20 @@ static void compressed_bodies_are_read_and_cut_ones_refused(void **state)
     free(body);
 }
 
+static void a_compressed_body_sent_as_it_is_gets_a_hint(void **state)
+{
+    (void)state;
+    char id[37];
+    struct decode_fault fault;
+    unsigned char packed[256];
+    size_t len = ZSTD_compress(packed, sizeof packed, "{}", 2, 3);
+    assert_int_equal(decode_check(id, &fault, "mire", "identity", packed, len), MIRE_DECODE_MALFORMED);
+    assert_string_equal(fault.text, "this is a zstd frame: send Content-Encoding: zstd");
+    len = zip(packed, sizeof packed, "{}", 2);
+    assert_int_equal(decode_check(id, &fault, "mire", "identity", packed, len), MIRE_DECODE_MALFORMED);
+    assert_string_equal(fault.text, "these are gzip data: send Content-Encoding: gzip");
+}
+
 static void what_unpacks_to_too_much_is_refused(void **state)
 {
     (void)state;
@@ -378,6 +392,7 @@ int main(void)
         cmocka_unit_test(samples_tell_whose_stack_they_are),
         cmocka_unit_test(a_text_with_a_nul_reads_as_text),
         cmocka_unit_test(compressed_bodies_are_read_and_cut_ones_refused),
+        cmocka_unit_test(a_compressed_body_sent_as_it_is_gets_a_hint),
         cmocka_unit_test(what_unpacks_to_too_much_is_refused),
         cmocka_unit_test(unknown_formats_and_encodings_are_refused),
         cmocka_unit_test(a_small_arena_is_an_outcome_not_a_crash),
