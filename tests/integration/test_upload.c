@@ -17,9 +17,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char __executable_start[];
@@ -98,6 +100,18 @@ static void send_report(struct pg *pg, const struct elf_facts *facts)
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
 }
 
+/* Run a worker until the inbox is empty. */
+static void work_through(struct pg *pg, const struct work_options *options)
+{
+    struct work *work;
+    assert_int_equal(work_start(&work, options), 0);
+    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") > 0; i++) {
+        assert_true(i < 500);
+        usleep(20000);
+    }
+    work_stop(work);
+}
+
 static void an_uploaded_file_gives_reports_their_names(void **state)
 {
     (void)state;
@@ -125,19 +139,13 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
                      1);
     assert_int_equal(pgtest_number(pg, "SELECT size_bytes FROM symbol_file"), len);
 
-    struct work *work;
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     assert_non_null(mkdtemp(cache));
     options.pg = pg;
     options.log = &quiet;
     options.cache_dir = cache;
     send_report(pg, &facts);
-    assert_int_equal(work_start(&work, &options), 0);
-    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") > 0; i++) {
-        assert_true(i < 500);
-        usleep(20000);
-    }
-    work_stop(work);
+    work_through(pg, &options);
     assert_int_equal(
         pgtest_number(pg,
                       "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"
@@ -150,8 +158,68 @@ static void an_uploaded_file_gives_reports_their_names(void **state)
     pg_close(pg);
 }
 
+/* How many debug files the cache holds, and how many bytes. */
+static int cached(uint64_t *bytes_out, const char *cache)
+{
+    int count = 0;
+    struct stat info;
+    DIR *dir = opendir(cache);
+    assert_non_null(dir);
+    *bytes_out = 0;
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        if (strstr(entry->d_name, ".debug") && !fstatat(dirfd(dir), entry->d_name, &info, 0)) {
+            *bytes_out += (uint64_t)info.st_size;
+            count++;
+        }
+    closedir(dir);
+    return count;
+}
+
+/* Four modules of one size, told apart by their build ids, and a cache for two of them. */
+static void unpacked_files_stay_below_the_caches_limit(void **state)
+{
+    (void)state;
+    static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
+    struct pg *pg = pgtest_database(4);
+    char symbols_key[MIRE_KEY_TEXT];
+    char cache[] = "/tmp/mire-cache-XXXXXX";
+    size_t len;
+    uint64_t bytes;
+    struct elf_facts facts;
+    unsigned char *file = self(&len);
+    assert_null(elf_check(&facts, file, len));
+    unsigned char *build = memmem(file, len, facts.id, facts.id_len);
+    assert_non_null(build);
+    assert_int_equal(pg_key_create(symbols_key, pg, "a", "symbols", ""), 0);
+    struct work_options options = MIRE_WORK_OPTIONS_INIT;
+    assert_non_null(mkdtemp(cache));
+    options.pg = pg;
+    options.log = &quiet;
+    options.cache_dir = cache;
+    options.cache_max_bytes = 2 * len + len / 2;
+    for (int i = 0; i < 4; i++) {
+        build[0]++;
+        memcpy(facts.id, build, facts.id_len);
+        assert_int_equal(status_of(pg, symbols_key, file, len), 201);
+        send_report(pg, &facts);
+        work_through(pg, &options);
+        assert_int_equal(cached(&bytes, cache), i == 0 ? 1 : 2);
+        assert_true(bytes <= options.cache_max_bytes);
+    }
+    assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), 4);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue WHERE caller1 = 'culprit_function'"), 1);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", cache);
+    assert_int_equal(system(command), 0);
+    free(file);
+    pg_close(pg);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(an_uploaded_file_gives_reports_their_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_uploaded_file_gives_reports_their_names),
+        cmocka_unit_test(unpacked_files_stay_below_the_caches_limit),
+    };
     return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);
 }

@@ -279,10 +279,16 @@ pid_t embedded_left_behind(const struct embedded_place *place)
     return pid;
 }
 
-/* Does a line of PostgreSQL's log say what stopped it? initdb writes "error:", the server "FATAL:" or "PANIC:". */
-static bool is_complaint(const char *line)
+/* Where a line of PostgreSQL's log says what stopped it: behind these words of the server's, or initdb's. NULL: not. */
+static const char *complaint(const char *line)
 {
-    return strstr(line, "FATAL:") || strstr(line, "PANIC:") || strstr(line, "DETAIL:") || strstr(line, "error:");
+    static const char *const words[] = {"FATAL:", "PANIC:", "DETAIL:", "error:"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *found = strstr(line, words[i]);
+        if (found)
+            return found + strlen(words[i]) + strspn(found + strlen(words[i]), " ");
+    }
+    return NULL;
 }
 
 void embedded_last_words(char *out, size_t room, const struct embedded_place *place)
@@ -296,7 +302,8 @@ void embedded_last_words(char *out, size_t room, const struct embedded_place *pl
         rewind(file);
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        if (is_complaint(line))
-            join(out, room, "%s", line);
+        const char *why = complaint(line);
+        if (why)
+            join(out, room, "%s", why);
     }
 }
