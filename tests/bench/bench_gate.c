@@ -88,10 +88,12 @@ int main(void)
 {
     static double ns[KINDS][ROUNDS];
     static double gated[ROUNDS], unwatched[ROUNDS];
+    const struct gate_options options = {.wake = &wake};
     int shorts = 0;
 
     mire__hooks_bind(RTLD_DEFAULT);
-    mire__gate_start(&wake, NULL, NULL, NULL);
+    mire__gate_open(&options);
+    mire__gate_enter(0, NULL);
     for (int round = 0; round < ROUNDS; round++) {
         for (int kind = 0; kind < KINDS; kind++) {
             pthread_t thread;

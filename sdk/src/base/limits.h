@@ -42,6 +42,10 @@
 #define MIRE_LANES        (MIRE_WATCHED_MAX + 1)
 #define MIRE_LANE_PROCESS MIRE_WATCHED_MAX
 
+/* The kernel's names of threads have 15 characters; threads can be watched by this many of them. */
+#define MIRE_GATE_NAME_BYTES  16
+#define MIRE_THREAD_NAMES_MAX 8
+
 /* Other threads taken along with one hang: the owner of a lock, and those that use most CPU. */
 #define MIRE_OTHERS_MAX 8
 

@@ -1,9 +1,10 @@
 /*
- * capture.h - the check thread: notices that the watched thread is busy for too long, takes its stacks, and says when
+ * capture.h - the check thread: notices that a watched thread is busy for too long, takes its stacks, and says when
  * the hang is over.
  *
  *     idle ---> parked on a futex, no wake-ups
- *     busy ---> sleeps until the turn is half a threshold old; then a sample every period until the turn ends
+ *     busy ---> sleeps until the turn is MIRE_MICRO_NS old, then until it is old enough to be sampled, then a sample
+ *               every period until the turn ends
  *
  * How a sample is taken: a thread that sleeps in the kernel is read where it is, uninterrupted; a running one is sent a
  * signal whose handler copies its registers and stack and returns. Unwinding happens on the check thread, from the
@@ -19,6 +20,9 @@
 struct watch_options {
     struct capture_settings settings; /* obeyed as they are: mire__settings_clamp first */
     struct blackbox *box;             /* borrowed until mire__watch_stop; its facts are filled in */
+    uint64_t begun_ns; /* the calling thread is busy since then, with its launch; 0: since now. CLOCK_MONOTONIC */
+    const char (*names)[MIRE_GATE_NAME_BYTES]; /* threads to watch by their names, see gate.h */
+    uint32_t names_count;
 
     /*
      * A hang that counts has ended: the lane's record is ENDED, images and ring are filled. Called on the check thread,
@@ -28,14 +32,15 @@ struct watch_options {
     void (*on_hang)(void *context, struct blackbox *box, uint32_t lane);
 
     /*
-     * The loop has turned; called on the check thread at most once a second, never while nothing happens. Must return
+     * A loop has turned; called on the check thread at most once a second, never while nothing happens. Must return
      * at once. The place to tell a worker to run mire__gate_refresh. May be NULL.
      */
     void (*on_turning)(void *context);
 
     /*
-     * The watched thread has ended and nobody was told: by a system call of its own making, or a seccomp filter. Called
-     * on the check thread, which sees it at the next sample and ends afterwards. To be answered by mire__watch_stop on
+     * The thread that started the watch has ended and nobody was told: by a system call of its own making, or a seccomp
+     * filter. Called on the check thread, which sees it once that thread seems busy for MIRE_MICRO_NS, and which ends
+     * afterwards. To be answered by mire__watch_stop on
      * another thread, so that the process can end with the last thread of the app. May be NULL.
      */
     void (*on_gone)(void *context);
@@ -49,7 +54,8 @@ struct watch_options {
 };
 
 /*
- * Watch the calling thread, busy from this moment until its first waiting call.
+ * Watch the calling thread, busy from this moment until its first waiting call, and let others be watched: those that
+ * call mire__gate_enter, and those whose names are given.
  *
  *   options  borrowed for the call
  *
@@ -66,6 +72,17 @@ enum mire_err mire__watch_start(const struct watch_options *options);
  * thread. Not after fork in a child that has not started anew: there it does nothing.
  */
 void mire__watch_stop(void);
+
+/*
+ * Go by other settings, as they are, from the check thread's next round on; what is open already keeps its threshold.
+ * Without a watch: does nothing. Thread: any; of two at a time each number is one or the other's. mire__watch_set
+ * changes one number, at its offset in struct capture_settings.
+ */
+void mire__watch_apply(const struct capture_settings *settings);
+void mire__watch_set(size_t offset, uint32_t value);
+
+/* Is the app in the foreground? Kept over stop and start; unknown at first. Thread: any. */
+void mire__watch_set_foreground(enum mire__ground ground);
 
 /* Is there no hang that has ended but is still to be handed to on_hang, or just being? Thread: any. */
 bool mire__watch_settled(void);

@@ -11,28 +11,35 @@
 #ifndef MIRE_CAPTURE_CHECK_H
 #define MIRE_CAPTURE_CHECK_H
 
+#include "capture/capture.h"
 #include "capture/sampler.h"
-#include "capture/settings.h"
-#include "ring/blackbox.h"
+#include "platform/ticks.h"
 
-struct store;
+/* More than a busy machine's jitter: a round that begins this much after it was due is late. */
+#define MIRE_LATE_NS (50 * MIRE_NS_PER_MS)
 
 /* What every step may look at. */
 struct check {
+    const struct watch_options *options;
     struct capture_settings settings; /* as they are in this round */
     struct blackbox *box;
     struct sampler *sampler;
+    struct ticks_scale scale;
     uint64_t start_ns;
     uint64_t now_ns;       /* when this round began */
-    uint64_t late_ns;      /* by how much the sleep before it took too long, if more than a busy machine explains */
-    uint64_t suspended_ns; /* how long the machine slept during it */
+    uint64_t due_ns;       /* when it should have: the deadline, if that was what ended the sleep before it */
+    uint64_t late_ns;      /* the difference, if it is MIRE_LATE_NS or more; else 0 */
+    uint64_t suspended_ns; /* how long the machine slept during the sleep before it */
+    uint64_t marked_ns;    /* up to here the thread's time is accounted for */
     uint64_t wakeups;
     uint32_t tid;          /* of the check thread */
+    uint32_t main_tid;     /* of the thread that started the watch */
     uint32_t foreground;   /* enum mire__ground */
-    uint32_t worked;       /* samples taken and reports sealed in this round: what excuses the next being late */
+    uint32_t sampled;      /* samples taken in this round: each may have taken MIRE_ANSWER_NS */
     uint32_t timer_signal; /* see below; 0: there is none */
+    bool turning;          /* a loop has turned since the last round */
+    bool gone;             /* the thread that started the watch is gone */
     _Atomic uint32_t *wake;
-    bool (*on_hang)(struct check *check, uint32_t lane);
 };
 
 /*
@@ -41,8 +48,8 @@ struct check {
  *
  * A timer of the process's CPU clock wakes the check thread without waking an idle process: timer_create with
  * CLOCK_PROCESS_CPUTIME_ID, SIGEV_THREAD_ID, check->tid, check->timer_signal, and sigev_value.sival_ptr = check->wake.
- * Only that thread has the signal unblocked, and its handler ignores what it does not know; so a timer that fires late
- * is harmless. Before it is armed the signal's handler must still be ours: mire__sampler_owns_signal.
+ * Only that thread has the signal unblocked. Before the timer is armed the signal's handler must still be ours:
+ * mire__sampler_owns_signal.
  */
 struct monitor {
     void (*start)(struct check *check);    /* before the first round; may be NULL */

@@ -17,9 +17,8 @@ struct record {
     struct hang hang; /* what is stored; state MIRE_HANG_NONE: not open */
     uint32_t lane;
     uint32_t unused;
-    struct thread_counters base; /* of the thread when it began; zeros: since the thread's own begin */
-    struct capture_cost base_cost;
-    uint64_t counted_ns; /* when its counters were read last */
+    struct thread_counters base; /* of the thread when it began; zeros: since the thread began */
+    uint64_t counted_ns;         /* when its counters were read last */
     struct others others;
 };
 

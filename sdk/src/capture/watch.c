@@ -1,14 +1,13 @@
 /*
- * watch.c - the check thread. See capture.h.
+ * watch.c - the check thread: its rounds, its begin and its end. See capture.h and check.h.
  *
- * All of `watch` but `wake` and `stop` belongs to the check thread while it runs, and to mire__watch_start and
- * mire__watch_stop while it does not.
+ * All of `watch` belongs to the check thread while it runs, and to mire__watch_start and mire__watch_stop while it does
+ * not.
  */
 #include "capture/capture.h"
 
-#include "capture/sampler.h"
+#include "capture/lane.h"
 #include "gate/gate.h"
-#include "platform/platform.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -16,318 +15,210 @@
 #include <sys/mman.h>
 
 #define CHECK_STACK_BYTES (512 * 1024)
-#define LATE_NS \
-    (50 * MIRE_NS_PER_MS)          /* a wake-up is late when it is this much off: more than a busy machine's jitter */
-#define HEARTBEAT_NS MIRE_NS_PER_S /* how often an open hang's record is brought up to date at least */
-#define NO_LOOP_LOOK_NS \
-    (10 * MIRE_NS_PER_S) /* how often a thread without a loop is looked at: whether it is there still */
+#define SETTINGS_COUNT    (sizeof(struct capture_settings) / sizeof(uint32_t))
 
 struct watch {
     struct watch_options options;
-    uint32_t tid; /* of the watched thread */
+    struct check check;
     struct sampler sampler;
-    struct hang hang;
-    struct thread_counters base; /* of the watched thread when the turn `base_turn` was first seen */
-    uint64_t base_turn;
-    uint64_t start_ns;
+    struct lane_watch lanes[MIRE_WATCHED_MAX];
+    uint64_t ahead_ns;   /* by how much the boot-time clock is ahead of the monotonic one: time suspended */
     uint64_t turning_ns; /* when on_turning was called last */
-    uint64_t counted_ns; /* when the open hang's counters were read last */
-    uint64_t marked_ns;  /* up to when lateness is accounted for, and the watched thread's CPU time then */
-    uint64_t marked_cpu_ns;
-    bool gone; /* the watched thread has ended */
+    uint32_t version;    /* of the settings in check */
     pthread_t thread;
 };
 
-/* Where hooks and a stopping thread find the watch; pid tells a forked child's copy from the real one. */
+/* Where hooks, a stopping thread and a changing one find the watch; pid tells a forked child's copy from the real one.
+ */
 static struct {
     struct watch *watch;  /* NULL when not watching */
     struct watch *memory; /* mapped once and kept: a late signal's handler may look at its sampler */
     uint32_t pid;
-    _Atomic uint32_t wake; /* futex word: raised by the gate and by mire__watch_stop */
+    _Atomic uint32_t wake; /* futex word: raised by the gate, by a timer and by mire__watch_stop */
     _Atomic uint32_t stop;
-    _Atomic uint64_t
-        hang_turn; /* the turn of the hang that is not settled yet, 0 if none; written by the check thread */
+    _Atomic uint32_t foreground; /* enum mire__ground, by anyone; 0 stands for unknown, others are one more */
+    _Atomic uint32_t settings[SETTINGS_COUNT]; /* by anyone, read by the check thread when `version` has changed */
+    _Atomic uint32_t version;
+    _Atomic uint64_t open_turns[MIRE_WATCHED_MAX]; /* see lane.h */
 } global;
 
-static uint64_t period_of(const struct watch *watch)
-{
-    return watch->options.settings.period_ms * MIRE_NS_PER_MS;
-}
+/* One row a monitor of the process. The first is none, so that the table has a size. */
+static const struct monitor monitors[] = {
+    {NULL, NULL, NULL},
+};
 
 static bool stopping(void)
 {
     return atomic_load(&global.stop) != 0;
 }
 
-static uint64_t less(uint64_t from, uint64_t what)
+/* ---- a round ---- */
+
+static void mark(struct check *check)
 {
-    return from > what ? from - what : 0;
+    check->marked_ns = mire__now_ns();
 }
 
-static void mark(struct watch *watch)
+static void look_at_settings(struct watch *watch)
 {
-    watch->marked_ns = mire__now_ns();
-    watch->marked_cpu_ns = mire__thread_cpu_ns(watch->tid);
-}
+    uint32_t version = atomic_load_explicit(&global.version, memory_order_acquire);
+    uint32_t numbers[SETTINGS_COUNT];
+    uint32_t ground = atomic_load_explicit(&global.foreground, memory_order_relaxed);
 
-/*
- * Set the mark. Returns the time since due_ns, if it is too long to be chance, less what the watched thread computed
- * since the last mark: it got no processor either, for the process was stopped or starved.
- */
-static uint64_t late_since(struct watch *watch, uint64_t due_ns)
-{
-    uint64_t cpu_ns = watch->marked_cpu_ns, late_ns;
-
-    mark(watch);
-    late_ns = less(watch->marked_ns, due_ns);
-    return late_ns < LATE_NS ? 0 : less(late_ns, watch->marked_cpu_ns - cpu_ns);
-}
-
-static void doze(uint64_t deadline_ns)
-{
-    while (!stopping() && atomic_exchange(&global.wake, 0) == 0 && mire__now_ns() < deadline_ns)
-        mire__futex_wait(&global.wake, 0, deadline_ns);
-}
-
-/*
- * Sleep until a deadline, or until the gate or mire__watch_stop wakes.
- * Returns by how much this came late. It counts from the last mark, not from here: the process may be stopped at any
- * point between, where nothing takes longer than a sample does.
- */
-static uint64_t sleep_until(struct watch *watch, uint64_t deadline_ns)
-{
-    uint64_t now_ns = mire__now_ns(), latest_ns = watch->marked_ns + MIRE_ANSWER_NS;
-    uint64_t due_ns = now_ns < latest_ns ? now_ns : latest_ns;
-
-    doze(deadline_ns);
-    return late_since(watch, deadline_ns > due_ns ? deadline_ns : due_ns);
-}
-
-/* Sleep while the thread is idle. Returns by how much the wake-up came late after the turn had begun, like sleep_until.
- */
-static uint64_t park(struct watch *watch)
-{
-    struct gate_view view;
-
-    mark(watch);
-    if (mire__gate_park())
-        doze(UINT64_MAX);
-    mire__gate_look(&view);
-    return (view.turn & 1) ? late_since(watch, view.since_ns) : 0;
-}
-
-static void note_base(struct watch *watch, const struct gate_view *view)
-{
-    if (watch->base_turn == view->turn)
+    watch->check.foreground = ground == 0 ? MIRE_GROUND_UNKNOWN : ground - 1;
+    if (version == watch->version)
         return;
-    watch->base_turn = view->turn;
-    mire__thread_counters(&watch->base, watch->tid);
+    watch->version = version;
+    for (size_t i = 0; i < SETTINGS_COUNT; i++)
+        numbers[i] = atomic_load_explicit(&global.settings[i], memory_order_relaxed);
+    memcpy(&watch->check.settings, numbers, sizeof(numbers));
+}
+
+/* False: the thread was interrupted between the two clocks. */
+static bool read_ahead(uint64_t *ahead_ns)
+{
+    uint64_t before_ns = mire__now_ns(), boot_ns = mire__boot_now_ns();
+
+    if (mire__now_ns() - before_ns >= MIRE_NS_PER_MS / 2)
+        return false;
+    *ahead_ns = boot_ns - before_ns;
+    return true;
+}
+
+static void look_for_suspend(struct watch *watch)
+{
+    uint64_t ahead_ns;
+
+    watch->check.suspended_ns = 0;
+    if (!read_ahead(&ahead_ns) || ahead_ns < watch->ahead_ns + MIRE_NS_PER_MS)
+        return;
+    watch->check.suspended_ns = ahead_ns - watch->ahead_ns;
+    watch->ahead_ns = ahead_ns;
+    mire__ticks_scale_init(&watch->check.scale);
+}
+
+/* Lanes that idle shall be woken by their next turn. Returns false if one has a turn already. */
+static bool park(struct watch *watch)
+{
+    uint32_t idle = 0, busy;
+
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        if (watch->lanes[i].state == LANE_IDLE && !watch->lanes[i].parked)
+            idle |= 1u << i;
+    }
+    if (idle == 0)
+        return true;
+    busy = mire__gate_park(idle);
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        if ((idle & ~busy) >> i & 1)
+            watch->lanes[i].parked = true;
+    }
+    return busy == 0;
 }
 
 static void say_turning(struct watch *watch)
 {
-    uint64_t now_ns = mire__now_ns();
+    struct check *check = &watch->check;
 
-    if (!watch->options.on_turning || now_ns - watch->turning_ns < MIRE_NS_PER_S)
+    if (!check->turning || !watch->options.on_turning || check->now_ns - watch->turning_ns < MIRE_NS_PER_S)
         return;
-    watch->turning_ns = now_ns;
+    check->turning = false;
+    watch->turning_ns = check->now_ns;
     watch->options.on_turning(watch->options.context);
 }
 
-/* Read what the hang has used so far: some ten small files, 150 us. */
-static void count_use(struct watch *watch)
+/* Step everything. Returns when the next round is due. */
+static uint64_t play_round(struct watch *watch)
 {
-    struct hang *hang = &watch->hang;
-    struct thread_counters now;
-    struct process_counters process;
+    struct check *check = &watch->check;
+    uint64_t next_ns = UINT64_MAX;
 
-    if (watch->gone)
-        return;
-    watch->counted_ns = mire__now_ns();
-    mire__thread_counters(&now, watch->tid);
-    mire__process_counters(&process);
-    hang->use = (struct thread_use){.cpu_ns = now.cpu_ns - watch->base.cpu_ns,
-                                    .voluntary_switches = now.voluntary_switches - watch->base.voluntary_switches,
-                                    .involuntary_switches = now.involuntary_switches - watch->base.involuntary_switches,
-                                    .major_faults = now.major_faults - watch->base.major_faults,
-                                    .read_bytes = now.read_bytes - watch->base.read_bytes,
-                                    .write_bytes = now.write_bytes - watch->base.write_bytes};
-    hang->process = (struct process_use){.cpu_user_ms = process.cpu_user_ms,
-                                         .cpu_system_ms = process.cpu_system_ms,
-                                         .rss_bytes = process.rss_bytes,
-                                         .thread_count = process.thread_count};
+    check->sampled = 0;
+    look_at_settings(watch);
+    for (size_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        uint64_t again_ns = mire__lane_step(check, &watch->lanes[i]);
+
+        next_ns = again_ns < next_ns ? again_ns : next_ns;
+    }
+    for (size_t i = 0; i < MIRE_COUNT(monitors); i++) {
+        uint64_t again_ns = monitors[i].step ? monitors[i].step(check) : UINT64_MAX;
+
+        next_ns = again_ns < next_ns ? again_ns : next_ns;
+    }
+    say_turning(watch);
+    return park(watch) && !check->gone ? next_ns : check->now_ns;
 }
 
-/* Store the record where it survives the process. */
-static void record(struct watch *watch)
+static void doze(struct check *check, uint64_t deadline_ns)
 {
-    struct hang *hang = &watch->hang;
-
-    hang->last_seen_ns = mire__now_ns();
-    if (hang->last_seen_ns - watch->counted_ns >= HEARTBEAT_NS)
-        count_use(watch);
-    hang->cost = watch->sampler.cost;
-    hang->cost.watch_cpu_ns = mire__thread_cpu_ns(0);
-    mire__blackbox_set_hang(watch->options.box, 0, hang);
-}
-
-static void clear_hang(struct watch *watch)
-{
-    memset(&watch->hang, 0, sizeof(watch->hang));
-    mire__blackbox_set_hang(watch->options.box, 0, &watch->hang);
-    atomic_store(&global.hang_turn, 0);
-}
-
-static void open_hang(struct watch *watch, const struct gate_view *view, uint64_t late_ns)
-{
-    struct hang *hang = &watch->hang;
-    struct blackbox *box = watch->options.box;
-
-    atomic_store(&global.hang_turn, view->turn);
-    mire__blackbox_clear_images(box);
-    atomic_store_explicit(&box->lanes[0].other_count, 0, memory_order_release);
-    mire__ring_reset(&box->lanes[0].ring, view->turn * 0x9e3779b97f4a7c15ull);
-    mire__modules_read(&watch->sampler.modules, box);
-    memset(&watch->sampler.cost, 0, sizeof(watch->sampler.cost));
-    memset(hang, 0, sizeof(*hang));
-    mire__uuid7(hang->id);
-    hang->state = MIRE_HANG_OPEN;
-    hang->gate = view->kind;
-    hang->launch = view->kind == MIRE_GATE_NONE;
-    hang->tid = watch->tid;
-    mire__text_copy(hang->thread_name, sizeof(hang->thread_name), watch->base.name);
-    hang->foreground = MIRE_GROUND_UNKNOWN;
-    hang->threshold_ms = watch->options.settings.foreground_ms;
-    hang->begin_ns = view->since_ns;
-    hang->late_ns = late_ns;
-    watch->counted_ns = 0;
-    record(watch);
-}
-
-static void take_sample(struct watch *watch, uint64_t weight_ns)
-{
-    struct ring *ring = &watch->options.box->lanes[0].ring;
-
-    mire__sampler_take(mire__ring_reserve(ring), &watch->sampler, watch->tid, watch->options.box);
-    mire__ring_append(ring, weight_ns);
-    watch->hang.period_ms = (uint32_t)((period_of(watch) << ring->thinned_count) / MIRE_NS_PER_MS);
-}
-
-/* Has the watched thread ended? Then the watch is over. */
-static bool is_gone(struct watch *watch)
-{
-    watch->gone = mire__thread_is_gone(watch->tid);
-    return watch->gone;
+    while (!stopping() && atomic_exchange(&global.wake, 0) == 0 && mire__now_ns() < deadline_ns) {
+        mire__futex_wait(&global.wake, 0, deadline_ns);
+        check->wakeups++;
+    }
 }
 
 /*
- * Sample until the turn ends, the thread or the watch does, or a launch turns out to have no loop. True if the turn
- * ended.
+ * Sleep until the deadline, or until somebody wakes, and look at the clocks. By how much a round is late counts from
+ * the mark, not from when it fell asleep: the process may be stopped at any point between, where nothing takes longer
+ * than the samples do.
  */
-static bool follow(struct watch *watch, struct gate_view *view)
+static void sleep_until(struct watch *watch, uint64_t deadline_ns)
 {
-    uint64_t turn = view->turn, sampled_ns = 0, due_ns = 0, stopped_ns = 0;
-
-    while (mire__gate_watch_end(turn) && !stopping()) {
-        uint64_t now_ns = mire__now_ns(), period_ns = period_of(watch)
-                                                      << watch->options.box->lanes[0].ring.thinned_count;
-
-        if (watch->hang.launch && now_ns - watch->start_ns > MIRE_LAUNCH_NS)
-            return false;
-        if (now_ns >= due_ns) {
-            if (is_gone(watch))
-                return false;
-            uint64_t gap_ns = sampled_ns ? now_ns - sampled_ns : period_ns;
-
-            take_sample(watch, less(gap_ns, stopped_ns));
-            sampled_ns = now_ns;
-            due_ns = now_ns + period_ns;
-            stopped_ns = 0;
-        }
-        record(watch);
-
-        uint64_t beat_ns = mire__now_ns() + HEARTBEAT_NS;
-        uint64_t late_ns = sleep_until(watch, due_ns < beat_ns ? due_ns : beat_ns);
-
-        watch->hang.late_ns += late_ns;
-        stopped_ns += late_ns;
-    }
-    mire__gate_unwatch();
-    mire__gate_look(view);
-    return view->turn != turn;
-}
-
-static void close_hang(struct watch *watch, const struct gate_view *view, bool ended)
-{
-    struct hang *hang = &watch->hang;
+    struct check *check = &watch->check;
     uint64_t now_ns = mire__now_ns();
+    uint64_t latest_ns = check->marked_ns + MIRE_ANSWER_NS * (check->sampled ? check->sampled : 1);
 
-    count_use(watch);
-    record(watch);
-    hang->state = MIRE_HANG_ENDED;
-    hang->end_ns = ended && view->end_ns > hang->begin_ns ? view->end_ns : now_ns;
-    hang->exited = !ended;
-    mire__blackbox_set_hang(watch->options.box, 0, hang);
-    if (mire__hang_counts(hang))
-        watch->options.on_hang(watch->options.context, watch->options.box, 0);
-    clear_hang(watch);
-    mark(watch); /* sealing may have taken long */
+    doze(check, deadline_ns);
+    check->due_ns = now_ns < latest_ns ? now_ns : latest_ns;
+    if (deadline_ns > check->due_ns)
+        check->due_ns = deadline_ns;
+    mark(check);
+    check->now_ns = check->marked_ns;
+    check->late_ns = check->now_ns > check->due_ns ? check->now_ns - check->due_ns : 0;
+    if (check->late_ns < MIRE_LATE_NS)
+        check->late_ns = 0;
+    look_for_suspend(watch);
 }
 
-/* A launch that never waits: a program without a loop. Sleep until it waits after all. */
-static void give_up_launch(struct watch *watch, uint64_t turn)
+static void begin(struct watch *watch)
 {
-    clear_hang(watch);
-    while (mire__gate_watch_end(turn) && !stopping() && !is_gone(watch))
-        sleep_until(watch, mire__now_ns() + NO_LOOP_LOOK_NS);
-    mire__gate_unwatch();
+    struct check *check = &watch->check;
+
+    check->tid = mire__tid();
+    check->now_ns = check->due_ns = mire__now_ns();
+    while (!read_ahead(&watch->ahead_ns))
+        ;
+    mark(check);
+    for (size_t i = 0; i < MIRE_COUNT(monitors); i++) {
+        if (monitors[i].start)
+            monitors[i].start(check);
+    }
 }
 
-/* The thread has been busy in this turn for long enough to be sampled. */
-static void watch_turn(struct watch *watch, struct gate_view *view, uint64_t late_ns)
+static void end(struct watch *watch)
 {
-    uint64_t turn = view->turn;
-
-    open_hang(watch, view, late_ns);
-    if (follow(watch, view))
-        close_hang(watch, view, true);
-    else if (stopping() || watch->gone)
-        close_hang(watch, view, false);
-    else
-        give_up_launch(watch, turn);
+    for (size_t i = MIRE_COUNT(monitors); i-- > 0;) {
+        if (monitors[i].stop)
+            monitors[i].stop(&watch->check);
+    }
+    for (size_t i = 0; i < MIRE_WATCHED_MAX; i++)
+        mire__lane_stop(&watch->check, &watch->lanes[i]);
+    if (watch->check.gone && watch->options.on_gone)
+        watch->options.on_gone(watch->options.context);
 }
 
-static void *check(void *argument)
+static void *check_thread(void *argument)
 {
     struct watch *watch = argument;
-    const struct capture_settings *settings = &watch->options.settings;
-    uint64_t from_ns = settings->foreground_ms * (uint64_t)settings->sample_from_ppm; /* ms of millionths: ns */
-    uint64_t slept_late_ns = 0;                                                       /* of the last sleep */
-    struct gate_view view, now;
 
-    mark(watch);
-    while (!stopping() && !watch->gone) {
-        uint64_t late_ns;
-
-        mire__gate_look(&view);
-        if ((view.turn & 1) == 0) {
-            slept_late_ns = park(watch);
-            continue;
-        }
-        note_base(watch, &view);
-        late_ns = less(mire__now_ns(), view.since_ns); /* that much of the last sleep's lateness lies in this turn */
-        late_ns = slept_late_ns < late_ns ? slept_late_ns : late_ns;
-        slept_late_ns = sleep_until(watch, view.since_ns + from_ns);
-        mire__gate_look(&now);
-        if (now.turn != view.turn)
-            say_turning(watch);
-        else if (!stopping() && mire__now_ns() >= view.since_ns + from_ns)
-            watch_turn(watch, &now, late_ns + slept_late_ns);
-    }
-    if (watch->gone && watch->options.on_gone)
-        watch->options.on_gone(watch->options.context);
+    begin(watch);
+    while (!stopping() && !watch->check.gone)
+        sleep_until(watch, play_round(watch));
+    end(watch);
     return NULL;
 }
+
+/* ---- from outside ---- */
 
 static enum mire_err start_thread(struct watch *watch)
 {
@@ -340,13 +231,50 @@ static enum mire_err start_thread(struct watch *watch)
     pthread_attr_setstacksize(&attributes, CHECK_STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: no handler of the app runs on the check thread */
-    failed = pthread_create(&watch->thread, &attributes, check, watch);
+    failed = pthread_create(&watch->thread, &attributes, check_thread, watch);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (failed)
         return MIRE_E_SYSTEM;
     pthread_setname_np(watch->thread, "mire-check");
     return MIRE_OK;
+}
+
+static void prepare(struct watch *watch, const struct watch_options *options)
+{
+    memset(&watch->check, 0, sizeof(watch->check));
+    memset(watch->lanes, 0, sizeof(watch->lanes));
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        watch->lanes[i].record.lane = i;
+        watch->lanes[i].open_turn = &global.open_turns[i];
+        atomic_store(&global.open_turns[i], 0);
+    }
+    watch->options = *options;
+    watch->turning_ns = 0;
+    mire__watch_apply(&options->settings);
+    watch->version = atomic_load(&global.version);
+    watch->check = (struct check){.options = &watch->options,
+                                  .settings = options->settings,
+                                  .box = options->box,
+                                  .sampler = &watch->sampler,
+                                  .start_ns = mire__now_ns(),
+                                  .main_tid = mire__tid(),
+                                  .wake = &global.wake};
+}
+
+static void open_gate(struct watch *watch)
+{
+    const struct watch_options *options = &watch->options;
+    const struct gate_options gate = {.wake = &global.wake,
+                                      .left_ns = &options->box->left_ns,
+                                      .on_child = options->on_child,
+                                      .context = options->context,
+                                      .names = options->names,
+                                      .names_count = options->names_count};
+
+    mire__gate_open(&gate);
+    mire__ticks_scale_init(&watch->check.scale);
+    mire__gate_enter(options->begun_ns, NULL);
 }
 
 enum mire_err mire__watch_start(const struct watch_options *options)
@@ -363,17 +291,13 @@ enum mire_err mire__watch_start(const struct watch_options *options)
         return MIRE_E_MEMORY;
     global.memory = watch;
     global.pid = mire__pid();
-    watch->options = *options;
-    watch->start_ns = mire__now_ns();
-    watch->gone = false;
-    watch->tid = mire__tid();
+    prepare(watch, options);
     err = mire__sampler_open(&watch->sampler);
     if (err)
         return err;
     atomic_store(&global.wake, 0);
     atomic_store(&global.stop, 0);
-    atomic_store(&global.hang_turn, 0);
-    mire__gate_start(&global.wake, &options->box->left_ns, options->on_child, options->context);
+    open_gate(watch);
     err = start_thread(watch);
     if (err) {
         mire__gate_stop();
@@ -400,11 +324,36 @@ void mire__watch_stop(void)
     madvise(watch, sizeof(*watch), MADV_DONTNEED); /* gives the pages back; they read as zeros from now on */
 }
 
+void mire__watch_apply(const struct capture_settings *settings)
+{
+    uint32_t numbers[SETTINGS_COUNT];
+
+    memcpy(numbers, settings, sizeof(numbers));
+    for (size_t i = 0; i < SETTINGS_COUNT; i++)
+        atomic_store_explicit(&global.settings[i], numbers[i], memory_order_relaxed);
+    atomic_fetch_add_explicit(&global.version, 1, memory_order_release);
+}
+
+void mire__watch_set(size_t offset, uint32_t value)
+{
+    atomic_store_explicit(&global.settings[offset / sizeof(uint32_t)], value, memory_order_relaxed);
+    atomic_fetch_add_explicit(&global.version, 1, memory_order_release);
+}
+
+void mire__watch_set_foreground(enum mire__ground ground)
+{
+    atomic_store_explicit(&global.foreground, ground == MIRE_GROUND_UNKNOWN ? 0 : ground + 1u, memory_order_relaxed);
+}
+
 bool mire__watch_settled(void)
 {
-    uint64_t turn = atomic_load(&global.hang_turn);
     struct gate_view view;
 
-    mire__gate_look(&view);
-    return turn == 0 || turn == view.turn;
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        uint64_t turn = atomic_load(&global.open_turns[i]);
+
+        if (turn != 0 && (!mire__gate_look(&view, i) || view.turn != turn))
+            return false;
+    }
+    return true;
 }

@@ -1,205 +1,221 @@
-/* gate.c - the watched thread's state. Signal-safe.
+/* gate.c - what a watched thread does in passing. Signal-safe.
  *
- * Writer of turn, since_ns, end_ns, kind: the watched thread. Writer of asked: both; reader of all: the check thread.
- * `turn` and `asked` form a handshake: each side stores its own word, then loads the other's, both sequentially
- * consistent; so either the check thread sees the new turn, or the watched thread sees that it is asked for.
+ * Writer of turn, since_ticks, end_ns, kind: the watched thread. Writer of asked: both; reader of all: the check
+ * thread. `turn` and `asked` form a handshake: each side stores its own word, then loads the other's; so either the
+ * check thread sees the new turn, or the watched thread sees that it is asked for. The watched thread passes often and
+ * has only a compiler's barrier between the two; the check thread's barrier counts for both (mire__barrier_all).
  */
-#include "gate/gate.h"
-
 #include "gate/state.h"
+
 #include "platform/platform.h"
 
 enum asked { ASKED_NOTHING, ASKED_TURN, ASKED_END };
 
-struct gate mire__gate;
+struct gates mire__gates;
 
 /* initial-exec: a load from a fixed offset, without a call that might allocate. */
-static __thread bool watched __attribute__((tls_model("initial-exec")));
+static __thread struct gate *own __attribute__((tls_model("initial-exec")));
 
-void mire__gate_as_forked(void)
+struct gate *mire__gate_as_own(void)
 {
-    uint32_t mode = atomic_load_explicit(&mire__gate.mode, memory_order_relaxed);
-
-    watched = mode != MIRE_GATE_OFF;
-    atomic_store_explicit(&mire__gate.mode, mode == MIRE_GATE_OFF ? MIRE_GATE_OFF : MIRE_GATE_CHILD,
-                          memory_order_relaxed);
-    atomic_store_explicit(&mire__gate.asked, ASKED_NOTHING, memory_order_relaxed);
-    atomic_store_explicit(&mire__gate.left, NULL, memory_order_relaxed);
-    atomic_store_explicit(&mire__gate.leaving, 0, memory_order_relaxed);
+    return own;
 }
 
-void mire__gate_as_await(void)
+void mire__gate_as_set_own(struct gate *gate)
 {
-    atomic_store(&mire__gate.mode, MIRE_GATE_CHILD);
-    watched = true;
+    own = gate;
 }
 
-void mire__gate_as_open(void)
-{
-    mire__gate.mark_depth = 0;
-    atomic_store(&mire__gate.asked, ASKED_NOTHING);
-    atomic_store(&mire__gate.kind, 0);
-    atomic_store(&mire__gate.since_ns, mire__now_coarse_ns());
-    atomic_store(&mire__gate.turn, (atomic_load(&mire__gate.turn) + 2) | 1);
-    atomic_store(&mire__gate.mode, MIRE_GATE_ON);
-    watched = true;
-}
-
-void mire__gate_stop(void)
-{
-    uint32_t count;
-
-    atomic_store(&mire__gate.mode, MIRE_GATE_OFF);
-    atomic_store(&mire__gate.left, NULL);
-    while ((count = atomic_load(&mire__gate.leaving)) > 0) /* a few instructions, or a thread without a processor */
-        mire__futex_wait(&mire__gate.leaving, count, mire__now_ns() + MIRE_NS_PER_MS);
-}
-
-bool mire__gate_in_child(void)
-{
-    return atomic_load(&mire__gate.mode) == MIRE_GATE_CHILD;
-}
-
-void mire__gate_look(struct gate_view *out)
-{
-    uint64_t turn;
-
-    do {
-        turn = atomic_load(&mire__gate.turn);
-        out->since_ns = atomic_load(&mire__gate.since_ns);
-        out->end_ns = atomic_load(&mire__gate.end_ns);
-        out->kind = atomic_load(&mire__gate.kind);
-        out->turn = turn;
-    } while (atomic_load(&mire__gate.turn) != turn);
-}
-
-bool mire__gate_park(void)
-{
-    atomic_store(&mire__gate.asked, ASKED_TURN);
-    if ((atomic_load(&mire__gate.turn) & 1) == 0)
-        return true;
-    atomic_store(&mire__gate.asked, ASKED_NOTHING);
-    return false;
-}
-
-bool mire__gate_watch_end(uint64_t turn)
-{
-    if (atomic_load(&mire__gate.turn) != turn)
-        return false;
-    atomic_store(&mire__gate.end_ns, 0);
-    atomic_store(&mire__gate.asked, ASKED_END);
-    return atomic_load(&mire__gate.turn) == turn;
-}
-
-void mire__gate_unwatch(void)
-{
-    atomic_store(&mire__gate.asked, ASKED_NOTHING);
-}
+/* ---- the watched thread's side ---- */
 
 static void wake_checker(void)
 {
-    atomic_store(mire__gate.wake, 1);
-    mire__futex_wake(mire__gate.wake);
+    atomic_store(mire__gates.wake, 1);
+    mire__futex_wake(mire__gates.wake);
 }
 
-static void become_idle(uint64_t turn, uint32_t kind)
+/* Publish the turn. Is that what the check thread waits for? */
+static bool turns_to(struct gate *gate, uint64_t turn, enum asked asked)
 {
-    atomic_store_explicit(&mire__gate.kind, kind, memory_order_relaxed);
-    atomic_store(&mire__gate.turn, (turn | 1) + 1);
-    if (atomic_load(&mire__gate.asked) == ASKED_END) {
-        atomic_store(&mire__gate.end_ns, mire__now_ns());
-        atomic_store(&mire__gate.asked, ASKED_NOTHING);
+    atomic_store_explicit(&gate->turn, turn, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&gate->asked, memory_order_relaxed) == asked;
+}
+
+static void become_idle(struct gate *gate, uint64_t turn, uint32_t kind)
+{
+    atomic_store_explicit(&gate->kind, kind, memory_order_relaxed);
+    if (turns_to(gate, (turn | 1) + 1, ASKED_END)) {
+        atomic_store(&gate->end_ns, mire__now_ns());
+        atomic_store(&gate->asked, ASKED_NOTHING);
         wake_checker();
     }
 }
 
-static void become_busy(uint64_t turn, uint32_t kind)
+static void become_busy(struct gate *gate, uint64_t turn, uint32_t kind)
 {
-    atomic_store_explicit(&mire__gate.kind, kind, memory_order_relaxed);
-    atomic_store_explicit(&mire__gate.since_ns, mire__now_coarse_ns(), memory_order_relaxed);
-    atomic_store(&mire__gate.turn, (turn + 1) | 1);
-    if (atomic_load(&mire__gate.asked) == ASKED_TURN) {
-        atomic_store(&mire__gate.asked, ASKED_NOTHING);
+    atomic_store_explicit(&gate->kind, kind, memory_order_relaxed);
+    atomic_store_explicit(&gate->since_ticks, mire__ticks_now(), memory_order_release);
+    if (turns_to(gate, (turn + 1) | 1, ASKED_TURN)) {
+        atomic_store(&gate->asked, ASKED_NOTHING);
         wake_checker();
     }
 }
 
-/* False if the gate is off. Starts anew in a forked child. */
-static bool is_on(void)
+/* The watch was stopped while the thread was elsewhere, or it starts anew in a forked child. */
+static struct gate *turn_back(struct gate *gate)
 {
-    uint32_t mode = atomic_load_explicit(&mire__gate.mode, memory_order_relaxed);
+    uint32_t state = atomic_load(&gate->state);
 
-    if (mode == MIRE_GATE_CHILD) {
-        atomic_store(&mire__gate.mode, MIRE_GATE_OFF);
-        if (mire__gate.on_child)
-            mire__gate.on_child(mire__gate.context);
-        mode = atomic_load_explicit(&mire__gate.mode, memory_order_relaxed);
+    own = NULL;
+    atomic_store(&gate->state, MIRE_GATE_FREE);
+    if (state == MIRE_GATE_CHILD && mire__gates.on_child)
+        mire__gates.on_child(mire__gates.context);
+    return own;
+}
+
+/* The calling thread's words, NULL if it is not watched. */
+static inline struct gate *watched(void)
+{
+    struct gate *gate = own;
+
+    if (!gate) {
+        if (atomic_load_explicit(&mire__gates.names_count, memory_order_relaxed) == 0)
+            return NULL;
+        return mire__gate_as_look_for_name();
     }
-    return mode == MIRE_GATE_ON;
+    if (atomic_load_explicit(&gate->state, memory_order_relaxed) != MIRE_GATE_WATCHED)
+        return turn_back(gate);
+    return gate;
 }
 
 bool mire__gate_as_wait_begin(void)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    struct gate *gate = watched();
     uint64_t turn;
 
-    if (!watched || !is_on())
+    if (!gate)
         return false;
-    turn = atomic_load_explicit(&mire__gate.turn, memory_order_relaxed);
+    turn = atomic_load_explicit(&gate->turn, memory_order_relaxed);
     /* Idle already: a handler polls inside a poll, if its frame lies further in. Else the handler left by longjmp. */
-    if ((turn & 1) == 0 && frame < mire__gate.wait_frame)
+    if ((turn & 1) == 0 && frame < gate->wait_frame)
         return true;
-    mire__gate.wait_frame = frame;
-    become_idle(turn, 1);
+    gate->wait_frame = frame;
+    become_idle(gate, turn, 1);
     return false;
 }
 
 void mire__gate_as_wait_end(bool nested)
 {
-    if (!watched || nested || atomic_load_explicit(&mire__gate.mode, memory_order_relaxed) != MIRE_GATE_ON)
-        return;
-    become_busy(atomic_load_explicit(&mire__gate.turn, memory_order_relaxed), 1);
+    struct gate *gate = own;
+
+    if (gate && !nested && atomic_load_explicit(&gate->state, memory_order_relaxed) == MIRE_GATE_WATCHED)
+        become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 1);
 }
 
 void mire__gate_as_mark_enter(void)
 {
+    struct gate *gate = watched();
     uint64_t turn;
 
-    if (!watched || !is_on())
+    if (!gate)
         return;
-    turn = atomic_load_explicit(&mire__gate.turn, memory_order_relaxed);
-    mire__gate.mark_depth++;
+    turn = atomic_load_explicit(&gate->turn, memory_order_relaxed);
+    gate->mark_depth++;
     if (turn & 1) /* a turn inside a turn: progress all the same */
-        become_idle(turn++, 2);
-    become_busy(turn, 2);
+        become_idle(gate, turn++, 2);
+    become_busy(gate, turn, 2);
 }
 
 void mire__gate_as_mark_leave(void)
 {
+    struct gate *gate = watched();
+
+    if (!gate)
+        return;
+    if (gate->mark_depth > 0)
+        gate->mark_depth--;
+    gate->wait_frame = 0;
+    become_idle(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
+    if (gate->mark_depth > 0)
+        become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
+}
+
+/* ---- the check thread's side ---- */
+
+bool mire__gate_look(struct gate_view *out, uint32_t lane)
+{
+    struct gate *gate = &mire__gates.lanes[lane];
     uint64_t turn;
 
-    if (!watched || !is_on())
-        return;
-    turn = atomic_load_explicit(&mire__gate.turn, memory_order_relaxed);
-    if (mire__gate.mark_depth > 0)
-        mire__gate.mark_depth--;
-    mire__gate.wait_frame = 0;
-    become_idle(turn, 2);
-    if (mire__gate.mark_depth > 0)
-        become_busy(atomic_load_explicit(&mire__gate.turn, memory_order_relaxed), 2);
+    if (atomic_load(&gate->state) != MIRE_GATE_WATCHED)
+        return false;
+    do {
+        turn = atomic_load_explicit(&gate->turn, memory_order_acquire);
+        out->since_ticks = atomic_load_explicit(&gate->since_ticks, memory_order_acquire);
+        out->end_ns = atomic_load_explicit(&gate->end_ns, memory_order_acquire);
+        out->kind = atomic_load_explicit(&gate->kind, memory_order_acquire);
+        out->turn = turn;
+    } while (atomic_load_explicit(&gate->turn, memory_order_relaxed) != turn);
+    out->tid = atomic_load(&gate->tid);
+    out->begun_ns = atomic_load(&gate->begun_turn) == turn ? gate->begun_ns : 0;
+    return true;
 }
+
+const char *mire__gate_name(uint32_t lane)
+{
+    return mire__gates.lanes[lane].name;
+}
+
+uint32_t mire__gate_park(uint32_t lanes)
+{
+    uint32_t busy = 0;
+
+    for (uint32_t lane = 0; lane < MIRE_WATCHED_MAX; lane++) {
+        if (lanes >> lane & 1)
+            atomic_store(&mire__gates.lanes[lane].asked, ASKED_TURN);
+    }
+    mire__barrier_all();
+    for (uint32_t lane = 0; lane < MIRE_WATCHED_MAX; lane++) {
+        if ((lanes >> lane & 1) == 0 || (atomic_load(&mire__gates.lanes[lane].turn) & 1) == 0)
+            continue;
+        atomic_store(&mire__gates.lanes[lane].asked, ASKED_NOTHING);
+        busy |= 1u << lane;
+    }
+    return busy;
+}
+
+bool mire__gate_watch_end(uint32_t lane, uint64_t turn)
+{
+    struct gate *gate = &mire__gates.lanes[lane];
+
+    if (atomic_load(&gate->turn) != turn)
+        return false;
+    atomic_store(&gate->end_ns, 0);
+    atomic_store(&gate->asked, ASKED_END);
+    mire__barrier_all();
+    return atomic_load(&gate->turn) == turn;
+}
+
+void mire__gate_unwatch(uint32_t lane)
+{
+    atomic_store(&mire__gates.lanes[lane].asked, ASKED_NOTHING);
+}
+
+/* ---- the program's end ---- */
 
 static void note_leaving(uint64_t at_ns)
 {
     _Atomic uint64_t *left;
 
-    if (mire__gate.pid != mire__pid())
+    if (mire__gates.pid != mire__pid())
         return;
-    atomic_fetch_add(&mire__gate.leaving, 1);
-    left = atomic_load(&mire__gate.left);
+    atomic_fetch_add(&mire__gates.leaving, 1);
+    left = atomic_load(&mire__gates.left);
     if (left)
         atomic_store(left, at_ns);
-    atomic_fetch_sub(&mire__gate.leaving, 1);
+    atomic_fetch_sub(&mire__gates.leaving, 1);
 }
 
 void mire__gate_as_leave(void)

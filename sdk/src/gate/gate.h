@@ -5,7 +5,8 @@
  *     poll() returned      -> busy      a new turn begins, since now
  *
  * Waiting calls reach the gate through hooks: patched into the modules' GOTs (libmire), or by being found first
- * (libmire-preload.so). Threads other than the watched one pass through at the cost of one thread-local load.
+ * (libmire-preload.so). Each watched thread has words of its own, numbered like its lane in the blackbox; a thread
+ * without any passes through at the cost of one thread-local load.
  *
  * The gate's words are the SDK's one global besides core's: hooks have no argument through which they could be handed
  * anything.
@@ -14,29 +15,49 @@
 #define MIRE_GATE_GATE_H
 
 #include "base/base.h"
+#include "platform/ticks.h"
 
-/* One look at the watched thread. */
+/* One look at a watched thread. */
 struct gate_view {
-    uint64_t turn;     /* grows with every change; odd: busy, even: idle */
-    uint64_t since_ns; /* busy: when the turn began. Coarse clock, right to 4 ms */
-    uint64_t end_ns;   /* idle, and asked for with mire__gate_watch_end: when the turn ended */
-    uint32_t kind;     /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark */
+    uint64_t turn;        /* grows with every change; odd: busy, even: idle */
+    uint64_t since_ticks; /* busy: when the turn began */
+    uint64_t begun_ns;    /* not 0: it began before there was a gate, then, and since_ticks does not count */
+    uint64_t end_ns;      /* idle, and asked for with mire__gate_watch_end: when the turn ended */
+    uint32_t kind;        /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark */
+    uint32_t tid;
 };
 
-/*
- * Make the calling thread the watched one, busy since now.
- *
- *   wake      futex word of the check thread, static; raised and woken when it is parked and a turn begins, or when a
- *             turn ends whose end was asked for
- *   left_ns   set to the time when the program ends itself by _exit, exec or their like; 0 again if that fails.
- * Borrowed until mire__gate_stop. May be NULL on_child  called in a forked child on the first waiting call of its only
- * thread; may be NULL
- */
-void mire__gate_start(_Atomic uint32_t *wake, _Atomic uint64_t *left_ns, void (*on_child)(void *context),
-                      void *context);
+struct gate_options {
+    _Atomic uint32_t *wake;    /* futex word of the check thread, static; raised and woken when a thread comes to be
+                                  watched, when it is parked and a turn begins, when a turn ends whose end was asked for */
+    _Atomic uint64_t *left_ns; /* set to the time when the program ends itself by _exit, exec or their like; 0 again if
+                                  that fails. Borrowed until mire__gate_stop; may be NULL */
+    void (*on_child)(void *context); /* called in a forked child on the first waiting call of its only thread, if it was
+                                        forked while the gate was open; may be NULL */
+    void *context;
+    const char (*names)[MIRE_GATE_NAME_BYTES]; /* threads of these names are watched from their next waiting call on */
+    uint32_t names_count;                      /* 0..MIRE_THREAD_NAMES_MAX */
+};
+
+/* Let threads be watched. None is yet but by its name. */
+void mire__gate_open(const struct gate_options *options);
 
 /*
- * Watch nobody yet: the calling thread's first waiting call calls `start`, once, which may lead to mire__gate_start.
+ * Watch the calling thread, busy since now.
+ *
+ *   begun_ns  since then, if not 0; on CLOCK_MONOTONIC
+ *   name      what to call it; NULL or "": by the name the system has for it
+ *
+ * Returns its lane, 0..MIRE_WATCHED_MAX-1, -1 if the gate is not open or MIRE_WATCHED_MAX are watched already. A thread
+ * that is watched already keeps its lane, its turn and its name.
+ */
+int mire__gate_enter(uint64_t begun_ns, const char *name);
+
+/* The calling thread is not to be watched any more. False: it was not. */
+bool mire__gate_exit(void);
+
+/*
+ * Watch nobody yet: the calling thread's first waiting call calls `start`, once, which may lead to mire__gate_open.
  * For a process that may be too short-lived to be worth a check thread. Arguments as on_child's above.
  */
 void mire__gate_await(void (*start)(void *context), void *context);
@@ -47,18 +68,27 @@ void mire__gate_stop(void);
 /* Is this a forked child that has not started anew? */
 bool mire__gate_in_child(void);
 
-/* Thread: check thread. */
-void mire__gate_look(struct gate_view *out);
+/* False: the lane has no thread. Thread: check thread, as the next five. */
+bool mire__gate_look(struct gate_view *out, uint32_t lane);
 
-/* Before the check thread sleeps for good: true if it may (the thread is idle); the next turn then wakes it. */
-bool mire__gate_park(void);
-
-/* Be woken when the current turn ends, and have its end timed. False: it has ended already. */
-bool mire__gate_watch_end(uint64_t turn);
-void mire__gate_unwatch(void);
+/* The watched thread's given name; "" if none. Borrowed while the lane has a thread. */
+const char *mire__gate_name(uint32_t lane);
 
 /*
- * Around a waiting call, on any thread; only the watched one has an effect.
+ * Before the check thread sleeps for good: every lane in `lanes` (a bit each) shall wake it with its next turn. Returns
+ * those that are busy already, which will not.
+ */
+uint32_t mire__gate_park(uint32_t lanes);
+
+/* Be woken when the current turn ends, and have its end timed. False: it has ended already. */
+bool mire__gate_watch_end(uint32_t lane, uint64_t turn);
+void mire__gate_unwatch(uint32_t lane);
+
+/* The lane's thread is gone: the lane is free. */
+void mire__gate_release(uint32_t lane);
+
+/*
+ * Around a waiting call, on any thread; only a watched one has an effect.
  *   begin's result goes to end: true if the wait lies inside another one (a signal handler that polls)
  * errno stays as it was. Signal handler: yes.
  */
@@ -66,8 +96,8 @@ bool mire__gate_as_wait_begin(void);
 void mire__gate_as_wait_end(bool nested);
 
 /*
- * Around a call that ends the program if it succeeds; see left_ns of mire__gate_start. Without effect in a child, also
- * one that shares this process's memory. Thread: any. Signal handler: yes.
+ * Around a call that ends the program if it succeeds; see left_ns of struct gate_options. Without effect in a child,
+ * also one that shares this process's memory. Thread: any. Signal handler: yes.
  */
 void mire__gate_as_leave(void);
 void mire__gate_as_stay(void);

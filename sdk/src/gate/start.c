@@ -1,7 +1,6 @@
 /*
  * start.c - what the gate needs before it can be used: the fork handler, and the functions behind the hooks.
  */
-#include "gate/gate.h"
 #include "gate/hooks.h"
 #include "gate/state.h"
 #include "platform/platform.h"
@@ -21,23 +20,28 @@ static void register_fork_handler(void)
     pthread_once(&once, register_once);
 }
 
-void mire__gate_start(_Atomic uint32_t *wake, _Atomic uint64_t *left_ns, void (*on_child)(void *context), void *context)
+void mire__gate_open(const struct gate_options *options)
 {
     register_fork_handler();
-    mire__gate.wake = wake;
-    mire__gate.pid = mire__pid();
-    atomic_store(&mire__gate.left, left_ns);
-    mire__gate.on_child = on_child;
-    mire__gate.context = context;
-    mire__gate_as_open();
+    mire__ticks_choose();
+    mire__gates.wake = options->wake;
+    mire__gates.pid = mire__pid();
+    mire__gates.on_child = options->on_child;
+    mire__gates.context = options->context;
+    for (uint32_t i = 0; i < options->names_count; i++)
+        mire__text_copy(mire__gates.names[i], sizeof(mire__gates.names[i]), options->names[i]);
+    atomic_store(&mire__gates.left, options->left_ns);
+    atomic_store(&mire__gates.open, 1);
+    atomic_store(&mire__gates.names_count, options->names_count);
 }
 
 void mire__gate_await(void (*start)(void *context), void *context)
 {
     register_fork_handler();
-    mire__gate.on_child = start;
-    mire__gate.context = context;
-    mire__gate_as_await();
+    mire__gates.on_child = start;
+    mire__gates.context = context;
+    atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_CHILD);
+    mire__gate_as_set_own(&mire__gates.lanes[0]);
 }
 
 void mire__hooks_bind(void *handle)

@@ -4,34 +4,54 @@
 #ifndef MIRE_GATE_STATE_H
 #define MIRE_GATE_STATE_H
 
-#include "base/base.h"
+#include "gate/gate.h"
 
-/* CHILD: the first waiting call of the thread that is here starts the watch. */
-enum mire__gate_mode { MIRE_GATE_OFF, MIRE_GATE_ON, MIRE_GATE_CHILD };
+/*
+ *     FREE --a thread--> TAKEN --the same--> WATCHED --mire__gate_stop--> LEFT --its thread passes--> FREE
+ *                                               '-- its thread leaves, or is gone --> FREE
+ *     CHILD: the first waiting call of the thread that is here starts the watch
+ */
+enum mire__gate_state { MIRE_GATE_FREE, MIRE_GATE_TAKEN, MIRE_GATE_WATCHED, MIRE_GATE_LEFT, MIRE_GATE_CHILD };
 
+/* One watched thread's words, on cache lines of their own: nobody else's turns slow it down. */
 struct gate {
+    _Alignas(128) _Atomic uint32_t state;
+    _Atomic uint32_t asked;
     _Atomic uint64_t turn;
-    _Atomic uint64_t since_ns;
+    _Atomic uint64_t since_ticks;
     _Atomic uint64_t end_ns;
     _Atomic uint32_t kind;
-    _Atomic uint32_t asked;
-    _Atomic uint32_t mode;  /* written by start, stop and the fork handler */
-    uint32_t mark_depth;    /* watched thread only, like the next */
-    uintptr_t wait_frame;   /* stack address of the outermost wait under way; 0 if idle by a mark */
-    _Atomic uint32_t *wake; /* this and the next two: written by start, before the mode */
+    uint32_t mark_depth;         /* the thread itself only, like the next */
+    uintptr_t wait_frame;        /* stack address of the outermost wait under way; 0 if idle by a mark */
+    _Atomic uint64_t begun_turn; /* this turn began at begun_ns, before there was a gate; 0 if none did */
+    uint64_t begun_ns;
+    _Atomic uint32_t tid;
+    char name[MIRE_GATE_NAME_BYTES];
+};
+
+struct gates {
+    struct gate lanes[MIRE_WATCHED_MAX];
+    _Atomic uint32_t names_count; /* names to be watched for; 0 while the gate is off */
+    char names[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
+    _Atomic uint32_t open;  /* mire__gate_open has been called, mire__gate_stop has not */
+    _Atomic uint32_t *wake; /* this and the next two: written by open, before `open` */
     void (*on_child)(void *context);
     void *context;
     uint32_t pid;                     /* whose `left` it is: a vforked child has the same memory */
     _Atomic(_Atomic uint64_t *) left; /* where to note that the program ends itself; NULL if nowhere */
     _Atomic uint32_t leaving;         /* threads that may be storing there just now */
 };
-extern struct gate mire__gate;
+extern struct gates mire__gates;
 
-/* The calling thread is the watched one, busy since now. */
-void mire__gate_as_open(void);
+/* The calling thread's words; NULL: it is not watched. */
+struct gate *mire__gate_as_own(void);
+void mire__gate_as_set_own(struct gate *gate);
 
-/* The calling thread is to start the watch with its first waiting call. */
-void mire__gate_as_await(void);
+/* The calling thread takes free words and is watched from now on. NULL: all are taken. Signal handler: yes. */
+struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name);
+
+/* The calling thread has none, but names are looked for: takes some if its name is one of them. Signal handler: yes. */
+struct gate *mire__gate_as_look_for_name(void);
 
 /* In a forked child: its only thread may start anew. */
 void mire__gate_as_forked(void);

@@ -34,6 +34,10 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext);
 /* A return address without the signature some processors put into its upper bits. */
 uint64_t mire__arch_bare(uint64_t address);
 
+/* A counter of the processor that runs at one rate, whatever the processor does, and may be read by everybody. */
+bool mire__arch_has_counter(void);
+uint64_t mire__arch_as_counter(void);
+
 /*
  * Where the call before `return_address` goes, judged by the instruction's bytes.
  *   code       the MIRE_CALL_BYTES bytes in front of return_address

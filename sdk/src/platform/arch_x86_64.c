@@ -3,9 +3,13 @@
 
 #include "platform/platform.h"
 
+#include <cpuid.h>
 #include <elf.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 const struct arch mire__arch = {
     .reg_count = 17,
@@ -40,6 +44,22 @@ void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *stat
         out->value[carries[i]] = state->args[i];
         out->known |= 1u << carries[i];
     }
+}
+
+/* Leaf 0x80000007: the time stamp counter is invariant. A process may also have forbidden itself to read it. */
+bool mire__arch_has_counter(void)
+{
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    int may = PR_TSC_ENABLE;
+
+    if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1u << 8))
+        return false;
+    return syscall(SYS_prctl, PR_GET_TSC, &may, 0, 0, 0) != 0 || may == PR_TSC_ENABLE;
+}
+
+uint64_t mire__arch_as_counter(void)
+{
+    return __builtin_ia32_rdtsc();
 }
 
 uint64_t mire__arch_bare(uint64_t address)

@@ -60,6 +60,14 @@ uint32_t mire__tid(void);
 void mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 void mire__futex_wake(_Atomic uint32_t *word);
 
+/*
+ * A barrier in every running thread of the process at once: what a thread stored before is seen by the caller after,
+ * and what the caller stored before by the thread. So a thread that passes often needs no barrier of its own. Where the
+ * kernel has no such call, or a sandbox forbids it, this sleeps a millisecond: no processor keeps a store to itself for
+ * so long. Costs a microsecond or two otherwise.
+ */
+void mire__barrier_all(void);
+
 /* Send a signal to one thread of this process. False: no such thread. */
 bool mire__thread_signal(uint32_t tid, int signal);
 

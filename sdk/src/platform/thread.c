@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,6 +35,21 @@ void mire__futex_wake(_Atomic uint32_t *word)
     int saved = errno;
 
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+    errno = saved;
+}
+
+void mire__barrier_all(void)
+{
+    _Atomic uint32_t never = 0;
+    int saved = errno;
+    long failed = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+
+    /* A process, and each of its children, has to announce first that it will. */
+    if (failed && errno == EPERM)
+        failed = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) ||
+                 syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (failed)
+        mire__futex_wait(&never, 0, mire__now_ns() + MIRE_NS_PER_MS);
     errno = saved;
 }
 

@@ -1,0 +1,239 @@
+/*
+ * lane.c - see lane.h.
+ */
+#include "capture/lane.h"
+
+#include "gate/gate.h"
+
+#include <string.h>
+
+#define NO_LOOP_LOOK_NS (10 * MIRE_NS_PER_S) /* how often a thread without a loop is looked at: is it there still */
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_long(const struct lane_watch *lane)
+{
+    return lane->state >= LANE_LONG;
+}
+
+static uint64_t threshold_ms(const struct check *check, const struct lane_watch *lane)
+{
+    if (lane->launch)
+        return check->settings.launch_ms;
+    return check->foreground == MIRE_GROUND_BACK ? check->settings.background_ms : check->settings.foreground_ms;
+}
+
+/* ---- time ---- */
+
+/*
+ * This round came late, so neither this process nor the check thread could run, or the thread would have computed
+ * meanwhile. How much of that lies in the turn that lasted from since_ns to until_ns?
+ *   waking  that turn's begin was what woke us
+ */
+static uint64_t late_in(const struct check *check, const struct lane_watch *lane, uint64_t since_ns, uint64_t until_ns,
+                        bool waking)
+{
+    uint64_t late_ns = check->late_ns;
+
+    if (waking)
+        late_ns = less(check->now_ns, since_ns) >= MIRE_LATE_NS ? less(check->now_ns, since_ns) : 0;
+    late_ns = least(late_ns, less(until_ns, since_ns));
+    return late_ns ? less(late_ns, mire__thread_cpu_ns(lane->tid) - lane->cpu_ns) : 0;
+}
+
+static void excuse(struct lane_watch *lane, uint64_t late_ns, uint64_t suspended_ns)
+{
+    lane->late_ns += late_ns;
+    lane->excused_ns += late_ns;
+    lane->suspended_ns += suspended_ns;
+    if (lane->state == LANE_OPEN) {
+        lane->record.hang.late_ns = lane->late_ns;
+        lane->record.hang.suspended_ns = lane->suspended_ns;
+    }
+}
+
+/* The counter cannot be trusted over a suspend: then the turn began just now, for all we know. */
+static uint64_t begin_of(const struct check *check, const struct gate_view *view)
+{
+    if (view->begun_ns)
+        return view->begun_ns;
+    return check->suspended_ns ? check->now_ns : mire__ticks_to_ns(&check->scale, view->since_ticks);
+}
+
+/* ---- turns ---- */
+
+/* The turn that was looked at last time has ended. */
+static void end_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    uint64_t end_ns = is_long(lane) && view->end_ns > lane->since_ns ? view->end_ns : check->now_ns;
+
+    if (lane->state == LANE_IDLE)
+        return;
+    check->turning = true;
+    excuse(lane, late_in(check, lane, lane->since_ns, end_ns, false), 0);
+    if (is_long(lane))
+        mire__gate_unwatch(lane->record.lane);
+    if (lane->state == LANE_LONG || lane->state == LANE_OPEN)
+        mire__blackbox_count_micro(check->box, less(end_ns - lane->since_ns, lane->late_ns));
+    if (lane->state == LANE_OPEN)
+        mire__record_close(check, &lane->record, end_ns, false);
+    atomic_store(lane->open_turn, 0);
+    lane->state = LANE_IDLE;
+}
+
+static void begin_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    bool waking = lane->parked;
+
+    lane->turn = view->turn;
+    lane->parked = false;
+    lane->late_ns = lane->excused_ns = lane->suspended_ns = 0;
+    if ((view->turn & 1) == 0)
+        return;
+    lane->state = LANE_BUSY;
+    lane->since_ns = begin_of(check, view);
+    lane->launch = view->kind == MIRE_GATE_NONE;
+    excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, waking), 0);
+    mire__thread_counters(&lane->record.base, lane->tid);
+    if (view->begun_ns) /* all that the thread has used belongs to it */
+        memset(&lane->record.base, 0, offsetof(struct thread_counters, name));
+}
+
+/* The thread has been busy in this turn for long enough to be sampled. */
+static void open_record(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    const char *name = mire__gate_name(lane->record.lane);
+    struct hang hang = {.gate = view->kind,
+                        .launch = lane->launch,
+                        .foreground = (uint8_t)check->foreground,
+                        .tid = lane->tid,
+                        .threshold_ms = (uint32_t)threshold_ms(check, lane),
+                        .begin_ns = lane->since_ns,
+                        .late_ns = lane->late_ns,
+                        .suspended_ns = lane->suspended_ns};
+
+    mire__text_copy(hang.thread_name, sizeof(hang.thread_name), name[0] ? name : lane->record.base.name);
+    atomic_store(lane->open_turn, lane->turn);
+    lane->state = LANE_OPEN;
+    lane->sampled_ns = lane->due_ns = lane->excused_ns = 0;
+    mire__record_open(check, &lane->record, &hang);
+}
+
+/* Take a sample if it is time for one, and keep the record alive. Returns when to come again. */
+static uint64_t follow(struct check *check, struct lane_watch *lane)
+{
+    uint64_t now_ns = mire__now_ns(), period_ns = mire__record_period_ns(check, &lane->record);
+
+    if (now_ns >= lane->due_ns) {
+        uint64_t gap_ns = lane->sampled_ns ? now_ns - lane->sampled_ns : period_ns;
+
+        mire__record_sample(check, &lane->record, 0, less(gap_ns, lane->excused_ns));
+        lane->sampled_ns = now_ns;
+        lane->due_ns = now_ns + period_ns;
+        lane->excused_ns = 0;
+    }
+    mire__record_keep(check, &lane->record);
+    return least(lane->due_ns, mire__now_ns() + MIRE_NS_PER_S);
+}
+
+/* A launch that never waits: a program without a loop. */
+static void give_up_launch(struct check *check, struct lane_watch *lane)
+{
+    mire__record_forget(check, &lane->record);
+    atomic_store(lane->open_turn, 0);
+    lane->state = LANE_NO_LOOP;
+}
+
+/* The thread is not watched any more, or is gone. */
+static void vacate(struct check *check, struct lane_watch *lane)
+{
+    if (lane->state == LANE_EMPTY)
+        return;
+    if (lane->state == LANE_OPEN)
+        mire__record_close(check, &lane->record, lane->record.hang.last_seen_ns, true);
+    atomic_store(lane->open_turn, 0);
+    lane->state = LANE_EMPTY;
+    lane->parked = false;
+}
+
+/* Nobody told that the thread has ended: it is busy for ever, as far as the gate can see. */
+static bool is_gone(struct check *check, struct lane_watch *lane)
+{
+    if (!mire__thread_is_gone(lane->tid))
+        return false;
+    mire__gate_release(lane->record.lane);
+    check->gone |= lane->tid == check->main_tid;
+    vacate(check, lane);
+    return true;
+}
+
+/* A turn goes on. Returns when to come again. */
+static uint64_t step_busy(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    uint64_t since_ns = lane->since_ns + lane->late_ns;
+    uint64_t open_ns = since_ns + threshold_ms(check, lane) * check->settings.sample_from_ppm; /* ms of 1e-6 are ns */
+    uint64_t long_ns = least(since_ns + MIRE_MICRO_NS, open_ns), now_ns = mire__now_ns();
+
+    if (now_ns < long_ns && lane->state == LANE_BUSY)
+        return long_ns;
+    if (is_gone(check, lane))
+        return UINT64_MAX;
+    if (lane->state == LANE_BUSY) {
+        lane->state = LANE_LONG;
+        if (!mire__gate_watch_end(lane->record.lane, lane->turn))
+            return now_ns; /* it has ended just now */
+    }
+    if (lane->state == LANE_LONG && now_ns < open_ns)
+        return open_ns;
+    if (lane->state == LANE_LONG)
+        open_record(check, lane, view);
+    if (lane->state == LANE_OPEN && lane->launch && now_ns - check->start_ns > MIRE_LAUNCH_NS)
+        give_up_launch(check, lane);
+    return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : follow(check, lane);
+}
+
+static void enter(struct lane_watch *lane, const struct gate_view *view)
+{
+    lane->state = LANE_IDLE;
+    lane->tid = view->tid;
+    lane->turn = 0;
+    lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
+}
+
+uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
+{
+    struct gate_view view;
+    uint64_t again_ns = UINT64_MAX;
+
+    if (!mire__gate_look(&view, lane->record.lane)) {
+        vacate(check, lane);
+        return UINT64_MAX;
+    }
+    if (lane->state == LANE_EMPTY || lane->tid != view.tid) {
+        vacate(check, lane);
+        enter(lane, &view);
+    }
+    if (lane->turn != view.turn) {
+        end_turn(check, lane, &view);
+        begin_turn(check, lane, &view);
+    } else if (lane->state != LANE_IDLE) {
+        excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, false), check->suspended_ns);
+    }
+    if (lane->state != LANE_IDLE)
+        again_ns = step_busy(check, lane, &view);
+    lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
+    return again_ns;
+}
+
+void mire__lane_stop(struct check *check, struct lane_watch *lane)
+{
+    vacate(check, lane);
+}

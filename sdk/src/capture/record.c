@@ -1,0 +1,131 @@
+/*
+ * record.c - see record.h.
+ */
+#include "capture/record.h"
+
+#include <string.h>
+
+#define HEARTBEAT_NS MIRE_NS_PER_S /* how often the counters are read */
+
+uint64_t mire__record_period_ns(const struct check *check, const struct record *record)
+{
+    uint64_t period_ns = check->settings.period_ms * MIRE_NS_PER_MS;
+
+    return period_ns << check->box->lanes[record->lane].ring.thinned_count;
+}
+
+/* A thread that has ended has no counters: those read last stay. */
+static struct thread_use used(const struct record *record)
+{
+    const struct thread_counters *base = &record->base;
+    struct thread_counters now;
+
+    mire__thread_counters(&now, record->hang.tid);
+    if (now.cpu_ns < base->cpu_ns)
+        return record->hang.use;
+    return (struct thread_use){.cpu_ns = now.cpu_ns - base->cpu_ns,
+                               .voluntary_switches = now.voluntary_switches - base->voluntary_switches,
+                               .involuntary_switches = now.involuntary_switches - base->involuntary_switches,
+                               .major_faults = now.major_faults - base->major_faults,
+                               .read_bytes = now.read_bytes - base->read_bytes,
+                               .write_bytes = now.write_bytes - base->write_bytes};
+}
+
+/* Read what the record has used so far: some ten small files, 150 us. */
+static void count_use(struct record *record)
+{
+    struct process_counters process;
+
+    if (record->hang.tid)
+        record->hang.use = used(record);
+    mire__process_counters(&process);
+    record->hang.process = (struct process_use){.cpu_user_ms = process.cpu_user_ms,
+                                                .cpu_system_ms = process.cpu_system_ms,
+                                                .rss_bytes = process.rss_bytes,
+                                                .thread_count = process.thread_count};
+}
+
+void mire__record_open(struct check *check, struct record *record, const struct hang *hang)
+{
+    struct blackbox *box = check->box;
+    struct lane *lane = &box->lanes[record->lane];
+
+    if (!mire__blackbox_any_hang(box))
+        mire__blackbox_clear_images(box);
+    atomic_store_explicit(&lane->other_count, 0, memory_order_release);
+    mire__ring_reset(&lane->ring, hang->begin_ns * 0x9e3779b97f4a7c15ull);
+    mire__modules_read(&check->sampler->modules, box);
+    record->hang = *hang;
+    record->hang.state = MIRE_HANG_OPEN;
+    record->hang.period_ms = check->settings.period_ms;
+    mire__uuid7(record->hang.id);
+    record->counted_ns = 0;
+    if (hang->tid)
+        mire__others_begin(&record->others, check->sampler, box, record->lane, hang->tid,
+                           hang->begin_ns + hang->threshold_ms * MIRE_NS_PER_MS);
+    mire__record_keep(check, record);
+}
+
+/* The sampler counts from zero for each sample, so that each record has its own. */
+static void add_cost(struct capture_cost *cost, const struct capture_cost *more)
+{
+    cost->samples += more->samples;
+    cost->stopped_sum_ns += more->stopped_sum_ns;
+    cost->unwind_sum_ns += more->unwind_sum_ns;
+    if (more->stopped_max_ns > cost->stopped_max_ns)
+        cost->stopped_max_ns = more->stopped_max_ns;
+}
+
+void mire__record_sample(struct check *check, struct record *record, uint32_t tid, uint64_t weight_ns)
+{
+    struct ring *ring = &check->box->lanes[record->lane].ring;
+    struct sample *sample = mire__ring_reserve(ring);
+
+    memset(&check->sampler->cost, 0, sizeof(check->sampler->cost));
+    mire__sampler_take(sample, check->sampler, tid ? tid : record->hang.tid, check->box);
+    sample->tid = tid;
+    mire__ring_append(ring, weight_ns);
+    if (record->hang.tid && !tid)
+        mire__others_look(&record->others, &record->hang);
+    check->sampled += (uint32_t)check->sampler->cost.samples;
+    add_cost(&record->hang.cost, &check->sampler->cost);
+    record->hang.period_ms = (uint32_t)(mire__record_period_ns(check, record) / MIRE_NS_PER_MS);
+}
+
+void mire__record_keep(struct check *check, struct record *record)
+{
+    struct hang *hang = &record->hang;
+
+    hang->last_seen_ns = mire__now_ns();
+    if (hang->last_seen_ns - record->counted_ns >= HEARTBEAT_NS) {
+        record->counted_ns = hang->last_seen_ns;
+        count_use(record);
+    }
+    hang->cost.watch_cpu_ns = mire__thread_cpu_ns(0);
+    hang->cost.wakeups = check->wakeups;
+    mire__blackbox_set_hang(check->box, record->lane, hang);
+}
+
+void mire__record_forget(struct check *check, struct record *record)
+{
+    memset(&record->hang, 0, sizeof(record->hang));
+    mire__blackbox_set_hang(check->box, record->lane, &record->hang);
+}
+
+void mire__record_close(struct check *check, struct record *record, uint64_t end_ns, bool exited)
+{
+    struct hang *hang = &record->hang;
+
+    if (hang->tid)
+        mire__others_end(&record->others);
+    record->counted_ns = 0;
+    mire__record_keep(check, record);
+    hang->state = MIRE_HANG_ENDED;
+    hang->end_ns = end_ns > hang->begin_ns ? end_ns : hang->begin_ns;
+    hang->exited = exited;
+    mire__blackbox_set_hang(check->box, record->lane, hang);
+    if (mire__hang_counts(hang))
+        check->options->on_hang(check->options->context, check->box, record->lane);
+    mire__record_forget(check, record);
+    check->marked_ns = mire__now_ns(); /* sealing may have taken long */
+}

@@ -1,0 +1,150 @@
+/* threads.c - which threads are watched: they come, go, and are left behind by fork and stop. Signal-safe. */
+#include "gate/state.h"
+
+#include "platform/platform.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOOK_AGAIN_NS MIRE_NS_PER_S /* a thread may be renamed */
+
+static __thread uint64_t look_again_ns __attribute__((tls_model("initial-exec")));
+
+static bool changes(struct gate *gate, uint32_t from, uint32_t to)
+{
+    return atomic_compare_exchange_strong(&gate->state, &from, to);
+}
+
+/* Free words, or those of a thread that ended after the watch it belonged to. */
+static struct gate *find_free(void)
+{
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        if (changes(&mire__gates.lanes[i], MIRE_GATE_FREE, MIRE_GATE_TAKEN))
+            return &mire__gates.lanes[i];
+    }
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        struct gate *gate = &mire__gates.lanes[i];
+
+        if (atomic_load(&gate->state) == MIRE_GATE_LEFT && !mire__thread_signal(atomic_load(&gate->tid), 0) &&
+            changes(gate, MIRE_GATE_LEFT, MIRE_GATE_TAKEN))
+            return gate;
+    }
+    return NULL;
+}
+
+struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
+{
+    struct gate *gate = atomic_load(&mire__gates.open) ? find_free() : NULL;
+    uint64_t turn;
+
+    if (!gate)
+        return NULL;
+    turn = (atomic_load(&gate->turn) + 2) | 1;
+    gate->mark_depth = 0;
+    gate->wait_frame = 0;
+    gate->begun_ns = begun_ns;
+    atomic_store(&gate->begun_turn, begun_ns ? turn : 0);
+    mire__text_copy(gate->name, sizeof(gate->name), name);
+    atomic_store(&gate->tid, mire__tid());
+    atomic_store(&gate->asked, 0);
+    atomic_store(&gate->kind, 0);
+    atomic_store(&gate->since_ticks, mire__ticks_now());
+    atomic_store(&gate->turn, turn);
+    atomic_store(&gate->state, MIRE_GATE_WATCHED);
+    if (!atomic_load(&mire__gates.open)) { /* stopped meanwhile */
+        atomic_store(&gate->state, MIRE_GATE_FREE);
+        return NULL;
+    }
+    mire__gate_as_set_own(gate);
+    atomic_store(mire__gates.wake, 1);
+    mire__futex_wake(mire__gates.wake);
+    return gate;
+}
+
+struct gate *mire__gate_as_look_for_name(void)
+{
+    uint64_t now_ns = mire__now_coarse_ns();
+    char name[MIRE_GATE_NAME_BYTES];
+
+    if (now_ns < look_again_ns)
+        return NULL;
+    look_again_ns = now_ns + LOOK_AGAIN_NS;
+    if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) != 0)
+        return NULL;
+    for (uint32_t i = 0; i < atomic_load(&mire__gates.names_count); i++) {
+        if (strncmp(name, mire__gates.names[i], sizeof(name)) == 0)
+            return mire__gate_as_take(0, NULL);
+    }
+    return NULL;
+}
+
+void mire__gate_as_forked(void)
+{
+    bool was_watched = atomic_load(&mire__gates.open) || mire__gate_in_child();
+
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        atomic_store(&mire__gates.lanes[i].state, MIRE_GATE_FREE);
+        atomic_store(&mire__gates.lanes[i].asked, 0);
+    }
+    atomic_store(&mire__gates.open, 0);
+    atomic_store(&mire__gates.names_count, 0);
+    atomic_store(&mire__gates.left, NULL);
+    atomic_store(&mire__gates.leaving, 0);
+    mire__gate_as_set_own(NULL);
+    if (!was_watched)
+        return;
+    atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_CHILD);
+    mire__gate_as_set_own(&mire__gates.lanes[0]);
+}
+
+int mire__gate_enter(uint64_t begun_ns, const char *name)
+{
+    struct gate *gate = mire__gate_as_own();
+
+    if (gate && atomic_load(&gate->state) != MIRE_GATE_WATCHED) {
+        atomic_store(&gate->state, MIRE_GATE_FREE);
+        mire__gate_as_set_own(NULL);
+        gate = NULL;
+    }
+    if (!gate)
+        gate = mire__gate_as_take(begun_ns, name);
+    return gate ? (int)(gate - mire__gates.lanes) : -1;
+}
+
+bool mire__gate_exit(void)
+{
+    struct gate *gate = mire__gate_as_own();
+
+    if (!gate)
+        return false;
+    mire__gate_as_set_own(NULL);
+    look_again_ns = UINT64_MAX; /* nor by its name */
+    return atomic_exchange(&gate->state, MIRE_GATE_FREE) == MIRE_GATE_WATCHED;
+}
+
+void mire__gate_release(uint32_t lane)
+{
+    changes(&mire__gates.lanes[lane], MIRE_GATE_WATCHED, MIRE_GATE_FREE);
+}
+
+bool mire__gate_in_child(void)
+{
+    return atomic_load(&mire__gates.lanes[0].state) == MIRE_GATE_CHILD;
+}
+
+void mire__gate_stop(void)
+{
+    uint32_t count;
+
+    atomic_store(&mire__gates.open, 0);
+    atomic_store(&mire__gates.names_count, 0);
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        changes(&mire__gates.lanes[i], MIRE_GATE_WATCHED, MIRE_GATE_LEFT);
+        changes(&mire__gates.lanes[i], MIRE_GATE_CHILD, MIRE_GATE_LEFT);
+    }
+    atomic_store(&mire__gates.left, NULL);
+    while ((count = atomic_load(&mire__gates.leaving)) > 0) /* a few instructions, or a thread without a processor */
+        mire__futex_wait(&mire__gates.leaving, count, mire__now_ns() + MIRE_NS_PER_MS);
+}

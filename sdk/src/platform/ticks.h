@@ -1,0 +1,36 @@
+/*
+ * ticks.h - instants that cost less than reading a clock: the processor's counter where the kernel itself trusts it,
+ * else CLOCK_MONOTONIC. Signal-safe but for mire__ticks_choose.
+ *
+ *     now:     one instruction (x86-64 rdtsc, aarch64 cntvct_el0)
+ *     later:   an instant a moment ago is turned into nanoseconds, by the clock as it is then
+ *
+ * Turning counts back from now, at the counter's own rate: an instant one second old is right to some microseconds, and
+ * to half a millisecond even while the system's clock is being slewed as fast as it can be.
+ */
+#ifndef MIRE_PLATFORM_TICKS_H
+#define MIRE_PLATFORM_TICKS_H
+
+#include "base/base.h"
+
+/* Is the counter good enough? Looked at once; before that, and if not, ticks are nanoseconds. Not signal-safe. */
+void mire__ticks_choose(void);
+
+uint64_t mire__ticks_now(void);
+
+/* Two readings of counter and clock side by side: the rate between them. */
+struct ticks_scale {
+    uint64_t base_ticks;
+    uint64_t base_ns;
+};
+
+/* Begin anew: at start, and when the machine has slept, for a counter may stop or go on meanwhile. */
+void mire__ticks_scale_init(struct ticks_scale *scale);
+
+/* CLOCK_MONOTONIC at `ticks`: never later than now, and now if the two cannot be compared. */
+uint64_t mire__ticks_to_ns(const struct ticks_scale *scale, uint64_t ticks);
+
+/* The same with the readings of "now" given. Pure. */
+uint64_t mire__ticks_convert(const struct ticks_scale *scale, uint64_t ticks, uint64_t now_ticks, uint64_t now_ns);
+
+#endif
