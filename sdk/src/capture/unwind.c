@@ -210,6 +210,9 @@ static const struct cfi_row *look_up(uint64_t *place, struct walk *walk, const s
     struct modules *modules = walk->modules;
     const struct cfi_row *row = NULL;
 
+    if (mire__arch.link ==
+        MIRE_NO_REG) /* the column of the return address is then the program counter to expressions */
+        set(&walk->regs, mire__arch.ra_column, walk->regs.pc);
     *place = walk->regs.pc - (walk->exact ? 0 : 1);
     *module = mire__modules_find(modules, *place);
     if (*module)
@@ -227,7 +230,7 @@ static enum outcome step(struct walk *walk, const struct cfi_row *row, const str
         outcome = hunt_frame_pointer(walk, row->function) ? step_by_row(walk, row) : STEP_NONE;
     if (outcome == STEP_OK || outcome == STEP_END)
         return outcome;
-    if (!module && walk->exact && walk->found == MIRE_FOUND_PC) {
+    if (!module && walk->exact) {
         outcome = step_over_wild_call(walk);
         if (outcome == STEP_OK)
             return outcome;
@@ -262,7 +265,7 @@ size_t mire__unwind(struct sample *out, const struct snapshot *snapshot, struct 
         const struct cfi_row *row = look_up(&place, &walk, &module);
         enum outcome outcome;
 
-        if (!module && walk.found != MIRE_FOUND_PC) { /* no code there: the walk has gone astray */
+        if (!module && !walk.exact) { /* no code there: the walk has gone astray */
             out->flags |= MIRE_SAMPLE_BROKEN;
             return used_bytes;
         }
