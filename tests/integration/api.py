@@ -126,7 +126,7 @@ def compare(probe, w, slug, rng):
         for v in filters:
             q = f"?t={t}" + ("&v=" + urllib.parse.quote(",".join(v)) if v else "")
             base = f"/api/v1/apps/{slug}"
-            kind = rng.choice([None, ["hang"], ["!hang"], ["killed", "launch"]])
+            kind = rng.choice([None, ["hang"], ["!hang"], ["killed", "launch"], ["test"], ["power", "test"]])
             k = f"&kind={','.join(kind)}" if kind else ""
             same(probe.get("getOverview", base + "/overview" + q + k), w.overview(slug, span, v, kind))
             by, sort = rng.choice(["caller1", "category"]), rng.choice(["impact", "hangs", "devices", "longest", "last", "title"])

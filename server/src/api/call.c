@@ -3,6 +3,7 @@
 
 #include "api/params.h"
 #include "base/id.h"
+#include "model/category.h"
 #include "pg/read.h"
 
 #include <stdarg.h>
@@ -14,7 +15,6 @@
 #define QUERY_WORDS  16
 #define QUERY_BYTES  200
 
-static const char *const kinds[] = {"hang", "launch", "background", "killed", NULL};
 static const char *const states[] = {"open", "resolved", "ignored", NULL};
 
 void call_etag(struct request *request, struct reply *reply, const void *body, size_t len)
@@ -122,6 +122,32 @@ static int read_filter(struct filter *out, struct call *call, const char *name, 
     return call_refuse(call, name, words);
 }
 
+/* Kinds by name. Without any that is wanted, tests are left out where kinds can be chosen: nobody's trouble. */
+static int read_kinds(struct call *call, const char *const *names)
+{
+    static const char wanted[] =
+        "hang, launch, background, killed, threads, cpu, power, disk, frames, custom, test, !x to exclude";
+    const char *kinds[MIRE_CATEGORY_COUNT + 1] = {NULL};
+    struct filter *filter = &call->view.kind;
+    bool choice = false;
+
+    for (int i = 0; i < MIRE_CATEGORY_COUNT; i++)
+        kinds[i] = category_name((enum hang_category)i);
+    int rc = read_filter(filter, call, "kind", kinds, wanted);
+    for (; *names; names++)
+        choice |= strcmp(*names, "kind") == 0;
+    if (rc || !choice || filter->with_count)
+        return rc;
+    const char **without = arena_array(call->arena, filter->without_count + 1, sizeof *without);
+    if (!without)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < filter->without_count; i++)
+        without[i] = filter->without[i];
+    without[filter->without_count++] = category_name(MIRE_CATEGORY_TEST);
+    filter->without = without;
+    return 0;
+}
+
 static int read_words(struct call *call)
 {
     const char *text = request_query(call->request, "q");
@@ -140,7 +166,7 @@ static int read_words(struct call *call)
     return 0;
 }
 
-static int read_view(struct call *call)
+static int read_view(struct call *call, const char *const *names)
 {
     const char *t = request_query(call->request, "t");
     int rc;
@@ -150,7 +176,7 @@ static int read_view(struct call *call)
             call, "t", "30m, 24h, 14d, or FROM..TO in UTC such as 2026-11-01T00Z..2026-11-08T00Z, ten years at most");
     if ((rc = read_filter(&call->view.version, call, "v", NULL,
                           "up to 64 versions with commas between, !x to exclude")) ||
-        (rc = read_filter(&call->view.kind, call, "kind", kinds, "hang, launch, background, killed, !x to exclude")) ||
+        (rc = read_kinds(call, names)) ||
         (rc = read_filter(&call->view.state, call, "state", states, "open, resolved, ignored, !x to exclude")))
         return rc;
     return read_words(call);
@@ -173,7 +199,7 @@ static int answer(struct call *call, const struct call_kind *kind)
 {
     int rc = check_names(call, kind->names);
     if (rc == 0)
-        rc = read_view(call);
+        rc = read_view(call, kind->names);
     if (rc == 0)
         rc = pg_begin(&call->tx, call->api->pg, MIRE_PG_READ);
     if (rc == 0)

@@ -1,6 +1,7 @@
 /* flame.c - merging. Frames are columns in order of creation, so a parent always stands before its children. */
 #include "api/flame.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,7 @@ size_t flame_count(const struct flame *flame)
     return flame->count;
 }
 
+/* The used nodes, below the frame map[0]. */
 static int add_nodes(struct flame *flame, uint32_t *map, const unsigned char *used, const struct resolved *doc)
 {
     for (size_t n = 1; n < doc->node_count; n++) {
@@ -179,23 +181,74 @@ static int add_nodes(struct flame *flame, uint32_t *map, const unsigned char *us
     return 0;
 }
 
+/* "worker" of "worker-12": threads of one pool are one. Returns the frame, -1 out of memory. */
+static int64_t thread_frame(struct flame *flame, const struct resolved *doc, uint32_t thread)
+{
+    char text[64];
+    const char *name = thread ? doc->threads[thread - 1].name : doc->thread.name;
+    size_t len = strnlen(name, sizeof text - 1);
+    size_t plain = len;
+    while (plain && strchr("0123456789", name[plain - 1]))
+        plain--;
+    while (plain && plain < len && strchr("-_#:. ", name[plain - 1]))
+        plain--;
+    memcpy(text, name, len);
+    text[plain ? plain : len] = '\0';
+    int64_t number = names_number(&flame->names, len ? text : thread ? "unnamed thread" : "watched thread");
+    return number < 0 ? -1 : frame_child(flame, 0, (uint32_t)number, 0, MIRE_ROLE_THREAD);
+}
+
+/* The samples of one thread, below `top`. */
+static int add_thread(struct flame *flame, uint32_t *map, unsigned char *used, const struct resolved *doc,
+                      uint32_t thread, uint32_t top, double weight)
+{
+    memset(used, 0, doc->node_count);
+    map[0] = top;
+    for (size_t s = 0; s < doc->sample_count; s++)
+        for (uint32_t n = doc->samples[s].thread == thread ? doc->samples[s].node : 0; n != 0 && !used[n];
+             n = doc->nodes[n].parent)
+            used[n] = 1;
+    int rc = add_nodes(flame, map, used, doc);
+    for (size_t s = 0; rc == 0 && s < doc->sample_count; s++)
+        if (doc->samples[s].thread == thread)
+            flame->frames[map[doc->samples[s].node]].self += (double)doc->samples[s].weight_ms * weight;
+    return rc;
+}
+
+/* Threads that samples are of, in the order in which they appear. */
+static size_t threads_of(uint32_t *out, const struct resolved *doc)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < doc->sample_count; s++) {
+        size_t i = 0;
+        while (i < count && out[i] != doc->samples[s].thread)
+            i++;
+        if (i == count)
+            out[count++] = doc->samples[s].thread;
+    }
+    return count;
+}
+
 int flame_add(struct flame *flame, const struct resolved *doc, double weight)
 {
-    if (flame->count + doc->node_count > flame->max)
-        return FLAME_FULL;
     uint32_t *map = calloc(doc->node_count, sizeof *map);
     unsigned char *used = calloc(doc->node_count, 1);
+    uint32_t *threads = calloc(doc->thread_count + 1, sizeof *threads);
     int rc = -1;
-    if (!map || !used)
-        goto free_both;
-    for (size_t s = 0; s < doc->sample_count; s++)
-        for (uint32_t n = doc->samples[s].node; n != 0 && !used[n]; n = doc->nodes[n].parent)
-            used[n] = 1;
-    rc = add_nodes(flame, map, used, doc);
-    if (rc == 0)
-        for (size_t s = 0; s < doc->sample_count; s++)
-            flame->frames[map[doc->samples[s].node]].self += (double)doc->samples[s].weight_ms * weight;
-free_both:
+    if (!map || !used || !threads)
+        goto free_all;
+    size_t count = threads_of(threads, doc);
+    bool one = count == 0 || (count == 1 && threads[0] == 0);
+    rc = FLAME_FULL;
+    if (flame->count + (doc->node_count + 1) * (one ? 1 : count) > flame->max)
+        goto free_all;
+    rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        int64_t top = one ? 0 : thread_frame(flame, doc, threads[i]);
+        rc = top < 0 ? -1 : add_thread(flame, map, used, doc, threads[i], (uint32_t)top, weight);
+    }
+free_all:
+    free(threads);
     free(used);
     free(map);
     return rc;

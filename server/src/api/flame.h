@@ -7,6 +7,8 @@
  *                           ├─ read 300          parent's other children are one row "other" with their time
  *                           └─ other 100
  *
+ * Where samples are several threads', each thread is a frame below the root, by its name without the number at its end.
+ *
  * Pure: no clock, socket or database. Thread: one at a time per tree.
  */
 #ifndef MIRE_API_FLAME_H

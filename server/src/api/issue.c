@@ -44,7 +44,7 @@ static void put_value(struct json_writer *w, const struct value_row *v)
 
 static int put_distributions(struct call *call)
 {
-    static const char *const names[] = {"version", "os_version", "arch", "model", "process"};
+    static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct json_writer *w = &call->json;
     struct value_row *values;
     size_t count;
@@ -102,6 +102,11 @@ static int answer_issue(struct call *call)
     json_write_i64(w, "p50_ms", facts.p50_ms);
     json_write_i64(w, "p95_ms", facts.p95_ms);
     json_write_i64(w, "killed", facts.killed);
+    json_write_i64(w, "launch", facts.launch);
+    json_write_i64(w, "foreground", facts.foreground);
+    json_write_i64(w, "background", facts.background);
+    json_write_i64(w, "many_threads", facts.many_threads);
+    json_write_i64(w, "annealed", facts.annealed);
     json_write_real(w, "unresolved_share", facts.frames ? (double)facts.unresolved / (double)facts.frames : 0);
     if ((rc = put_durations(call)) || (rc = put_distributions(call)) || (rc = put_lines(call)))
         return rc;

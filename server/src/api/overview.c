@@ -61,6 +61,24 @@ static int put_top(struct call *call, const struct devices *devices)
     return rc;
 }
 
+static int put_turns(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct turn *turns;
+    size_t count;
+    int rc = read_turns(&turns, &count, call->tx, call->arena, &call->view);
+
+    json_write_open(w, "turns", '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_i64(w, "from_ms", turns[i].from_ms);
+        json_write_real(w, "turns", turns[i].turns);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
 static int put_shares(struct call *call, const char *key, enum read_facet facet)
 {
     struct share *shares;
@@ -97,7 +115,9 @@ static int answer_overview(struct call *call)
     put_versions(w, &sums);
     json_write_i64(w, "bucket_s", bucket_s);
     part_series(w, sums.points, sums.point_count);
-    rc = put_top(call, &kept.devices);
+    rc = put_turns(call);
+    if (rc == 0)
+        rc = put_top(call, &kept.devices);
     json_write_close(w, '}');
     return rc;
 }

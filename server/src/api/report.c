@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 #include "api/params.h"
 #include "api/parts.h"
+#include "api/report.h"
 #include "model/resolved.h"
 
 #include <inttypes.h>
@@ -41,12 +42,12 @@ static int tally_fill(struct tally *t, struct arena *arena, const struct resolve
     return 0;
 }
 
-static void put_frame(struct json_writer *w, const struct resolved_place *p, uint32_t repeat)
+void report_frame(struct json_writer *w, const char *key, const struct resolved_place *p, uint32_t repeat)
 {
     char offset[20];
 
     snprintf(offset, sizeof offset, "%" PRIx64, p->offset);
-    json_write_open(w, NULL, '{');
+    json_write_open(w, key, '{');
     json_write_text(w, "function", p->function);
     json_write_text(w, "image", p->image);
     json_write_text(w, "file", p->file);
@@ -62,7 +63,7 @@ static void put_frames(struct json_writer *w, const struct resolved *doc, const 
 {
     json_write_open(w, "frames", '[');
     for (; node; node = doc->nodes[node].parent)
-        put_frame(w, &doc->places[doc->nodes[node].place], tally->repeat[doc->nodes[node].place]);
+        report_frame(w, NULL, &doc->places[doc->nodes[node].place], tally->repeat[doc->nodes[node].place]);
     json_write_close(w, ']');
 }
 
@@ -81,9 +82,10 @@ static void put_hot(struct json_writer *w, const struct resolved *doc)
     json_write_open(w, "hot", '{');
     json_write_open(w, "frames", '[');
     for (uint32_t n = doc->hot.node; n; n = doc->nodes[n].parent, depth++)
-        put_frame(w, &doc->places[doc->nodes[n].place], depth < doc->hot.depth ? doc->hot.repeat[depth] : 0);
+        report_frame(w, NULL, &doc->places[doc->nodes[n].place], depth < doc->hot.depth ? doc->hot.repeat[depth] : 0);
     json_write_close(w, ']');
     json_write_i64(w, "run", doc->hot.run);
+    json_write_u64(w, "thread", doc->hot.thread);
     json_write_close(w, '}');
     put_index(w, "caller1", doc->hot.caller1);
     put_index(w, "caller2", doc->hot.caller2);
@@ -114,6 +116,10 @@ static void put_samples(struct json_writer *w, const struct resolved *doc, const
     for (size_t s = 0; s < doc->sample_count; s++)
         json_write_i64(w, NULL, tally->stack_of[doc->samples[s].node] - 1);
     json_write_close(w, ']');
+    json_write_open(w, "thread", '[');
+    for (size_t s = 0; s < doc->sample_count; s++)
+        json_write_u64(w, NULL, doc->samples[s].thread);
+    json_write_close(w, ']');
     json_write_open(w, "stacks", '[');
     for (size_t i = 0; i < tally->stack_count; i++) {
         json_write_open(w, NULL, '{');
@@ -121,26 +127,6 @@ static void put_samples(struct json_writer *w, const struct resolved *doc, const
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
-    json_write_close(w, '}');
-}
-
-static void put_fact(struct json_writer *w, const char *key, struct fact fact)
-{
-    if (fact.known)
-        json_write_u64(w, key, fact.value);
-    else
-        json_write_null(w, key);
-}
-
-static void put_watched(struct json_writer *w, const struct report_watched *t)
-{
-    json_write_open(w, "thread", '{');
-    json_write_u64(w, "tid", t->tid.value);
-    json_write_text(w, "name", t->name);
-    put_fact(w, "cpu_ms", t->cpu_ms);
-    put_fact(w, "voluntary_switches", t->voluntary_switches);
-    put_fact(w, "major_faults", t->major_faults);
-    put_fact(w, "read_bytes", t->read_bytes);
     json_write_close(w, '}');
 }
 
@@ -152,29 +138,13 @@ static void put_threads(struct json_writer *w, const struct resolved *doc, const
         json_write_u64(w, "tid", doc->threads[i].tid);
         json_write_text(w, "name", doc->threads[i].name);
         json_write_text(w, "role", doc->threads[i].role);
+        report_fact(w, "cpu_ms", doc->threads[i].cpu_ms);
+        json_write_text(w, "state", (const char[]){doc->threads[i].state, 0});
+        json_write_i64(w, "syscall", doc->threads[i].syscall);
         put_frames(w, doc, tally, doc->threads[i].node);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
-}
-
-static void put_facts_and_cost(struct json_writer *w, const struct resolved *doc)
-{
-    json_write_open(w, "facts", '[');
-    for (size_t i = 0; i < doc->fact_count; i++) {
-        json_write_open(w, NULL, '{');
-        json_write_text(w, "name", doc->facts[i].name);
-        json_write_text(w, "value", doc->facts[i].value);
-        json_write_close(w, '}');
-    }
-    json_write_close(w, ']');
-    json_write_open(w, "cost", '{');
-    json_write_u64(w, "samples", doc->cost.samples);
-    json_write_u64(w, "stopped_max_ns", doc->cost.stopped_max_ns);
-    json_write_u64(w, "stopped_sum_ns", doc->cost.stopped_sum_ns);
-    json_write_u64(w, "unwind_sum_ns", doc->cost.unwind_sum_ns);
-    json_write_u64(w, "watch_cpu_us", doc->cost.watch_cpu_us);
-    json_write_close(w, '}');
 }
 
 static void put_id(struct json_writer *w, const char *key, bool known, const struct uuid *id)
@@ -204,16 +174,12 @@ static int put_report(struct call *call, const struct report_place *place, const
     put_id(w, "next", place->has_older, &place->older);
     json_write_text(w, "category", place->row.category);
     json_write_text(w, "reason", place->row.reason);
-    json_write_text(w, "gate", gate_name(doc->gate));
-    json_write_bool(w, "launch", doc->launch);
-    json_write_i64(w, "threshold_ms", doc->threshold_ms);
-    json_write_u64(w, "late_ms", doc->late_ms);
-    json_write_text(w, "guess", doc->guess);
-    put_watched(w, &doc->thread);
+    report_event(w, doc);
     put_hot(w, doc);
+    report_verdicts(w, doc);
     put_samples(w, doc, &tally);
     put_threads(w, doc, &tally);
-    put_facts_and_cost(w, doc);
+    report_rest(w, doc);
     json_write_close(w, '}');
     return 0;
 }

@@ -3,6 +3,7 @@
  * The stages do the work; this only prints. Names come from the modules themselves where this machine has them, and
  * from /usr/lib/debug.
  */
+#include "cli/show.h"
 #include "cli/cli.h"
 
 #include "base/scope.h"
@@ -93,15 +94,11 @@ static bool resolve(struct shown *shown, const char *rules_path)
 static void print_head(const struct shown *shown)
 {
     const struct report *report = &shown->report;
-    const struct report_hang *hang = &report->hang;
     const struct feature *feature = &shown->feature;
     printf("report     %s\n", report->id);
     printf("app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
            report->app.build);
-    printf("hang       %u ms, threshold %u ms, gate %s%s%s\n", hang->duration_ms, hang->threshold_ms,
-           gate_name(hang->gate), hang->launch ? ", at launch" : "",
-           hang->open ? ", the process was killed in it" : "");
-    printf("kind       %s, %s\n", category_name(feature->category), reason_name(feature->reason));
+    show_event(report, feature, &shown->doc);
     printf("Caller1    %s (%s)\n", feature->caller1.function,
            feature->caller1.place[0] ? feature->caller1.place : feature->caller1.image);
     printf("Caller2    %s (%s)\n", feature->caller2.function,
@@ -116,7 +113,10 @@ static void print_hot(const struct shown *shown)
     const struct resolved *doc = &shown->doc;
     char why[256];
     size_t at = 0;
-    printf("\nHottest stack: %u samples in a row, of %zu\n", doc->hot.run, doc->sample_count);
+    printf("\nHottest stack: %u samples in a row, of %zu", doc->hot.run, doc->sample_count);
+    if (doc->hot.thread)
+        printf(", thread %s", doc->threads[doc->hot.thread - 1].name);
+    putchar('\n');
     for (uint32_t node = doc->hot.node; node; node = doc->nodes[node].parent, at++) {
         const struct resolved_place *place = &doc->places[doc->nodes[node].place];
         const char *mark = (int32_t)at == doc->hot.caller1 ? "1>" : (int32_t)at == doc->hot.caller2 ? "2>" : "  ";
@@ -131,19 +131,23 @@ static void print_hot(const struct shown *shown)
     }
 }
 
-/* What the samples found the thread doing, in the order in which each was first seen. */
+/* What the samples found the hottest stack's thread doing, in the order in which each was first seen. */
 static void print_states(const struct resolved *doc)
 {
     printf("\nThread\n");
     for (size_t i = 0; i < doc->sample_count; i++) {
         const struct report_sample *sample = &doc->samples[i];
         size_t before = 0, count = 0;
-        while (doc->samples[before].state != sample->state || doc->samples[before].syscall != sample->syscall)
+        if (sample->thread != doc->hot.thread)
+            continue;
+        while (doc->samples[before].thread != sample->thread || doc->samples[before].state != sample->state ||
+               doc->samples[before].syscall != sample->syscall)
             before++;
         if (before < i)
             continue;
         for (size_t k = i; k < doc->sample_count; k++)
-            count += doc->samples[k].state == sample->state && doc->samples[k].syscall == sample->syscall;
+            count += doc->samples[k].thread == sample->thread && doc->samples[k].state == sample->state &&
+                     doc->samples[k].syscall == sample->syscall;
         printf("   %5zu  state %c", count, sample->state);
         if (sample->syscall >= 0)
             printf(", in system call %d", sample->syscall);
@@ -257,6 +261,8 @@ int cli_show(int argc, char **argv)
         print_hot(&shown);
         print_states(&shown.doc);
         print_tree(&shown.arena, &shown.doc);
+        show_threads(&shown.doc);
+        show_cost(&shown.doc);
         print_images(&shown.report);
     }
     rules_free(shown.rules);

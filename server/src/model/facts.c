@@ -78,8 +78,6 @@ static void add_device(struct list *list, const struct report *report)
     add_bytes(list, "memory", device->memory_bytes);
     if (report->sdk_name[0])
         add(list, "SDK", arena_printf(list->arena, "%s %s", report->sdk_name, report->sdk_version));
-    if (report->hang.foreground_known)
-        add(list, "foreground", report->hang.foreground ? "yes" : "no");
 }
 
 /* What a debug file of the module must have, to be found by. */

@@ -237,6 +237,7 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
         NUMBER(struct resolved, threshold_ms, MIRE_BIND_U32, UINT32_MAX),
         NUMBER(struct resolved, late_ms, MIRE_BIND_U64, UINT64_MAX),
         NUMBER(struct resolved, suspended_ms, MIRE_BIND_U64, UINT64_MAX),
+        NUMBER(struct resolved, begin_slack_ms, MIRE_BIND_U64, UINT64_MAX),
         TEXT(struct resolved, guess),
         OTHER("lock", document_lock),
         OTHER("cpu", document_cpu),

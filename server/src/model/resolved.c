@@ -198,6 +198,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     json_write_u64(w, "threshold_ms", doc->threshold_ms);
     json_write_u64(w, "late_ms", doc->late_ms);
     json_write_u64(w, "suspended_ms", doc->suspended_ms);
+    json_write_u64(w, "begin_slack_ms", doc->begin_slack_ms);
     json_write_text(w, "guess", doc->guess);
     write_causes(w, doc);
     write_watched(w, &doc->thread);

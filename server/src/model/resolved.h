@@ -81,6 +81,7 @@ struct resolved {
     uint32_t threshold_ms;
     uint64_t late_ms;
     uint64_t suspended_ms;
+    uint64_t begin_slack_ms;
     const char *guess;
     struct report_lock lock;
     struct resolved_holder holder;

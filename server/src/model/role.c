@@ -15,6 +15,7 @@ static const char *const names[MIRE_ROLE_COUNT] = {
     [MIRE_ROLE_IO] = "io",
     [MIRE_ROLE_LOCK] = "lock",
     [MIRE_ROLE_DISPATCH] = "dispatch",
+    [MIRE_ROLE_THREAD] = "thread",
 };
 
 const char *role_name(enum role role)

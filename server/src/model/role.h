@@ -14,6 +14,7 @@ enum role {
     MIRE_ROLE_IO,        /* reads, writes, names files and sockets */
     MIRE_ROLE_LOCK,      /* takes a lock */
     MIRE_ROLE_DISPATCH,  /* hands events to their handlers */
+    MIRE_ROLE_THREAD,    /* no frame: in a flame graph, the thread that ran those above it */
     MIRE_ROLE_COUNT
 };
 

@@ -70,6 +70,14 @@ struct point {
     double hangs, hang_ms;
 };
 
+struct turn {
+    int64_t from_ms;
+    double turns;
+};
+
+/* Turns of watched loops by length, shortest first; honours app, span and version. At most MIRE_TURN_BUCKETS. */
+int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+
 enum read_facet { READ_BY_VERSION, READ_BY_KIND, READ_BY_STATE };
 
 /* Most reports first. */
@@ -188,7 +196,10 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
 
 struct issue_facts {
     int64_t reports, killed, p50_ms, p95_ms, frames, unresolved;
-    int64_t oldest_us, newest_us; /* 0: none */
+    int64_t launch, foreground, background; /* reports; where the app was in neither, the device did not tell */
+    int64_t many_threads;                   /* reports of a process with more than 64 */
+    int64_t annealed;                       /* events that these reports stand for besides */
+    int64_t oldest_us, newest_us;           /* 0: none */
 };
 
 struct bin {
@@ -196,7 +207,7 @@ struct bin {
 };
 
 struct value_row {
-    const char *name, *key; /* name: version, os_version, arch, model, process */
+    const char *name, *key; /* name: version, os_version, arch, model, process, holder */
     int64_t here, here_total, all, all_total;
 };
 

@@ -15,13 +15,16 @@ static const int64_t edges_ms[] = {
 int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT count(*), count(*) FILTER (WHERE open),"
-                      " percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms),"
-                      " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint,"
-                      " sum(unresolved_count)::bigint, min(received_at), max(received_at) FROM hang WHERE " HANG_IN_VIEW
-                      " AND issue_id = $6",
-                      VIEW_PARAMS(view), PG_INT8(issue));
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT count(*), count(*) FILTER (WHERE open),"
+                 " percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms),"
+                 " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint,"
+                 " sum(unresolved_count)::bigint, min(received_at), max(received_at), count(*) FILTER (WHERE launch),"
+                 " count(*) FILTER (WHERE foreground), count(*) FILTER (WHERE NOT foreground),"
+                 " count(*) FILTER (WHERE thread_count > 64), coalesce(sum(annealed), 0)::bigint"
+                 " FROM hang WHERE " HANG_IN_VIEW " AND issue_id = $6",
+                 VIEW_PARAMS(view), PG_INT8(issue));
     if (rc != 0)
         return rc;
     *out = (struct issue_facts){.reports = pg_int(rows, 0, 0),
@@ -31,7 +34,12 @@ int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct vie
                                 .frames = pg_int(rows, 0, 4),
                                 .unresolved = pg_int(rows, 0, 5),
                                 .oldest_us = pg_time(rows, 0, 6),
-                                .newest_us = pg_time(rows, 0, 7)};
+                                .newest_us = pg_time(rows, 0, 7),
+                                .launch = pg_int(rows, 0, 8),
+                                .foreground = pg_int(rows, 0, 9),
+                                .background = pg_int(rows, 0, 10),
+                                .many_threads = pg_int(rows, 0, 11),
+                                .annealed = pg_int(rows, 0, 12)};
     return 0;
 }
 
@@ -69,17 +77,18 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
 int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue)
 {
-    static const char *const names[] = {"version", "os_version", "arch", "model", "process"};
+    static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
-                      "WITH h AS (SELECT version_id, os_version, arch, model, process_name, count(*) AS n,"
+                      "WITH h AS (SELECT version_id, os_version, arch, model, process_name, holder, count(*) AS n,"
                       "   count(*) FILTER (WHERE issue_id = $6) AS here FROM hang WHERE " HANG_IN_VIEW
-                      "  GROUP BY 1, 2, 3, 4, 5),"
+                      "  GROUP BY 1, 2, 3, 4, 5, 6),"
                       " e AS (SELECT x.name, x.key, sum(here)::bigint AS here, sum(n)::bigint AS n,"
                       "   sum(sum(here)) OVER (PARTITION BY x.name)::bigint AS here_total,"
                       "   sum(sum(n)) OVER (PARTITION BY x.name)::bigint AS total"
                       "  FROM h JOIN version USING (version_id) CROSS JOIN LATERAL (VALUES (0, version),"
-                      "   (1, os_version), (2, arch), (3, model), (4, process_name)) x (name, key) GROUP BY 1, 2),"
+                      "   (1, os_version), (2, arch), (3, model), (4, process_name), (5, holder)) x (name, key)"
+                      "  WHERE x.name <> 5 OR x.key <> '' GROUP BY 1, 2),"
                       " o AS (SELECT e.*, row_number() OVER (PARTITION BY name ORDER BY here DESC, key COLLATE \"C\")"
                       "  AS place FROM e WHERE here > 0)"
                       " SELECT name, key, here, here_total, n, total FROM o WHERE place <= $7 ORDER BY name, place",

@@ -60,6 +60,21 @@ static const char series_sql[] =
     " WHERE " HOUR_IN_VIEW " AND issue_id = $8 GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2";
 /* clang-format on */
 
+int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT from_ms, sum(turns)::float8 FROM turn_hour WHERE " HOUR_IN_VIEW " GROUP BY 1 ORDER BY 1",
+                      VIEW_PARAMS(view), SLOT_PARAM);
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++)
+        (*out)[i] = (struct turn){pg_int(rows, i, 0), pg_real(rows, i, 1)};
+    return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
 static int by_reports(const void *a, const void *b)
 {
     const struct share *x = a, *y = b;

@@ -224,6 +224,7 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
         .threshold_ms = hang->threshold_ms,
         .late_ms = hang->late_ms,
         .suspended_ms = hang->suspended_ms,
+        .begin_slack_ms = hang->begin_slack_ms,
         .guess = hang->guess,
         .lock = hang->lock,
         .holder = {.thread = -1, .frame = -1},

@@ -43,6 +43,15 @@ def document(h, issue):
         return at
 
     samples = [node(s["stack"]) for s in doc["samples"]]
+    threads = [{k: v for k, v in {**t, "node": node(t["stack"])}.items() if k != "stack" and v is not None}
+               for t in doc["threads"]]
+    e, verdict = doc["event"], {"place": doc["verdict"], "share_ppm": 1000000}
+    known = {k: {n: v for n, v in e[k].items() if v is not None} for k in ("cpu", "disk", "frames") if e[k]}
+    if e["lock"]:
+        known |= {"lock": {"address": 140737488350000, "owner_tid": e["lock"]["owner_tid"]},
+                  "holder": {k: e["lock"][k] for k in ("itself", "thread", "frame")}}
+    if e["foreground"] is not None:
+        known |= {"foreground": e["foreground"], "foreground_known": True}
     names = [doc["frames"][f]["function"] for f in doc["hot"]["stack"]]
     c1 = names.index(issue["caller1"]) if issue["caller1"] in names else -1
     c2 = next((n for n, x in enumerate(names) if x == issue["caller2"] and n != c1), -1)
@@ -57,19 +66,28 @@ def document(h, issue):
                    "inlined": [int(x["inlined"]) for x in f], "role": [x["role"] for x in f]},
         "samples": {"period_ms": doc["period_ms"], "at_ms": [s["at_ms"] for s in doc["samples"]],
                     "weight_ms": [s["weight_ms"] for s in doc["samples"]], "node": samples,
-                    "state": [ord("R")] * len(samples)},
-        "hot": {"node": node(doc["hot"]["stack"]), "run": doc["hot"]["run"], "repeat": doc["hot"]["repeat"], "caller1": c1,
+                    "state": [ord("R")] * len(samples), "thread": [s["thread"] for s in doc["samples"]]},
+        "hot": {"node": node(doc["hot"]["stack"]), "run": doc["hot"]["run"], "thread": doc["hot"]["thread"], "repeat": doc["hot"]["repeat"], "caller1": c1,
                 "caller2": c2},
-        "threads": [{"tid": 4212, "name": "bio_close_file", "role": "other", "node": 0}],
+        "threads": threads, "verdict": verdict, "blame": verdict, **known,
+        **{k: e[k] for k in ("trigger", "name", "suspended_ms", "begin_slack_ms", "annealed")},
+        "turns": {"from_ms": [t["from_ms"] for t in e["turns"]], "count": [t["turns"] for t in e["turns"]]},
         "facts": [{"name": "Operating system", "value": f"{h['os']} {h['os_version']}"},
                   {"name": "Processors", "value": "8"}, {"name": "Threads", "value": "5"}],
-        "cost": {"samples": len(samples), "stopped_max_ns": 21400, "stopped_sum_ns": 214800, "unwind_sum_ns": 1904000,
-                 "watch_cpu_us": 5120}}
+        "cost": {"samples": len(samples), **{k: v for k, v in e["cost"].items() if v is not None}}}
     value["nodes"] = {"parent": [p for p, _ in nodes], "place": [x for _, x in nodes]}
     return stored(json.dumps(value, ensure_ascii=False).encode())
 
 
+def waited(h):
+    """Milliseconds of one event, and of all it stands for."""
+    process = h["category"] in ("cpu", "power", "disk", "custom", "test")
+    return (0, 0) if process else (h["duration_ms"], h["duration_ms"] + h["annealed_ms"])
+
+
 def field(value):
+    if value is None:
+        return "\\N"
     if isinstance(value, bytes):
         return "\\\\x" + value.hex()
     if isinstance(value, dt.datetime):
@@ -90,11 +108,21 @@ def counted(hangs, key, with_last):
         hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
         s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["received_at"]])
         s[0] += 1
-        s[1] += h["weight"]
-        s[2] += h["weight"] * h["duration_ms"]
-        s[3] = max(s[3], h["duration_ms"])
+        s[1] += h["weight"] * (1 + h["annealed"])
+        s[2] += h["weight"] * waited(h)[1]
+        s[3] = max(s[3], waited(h)[0])
         s[4] = max(s[4], h["received_at"])
     return [(*k, *(s if with_last else s[:4])) for k, s in sums.items()]
+
+
+def turns(hangs):
+    sums = {}
+    for h in hangs:
+        hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
+        for t in h["doc"]["event"]["turns"]:
+            key = slot(h["report_id"]), hour, h["app_id"], h["version_id"], t["from_ms"]
+            sums[key] = sums.get(key, 0) + h["weight"] * t["turns"]
+    return [(*k, s) for k, s in sums.items()]
 
 
 def script(world):
@@ -112,10 +140,12 @@ def script(world):
                i["caller1_place"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
                i["first_seen"], i["first_version_id"]) for i in issues]),
         copy("hang", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
-             "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version",
+             "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version,"
+             "foreground,launch,thread_count,annealed,annealed_ms,holder",
              [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["begun_at"], h["duration_ms"],
                h["category"], h["reason"], h["open"], h["weight"], bytes.fromhex(h["install"]), h["os"], h["os_version"],
-               h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1)
+               h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1, h["foreground"], h["launch"],
+               h["thread_count"], h["annealed"], h["annealed_ms"], h["holder"])
               for k, h in zip(ids, hangs)]),
         copy("hang_stack", "slot,day,report_id,document",
              [(*k, document(h, by_id[h["issue_id"]])) for k, h in zip(ids, hangs)]),
@@ -123,6 +153,7 @@ def script(world):
              counted(hangs, lambda h: (h["version_id"], h["category"]), False)),
         copy("issue_hour", "slot,hour,app_id,issue_id,version_id,reports,hangs,hang_ms,longest_ms,last_at",
              counted(hangs, lambda h: (h["issue_id"], h["version_id"]), True)),
+        copy("turn_hour", "slot,hour,app_id,version_id,from_ms,turns", turns(hangs)),
     ]) + "COMMIT;\n"
 
 

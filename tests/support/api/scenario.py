@@ -4,8 +4,10 @@ Everything follows from SEED, so two runs build the same world. A hang is a plai
 `hang` and, under "doc", its resolved stacks:
 
     frames   [{function, image, file, line, offset, inlined, role}]
-    samples  [{at_ms, weight_ms, stack}]      stack: indexes into frames, innermost first
-    hot      {stack, run, repeat}
+    samples  [{at_ms, weight_ms, stack, thread}]      stack: indexes into frames, innermost first
+    hot      {stack, run, repeat, thread}
+    threads  [{tid, name, role, cpu_ms, state, syscall, stack}]
+    event    what else the report says, as the API names it
 """
 
 import datetime as dt
@@ -92,6 +94,29 @@ def stalls(name, line, role="app"):
     return frame(name, STALLS, role, "stalls.c", line)
 
 
+WORKER_OUTER = [frame("clone3", LIBC, "runtime"), frame("start_thread", LIBC, "runtime")]
+FLUSHER = [frame("fdatasync", LIBC, "io"), stalls("flush_journal", 244), stalls("writer_main", 260)] + WORKER_OUTER[::-1]
+COST = {"stopped_max_ns": 21400, "stopped_sum_ns": 214800, "unwind_sum_ns": 1904000, "watch_cpu_us": 5120}
+
+
+def event(category, reason, duration_ms):
+    """What a report of that kind says besides its stacks."""
+    said = {"trigger": "busy", "name": "", "foreground": None, "suspended_ms": 0, "begin_slack_ms": 0, "lock": None,
+            "cpu": None, "disk": None, "frames": None, "annealed": {"count": 0, "duration_ms": 0}, "turns": [],
+            "cost": {**COST, "wakeups": None, "stored_bytes": None, "period_raised": None}}
+    if reason == "lock":
+        said |= {"foreground": True, "suspended_ms": 1200, "annealed": {"count": 2, "duration_ms": 5400},
+                 "lock": {"owner_tid": 4213, "itself": False, "thread": 1, "frame": 1},
+                 "turns": [{"from_ms": 250, "turns": 31}, {"from_ms": 500, "turns": 7}, {"from_ms": 2000, "turns": 1}],
+                 "cost": {**COST, "wakeups": 412, "stored_bytes": 5120, "period_raised": 1}}
+    if category == "test":
+        said |= {"trigger": "test"}
+    if category == "power":
+        said |= {"trigger": "power", "foreground": False,
+                 "cpu": {"window_ms": duration_ms, "percent": 93, "limit_percent": 80}}
+    return said
+
+
 #        number caller1 caller2 category reason  state, outer frames, leaves, hangs, median seconds
 CAUSES = {
     "redis": [
@@ -113,6 +138,11 @@ CAUSES = {
         (8, stalls("layout_page", 160), "on_resize", "launch", "cpu", "resolved",
          GLIB_OUTER + [frame("g_idle_dispatch", GLIB, "dispatch"), stalls("on_resize", 175)],
          [(3, [stalls("measure_word", 140)]), (1, [])], 5, 2.1),
+        (9, stalls("encode_block", 310), "encode_page", "power", "cpu", "open",
+         WORKER_OUTER + [stalls("encode_page", 322)],
+         [(3, [stalls("transform", 280)]), (2, [stalls("quantise", 295)]), (1, [])], 4, 60.0),
+        (10, stalls("on_test_button", 400), "on_test_button", "test", "cpu", "open",
+         GLIB_OUTER + [stalls("on_test_button", 400)], [(1, [])], 2, 0.5),
     ],
 }
 APPS = [("redis", "Redis cache"), ("stalls", "Stalls, the example app"), ("kiosk", "Kiosk")]
@@ -140,16 +170,30 @@ def resolved(rng, cause, duration_ms):
         if run_of is None or rng.random() < 0.35:
             run_of = rng.choices([x for _, x in leaves], [w for w, _ in leaves])[0]
         stack = [number(f) for f in run_of + [caller1] + outer[::-1]]
-        samples.append({"at_ms": duration_ms // 2 + i * period, "weight_ms": period, "stack": stack})
+        thread = 1 + i % 2 if cause[3] == "power" else 0
+        samples.append({"at_ms": duration_ms // 2 + i * period, "weight_ms": period, "stack": stack, "thread": thread})
     best, length, hot, last = 0, 0, 0, None
+    heaviest = min({s["thread"] for s in samples}, key=lambda t: (-sum(s["weight_ms"] + 1 for s in samples if s["thread"] == t), t))
     for i, s in enumerate(samples):
+        if s["thread"] != heaviest:
+            continue
         length = length + 1 if s["stack"][0] == last else 1
         last = s["stack"][0]
         if length >= best:
             best, hot = length, i
     stack = samples[hot]["stack"]
-    return {"frames": frames, "samples": samples, "period_ms": period,
-            "hot": {"stack": stack, "run": best, "repeat": [sum(f in s["stack"] for s in samples) for f in stack]}}
+    other = {"cpu_ms": None, "state": "?", "syscall": -1}
+    threads = [{"tid": 4212, "name": "bio_close_file", "role": "other", **other, "stack": []}]
+    if cause[4] == "lock":
+        threads.append({"tid": 4213, "name": "journal", "role": "owner", "cpu_ms": 40, "state": "D", "syscall": 75,
+                        "stack": [number(f) for f in FLUSHER]})
+    if cause[3] == "power":
+        threads = [{"tid": 4220 + n, "name": f"encoder-{n}", "role": "busy", "cpu_ms": duration_ms * 46 // 100, "state": "R",
+                    "syscall": -1, "stack": [s["stack"] for s in samples if s["thread"] == n + 1][-1]} for n in (0, 1)]
+    return {"frames": frames, "samples": samples, "period_ms": period, "threads": threads,
+            "verdict": number(caller1), "event": event(cause[3], cause[4], duration_ms),
+            "hot": {"stack": stack, "run": best, "thread": heaviest,
+                    "repeat": [sum(f in s["stack"] for s in samples if s["thread"] == heaviest) for f in stack]}}
 
 
 def world(seed=SEED, now=NOW):
@@ -190,6 +234,10 @@ def world(seed=SEED, now=NOW):
                     "doc": resolved(rng, cause, duration)})
     hangs.sort(key=lambda h: (h["received_at"], h["report_id"]))
     for h in hangs:
+        e = h["doc"]["event"]
+        h["foreground"], h["launch"], h["thread_count"] = e["foreground"], h["category"] == "launch", 5
+        h["annealed"], h["annealed_ms"] = e["annealed"]["count"], e["annealed"]["duration_ms"]
+        h["holder"] = "journal in flush_journal" if h["reason"] == "lock" else ""
         h["sample_count"] = len(h["doc"]["samples"])
         h["frame_count"] = len(h["doc"]["frames"])
         h["unresolved_count"] = 0

@@ -4,6 +4,8 @@ import datetime as dt
 import hashlib
 import re
 
+from rows import waited
+
 UTC = dt.timezone.utc
 EDGES = [e * 10**k for k in range(0, 9) for e in (1, 1.5, 2, 3, 5, 7)]
 EDGES = [0] + sorted({int(e) for e in EDGES if e == int(e)})
@@ -55,7 +57,7 @@ class World:
         parts = [0] * 24
         for h in hangs:
             hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
-            parts[int((hour - span[0]) / (span[1] - span[0]) * 24)] += h["weight"]
+            parts[int((hour - span[0]) / (span[1] - span[0]) * 24)] += events(h)
         return [number(p) for p in parts]
 
     def shares(self, hangs, key):
@@ -63,19 +65,19 @@ class World:
         rows = []
         for k in keys:
             own = [h for h in hangs if key(h) == k]
-            rows.append({"key": k, "reports": len(own), "hangs": number(sum(h["weight"] for h in own))})
+            rows.append({"key": k, "reports": len(own), "hangs": number(sum(events(h) for h in own))})
         return sorted(rows, key=lambda r: (-r["reports"], r["key"]))
 
     def series(self, hangs, bucket_s):
         rows = []
-        for v in sorted({self.version(h) for h in hangs}, key=lambda v: (-sum(h["weight"] for h in hangs if self.version(h) == v), v)):
+        for v in sorted({self.version(h) for h in hangs}, key=lambda v: (-sum(events(h) for h in hangs if self.version(h) == v), v)):
             points = {}
             for h in hangs:
                 if self.version(h) == v:
                     at = int(h["received_at"].timestamp()) // bucket_s * bucket_s
                     p = points.setdefault(at, [0, 0])
-                    p[0] += h["weight"]
-                    p[1] += h["weight"] * h["duration_ms"]
+                    p[0] += events(h)
+                    p[1] += h["weight"] * waited(h)[1]
             rows.append({"key": v, "points": [{"at": stamp(dt.datetime.fromtimestamp(at, UTC)), "hangs": number(p[0]),
                                                "hang_ms": number(p[1])} for at, p in sorted(points.items())]})
         return rows
@@ -103,7 +105,7 @@ class World:
         return {"apps": rows}
 
     def overview(self, slug, span, v=None, kind=None):
-        hangs = self.select(slug, span, v, kind)
+        hangs = self.select(slug, span, v, without_tests(kind))
         bucket_s = 3600 if span[1] - span[0] <= dt.timedelta(days=3, hours=1) else 86400
         versions = []
         for name in {self.version(h) for h in hangs}:
@@ -118,7 +120,14 @@ class World:
         top.sort(key=lambda f: (-f["totals"]["hang_ms"], int(f["id"][2:])))
         return {"range": self.range(hangs, span), "bucket_s": bucket_s, "totals": totals(hangs),
                 "categories": self.shares(hangs, lambda h: h["category"]), "versions": versions,
-                "series": self.series(hangs, bucket_s), "top": top[:10], "waiting": 0, "unworked": 0}
+                "series": self.series(hangs, bucket_s), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "waiting": 0, "unworked": 0}
+
+    def turns(self, hangs):
+        sums = {}
+        for h in hangs:
+            for t in h["doc"]["event"]["turns"]:
+                sums[t["from_ms"]] = sums.get(t["from_ms"], 0) + h["weight"] * t["turns"]
+        return [{"from_ms": k, "turns": number(s)} for k, s in sorted(sums.items())]
 
     def facets(self, slug, span):
         hangs = self.select(slug, span)
@@ -126,7 +135,7 @@ class World:
                 "state": self.shares(hangs, lambda h: self.issues[h["issue_id"]]["state"])}
 
     def issue_list(self, slug, span, by="caller1", sort="-impact", v=None, kind=None, state=None):
-        hangs = self.select(slug, span, v, kind, state)
+        hangs = self.select(slug, span, v, without_tests(kind), state)
         groups = {}
         for h in hangs:
             i = self.issues[h["issue_id"]]
@@ -160,19 +169,23 @@ class World:
         bucket_s = 3600 if span[1] - span[0] <= dt.timedelta(days=3, hours=1) else 86400
         lengths = sorted(h["duration_ms"] for h in own)
         facts = {"version": self.version, "os_version": lambda h: h["os_version"], "arch": lambda h: h["arch"],
-                 "model": lambda h: h["model"], "process": lambda h: h["process"]}
+                 "model": lambda h: h["model"], "process": lambda h: h["process"], "holder": lambda h: h["holder"]}
         distributions = []
         for name, key in facts.items():
             values = []
-            for s in self.shares(own, key)[:10]:
-                share = s["reports"] / len(own)
-                whole = sum(key(h) == s["key"] for h in every) / len(every)
+            told = [h for h in own if name != "holder" or h["holder"]]
+            for s in self.shares(told, key)[:10]:
+                share = s["reports"] / len(told)
+                whole = sum(key(h) == s["key"] for h in every) / sum(name != "holder" or h["holder"] != "" for h in every)
                 values.append({"key": s["key"], "reports": s["reports"], "share": round(share, 3),
-                               "lift": round(share / whole, 3) if len(own) >= 20 else None})
+                               "lift": round(share / whole, 3) if len(told) >= 20 else None})
             distributions.append({"name": name, "values": values})
         frames = sum(h["frame_count"] for h in own)
         return {"range": self.range(own, span), "feature": self.feature(issue_id, every, span),
                 "p50_ms": rank(lengths, 0.5), "p95_ms": rank(lengths, 0.95), "killed": sum(h["open"] for h in own),
+                "launch": sum(h["launch"] for h in own), "foreground": sum(h["foreground"] is True for h in own),
+                "background": sum(h["foreground"] is False for h in own),
+                "many_threads": sum(h["thread_count"] > 64 for h in own), "annealed": sum(h["annealed"] for h in own),
                 "durations": bins(lengths), "distributions": distributions, "series": self.series(own, bucket_s),
                 "bucket_s": bucket_s,
                 "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 3) if frames else 0}
@@ -195,6 +208,7 @@ class World:
         if at is None:
             at = next(i for i, h in enumerate(own) if h["report_id"] == which)
         h, i, doc = own[at], self.issues[issue_id], own[at]["doc"]
+        event = doc["event"]
         repeat = {f: sum(f in s["stack"] for s in doc["samples"]) for f in range(len(doc["frames"]))}
 
         def frames(stack, counts=None):
@@ -209,32 +223,42 @@ class World:
         hot = doc["hot"]
         names = [doc["frames"][f]["function"] for f in hot["stack"]]
         c1 = names.index(i["caller1"]) if i["caller1"] in names else None
+        v = doc["frames"][doc["verdict"]]
+        verdict = {"frame": {**{k: v[k] for k in ("function", "image", "file", "line")}, "offset": f"{v['offset']:x}",
+                             "inlined": v["inlined"], "role": v["role"], "repeat": 0}, "share": 1}
         c2 = next((n for n, x in enumerate(names) if x == i["caller2"] and n != c1), None)
         return {"row": self.row(h), "position": at + 1, "total": len(own),
                 "previous": own[at - 1]["report_id"] if at else None,
                 "next": own[at + 1]["report_id"] if at + 1 < len(own) else None,
                 "category": h["category"], "reason": h["reason"], "gate": "poll", "launch": h["category"] == "launch",
                 "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block",
+                **{k: event[k] for k in ("trigger", "name", "foreground", "suspended_ms", "begin_slack_ms", "lock", "cpu",
+                                         "disk", "frames", "annealed", "turns")},
+                "verdict": verdict, "blame": verdict,
                 "thread": {"tid": 4211, "name": h["process"], "cpu_ms": h["duration_ms"] * 97 // 100,
                            "voluntary_switches": 3, "major_faults": 0, "read_bytes": 0},
-                "hot": {"frames": frames(hot["stack"], hot["repeat"]), "run": hot["run"]}, "caller1": c1, "caller2": c2,
+                "hot": {"frames": frames(hot["stack"], hot["repeat"]), "run": hot["run"], "thread": hot["thread"]}, "caller1": c1, "caller2": c2,
                 "samples": {"period_ms": doc["period_ms"], "covered_ms": sum(s["weight_ms"] for s in doc["samples"]),
                             "at_ms": [s["at_ms"] for s in doc["samples"]],
                             "weight_ms": [s["weight_ms"] for s in doc["samples"]],
                             "leaf": [doc["frames"][s["stack"][0]]["role"] if s["stack"] else "unknown" for s in doc["samples"]],
                             "stack": [stacks.index(s["stack"]) for s in doc["samples"]],
+                            "thread": [s["thread"] for s in doc["samples"]],
                             "stacks": [{"frames": frames(s)} for s in stacks]},
-                "threads": [{"tid": 4212, "name": "bio_close_file", "role": "other", "frames": []}],
+                "threads": [{**{k: v for k, v in t.items() if k != "stack"}, "frames": frames(t["stack"])} for t in doc["threads"]],
                 "facts": [{"name": "Operating system", "value": f"{h['os']} {h['os_version']}"},
                           {"name": "Processors", "value": "8"}, {"name": "Threads", "value": "5"}],
-                "cost": {"samples": len(doc["samples"]), "stopped_max_ns": 21400, "stopped_sum_ns": 214800,
-                         "unwind_sum_ns": 1904000, "watch_cpu_us": 5120}}
+                "cost": {"samples": len(doc["samples"]), **event["cost"]}}
 
     def flame(self, slug, issue_id, span, v=None, cap=2000, most=20000, report=None):
         own, _ = self.reports(slug, issue_id, span, v)
         if report:
             own = [h for h in own if h["report_id"] == report]
         return flame([(h["doc"], h["weight"]) for h in own[:cap]], len(own), most)
+
+
+def without_tests(kind):
+    return kind if any(k[0] != "!" for k in kind or []) else [*(kind or []), "!test"]
 
 
 def allowed(value, wanted):
@@ -244,11 +268,15 @@ def allowed(value, wanted):
     return (not yes or value in yes) and value not in no
 
 
+def events(h):
+    return h["weight"] * (1 + h["annealed"])
+
+
 def totals(hangs):
-    return {"reports": len(hangs), "hangs": number(sum(h["weight"] for h in hangs)),
+    return {"reports": len(hangs), "hangs": number(sum(events(h) for h in hangs)),
             "devices": len({h["install"] for h in hangs}),
-            "hang_ms": number(sum(h["weight"] * h["duration_ms"] for h in hangs)),
-            "longest_ms": max((h["duration_ms"] for h in hangs), default=0)}
+            "hang_ms": number(sum(h["weight"] * waited(h)[1] for h in hangs)),
+            "longest_ms": max((waited(h)[0] for h in hangs), default=0)}
 
 
 def rank(ordered, p):
@@ -281,6 +309,10 @@ def flame(docs, total, most):
         for s in doc["samples"]:
             at, w = root, s["weight_ms"] * weight
             at["value"] += w
+            if any(x["thread"] for x in doc["samples"]):
+                name = re.sub(r"[-_#:. ]*[0-9]*$", "", doc["threads"][s["thread"] - 1]["name"])
+                at = at["kids"].setdefault((name, ""), node("thread"))
+                at["value"] += w
             for f in (doc["frames"][j] for j in reversed(s["stack"])):
                 at = at["kids"].setdefault((f["function"], f["image"]), node(f["role"]))
                 at["value"] += w

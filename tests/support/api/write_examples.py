@@ -27,7 +27,10 @@ def examples():
     yield "getReport", w.report("redis", 1, "latest", span)
     yield "getReport.killed", w.report("redis", 5, "worst", span)
     yield "getReport.lock", w.report("stalls", 7, "latest", span)
+    yield "getReport.power", w.report("stalls", 9, "latest", span)
+    yield "getIssue.lock", w.issue("stalls", 7, span)
     yield "getFlame", w.flame("redis", 1, span)
+    yield "getFlame.threads", w.flame("stalls", 9, span)
     yield "health", {"status": "ok", "database": "ok", "version": "0.1.0"}
     yield "sendReport", {"report_id": w.hangs[-1]["report_id"]}
     yield "uploadSymbols", {"build_id": "5eed0c1f2b7a49d08e6f1122334455667788d691", "kind": "debug", "arch": "x86_64",

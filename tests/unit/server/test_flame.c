@@ -222,6 +222,44 @@ static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
     free(places);
 }
 
+/* main > a of two pool threads and the watched one: one frame a pool, one for the watched thread. */
+static void threads_are_the_first_level_where_there_are_several(void **state)
+{
+    const struct resolved_place places[] = {{.function = "start", .image = "app", .file = ""}};
+    const struct resolved_node nodes[] = {{0, 0}, {0, 0}};
+    struct report_sample samples[] = {{.weight_ms = 3, .node = 1, .thread = 1},
+                                      {.weight_ms = 4, .node = 1, .thread = 2},
+                                      {.weight_ms = 5, .node = 1, .thread = 0},
+                                      {.weight_ms = 6, .node = 1, .thread = 3}};
+    const struct resolved_thread threads[] = {{.name = "pool-1"}, {.name = "pool-12"}, {.name = "42"}};
+    struct resolved doc = {MIRE_RESOLVED_NOTHING, .place_count = 1,  .places = places,
+                           .node_count = 2,       .nodes = nodes,    .sample_count = 4,
+                           .samples = samples,    .thread_count = 3, .threads = threads};
+    struct flame *flame = flame_new(MIRE_FLAME_FRAMES_MAX);
+    struct flame_view v;
+
+    (void)state;
+    assert_int_equal(flame_add(flame, &doc, 2), 0);
+    assert_int_equal(flame_view_init(&v, flame, 100, NULL), 0);
+    assert_int_equal(v.count, 7);
+    assert_true(v.value[0] == 36);
+    assert_string_equal(v.names[v.name[1]], "pool");
+    assert_int_equal(v.role[1], MIRE_ROLE_THREAD);
+    assert_true(v.value[1] == 14 && v.self[1] == 0);
+    assert_string_equal(v.names[v.name[2]], "42");
+    assert_string_equal(v.names[v.name[3]], "watched thread");
+    assert_string_equal(v.names[v.name[4]], "start");
+    assert_true(v.parent[4] == 1 && v.self[4] == 14);
+    flame_view_fini(&v);
+    for (size_t i = 0; i < 4; i++)
+        samples[i].thread = 0;
+    flame_free(flame);
+    flame = flame_new(MIRE_FLAME_FRAMES_MAX);
+    assert_int_equal(flame_add(flame, &doc, 1), 0);
+    assert_int_equal(flame_count(flame), 2); /* one thread alone is no level */
+    flame_free(flame);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +267,7 @@ int main(void)
         cmocka_unit_test(folding_keeps_the_time_and_the_biggest_frames),
         cmocka_unit_test(a_root_shows_what_lies_below_it),
         cmocka_unit_test(a_full_tree_takes_no_more),
+        cmocka_unit_test(threads_are_the_first_level_where_there_are_several),
         cmocka_unit_test(a_deep_and_wide_tree_is_laid_out_quickly),
     };
     const char *chosen = getenv("MIRE_SEED");

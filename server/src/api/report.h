@@ -1,0 +1,25 @@
+/*
+ * report.h - the pieces of one report's answer. Inside api/ only.
+ */
+#ifndef MIRE_API_REPORT_H
+#define MIRE_API_REPORT_H
+
+#include "json/write.h"
+#include "model/resolved.h"
+
+/* A Frame that stands in `repeat` samples. */
+void report_frame(struct json_writer *w, const char *key, const struct resolved_place *place, uint32_t repeat);
+
+/* A number, or null. */
+void report_fact(struct json_writer *w, const char *key, struct fact fact);
+
+/* What happened: trigger, where the app was, how it was learnt, the lock waited for, loads, the watched thread. */
+void report_event(struct json_writer *w, const struct resolved *doc);
+
+/* Who is to blame, as the server and as the device see it. */
+void report_verdicts(struct json_writer *w, const struct resolved *doc);
+
+/* Everything else the device told, what capturing cost, and turns by length. */
+void report_rest(struct json_writer *w, const struct resolved *doc);
+
+#endif
