@@ -3,10 +3,14 @@ import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/pr
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import facets from '../../schema/api/examples/getFacets.json';
 import flame from '../../schema/api/examples/getFlame.json';
+import threadsFlame from '../../schema/api/examples/getFlame.threads.json';
 import issue from '../../schema/api/examples/getIssue.json';
+import lockIssue from '../../schema/api/examples/getIssue.lock.json';
 import emptyOverview from '../../schema/api/examples/getOverview.empty.json';
 import overview from '../../schema/api/examples/getOverview.json';
 import report from '../../schema/api/examples/getReport.json';
+import lockReport from '../../schema/api/examples/getReport.lock.json';
+import powerReport from '../../schema/api/examples/getReport.power.json';
 import emptyIssues from '../../schema/api/examples/listIssues.empty.json';
 import issues from '../../schema/api/examples/listIssues.json';
 import reports from '../../schema/api/examples/listReports.json';
@@ -100,6 +104,47 @@ it('an issue opens at the hottest stack, with Caller1, Caller2 and the repeat of
   expect(screen.getAllByText('20/20').length).toBeGreaterThan(3);
   expect(screen.getByText(/samples cover the last/)).toBeTruthy();
   await waitFor(() => expect(location.search).toBe('?tab=stack'));
+});
+
+const LOCK: Answers = { ...ALL, '/issues/H-1': lockIssue, '/issues/H-1/reports/latest': lockReport };
+const POWER: Answers = { ...ALL, '/issues/H-1/reports/latest': powerReport, '/issues/H-1/flame': threadsFlame };
+
+it('a lock names who held it, and shows that thread before the others', async () => {
+  open('/redis-server/issues/H-1', LOCK);
+  await screen.findByText(/held by thread journal/);
+  expect(screen.getByText('mostly held by journal in flush_journal')).toBeTruthy();
+  expect(screen.getByText('Lock held by')).toBeTruthy();
+  const threads = [...document.querySelectorAll('details.thread')];
+  expect(threads[0]!.textContent).toMatch(/holds the lock.*journal.*4213, in disk sleep, 40 ms on the CPU/);
+  expect(threads.map((one) => (one as HTMLDetailsElement).open)).toEqual([true, false]);
+  expect(screen.getByText('holds it here').closest('li')!.textContent).toContain('flush_journal');
+});
+
+it('a report says what its clocks, its filters and its cost were', async () => {
+  open('/redis-server/issues/H-1', LOCK);
+  await screen.findByText(/the machine slept 1\.2 s besides/);
+  expect(screen.getByText(/2 more like it, 5\.4 s together, were counted on the device and not sent/)).toBeTruthy();
+  expect(screen.getByText(/412 wake-ups, 5\.0 KiB stored, sampling slowed down 1 times to stay cheap/)).toBeTruthy();
+  expect(screen.getByText(/6 in the foreground · 12 more were counted on devices and not sent/)).toBeTruthy();
+  expect(screen.getByText('2.0 s and more').closest('tr')!.textContent).toContain('1');
+});
+
+it('the server and the device each say who is to blame', async () => {
+  open('/redis-server/issues/H-1', LOCK);
+  const row = (await screen.findByText('The device')).closest('tr')!;
+  expect(row.textContent).toContain('cache_lookup');
+  expect(row.textContent).toContain('100');
+  expect(screen.getByText('The server').closest('tr')!.textContent).toContain('cache_lookup');
+});
+
+it('an event of the whole process shows its load and the hottest thread', async () => {
+  open('/redis-server/issues/H-1', POWER);
+  await screen.findByText(/93% of a processor over/);
+  expect(screen.getByText('in the background')).toBeTruthy();
+  expect(screen.getByText('of thread encoder-0')).toBeTruthy();
+  expect(screen.queryByText(/samples cover/)).toBeNull();
+  open('/redis-server/issues/H-1?tab=tree', POWER);
+  expect((await screen.findAllByText('encoder')).length).toBeGreaterThan(0);
 });
 
 it('every tab of an issue draws', async () => {

@@ -273,11 +273,11 @@ export interface components {
         Totals: {
             /** @description Reports received. */
             reports: number;
-            /** @description Hangs they stand for. */
+            /** @description Events they stand for, with those the device counted and did not send. */
             hangs: number;
             /** @description Distinct installations that reported, since range.kept_from if that is there. Exact up to a million reports, beyond that scaled up from a fixed share of the installations. */
             devices: number;
-            /** @description Time all hangs took, scaled. */
+            /** @description Time somebody waited in them, scaled: nothing for cpu, power, disk, custom and test. */
             hang_ms: number;
             longest_ms: number;
         };
@@ -305,6 +305,8 @@ export interface components {
             /** @description Newest first: by first_seen_at, then in natural order. At most 100. */
             versions: components["schemas"]["VersionTotals"][];
             series: components["schemas"]["Series"][];
+            /** @description Turns of watched loops of 250 ms and more, as reports told them, shortest first; scaled. Whatever their kind; devices that never report are not in it. */
+            turns: components["schemas"]["Turns"][];
             /** @description Issues with most impact. */
             top: components["schemas"]["Feature"][];
             /** @description Reports received and not worked on yet. */
@@ -320,6 +322,11 @@ export interface components {
             hangs: number;
             hang_ms: number;
             longest_ms: number;
+        };
+        Turns: {
+            /** @description Turns of at least so long, and shorter than the next row's. */
+            from_ms: number;
+            turns: number;
         };
         Share: {
             key: string;
@@ -385,8 +392,11 @@ export interface components {
             reports: number;
         };
         Distribution: {
-            /** @enum {string} */
-            name: "version" | "os_version" | "arch" | "model" | "process";
+            /**
+             * @description holder: who held the lock waited for, where it is known.
+             * @enum {string}
+             */
+            name: "version" | "os_version" | "arch" | "model" | "process" | "holder";
             values: {
                 key: string;
                 reports: number;
@@ -405,6 +415,16 @@ export interface components {
             p95_ms: number;
             /** @description Reports whose process was killed */
             killed: number;
+            /** @description Reports of hangs that began before the loop's first wait. */
+            launch: number;
+            /** @description Reports from an app in the foreground. */
+            foreground: number;
+            /** @description Reports from an app in the background. The others' devices do not tell. */
+            background: number;
+            /** @description Reports of a process with more than 64 threads. */
+            many_threads: number;
+            /** @description Events that the reports stand for besides */
+            annealed: number;
             /** @description Logarithmic bins. */
             durations: components["schemas"]["Bin"][];
             distributions: components["schemas"]["Distribution"][];
@@ -450,7 +470,7 @@ export interface components {
              * @description What the rules take it for.
              * @enum {string}
              */
-            role: "app" | "system" | "runtime" | "allocator" | "wait" | "io" | "lock" | "dispatch" | "unknown";
+            role: "app" | "system" | "runtime" | "allocator" | "wait" | "io" | "lock" | "dispatch" | "thread" | "unknown";
             /** @description Samples this frame stands in. */
             repeat: number;
         };
@@ -458,6 +478,12 @@ export interface components {
             /** @description Innermost first. */
             frames: components["schemas"]["Frame"][];
         };
+        /** @description The deepest function that holds at least 60 % of the sampled time; null if none does. */
+        Verdict: {
+            frame: components["schemas"]["Frame"];
+            /** @description Of the sampled time, 0 to 1. */
+            share: number;
+        } | null;
         Report: {
             row: components["schemas"]["ReportRow"];
             /** @description Place among the issue's reports in the range, newest = 1. */
@@ -469,11 +495,58 @@ export interface components {
             next: string | null;
             category: string;
             reason: string;
+            /** @description Why the device looked: busy, unanswered, cpu, power, disk, frames, call, test. */
+            trigger: string;
+            /** @description The app's name for a capture or a scene; or empty. */
+            name: string;
             gate: string;
             launch: boolean;
+            /** @description Null where the device does not tell. */
+            foreground: boolean | null;
             threshold_ms: number;
+            /** @description By how much the device's checker was late meanwhile. */
             late_ms: number;
+            /** @description How long the machine slept meanwhile; not in duration_ms. */
+            suspended_ms: number;
+            /** @description It may have begun so much earlier. */
+            begin_slack_ms: number;
+            /** @description What the device took it for. */
             guess: string;
+            /** @description The lock the thread waited for. */
+            lock: {
+                /** @description The thread that held it. */
+                owner_tid: number | null;
+                /** @description It was the waiting thread itself. */
+                itself: boolean;
+                /** @description Index into threads of the one that held it. */
+                thread: number | null;
+                /** @description The frame of its stack to answer for it. */
+                frame: number | null;
+            } | null;
+            cpu: {
+                window_ms: number;
+                /** @description Of one core. */
+                percent: number;
+                limit_percent: number | null;
+            } | null;
+            disk: {
+                window_ms: number;
+                read_bytes: number;
+                write_bytes: number;
+                limit_bytes: number | null;
+            } | null;
+            frames: {
+                window_ms: number | null;
+                period_us: number | null;
+                ticks: number;
+                dropped: number;
+                longest_ms: number | null;
+            } | null;
+            annealed: {
+                /** @description Events like this one that were counted and not sent since the last that was. */
+                count: number;
+                duration_ms: number;
+            };
             thread: {
                 tid: number;
                 name: string;
@@ -483,6 +556,8 @@ export interface components {
                 read_bytes?: number | null;
             };
             hot: {
+                /** @description Whose stack: 0 the watched thread's, else 1 + an index into threads. Only its samples are counted. */
+                thread: number;
                 frames: components["schemas"]["Frame"][];
                 /** @description Samples in a row with the same innermost function. */
                 run: number;
@@ -491,6 +566,9 @@ export interface components {
             caller1: number | null;
             /** @description Index into hot.frames. */
             caller2: number | null;
+            verdict: components["schemas"]["Verdict"];
+            /** @description The device's own verdict. */
+            blame: components["schemas"]["Verdict"];
             samples: {
                 period_ms: number;
                 /** @description How much of the hang the samples stand for. */
@@ -501,12 +579,20 @@ export interface components {
                 leaf: string[];
                 /** @description Index into stacks for each sample. */
                 stack: number[];
+                /** @description Whose stack each sample is, as hot.thread. */
+                thread: number[];
                 stacks: components["schemas"]["Stack"][];
             };
             threads: {
                 tid: number;
                 name: string;
+                /** @description owner (of the lock), busy, other. */
                 role: string;
+                cpu_ms: number | null;
+                /** @description The scheduler's letter, ? if unknown. */
+                state: string;
+                /** @description -1 if it was in none. */
+                syscall: number;
                 frames: components["schemas"]["Frame"][];
             }[];
             /** @description Everything else the device told, readable. A fact named Stacks says why the stacks are empty. */
@@ -515,14 +601,19 @@ export interface components {
                 value: string;
             }[];
             cost: {
+                wakeups: number | null;
+                stored_bytes: number | null;
+                period_raised: number | null;
                 samples: number;
                 stopped_max_ns: number;
                 stopped_sum_ns: number;
                 unwind_sum_ns: number;
                 watch_cpu_us: number;
             };
+            /** @description Turns of the device's watched loops since its last report. */
+            turns: components["schemas"]["Turns"][];
         };
-        /** @description Columns, breadth first; row 0 is the root. */
+        /** @description Columns, breadth first; row 0 is the root. Where samples are several threads', the threads are the first level, with the role thread. */
         Flame: {
             /** @enum {string} */
             unit: "ms";
@@ -565,7 +656,7 @@ export interface components {
         t: string;
         /** @description Versions; !x excludes. */
         v: string[];
-        /** @description Categories: hang, launch, background, killed; !x excludes. */
+        /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
         kind: string[];
     };
     requestBodies: never;
@@ -666,7 +757,7 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed; !x excludes. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
                 kind?: components["parameters"]["kind"];
             };
             header?: never;
@@ -722,7 +813,7 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed; !x excludes. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
                 kind?: components["parameters"]["kind"];
                 /** @description open, resolved, ignored; !x excludes. */
                 state?: string[];

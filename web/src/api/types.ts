@@ -17,6 +17,7 @@ export type Feature = Schemas['Feature'];
 export type Group = Schemas['Group'];
 export type IssueList = Schemas['IssueList'];
 export type Issue = Schemas['Issue'];
+export type Turns = Schemas['Turns'];
 export type Bin = Schemas['Bin'];
 export type Distribution = Schemas['Distribution'];
 export type ReportRow = Schemas['ReportRow'];

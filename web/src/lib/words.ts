@@ -20,7 +20,25 @@ export const WORDS: readonly string[] = [
   'runtime',
   'allocator',
   'dispatch',
+  'thread',
+  'busy',
 ];
+
+/* Kinds whose name alone says too little, or is a word already. */
+export const KINDS: Readonly<Record<string, string>> = {
+  threads: 'too many threads',
+  cpu: 'high CPU',
+  power: 'high CPU on average',
+  disk: 'heavy disk use',
+  frames: 'dropped frames',
+  custom: 'captured by the app',
+  test: 'test',
+};
+
+export function kindWord(text: string): string {
+  const known = KINDS[text];
+  return known ? say(known) : word(text);
+}
 
 export function word(text: string): string {
   return WORDS.includes(text) ? say(text) : text;

@@ -104,7 +104,7 @@ function report(leaves: string[]): Report {
   return {
     ...shown,
     samples,
-    hot: { run: 2, frames: [frame(leaves[0]!, 2), frame('loop', 10), frame('main', 10, 'runtime')] },
+    hot: { run: 2, thread: 0, frames: [frame(leaves[0]!, 2), frame('loop', 10), frame('main', 10, 'runtime')] },
   };
 }
 
@@ -134,7 +134,7 @@ it('images without names are told with their build ids', () => {
   const given = {
     ...example,
     facts: [{ name: 'build id, libc.so.6', value: 'c0ffee' }],
-    hot: { run: 1, frames: [bare('app', '1'), bare('libc.so.6', '2'), bare('libc.so.6', '3')] },
+    hot: { run: 1, thread: 0, frames: [bare('app', '1'), bare('libc.so.6', '2'), bare('libc.so.6', '3')] },
   } as Report;
   expect(nameless(given)).toEqual([
     { image: 'libc.so.6', id: 'c0ffee', places: 2 },

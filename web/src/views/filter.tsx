@@ -8,7 +8,7 @@ import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, page, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
-import { word } from '../lib/words';
+import { kindWord, word } from '../lib/words';
 import { count, moment } from '../model/format';
 import { absolute, isRelative, PRESETS, resolve, type Span, shift, widen } from '../model/range';
 import { carried, formatPage, formatQuery, href } from '../model/view';
@@ -208,7 +208,7 @@ function FacetMenu(props: { id: 'v' | 'kind' | 'state'; label: string; values: r
         {values.map((share) => (
           <button key={share.key} type="button" class="facet" onClick={() => set(share.key)}>
             <span class={`state ${mode(share.key)}`}>{words[mode(share.key)]}</span>
-            <span>{id === 'v' ? share.key : word(share.key)}</span>
+            <span>{id === 'v' ? share.key : id === 'kind' ? kindWord(share.key) : word(share.key)}</span>
             <span class="num dim">{count(share.reports, lang.value)}</span>
           </button>
         ))}

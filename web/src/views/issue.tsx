@@ -12,8 +12,9 @@ import { go, patch, query } from '../lib/location';
 import { recall, remember } from '../lib/memory';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
-import { word } from '../lib/words';
+import { kindWord, word } from '../lib/words';
 import { bars } from '../model/charts';
+import { isOfProcess, isWait } from '../model/event';
 import { count, duration, exact, percent } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, TABS, type Tab } from '../model/view';
@@ -93,27 +94,33 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
             {say('in')} <span class="fn">{feature.caller2}</span>
           </span>
         ) : null}
-        <span class={`tag kind-${feature.category}`}>{word(feature.category)}</span>
+        <span class={`tag kind-${feature.category}`}>{kindWord(feature.category)}</span>
         <span class={`tag reason-${feature.reason}`}>{word(feature.reason)}</span>
         <span class={`tag state-${feature.state}`}>{word(feature.state)}</span>
+        <Holder data={data} />
       </p>
+      <Facts data={data} />
       {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
       <div class="tiles">
         <Tile
-          label={say('Hangs')}
+          label={isOfProcess(feature.category) ? say('Events') : say('Hangs')}
           value={count(feature.totals.hangs, lang.value)}
           note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
         />
-        <Tile
-          label={say('Half last longer than')}
-          value={duration(data.p50_ms)}
-          note={say('1 in 20 longer than {time}', { time: duration(data.p95_ms) })}
-        />
-        <Tile
-          label={say('Time lost')}
-          value={duration(feature.totals.hang_ms)}
-          note={say('longest {time}', { time: duration(feature.totals.longest_ms) })}
-        />
+        {isOfProcess(feature.category) ? null : (
+          <Tile
+            label={say('Half last longer than')}
+            value={duration(data.p50_ms)}
+            note={say('1 in 20 longer than {time}', { time: duration(data.p95_ms) })}
+          />
+        )}
+        {isWait(feature.category) ? (
+          <Tile
+            label={say('Time lost')}
+            value={duration(feature.totals.hang_ms)}
+            note={say('longest {time}', { time: duration(feature.totals.longest_ms) })}
+          />
+        ) : null}
         <Tile
           label={say('Devices')}
           value={count(feature.totals.devices, lang.value)}
@@ -140,6 +147,36 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
       </div>
     </>
   );
+}
+
+/* Who mostly held the lock. */
+function Holder({ data }: { data: Issue }): JSX.Element | null {
+  const most = data.distributions.find((one) => one.name === 'holder')?.values[0];
+  if (!most) return null;
+  return (
+    <span>
+      {most.key === 'itself'
+        ? say('held by the thread itself: a deadlock')
+        : say('mostly held by {who}', { who: most.key })}
+    </span>
+  );
+}
+
+/* In how many of the reports what was so, and what they stand for. Left out where nothing is known. */
+function Facts({ data }: { data: Issue }): JSX.Element | null {
+  const n = (value: number) => exact(value, lang.value);
+  const told = [
+    data.foreground > 0 ? say('{n} in the foreground', { n: n(data.foreground) }) : '',
+    data.background > 0 ? say('{n} in the background', { n: n(data.background) }) : '',
+    data.launch > 0 ? say('{n} at launch', { n: n(data.launch) }) : '',
+    data.many_threads > 0 ? say('{n} with more than 64 threads', { n: n(data.many_threads) }) : '',
+    data.annealed > 0 ? say('{n} more were counted on devices and not sent', { n: n(data.annealed) }) : '',
+  ].filter((text) => text !== '');
+  return told.length > 0 ? (
+    <p class="dim small facts">
+      {say('Of the reports:')} {told.join(' · ')}
+    </p>
+  ) : null;
 }
 
 function Step({ to, label, sign }: { to: string | null; label: string; sign: string }): JSX.Element | null {
@@ -205,9 +242,11 @@ function Side({ data }: { data: Issue }): JSX.Element {
   );
   return (
     <>
-      <Panel title={say('How long')}>
-        <Histogram bins={data.durations} lang={lang.value} />
-      </Panel>
+      {isOfProcess(feature.category) ? null : (
+        <Panel title={say('How long')}>
+          <Histogram bins={data.durations} lang={lang.value} />
+        </Panel>
+      )}
       <Panel title={say('When')}>
         <Trend
           bars={drawn}
@@ -223,9 +262,11 @@ function Side({ data }: { data: Issue }): JSX.Element {
         </p>
       </Panel>
       <Panel title={say('Where')}>
-        {data.distributions.map((one) => (
-          <Shares key={one.name} one={one} />
-        ))}
+        {data.distributions
+          .filter((one) => one.values.length > 0)
+          .map((one) => (
+            <Shares key={one.name} one={one} />
+          ))}
       </Panel>
     </>
   );
@@ -237,6 +278,7 @@ const NAMES: Record<Distribution['name'], string> = {
   arch: 'Architecture',
   model: 'Model',
   process: 'Process',
+  holder: 'Lock held by',
 };
 
 function Shares({ one }: { one: Distribution }): JSX.Element {

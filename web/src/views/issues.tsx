@@ -11,7 +11,7 @@ import { useKeys } from '../lib/keys';
 import { go, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
-import { word } from '../lib/words';
+import { kindWord, word } from '../lib/words';
 import { count, duration, exact } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, type Query } from '../model/view';
@@ -264,7 +264,7 @@ function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
             <span class="twist" aria-hidden="true">
               {open ? '▾' : '▸'}
             </span>
-            <span class="fn">{query.value.by === 'category' ? word(group.title) : group.title}</span>
+            <span class="fn">{query.value.by === 'category' ? kindWord(group.title) : group.title}</span>
             {group.image ? <span class="image">{base(group.image)}</span> : null}
           </button>
           {!open && top ? (
@@ -318,7 +318,7 @@ function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
 function Tags({ row }: { row: Feature }): JSX.Element {
   return (
     <>
-      <span class={`tag kind-${row.category}`}>{word(row.category)}</span>
+      <span class={`tag kind-${row.category}`}>{kindWord(row.category)}</span>
       <span class={`tag reason-${row.reason}`}>{word(row.reason)}</span>
       {row.state === 'open' ? null : <span class="tag">{word(row.state)}</span>}
     </>

@@ -9,13 +9,14 @@ import { lang, say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
-import { word } from '../lib/words';
+import { kindWord } from '../lib/words';
 import { bars } from '../model/charts';
 import { count, duration, exact, percent } from '../model/format';
 import { carried, href } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
 import { FeatureTable } from './issues';
 import { Ago, Bar, Loaded, now, Panel } from './parts';
+import { TurnsTable } from './turns';
 
 export function OverviewPage({ app }: { app: string }): JSX.Element {
   useTitle(say('Overview of {app}', { app }));
@@ -107,6 +108,14 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         <Panel title={say('Kinds of hang')}>
           <Shares rows={data.categories} />
         </Panel>
+        {data.turns.length > 0 ? (
+          <Panel title={say('Turns by length')}>
+            <TurnsTable turns={data.turns} />
+            <p class="dim small">
+              {say('Of all watched loops, as reports told them: also those too short to be reported.')}
+            </p>
+          </Panel>
+        ) : null}
       </div>
     </>
   );
@@ -223,7 +232,7 @@ function Shares({ rows }: { rows: readonly Share[] }): JSX.Element {
           <tr key={row.key}>
             <th scope="row">
               <button type="button" class="link" onClick={() => patch({ kind: [row.key] })}>
-                {word(row.key)}
+                {kindWord(row.key)}
               </button>
             </th>
             <td class="num">{count(row.hangs, lang.value)}</td>

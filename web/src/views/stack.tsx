@@ -1,4 +1,4 @@
-/* Hottest stack: the samples as a strip, the stack with how often each frame repeats, and the other threads. */
+/* Hottest stack: what happened, the samples as a strip, the stack with how often each frame repeats, the other threads. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -9,10 +9,13 @@ import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
 import { word } from '../lib/words';
-import { duration, exact, nanoseconds } from '../model/format';
+import { hotThread, ofHotThread } from '../model/event';
+import { duration, exact } from '../model/format';
 import { base } from '../model/name';
-import { asText, commonLeaf, coverage, hotMiddle, leafOf, perCell, place } from '../model/stack';
-import { Ago, Bar, copy, Loaded, Moment } from './parts';
+import { asText, hotMiddle, leafOf, perCell, place } from '../model/stack';
+import { Blame, Cost, Verdict } from './event';
+import { Bar, copy, Loaded, Moment } from './parts';
+import { Threads } from './threads';
 
 export function useReport(app: string, id: string): Result<Report> {
   const { t, v, n } = query.value;
@@ -57,7 +60,8 @@ export function Picker({ report }: { report: Report }): JSX.Element {
   );
 }
 
-function Body({ report }: { report: Report }): JSX.Element {
+function Body({ report: whole }: { report: Report }): JSX.Element {
+  const report = ofHotThread(whole);
   const { samples } = report;
   const { s } = query.value;
   const chosen = s !== null && s < samples.stack.length ? s : null;
@@ -67,59 +71,12 @@ function Body({ report }: { report: Report }): JSX.Element {
     <>
       <Picker report={report} />
       <Verdict report={report} />
+      <Blame report={report} />
       <Strip report={report} chosen={chosen} />
       <Frames report={report} frames={frames} sample={chosen} />
-      {report.threads.map((thread) => (
-        <details key={thread.tid} class="thread" open={thread.role === 'owner'}>
-          <summary>
-            {thread.role === 'owner' ? <span class="tag reason-lock">{say('holds the lock')}</span> : null}{' '}
-            {say('Thread')} {thread.name || thread.tid}{' '}
-            <span class="dim">{thread.role === 'owner' ? thread.tid : `${thread.tid}, ${word(thread.role)}`}</span>
-          </summary>
-          <ol class="plain-stack">
-            {thread.frames.map((frame, i) => (
-              <li key={i} class={frame.role === 'app' ? '' : 'dim'}>
-                <span class="fn">{frame.function}</span> <span class="image">{base(frame.image)}</span>{' '}
-                <code>{place(frame)}</code>
-              </li>
-            ))}
-          </ol>
-        </details>
-      ))}
+      <Threads report={whole} />
       <Cost report={report} />
     </>
-  );
-}
-
-const REASONS: Record<string, string> = {
-  cpu: 'computing',
-  lock: 'waiting for a lock',
-  io: 'waiting for input or output',
-  wait: 'waiting',
-  sleep: 'asleep',
-};
-
-function Verdict({ report }: { report: Report }): JSX.Element {
-  const { covered_ms, hang_ms, whole } = coverage(report);
-  const cpu = report.thread.cpu_ms;
-  const leaf = commonLeaf(report.samples);
-  const total = report.samples.stack.length;
-  return (
-    <p class="verdict">
-      <strong>{duration(hang_ms)}</strong> {say(REASONS[report.reason] ?? report.reason)}
-      {report.row.open ? <span class="tag kind-killed">{say('killed before it ended')}</span> : null}
-      {report.launch ? <span class="tag">{say('at launch')}</span> : null}
-      <span class="dim">
-        {whole
-          ? say('samples cover all of it')
-          : say('samples cover the last {part} of {all}', { part: duration(covered_ms), all: duration(hang_ms) })}
-        {leaf ? ` · ${say('{n}/{total} same innermost function', { n: leaf.samples, total })}` : ''}
-        {typeof cpu === 'number' ? ` · ${say('{time} on the CPU', { time: duration(cpu) })}` : ''}
-        {report.late_ms > 50
-          ? ` · ${say('the checker itself was {time} late', { time: duration(report.late_ms) })}`
-          : ''}
-      </span>
-    </p>
   );
 }
 
@@ -204,6 +161,7 @@ const OUTER_FRAMES = 15;
 function Frames(props: { report: Report; frames: readonly Frame[]; sample: number | null }): JSX.Element {
   const { report, frames, sample } = props;
   const total = report.samples.stack.length;
+  const thread = hotThread(report);
   const middle = sample === null ? hotMiddle(report) : null;
   const [all, setAll] = useState(false);
   const hidden = all ? 0 : Math.max(0, frames.length - INNER_FRAMES - OUTER_FRAMES);
@@ -213,6 +171,7 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
     <>
       <div class="stack-head">
         <h2>{sample === null ? say('Hottest stack') : say('Sample {n} of {total}', { n: sample + 1, total })}</h2>
+        {thread ? <span class="dim">{say('of thread {name}', { name: thread.name || thread.tid })}</span> : null}
         {sample === null ? null : (
           <button type="button" class="quiet" onClick={() => patch({ s: null })}>
             {say('Back to the hottest stack')}
@@ -277,24 +236,5 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
       ) : null}
       {frames.length === 0 ? <p class="dim">{say('Unwinding found no frame here.')}</p> : null}
     </>
-  );
-}
-
-function Cost({ report }: { report: Report }): JSX.Element {
-  const { cost } = report;
-  return (
-    <p class="dim small">
-      {say(
-        'Watched by {gate}, threshold {threshold}. Capturing took {n} samples; the thread stood still for {most} at most, {all} in all.',
-        {
-          gate: report.gate,
-          threshold: duration(report.threshold_ms),
-          n: cost.samples,
-          most: nanoseconds(cost.stopped_max_ns),
-          all: nanoseconds(cost.stopped_sum_ns),
-        },
-      )}{' '}
-      {say('Received')} <Ago at={report.row.received_at} />
-    </p>
   );
 }

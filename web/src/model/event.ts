@@ -1,0 +1,57 @@
+/* What a report tells besides stacks: whose samples they are, who held the lock, which kinds have no waiting in them. */
+import type { Frame, Report } from '../api/types';
+
+export type Thread = Report['threads'][number];
+
+/* Kinds whose subject is the whole process. */
+const OF_PROCESS = ['cpu', 'power', 'disk', 'frames', 'custom', 'test'];
+
+export function isOfProcess(category: string): boolean {
+  return OF_PROCESS.includes(category);
+}
+
+/* Whether somebody waited in it, so that its length is time lost. */
+export function isWait(category: string): boolean {
+  return category === 'frames' || !isOfProcess(category);
+}
+
+/* The report with the samples of the hottest stack's thread alone: only among them do frames repeat. */
+export function ofHotThread(report: Report): Report {
+  const { samples, hot } = report;
+  const own = samples.thread.flatMap((thread, i) => (thread === hot.thread ? [i] : []));
+  if (own.length === samples.thread.length) return report;
+  const pick = <T>(column: readonly T[]): T[] => own.map((i) => column[i]!);
+  const weight_ms = pick(samples.weight_ms);
+  return {
+    ...report,
+    samples: {
+      ...samples,
+      at_ms: pick(samples.at_ms),
+      weight_ms,
+      leaf: pick(samples.leaf),
+      stack: pick(samples.stack),
+      thread: pick(samples.thread),
+      covered_ms: weight_ms.reduce((a, b) => a + b, 0),
+    },
+  };
+}
+
+/* The thread of the hottest stack, null for the watched one. */
+export function hotThread(report: Report): Thread | null {
+  return report.threads[report.hot.thread - 1] ?? null;
+}
+
+/* Other threads, each with its index: who holds the lock first, then by CPU time. */
+export function inOrder(report: Report): [Thread, number][] {
+  const holder = report.lock?.thread ?? -1;
+  const rank = ([thread, i]: [Thread, number]) => (i === holder || thread.role === 'owner' ? 0 : 1);
+  return report.threads
+    .map((thread, i): [Thread, number] => [thread, i])
+    .sort((a, b) => rank(a) - rank(b) || (b[0].cpu_ms ?? -1) - (a[0].cpu_ms ?? -1));
+}
+
+/* The thread that held the lock and the frame to answer for it, as far as they are known. */
+export function holder(report: Report): { thread: Thread; frame: Frame | null } | null {
+  const thread = report.threads[report.lock?.thread ?? -1];
+  return thread ? { thread, frame: thread.frames[report.lock?.frame ?? -1] ?? null } : null;
+}
