@@ -35,7 +35,6 @@
 #define STUCK_S     30
 #define ALTSTACK    (64u << 10)
 #define LOST_CPU_NS (20 * MIRE_NS_PER_MS) /* computed meanwhile: it could have answered */
-10u /* a thread that the kernel holds up between running and sleeping cannot be told from a running one */
 #if defined(__SANITIZE_THREAD__)
 /* It runs handlers later, somewhere in itself: what their stacks are worth cannot be told. */
 #define WHOLE_PERCENT 0u
@@ -45,7 +44,7 @@
 #define STAY         __attribute__((noinline))
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
 
-    struct victim {
+struct victim {
     const struct cause *cause;
     pthread_t thread;
     _Atomic uint32_t tid;
