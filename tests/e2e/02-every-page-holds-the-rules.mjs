@@ -19,6 +19,7 @@ try {
     'deep-stack',
     'no-samples',
     'stacks-that-share-nothing',
+    'stacks-of-many-threads',
     'unicode-as-utf8',
   ];
   const reports = await Promise.all(names.map((name) => vector(name)));

@@ -124,7 +124,7 @@ it('a report says what its clocks, its filters and its cost were', async () => {
   open('/redis-server/issues/H-1', LOCK);
   await screen.findByText(/the machine slept 1\.2 s besides/);
   expect(screen.getByText(/2 more like it, 5\.4 s together, were counted on the device and not sent/)).toBeTruthy();
-  expect(screen.getByText(/412 wake-ups, 5\.0 KiB stored, sampling slowed down 1 times to stay cheap/)).toBeTruthy();
+  expect(screen.getByText(/412 wake-ups, 5\.0 KiB stored, sampling slowed down 1 time to stay cheap/)).toBeTruthy();
   expect(screen.getByText(/6 in the foreground · 12 more were counted on devices and not sent/)).toBeTruthy();
   expect(screen.getByText('2.0 s and more').closest('tr')!.textContent).toContain('1');
 });

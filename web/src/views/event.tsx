@@ -143,7 +143,7 @@ export function Cost({ report }: { report: Report }): JSX.Element {
   const more = [
     cost.wakeups === null ? '' : say('{n} wake-ups', { n: exact(cost.wakeups, lang.value) }),
     cost.stored_bytes === null ? '' : say('{size} stored', { size: bytes(cost.stored_bytes) }),
-    cost.period_raised ? say('sampling slowed down {n} times to stay cheap', { n: cost.period_raised }) : '',
+    cost.period_raised ? say('sampling slowed down {n|time|times} to stay cheap', { n: cost.period_raised }) : '',
   ].filter((text) => text !== '');
   return (
     <>
@@ -154,16 +154,14 @@ export function Cost({ report }: { report: Report }): JSX.Element {
         </details>
       ) : null}
       <p class="dim small">
-        {say(
-          'Watched by {gate}, threshold {threshold}. Capturing took {n} samples; the thread stood still for {most} at most, {all} in all.',
-          {
-            gate: report.gate,
-            threshold: duration(report.threshold_ms),
-            n: cost.samples,
-            most: nanoseconds(cost.stopped_max_ns),
-            all: nanoseconds(cost.stopped_sum_ns),
-          },
-        )}{' '}
+        {isOfProcess(report.category)
+          ? ''
+          : `${say('Watched by {gate}, threshold {threshold}.', { gate: report.gate, threshold: duration(report.threshold_ms) })} `}
+        {say('Capturing took {n|sample|samples}; a thread stood still for {most} at most, {all} in all.', {
+          n: cost.samples,
+          most: nanoseconds(cost.stopped_max_ns),
+          all: nanoseconds(cost.stopped_sum_ns),
+        })}{' '}
         {more.length > 0 ? `${say('Since start:')} ${more.join(', ')}. ` : ''}
         {report.guess === '' ? '' : `${say('The device took it for {guess}.', { guess: report.guess })} `}
         {say('Received')} <Ago at={report.row.received_at} />

@@ -9,7 +9,7 @@ import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
 import { word } from '../lib/words';
-import { hotThread, ofHotThread } from '../model/event';
+import { hotThread, isOfProcess, ofHotThread } from '../model/event';
 import { duration, exact } from '../model/format';
 import { base } from '../model/name';
 import { asText, hotMiddle, leafOf, perCell, place } from '../model/stack';
@@ -88,7 +88,8 @@ function Strip({ report, chosen }: { report: Report; chosen: number | null }): J
   const { samples } = report;
   const total = samples.stack.length;
   if (total === 0) return null;
-  const unseen = Math.max(0, report.row.duration_ms - samples.weight_ms.reduce((a, b) => a + b, 0));
+  const all = report.row.duration_ms - samples.weight_ms.reduce((a, b) => a + b, 0);
+  const unseen = isOfProcess(report.category) ? 0 : Math.max(0, all);
   const width = perCell(samples, MOST_CELLS);
   const cells = Math.ceil(total / width);
   const now = chosen === null ? -1 : Math.floor(chosen / width);

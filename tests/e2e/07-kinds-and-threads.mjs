@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+/*
+ * Goal: what a report tells besides its stacks is on the page: who held the lock, the device's own verdict, other threads,
+ * what was annealed; an event of the whole process has a kind of its own and threads in its flame graph; a test is ranked
+ * with nobody, and found when asked for.
+ */
+import assert from 'node:assert/strict';
+import { openBrowser } from './support/browser.mjs';
+import { holdsTheRules, openPage, settle } from './support/rules.mjs';
+import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+
+const server = await startServer();
+const browser = await openBrowser();
+const issuesOf = async (query = '') =>
+  (await getJson(`${server.url}/api/v1/apps/mapview/issues${query}`)).groups.flatMap((group) => group.features);
+try {
+  const key = await server.key('mapview');
+  const test = await vector('stacks-of-many-threads');
+  test.hang.trigger = 'test';
+  await send(server, key, await vector('every-field'));
+  await send(server, key, await vector('stacks-of-many-threads'));
+  await send(server, key, test);
+  await worked(server, 'mapview', 2);
+
+  const features = await issuesOf();
+  assert.deepEqual(features.map((one) => one.category).sort(), ['cpu', 'hang'], 'tests are not listed with the others');
+  assert.deepEqual((await issuesOf('?kind=test')).map((one) => one.category), ['test']);
+  const hang = features.find((one) => one.category === 'hang');
+  const cpu = features.find((one) => one.category === 'cpu');
+  assert.equal(hang.totals.hangs, 20, 'four for the sampling, times one sent and four annealed');
+  assert.equal(cpu.totals.hang_ms, 0, 'nobody waits for a window of CPU time');
+
+  const { page, complaints } = await openPage(browser);
+  await page.goto(`${server.url}/mapview/issues/${hang.id}?tab=stack`);
+  await settle(page);
+  const shown = await page.locator('main').textContent();
+  for (const told of [
+    'held by thread worker in mapview+0x1000',
+    'mostly held by worker in mapview+0x1000',
+    'in the foreground',
+    'the machine slept 1 min besides',
+    '4 more like it, 11 s together, were counted on the device and not sent',
+    'The device took it for foreground_block.',
+    '64 wake-ups, 1.0 MiB stored',
+  ])
+    assert.ok(shown.includes(told), `the issue shows ${told}, among ${shown}`);
+  await page.getByText('Turns of the watched loops since the last report').click();
+  await page.getByText('250 ms – 500 ms').waitFor();
+
+  await page.goto(`${server.url}/mapview/issues/${cpu.id}?tab=tree`);
+  await settle(page);
+  const tree = await page.locator('main').textContent();
+  assert.ok(tree.includes('worker'), 'the threads are the first level of the tree');
+  assert.ok(tree.includes('high CPU'), 'the kind is named');
+  await page.goto(`${server.url}/mapview`);
+  await settle(page);
+  assert.match(await page.locator('main').textContent(), /Turns by length/);
+  assert.deepEqual(complaints, []);
+  for (const id of [hang.id, cpu.id]) await holdsTheRules(browser, `${server.url}/mapview/issues/${id}?tab=stack`);
+} catch (error) {
+  console.error(server.log.slice(-40).join(''));
+  throw error;
+} finally {
+  await browser.close();
+  await server.stop();
+}
