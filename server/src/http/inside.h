@@ -103,6 +103,18 @@ void *drain_run(void *drain);
 /* Hand an exchange (already suspended) to a handler thread. */
 void handlers_push(struct handlers *handlers, struct exchange *exchange);
 
+/* libmicrohttpd's callbacks, on a network thread: the request line has come; each piece of what follows; the end. */
+void *exchange_begin(void *cls, const char *target, struct MHD_Connection *connection);
+enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, const char *url, const char *method,
+                               const char *version, const char *data, size_t *len, void **slot);
+void exchange_completed(void *cls, struct MHD_Connection *connection, void **slot, enum MHD_RequestTerminationCode how);
+
+/* Fill in headers, id and method. */
+void exchange_read_head(struct exchange *exchange, const char *method);
+
+/* Find the route and judge by the headers alone. False: go on; else the reply is filled. */
+bool exchange_refuse(struct exchange *exchange);
+
 /* The reply is filled: let the network thread send it. The exchange may be gone when this returns. */
 void exchange_finish(struct request *request);
 
