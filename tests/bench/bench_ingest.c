@@ -1,10 +1,12 @@
 /*
- * bench_ingest.c - what it costs to make a report durable: group commit against one commit a report.
+ * bench_ingest.c - what it costs to make a report durable: group commit against one commit a report, and how long a
+ * report waits at a low rate beside the floor, which is one row stored by one connection.
  *
  * A child process keeps 64 connections busy (closed loop, keep-alive); this process is the server; PostgreSQL is real,
- * with fsync. Rounds of both ways alternate, so that a busy machine slows them alike; the median round counts. The
- * check at the door only reads the id, so this is the cost of receiving and storing alone. CPU is that of the server
- * and of PostgreSQL, without the client.
+ * with fsync. Reports of 5 KB are a hang's, 20 and 50 KB what a large one or a memory report takes. There the disk's
+ * own bandwidth is most of the cost, so less is to be gained by sharing commits. Rounds of both ways alternate, so that
+ * a busy machine slows them alike; the median round counts. The check at the door only reads the id, so this is the
+ * cost of receiving and storing alone. CPU is that of the server and of PostgreSQL, without the client.
  */
 #include "support/pgtest.h"
 
@@ -15,6 +17,7 @@
 
 #include <dirent.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +26,15 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CONNECTIONS 64
 #define ROUNDS      5
-#define ROUND_MS    1500
-#define BODY_BYTES  5120
+#define ROUND_MS    1000
+#define BODY_MOST   51200
+#define STEADY      100   /* reports of a steady round */
+#define STEADY_US   20000 /* between two of them */
 #define GROUP_WAY   0
 #define SINGLE_WAY  1
 
@@ -42,20 +48,20 @@ struct measure {
 
 /* --- the client, in its own process ------------------------------------------------------------------------------ */
 
-static char request[BODY_BYTES + 512];
-static size_t request_len, id_at;
+static char request[BODY_MOST + 512];
+static size_t body_bytes, request_len, id_at;
 
 static void make_request(void)
 {
     int len = snprintf(request, sizeof request,
                        "POST /api/v1/reports HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
-                       "Authorization: Bearer %.43s\r\nContent-Length: %d\r\n\r\n{\"id\":\"",
-                       key, BODY_BYTES);
+                       "Authorization: Bearer %.43s\r\nContent-Length: %zu\r\n\r\n{\"id\":\"",
+                       key, body_bytes);
     id_at = (size_t)len;
     uint32_t random = 1;
-    for (size_t i = id_at + 36; i < id_at - 7 + BODY_BYTES; i++)
+    for (size_t i = id_at + 36; i < id_at - 7 + body_bytes; i++)
         request[i] = (char)((random = random * 1664525 + 1013904223) >> 24);
-    request_len = id_at - 7 + BODY_BYTES;
+    request_len = id_at - 7 + body_bytes;
 }
 
 static void send_one(int fd)
@@ -73,7 +79,6 @@ static void send_one(int fd)
     }
 }
 
-/* Answers are short: one read holds one. */
 static void take_answer(int fd)
 {
     char answer[2048];
@@ -108,6 +113,53 @@ static void run_client(uint16_t port, int out)
         }
     }
     exit(write(out, &count, sizeof count) == sizeof count ? 0 : 3);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+/* Microseconds from when each report was due until it was durable, sorted. */
+struct waits {
+    double us[STEADY];
+};
+
+static void wait_until(uint64_t due_ns)
+{
+    const struct timespec due = {(time_t)(due_ns / 1000000000u), (long)(due_ns % 1000000000u)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+}
+
+/* Do something STEADY times, at a fixed rate whatever it takes. */
+static void steadily(struct waits *out, void (*act)(void *context), void *context)
+{
+    uint64_t due = clock_mono_ns() + STEADY_US * 1000u;
+    for (int i = 0; i < STEADY; i++, due += STEADY_US * 1000u) {
+        wait_until(due);
+        act(context);
+        out->us[i] = (double)(clock_mono_ns() - due) / 1000;
+    }
+    qsort(out->us, STEADY, sizeof *out->us, compare);
+}
+
+static void post(void *fd)
+{
+    send_one(*(int *)fd);
+    take_answer(*(int *)fd);
+}
+
+static void run_steady_client(uint16_t port, int out)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct waits waits;
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    make_request();
+    if (connect(fd, (struct sockaddr *)&name, sizeof name))
+        exit(3);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    steadily(&waits, post, &fd);
+    exit(write(out, &waits, sizeof waits) == sizeof waits ? 0 : 3);
 }
 
 /* --- the server -------------------------------------------------------------------------------------------------- */
@@ -195,32 +247,29 @@ static double wal_bytes(struct pg *pg)
     return bytes;
 }
 
-static uint64_t load(uint16_t port)
+static void load(void *answer, size_t size, uint16_t port, void (*client)(uint16_t port, int out))
 {
-    uint64_t count = 0;
     int ends[2], status = -1;
     must(pipe(ends), "pipe");
-    pid_t client = fork();
-    if (client == 0)
-        run_client(port, ends[1]);
-    waitpid(client, &status, 0);
-    must(status || read(ends[0], &count, sizeof count) != sizeof count, "client");
+    pid_t pid = fork();
+    if (pid == 0)
+        client(port, ends[1]);
+    waitpid(pid, &status, 0);
+    must(status || read(ends[0], answer, size) != (ssize_t)size, "client");
     close(ends[0]);
     close(ends[1]);
-    return count;
 }
 
-static struct measure run_round(struct pg *pg, int way)
+static void start_server(struct ingest **ingest, struct http_server **http, struct pg *pg, int way)
 {
-    struct ingest *ingest;
-    struct http_server *http;
+    static struct http_table table;
     struct ingest_options options = MIRE_INGEST_OPTIONS_INIT;
     options.needs =
         (struct ingest_needs){.check = check, .key_find = key_find, .store_context = pg, .store_batch = store_batch};
     options.writers = way == SINGLE_WAY ? 32 : 3;
     options.batch_rows_max = way == SINGLE_WAY ? 1 : MIRE_BATCH_ROWS_MAX;
-    must(ingest_start(&ingest, &options), "ingest");
-    struct http_table table = {ingest_routes, ingest_route_count, ingest};
+    must(ingest_start(ingest, &options), "ingest");
+    table = (struct http_table){ingest_routes, ingest_route_count, *ingest};
     struct http_options http_options = {.address = "127.0.0.1",
                                         .tables = &table,
                                         .table_count = 1,
@@ -228,21 +277,36 @@ static struct measure run_round(struct pg *pg, int way)
                                         .idle_s = 30,
                                         .bodies_cap_bytes = 256u << 20,
                                         .connections_max = 256};
-    must(http_start(&http, &http_options), "http");
+    must(http_start(http, &http_options), "http");
+}
+
+static void stop_server(struct ingest *ingest, struct http_server *http)
+{
+    must(!http_stop(http, 10000), "stop");
+    ingest_stop(ingest);
+}
+
+static struct measure run_round(struct pg *pg, int way)
+{
+    struct ingest *ingest;
+    struct http_server *http;
+    uint64_t count = 0;
+    start_server(&ingest, &http, pg, way);
     double cpu = all_us(), wal = wal_bytes(pg);
-    uint64_t count = load(http_port(http));
+    load(&count, sizeof count, http_port(http), run_client);
     struct measure measure = {.rate = (double)count * 1000 / ROUND_MS,
                               .cpu_us = (all_us() - cpu) / (double)count,
                               .wal = (wal_bytes(pg) - wal) / (double)count};
-    must(!http_stop(http, 10000), "stop");
-    ingest_stop(ingest);
+    stop_server(ingest, http);
     return measure;
 }
 
-static int compare(const void *a, const void *b)
+static void store_one(void *pg)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    struct inbox_row row = {
+        .app_id = 1, .format = "mire", .encoding = "identity", .body = request + id_at - 7, .body_len = body_bytes};
+    uuid_make(&row.report_id, clock_wall_us());
+    must(store_batch(pg, &row, 1), "store");
 }
 
 static double median(double *values)
@@ -251,20 +315,25 @@ static double median(double *values)
     return values[ROUNDS / 2];
 }
 
-static int say(const char *name, double value, const char *unit, bool at_least, double goal)
+static int say(const char *name, size_t kb, double value, const char *unit, bool at_least, double goal)
 {
     bool ok = at_least ? value >= goal : value <= goal;
-    printf("%s %.2f %s | goal %s %.2f | %s\n", name, value, unit, at_least ? ">=" : "<=", goal, ok ? "ok" : "short");
+    printf("%s_%zukb %.2f %s | goal %s %.2f | %s\n", name, kb, value, unit, at_least ? ">=" : "<=", goal,
+           ok ? "ok" : "short");
     return !ok;
 }
 
-int main(void)
+struct goal {
+    size_t kb;
+    double rate_ratio, cpu_ratio; /* group commit over one commit a report */
+    double cpu_us;
+};
+
+static int measure_size(struct pg *pg, const struct goal *goal)
 {
     double rate[2][ROUNDS], cpu[2][ROUNDS], wal[ROUNDS], rate_ratio[ROUNDS], cpu_ratio[ROUNDS];
     int shorts = 0;
-    signal(SIGPIPE, SIG_IGN);
-    must(pgtest_start(NULL), "PostgreSQL");
-    struct pg *pg = pgtest_database(36);
+    body_bytes = goal->kb * 1024;
     run_round(pg, GROUP_WAY); /* warms up */
     for (int i = 0; i < ROUNDS; i++) {
         struct measure single = run_round(pg, SINGLE_WAY), group = run_round(pg, GROUP_WAY);
@@ -276,13 +345,56 @@ int main(void)
         rate_ratio[i] = group.rate / single.rate;
         cpu_ratio[i] = group.cpu_us / single.cpu_us;
     }
+    printf("ingest_group_rate_%zukb %.0f reports/s\ningest_single_rate_%zukb %.0f reports/s\n"
+           "ingest_single_cpu_%zukb %.1f us/report\n",
+           goal->kb, median(rate[GROUP_WAY]), goal->kb, median(rate[SINGLE_WAY]), goal->kb, median(cpu[SINGLE_WAY]));
+    shorts += say("ingest_group_rate_over_single", goal->kb, median(rate_ratio), "x", true, goal->rate_ratio);
+    shorts += say("ingest_group_cpu_over_single", goal->kb, median(cpu_ratio), "x", false, goal->cpu_ratio);
+    shorts += say("ingest_group_cpu", goal->kb, median(cpu[GROUP_WAY]), "us/report", false, goal->cpu_us);
+    shorts += say("ingest_wal", goal->kb, median(wal), "bytes/report", false, 1.2 * (double)body_bytes + 600);
+    return shorts;
+}
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* One client, 50 reports a second: nobody to share a commit with. The quietest round of each counts. */
+static int measure_wait(struct pg *pg, size_t kb)
+{
+    double floor_us = 1e9, middle_us = 1e9, late_us = 1e9;
+    body_bytes = kb * 1024;
+    make_request();
+    for (int i = 0; i < ROUNDS; i++) {
+        struct waits alone, posted;
+        struct ingest *ingest;
+        struct http_server *http;
+        steadily(&alone, store_one, pg);
+        start_server(&ingest, &http, pg, GROUP_WAY);
+        load(&posted, sizeof posted, http_port(http), run_steady_client);
+        stop_server(ingest, http);
+        floor_us = lesser(floor_us, alone.us[STEADY / 2]);
+        middle_us = lesser(middle_us, posted.us[STEADY / 2]);
+        late_us = lesser(late_us, posted.us[STEADY * 95 / 100]);
+    }
+    printf("ingest_wait_floor_p50_%zukb %.0f us\ningest_wait_p50_%zukb %.0f us\ningest_wait_p95_%zukb %.0f us\n", kb,
+           floor_us, kb, middle_us, kb, late_us);
+    return say("ingest_wait_over_floor_p50", kb, middle_us - floor_us, "us", false, 250);
+}
+
+int main(void)
+{
+    static const struct goal goals[] = {{5, 1.5, 0.6, 80}, {20, 1.0, 0.85, 200}, {50, 0.9, 0.85, 450}};
+    int shorts = 0;
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a client process must not say it again */
+    must(pgtest_start(NULL), "PostgreSQL");
+    struct pg *pg = pgtest_database(36);
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        shorts += measure_size(pg, &goals[i]);
+    shorts += measure_wait(pg, 5);
     pg_close(pg);
     pgtest_stop(NULL);
-    printf("ingest_group_rate %.0f reports/s\ningest_single_rate %.0f reports/s\ningest_single_cpu %.1f us/report\n",
-           median(rate[GROUP_WAY]), median(rate[SINGLE_WAY]), median(cpu[SINGLE_WAY]));
-    shorts += say("ingest_group_rate_over_single", median(rate_ratio), "x", true, 1.5);
-    shorts += say("ingest_group_cpu_over_single", median(cpu_ratio), "x", false, 0.6);
-    shorts += say("ingest_group_cpu", median(cpu[GROUP_WAY]), "us/report", false, 80);
-    shorts += say("ingest_wal", median(wal), "bytes/report", false, 1.2 * BODY_BYTES + 600);
     return shorts ? 1 : 0;
 }
