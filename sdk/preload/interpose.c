@@ -27,15 +27,6 @@ MIRE_EXECS(EXPORT_EXEC)
 
 #define EXPORT_LIST(name, with_array)                                \
     __attribute__((visibility("default"))) int name(const char *path, const char *first, ...); \
-    int name(const char *path, const char *first, ...)               \
-    {                                                                \
-        va_list rest;                                                \
-        int answer;                                                  \
-                                                                     \
-        va_start(rest, first);                                       \
-        answer = mire__leave_by_list(MIRE_LIST_##name, path, first, rest); \
-        va_end(rest);                                                \
-        return answer;                                               \
-    }
+    MIRE_DEFINE_BY_LIST(name, name)
 MIRE_EXEC_LISTS(EXPORT_LIST)
 /* clang-format on */

@@ -65,16 +65,6 @@ int mire__leave_by_list(enum mire__exec_list name, const char *path, const char 
 }
 
 /* clang-format off */
-#define DEFINE_EXEC_LIST(name, with_array)                             \
-    int mire__hook_##name(const char *path, const char *first, ...)    \
-    {                                                                  \
-        va_list rest;                                                  \
-        int answer;                                                    \
-                                                                       \
-        va_start(rest, first);                                         \
-        answer = mire__leave_by_list(MIRE_LIST_##name, path, first, rest); \
-        va_end(rest);                                                  \
-        return answer;                                                 \
-    }
+#define DEFINE_EXEC_LIST(name, with_array) MIRE_DEFINE_BY_LIST(mire__hook_##name, name)
 MIRE_EXEC_LISTS(DEFINE_EXEC_LIST)
 /* clang-format on */

@@ -41,4 +41,19 @@ MIRE_EXEC_LISTS(MIRE_EXEC_LIST_DECLARE)
 enum mire__exec_list { MIRE_LIST_execl, MIRE_LIST_execlp, MIRE_LIST_execle };
 int mire__leave_by_list(enum mire__exec_list name, const char *path, const char *first, va_list rest);
 
+/* Defines `function`, which does so. */
+/* clang-format off */
+#define MIRE_DEFINE_BY_LIST(function, name)                          \
+    int function(const char *path, const char *first, ...)           \
+    {                                                                \
+        va_list rest;                                                \
+        int answer;                                                  \
+                                                                     \
+        va_start(rest, first);                                       \
+        answer = mire__leave_by_list(MIRE_LIST_##name, path, first, rest); \
+        va_end(rest);                                                \
+        return answer;                                               \
+    }
+/* clang-format on */
+
 #endif
