@@ -39,6 +39,26 @@ class Witness:
         return any(begin < turn.end and end > turn.begin for begin, end in self.gaps)
 
 
+class Outcome:
+    """What came of all plans."""
+
+    def __init__(self):
+        self.witness = Witness()
+        self.turns = []
+        self.strays = []    # (plan, report) that no turn accounts for
+        self.failures = []  # (plan, what went wrong)
+        self.counts = []    # (plan, (turns of 250 ms and more that the reports tell, at least there were, at most))
+
+    def add(self, plan, turns, strays, count, why):
+        self.turns += turns
+        self.strays += [(plan, report) for report in strays]
+        self.failures += [(plan, why)] if why else []
+        self.counts += [(plan, count)] if count else []
+
+    def miscounted(self):
+        return [(plan, count) for plan, count in self.counts if not count[1] <= count[0] <= count[2]]
+
+
 class Row:
     """The turns of one kind, counted."""
 
@@ -89,28 +109,31 @@ def groups(turns):
                 yield f"{title} {name.replace('malloc+dlopen+fork+exit', 'all four')}", of_it
 
 
-def print_table(turns, witness):
+def print_table(outcome):
     print(f"{'':18}" + "".join(f"{title:>9}" for title in Row.COLUMNS))
-    for title, some in groups(turns):
-        print(f"{title:18}" + "".join(f"{cell:>9}" for cell in Row(some, witness).cells()))
+    for title, some in groups(outcome.turns):
+        print(f"{title:18}" + "".join(f"{cell:>9}" for cell in Row(some, outcome.witness).cells()))
 
 
-def complain(turns, strays, failures, witness):
+def complain(outcome):
     """Each case that is not as it should be, so that it can be run again."""
-    row = Row(turns, witness)
+    row = Row(outcome.turns, outcome.witness)
     for what, some in (("missed", row.missed), ("false", row.false),
                        ("not named", [turn for turn in row.due if turn not in row.caller1 or turn not in row.device])):
         for turn in some[:20]:
             said = f", reported {turn.report.ms} ms, Caller1 {turn.report.caller1}, blamed {turn.report.blamed()}" if turn.report else ""
             print(f"{what}: {turn.cause}/{turn.place}/{turn.number} {turn.phase}, {turn.ms:.2f} ms, queued {turn.waited // plans.MS} ms{said}"
                   f"\n    {turn.plan}")
-    for plan, report in strays:
+    for plan, report in outcome.strays:
         print(f"stray report: {report.ms} ms, late {report.hang.get('late_ms')} ms, Caller1 {report.caller1}\n    {plan}")
-    for plan, why in failures:
+    for plan, (told, least, most) in outcome.miscounted():
+        print(f"long turns: {told} told, {least} to {most} there were\n    {plan}")
+    for plan, why in outcome.failures:
         print(f"{why}: {plan}")
 
 
-def print_goals(turns, strays, failures, witness, options):
+def print_goals(outcome, options):
+    turns, witness = outcome.turns, outcome.witness
     row = Row(turns, witness)
     running = Row([turn for turn in turns if turn.phase != "launch"], witness)
     stops = [turn for turn in turns if turn.cause == "stop" and turn.place != "hang"]
@@ -124,21 +147,21 @@ def print_goals(turns, strays, failures, witness, options):
     stacks = [turn for turn in owners if "hold_the_lock" in turn.report.owner()[1]]
     sizes = sorted(turn.report.size for turn in row.found)
     seen = len(row.over) - len(row.starved)
-    # A machine that others use may delay the program between its own clock and Mire's: quick allows it that.
-    slack_ms = 5 if options.quick else 1
     lines = [
-        ("programs_failed", len(failures), "", 0, "<="),
+        ("programs_failed", len(outcome.failures), "", 0, "<="),
         ("hangs_found", 100 * len(row.found) / seen if seen else 100.0, "%", 100, ">="),
         ("reports_below_threshold", len(row.false), "", 0, "<="),
-        ("reports_of_nothing", len(strays), "", 0, "<="),
+        ("reports_of_nothing", len(outcome.strays), "", 0, "<="),
         ("hangs_by_stop", len(stopped), f"of {len(stops)} stops", 0, "<="),
         ("hangs_stopped_meanwhile_found", 100 * sum(1 for turn in inside if turn.report) / max(1, len(inside)), "%", 100, ">="),
         ("hangs_killed_found_open", 100 * len(open_ones) / max(1, len(killed)), "%", 100, ">="),
         ("killed_length_lost_median", sorted(turn.ms - turn.report.ms for turn in open_ones)[len(open_ones) // 2] if open_ones else 0, "ms",
          PERIOD_MS * (5 if options.quick else 1), "<="),
+        ("long_turns_miscounted", len(outcome.miscounted()), f"of {len(outcome.counts)} programs", 0, "<="),
         ("sleeps_cut_short", 100 * sum(turn.cut for turn in turns) / max(1, sleeps), f"% of {sleeps} sleeps", 10 if options.quick else 1, "<="),
-        ("length_error_median", running.error(0.5), "ms", slack_ms, "<="),
-        ("length_error_p99", running.error(0.99), "ms", 20 * slack_ms if options.quick else 1, "<="),
+        ("length_error_median", running.error(0.5), "ms", 1, "<="),
+        ("length_error_p99", running.error(0.99), "ms",
+         50 if options.quick else 1, "<="),  # a busy machine may delay the program between its own clock and Mire's
     ] + ([] if options.nameless else [
         ("planted_is_Caller1", row.share(row.caller1), "%", 95 if options.quick else 99, ">="),
         ("planted_is_blamed_by_device", row.share(row.device), "%", 95 if options.quick else 99, ">="),
@@ -167,20 +190,18 @@ def main():
     options = parser.parse_args()
     chosen = plans.plans(options.seed, 1 if options.quick else options.rounds, THRESHOLD_MS, plans.WAYS[options.linked:])
     chosen = plans.few(chosen) if options.quick else chosen
-    witness, turns, strays, failures = Witness(), [], [], []
+    outcome = Outcome()
     with tempfile.NamedTemporaryFile(prefix="mire-corpus-", dir="/var/tmp") as data, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         data.write(os.urandom(16 << 20))
         data.flush()
-        for plan, (some, left, why) in zip(chosen, pool.map(lambda plan: plans.run(plan, data.name, PERIOD_MS), chosen)):
-            turns += some
-            strays += [(plan, report) for report in left]
-            failures += [(plan, why)] if why else []
+        for plan, came in zip(chosen, pool.map(lambda plan: plans.run(plan, data.name, PERIOD_MS), chosen)):
+            outcome.add(plan, *came)
     print(f"seed {options.seed}: {len(chosen)} programs, {sum(len(plan.steps) for plan in chosen)} steps, threshold {THRESHOLD_MS} ms, "
           f"a sample every {PERIOD_MS} ms; lengths in ms, names in %")
-    print_table(turns, witness)
-    complain(turns, strays, failures, witness)
-    return 1 if print_goals(turns, strays, failures, witness, options) else 0
+    print_table(outcome)
+    complain(outcome)
+    return 1 if print_goals(outcome, options) else 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import tempfile
 BINARY = os.environ["MIRE_BINARY_DIR"]
 FOLDER = os.path.join(BINARY, "tests/corpus")
 MS = 1_000_000
+LONG_MS = 250  # a turn of that length is counted, whatever the threshold
 LONG_AGO_NS = 20 * MS  # a report belongs to the turn that it begins with, less than that apart
 
 LOOPS = ("epoll", "glib", "uv")
@@ -152,22 +153,33 @@ def execute(plan, steps, truth, data, store, period_ms):
         return -1
 
 
+def count_long_turns(turns, reports):
+    """(told by the reports, at least, at most) of the turns of 250 ms and more that had ended with the last report's."""
+    told = sum(sum(report.json["micro_hangs"]["count"]) for report in reports if "micro_hangs" in report.json)
+    last = max((turn.end for turn in turns if turn.report), default=0)
+    ended = [turn for turn in turns if turn.cause != "kill" and turn.end <= last]
+    # Time in which the process was stopped, or nobody could run, is taken off.
+    sure = [turn for turn in ended if turn.ms > LONG_MS + 2 and turn.waited < 20 * MS and turn.place not in ("idle", "busy")]
+    return told, len(sure), sum(1 for turn in ended if turn.ms > LONG_MS - 2)
+
+
 def run(plan, data, period_ms):
-    """Run one plan in a store of its own. Returns (turns, reports that no turn accounts for, what went wrong or "")."""
+    """Run one plan in a store of its own: (turns, reports that no turn accounts for, long turns, what went wrong or "")."""
     with tempfile.TemporaryDirectory(prefix="mire-corpus-") as scratch:
         truth, store = os.path.join(scratch, "truth"), os.path.join(scratch, "store")
         killed = plan.steps[-1][0] == "kill"
         status = execute(plan, str(plan).split()[-1], truth, data, store, period_ms)
         if status != ((128 + 9 if plan.way == "run" else -9) if killed else 0):
-            return [], [], f"status {status}"
+            return [], [], None, f"status {status}"
         if killed and plan.way == "linked":  # the next start tells of it
             status = execute(plan, "sleep/leaf/0/1/running", os.devnull, data, store, period_ms)
             if status != 0:
-                return [], [], f"status {status} after a kill"
+                return [], [], None, f"status {status} after a kill"
         turns = read_truth(plan, truth)
         functions = Functions(os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked"))
         reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report"))]
-    return turns, match(turns, reports), ""
+    left = match(turns, reports)
+    return turns, left, count_long_turns(turns, reports), ""
 
 
 def match(turns, reports):
