@@ -3,6 +3,7 @@
 #include "report/hot.h"
 #include "report/report.h"
 #include "support/boxes.h"
+#include "support/scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -264,7 +265,30 @@ static void report_tells_the_facts_of_its_trigger(void **state)
     free(box);
 }
 
-static void report_tells_micro_hangs_and_only_once(void **state)
+static void a_sealed_report_has_told_the_micro_hangs(void **state)
+{
+    const struct store_caps caps = MIRE_STORE_CAPS_INIT, none = {.bytes = 1, .count = 1, .age_ms = UINT64_MAX};
+    struct blackbox *box = box_new();
+    struct store *store;
+
+    mire__blackbox_count_micro(box, 300 * MS);
+    mire__blackbox_count_micro(box, 3000 * MS);
+    assert_int_equal(mire__store_open(&store, *state, &none), MIRE_OK);
+    assert_int_not_equal(mire__report_seal(store, box, 0, 1763685100000), MIRE_OK); /* what is not stored is not told */
+    mire__store_close(store);
+    assert_int_equal(atomic_load(&box->micro.told[0]), 0);
+    assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
+    assert_int_equal(mire__report_seal(store, box, 0, 1763685100000), MIRE_OK);
+    assert_int_equal(atomic_load(&box->micro.told[0]), 1);
+    assert_int_equal(atomic_load(&box->micro.told[3]), 1);
+    mire__blackbox_count_micro(box, 260 * MS);
+    assert_int_equal(mire__report_seal(store, box, 0, 1763685100000), MIRE_OK);
+    assert_int_equal(atomic_load(&box->micro.told[0]), 2);
+    mire__store_close(store);
+    free(box);
+}
+
+static void report_without_micro_hangs_tells_of_none(void **state)
 {
     struct report_told told = {.micro = {[0] = 17, [3] = 1}};
     struct blackbox *box = box_new();
@@ -289,7 +313,8 @@ int main(void)
         cmocka_unit_test(samples_of_other_threads_name_them),
         cmocka_unit_test(threads_taken_along_come_first_and_once),
         cmocka_unit_test(report_tells_the_facts_of_its_trigger),
-        cmocka_unit_test(report_tells_micro_hangs_and_only_once),
+        cmocka_unit_test(report_without_micro_hangs_tells_of_none),
+        cmocka_unit_test_setup_teardown(a_sealed_report_has_told_the_micro_hangs, scratch_new, scratch_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
