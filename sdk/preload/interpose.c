@@ -5,7 +5,7 @@
 #include "gate/hooks.h"
 
 /* clang-format off */
-#define EXPORT(result, name, parameters, arguments, waits)           \
+#define EXPORT(result, name, parameters, arguments, waits, on)           \
     __attribute__((visibility("default"))) result name parameters;   \
     result name parameters                                           \
     {                                                                \
@@ -22,7 +22,7 @@ MIRE_HOOKS(EXPORT)
     }
 MIRE_EXITS(EXPORT_EXIT)
 
-#define EXPORT_EXEC(name, parameters, arguments) EXPORT(int, name, parameters, arguments, true)
+#define EXPORT_EXEC(name, parameters, arguments) EXPORT(int, name, parameters, arguments, true, MIRE_WAITS_ALL)
 MIRE_EXECS(EXPORT_EXEC)
 
 #define EXPORT_LIST(name, with_array)                                \

@@ -40,7 +40,7 @@ static void call(int kind)
         poll(NULL, 0, 0);
         break;
     case PAIR:
-        mire__gate_as_wait_end(mire__gate_as_wait_begin());
+        mire__gate_as_wait_end(mire__gate_as_wait_begin(MIRE_WAITS_ALL));
         break;
     case TIME_OF_DAY:
         gettimeofday(&day, NULL);

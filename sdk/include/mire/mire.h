@@ -216,6 +216,21 @@ MIRE_API enum mire_err mire_flush(uint32_t timeout_ms);
 MIRE_API void mire_loop_enter(void);
 MIRE_API void mire_loop_leave(void);
 
+/*
+ * Say which waits of the calling thread are its loop's. Unless told, every waiting call is taken for idleness, also one
+ * inside a turn that waits for something else: an answer from the network, say. The hang that it is then goes unseen.
+ * For GLib and libuv mire/glib.h and mire/uv.h do this.
+ *
+ *   which  MIRE_WAITS_ALL: every waiting call counts
+ *          MIRE_WAITS_MARKED: none does, only marks and pings tell; for a loop that is marked around its wait, and for
+ * one that waits in nothing the library knows 0 or more: an epoll descriptor; waits on it count, and marks
+ *
+ * Holds until the watch of this thread ends; made anew, MIRE_WAITS_ALL. Thread: a watched one, after mire_start,
+ * outside of a wait; others are ignored. Signal handler: no.
+ */
+enum { MIRE_WAITS_ALL = -1, MIRE_WAITS_MARKED = -2 };
+MIRE_API void mire_loop_set_waits(int which);
+
 #ifdef __cplusplus
 }
 #endif

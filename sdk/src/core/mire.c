@@ -290,3 +290,8 @@ void mire_loop_leave(void)
 {
     mire__gate_as_mark_leave();
 }
+
+void mire_loop_set_waits(int which)
+{
+    mire__gate_as_set_waits(which);
+}

@@ -28,7 +28,7 @@ void mire__gate_as_set_own(struct gate *gate)
 
 /* ---- the watched thread's side ---- */
 
-static void wake_checker(void)
+void mire__gate_as_wake(void)
 {
     atomic_store(mire__gates.wake, 1);
     mire__futex_wake(mire__gates.wake);
@@ -48,7 +48,7 @@ static void become_idle(struct gate *gate, uint64_t turn, uint32_t kind)
     if (turns_to(gate, (turn | 1) + 1, ASKED_END)) {
         atomic_store(&gate->end_ns, mire__now_ns());
         atomic_store(&gate->asked, ASKED_NOTHING);
-        wake_checker();
+        mire__gate_as_wake();
     }
 }
 
@@ -58,7 +58,7 @@ static void become_busy(struct gate *gate, uint64_t turn, uint32_t kind)
     atomic_store_explicit(&gate->since_ticks, mire__ticks_now(), memory_order_release);
     if (turns_to(gate, (turn + 1) | 1, ASKED_TURN)) {
         atomic_store(&gate->asked, ASKED_NOTHING);
-        wake_checker();
+        mire__gate_as_wake();
     }
 }
 
@@ -89,7 +89,7 @@ static inline struct gate *watched(void)
     return gate;
 }
 
-bool mire__gate_as_wait_begin(void)
+bool mire__gate_as_wait_begin(int on)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     struct gate *gate = watched();
@@ -97,6 +97,8 @@ bool mire__gate_as_wait_begin(void)
 
     if (!gate)
         return false;
+    if (gate->waits != MIRE_WAITS_ALL && gate->waits != on)
+        return true;
     turn = atomic_load_explicit(&gate->turn, memory_order_relaxed);
     /* Idle already: a handler polls inside a poll, if its frame lies further in. Else the handler left by longjmp. */
     if ((turn & 1) == 0 && frame < gate->wait_frame)
@@ -140,6 +142,32 @@ void mire__gate_as_mark_leave(void)
     become_idle(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
     if (gate->mark_depth > 0)
         become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
+}
+
+void mire__gate_as_set_waits(int waits)
+{
+    struct gate *gate = watched();
+
+    if (!gate)
+        return;
+    gate->waits = waits;
+    gate->mark_depth = 0;
+}
+
+void mire__gate_as_answered(void)
+{
+    struct gate *gate = watched();
+
+    if (gate && gate->waits == MIRE_WAITS_MARKED && gate->mark_depth == 0 &&
+        atomic_load_explicit(&gate->kind, memory_order_relaxed) == 0)
+        become_idle(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 3);
+}
+
+int mire__gate_as_lane(void)
+{
+    struct gate *gate = watched();
+
+    return gate ? (int)(gate - mire__gates.lanes) : -1;
 }
 
 /* ---- the check thread's side ---- */

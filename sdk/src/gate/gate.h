@@ -23,7 +23,7 @@ struct gate_view {
     uint64_t since_ticks; /* busy: when the turn began */
     uint64_t begun_ns;    /* not 0: it began before there was a gate, then, and since_ticks does not count */
     uint64_t end_ns;      /* idle, and asked for with mire__gate_watch_end: when the turn ended */
-    uint32_t kind;        /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark */
+    uint32_t kind;        /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark, 3 a ping */
     uint32_t tid;
 };
 
@@ -88,11 +88,13 @@ void mire__gate_unwatch(uint32_t lane);
 void mire__gate_release(uint32_t lane);
 
 /*
- * Around a waiting call, on any thread; only a watched one has an effect.
- *   begin's result goes to end: true if the wait lies inside another one (a signal handler that polls)
+ * Around a waiting call, on any thread; only a watched one has an effect, and only a wait that counts, see
+ * mire_loop_set_waits.
+ *   on  the epoll descriptor it waits on, else MIRE_WAITS_ALL
+ *   begin's result goes to end: true if the wait does not count or lies inside another one (a handler that polls)
  * errno stays as it was. Signal handler: yes.
  */
-bool mire__gate_as_wait_begin(void);
+bool mire__gate_as_wait_begin(int on);
 void mire__gate_as_wait_end(bool nested);
 
 /*
@@ -105,6 +107,18 @@ void mire__gate_as_stay(void);
 /* Marks: see mire_loop_enter in mire.h. Signal handler: yes. */
 void mire__gate_as_mark_enter(void);
 void mire__gate_as_mark_leave(void);
+
+/* See mire_loop_set_waits in mire.h. */
+void mire__gate_as_set_waits(int waits);
+
+/* The calling thread's loop has come to a ping. Where nothing else is ever known of it, this ends its launch. */
+void mire__gate_as_answered(void);
+
+/* The calling thread's lane; -1: it is not watched. Signal handler: yes. */
+int mire__gate_as_lane(void);
+
+/* Have the check thread look at everything. While the gate is open. Signal handler: yes. */
+void mire__gate_as_wake(void);
 
 /*
  * Hook the waiting calls of every module loaded now; again (refresh) those of modules loaded since.

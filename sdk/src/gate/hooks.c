@@ -8,7 +8,7 @@
 
 /* clang-format off */
 #define ROW(name) {#name, (void *)mire__hook_##name, NULL},
-#define WAIT_ROW(result, name, parameters, arguments, waits) ROW(name)
+#define WAIT_ROW(result, name, parameters, arguments, waits, on) ROW(name)
 #define EXEC_ROW(name, parameters, arguments) ROW(name)
 #define LIST_ROW(name, with_array) ROW(name)
 struct hook mire__hooks[MIRE_HOOK_COUNT] = {
@@ -35,7 +35,7 @@ bool mire__hook_blocks(int fd)
 }
 
 /* clang-format off */
-#define DEFINE(result, name, parameters, arguments, waits)             \
+#define DEFINE(result, name, parameters, arguments, waits, on)             \
     result mire__hook_##name parameters                                \
     {                                                                  \
         result(*real) parameters = (result(*) parameters)mire__hook_real(MIRE_HOOK_##name); \
@@ -47,7 +47,7 @@ bool mire__hook_blocks(int fd)
         }                                                              \
         if (!(waits))                                                  \
             return real arguments;                                     \
-        bool nested = mire__gate_as_wait_begin();                      \
+        bool nested = mire__gate_as_wait_begin(on);                    \
         answer = real arguments;                                       \
         mire__gate_as_wait_end(nested);                                \
         return answer;                                                 \

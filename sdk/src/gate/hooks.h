@@ -1,7 +1,8 @@
 /*
  * hooks.h - the waiting calls, one row each. A thread inside one of them waits for work.
  *
- *   X(result, name, parameters, arguments, waits)   waits: whether this very call can wait
+ *   X(result, name, parameters, arguments, waits, on)   waits: whether this very call can wait
+ *                                                       on: the epoll descriptor it waits on, or MIRE_WAITS_ALL
  *
  * A row gives a hook `mire__hook_NAME`, which stands in for NAME: by GOT patching in libmire, by name in the preload
  * library. Signal-safe where NAME is.
@@ -21,33 +22,33 @@
 
 /* clang-format off */
 #define MIRE_HOOKS(X) \
-    X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true) \
-    X(int, __poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size), true) \
+    X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true, MIRE_WAITS_ALL) \
+    X(int, __poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size), true, MIRE_WAITS_ALL) \
     X(int, ppoll, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask), \
-      (fds, count, timeout, mask), true) \
+      (fds, count, timeout, mask), true, MIRE_WAITS_ALL) \
     X(int, __ppoll_chk, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, \
-      size_t size), (fds, count, timeout, mask, size), true) \
+      size_t size), (fds, count, timeout, mask, size), true, MIRE_WAITS_ALL) \
     X(int, epoll_wait, (int epoll, struct epoll_event *events, int cap, int timeout), \
-      (epoll, events, cap, timeout), true) \
+      (epoll, events, cap, timeout), true, epoll) \
     X(int, epoll_pwait, (int epoll, struct epoll_event *events, int cap, int timeout, const sigset_t *mask), \
-      (epoll, events, cap, timeout, mask), true) \
+      (epoll, events, cap, timeout, mask), true, epoll) \
     X(int, epoll_pwait2, (int epoll, struct epoll_event *events, int cap, const struct timespec *timeout, \
-      const sigset_t *mask), (epoll, events, cap, timeout, mask), true) \
+      const sigset_t *mask), (epoll, events, cap, timeout, mask), true, epoll) \
     X(int, select, (int count, fd_set *in, fd_set *out, fd_set *err, struct timeval *timeout), \
-      (count, in, out, err, timeout), true) \
+      (count, in, out, err, timeout), true, MIRE_WAITS_ALL) \
     X(int, pselect, (int count, fd_set *in, fd_set *out, fd_set *err, const struct timespec *timeout, \
-      const sigset_t *mask), (count, in, out, err, timeout, mask), true) \
-    X(int, sigsuspend, (const sigset_t *mask), (mask), true) \
-    X(int, pause, (void), (), true) \
-    X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true) \
-    X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), true) \
+      const sigset_t *mask), (count, in, out, err, timeout, mask), true, MIRE_WAITS_ALL) \
+    X(int, sigsuspend, (const sigset_t *mask), (mask), true, MIRE_WAITS_ALL) \
+    X(int, pause, (void), (), true, MIRE_WAITS_ALL) \
+    X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true, MIRE_WAITS_ALL) \
+    X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), true, MIRE_WAITS_ALL) \
     X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), \
-      (set, info, timeout), true) \
-    X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd)) \
+      (set, info, timeout), true, MIRE_WAITS_ALL) \
+    X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd), MIRE_WAITS_ALL) \
     X(int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags), \
-      (fd, address, size, flags), mire__hook_blocks(fd))
+      (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL)
 
-#define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits) result mire__hook_##name parameters;
+#define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits, on) result mire__hook_##name parameters;
 MIRE_HOOKS(MIRE_HOOK_DECLARE)
 /* clang-format on */
 
@@ -69,7 +70,7 @@ struct hook {
 };
 /* clang-format off */
 #define MIRE_HOOK_NUMBER(name) MIRE_HOOK_##name,
-#define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits) MIRE_HOOK_NUMBER(name)
+#define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits, on) MIRE_HOOK_NUMBER(name)
 #define MIRE_EXEC_NUMBER(name, parameters, arguments) MIRE_HOOK_NUMBER(name)
 #define MIRE_LIST_NUMBER(name, with_array) MIRE_HOOK_NUMBER(name)
 enum mire__hook_number {

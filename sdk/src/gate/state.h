@@ -21,7 +21,8 @@ struct gate {
     _Atomic uint64_t since_ticks;
     _Atomic uint64_t end_ns;
     _Atomic uint32_t kind;
-    uint32_t mark_depth;         /* the thread itself only, like the next */
+    int waits; /* MIRE_WAITS_*, or an epoll descriptor; the thread itself only, like the next two */
+    uint32_t mark_depth;
     uintptr_t wait_frame;        /* stack address of the outermost wait under way; 0 if idle by a mark */
     _Atomic uint64_t begun_turn; /* this turn began at begun_ns, before there was a gate; 0 if none did */
     uint64_t begun_ns;

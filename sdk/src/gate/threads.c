@@ -42,6 +42,7 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
     if (!gate)
         return NULL;
     turn = (atomic_load(&gate->turn) + 2) | 1;
+    gate->waits = MIRE_WAITS_ALL;
     gate->mark_depth = 0;
     gate->wait_frame = 0;
     gate->begun_ns = begun_ns;
@@ -58,8 +59,7 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
         return NULL;
     }
     mire__gate_as_set_own(gate);
-    atomic_store(mire__gates.wake, 1);
-    mire__futex_wake(mire__gates.wake);
+    mire__gate_as_wake();
     return gate;
 }
 

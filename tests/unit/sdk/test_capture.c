@@ -219,7 +219,7 @@ static bool scene_an_idle_loop_wakes_nobody(void)
             checker = tid;
     }
     ok &= checker != 0;
-    mire__gate_as_wait_begin();
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL);
     usleep(300000);
     mire__thread_counters(&before, checker);
     usleep(500000);

@@ -86,7 +86,7 @@ static void a_parked_checker_is_woken_by_the_next_turn(void **state)
 {
     (void)state;
     assert_int_equal(mire__gate_park(1), 1);
-    mire__gate_as_wait_begin();
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL);
     assert_int_equal(mire__gate_park(1), 0);
     assert_int_equal(wake, 0);
     mire__gate_as_wait_end(false);
@@ -102,7 +102,7 @@ static void the_end_of_a_watched_turn_is_timed(void **state)
     assert_true(mire__gate_watch_end(0, now));
     assert_false(mire__gate_watch_end(0, now - 2));
     assert_true(mire__gate_watch_end(0, now));
-    mire__gate_as_wait_begin();
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL);
     assert_int_equal(wake, 1);
     mire__gate_look(&view, 0);
     assert_true(view.end_ns >= before && view.end_ns <= mire__now_ns());
@@ -286,7 +286,7 @@ static void a_handler_that_polls_inside_a_wait_is_no_turn(void **state)
     bool nested;
 
     sigaction(SIGUSR1, &action, &before);
-    nested = mire__gate_as_wait_begin();
+    nested = mire__gate_as_wait_begin(MIRE_WAITS_ALL);
     assert_false(nested);
     raise(SIGUSR1);
     assert_int_equal(turn_in_handler & 1, 0);
@@ -298,8 +298,8 @@ static void a_handler_that_polls_inside_a_wait_is_no_turn(void **state)
 static void a_wait_left_by_longjmp_does_not_blind_the_gate(void **state)
 {
     (void)state;
-    mire__gate_as_wait_begin(); /* what longjmp leaves behind: a wait begun and never ended */
-    mire__gate_as_wait_end(mire__gate_as_wait_begin());
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL); /* what longjmp leaves behind: a wait begun and never ended */
+    mire__gate_as_wait_end(mire__gate_as_wait_begin(MIRE_WAITS_ALL));
     assert_int_equal(turn() & 1, 1);
 }
 
@@ -333,6 +333,48 @@ static void an_accept_that_cannot_wait_is_no_turn(void **state)
     assert_int_equal(mire__hook_accept(fd, NULL, NULL), -1);
     assert_int_equal(turn(), before);
     close(fd);
+}
+
+static void only_the_waits_that_are_the_loops_count(void **state)
+{
+    (void)state;
+    struct epoll_event event;
+    int own = epoll_create1(EPOLL_CLOEXEC), other = epoll_create1(EPOLL_CLOEXEC);
+    uint64_t before = turn();
+
+    mire__gate_as_set_waits(own);
+    assert_int_equal(mire__hook_poll(NULL, 0, 0), 0);
+    assert_int_equal(mire__hook_epoll_wait(other, &event, 1, 0), 0);
+    assert_int_equal(turn(), before);
+    assert_int_equal(mire__hook_epoll_wait(own, &event, 1, 0), 0);
+    assert_int_equal(turn(), before + 2);
+    mire__gate_as_set_waits(MIRE_WAITS_MARKED);
+    assert_int_equal(mire__hook_epoll_wait(own, &event, 1, 0), 0);
+    assert_int_equal(turn(), before + 2);
+    mire__gate_as_mark_leave();
+    assert_int_equal(mire__hook_poll(NULL, 0, 0), 0);
+    assert_int_equal(turn() & 1, 0); /* idle it stays, until marked */
+    mire__gate_as_mark_enter();
+    assert_int_equal(turn(), before + 4);
+    mire__gate_as_set_waits(MIRE_WAITS_ALL);
+    assert_int_equal(mire__hook_poll(NULL, 0, 0), 0);
+    assert_int_equal(turn(), before + 6);
+    close(own);
+    close(other);
+}
+
+static void the_first_answer_ends_the_launch_of_a_loop_that_nothing_else_tells_of(void **state)
+{
+    (void)state;
+    struct gate_view view;
+
+    mire__gate_as_answered(); /* waits may still tell */
+    assert_int_equal(turn() & 1, 1);
+    mire__gate_as_set_waits(MIRE_WAITS_MARKED);
+    mire__gate_as_answered();
+    assert_true(mire__gate_look(&view, 0));
+    assert_int_equal(view.turn & 1, 0);
+    assert_int_equal(view.kind, 3);
 }
 
 static void a_forked_child_starts_at_its_first_wait(void **state)
@@ -481,6 +523,8 @@ int main(void)
         GATE_TEST(a_wait_left_by_longjmp_does_not_blind_the_gate),
         GATE_TEST(marks_nest),
         GATE_TEST(an_accept_that_cannot_wait_is_no_turn),
+        GATE_TEST(only_the_waits_that_are_the_loops_count),
+        GATE_TEST(the_first_answer_ends_the_launch_of_a_loop_that_nothing_else_tells_of),
         GATE_TEST(a_forked_child_starts_at_its_first_wait),
         GATE_TEST(a_program_that_ends_itself_says_when),
         GATE_TEST(lists_of_arguments_arrive),
