@@ -64,7 +64,7 @@ static bool keeps_asking(struct asked *out, struct asking *asking, const struct 
 }
 
 void mire__asking_look(struct asked *out, struct asking *asking, const struct check *check, uint32_t lane,
-                       uint64_t patience_ns)
+                       uint64_t late_ns, uint64_t patience_ns)
 {
     struct ping *ping = &asking->ping;
     struct ping_answer answer;
@@ -72,7 +72,7 @@ void mire__asking_look(struct asked *out, struct asking *asking, const struct ch
     *out = (struct asked){.next_ns = UINT64_MAX};
     if (!keeps_asking(out, asking, check, lane))
         return;
-    mire__ping_excuse(ping, check->late_ns);
+    mire__ping_excuse(ping, late_ns);
     mire__ping_words_read(&answer, &loops[lane].words);
     if (mire__ping_see(ping, &answer))
         out->answered_ns = answer.at_ns;
@@ -86,6 +86,7 @@ void mire__asking_look(struct asked *out, struct asking *asking, const struct ch
         out->waiting_ns = mire__ping_age_ns(ping, check->now_ns);
         out->posted_ns = ping->posted_ns;
         out->slack_ns = mire__ping_slack_ns(ping);
+        out->late_ns = ping->late_ns;
     }
 }
 
@@ -122,12 +123,11 @@ enum mire_err mire__asking_stop(uint32_t lane)
     return MIRE_OK;
 }
 
-void mire__asking_as_answer(uint64_t token)
+bool mire__asking_as_answer(uint64_t token)
 {
     uint64_t lane = token & ((1u << LANE_BITS) - 1);
 
-    if (lane < MIRE_WATCHED_MAX)
-        mire__ping_words_as_answer(&loops[lane].words, token, mire__now_ns());
+    return lane < MIRE_WATCHED_MAX && mire__ping_words_as_answer(&loops[lane].words, token, mire__now_ns());
 }
 
 void mire__asking_reset(void)

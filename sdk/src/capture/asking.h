@@ -26,17 +26,19 @@ struct asked {
     uint64_t waiting_ns;  /* the token has waited for so long, time excused left out; 0: nothing is waited for */
     uint64_t posted_ns;   /* since then */
     uint64_t slack_ns;    /* the loop ran for the last time so long before it, or later */
+    uint64_t late_ns;     /* what was excused meanwhile */
     uint64_t answered_ns; /* the token waited for at the last look was answered, then; or nobody asks any more */
     uint64_t next_ns;     /* when to look again; UINT64_MAX: an answer wakes, or nothing is to be awaited */
 };
 
 /*
  * Post what is due and say how the loop does.
+ *   late_ns      since the last look, in which the loop's thread could not run; it is excused
  *   patience_ns  how long a token may wait until a look is worth it
  * Thread: check thread.
  */
 void mire__asking_look(struct asked *out, struct asking *asking, const struct check *check, uint32_t lane,
-                       uint64_t patience_ns);
+                       uint64_t late_ns, uint64_t patience_ns);
 
 /* What happened up to `until_ns` is told already: the token has waited since then. Thread: check thread. */
 void mire__asking_told(struct asking *asking, uint64_t until_ns);
@@ -48,7 +50,7 @@ void mire__asking_told(struct asking *asking, uint64_t until_ns);
  */
 enum mire_err mire__asking_start(uint32_t lane, mire_post_fn *post, void *context, uint32_t interval_ms);
 enum mire_err mire__asking_stop(uint32_t lane);
-void mire__asking_as_answer(uint64_t token);
+bool mire__asking_as_answer(uint64_t token); /* false: nobody waits for it */
 
 /* Nobody is asked any more. Thread: any, while there is no check thread; in a forked child as well. */
 void mire__asking_reset(void);

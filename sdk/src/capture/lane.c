@@ -73,7 +73,7 @@ static uint64_t begin_of(const struct check *check, const struct gate_view *view
 /* The turn that was looked at last time has ended. */
 static void end_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
-    uint64_t end_ns = is_long(lane) && view->end_ns > lane->since_ns ? view->end_ns : check->now_ns;
+    uint64_t end_ns = is_long(lane) && view->end_ns > lane->since_ns ? view->end_ns : mire__now_ns();
 
     if (lane->state == LANE_IDLE)
         return;
@@ -83,6 +83,9 @@ static void end_turn(struct check *check, struct lane_watch *lane, const struct 
         mire__gate_unwatch(lane->record.lane);
     if (lane->state == LANE_LONG || lane->state == LANE_OPEN)
         mire__blackbox_count_micro(check->box, less(end_ns - lane->since_ns, lane->late_ns));
+    if (lane->state == LANE_OPEN &&
+        less(end_ns - lane->since_ns, lane->late_ns) >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
+        mire__asking_told(&lane->asking, end_ns);
     if (lane->state == LANE_OPEN)
         mire__record_close(check, &lane->record, end_ns, false);
     atomic_store(lane->open_turn, 0);
@@ -102,6 +105,8 @@ static void begin_turn(struct check *check, struct lane_watch *lane, const struc
     lane->since_ns = begin_of(check, view);
     lane->launch = view->kind == MIRE_GATE_NONE;
     excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, waking), 0);
+    if (lane->unanswered)
+        return; /* the record is somebody else's */
     mire__thread_counters(&lane->record.base, lane->tid);
     if (view->begun_ns) /* all that the thread has used belongs to it */
         memset(&lane->record.base, 0, offsetof(struct thread_counters, name));
@@ -128,7 +133,7 @@ static void open_record(struct check *check, struct lane_watch *lane, const stru
 }
 
 /* Take a sample if it is time for one, and keep the record alive. Returns when to come again. */
-static uint64_t follow(struct check *check, struct lane_watch *lane)
+uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane)
 {
     uint64_t now_ns = mire__now_ns(), period_ns = mire__record_period_ns(check, &lane->record);
 
@@ -157,11 +162,11 @@ static void vacate(struct check *check, struct lane_watch *lane)
 {
     if (lane->state == LANE_EMPTY)
         return;
-    if (lane->state == LANE_OPEN)
+    if (lane->state == LANE_OPEN || lane->unanswered)
         mire__record_close(check, &lane->record, lane->record.hang.last_seen_ns, true);
     atomic_store(lane->open_turn, 0);
     lane->state = LANE_EMPTY;
-    lane->parked = false;
+    lane->parked = lane->unanswered = false;
 }
 
 /* Nobody told that the thread has ended: it is busy for ever, as far as the gate can see. */
@@ -193,11 +198,13 @@ static uint64_t step_busy(struct check *check, struct lane_watch *lane, const st
     }
     if (lane->state == LANE_LONG && now_ns < open_ns)
         return open_ns;
+    if (lane->unanswered)
+        return UINT64_MAX; /* one record at a time */
     if (lane->state == LANE_LONG)
         open_record(check, lane, view);
     if (lane->state == LANE_OPEN && lane->launch && now_ns - check->start_ns > MIRE_LAUNCH_NS)
         give_up_launch(check, lane);
-    return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : follow(check, lane);
+    return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : mire__lane_follow(check, lane);
 }
 
 static void enter(struct lane_watch *lane, const struct gate_view *view)
@@ -229,6 +236,8 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     }
     if (lane->state != LANE_IDLE)
         again_ns = step_busy(check, lane, &view);
+    if (lane->state != LANE_EMPTY)
+        again_ns = least(again_ns, mire__lane_ask(check, lane, &view));
     lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
     return again_ns;
 }

@@ -13,16 +13,20 @@
 #ifndef MIRE_CAPTURE_LANE_H
 #define MIRE_CAPTURE_LANE_H
 
+#include "capture/asking.h"
 #include "capture/record.h"
+#include "gate/gate.h"
 
 enum lane_state { LANE_EMPTY, LANE_IDLE, LANE_BUSY, LANE_LONG, LANE_OPEN, LANE_NO_LOOP };
 
 struct lane_watch {
     struct record record; /* record.lane is this lane's number */
     enum lane_state state;
-    bool parked; /* in IDLE: the next turn will wake the check thread */
-    bool launch; /* this turn began before the thread had waited once */
+    bool parked;     /* in IDLE: the next turn will wake the check thread */
+    bool unanswered; /* the record that is open is of a ping without answer; the state is not OPEN then */
+    bool launch;     /* this turn began before the thread had waited once */
     uint32_t tid;
+    struct asking asking;
     uint64_t turn;               /* the gate's, when last looked at */
     uint64_t since_ns;           /* when it began, if busy */
     uint64_t late_ns;            /* of it: the process was stopped, or starved */
@@ -39,6 +43,12 @@ struct lane_watch {
  * does once it is parked.
  */
 uint64_t mire__lane_step(struct check *check, struct lane_watch *lane);
+
+/* Inside of lane.c: take a sample of the open record if it is time for one, and keep it. Returns when to come again. */
+uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane);
+
+/* Ask the lane's loop, and see to the record of one that does not answer. Returns when to look again. */
+uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const struct gate_view *view);
 
 /* The watch ends, and what is open with it. */
 void mire__lane_stop(struct check *check, struct lane_watch *lane);

@@ -242,6 +242,7 @@ static enum mire_err start_thread(struct watch *watch)
 
 static void prepare(struct watch *watch, const struct watch_options *options)
 {
+    mire__asking_reset(); /* a forked child has its parent's */
     memset(&watch->check, 0, sizeof(watch->check));
     memset(watch->lanes, 0, sizeof(watch->lanes));
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
@@ -318,6 +319,7 @@ void mire__watch_stop(void)
     atomic_store(&global.wake, 1);
     mire__futex_wake(&global.wake);
     pthread_join(watch->thread, NULL);
+    mire__asking_reset();
     mire__gate_stop();
     mire__sampler_close(&watch->sampler);
     global.watch = NULL;

@@ -47,7 +47,7 @@ static struct asked look(unsigned after_ms)
     struct asked asked;
 
     check.now_ns = mire__now_ns() + MS(after_ms);
-    mire__asking_look(&asked, &asking, &check, LANE, MS(PATIENCE_MS));
+    mire__asking_look(&asked, &asking, &check, LANE, 0, MS(PATIENCE_MS));
     return asked;
 }
 

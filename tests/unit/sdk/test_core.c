@@ -3,8 +3,8 @@
 
 #include "core/core.h"
 #include "core/options.h"
-#include "core/options.h"
 #include "core/place.h"
+#include "mire/ping.h"
 #include "store/store.h"
 #include "support/scratch.h"
 
@@ -246,6 +246,15 @@ static void the_same_hang_again_is_counted_not_sealed(void **state)
     assert_int_equal(drops[MIRE_DROP_ANNEALED], 2);
 }
 
+static _Atomic uint64_t token;
+
+static int keep_token(void *unused, uint64_t new_token)
+{
+    (void)unused;
+    atomic_store(&token, new_token);
+    return 0;
+}
+
 static void calls_do_nothing_without_a_start(void **state)
 {
     (void)state;
@@ -254,6 +263,10 @@ static void calls_do_nothing_without_a_start(void **state)
     assert_int_equal(mire_flush(600001), MIRE_E_RANGE);
     mire_loop_enter();
     mire_loop_leave();
+    mire_loop_set_waits(MIRE_WAITS_MARKED);
+    assert_int_equal(mire_ping_start(keep_token, NULL, 0), MIRE_E_STATE);
+    assert_int_equal(mire_ping_stop(), MIRE_E_STATE);
+    mire_ping_answer(16);
 }
 
 static void start_says_why_it_fails_and_can_be_repeated(void **state)
@@ -320,6 +333,61 @@ static void hang_is_seen_through_marks(void **state)
     mire_loop_leave();
     assert_sealed(*state, 1, busy_nap);
     assert_int_equal(mire_stop(), MIRE_OK);
+}
+
+static void ping_says_why_it_does_not_start(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    assert_int_equal(mire_ping_start(NULL, NULL, 0), MIRE_E_ARG);
+    assert_int_equal(mire_ping_start(keep_token, NULL, 60001), MIRE_E_RANGE);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(mire_ping_start(keep_token, NULL, 60000), MIRE_OK);
+        assert_int_equal(mire_ping_start(keep_token, NULL, 60000), MIRE_E_STATE);
+        assert_int_equal(mire_ping_stop(), MIRE_OK);
+        assert_int_equal(mire_ping_stop(), MIRE_E_STATE);
+    }
+    assert_int_equal(mire_ping_start(keep_token, NULL, 1), MIRE_OK);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(start(*state), MIRE_OK);
+    assert_int_equal(mire_ping_stop(), MIRE_E_STATE); /* mire_stop has stopped it */
+    assert_int_equal(mire_stop(), MIRE_OK);
+}
+
+static void idle_loop_that_answers_nothing_is_a_hang(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    idle_ms(10);
+    assert_int_equal(mire_ping_start(keep_token, NULL, 20), MIRE_OK);
+    idle_ms(HANG_MS);
+    assert_int_equal(sealed(*state), 0);
+    mire_ping_answer(atomic_load(&token));
+    assert_int_equal(mire_ping_stop(), MIRE_OK);
+    assert_sealed(*state, 1, idle_nap);
+    assert_int_equal(mire_stop(), MIRE_OK);
+}
+
+static void stop_seals_what_nobody_answers(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    idle_ms(10);
+    assert_int_equal(mire_ping_start(keep_token, NULL, 20), MIRE_OK);
+    idle_ms(HANG_MS);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 1);
+}
+
+static void long_turn_that_is_asked_too_is_one_hang(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    idle_ms(10);
+    assert_int_equal(mire_ping_start(keep_token, NULL, 20), MIRE_OK);
+    busy_ms(HANG_MS);
+    idle_ms(0); /* the turn is over before the token's turn comes */
+    mire_ping_answer(atomic_load(&token));
+    assert_sealed(*state, 1, idle_nap);
+    assert_int_equal(mire_ping_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 1);
 }
 
 static void installation_outside_the_sample_watches_nothing(void **state)
@@ -454,6 +522,10 @@ int main(void)
         TEST(the_same_hang_again_is_counted_not_sealed),
         TEST(hang_is_sealed_by_stop_while_it_goes_on),
         TEST(hang_is_seen_through_marks),
+        TEST(ping_says_why_it_does_not_start),
+        TEST(idle_loop_that_answers_nothing_is_a_hang),
+        TEST(stop_seals_what_nobody_answers),
+        TEST(long_turn_that_is_asked_too_is_one_hang),
         TEST(installation_outside_the_sample_watches_nothing),
         TEST(killed_process_is_reported_by_the_next_start),
         TEST(exit_seals_a_hang_that_goes_on),
