@@ -1,6 +1,6 @@
 #!/bin/sh
 # tests/integration/installed.sh - the installed libmire, moved elsewhere, serves apps in C and C++, shared and static, found
-# by pkg-config and by find_package.
+# by pkg-config and by find_package; and apps on GLib and on libuv, by its adapters, though it depends on neither.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -13,12 +13,13 @@ fail() {
   exit 1
 }
 
-headers=$(cd "$dir/moved/include" && find . -type f)
-[ "$headers" = ./mire/mire.h ] || fail "headers installed: $headers"
+headers=$(cd "$dir/moved/include" && find . -type f | LC_ALL=C sort | tr '\n' ' ')
+[ "$headers" = './mire/glib.h ./mire/mire.h ./mire/ping.h ./mire/uv.h ' ] || fail "headers installed: $headers"
 pc=$(find "$dir/moved" -name mire.pc)
 libdir=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH="${pc%/*}" LD_LIBRARY_PATH="$libdir"
 version=$(pkg-config --modversion mire)
+objdump -p "$libdir/libmire.so" | grep -E 'NEEDED.*(glib|libuv)' && fail 'libmire depends on a loop'
 objdump -p "$libdir/libmire.so" | grep -q "SONAME *libmire.so.${version%%.*}\$" || fail 'another soname than the major version'
 
 tried=0
@@ -38,11 +39,19 @@ for compiler in 'cc -std=c99' 'c++ -std=c++11 -x c++'; do
   $compiler -Wall -Wextra -Werror "$consumer/app.c" -x none -o "$dir/app" \
     $(pkg-config --static --cflags --libs mire | sed 's/-lmire\b/-l:libmire.a/')
   try "$dir/app" static
+  for loop in glib uv; do
+    package=lib$loop
+    [ $loop = uv ] || package=glib-2.0
+    # shellcheck disable=SC2046,SC2086
+    $compiler -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror "$consumer/app_$loop.c" -x none -o "$dir/app" \
+      $(pkg-config --cflags --libs mire $package)
+    try "$dir/app" shared
+  done
 done
 
 cmake -S "$consumer" -B "$dir/build" -DCMAKE_PREFIX_PATH="$dir/moved" > "$dir/log" 2>&1 &&
   cmake --build "$dir/build" > "$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
-for program in shared_c shared_cc static_c static_cc; do
+for program in shared_app_c shared_app_cc static_app_c static_app_cc shared_app_glib_c shared_app_glib_cc shared_app_uv_c shared_app_uv_cc; do
   try "$dir/build/$program" "${program%%_*}"
 done
 echo "$tried apps start"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every kind of loop that docs/loops.md names, watched while it idles, hangs once for a known time, and idles again.
 
-Asked of each: exactly one report, of the length that the program itself measured, with the planted function in its stacks.
+Asked of each: exactly one report, of the length that the program itself measured, with the planted function in its stacks. Of
+one that only a ping could find: the length within what its begin is uncertain by.
 A loop whose library is not installed is skipped, and said so. `loops.py NAME...` runs those whose title contains a NAME.
 """
 import concurrent.futures
@@ -19,8 +20,9 @@ RUN = os.path.join(BINARY, "sdk/mire-run")
 TEMP = tempfile.mkdtemp(prefix="mire-loops-")
 # How much longer than the hang its turn may take, and how far the measured length may be off: a busy machine's doing.
 LONGER_MS, SHORTER_MS = 250, 5
+BUSY, ASKED = "busy", "unanswered"
 
-# name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)]
+# name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)], where not busy: what found it
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
@@ -32,10 +34,16 @@ EITHER = [
     ("Qt6", "loop_qt.cc", "Qt6Core", [([], {}), ([], {"QT_NO_GLIB": "1"})]),
 ]
 LINKED = [
-    ("marked", "loop_marked.c", "", [([], {})]),
+    ("condition variable", "loop_marked.c", "", [(["marked"], {}), (["pinged"], {})]),
+    ("poll, for something else,", "loop_silent.c", "", [(["silent"], {})]),
+    ("GLib", "loop_glib.c", "glib-2.0", [(["exact"], {}), (["starved"], {})]),
+    ("libuv", "loop_uv.c", "libuv", [(["exact"], {})]),
     ("SDL2, marked", "loop_sdl.c", "sdl2", [([], {})]),
     ("libuv by dlopen", "loop_late.c", "libuv", [(["before"], {}), (["after"], {})]),
 ]
+# by the mode of a program: what finds the hang, and where it is planted
+FOUND = {"exact": (BUSY, "planted_hang_waiting"), "starved": (ASKED, "planted_turn"), "pinged": (ASKED, "planted_hang"),
+         "silent": (ASKED, "planted_hang_waiting")}
 PYTHON = """import asyncio, time
 async def main():
     await asyncio.sleep(1.3)
@@ -109,7 +117,7 @@ def reports(store):
 def span(path, function):
     for line in run(["nm", "-S", path]).splitlines():
         words = line.split()
-        if len(words) == 4 and function in words[3]:
+        if len(words) == 4 and (words[3].split(".")[0] == function or words[3].startswith("_ZL%d%s" % (len(function), function))):
             return int(words[0], 16), int(words[0], 16) + int(words[1], 16)
     raise AssertionError(function + " is not in " + path)
 
@@ -125,15 +133,20 @@ def share_inside(report, image, begin, end):
     return sum(reach[node] for node in samples["node"]) / max(1, len(samples["node"]))
 
 
-def judge(title, output, found, image, begin, end):
+def judge(title, output, found, image, begin, end, trigger=BUSY):
     """None, or what is wrong."""
+    if not output.startswith("hung "):
+        return output
     hung_ns = int(output.split("hung ")[1].split()[0])
     if len(found) != 1:
         return "%d reports: %s" % (len(found), [report["hang"]["duration_ms"] for report in found])
     hang = found[0]["hang"]
+    if hang.get("trigger", BUSY) != trigger:
+        return "%s, not %s" % (hang["trigger"], trigger)
     more_ms = hang["duration_ms"] - hung_ns / 1e6
-    if not -SHORTER_MS <= more_ms <= LONGER_MS:
-        return "%.0f ms off %.0f ms" % (more_ms, hung_ns / 1e6)
+    slack_ms = hang.get("begin_slack_ms", 0)
+    if not -SHORTER_MS - slack_ms <= more_ms <= LONGER_MS or (slack_ms > 0) != (trigger == ASKED):
+        return "%.0f ms off %.0f ms, begin uncertain by %d ms" % (more_ms, hung_ns / 1e6, slack_ms)
     share = share_inside(found[0], image, begin, end)
     if share < 0.9:
         return "the planted frame is in %.0f %% of the samples" % (100 * share)
@@ -150,7 +163,8 @@ def try_loop(title, source, package, linked, arguments, environment):
     store = tempfile.mkdtemp(dir=TEMP)
     command = [path, store, *arguments]
     output = run(command if linked else watched(command, store), env=dict(os.environ, **environment))
-    return judge(title, output, reports(store), os.path.basename(path), *span(path, "planted_hang"))
+    trigger, planted = FOUND.get(arguments[0] if arguments else "", (BUSY, "planted_hang"))
+    return judge(title, output, reports(store), os.path.basename(path), *span(path, planted), trigger)
 
 
 def try_program(title, command, needs, image):

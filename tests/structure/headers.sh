@@ -20,9 +20,14 @@ alone() {
 for header in sdk/include/mire/*.h; do
   [ -e "$header" ] || continue
   name=${header#sdk/include/}
-  alone "gcc -std=c99 $strict -Wstrict-prototypes -Isdk/include -x c" "$name"
-  alone "gcc -std=c11 $strict -Wstrict-prototypes -Isdk/include -x c" "$name"
-  alone "g++ -std=c++11 $strict -Isdk/include -x c++" "$name"
+  include=-Isdk/include
+  case $name in # adapters: with the headers of what they adapt to, which want POSIX
+  */glib.h) include="$include $(pkg-config --cflags glib-2.0 | sed 's/-I/-isystem /g') -D_POSIX_C_SOURCE=200809L" ;;
+  */uv.h) include="$include $(pkg-config --cflags libuv | sed 's/-I/-isystem /g') -D_POSIX_C_SOURCE=200809L" ;;
+  esac
+  alone "gcc -std=c99 $strict -Wstrict-prototypes $include -x c" "$name"
+  alone "gcc -std=c11 $strict -Wstrict-prototypes $include -x c" "$name"
+  alone "g++ -std=c++11 $strict $include -x c++" "$name"
 done
 for header in $(find sdk/wire sdk/src sdk/preload -name '*.h' 2>/dev/null); do
   name=${header#sdk/}

@@ -1,9 +1,24 @@
-/* loop_glib.c - GMainLoop. */
+/*
+ * loop_glib.c - GMainLoop. argv[2]:
+ *
+ *     plain    a hang
+ *     exact    mire/glib.h, and a wait inside a turn
+ *     starved  mire/glib.h with a ping, and a descriptor of high priority that lets nothing else come
+ */
 #include "planted.h"
 
+#include <glib-unix.h>
 #include <glib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#ifdef WITH_MIRE
+#include <mire/glib.h>
+
+static mire_glib adapter;
+#endif
 
 static GMainLoop *loop;
+static const char *mode = "plain";
 
 static gboolean quit(gpointer unused)
 {
@@ -12,20 +27,51 @@ static gboolean quit(gpointer unused)
     return G_SOURCE_REMOVE;
 }
 
+static gboolean turn(gint fd, GIOCondition condition, gpointer begin_ns)
+{
+    (void)fd, (void)condition;
+    if (planted_turn(*(uint64_t *)begin_ns))
+        return G_SOURCE_CONTINUE;
+    g_timeout_add(REST_MS, quit, NULL);
+    return G_SOURCE_REMOVE;
+}
+
 static gboolean hang(gpointer unused)
 {
+    static uint64_t begin_ns;
+
     (void)unused;
-    planted_hang();
+    if (strcmp(mode, "starved") == 0) {
+        begin_ns = planted_now_ns();
+        g_unix_fd_add_full(G_PRIORITY_HIGH, eventfd(1, 0), G_IO_IN, turn, &begin_ns, NULL); /* always readable */
+        return G_SOURCE_REMOVE;
+    }
+    if (strcmp(mode, "exact") == 0)
+        planted_hang_waiting();
+    else
+        planted_hang();
     g_timeout_add(REST_MS, quit, NULL);
     return G_SOURCE_REMOVE;
 }
 
 int main(int argc, char **argv)
 {
-    (void)argc;
+    if (argc > 2)
+        mode = argv[2];
     planted_start(argv);
     loop = g_main_loop_new(NULL, FALSE);
+#ifdef WITH_MIRE
+    if (strcmp(mode, "plain") != 0)
+        planted_expect(mire_glib_attach(&adapter, NULL));
+    if (strcmp(mode, "starved") == 0)
+        planted_expect(mire_glib_ping(&adapter, PING_MS));
+#endif
     g_timeout_add(IDLE_MS, hang, NULL);
     g_main_loop_run(loop);
+#ifdef WITH_MIRE
+    mire_glib_detach(&adapter);
+    mire_glib_detach(&adapter);
+#endif
+    g_main_loop_unref(loop);
     return 0;
 }

@@ -1,11 +1,31 @@
-/* loop_marked.c - a queue on a condition variable: nothing that the gate could see, so the turns are marked. */
+/*
+ * loop_marked.c - a queue on a condition variable: nothing that the gate could see. argv[2]:
+ *
+ *     marked   the turns are marked by hand
+ *     pinged   the queue is asked
+ */
 #include "planted.h"
 
+#include <mire/ping.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static bool marked;
 static int queued;
+static uint64_t token; /* 0: none is queued */
+
+static int post(void *unused, uint64_t new_token)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    token = new_token;
+    pthread_cond_signal(&filled);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
 
 static void *produce(void *unused)
 {
@@ -24,22 +44,34 @@ static void *produce(void *unused)
     return NULL;
 }
 
+/* Wait until `count` jobs have come; answer what is asked meanwhile. */
 static void take(int count)
 {
-    mire_loop_leave();
+    if (marked)
+        mire_loop_leave();
     pthread_mutex_lock(&lock);
-    while (queued < count)
+    while (queued < count) {
+        if (token)
+            mire_ping_answer(token);
+        token = 0;
         pthread_cond_wait(&filled, &lock);
+    }
     pthread_mutex_unlock(&lock);
-    mire_loop_enter();
+    if (marked)
+        mire_loop_enter();
 }
 
 int main(int argc, char **argv)
 {
     pthread_t producer;
 
-    (void)argc;
+    if (argc != 3)
+        return 2;
+    marked = strcmp(argv[2], "marked") == 0;
     planted_start(argv);
+    mire_loop_set_waits(MIRE_WAITS_MARKED);
+    if (!marked)
+        planted_expect(mire_ping_start(post, NULL, PING_MS));
     pthread_create(&producer, NULL, produce, NULL);
     take(1);
     planted_hang();

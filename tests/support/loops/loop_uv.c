@@ -1,9 +1,22 @@
-/* loop_uv.c - libuv; the hang is in the callback of a descriptor, which libuv calls from inside its poll phase. */
+/*
+ * loop_uv.c - libuv; what hangs is in the callback of a descriptor, which libuv calls from inside its poll phase.
+ * argv[2]:
+ *
+ *     plain  a hang
+ *     exact  mire/uv.h, and a wait inside a turn
+ */
 #include "planted.h"
 
+#include <string.h>
 #include <unistd.h>
 #include <uv.h>
+#ifdef WITH_MIRE
+#include <mire/uv.h>
 
+static mire_uv adapter;
+#endif
+
+static const char *mode = "plain";
 static uv_timer_t timer;
 static uv_poll_t readable;
 static int ends[2];
@@ -11,13 +24,19 @@ static int ends[2];
 static void rest(uv_timer_t *handle)
 {
     uv_close((uv_handle_t *)handle, NULL);
+#ifdef WITH_MIRE
+    mire_uv_detach(&adapter);
+#endif
 }
 
 static void hang(uv_poll_t *handle, int status, int events)
 {
     (void)status, (void)events;
     uv_close((uv_handle_t *)handle, NULL);
-    planted_hang();
+    if (strcmp(mode, "exact") == 0)
+        planted_hang_waiting();
+    else
+        planted_hang();
     uv_timer_start(&timer, rest, REST_MS, 0);
 }
 
@@ -30,10 +49,17 @@ static void feed(uv_timer_t *handle)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
+    if (argc > 2)
+        mode = argv[2];
     planted_start(argv);
     if (pipe(ends) != 0)
         return 3;
+#ifdef WITH_MIRE
+    if (strcmp(mode, "plain") != 0) {
+        planted_expect(mire_uv_attach(&adapter, uv_default_loop()));
+        planted_expect(mire_uv_ping(&adapter, PING_MS));
+    }
+#endif
     uv_timer_init(uv_default_loop(), &timer);
     uv_timer_start(&timer, feed, IDLE_MS, 0);
     uv_poll_init(uv_default_loop(), &readable, ends[0]);

@@ -1,12 +1,15 @@
 /*
  * planted.h - what the loops in this folder have in common: each idles for IDLE_MS, hangs once for HANG_MS in
- * planted_hang, idles again and ends. It prints the time that the hang took, in nanoseconds.
+ * planted_hang or another of its kin, idles again and ends. It prints the time that the hang took, in nanoseconds, and
+ * what of Mire's calls failed.
  *
  *     LOOP STORE [more]      built WITH_MIRE: watched by libmire, else by mire-run or not at all
  */
 #ifndef TESTS_SUPPORT_LOOPS_PLANTED_H
 #define TESTS_SUPPORT_LOOPS_PLANTED_H
 
+#include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -14,7 +17,7 @@
 #include <mire/mire.h>
 #endif
 
-enum { IDLE_MS = 1300, HANG_MS = 1000, REST_MS = 300 };
+enum { IDLE_MS = 1300, HANG_MS = 1000, REST_MS = 300, PING_MS = 100 };
 
 static inline uint64_t planted_now_ns(void)
 {
@@ -25,7 +28,7 @@ static inline uint64_t planted_now_ns(void)
 }
 
 /* A third of it on the processor, the rest asleep. */
-static __attribute__((noinline)) void planted_hang(void)
+static __attribute__((noinline, unused)) void planted_hang(void)
 {
     const uint64_t begin_ns = planted_now_ns();
     const struct timespec rest = {.tv_sec = 0, .tv_nsec = HANG_MS * 2 / 3 * 1000000L};
@@ -37,20 +40,48 @@ static __attribute__((noinline)) void planted_hang(void)
     fflush(stdout);
 }
 
+/* It waits as a loop does, but for something of its own: a call over the network, say. */
+static __attribute__((noinline, unused)) void planted_hang_waiting(void)
+{
+    const uint64_t begin_ns = planted_now_ns();
+
+    poll(NULL, 0, HANG_MS);
+    printf("hung %llu\n", (unsigned long long)(planted_now_ns() - begin_ns));
+    fflush(stdout);
+}
+
+/* One of many short turns. False: they have gone on for HANG_MS since begin_ns. */
+static __attribute__((noinline, unused)) bool planted_turn(uint64_t begin_ns)
+{
+    const struct timespec while_ns = {0, 5000000};
+
+    nanosleep(&while_ns, NULL);
+    if (planted_now_ns() - begin_ns < HANG_MS * 1000000u)
+        return true;
+    printf("hung %llu\n", (unsigned long long)(planted_now_ns() - begin_ns));
+    fflush(stdout);
+    return false;
+}
+
+#ifdef WITH_MIRE
+static inline void planted_expect(enum mire_err err)
+{
+    if (err != MIRE_OK)
+        printf("%s\n", mire_err_name(err));
+}
+#endif
+
 static inline void planted_start(char **argv)
 {
 #ifdef WITH_MIRE
     mire_options *options = mire_options_new();
-    enum mire_err err;
 
     mire_options_set_app(options, "t", "1");
     mire_options_set_store(options, argv[1]);
     mire_options_set_threshold_ms(options, 500);
     mire_options_set_period_ms(options, 10);
-    err = mire_start(options);
+    planted_expect(mire_start(options));
     mire_options_free(options);
-    if (err != MIRE_OK)
-        printf("start %s\n", mire_err_name(err));
 #else
     (void)argv;
 #endif
