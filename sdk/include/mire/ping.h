@@ -23,7 +23,8 @@
  * two instants: the answer before it and the post, a apart at most; both are in the report, whose length is the sure
  * part, from the post on.
  *
- * Cost: one wake-up of the library's thread and one turn of the loop every interval. Nothing without mire_ping_start.
+ * Cost, every interval: one turn of the loop, and two wake-ups of the library's thread, one that posts and, where the
+ * loop idled, one by the turn that follows. Nothing without mire_ping_start.
  */
 #ifndef MIRE_PING_H
 #define MIRE_PING_H
