@@ -231,6 +231,44 @@ MIRE_API void mire_loop_leave(void);
 enum { MIRE_WAITS_ALL = -1, MIRE_WAITS_MARKED = -2 };
 MIRE_API void mire_loop_set_waits(int which);
 
+/*
+ * Report where the caller is now, and where the watched threads are: the app has noticed something by itself. Of one
+ * stack daily_cap reports are sent in a day, the others are counted. mire_test makes a report that is always sent, to
+ * see that all of the way to the dashboard works.
+ *
+ *   name  what the app calls it; 1..63 bytes, longer ones are cut
+ *
+ * Waits until the stacks are taken: usually a fraction of a millisecond, 200 ms at most.
+ * Returns MIRE_OK
+ *         MIRE_E_ARG      name is NULL or empty
+ *         MIRE_E_STATE    not started
+ *         MIRE_E_TIMEOUT  another thread is just calling it, or the library is busy with another report: nothing taken
+ * Thread: any.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_capture(const char *name);
+MIRE_API enum mire_err mire_test(void);
+
+/*
+ * Tell that a frame was shown, or drawn. Frames are counted in windows of 10 s; one in which "frames_dropped"
+ * (mire_options_set_number) did not come makes a report, with the stacks of the ticking thread while they did not.
+ *
+ *   when_ns  CLOCK_MONOTONIC; 0: nothing moves for now, so that no frame is missed until the next call. More than a
+ *            second without a frame is taken for that, except within a scene
+ *
+ * Cost: some ten nanoseconds.  Thread: one at a time, as the next two.  Signal handler: no.
+ */
+MIRE_API void mire_frame_tick(uint64_t when_ns);
+
+/*
+ * A scene: what the user should see move without a jerk, as a scroll or a transition. Its frames are counted by
+ * themselves, every gap from begin to end, and reported under its name. A scene begun before the last one's end ends
+ * that without a report.
+ *
+ *   name  1..63 bytes, longer ones are cut; NULL or "": "scene"
+ */
+MIRE_API void mire_scene_begin(const char *name);
+MIRE_API void mire_scene_end(void);
+
 #ifdef __cplusplus
 }
 #endif

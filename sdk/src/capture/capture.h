@@ -81,6 +81,9 @@ void mire__watch_stop(void);
 void mire__watch_apply(const struct capture_settings *settings);
 void mire__watch_set(size_t offset, uint32_t value);
 
+/* The settings as they were applied last. Thread: any. */
+void mire__watch_settings(struct capture_settings *out);
+
 /* Is the app in the foreground? Kept over stop and start; unknown at first. Thread: any. */
 void mire__watch_set_foreground(enum mire__ground ground);
 

@@ -12,6 +12,7 @@
 #define MIRE_CAPTURE_CHECK_H
 
 #include "capture/capture.h"
+#include "capture/governor.h"
 #include "capture/sampler.h"
 #include "platform/ticks.h"
 
@@ -32,6 +33,9 @@ struct check {
     uint64_t suspended_ns; /* how long the machine slept during the sleep before it */
     uint64_t marked_ns;    /* up to here the thread's time is accounted for */
     uint64_t wakeups;
+    uint64_t handler_ns; /* time that threads spent in the sampler's handler */
+    struct governor governor;
+    uint32_t period_shift; /* what it says: sampling periods are << this */
     uint32_t tid;          /* of the check thread */
     uint32_t main_tid;     /* of the thread that started the watch */
     uint32_t foreground;   /* enum mire__ground */
@@ -52,9 +56,9 @@ struct check {
  * mire__sampler_owns_signal.
  */
 struct monitor {
-    void (*start)(struct check *check);    /* before the first round; may be NULL */
+    void (*start)(struct check *check);    /* before there is a check thread, on the one that makes it */
     uint64_t (*step)(struct check *check); /* returns when it wants the next one: CLOCK_MONOTONIC, UINT64_MAX never */
-    void (*stop)(struct check *check);     /* after the last round; may be NULL */
+    void (*stop)(struct check *check);     /* after the last round; on the one above, if there is no check thread */
 };
 
 #endif

@@ -11,7 +11,7 @@ uint64_t mire__record_period_ns(const struct check *check, const struct record *
 {
     uint64_t period_ns = check->settings.period_ms * MIRE_NS_PER_MS;
 
-    return period_ns << check->box->lanes[record->lane].ring.thinned_count;
+    return period_ns << (check->box->lanes[record->lane].ring.thinned_count + check->period_shift);
 }
 
 /* A thread that has ended has no counters: those read last stay. */
@@ -66,7 +66,6 @@ void mire__record_open(struct check *check, struct record *record, const struct 
     mire__record_keep(check, record);
 }
 
-/* The sampler counts from zero for each sample, so that each record has its own. */
 static void add_cost(struct capture_cost *cost, const struct capture_cost *more)
 {
     cost->samples += more->samples;
@@ -76,20 +75,46 @@ static void add_cost(struct capture_cost *cost, const struct capture_cost *more)
         cost->stopped_max_ns = more->stopped_max_ns;
 }
 
-void mire__record_sample(struct check *check, struct record *record, uint32_t tid, uint64_t weight_ns)
+/*
+ * What the sampler has done since it was told to count from zero goes to the record. And what the library has cost so
+ * far decides how often it samples from here on.
+ */
+static void account(struct check *check, struct record *record)
 {
-    struct ring *ring = &check->box->lanes[record->lane].ring;
-    struct sample *sample = mire__ring_reserve(ring);
+    const struct capture_cost *cost = &check->sampler->cost;
 
+    check->sampled += (uint32_t)cost->samples;
+    check->handler_ns += cost->stopped_sum_ns;
+    add_cost(&record->hang.cost, cost);
     memset(&check->sampler->cost, 0, sizeof(check->sampler->cost));
+    check->period_shift = mire__governor_shift(&check->governor, mire__now_ns(),
+                                               mire__thread_cpu_ns(0) + check->handler_ns, &check->settings);
+}
+
+struct sample *mire__record_take(struct check *check, struct record *record, uint32_t tid)
+{
+    struct sample *sample = mire__ring_reserve(&check->box->lanes[record->lane].ring);
+
     mire__sampler_take(sample, check->sampler, tid ? tid : record->hang.tid, check->box);
     sample->tid = tid;
-    mire__ring_append(ring, weight_ns);
-    if (record->hang.tid && !tid)
-        mire__others_look(&record->others, &record->hang);
-    check->sampled += (uint32_t)check->sampler->cost.samples;
-    add_cost(&record->hang.cost, &check->sampler->cost);
+    account(check, record);
+    return sample;
+}
+
+void mire__record_put(struct check *check, struct record *record, uint64_t weight_ns)
+{
+    mire__ring_append(&check->box->lanes[record->lane].ring, weight_ns);
     record->hang.period_ms = (uint32_t)(mire__record_period_ns(check, record) / MIRE_NS_PER_MS);
+}
+
+void mire__record_sample(struct check *check, struct record *record, uint32_t tid, uint64_t weight_ns)
+{
+    mire__record_take(check, record, tid);
+    mire__record_put(check, record, weight_ns);
+    if (!record->hang.tid || tid)
+        return;
+    mire__others_look(&record->others, &record->hang);
+    account(check, record);
 }
 
 void mire__record_keep(struct check *check, struct record *record)
@@ -103,6 +128,7 @@ void mire__record_keep(struct check *check, struct record *record)
     }
     hang->cost.watch_cpu_ns = mire__thread_cpu_ns(0);
     hang->cost.wakeups = check->wakeups;
+    hang->cost.period_raised = check->governor.raised_count;
     mire__blackbox_set_hang(check->box, record->lane, hang);
 }
 

@@ -35,6 +35,13 @@ void mire__record_open(struct check *check, struct record *record, const struct 
  */
 void mire__record_sample(struct check *check, struct record *record, uint32_t tid, uint64_t weight_ns);
 
+/*
+ * The same in two steps, for who wants to look at the sample before it counts: take it, and put it into the ring, or
+ * not. Valid until the next call of any function here.
+ */
+struct sample *mire__record_take(struct check *check, struct record *record, uint32_t tid);
+void mire__record_put(struct check *check, struct record *record, uint64_t weight_ns);
+
 /* Store the record: it goes on as of now. Its counters are read again once a second. */
 void mire__record_keep(struct check *check, struct record *record);
 
@@ -47,7 +54,7 @@ void mire__record_close(struct check *check, struct record *record, uint64_t end
 /* It was nothing. */
 void mire__record_forget(struct check *check, struct record *record);
 
-/* How long between two samples of this record, now that its ring has thinned so often. */
+/* How long between two samples of this record, now that its ring has thinned so often and the budget is what it is. */
 uint64_t mire__record_period_ns(const struct check *check, const struct record *record);
 
 #endif

@@ -7,6 +7,7 @@
 #include "capture/capture.h"
 
 #include "capture/lane.h"
+#include "capture/process.h"
 #include "gate/gate.h"
 
 #include <pthread.h>
@@ -42,10 +43,7 @@ static struct {
     _Atomic uint64_t open_turns[MIRE_WATCHED_MAX]; /* see lane.h */
 } global;
 
-/* One row a monitor of the process. The first is none, so that the table has a size. */
-static const struct monitor monitors[] = {
-    {NULL, NULL, NULL},
-};
+static const struct monitor *const monitors[] = {&mire__process_monitor};
 
 static bool stopping(void)
 {
@@ -59,19 +57,25 @@ static void mark(struct check *check)
     check->marked_ns = mire__now_ns();
 }
 
+void mire__watch_settings(struct capture_settings *out)
+{
+    uint32_t numbers[SETTINGS_COUNT];
+
+    for (size_t i = 0; i < SETTINGS_COUNT; i++)
+        numbers[i] = atomic_load_explicit(&global.settings[i], memory_order_relaxed);
+    memcpy(out, numbers, sizeof(numbers));
+}
+
 static void look_at_settings(struct watch *watch)
 {
     uint32_t version = atomic_load_explicit(&global.version, memory_order_acquire);
-    uint32_t numbers[SETTINGS_COUNT];
     uint32_t ground = atomic_load_explicit(&global.foreground, memory_order_relaxed);
 
     watch->check.foreground = ground == 0 ? MIRE_GROUND_UNKNOWN : ground - 1;
     if (version == watch->version)
         return;
     watch->version = version;
-    for (size_t i = 0; i < SETTINGS_COUNT; i++)
-        numbers[i] = atomic_load_explicit(&global.settings[i], memory_order_relaxed);
-    memcpy(&watch->check.settings, numbers, sizeof(numbers));
+    mire__watch_settings(&watch->check.settings);
 }
 
 /* False: the thread was interrupted between the two clocks. */
@@ -141,7 +145,7 @@ static uint64_t play_round(struct watch *watch)
         next_ns = again_ns < next_ns ? again_ns : next_ns;
     }
     for (size_t i = 0; i < MIRE_COUNT(monitors); i++) {
-        uint64_t again_ns = monitors[i].step ? monitors[i].step(check) : UINT64_MAX;
+        uint64_t again_ns = monitors[i]->step(check);
 
         next_ns = again_ns < next_ns ? again_ns : next_ns;
     }
@@ -180,6 +184,18 @@ static void sleep_until(struct watch *watch, uint64_t deadline_ns)
     look_for_suspend(watch);
 }
 
+static void start_monitors(struct watch *watch)
+{
+    for (size_t i = 0; i < MIRE_COUNT(monitors); i++)
+        monitors[i]->start(&watch->check);
+}
+
+static void stop_monitors(struct watch *watch)
+{
+    for (size_t i = MIRE_COUNT(monitors); i-- > 0;)
+        monitors[i]->stop(&watch->check);
+}
+
 static void begin(struct watch *watch)
 {
     struct check *check = &watch->check;
@@ -189,18 +205,11 @@ static void begin(struct watch *watch)
     while (!read_ahead(&watch->ahead_ns))
         ;
     mark(check);
-    for (size_t i = 0; i < MIRE_COUNT(monitors); i++) {
-        if (monitors[i].start)
-            monitors[i].start(check);
-    }
 }
 
 static void end(struct watch *watch)
 {
-    for (size_t i = MIRE_COUNT(monitors); i-- > 0;) {
-        if (monitors[i].stop)
-            monitors[i].stop(&watch->check);
-    }
+    stop_monitors(watch);
     for (size_t i = 0; i < MIRE_WATCHED_MAX; i++)
         mire__lane_stop(&watch->check, &watch->lanes[i]);
     if (watch->check.gone && watch->options.on_gone)
@@ -299,8 +308,10 @@ enum mire_err mire__watch_start(const struct watch_options *options)
     atomic_store(&global.wake, 0);
     atomic_store(&global.stop, 0);
     open_gate(watch);
+    start_monitors(watch);
     err = start_thread(watch);
     if (err) {
+        stop_monitors(watch);
         mire__gate_stop();
         mire__sampler_close(&watch->sampler);
         return err;

@@ -11,14 +11,15 @@
 /* Shall the ended record be sent? Then it is told what was held back of its stack before. */
 static bool admit(struct monitor_context *monitor, struct hang *hang, struct blackbox *box, uint32_t lane)
 {
-    const struct capture_settings *settings = &monitor->options->settings;
+    struct capture_settings settings;
     struct annealed_fact held;
     struct spine spine;
 
+    mire__watch_settings(&settings);
     mire__blackbox_hang(hang, box, lane);
     mire__spine_find(&spine, box, &box->lanes[lane].ring);
     if (mire__restraint_judge(&held, &monitor->restraint, monitor->store, hang, &spine, mire__now_ns(),
-                              mire__wall_now_ms(), settings) != MIRE_VERDICT_SEND)
+                              mire__wall_now_ms(), &settings) != MIRE_VERDICT_SEND)
         return false;
     hang->annealed.count += held.count;
     hang->annealed.duration_ms += held.duration_ms;

@@ -1,0 +1,102 @@
+/* process.c - who has the process's lane. See process.h. */
+#include "capture/process.h"
+
+#include "capture/demand.h"
+#include "capture/scene.h"
+#include "capture/usage.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+static struct process_record process;
+
+/* Who may take the lane from whom: the higher. A hang has a lane of its own. */
+static const uint8_t weight[MIRE_TRIGGERS] = {
+    [MIRE_TRIGGER_POWER] = 1,  [MIRE_TRIGGER_CPU] = 2,  [MIRE_TRIGGER_DISK] = 3,
+    [MIRE_TRIGGER_FRAMES] = 4, [MIRE_TRIGGER_CALL] = 5, [MIRE_TRIGGER_TEST] = 5,
+};
+
+bool mire__process_has(const struct process_record *of, enum mire__trigger trigger)
+{
+    return of->record.hang.state == MIRE_HANG_OPEN && of->record.hang.trigger == (uint32_t)trigger;
+}
+
+bool mire__process_open(struct check *check, struct process_record *of, const struct hang *hang)
+{
+    struct hang whole = *hang;
+
+    if (of->record.hang.state == MIRE_HANG_OPEN) {
+        if (weight[of->record.hang.trigger] >= weight[hang->trigger])
+            return false;
+        mire__record_forget(check, &of->record);
+    }
+    whole.foreground = (uint8_t)check->foreground;
+    of->record.lane = MIRE_LANE_PROCESS;
+    mire__record_open(check, &of->record, &whole);
+    return true;
+}
+
+void mire__process_forget(struct check *check, struct process_record *of, enum mire__trigger trigger)
+{
+    if (mire__process_has(of, trigger))
+        mire__record_forget(check, &of->record);
+}
+
+uint64_t mire__process_period_ns(const struct check *check, const struct process_record *of, uint32_t times)
+{
+    return mire__record_period_ns(check, &of->record) * times;
+}
+
+/* The timer's signal is for this thread alone; every other one of ours blocks it. */
+static void admit_signal(struct check *check)
+{
+    sigset_t one;
+
+    sigemptyset(&one);
+    sigaddset(&one, check->sampler->signal);
+    check->sampler->wake = check->wake;
+    if (pthread_sigmask(SIG_UNBLOCK, &one, NULL) == 0)
+        check->timer_signal = (uint32_t)check->sampler->signal;
+}
+
+static void start(struct check *check)
+{
+    memset(&process, 0, sizeof(process));
+    mire__scene_start(check);
+    mire__demand_start(check);
+}
+
+static uint64_t sooner(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+static uint64_t step(struct check *check)
+{
+    uint64_t next_ns;
+
+    if (!process.begun) {
+        admit_signal(check);
+        mire__usage_start(check);
+        process.begun = true;
+    }
+    mire__demand_step(check, &process);
+    next_ns = mire__scene_step(check, &process);
+    next_ns = sooner(next_ns, mire__usage_step(check, &process));
+    if (process.record.hang.state == MIRE_HANG_OPEN)
+        mire__record_keep(check, &process.record);
+    return next_ns;
+}
+
+static void stop(struct check *check)
+{
+    mire__demand_stop();
+    mire__scene_stop(check, &process);
+    if (process.begun)
+        mire__usage_stop(check);
+    if (process.record.hang.state == MIRE_HANG_OPEN)
+        mire__record_forget(check, &process.record);
+}
+
+const struct monitor mire__process_monitor = {.start = start, .step = step, .stop = stop};

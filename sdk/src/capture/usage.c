@@ -1,0 +1,288 @@
+/* usage.c - see usage.h. */
+#include "capture/usage.h"
+
+#include "capture/load.h"
+
+#include <string.h>
+
+#define TICK_CPU_NS  (100 * MIRE_NS_PER_MS) /* CPU time after which an otherwise quiet process is looked at */
+#define LOOK_MAX_NS  MIRE_NS_PER_S          /* between two looks at one that is not quiet */
+#define LOOKS        8                      /* in the shortest window */
+#define ROUNDS_LEAST 10                     /* of samples in a report, unless half the window went by */
+#define TIRED        4                      /* windows of rest after one that came near the limit and not over it */
+#define WAIT_MAX     987u
+
+/* One kind of use: what it grows by is compared with a limit, over a window. */
+struct usage {
+    struct load load;
+    uint64_t opened_ns;     /* of the record it has open, as the next three */
+    uint64_t opened_amount; /* when its window began */
+    struct io_bytes opened_io;
+    uint64_t round_ns; /* of the last round of samples */
+    uint32_t rounds;
+    uint32_t wait, next;       /* two neighbours of the Fibonacci numbers: rests, in units of settings.anneal_ms */
+    uint64_t rest_until_ns;    /* after a report; whatever comes */
+    uint64_t tired_until_ns;   /* after a record that came to nothing; unless it is over */
+    uint64_t counted_ns;       /* a window over the limit was counted last */
+    struct annealed_fact held; /* counted while at rest */
+};
+
+/* What a kind goes by. */
+struct kind {
+    enum mire__trigger trigger;
+    uint32_t round_periods; /* rounds are as many sampling periods apart */
+};
+
+enum { DISK, CPU, POWER, KINDS };
+
+static const struct kind kinds[KINDS] = {
+    [DISK] = {MIRE_TRIGGER_DISK, 2},
+    [CPU] = {MIRE_TRIGGER_CPU, 2},
+    [POWER] = {MIRE_TRIGGER_POWER, 10},
+};
+
+static struct {
+    struct usage usages[KINDS];
+    struct cpu_timer timer;
+    bool asleep;            /* until the timer fires: as long as the process uses little */
+    uint64_t asleep_cpu_ns; /* the process's CPU time when it fell asleep */
+    uint64_t looked_ns;     /* when all was looked at last, and what had been used by then */
+    uint64_t cpu_ns;
+    struct io_bytes io;
+    uint64_t due_ns; /* of the next look */
+} state;
+
+static struct load_limit limit_of(const struct capture_settings *settings, int kind)
+{
+    uint64_t window_ns;
+
+    if (kind == DISK)
+        return (struct load_limit){.window_ns = settings->disk_window_ms * MIRE_NS_PER_MS,
+                                   .amount = settings->disk_kib * UINT64_C(1024)};
+    window_ns = (kind == CPU ? settings->cpu_window_ms : settings->power_window_ms) * MIRE_NS_PER_MS;
+    return (struct load_limit){.window_ns = window_ns,
+                               .amount =
+                                   window_ns / 100 * (kind == CPU ? settings->cpu_percent : settings->power_percent),
+                               .least_ns = window_ns / 5 * 4};
+}
+
+static uint64_t amount_of(int kind)
+{
+    return kind == DISK ? state.io.read + state.io.written : state.cpu_ns;
+}
+
+static bool any_hang(const struct blackbox *box)
+{
+    for (uint32_t i = 0; i < MIRE_LANE_PROCESS; i++) {
+        const struct lane *lane = &box->lanes[i];
+
+        if (lane->hangs[atomic_load_explicit(&lane->hang_active, memory_order_relaxed) & 1].state == MIRE_HANG_OPEN)
+            return true;
+    }
+    return false;
+}
+
+static void open_record(struct check *check, struct process_record *of, int kind, uint64_t grown, uint64_t within_ns)
+{
+    struct usage *usage = &state.usages[kind];
+    /* Killed before it is over the limit, it was nothing: no record reaches that threshold. */
+    const struct hang hang = {
+        .trigger = kinds[kind].trigger, .begin_ns = check->now_ns - within_ns, .threshold_ms = UINT32_MAX};
+
+    if (!mire__process_open(check, of, &hang))
+        return;
+    usage->opened_ns = usage->round_ns = check->now_ns;
+    usage->opened_amount = amount_of(kind) - grown;
+    usage->opened_io = state.io;
+    usage->rounds = 0;
+    mire__busy_begin(&of->busy, check, kind == DISK);
+}
+
+/* Rest before the next: longer each time as long as it was over the limit meanwhile. */
+static void rest(struct check *check, struct usage *usage)
+{
+    if (usage->held.count == 0 || usage->wait == 0) {
+        usage->wait = usage->next = 1;
+    } else if (usage->next < WAIT_MAX) {
+        uint32_t wait = usage->next;
+
+        usage->next += usage->wait;
+        usage->wait = wait;
+    }
+    usage->rest_until_ns = check->now_ns + usage->wait * check->settings.anneal_ms * MIRE_NS_PER_MS;
+    usage->held = (struct annealed_fact){0};
+    mire__load_reset(&usage->load);
+}
+
+static void close_record(struct check *check, struct process_record *of, int kind)
+{
+    struct usage *usage = &state.usages[kind];
+    struct hang *hang = &of->record.hang;
+    struct load_limit limit = limit_of(&check->settings, kind);
+    uint64_t window_ns = check->now_ns - hang->begin_ns, grown = amount_of(kind) - usage->opened_amount;
+    uint32_t window_ms = (uint32_t)(window_ns / MIRE_NS_PER_MS);
+
+    if (kind == DISK) {
+        uint64_t read = state.io.read - usage->opened_io.read;
+
+        hang->disk = (struct disk_fact){
+            .window_ms = window_ms, .read_bytes = read < grown ? read : grown, .limit_bytes = limit.amount};
+        hang->disk.write_bytes = grown - hang->disk.read_bytes;
+    } else {
+        hang->cpu = (struct cpu_fact){.window_ms = window_ms,
+                                      .percent = (uint32_t)(grown * 100 / (window_ns ? window_ns : 1)),
+                                      .limit_percent =
+                                          kind == CPU ? check->settings.cpu_percent : check->settings.power_percent};
+    }
+    hang->annealed = usage->held;
+    hang->threshold_ms = 0;
+    mire__busy_end(&of->busy, check, &of->record);
+    mire__record_close(check, &of->record, check->now_ns, false);
+    rest(check, usage);
+}
+
+/* Samples while a record is open, and the decision what becomes of it. Returns when to come again. */
+static uint64_t go_on(struct check *check, struct process_record *of, int kind, enum mire__load load)
+{
+    struct usage *usage = &state.usages[kind];
+    struct load_limit limit = limit_of(&check->settings, kind);
+    uint64_t period_ns = mire__process_period_ns(check, of, kinds[kind].round_periods);
+
+    if (check->now_ns >= usage->round_ns + period_ns) {
+        usage->round_ns = check->now_ns;
+        usage->rounds++;
+        mire__busy_sample(&of->busy, check, &of->record, check->settings.power_thread_percent);
+    }
+    if (load == MIRE_LOAD_OVER &&
+        (usage->rounds >= ROUNDS_LEAST || check->now_ns - usage->opened_ns >= limit.window_ns / 2)) {
+        close_record(check, of, kind);
+    } else if (load == MIRE_LOAD_BELOW || check->now_ns - usage->opened_ns >= limit.window_ns) {
+        mire__process_forget(check, of, kinds[kind].trigger);
+        usage->tired_until_ns = check->now_ns + TIRED * limit.window_ns;
+    }
+    return mire__process_has(of, kinds[kind].trigger) ? usage->round_ns + period_ns : UINT64_MAX;
+}
+
+static void count_while_at_rest(struct check *check, struct usage *usage, uint64_t window_ns)
+{
+    if (check->now_ns - usage->counted_ns < window_ns)
+        return;
+    usage->counted_ns = check->now_ns;
+    usage->held.count++;
+    usage->held.duration_ms += window_ns / MIRE_NS_PER_MS;
+}
+
+/* One kind, after what the process has used was read. Returns when to come again, earlier than the next look. */
+static uint64_t step_kind(struct check *check, struct process_record *of, int kind)
+{
+    struct usage *usage = &state.usages[kind];
+    struct load_limit limit = limit_of(&check->settings, kind);
+    uint64_t grown, within_ns;
+    enum mire__load load = mire__load_read(&grown, &within_ns, &usage->load, &limit, check->now_ns, amount_of(kind));
+
+    if (kind == CPU && any_hang(check->box)) {
+        mire__process_forget(check, of, MIRE_TRIGGER_CPU);
+        mire__load_reset(&usage->load);
+        return UINT64_MAX;
+    }
+    if (check->now_ns < usage->rest_until_ns) {
+        if (load == MIRE_LOAD_OVER)
+            count_while_at_rest(check, usage, limit.window_ns);
+        return UINT64_MAX;
+    }
+    if (!mire__process_has(of, kinds[kind].trigger) &&
+        (load == MIRE_LOAD_OVER || (load == MIRE_LOAD_NEAR && check->now_ns >= usage->tired_until_ns)))
+        open_record(check, of, kind, grown, within_ns);
+    return mire__process_has(of, kinds[kind].trigger) ? go_on(check, of, kind, load) : UINT64_MAX;
+}
+
+static uint64_t look_ns(const struct capture_settings *settings)
+{
+    uint64_t shortest_ns = LOOK_MAX_NS * LOOKS;
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct load_limit limit = limit_of(settings, kind);
+
+        if (limit.amount > 0 && limit.window_ns < shortest_ns)
+            shortest_ns = limit.window_ns;
+    }
+    return shortest_ns / LOOKS;
+}
+
+/* Was so little used since the last look that no limit can be near soon? */
+static bool is_quiet(const struct capture_settings *settings, uint64_t passed_ns, uint64_t cpu_ns, uint64_t bytes)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct load_limit limit = limit_of(settings, kind);
+        uint64_t used = kind == DISK ? bytes : cpu_ns;
+
+        if (limit.amount > 0 &&
+            used >= limit.amount / 4 * (passed_ns / MIRE_NS_PER_MS) / (limit.window_ns / MIRE_NS_PER_MS))
+            return false;
+    }
+    return true;
+}
+
+static bool fall_asleep(struct check *check)
+{
+    if (!state.timer.open || !mire__sampler_owns_signal(check->sampler))
+        return false;
+    state.asleep = true;
+    state.asleep_cpu_ns = mire__process_cpu_ns();
+    mire__cpu_timer_arm(&state.timer, TICK_CPU_NS);
+    return true;
+}
+
+void mire__usage_start(struct check *check)
+{
+    memset(&state, 0, sizeof(state));
+    if (check->timer_signal != 0)
+        mire__cpu_timer_open(&state.timer, check->tid, (int)check->timer_signal, (void *)(uintptr_t)check->wake);
+    state.looked_ns = check->now_ns;
+    state.cpu_ns = mire__process_cpu_ns();
+    mire__io_bytes(&state.io, 0);
+    fall_asleep(check);
+}
+
+void mire__usage_stop(struct check *check)
+{
+    (void)check;
+    mire__cpu_timer_close(&state.timer);
+}
+
+/* Read what has been used. Returns whether it was little. */
+static bool look(struct check *check)
+{
+    uint64_t passed_ns = check->now_ns - state.looked_ns, cpu_ns = state.cpu_ns,
+             bytes = state.io.read + state.io.written;
+
+    state.looked_ns = check->now_ns;
+    state.cpu_ns = mire__process_cpu_ns();
+    if (check->settings.disk_kib > 0)
+        mire__io_bytes(&state.io, 0);
+    return is_quiet(&check->settings, passed_ns, state.cpu_ns - cpu_ns, state.io.read + state.io.written - bytes);
+}
+
+uint64_t mire__usage_step(struct check *check, struct process_record *of)
+{
+    uint64_t next_ns;
+    bool quiet;
+
+    if (!state.timer.open)
+        return UINT64_MAX; /* without it an idle process would have to be woken */
+    if (state.asleep && mire__process_cpu_ns() - state.asleep_cpu_ns < TICK_CPU_NS / 2)
+        return UINT64_MAX; /* it was not the timer that woke */
+    if (!state.asleep && check->now_ns < state.due_ns)
+        return state.due_ns;
+    state.asleep = false;
+    quiet = look(check);
+    next_ns = check->now_ns + look_ns(&check->settings);
+    for (int kind = 0; kind < KINDS; kind++) {
+        uint64_t again_ns = step_kind(check, of, kind);
+
+        next_ns = again_ns < next_ns ? again_ns : next_ns;
+        quiet = quiet && again_ns == UINT64_MAX;
+    }
+    state.due_ns = next_ns;
+    return quiet && fall_asleep(check) ? UINT64_MAX : next_ns;
+}
