@@ -149,10 +149,10 @@ MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_
  *   "disk_window_ms"      10000  1000..600000
  *   "frame_us"            16667  1000..100000    a frame's time, for mire_frame_tick
  *   "frames_dropped"         30  0..10000        dropped frames that make a record
- *   "anneal_ms"           60000  0..3600000      a stack just sent is counted, not sent, for this times 1, 1, 2, 3, 5,
- * ... "daily_cap"              10  1..1000         records of one stack in a day "budget_ppm"           5000
- * 100..1000000    the library's own CPU time, of one processor, averaged over a minute "budget_peak_ppm"     30000
- * 1000..1000000   the same over a second; beyond either, stacks are taken less often
+ *   "anneal_ms"           60000  0..3600000      a stack just sent is only counted for this times 1, 1, 2, 3, 5, ...
+ *   "daily_cap"              10  1..1000         records of one stack in a day
+ *   "budget_ppm"           5000  100..1000000    the library's own CPU time, of one processor, over a minute
+ *   "budget_peak_ppm"     30000  1000..1000000   the same over a second; beyond either, stacks are taken less often
  *
  * Returns MIRE_OK, MIRE_E_ARG (there is none of that name), MIRE_E_RANGE.
  */

@@ -71,20 +71,28 @@ static inline void planted_expect(enum mire_err err)
 }
 #endif
 
-static inline void planted_start(char **argv)
+/* Every hang is to be stored, alike or not. */
+static inline void planted_start_with(char **argv, unsigned threshold_ms)
 {
 #ifdef WITH_MIRE
     mire_options *options = mire_options_new();
 
     mire_options_set_app(options, "t", "1");
     mire_options_set_store(options, argv[1]);
-    mire_options_set_threshold_ms(options, 500);
+    mire_options_set_threshold_ms(options, threshold_ms);
     mire_options_set_period_ms(options, 10);
+    mire_options_set_number(options, "anneal_ms", 0);
+    mire_options_set_number(options, "daily_cap", 1000);
     planted_expect(mire_start(options));
     mire_options_free(options);
 #else
-    (void)argv;
+    (void)argv, (void)threshold_ms;
 #endif
+}
+
+static inline void planted_start(char **argv)
+{
+    planted_start_with(argv, 500);
 }
 
 #endif
