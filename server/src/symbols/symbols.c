@@ -178,6 +178,9 @@ size_t symbol_demangle(char *out, size_t room, const char *name)
     const char *llvm = strstr(name, ".llvm."); /* a number that differs from build to build */
     if (llvm)
         mangled_len = (size_t)(llvm - name);
+    size_t rust_len = rust_v0(out, room, name, mangled_len);
+    if (rust_len)
+        return rust_len;
     if (!strncmp(name, "_Z", 2) && mangled_len <= MANGLED_MAX) {
         char mangled[MANGLED_MAX + 1];
         memcpy(mangled, name, mangled_len);

@@ -89,8 +89,8 @@ struct symbol_frame {
  */
 size_t module_lookup(struct symbol_frame *out, struct module *module, uint64_t address);
 
-/* A name as people read it: C++ names demangled, others as they are. Returns bytes written without the NUL; cuts at
- * room. */
+/* A name as people read it: C++ and Rust names demangled, others as they are. Returns bytes written without the NUL;
+ * cuts at room. */
 size_t symbol_demangle(char *out, size_t room, const char *name);
 
 enum elf_kind { MIRE_ELF_NONE, MIRE_ELF_SYMTAB, MIRE_ELF_DEBUG }; /* what it has: nothing, names only, DWARF */

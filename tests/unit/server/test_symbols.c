@@ -184,6 +184,78 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "key");
 }
 
+/* What rustc 1.95 wrote, and what binutils' c++filt reads, without hashes and the types of constants. */
+static void rust_names_of_version_0_are_demangled(void **state)
+{
+    static const char *const names[][2] = {
+        {"_RNvCs6xxl1lAjzDf_1a4main", "a::main"},
+        {"_RNvMs0_NtCs6xxl1lAjzDf_1a4shopINtB5_3NegKln5_E3getB7_", "<a::shop::Neg<-5>>::get"},
+        {"_RINvCs6xxl1lAjzDf_1a3genTaReAtj2_ENCNvB2_4mains1_0EB2_",
+         "a::gen::<(i8, &str, [u16; 2]), a::main::{closure#3}>"},
+        {"_RNvMs_NtCs6xxl1lAjzDf_1a4shopINtB4_3ArrKj4_Kb1_Kc78_E3runB6_", "<a::shop::Arr<4, true, 'x'>>::run"},
+        {"_RNvMs_NtCs6xxl1lAjzDf_1a4shopINtB4_3ArrKj0_Kb0_Kce9_E3runB6_", "<a::shop::Arr<0, false, '\\u{e9}'>>::run"},
+        {"_RNSNvYNCINvNtNtCsjrHSEGnQ3l9_3std6thread9lifecycle15spawn_uncheckedNCNvCs6xxl1lAjzDf_1a4mains_0uEs_"
+         "0INtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceuE9call_once6vtableB17_",
+         "<std::thread::lifecycle::spawn_unchecked<a::main::{closure#1}, ()>::{closure#1} as"
+         " core::ops::function::FnOnce<()>>::call_once::{shim:vtable#0}"},
+        {"_RINvC1a2fpFUKCPhOsEuE", "a::fp::<unsafe extern \"C\" fn(*const u8, *mut i16)>"},
+        {"_RINvC1a2fpDNtNtC4core3fmt5DebugNtNtC4core6marker4SendEL_E",
+         "a::fp::<dyn core::fmt::Debug + core::marker::Send>"},
+        {"_RINvC1a2fpDINtC1a8IteratorhEp4ItemTyEEL_E", "a::fp::<dyn a::Iterator<u8, Item = (u64,)>>"},
+        {"_RINvC1a2fpDG_INtC1a2FnRL0_hEEL_E", "a::fp::<dyn for<'a> a::Fn<&'a u8>>"},
+        {"_RINvC1a2fpSQRhE", "a::fp::<[&mut &u8]>"},
+    };
+    char out[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        symbol_demangle(out, sizeof out, names[i][0]);
+        assert_string_equal(out, names[i][1]);
+    }
+    symbol_demangle(out, sizeof out, "_RNvC1a4main.llvm.18088968993357556268");
+    assert_string_equal(out, "a::main");
+    assert_int_equal(symbol_demangle(out, 5, "_RNvC1a4main"), 4);
+    assert_string_equal(out, "a::m");
+}
+
+static void rust_names_that_break_the_grammar_stay_as_they_are(void **state)
+{
+    static const char *const names[] = {"_R",
+                                        "_RN",
+                                        "_RNvC1a4mai",
+                                        "_RNvB_1a",
+                                        "_RNvC1a99999999999999999999a",
+                                        "_RINvC1a1bB",
+                                        "_RINvC1a1b",
+                                        "_RINvC1a1bK",
+                                        "_RNvBzzzzzzzzzzzzz_1a",
+                                        "_RegisterThing"};
+    char out[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        symbol_demangle(out, sizeof out, names[i]);
+        assert_string_equal(out, names[i]);
+    }
+}
+
+/* Tuples that hold the one before twice: sixty of them would be written for ever. */
+static void rust_names_that_stand_for_endless_text_are_cut(void **state)
+{
+    char name[2048] = "_RINvC1a1bTllE";
+    char out[256];
+    (void)state;
+    for (size_t before = 8, i = 0; i < 60; i++) {
+        static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        size_t len = strlen(name), to = before - 1;
+        char reference[8] = {digits[to / 62 % 62], digits[to % 62]};
+        const char *shown = to < 62 ? reference + 1 : reference;
+        before = len - 2;
+        snprintf(name + len, sizeof name - len, "TB%s_B%s_E", shown, shown);
+    }
+    strcat(name, "E");
+    assert_int_equal(symbol_demangle(out, sizeof out, name), sizeof out - 1);
+    assert_int_equal(strncmp(out, "a::b::<(i32, i32), ((i32, i32), (i32, i32)), ", 44), 0);
+}
+
 static void the_check_tells_build_id_and_kind(void **state)
 {
     (void)state;
@@ -321,6 +393,9 @@ int main(void)
         cmocka_unit_test(answers_are_those_of_addr2line),
         cmocka_unit_test(ranges_that_overlap_go_to_the_lowest_key),
         cmocka_unit_test(names_are_demangled),
+        cmocka_unit_test(rust_names_of_version_0_are_demangled),
+        cmocka_unit_test(rust_names_that_break_the_grammar_stay_as_they_are),
+        cmocka_unit_test(rust_names_that_stand_for_endless_text_are_cut),
         cmocka_unit_test(the_check_tells_build_id_and_kind),
         cmocka_unit_test(damaged_files_are_survived),
         cmocka_unit_test(modules_are_found_by_build_id_and_remembered),

@@ -1,0 +1,129 @@
+/* rust_walk.c - see rust_walk.h. */
+#include "symbols/rust_walk.h"
+
+#include <string.h>
+
+#define DEPTH_MAX 200
+#define STEPS_MAX 20000
+
+bool walk_stopped(const struct walk *w)
+{
+    return w->bad || w->cut;
+}
+
+void walk_bytes(struct walk *w, const char *text, size_t len)
+{
+    if (w->silent || walk_stopped(w))
+        return;
+    if (len > w->room - w->len) {
+        len = w->room - w->len;
+        w->cut = true;
+    }
+    memcpy(w->out + w->len, text, len);
+    w->len += len;
+}
+
+void walk_put(struct walk *w, const char *text)
+{
+    walk_bytes(w, text, strlen(text));
+}
+
+void walk_number(struct walk *w, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    walk_bytes(w, digits + at, sizeof digits - at);
+}
+
+char walk_next(struct walk *w)
+{
+    if (w->at < w->end)
+        return *w->at++;
+    w->bad = true;
+    return '\0';
+}
+
+bool walk_take(struct walk *w, char c)
+{
+    if (w->at >= w->end || *w->at != c)
+        return false;
+    w->at++;
+    return true;
+}
+
+uint64_t walk_base_62(struct walk *w)
+{
+    uint64_t value = 0;
+    if (walk_take(w, '_'))
+        return 0;
+    for (char c; !walk_stopped(w) && (c = walk_next(w)) != '_';) {
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'z' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'Z' ? c - 'A' + 36
+                                           : -1;
+        w->bad |= digit < 0 || value > (UINT64_MAX - 61) / 62;
+        value = value * 62 + (uint64_t)(digit < 0 ? 0 : digit);
+    }
+    return value + 1;
+}
+
+uint64_t walk_announced(struct walk *w, char letter)
+{
+    return walk_take(w, letter) ? walk_base_62(w) + 1 : 0;
+}
+
+bool walk_enter(struct walk *w)
+{
+    if (++w->depth > DEPTH_MAX || ++w->steps > STEPS_MAX)
+        w->cut = true;
+    return !walk_stopped(w);
+}
+
+void walk_back(struct walk *w, void (*walk)(struct walk *w))
+{
+    const char *from = w->at - 1;
+    uint64_t to = walk_base_62(w);
+    const char *after = w->at;
+    if (walk_stopped(w) || w->silent)
+        return;
+    if (to >= (uint64_t)(from - w->begin)) {
+        w->bad = true;
+        return;
+    }
+    w->at = w->begin + to;
+    walk(w);
+    w->at = after;
+}
+
+struct identifier walk_identifier(struct walk *w)
+{
+    struct identifier id = {.disambiguator = walk_announced(w, 's')};
+    size_t len = 0;
+    id.punycode = walk_take(w, 'u');
+    if (w->at < w->end && *w->at == '0')
+        w->at++;
+    else
+        while (w->at < w->end && *w->at >= '0' && *w->at <= '9' && len < (1u << 20))
+            len = len * 10 + (size_t)(*w->at++ - '0');
+    (void)walk_take(w, '_');
+    if (len > (size_t)(w->end - w->at)) {
+        w->bad = true;
+        return id;
+    }
+    id.text = w->at;
+    id.len = len;
+    w->at += len;
+    return id;
+}
+
+void walk_put_identifier(struct walk *w, const struct identifier *id)
+{
+    if (id->punycode)
+        walk_put(w, "punycode{");
+    walk_bytes(w, id->text, id->len);
+    if (id->punycode)
+        walk_put(w, "}");
+}
