@@ -140,6 +140,10 @@ static void ask_holder(enum cause cause, uint64_t until_ns)
                 pthread_cond_wait(&holder.cond, &holder.mutex);                                       \
             pthread_mutex_unlock(&holder.mutex);                                                      \
             break;                                                                                    \
+        case CAUSE_MIXED:                                                                             \
+            while (now_ns() < (until_ns))                                                             \
+                churn_once();                                                                         \
+            break;                                                                                    \
         default:                                                                                      \
             for (size_t at = from_; now_ns() < (until_ns); at = (at + PAGE_BYTES) % DATA_BYTES) {     \
                 if (at % BLOCK_BYTES == 0) {                                                          \

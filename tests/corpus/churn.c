@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAUSE_US 2000 /* between two goes: the machine has others to serve */
-
 extern char **environ;
 
 static atomic_bool ended;
@@ -53,7 +51,6 @@ static void churn_fork(void)
         waitpid(child, NULL, 0);
     if (posix_spawnp(&child, "true", NULL, NULL, nothing, environ) == 0)
         waitpid(child, NULL, 0);
-    usleep(20000);
 }
 
 static void *leave(void *argument)
@@ -73,7 +70,11 @@ static void churn_exit(void)
 static const struct kind {
     const char *name;
     void (*go)(void);
-} kinds[] = {{"malloc", churn_malloc}, {"dlopen", churn_dlopen}, {"fork", churn_fork}, {"exit", churn_exit}};
+    useconds_t pause_us; /* between two goes of a thread: the machine has others to serve */
+} kinds[] = {{"malloc", churn_malloc, 2000},
+             {"dlopen", churn_dlopen, 2000},
+             {"fork", churn_fork, 20000},
+             {"exit", churn_exit, 2000}};
 
 static void *churn(void *argument)
 {
@@ -81,9 +82,15 @@ static void *churn(void *argument)
 
     while (!atomic_load(&ended)) {
         kind->go();
-        usleep(PAUSE_US);
+        usleep(kind->pause_us);
     }
     return NULL;
+}
+
+void churn_once(void)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        kinds[i].go();
 }
 
 static bool start(const char *name)

@@ -33,9 +33,10 @@ static bool start_mire(void)
 }
 #endif
 
-static const char *const causes[CAUSE_COUNT] = {"cpu", "file", "sleep", "mutex", "condvar", "pagein", "stop", "kill"};
+static const char *const causes[CAUSE_COUNT] = {"cpu",    "file",  "sleep", "mutex", "condvar",
+                                                "pagein", "mixed", "stop",  "kill"};
 static const char *const places[PLACE_COUNT] = {"middle", "leaf", "idle", "busy", "hang"};
-static const char *const phases[PHASE_COUNT] = {"launch", "running", "background"};
+static const char *const phases[PHASE_COUNT] = {"launch", "running"};
 
 static struct step steps[STEPS_MAX];
 static int step_count, next_step;

@@ -6,12 +6,13 @@
  *     LOOP   epoll, glib or uv
  *     CHURN  what other threads do meanwhile, joined by '+': malloc, dlopen, fork, exit; or none
  *     PLAN   steps joined by ',': cause/place/number/length_ms/phase
- *              cause   cpu, file, sleep, mutex, condvar, pagein; stop (the process is stopped for length_ms); kill (it
- *                      computes, until it is killed after length_ms: the last step)
- *              place   middle (planted_middle_NUMBER is constant, what it calls varies), leaf (planted_leaf_NUMBER)
- *                      of a stop: idle, busy (it computes for less than the threshold), hang (it computes for length_ms
- *                      and is stopped as long)
- *              phase   launch (before the loop has waited), running, background
+ *              cause   cpu, file, sleep, mutex, condvar, pagein; mixed (what CHURN does, one after the other);
+ *                      stop (the process is stopped for length_ms);
+ *                      kill (it computes until it is killed after length_ms; the last step)
+ *              place   middle (planted_middle_NUMBER is constant, what it calls varies), leaf (planted_leaf_NUMBER);
+ *                      of a stop: idle, busy (it computes for less than the threshold),
+ *                      hang (it computes for length_ms and is stopped as long)
+ *              phase   launch (before the loop has waited), running
  *     TRUTH  file for the truth, written when all is done
  *     DATA   file of 16 MiB or more to read from
  *
@@ -49,12 +50,13 @@ enum cause {
     CAUSE_MUTEX,
     CAUSE_CONDVAR,
     CAUSE_PAGEIN,
+    CAUSE_MIXED,
     CAUSE_STOP,
     CAUSE_KILL,
     CAUSE_COUNT
 };
 enum place { PLACE_MIDDLE, PLACE_LEAF, PLACE_IDLE, PLACE_BUSY, PLACE_HANG, PLACE_COUNT };
-enum phase { PHASE_LAUNCH, PHASE_RUNNING, PHASE_BACKGROUND, PHASE_COUNT };
+enum phase { PHASE_LAUNCH, PHASE_RUNNING, PHASE_COUNT };
 
 struct step {
     enum cause cause;
@@ -89,6 +91,7 @@ void hang(const struct step *step);
 
 bool churn_start(const char *kinds); /* false: unknown kind, or no thread */
 void churn_stop(void);
+void churn_once(void); /* on the caller's own thread, each kind */
 
 /* ---- loops.c ---- */
 
