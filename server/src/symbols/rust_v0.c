@@ -4,8 +4,8 @@
  *
  *     _RINvMs_Cs12_4shopNtB5_3Job3runlE       <shop::Job>::run::<i32>
  *
- * A name that exceeds a bound of the walk is cut, one that breaks the grammar is none. Crates' hashes, which differ from
- * build to build, are left out.
+ * A name that exceeds a bound of the walk is cut, one that breaks the grammar is none. Crates' hashes, which differ
+ * from build to build, are left out.
  */
 #include "symbols/rust.h"
 #include "symbols/rust_walk.h"
