@@ -61,8 +61,11 @@ static int compare(const void *a, const void *b)
 
 static int say(const char *name, const char *what, uint64_t *ns, size_t part, double goal_us)
 {
-    double us = (double)(qsort(ns, SAMPLES, sizeof(*ns), compare), ns[SAMPLES * part / 1000]) / 1000;
+    const size_t at = SAMPLES * part / 1000;
+    double us;
 
+    qsort(ns, SAMPLES, sizeof(*ns), compare);
+    us = (double)ns[at] / 1000;
     printf("stacks-%s-%s %.1f us | ", name, what, us);
     if (goal_us == 0) {
         printf("no goal | ok\n");

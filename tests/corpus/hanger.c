@@ -11,6 +11,14 @@
 #ifdef WITH_MIRE
 #include "mire/mire.h"
 
+/* 0, which is refused, if it is not set. */
+static uint32_t number(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
 static bool start_mire(void)
 {
     mire_options *options = mire_options_new();
@@ -18,8 +26,8 @@ static bool start_mire(void)
 
     truth_begin();
     started = !mire_options_set_app(options, "hanger", "1") && !mire_options_set_store(options, getenv("MIRE_STORE")) &&
-              !mire_options_set_threshold_ms(options, (uint32_t)atoi(getenv("MIRE_THRESHOLD_MS"))) &&
-              !mire_options_set_period_ms(options, (uint32_t)atoi(getenv("MIRE_PERIOD_MS"))) &&
+              !mire_options_set_threshold_ms(options, number("MIRE_THRESHOLD_MS")) &&
+              !mire_options_set_period_ms(options, number("MIRE_PERIOD_MS")) &&
               !mire_options_set_number(options, "anneal_ms", 0) &&
               !mire_options_set_number(options, "daily_cap", 1000) && !mire_start(options);
 
