@@ -157,13 +157,13 @@ static void give_up_launch(struct check *check, struct lane_watch *lane)
     lane->state = LANE_NO_LOOP;
 }
 
-/* The thread is not watched any more, or is gone. */
-static void vacate(struct check *check, struct lane_watch *lane)
+/* The thread is not watched any more, or is gone. What is open was last known to go on at until_ns. */
+static void vacate(struct check *check, struct lane_watch *lane, uint64_t until_ns)
 {
     if (lane->state == LANE_EMPTY)
         return;
     if (lane->state == LANE_OPEN || lane->unanswered)
-        mire__record_close(check, &lane->record, lane->record.hang.last_seen_ns, true);
+        mire__record_close(check, &lane->record, until_ns, true);
     atomic_store(lane->open_turn, 0);
     lane->state = LANE_EMPTY;
     lane->parked = lane->unanswered = false;
@@ -176,7 +176,7 @@ static bool is_gone(struct check *check, struct lane_watch *lane)
         return false;
     mire__gate_release(lane->record.lane);
     check->gone |= lane->tid == check->main_tid;
-    vacate(check, lane);
+    vacate(check, lane, lane->record.hang.last_seen_ns);
     return true;
 }
 
@@ -221,11 +221,11 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     uint64_t again_ns = UINT64_MAX;
 
     if (!mire__gate_look(&view, lane->record.lane)) {
-        vacate(check, lane);
+        vacate(check, lane, lane->record.hang.last_seen_ns);
         return UINT64_MAX;
     }
     if (lane->state == LANE_EMPTY || lane->tid != view.tid) {
-        vacate(check, lane);
+        vacate(check, lane, lane->record.hang.last_seen_ns);
         enter(lane, &view);
     }
     if (lane->turn != view.turn) {
@@ -244,5 +244,5 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
 
 void mire__lane_stop(struct check *check, struct lane_watch *lane)
 {
-    vacate(check, lane);
+    vacate(check, lane, check->gone ? lane->record.hang.last_seen_ns : mire__now_ns());
 }

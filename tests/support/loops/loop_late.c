@@ -31,7 +31,7 @@ static void end(timer *unused)
 static void hang(timer *handle)
 {
     planted_hang();
-    timer_start(handle, end, REST_MS, 0);
+    timer_start(handle, end, HANG_MS + REST_MS, 0); /* the loop's clock stands still meanwhile */
 }
 
 static void open_uv(void)

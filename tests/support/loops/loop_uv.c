@@ -37,6 +37,7 @@ static void hang(uv_poll_t *handle, int status, int events)
         planted_hang_waiting();
     else
         planted_hang();
+    uv_update_time(uv_default_loop()); /* its clock stood still meanwhile */
     uv_timer_start(&timer, rest, REST_MS, 0);
 }
 
