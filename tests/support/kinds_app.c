@@ -107,8 +107,10 @@ static void draw_frames(double end_s, bool late)
 
 static void turn(const char *what, double end_s)
 {
-    if (strcmp(what, "capture") == 0)
+    if (strcmp(what, "capture") == 0) {
+        poll(NULL, 0, 50);
         planted_call();
+    }
     if (strcmp(what, "scene") == 0)
         mire_scene_begin("scroll");
     if (strcmp(what, "frames") == 0 || strcmp(what, "scene") == 0 || strcmp(what, "smooth") == 0)

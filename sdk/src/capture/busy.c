@@ -186,29 +186,12 @@ static const struct sample *last_of(const struct ring *ring, uint32_t tid)
     return last;
 }
 
-/* What was used was over before it was seen: where the thread that used most is now is better than nothing. */
-static void sample_most(struct busy *busy, struct check *check, struct record *record)
-{
-    struct busy_thread *most = NULL;
-
-    for (uint32_t i = 0; i < MIRE_THREADS_MAX; i++) {
-        struct busy_thread *thread = &busy->threads[i];
-
-        if (thread->tid != 0 && !thread->ours && (!most || thread->unsaid > most->unsaid))
-            most = thread;
-    }
-    if (most && mire__record_take(check, record, most->tid)->depth > 0)
-        mire__record_put(check, record, check->now_ns - busy->said_ns);
-}
-
 void mire__busy_end(struct busy *busy, struct check *check, struct record *record)
 {
     struct lane *lane = &check->box->lanes[record->lane];
     struct round most = {.busy = busy};
     uint32_t count = 0;
 
-    if (mire__ring_count(&lane->ring) == 0)
-        sample_most(busy, check, record);
     for (uint32_t i = 0; i < MIRE_THREADS_MAX; i++) {
         struct busy_thread *thread = &busy->threads[i];
 

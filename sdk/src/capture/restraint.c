@@ -96,7 +96,7 @@ enum mire__verdict mire__restraint_wait(uint64_t *number_out, struct restraint *
         return MIRE_VERDICT_SEND;
     if (stack)
         return come_again(stack, mire__hang_duration_ns(hang), now_ns, settings->anneal_ms * MIRE_NS_PER_MS);
-    if (spine->depth > 0)
+    if (spine->sure > 0)
         note_first(restraint, *number_out, hang, spine, now_ns);
     return MIRE_VERDICT_SEND;
 }

@@ -180,8 +180,8 @@ static uint64_t step_kind(struct check *check, struct process_record *of, int ki
     uint64_t grown, within_ns;
     enum mire__load load = mire__load_read(&grown, &within_ns, &usage->load, &limit, check->now_ns, amount_of(kind));
 
-    if (kind == CPU && any_hang(check->box)) {
-        mire__process_forget(check, of, MIRE_TRIGGER_CPU);
+    if (kind != POWER && any_hang(check->box)) {
+        mire__process_forget(check, of, kinds[kind].trigger);
         mire__load_reset(&usage->load);
         return UINT64_MAX;
     }
@@ -270,8 +270,9 @@ uint64_t mire__usage_step(struct check *check, struct process_record *of)
 
     if (!state.timer.open)
         return UINT64_MAX; /* without it an idle process would have to be woken */
-    if (state.asleep && mire__process_cpu_ns() - state.asleep_cpu_ns < TICK_CPU_NS / 2)
-        return UINT64_MAX; /* it was not the timer that woke */
+    if (state.asleep && check->now_ns - state.looked_ns < look_ns(&check->settings) &&
+        mire__process_cpu_ns() - state.asleep_cpu_ns < TICK_CPU_NS / 2)
+        return UINT64_MAX; /* somebody else woke, and a look is not due yet */
     if (!state.asleep && check->now_ns < state.due_ns)
         return state.due_ns;
     state.asleep = false;

@@ -7,8 +7,8 @@
  *     over it     -> the record is closed and reported; then rest for settings.anneal_ms times 1, 1, 2, 3, 5, ... , as
  *                    long as it is over at the end of each rest. Windows over the limit meanwhile are counted
  *
- * While a watched thread hangs, CPU too high is not looked for: the hang's own record says more. There is one record at
- * a time for the whole process; power waits for the others.
+ * While a watched thread hangs, only power is looked for: the hang's own record says what it computes, reads and
+ * writes. There is one record at a time for the whole process; power waits for the others.
  *
  * Private to capture/. Thread: check thread.
  */

@@ -1,6 +1,7 @@
 /*
- * spine.c - one majority vote per level of the stacks: a candidate that outweighs all others is found in one pass
- * (Boyer and Moore), and weighed in a second. So neither a tree nor memory is needed.
+ * spine.c - one vote per level of the stacks. Two candidates that outweigh the rest are found in one pass (Misra and
+ * Gries: any place with more than a third of the weight is among them), and weighed in a second. So neither a tree nor
+ * memory is needed.
  */
 #include "ring/spine.h"
 
@@ -33,9 +34,9 @@ static bool same_place(struct place one, struct place other)
     return apart(one.at, other.at) < (one.known || other.known ? 1 : MIRE_SPINE_DRIFT_BYTES);
 }
 
-static bool holds_most(uint64_t part, uint64_t all)
+static bool holds(uint64_t part, uint64_t all, uint64_t percent)
 {
-    return part * 100 >= all * MIRE_SPINE_PERCENT;
+    return part > 0 && part * 100 >= all * percent;
 }
 
 /* The sample's function at a level: 0 is where the vote begins. False: it is not that deep. */
@@ -51,32 +52,55 @@ static bool place_at(struct place *out, const struct sample *sample, uint32_t le
     return true;
 }
 
-/* The place most of the weight stands at, if one has enough; those that stand elsewhere leave the vote. */
-static bool elect(struct place *out, struct vote *vote, uint32_t level)
-{
-    struct place candidate = {0}, place;
-    uint64_t lead = 0, weight = 0;
+struct candidate {
+    struct place place;
+    uint64_t lead, weight;
+};
 
-    for (uint32_t i = 0; i < vote->count; i++) {
-        if (!vote->samples[i] || !place_at(&place, vote->samples[i], level, vote->inward))
-            continue;
-        if (lead > 0 && same_place(place, candidate)) {
-            lead += vote->weights[i];
-        } else if (lead >= vote->weights[i]) {
-            lead -= vote->weights[i];
-        } else {
-            candidate = place;
-            lead = vote->weights[i] - lead;
+/* Support a candidate of that place; else take an empty one's seat; else everyone loses as much. */
+static void cast(struct candidate candidates[2], struct place place, uint64_t weight)
+{
+    for (int i = 0; i < 2; i++) {
+        if (candidates[i].lead > 0 && same_place(place, candidates[i].place)) {
+            candidates[i].lead += weight;
+            return;
         }
     }
-    for (uint32_t i = 0; i < vote->count; i++) {
-        if (vote->samples[i] && place_at(&place, vote->samples[i], level, vote->inward) && same_place(place, candidate))
-            weight += vote->weights[i];
-        else
-            vote->samples[i] = NULL;
+    while (weight > 0) {
+        struct candidate *weaker = &candidates[candidates[1].lead < candidates[0].lead];
+        uint64_t loss = weaker->lead < weight ? weaker->lead : weight;
+
+        if (weaker->lead == 0) {
+            *weaker = (struct candidate){.place = place, .lead = weight};
+            return;
+        }
+        candidates[0].lead -= loss;
+        candidates[1].lead -= loss;
+        weight -= loss;
     }
-    *out = candidate;
-    return holds_most(weight, vote->total) && weight > 0;
+}
+
+/* The place that holds most of the weight, and how much. Who stands elsewhere leaves the vote. */
+static uint64_t elect(struct place *out, struct vote *vote, uint32_t level)
+{
+    struct candidate candidates[2] = {0};
+    struct place place;
+    bool second;
+
+    for (uint32_t i = 0; i < vote->count; i++)
+        if (vote->samples[i] && place_at(&place, vote->samples[i], level, vote->inward))
+            cast(candidates, place, vote->weights[i]);
+    for (uint32_t i = 0; i < vote->count; i++)
+        for (int j = 0; j < 2; j++)
+            if (vote->samples[i] && place_at(&place, vote->samples[i], level, vote->inward) && candidates[j].lead > 0 &&
+                same_place(place, candidates[j].place))
+                candidates[j].weight += vote->weights[i];
+    second = candidates[1].weight > candidates[0].weight;
+    *out = candidates[second].place;
+    for (uint32_t i = 0; i < vote->count; i++)
+        if (vote->samples[i] && (!place_at(&place, vote->samples[i], level, vote->inward) || !same_place(place, *out)))
+            vote->samples[i] = NULL;
+    return candidates[second].weight;
 }
 
 static uint32_t image_number(const struct blackbox *box, int index)
@@ -121,7 +145,7 @@ static void enrol(struct vote *vote, const struct ring *ring, bool inward)
     memset(vote, 0, sizeof(*vote));
     vote->inward = inward;
     for (uint32_t i = 0; (sample = mire__ring_at(&weight, ring, i)) && i < MIRE_RING_SAMPLES; i++) {
-        if (holds_most(whole, any) ? !is_whole(sample) : sample->depth == 0)
+        if (holds(whole, any, MIRE_SPINE_PERCENT) ? !is_whole(sample) : sample->depth == 0)
             continue;
         vote->samples[vote->count] = sample;
         vote->weights[vote->count++] = weight + 1;
@@ -133,14 +157,18 @@ static void descend(struct spine *out, const struct blackbox *box, const struct 
 {
     struct vote vote;
     struct place place;
+    uint64_t weight;
 
     enrol(&vote, ring, inward);
-    out->depth = 0;
+    out->sure = out->depth = 0;
     out->inward = inward;
-    for (uint32_t level = 0; level < MIRE_DEPTH_MAX && elect(&place, &vote, level); level++) {
-        if (out->depth == MIRE_SPINE_MAX)
-            memmove(out->functions, out->functions + 1, --out->depth * sizeof(out->functions[0]));
+    while (out->depth < MIRE_DEPTH_MAX) {
+        weight = elect(&place, &vote, out->depth);
+        if (!holds(weight, vote.total, MIRE_SPINE_LIKELY_PERCENT))
+            return;
         out->functions[out->depth++] = function_of(box, place);
+        if (holds(weight, vote.total, MIRE_SPINE_PERCENT))
+            out->sure = out->depth; /* weights never rise from level to level */
     }
 }
 
@@ -153,15 +181,17 @@ void mire__spine_find(struct spine *out, const struct blackbox *box, const struc
         if (sample->depth > out->deepest)
             out->deepest = sample->depth;
     descend(out, box, ring, false);
-    if (out->depth < 2 && out->deepest > 1)
+    if (out->sure < 2 && out->deepest > 1)
         descend(out, box, ring, true);
 }
 
 bool mire__spine_same(const struct spine *one, const struct spine *other)
 {
-    if (one->depth == 0 || one->depth != other->depth || one->inward != other->inward)
+    uint32_t sure = one->sure > other->sure ? one->sure : other->sure;
+
+    if (one->sure == 0 || other->sure == 0 || one->depth < sure || other->depth < sure || one->inward != other->inward)
         return false;
-    for (uint32_t i = 0; i < one->depth; i++) {
+    for (uint32_t i = 0; i < sure; i++) {
         struct place a = {one->functions[i].at, one->functions[i].known != 0};
         struct place b = {other->functions[i].at, other->functions[i].known != 0};
 
@@ -175,7 +205,7 @@ uint64_t mire__spine_number(const struct spine *spine, uint64_t seed)
 {
     uint64_t hash = (HASH_BEGIN ^ seed) * HASH_PRIME;
 
-    for (uint32_t i = 0; i < spine->depth; i++) {
+    for (uint32_t i = 0; i < spine->sure; i++) {
         const struct spine_function *function = &spine->functions[i];
         uint64_t at = function->known ? function->at : function->at / MIRE_SPINE_DRIFT_BYTES;
         uint64_t words[2] = {at, (uint64_t)function->image << 1 | function->known};

@@ -39,7 +39,8 @@ static int teardown(void **state)
 /* The spine of main and one function more. */
 static const struct spine *spine_of(uint64_t function)
 {
-    spine = (struct spine){.depth = 2, .deepest = 9, .functions = {{0x1000, 7, 1}, {0x2000 + function * 64, 7, 1}}};
+    spine = (struct spine){
+        .sure = 2, .depth = 2, .deepest = 9, .functions = {{0x1000, 7, 1}, {0x2000 + function * 64, 7, 1}}};
     return &spine;
 }
 
