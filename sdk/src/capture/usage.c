@@ -141,6 +141,15 @@ static void close_record(struct check *check, struct process_record *of, int kin
     rest(check, usage);
 }
 
+/* Has it been looked at for long enough to tell who did it? */
+static bool enough(const struct check *check, const struct usage *usage, uint64_t window_ns)
+{
+    uint64_t open_ns = check->now_ns - usage->opened_ns;
+    bool seen = mire__ring_count(&check->box->lanes[MIRE_LANE_PROCESS].ring) > 0;
+
+    return open_ns >= window_ns || (seen && (usage->rounds >= ROUNDS_LEAST || open_ns >= window_ns / 2));
+}
+
 /* Samples while a record is open, and the decision what becomes of it. Returns when to come again. */
 static uint64_t go_on(struct check *check, struct process_record *of, int kind, enum mire__load load)
 {
@@ -153,8 +162,7 @@ static uint64_t go_on(struct check *check, struct process_record *of, int kind, 
         usage->rounds++;
         mire__busy_sample(&of->busy, check, &of->record, check->settings.power_thread_percent);
     }
-    if (load == MIRE_LOAD_OVER &&
-        (usage->rounds >= ROUNDS_LEAST || check->now_ns - usage->opened_ns >= limit.window_ns / 2)) {
+    if (load == MIRE_LOAD_OVER && enough(check, usage, limit.window_ns)) {
         close_record(check, of, kind);
     } else if (load == MIRE_LOAD_BELOW || check->now_ns - usage->opened_ns >= limit.window_ns) {
         mire__process_forget(check, of, kinds[kind].trigger);
