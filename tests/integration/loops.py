@@ -40,6 +40,8 @@ LINKED = [
     ("poll, for something else,", "loop_silent.c", "", [(["silent"], {})]),
     ("GLib", "loop_glib.c", "glib-2.0", [(["exact"], {}), (["starved"], {})]),
     ("libuv", "loop_uv.c", "libuv", [(["exact"], {})]),
+    ("Qt5 on GLib", "loop_qt.cc", "Qt5Core glib-2.0", [(["exact"], {})]),
+    ("Qt6 on GLib", "loop_qt.cc", "Qt6Core glib-2.0", [(["exact"], {})]),
     ("SDL2, marked", "loop_sdl.c", "sdl2", [([], {})]),
     ("libuv by dlopen", "loop_late.c", "libuv", [(["before"], {}), (["after"], {})]),
 ]
@@ -94,14 +96,14 @@ def library_flags(package):
                                stderr=subprocess.DEVNULL)
         if tried.returncode == 0:
             return [package]
-    elif subprocess.run(["pkg-config", "--exists", package]).returncode == 0:
-        return run(["pkg-config", "--cflags", "--libs", package]).split()
+    elif subprocess.run(["pkg-config", "--exists", *package.split()]).returncode == 0:
+        return run(["pkg-config", "--cflags", "--libs", *package.split()]).split() + ["-DWITH_GLIB"] * ("glib" in package)
     raise Skip("no development files of " + package)
 
 
 def build(source, package, linked):
     """The program, once each."""
-    path = os.path.join(TEMP, "-".join([source, package, "linked" if linked else "plain"]))
+    path = os.path.join(TEMP, "-".join([source, *package.split(), "linked" if linked else "plain"]))
     if not os.path.exists(path):
         flags = library_flags(package) if package else []
         mire = ["-DWITH_MIRE", "-I" + os.path.join(SOURCE, "sdk/include"), "-L" + os.path.join(BINARY, "sdk"), "-lmire",
