@@ -29,16 +29,16 @@ static int put_durations(struct call *call)
 
 static void put_value(struct json_writer *w, const struct value_row *v)
 {
-    double share = (double)v->here / (double)v->here_total, whole = (double)v->all / (double)v->all_total;
+    double share = (double)v->here / (double)v->here_total;
 
     json_write_open(w, NULL, '{');
     json_write_text(w, "key", v->key);
     json_write_i64(w, "reports", v->here);
     json_write_real(w, "share", share);
-    if (v->here_total < LIFT_REPORTS_MIN)
+    if (v->here_total < LIFT_REPORTS_MIN || !v->all)
         json_write_null(w, "lift");
     else
-        json_write_real(w, "lift", share / whole);
+        json_write_real(w, "lift", share * (double)v->all_total / (double)v->all);
     json_write_close(w, '}');
 }
 

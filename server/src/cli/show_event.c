@@ -10,7 +10,7 @@ static void print_ms(const char *name, uint64_t ms, const char *meaning)
         printf("%-10s %" PRIu64 " ms: %s\n", name, ms, meaning);
 }
 
-/* " of at most 80 %" */
+/* ", limit 80 %" */
 static void print_limit(struct fact limit, const char *unit)
 {
     if (limit.known)
@@ -41,10 +41,12 @@ void show_event(const struct report *report, const struct feature *feature, cons
                          : hang->foreground      ? ", in the foreground"
                                                  : ", in the background";
 
-    printf("%-10s %u ms, threshold %u ms, gate %s%s%s%s\n",
-           category_is_of_process(feature->category) ? "event" : "hang", hang->duration_ms, hang->threshold_ms,
-           gate_name(hang->gate), hang->launch ? ", at launch" : "", ground,
-           hang->open ? ", the process was killed in it" : "");
+    if (category_is_of_process(feature->category))
+        printf("event      %u ms watched%s\n", hang->duration_ms, ground);
+    else
+        printf("hang       %u ms, threshold %u ms, gate %s%s%s%s\n", hang->duration_ms, hang->threshold_ms,
+               gate_name(hang->gate), hang->launch ? ", at launch" : "", ground,
+               hang->open ? ", the process was killed in it" : "");
     printf("trigger    %s%s%s\n", hang->trigger, hang->name[0] ? ", " : "", hang->name);
     printf("kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
            feature->holder[0] ? ", held by " : "", feature->holder);

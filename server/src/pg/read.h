@@ -207,8 +207,8 @@ struct bin {
 };
 
 struct value_row {
-    const char *name, *key; /* name: version, os_version, arch, model, process, holder */
-    int64_t here, here_total, all, all_total;
+    const char *name, *key;                   /* name: version, os_version, arch, model, process, holder */
+    int64_t here, here_total, all, all_total; /* all: of the app; 0 of holder, which is asked of the issue alone */
 };
 
 int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue);

@@ -80,15 +80,16 @@ int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct 
     static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
-                      "WITH h AS (SELECT version_id, os_version, arch, model, process_name, holder, count(*) AS n,"
+                      "WITH h AS (SELECT version_id, os_version, arch, model, process_name, count(*) AS n,"
                       "   count(*) FILTER (WHERE issue_id = $6) AS here FROM hang WHERE " HANG_IN_VIEW
-                      "  GROUP BY 1, 2, 3, 4, 5, 6),"
+                      "  GROUP BY 1, 2, 3, 4, 5),"
                       " e AS (SELECT x.name, x.key, sum(here)::bigint AS here, sum(n)::bigint AS n,"
                       "   sum(sum(here)) OVER (PARTITION BY x.name)::bigint AS here_total,"
                       "   sum(sum(n)) OVER (PARTITION BY x.name)::bigint AS total"
                       "  FROM h JOIN version USING (version_id) CROSS JOIN LATERAL (VALUES (0, version),"
-                      "   (1, os_version), (2, arch), (3, model), (4, process_name), (5, holder)) x (name, key)"
-                      "  WHERE x.name <> 5 OR x.key <> '' GROUP BY 1, 2),"
+                      "   (1, os_version), (2, arch), (3, model), (4, process_name)) x (name, key) GROUP BY 1, 2"
+                      "  UNION ALL SELECT 5, holder, count(*), 0, sum(count(*)) OVER ()::bigint, 0 FROM hang"
+                      "   WHERE " HANG_IN_VIEW " AND issue_id = $6 AND holder <> '' GROUP BY holder),"
                       " o AS (SELECT e.*, row_number() OVER (PARTITION BY name ORDER BY here DESC, key COLLATE \"C\")"
                       "  AS place FROM e WHERE here > 0)"
                       " SELECT name, key, here, here_total, n, total FROM o WHERE place <= $7 ORDER BY name, place",

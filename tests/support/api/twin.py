@@ -176,9 +176,9 @@ class World:
             told = [h for h in own if name != "holder" or h["holder"]]
             for s in self.shares(told, key)[:10]:
                 share = s["reports"] / len(told)
-                whole = sum(key(h) == s["key"] for h in every) / sum(name != "holder" or h["holder"] != "" for h in every)
+                whole = sum(key(h) == s["key"] for h in every) / len(every)
                 values.append({"key": s["key"], "reports": s["reports"], "share": round(share, 3),
-                               "lift": round(share / whole, 3) if len(told) >= 20 else None})
+                               "lift": round(share / whole, 3) if len(told) >= 20 and name != "holder" else None})
             distributions.append({"name": name, "values": values})
         frames = sum(h["frame_count"] for h in own)
         return {"range": self.range(own, span), "feature": self.feature(issue_id, every, span),

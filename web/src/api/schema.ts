@@ -402,7 +402,7 @@ export interface components {
                 reports: number;
                 /** @description Share of the reports. */
                 share: number;
-                /** @description Share here over share in all hangs of the app; null with fewer than 20 reports. */
+                /** @description Share here over share in all hangs of the app; null with fewer than 20 reports, and of holder. */
                 lift: number | null;
             }[];
         };
