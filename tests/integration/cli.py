@@ -93,8 +93,50 @@ def keys(conninfo):
     assert code == 1 and "not running" in err, err
 
 
+def keys_while_mired_starts():
+    """As the README has it: mired in the background, and at once a key."""
+    with tempfile.TemporaryDirectory(prefix="mire-cli-", dir="/tmp") as scratch:
+        os.chmod(scratch, 0o755)
+        data = os.path.join(scratch, "data")
+        with open(os.path.join(scratch, "log"), "wb") as log:
+            mired = subprocess.Popen([MIRE.parent / "mired", "serve", "--listen", "127.0.0.1:0", "--data-dir", data],
+                                     stderr=log, env={k: v for k, v in os.environ.items() if k != "DATABASE_URL"})
+        try:
+            code, key, err = mire("key", "create", "my-app", "--data-dir", data)
+            assert code == 0 and err == "" and re.fullmatch(r"mk_[a-z2-7]{40}\n", key), (code, key, err)
+        finally:
+            mired.terminate()
+            mired.wait()
+
+
+class BusyServer(http.server.BaseHTTPRequestHandler):
+    """Answers 503 to the first PUT of a file."""
+
+    def do_PUT(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked += 1
+        self.send_response(503 if self.server.asked == 1 else 201)
+        self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
+
+
+def symbols_wait_for_a_busy_server():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BusyServer)
+    server.asked = 0
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    code, out, err = mire("symbols", "upload", "--server", f"http://127.0.0.1:{server.server_port}", "--key", "k", str(MIRE))
+    assert code == 0 and out.startswith("stored ") and server.asked == 2, (code, out, err, server.asked)
+    server.shutdown()
+
+
 def main():
     helps()
+    keys_while_mired_starts()
+    symbols_wait_for_a_busy_server()
     issues()
     probe = subprocess.Popen([MIRE.parent.parent / "tests/integration/api_probe", "0", "/nonexistent"], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE)

@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "daemon/config.h"
+#include "pg/embedded.h"
 #include "pg/key.h"
+#include "pg/migrate.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -14,8 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define SETTINGS_MAX 16
+#define SETTINGS_MAX     16
+#define BEGINNING_MOST_S 2  /* from the start of mired's process to its lock on the data directory */
+#define STARTING_MOST_S  60 /* from there to a database with all its tables */
 
 extern char **environ;
 
@@ -101,26 +106,57 @@ static const struct {
     int (*run)(struct keys *keys);
 } verbs[] = {{"create", 1, run_create}, {"list", 1, run_list}, {"revoke", 2, run_revoke}};
 
+/* Open the database of a configuration; what it complains of goes to `log`. CLI_DONE or CLI_FAILED. */
+static int try_database(struct keys *keys, const struct config *config, const struct log *log)
+{
+    static char conninfo[MIRE_SETTING_MAX + 256];
+
+    if (config_conninfo(conninfo, sizeof conninfo, config) != 0)
+        return CLI_FAILED;
+    const struct pg_options options = {
+        .conninfo = conninfo, .connections = 1, .wait_ms = 5000, .read_limit_ms = 5000, .log = log};
+    return pg_open(&keys->pg, &options) == 0 ? CLI_DONE : CLI_FAILED;
+}
+
+/*
+ * `mired serve & mire key create ...`: give mired a moment to begin, and time to make its private cluster and the
+ * tables. Without a word to say, whatever comes of it: the real try will tell.
+ */
+static void await_mired(struct keys *keys, const struct config *config)
+{
+    static const struct log silent = {.fd = 2, .least = MIRE_LOG_OFF};
+    const char *data_dir = config_text(config, MIRE_SET_DATA_DIR);
+    bool up = false;
+
+    for (int tick = 0; !up && tick < (embedded_is_kept(data_dir) ? STARTING_MOST_S : BEGINNING_MOST_S) * 10; tick++) {
+        if (tick)
+            usleep(100000);
+        up = try_database(keys, config, &silent) == CLI_DONE &&
+             pg_is_migrated(keys->pg, pg_migrations, pg_migration_count);
+        pg_close(keys->pg);
+        keys->pg = NULL;
+    }
+}
+
 static int open_database(struct keys *keys)
 {
     static struct config config;
     static const struct log quiet = {.fd = 2, .least = MIRE_LOG_WARN};
-    static char conninfo[MIRE_SETTING_MAX + 256];
     struct problem problem = MIRE_PROBLEM_INIT;
 
     if (config_load(&config, &problem, keys->settings, environ) != 0) {
         fprintf(stderr, "mire key: %s\n", problem.text);
         return CLI_USAGE;
     }
-    if (config_conninfo(conninfo, sizeof conninfo, &config) != 0) {
+    if (!*config_text(&config, MIRE_SET_DATABASE_URL))
+        await_mired(keys, &config);
+    if (try_database(keys, &config, &quiet) != CLI_DONE) {
         fprintf(stderr,
                 "mire key: no database: mired is not running with data directory %s, and no database URL is set\n",
                 config_text(&config, MIRE_SET_DATA_DIR));
         return CLI_FAILED;
     }
-    const struct pg_options options = {.conninfo = conninfo, .connections = 1, .wait_ms = 5000, .log = &quiet};
-    int rc = pg_open(&keys->pg, &options);
-    return rc == 0 ? CLI_DONE : failed("no database", rc);
+    return CLI_DONE;
 }
 
 static int check_app(const char *app)

@@ -21,6 +21,8 @@
 #define ANSWER_BYTES    1024
 #define CONNECT_SECONDS 20L
 #define STALL_SECONDS   60L /* without a byte moved */
+#define TRIES           5   /* while the server answers 503: it starts, or has too much to do */
+#define WAIT_MOST_S     30
 
 struct upload {
     CURL *curl;
@@ -86,13 +88,27 @@ static long put(struct upload *upload, struct answer *answer, const char *name, 
     return status;
 }
 
+/* How long the server asks to be left alone. */
+static unsigned wait_s(const struct upload *upload)
+{
+    curl_off_t asked = 0;
+    curl_easy_getinfo(upload->curl, CURLINFO_RETRY_AFTER, &asked);
+    return asked < 1 ? 1 : asked > WAIT_MOST_S ? WAIT_MOST_S : (unsigned)asked;
+}
+
 static void send_file(struct upload *upload, const char *path, const void *bytes, size_t len,
                       const struct elf_facts *facts)
 {
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     struct answer answer = {0};
     const char *slash = strrchr(path, '/');
-    long status = put(upload, &answer, slash ? slash + 1 : path, bytes, len);
+    long status = 0;
+    for (int tries = 0; tries < TRIES && (!tries || status == 503); tries++) {
+        if (tries)
+            sleep(wait_s(upload));
+        answer = (struct answer){0};
+        status = put(upload, &answer, slash ? slash + 1 : path, bytes, len);
+    }
     hex_format(hex, facts->id, facts->id_len);
     if (status == 201) {
         upload->stored++;

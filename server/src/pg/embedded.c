@@ -294,6 +294,14 @@ void embedded_stop(struct embedded *embedded)
     free(embedded);
 }
 
+bool embedded_is_kept(const char *data_dir)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/mired.lock", data_dir);
+    int fd MIRE_SCOPED(close_fd) = open(path, O_RDWR | O_CLOEXEC);
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
 int embedded_find(char *out, size_t room, const char *data_dir)
 {
     char run_dir[PATH_MAX];

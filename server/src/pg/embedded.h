@@ -13,6 +13,7 @@
 
 #include "base/problem.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct log;
@@ -44,5 +45,8 @@ void embedded_stop(struct embedded *embedded);
  * `out`. 0, or MIRE_FAULT_AWAY if there is no cluster.
  */
 int embedded_find(char *out, size_t room, const char *data_dir);
+
+/* Does a mired run on `data_dir`, though its cluster may not answer yet? False also if this user may not ask. */
+bool embedded_is_kept(const char *data_dir);
 
 #endif

@@ -92,3 +92,12 @@ int pg_migrate(int *applied_out, struct pg *pg, const struct pg_migration *migra
         rc = apply_one(applied_out, pg, &migrations[i], log);
     return rc;
 }
+
+bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t count)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    return !pg_begin(&tx, pg, MIRE_PG_READ) &&
+           !pg_query(&rows, tx, "SELECT coalesce(max(number), 0) FROM schema_migration") &&
+           pg_int(rows, 0, 0) >= migrations[count - 1].number;
+}

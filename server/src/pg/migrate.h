@@ -24,6 +24,9 @@ extern const size_t pg_migration_count;
 int pg_migrate(int *applied_out, struct pg *pg, const struct pg_migration *migrations, size_t count,
                const struct log *log);
 
+/* Has every file been applied? False also if the database cannot be asked. */
+bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t count);
+
 /*
  * Make the daily partitions of report, hang and hang_stack from `today` - `back` to `today` + `ahead`, and drop those
  * older than `keep` days (0: keep all). Servers take turns. 0 or a fault.
