@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static void start(void *context)
+static void start_at_first_wait(void *context)
 {
     (void)context;
-    mire__core_start_from_environment();
+    mire__core_start_from_environment(false);
 }
 
 /* Is the parent mire-run? Then this process is the program itself, not one of its helpers. */
@@ -48,9 +48,9 @@ __attribute__((constructor)) static void begin(void)
     if (!getenv("MIRE_APP"))
         return;
     if (is_root())
-        start(NULL);
+        mire__core_start_from_environment(true);
     else
-        mire__gate_await(start, NULL);
+        mire__gate_await(start_at_first_wait, NULL);
 }
 
 __attribute__((destructor)) static void end(void)

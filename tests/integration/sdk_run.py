@@ -181,7 +181,7 @@ class RunTest(unittest.TestCase):
         os.kill(child, signal.SIGKILL)
         self.assertEqual(run.wait(20), 128 + signal.SIGKILL)
         run.stdout.close()
-        report, = server.reports()
+        report, = self.hangs(server)
         check(report)
         self.assertTrue(report["hang"]["open"])
         self.assertGreaterEqual(report["hang"]["duration_ms"], THRESHOLD_MS)

@@ -9,16 +9,16 @@
  *     ... run the main loop ...
  *     mire_stop();                       optional; exit does the same
  *
- * The thread that calls mire_start is watched. It is busy whenever it is not inside a waiting call (poll, epoll_wait,
- * select and their kin); busy for longer than the threshold is a hang. While it lasts its stack is sampled, and when it
- * ends a report is stored, and sent if a server was given. A hang that the process does not survive is reported by the
- * next start.
+ * The thread that calls mire_start is watched, and others if the app says so. A thread is busy whenever it is not
+ * inside a waiting call (poll, epoll_wait, select and their kin); busy for longer than the threshold is a hang. While
+ * it lasts its stack is sampled, and when it ends a report is stored, and sent if a server was given. A hang that the
+ * process does not survive is reported by the next start.
  *
  * The library never prints, never aborts and never raises an error later than mire_start: after a failed start, or
  * without one, every call here returns at once and does nothing. Strings are UTF-8, copied by the call that takes them.
  *
- * The end of the watched thread (pthread_exit) ends watching like mire_stop, and the process lives no longer than the
- * app's own threads.
+ * The end of the thread that called mire_start (pthread_exit) ends watching like mire_stop, and the process lives no
+ * longer than the app's own threads.
  *
  * fork: the child is not watched until it waits in a poll call of its own; then it is watched as a process of its own.
  */
@@ -129,7 +129,7 @@ MIRE_API enum mire_err mire_options_set_store(mire_options *options, const char 
 /*
  * How long busy may last before it is a hang, and how often the stack is then sampled.
  *
- *   threshold_ms  10..600000, default 2000
+ *   threshold_ms  250..60000, default 2000; for every kind of turn alike, see mire_options_set_number
  *   period_ms     1..60000, default 50
  *
  * Return MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
@@ -137,10 +137,18 @@ MIRE_API enum mire_err mire_options_set_store(mire_options *options, const char 
 MIRE_API enum mire_err mire_options_set_threshold_ms(mire_options *options, uint32_t threshold_ms);
 MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_t period_ms);
 
+/* clang-format off */
 /*
  * Change one of the numbers that watching goes by. A limit of 0 switches off what it limits.
  *
  *   name                default  bounds          what it is
+ *   "foreground_ms"        2000  250..60000      the threshold of a turn while the app is in the foreground, or does
+ *                                                not tell (mire_set_foreground)
+ *   "background_ms"        2000  250..60000      the same while it is in the background
+ *   "launch_ms"            2000  250..60000      the same from the process's start to the first wait
+ *   "unanswered_ms"        2000  250..60000      the same of a ping that nobody answers (mire/ping.h)
+ *   "sample_from_ppm"    500000  0..1000000      the share of the threshold, in millionths, from which on stacks are taken
+ *   "period_ms"              50  1..60000        between two stacks
  *   "cpu_percent"            80  0..100000       CPU too high: of one processor, over cpu_window_ms
  *   "cpu_window_ms"        5000  1000..60000
  *   "power_percent"          80  0..100000       CPU high on average: of one processor, over power_window_ms
@@ -156,7 +164,28 @@ MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_
  *
  * Returns MIRE_OK, MIRE_E_ARG (there is none of that name), MIRE_E_RANGE.
  */
+/* clang-format on */
 MIRE_API enum mire_err mire_options_set_number(mire_options *options, const char *name, uint32_t value);
+
+/*
+ * Watch another thread, by the name it has in the system (pthread_setname_np): from its next waiting call on. Names are
+ * looked at once a second at most. See mire_watch_thread.
+ *
+ *   name  1..15 bytes; 8 names at most
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_FULL.
+ */
+MIRE_API enum mire_err mire_options_add_thread(mire_options *options, const char *name);
+
+/*
+ * Is the launch watched? By default it is: the thread that calls mire_start is taken to be busy since the process
+ * started, until its first waiting call. An app whose loop has run before mire_start says no.
+ *
+ *   watched  0: no, the thread is busy since mire_start; else yes
+ *
+ * Returns MIRE_OK, MIRE_E_ARG.
+ */
+MIRE_API enum mire_err mire_options_set_launch(mire_options *options, int watched);
 
 /*
  * The share of installations that are watched. Which ones is decided once, by a random identifier kept in the store;
@@ -207,11 +236,48 @@ MIRE_API enum mire_err mire_stop(void);
 MIRE_API enum mire_err mire_flush(uint32_t timeout_ms);
 
 /*
+ * Watch the calling thread too: one more that draws or takes input, busy whenever it is not inside a waiting call.
+ * Eight threads can be watched at a time, the one that called mire_start included. It is watched until it ends,
+ * mire_unwatch_thread, or mire_stop.
+ *
+ *   name  what its reports call it, 1..15 bytes; NULL: the name it has in the system. Copied
+ *
+ * Return MIRE_OK (also if it is watched, or is not, already), MIRE_E_ARG, MIRE_E_STATE when not started, MIRE_E_FULL.
+ * Thread: the one to watch.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_watch_thread(const char *name);
+MIRE_API enum mire_err mire_unwatch_thread(void);
+
+/*
+ * Tell whether the app is in the foreground: every report says so, and a hang in the background has a threshold of its
+ * own. Until the first call it is not known. Kept over mire_stop.
+ *
+ *   foreground  0: in the background; else in the foreground
+ *
+ * Thread: any.  Signal handler: yes.
+ */
+MIRE_API void mire_set_foreground(int foreground);
+
+/*
+ * Change a number of mire_options_set_number while watching, until mire_stop: the rollout of a version may. It holds
+ * for what begins after it; a hang that is being sampled keeps its threshold.
+ *
+ * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE, MIRE_E_STATE when not started.
+ * Thread: any.  Signal handler: no.
+ */
+MIRE_API enum mire_err mire_set_number(const char *name, uint32_t value);
+
+/*
  * Mark a loop by hand, where the thread waits in something the library does not know: call mire_loop_enter when a turn
  * of the loop begins and mire_loop_leave when it ends. Between the two the thread is busy, outside it is idle. From the
  * first call on, marks and the waiting calls that the library sees both count.
  *
- * Cost: two atomic stores.  Thread: the watched one; others are ignored.  Signal handler: no.
+ * A thread that neither waits nor marks seems busy for ever. If it is in its launch, that is watched for a minute: a
+ * process killed meanwhile leaves a report of it, one that ends by itself does not, and after the minute the library
+ * takes it for a program without a loop and lets it be until it waits. So mark, or ask (mire/ping.h), such a loop.
+ *
+ * Cost: two stores and a reading of the processor's counter.  Thread: a watched one; others are ignored.  Signal
+ * handler: no.
  */
 MIRE_API void mire_loop_enter(void);
 MIRE_API void mire_loop_leave(void);

@@ -74,14 +74,15 @@ enum mire_err mire__watch_start(const struct watch_options *options);
 void mire__watch_stop(void);
 
 /*
- * Go by other settings, as they are, from the check thread's next round on; what is open already keeps its threshold.
- * Without a watch: does nothing. Thread: any; of two at a time each number is one or the other's. mire__watch_set
- * changes one number, at its offset in struct capture_settings.
+ * Go by other settings from the check thread's next round on; what is open already keeps its threshold. Without a
+ * watch: does nothing. Thread: any; of two at a time each number is one or the other's.
+ *
+ *   apply     all of them, as they are: mire__settings_clamp first
+ *   set       one, by its name. Returns as mire__settings_set
+ *   settings  what was asked for last, by either or by mire__watch_start
  */
 void mire__watch_apply(const struct capture_settings *settings);
-void mire__watch_set(size_t offset, uint32_t value);
-
-/* The settings as they were applied last. Thread: any. */
+enum mire_err mire__watch_set(const char *name, uint32_t value);
 void mire__watch_settings(struct capture_settings *out);
 
 /* Is the app in the foreground? Kept over stop and start; unknown at first. Thread: any. */

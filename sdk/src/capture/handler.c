@@ -12,6 +12,11 @@
 
 #include "platform/platform.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
 /* The handler's one argument: a signal brings none. Written by the check thread's starter. */
 static _Atomic(struct sampler *) current;
 
@@ -29,16 +34,32 @@ static void raise_wake(struct sampler *sampler, void *value)
         atomic_store(wake, 1);
 }
 
+/*
+ * Not meant for us, but ours is the one thread that lets it through: the app waits for it otherwise (sigwait,
+ * signalfd). From now on this thread blocks it too, and the app gets it.
+ */
+static void pass_on(int signal, siginfo_t *info, ucontext_t *context)
+{
+    int saved = errno;
+
+    sigaddset(&context->uc_sigmask, signal);
+    syscall(SYS_rt_sigqueueinfo, mire__pid(), signal, info);
+    errno = saved;
+}
+
 void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
 {
     struct sampler *sampler = atomic_load(&current);
     uint32_t tid = mire__tid(), wanted = MIRE_REQUEST(MIRE_REQUEST_WANTED, tid);
     uint64_t begin_ns;
 
-    (void)signal;
-    if (sampler && info->si_code == SI_TIMER)
+    if (!sampler)
+        return;
+    if (info->si_code == SI_TIMER)
         raise_wake(sampler, info->si_value.sival_ptr);
-    if (!sampler || info->si_code != SI_TKILL)
+    else if (info->si_code != SI_TKILL && tid == atomic_load(&sampler->wake_tid))
+        pass_on(signal, info, ucontext);
+    if (info->si_code != SI_TKILL)
         return;
     if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST(MIRE_REQUEST_TAKING, tid)))
         return;

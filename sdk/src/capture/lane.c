@@ -19,11 +19,6 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static bool is_long(const struct lane_watch *lane)
-{
-    return lane->state >= LANE_LONG;
-}
-
 static uint64_t threshold_ms(const struct check *check, const struct lane_watch *lane)
 {
     if (lane->launch)
@@ -61,62 +56,33 @@ static void excuse(struct lane_watch *lane, uint64_t late_ns, uint64_t suspended
 }
 
 /* The counter cannot be trusted over a suspend: then the turn began just now, for all we know. */
-static uint64_t begin_of(const struct check *check, const struct gate_view *view)
+static uint64_t begin_of(const struct check *check, const struct gate_view *view, uint64_t turn, uint64_t ticks)
 {
-    if (view->begun_ns)
+    if (view->begun_turn == turn)
         return view->begun_ns;
-    return check->suspended_ns ? check->now_ns : mire__ticks_to_ns(&check->scale, view->since_ticks);
+    return check->suspended_ns ? check->now_ns : mire__ticks_to_ns(&check->scale, ticks);
 }
 
 /* ---- turns ---- */
 
-/* The turn that was looked at last time has ended. */
-static void end_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+/*
+ * What the thread has used before the turn.
+ *   launch  all that it has used belongs to it
+ */
+static void note_base(struct lane_watch *lane, bool launch)
 {
-    uint64_t end_ns = is_long(lane) && view->end_ns > lane->since_ns ? view->end_ns : mire__now_ns();
-
-    if (lane->state == LANE_IDLE)
-        return;
-    check->turning = true;
-    excuse(lane, late_in(check, lane, lane->since_ns, end_ns, false), 0);
-    if (is_long(lane))
-        mire__gate_unwatch(lane->record.lane);
-    if (lane->state == LANE_LONG || lane->state == LANE_OPEN)
-        mire__blackbox_count_micro(check->box, less(end_ns - lane->since_ns, lane->late_ns));
-    if (lane->state == LANE_OPEN &&
-        less(end_ns - lane->since_ns, lane->late_ns) >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
-        mire__asking_told(&lane->asking, end_ns);
-    if (lane->state == LANE_OPEN)
-        mire__record_close(check, &lane->record, end_ns, false);
-    atomic_store(lane->open_turn, 0);
-    lane->state = LANE_IDLE;
-}
-
-static void begin_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view)
-{
-    bool waking = lane->parked;
-
-    lane->turn = view->turn;
-    lane->parked = false;
-    lane->late_ns = lane->excused_ns = lane->suspended_ns = 0;
-    if ((view->turn & 1) == 0)
-        return;
-    lane->state = LANE_BUSY;
-    lane->since_ns = begin_of(check, view);
-    lane->launch = view->kind == MIRE_GATE_NONE;
-    excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, waking), 0);
     if (lane->unanswered)
-        return; /* the record is somebody else's */
+        return; /* the record is a ping's */
     mire__thread_counters(&lane->record.base, lane->tid);
-    if (view->begun_ns) /* all that the thread has used belongs to it */
+    if (launch)
         memset(&lane->record.base, 0, offsetof(struct thread_counters, name));
 }
 
 /* The thread has been busy in this turn for long enough to be sampled. */
-static void open_record(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+static void open_record(struct check *check, struct lane_watch *lane, uint32_t gate)
 {
     const char *name = mire__gate_name(lane->record.lane);
-    struct hang hang = {.gate = view->kind,
+    struct hang hang = {.gate = gate,
                         .launch = lane->launch,
                         .foreground = (uint8_t)check->foreground,
                         .tid = lane->tid,
@@ -130,6 +96,65 @@ static void open_record(struct check *check, struct lane_watch *lane, const stru
     lane->state = LANE_OPEN;
     lane->sampled_ns = lane->due_ns = lane->excused_ns = 0;
     mire__record_open(check, &lane->record, &hang);
+}
+
+/*
+ * The turn that was looked at last time has ended. If the check thread did not come to look in time, a hang has no
+ * stacks, but is told all the same.
+ */
+static void end_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view, bool waking)
+{
+    bool known = view->ended_turn == lane->turn;
+    uint64_t end_ns = known && view->end_ns > lane->since_ns ? view->end_ns : mire__now_ns(), length_ns;
+
+    check->turning = true;
+    excuse(lane, late_in(check, lane, lane->since_ns, end_ns, waking), 0);
+    length_ns = less(end_ns - lane->since_ns, lane->late_ns);
+    if (known && lane->state == LANE_BUSY && !lane->unanswered &&
+        length_ns >= threshold_ms(check, lane) * MIRE_NS_PER_MS)
+        open_record(check, lane, lane->launch ? MIRE_GATE_NONE : view->kind);
+    if (lane->state != LANE_NO_LOOP && (known || lane->state >= LANE_LONG))
+        mire__blackbox_count_micro(check->box, length_ns);
+    if (lane->state == LANE_OPEN && length_ns >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
+        mire__asking_told(&lane->asking, end_ns);
+    if (lane->state == LANE_OPEN)
+        mire__record_close(check, &lane->record, end_ns, false);
+    mire__gate_unwatch(lane->record.lane);
+    atomic_store(lane->open_turn, 0);
+    lane->state = LANE_IDLE;
+}
+
+/* A turn began and ended since the last look: this one woke the check thread, which got no processor until now. */
+static void catch_up(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    bool waking = lane->parked;
+
+    lane->state = LANE_BUSY;
+    lane->turn = view->ended_turn;
+    lane->parked = false;
+    lane->late_ns = lane->suspended_ns = 0;
+    lane->since_ns = begin_of(check, view, view->ended_turn, view->ended_since_ticks);
+    lane->launch = view->begun_turn == view->ended_turn;
+    note_base(lane, lane->launch);
+    end_turn(check, lane, view, waking);
+}
+
+static void begin_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    bool waking = lane->parked;
+
+    lane->turn = view->turn;
+    lane->parked = false;
+    lane->late_ns = lane->excused_ns = lane->suspended_ns = 0;
+    if ((view->turn & 1) == 0)
+        return;
+    lane->state = LANE_BUSY;
+    lane->since_ns = begin_of(check, view, view->turn, view->since_ticks);
+    lane->launch = view->kind == MIRE_GATE_NONE;
+    excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, waking), 0);
+    note_base(lane, view->begun_turn == view->turn);
+    if (!waking)
+        mire__gate_keep_end(lane->record.lane);
 }
 
 /* Take a sample if it is time for one, and keep the record alive. Returns when to come again. */
@@ -201,7 +226,7 @@ static uint64_t step_busy(struct check *check, struct lane_watch *lane, const st
     if (lane->unanswered)
         return UINT64_MAX; /* one record at a time */
     if (lane->state == LANE_LONG)
-        open_record(check, lane, view);
+        open_record(check, lane, view->kind);
     if (lane->state == LANE_OPEN && lane->launch && now_ns - check->start_ns > MIRE_LAUNCH_NS)
         give_up_launch(check, lane);
     return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : mire__lane_follow(check, lane);
@@ -229,7 +254,10 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
         enter(lane, &view);
     }
     if (lane->turn != view.turn) {
-        end_turn(check, lane, &view);
+        if (lane->state != LANE_IDLE)
+            end_turn(check, lane, &view, false);
+        if (view.ended_turn > lane->turn && view.ended_turn != view.turn)
+            catch_up(check, lane, &view);
         begin_turn(check, lane, &view);
     } else if (lane->state != LANE_IDLE) {
         excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, false), check->suspended_ns);

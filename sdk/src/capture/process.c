@@ -48,14 +48,20 @@ uint64_t mire__process_period_ns(const struct check *check, const struct process
     return mire__record_period_ns(check, &of->record) * times;
 }
 
-/* The timer's signal is for this thread alone; every other one of ours blocks it. */
+/*
+ * The timer's signal is for this thread alone; every other one of ours blocks it. Only SIGURG will do: should the app
+ * take its handler away, the signal is ignored, where another would kill.
+ */
 static void admit_signal(struct check *check)
 {
     sigset_t one;
 
+    if (check->sampler->signal != SIGURG)
+        return;
     sigemptyset(&one);
     sigaddset(&one, check->sampler->signal);
     check->sampler->wake = check->wake;
+    check->sampler->wake_tid = check->tid;
     if (pthread_sigmask(SIG_UNBLOCK, &one, NULL) == 0)
         check->timer_signal = (uint32_t)check->sampler->signal;
 }

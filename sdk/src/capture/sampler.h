@@ -20,6 +20,7 @@ struct sampler {
     _Atomic bool asleep;              /* the check thread waits for the handler, and is not looking */
     uint64_t stopped_ns;              /* written by the handler: how long it took */
     _Atomic(_Atomic uint32_t *) wake; /* raised when a timer brings this address as its value; NULL: no timer is ours */
+    _Atomic uint32_t wake_tid;        /* the thread that such timers signal; 0: none */
     struct capture_cost cost;
     struct thread_state state; /* of the thread that the last sample is of, as it was then */
     struct snapshot snapshot;

@@ -337,20 +337,38 @@ void mire__watch_stop(void)
     madvise(watch, sizeof(*watch), MADV_DONTNEED); /* gives the pages back; they read as zeros from now on */
 }
 
-void mire__watch_apply(const struct capture_settings *settings)
+static void change_settings(const struct capture_settings *from, const struct capture_settings *to)
 {
-    uint32_t numbers[SETTINGS_COUNT];
+    uint32_t before[SETTINGS_COUNT], after[SETTINGS_COUNT];
 
-    memcpy(numbers, settings, sizeof(numbers));
-    for (size_t i = 0; i < SETTINGS_COUNT; i++)
-        atomic_store_explicit(&global.settings[i], numbers[i], memory_order_relaxed);
+    memcpy(before, from, sizeof(before));
+    memcpy(after, to, sizeof(after));
+    for (size_t i = 0; i < SETTINGS_COUNT; i++) {
+        if (after[i] != before[i])
+            atomic_store_explicit(&global.settings[i], after[i], memory_order_relaxed);
+    }
     atomic_fetch_add_explicit(&global.version, 1, memory_order_release);
 }
 
-void mire__watch_set(size_t offset, uint32_t value)
+void mire__watch_apply(const struct capture_settings *settings)
 {
-    atomic_store_explicit(&global.settings[offset / sizeof(uint32_t)], value, memory_order_relaxed);
-    atomic_fetch_add_explicit(&global.version, 1, memory_order_release);
+    struct capture_settings now;
+
+    mire__watch_settings(&now);
+    change_settings(&now, settings);
+}
+
+enum mire_err mire__watch_set(const char *name, uint32_t value)
+{
+    struct capture_settings now, then;
+    enum mire_err err;
+
+    mire__watch_settings(&now);
+    then = now;
+    err = mire__settings_set(&then, name, value);
+    if (err == MIRE_OK)
+        change_settings(&now, &then);
+    return err;
 }
 
 void mire__watch_set_foreground(enum mire__ground ground)

@@ -8,6 +8,8 @@
 
 #include "mire/mire.h"
 
+#include <stdbool.h>
+
 /*
  * Start with options from the environment, as `mire-run` sets them:
  *
@@ -17,14 +19,17 @@
  *   MIRE_STORE_OTHERS                 name of a store for a user who may not write there (core/place.h)
  *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
  *   MIRE_SETTINGS                     "name=value ...", as mire_options_set_number
+ *   MIRE_THREADS                      "name,name", as mire_options_add_thread
  *   MIRE_SERVER, MIRE_KEY             used by libmire only; the preload library never sends
  *
  * A value that its setter refuses is treated as absent.
  *
+ *   launch  false: the calling thread is about to wait, its launch is over
+ *
  * Returns as mire_start.
  * Thread: the one to watch; before main() is fine, the heap must work.
  */
-enum mire_err mire__core_start_from_environment(void);
+enum mire_err mire__core_start_from_environment(bool launch);
 
 /*
  * Start anew in a forked child, with the options of the parent's start; called by the gate on the child's first waiting

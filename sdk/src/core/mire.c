@@ -201,11 +201,12 @@ enum mire_err mire_start(const mire_options *options)
     return start();
 }
 
-enum mire_err mire__core_start_from_environment(void)
+enum mire_err mire__core_start_from_environment(bool launch)
 {
     if (!enter(OFF))
         return MIRE_E_STATE;
     mire__options_from_environment(&mire.options);
+    mire.options.no_launch = !launch;
     if (!mire.options.app_name[0]) {
         leave(OFF);
         return MIRE_E_ARG;
@@ -221,6 +222,8 @@ enum mire_err mire__core_restart_in_child(void)
     mire__store_close(mire.store); /* plain memory, no lock in it */
     mire.store = NULL;
     memset(&mire.box, 0, sizeof(mire.box));
+    mire.options.no_launch = true;
+    mire__watch_settings(&mire.options.settings);
     return start();
 }
 
@@ -279,6 +282,48 @@ enum mire_err mire_flush(uint32_t timeout_ms)
         if (!pause_until(end_ns))
             return MIRE_E_TIMEOUT;
     return MIRE_OK;
+}
+
+/* Started, by this process? Sampled out, there is nothing to do. */
+static bool is_started(uint32_t *state)
+{
+    *state = atomic_load_explicit(&mire.state, memory_order_acquire);
+    return (*state == ON || *state == ON_IDLE) && mire.owner_pid == mire__pid();
+}
+
+enum mire_err mire_watch_thread(const char *name)
+{
+    uint32_t state;
+
+    if (name && !mire__options_is_thread_name(name))
+        return MIRE_E_ARG;
+    if (!is_started(&state))
+        return MIRE_E_STATE;
+    return state == ON_IDLE || mire__gate_enter(0, name) >= 0 ? MIRE_OK : MIRE_E_FULL;
+}
+
+enum mire_err mire_unwatch_thread(void)
+{
+    uint32_t state;
+
+    if (!is_started(&state))
+        return MIRE_E_STATE;
+    mire__gate_exit();
+    return MIRE_OK;
+}
+
+void mire_set_foreground(int foreground)
+{
+    mire__watch_set_foreground(foreground ? MIRE_GROUND_FORE : MIRE_GROUND_BACK);
+}
+
+enum mire_err mire_set_number(const char *name, uint32_t value)
+{
+    uint32_t state;
+
+    if (!name)
+        return MIRE_E_ARG;
+    return is_started(&state) ? mire__watch_set(name, value) : MIRE_E_STATE;
 }
 
 void mire_loop_enter(void)

@@ -8,6 +8,8 @@
 #include "platform/platform.h"
 #include "report/report.h"
 
+#include <unistd.h>
+
 /* Shall the ended record be sent? Then it is told what was held back of its stack before. */
 static bool admit(struct monitor_context *monitor, struct hang *hang, struct blackbox *box, uint32_t lane)
 {
@@ -65,11 +67,28 @@ static void start_in_child(void *context)
     mire__core_restart_in_child();
 }
 
+/*
+ * When the launch began: the process started within a tick after what the kernel says. 0: it is not watched, or so old
+ * that it cannot be a launch.
+ */
+static uint64_t launch_ns(const struct monitor_context *context)
+{
+    uint64_t tick_ns = MIRE_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t begun_ns = (context->box->facts.start_ticks + 1) * tick_ns, now_ns = mire__boot_now_ns();
+
+    if (context->options->no_launch || begun_ns >= now_ns || now_ns - begun_ns > MIRE_LAUNCH_NS)
+        return 0;
+    return mire__now_ns() - (now_ns - begun_ns);
+}
+
 static enum mire_err hang_start(struct monitor_context *context)
 {
     const struct watch_options options = {
         .settings = context->options->settings,
         .box = context->box,
+        .begun_ns = launch_ns(context),
+        .names = context->options->threads,
+        .names_count = context->options->threads_count,
         .on_hang = seal_hang,
         .on_turning = mire__variant_rehooks() ? ask_for_rehook : NULL,
         .on_gone = tell_of_end,

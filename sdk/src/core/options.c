@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THRESHOLD_MIN_MS  10u
-#define THRESHOLD_MAX_MS  600000u
-#define PERIOD_MAX_MS     60000u
 #define NUMBERS_BYTES     1024
 #define DAILY_CAP_BY_HAND 1000 /* who runs a program under mire run wants to see its hangs, the whole day */
 
@@ -122,22 +119,39 @@ enum mire_err mire_options_set_store(mire_options *options, const char *path)
 
 enum mire_err mire_options_set_threshold_ms(mire_options *options, uint32_t threshold_ms)
 {
-    if (!options)
-        return MIRE_E_ARG;
-    if (threshold_ms < THRESHOLD_MIN_MS || threshold_ms > THRESHOLD_MAX_MS)
-        return MIRE_E_RANGE;
-    options->settings.foreground_ms = options->settings.background_ms = options->settings.launch_ms =
-        options->settings.unanswered_ms = threshold_ms;
-    return MIRE_OK;
+    static const char *const kinds[] = {"foreground_ms", "background_ms", "launch_ms", "unanswered_ms"};
+    enum mire_err err = MIRE_OK;
+
+    for (size_t i = 0; i < MIRE_COUNT(kinds) && err == MIRE_OK; i++) /* their bounds are the same */
+        err = mire_options_set_number(options, kinds[i], threshold_ms);
+    return err;
 }
 
 enum mire_err mire_options_set_period_ms(mire_options *options, uint32_t period_ms)
 {
+    return mire_options_set_number(options, "period_ms", period_ms);
+}
+
+bool mire__options_is_thread_name(const char *name)
+{
+    return is_fit(name, MIRE_GATE_NAME_BYTES, is_control);
+}
+
+enum mire_err mire_options_add_thread(mire_options *options, const char *name)
+{
+    if (!options || !mire__options_is_thread_name(name))
+        return MIRE_E_ARG;
+    if (options->threads_count == MIRE_THREAD_NAMES_MAX)
+        return MIRE_E_FULL;
+    mire__text_copy(options->threads[options->threads_count++], MIRE_GATE_NAME_BYTES, name);
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_launch(mire_options *options, int watched)
+{
     if (!options)
         return MIRE_E_ARG;
-    if (period_ms < 1 || period_ms > PERIOD_MAX_MS)
-        return MIRE_E_RANGE;
-    options->settings.period_ms = period_ms;
+    options->no_launch = !watched;
     return MIRE_OK;
 }
 
@@ -182,6 +196,16 @@ static void set_numbers(mire_options *options, const char *list)
     }
 }
 
+/* "name,name": a thread's name may have blanks. */
+static void add_threads(mire_options *options, const char *list)
+{
+    char text[MIRE_THREAD_NAMES_MAX * MIRE_GATE_NAME_BYTES], *rest = text;
+
+    mire__text_copy(text, sizeof(text), list);
+    for (char *name; (name = strtok_r(rest, ",", &rest));)
+        mire_options_add_thread(options, name);
+}
+
 static uint32_t number(const char *name)
 {
     const char *text = getenv(name);
@@ -204,4 +228,5 @@ void mire__options_from_environment(mire_options *options)
     mire_options_set_period_ms(options, number("MIRE_PERIOD_MS"));
     options->settings.daily_cap = DAILY_CAP_BY_HAND;
     set_numbers(options, getenv("MIRE_SETTINGS"));
+    add_threads(options, getenv("MIRE_THREADS"));
 }

@@ -23,6 +23,9 @@ struct mire_options {
     char store_others[MIRE_NAME_BYTES]; /* what a process that has changed its user calls its store; empty: it has none
                                          */
     struct capture_settings settings;
+    char threads[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
+    uint32_t threads_count;
+    bool no_launch; /* the loop has run before the start */
     double sampling;
     mire_log_fn *log;
     void *log_context;
@@ -30,6 +33,9 @@ struct mire_options {
 
 /* Every default set. */
 void mire__options_init(mire_options *options);
+
+/* Can a thread be called so? */
+bool mire__options_is_thread_name(const char *name);
 
 /* From the variables that core.h lists. A value that its setter refuses is skipped. */
 void mire__options_from_environment(mire_options *options);

@@ -1,15 +1,14 @@
 /* gate.c - what a watched thread does in passing. Signal-safe.
  *
- * Writer of turn, since_ticks, end_ns, kind: the watched thread. Writer of asked: both; reader of all: the check
- * thread. `turn` and `asked` form a handshake: each side stores its own word, then loads the other's; so either the
- * check thread sees the new turn, or the watched thread sees that it is asked for. The watched thread passes often and
- * has only a compiler's barrier between the two; the check thread's barrier counts for both (mire__barrier_all).
+ * Writer of turn, since_ticks, kind, ended_turn and its kin: the watched thread. Writer of asked: both; reader of all:
+ * the check thread. `turn` and `asked` form a handshake: each side stores its own word, then loads the other's; so
+ * either the check thread sees the new turn, or the watched thread sees that it is asked for. The watched thread passes
+ * often and has only a compiler's barrier between the two; the check thread's barrier counts for both
+ * (mire__barrier_all).
  */
 #include "gate/state.h"
 
 #include "platform/platform.h"
-
-enum asked { ASKED_NOTHING, ASKED_TURN, ASKED_END };
 
 struct gates mire__gates;
 
@@ -34,30 +33,40 @@ void mire__gate_as_wake(void)
     mire__futex_wake(mire__gates.wake);
 }
 
-/* Publish the turn. Is that what the check thread waits for? */
-static bool turns_to(struct gate *gate, uint64_t turn, enum asked asked)
+/* Publish the turn. Returns what the check thread wants of it. */
+static enum mire__gate_asked turn_to(struct gate *gate, uint64_t turn)
 {
     atomic_store_explicit(&gate->turn, turn, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
-    return atomic_load_explicit(&gate->asked, memory_order_relaxed) == asked;
+    return (enum mire__gate_asked)atomic_load_explicit(&gate->asked, memory_order_relaxed);
+}
+
+static void keep_end(struct gate *gate, uint64_t turn, enum mire__gate_asked asked)
+{
+    atomic_store(&gate->ended_since_ticks, atomic_load(&gate->since_ticks));
+    atomic_store(&gate->end_ns, mire__now_ns());
+    atomic_store(&gate->ended_turn, turn);
+    atomic_store(&gate->asked, ASKED_NOTHING);
+    if (asked == ASKED_END)
+        mire__gate_as_wake();
 }
 
 static void become_idle(struct gate *gate, uint64_t turn, uint32_t kind)
 {
+    enum mire__gate_asked asked;
+
     atomic_store_explicit(&gate->kind, kind, memory_order_relaxed);
-    if (turns_to(gate, (turn | 1) + 1, ASKED_END)) {
-        atomic_store(&gate->end_ns, mire__now_ns());
-        atomic_store(&gate->asked, ASKED_NOTHING);
-        mire__gate_as_wake();
-    }
+    asked = turn_to(gate, (turn | 1) + 1);
+    if (asked >= ASKED_KEEP && (turn & 1))
+        keep_end(gate, turn, asked);
 }
 
 static void become_busy(struct gate *gate, uint64_t turn, uint32_t kind)
 {
     atomic_store_explicit(&gate->kind, kind, memory_order_relaxed);
     atomic_store_explicit(&gate->since_ticks, mire__ticks_now(), memory_order_release);
-    if (turns_to(gate, (turn + 1) | 1, ASKED_TURN)) {
-        atomic_store(&gate->asked, ASKED_NOTHING);
+    if (turn_to(gate, (turn + 1) | 1) == ASKED_TURN) {
+        atomic_store(&gate->asked, ASKED_KEEP);
         mire__gate_as_wake();
     }
 }
@@ -181,13 +190,16 @@ bool mire__gate_look(struct gate_view *out, uint32_t lane)
         return false;
     do {
         turn = atomic_load_explicit(&gate->turn, memory_order_acquire);
-        out->since_ticks = atomic_load_explicit(&gate->since_ticks, memory_order_acquire);
-        out->end_ns = atomic_load_explicit(&gate->end_ns, memory_order_acquire);
-        out->kind = atomic_load_explicit(&gate->kind, memory_order_acquire);
+        out->ended_turn = atomic_load(&gate->ended_turn);
+        out->since_ticks = atomic_load(&gate->since_ticks);
+        out->ended_since_ticks = atomic_load(&gate->ended_since_ticks);
+        out->end_ns = atomic_load(&gate->end_ns);
+        out->kind = atomic_load(&gate->kind);
         out->turn = turn;
-    } while (atomic_load_explicit(&gate->turn, memory_order_relaxed) != turn);
+    } while (atomic_load(&gate->turn) != turn || atomic_load(&gate->ended_turn) != out->ended_turn);
     out->tid = atomic_load(&gate->tid);
-    out->begun_ns = atomic_load(&gate->begun_turn) == turn ? gate->begun_ns : 0;
+    out->begun_turn = atomic_load(&gate->begun_turn);
+    out->begun_ns = gate->begun_ns;
     return true;
 }
 
@@ -208,19 +220,21 @@ uint32_t mire__gate_park(uint32_t lanes)
     for (uint32_t lane = 0; lane < MIRE_WATCHED_MAX; lane++) {
         if ((lanes >> lane & 1) == 0 || (atomic_load(&mire__gates.lanes[lane].turn) & 1) == 0)
             continue;
-        atomic_store(&mire__gates.lanes[lane].asked, ASKED_NOTHING);
+        atomic_store(&mire__gates.lanes[lane].asked, ASKED_KEEP);
         busy |= 1u << lane;
     }
     return busy;
+}
+
+void mire__gate_keep_end(uint32_t lane)
+{
+    atomic_store(&mire__gates.lanes[lane].asked, ASKED_KEEP);
 }
 
 bool mire__gate_watch_end(uint32_t lane, uint64_t turn)
 {
     struct gate *gate = &mire__gates.lanes[lane];
 
-    if (atomic_load(&gate->turn) != turn)
-        return false;
-    atomic_store(&gate->end_ns, 0);
     atomic_store(&gate->asked, ASKED_END);
     mire__barrier_all();
     return atomic_load(&gate->turn) == turn;

@@ -21,9 +21,12 @@
 struct gate_view {
     uint64_t turn;        /* grows with every change; odd: busy, even: idle */
     uint64_t since_ticks; /* busy: when the turn began */
-    uint64_t begun_ns;    /* not 0: it began before there was a gate, then, and since_ticks does not count */
-    uint64_t end_ns;      /* idle, and asked for with mire__gate_watch_end: when the turn ended */
-    uint32_t kind;        /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark, 3 a ping */
+    uint64_t begun_turn;  /* not 0: this one began at begun_ns, before there was a gate; its ticks do not count */
+    uint64_t begun_ns;
+    uint64_t ended_turn; /* the last turn of which the end is known, 0 if none; its begin and its end */
+    uint64_t ended_since_ticks;
+    uint64_t end_ns;
+    uint32_t kind; /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark, 3 a ping */
     uint32_t tid;
 };
 
@@ -80,7 +83,11 @@ const char *mire__gate_name(uint32_t lane);
  */
 uint32_t mire__gate_park(uint32_t lanes);
 
-/* Be woken when the current turn ends, and have its end timed. False: it has ended already. */
+/*
+ * Have the end of the current turn kept for later looks: that of a thread's first turn, and of one that woke the check
+ * thread, is. watch_end is to be woken by it as well. False: it has ended already; if it was kept, that is known.
+ */
+void mire__gate_keep_end(uint32_t lane);
 bool mire__gate_watch_end(uint32_t lane, uint64_t turn);
 void mire__gate_unwatch(uint32_t lane);
 

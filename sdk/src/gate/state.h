@@ -13,12 +13,22 @@
  */
 enum mire__gate_state { MIRE_GATE_FREE, MIRE_GATE_TAKEN, MIRE_GATE_WATCHED, MIRE_GATE_LEFT, MIRE_GATE_CHILD };
 
+/*
+ * What the check thread wants of the next change of turn.
+ *   TURN  to be woken when one begins; its end is then kept
+ *   KEEP  its end kept: what a check thread that gets no processor finds later
+ *   END   the same, and to be woken
+ */
+enum mire__gate_asked { ASKED_NOTHING, ASKED_TURN, ASKED_KEEP, ASKED_END };
+
 /* One watched thread's words, on cache lines of their own: nobody else's turns slow it down. */
 struct gate {
     _Alignas(128) _Atomic uint32_t state;
     _Atomic uint32_t asked;
     _Atomic uint64_t turn;
     _Atomic uint64_t since_ticks;
+    _Atomic uint64_t ended_turn; /* the turn whose end was kept last, its begin and its end */
+    _Atomic uint64_t ended_since_ticks;
     _Atomic uint64_t end_ns;
     _Atomic uint32_t kind;
     int waits; /* MIRE_WAITS_*, or an epoll descriptor; the thread itself only, like the next two */

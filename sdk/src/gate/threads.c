@@ -49,7 +49,8 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
     atomic_store(&gate->begun_turn, begun_ns ? turn : 0);
     mire__text_copy(gate->name, sizeof(gate->name), name);
     atomic_store(&gate->tid, mire__tid());
-    atomic_store(&gate->asked, 0);
+    atomic_store(&gate->ended_turn, 0);
+    atomic_store(&gate->asked, ASKED_KEEP);
     atomic_store(&gate->kind, 0);
     atomic_store(&gate->since_ticks, mire__ticks_now());
     atomic_store(&gate->turn, turn);

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,6 +33,7 @@ static mire_options *options_for(const char *dir)
     assert_int_equal(mire_options_set_store(options, dir), MIRE_OK);
     assert_int_equal(mire_options_set_threshold_ms(options, THRESHOLD_MS), MIRE_OK);
     assert_int_equal(mire_options_set_period_ms(options, 5), MIRE_OK);
+    assert_int_equal(mire_options_set_launch(options, 0), MIRE_OK); /* this process is long past it */
     return options;
 }
 
@@ -124,8 +126,8 @@ static void options_refuse_what_cannot_work(void **state)
     assert_int_equal(mire_options_set_server(options, "https://a", ""), MIRE_E_ARG);
     assert_int_equal(mire_options_set_store(options, ""), MIRE_E_ARG);
     assert_int_equal(mire_options_set_store(options, tall), MIRE_E_ARG);
-    assert_int_equal(mire_options_set_threshold_ms(options, 9), MIRE_E_RANGE);
-    assert_int_equal(mire_options_set_threshold_ms(options, 600001), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_threshold_ms(options, 249), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_threshold_ms(options, 60001), MIRE_E_RANGE);
     assert_int_equal(mire_options_set_threshold_ms(NULL, 10), MIRE_E_ARG);
     assert_int_equal(mire_options_set_period_ms(options, 0), MIRE_E_RANGE);
     assert_int_equal(mire_options_set_period_ms(options, 60001), MIRE_E_RANGE);
@@ -261,12 +263,109 @@ static void calls_do_nothing_without_a_start(void **state)
     assert_int_equal(mire_stop(), MIRE_E_STATE);
     assert_int_equal(mire_flush(0), MIRE_E_STATE);
     assert_int_equal(mire_flush(600001), MIRE_E_RANGE);
+    assert_int_equal(mire_watch_thread(NULL), MIRE_E_STATE);
+    assert_int_equal(mire_unwatch_thread(), MIRE_E_STATE);
+    assert_int_equal(mire_set_number("foreground_ms", 500), MIRE_E_STATE);
+    assert_int_equal(mire_set_number(NULL, 500), MIRE_E_ARG);
     mire_loop_enter();
     mire_loop_leave();
     mire_loop_set_waits(MIRE_WAITS_MARKED);
     assert_int_equal(mire_ping_start(keep_token, NULL, 0), MIRE_E_STATE);
     assert_int_equal(mire_ping_stop(), MIRE_E_STATE);
     mire_ping_answer(16);
+}
+
+static void threads_are_named_and_few(void **state)
+{
+    mire_options *options = mire_options_new();
+
+    (void)state;
+    assert_int_equal(mire_options_add_thread(options, ""), MIRE_E_ARG);
+    assert_int_equal(mire_options_add_thread(options, "sixteen letters!"), MIRE_E_ARG);
+    assert_int_equal(mire_options_add_thread(NULL, "render"), MIRE_E_ARG);
+    for (int i = 0; i < MIRE_THREAD_NAMES_MAX; i++)
+        assert_int_equal(mire_options_add_thread(options, "render"), MIRE_OK);
+    assert_int_equal(mire_options_add_thread(options, "render"), MIRE_E_FULL);
+    assert_int_equal(mire_options_set_launch(NULL, 1), MIRE_E_ARG);
+    setenv("MIRE_THREADS", "Qt render,sixteen letters!,io", 1);
+    mire__options_from_environment(options);
+    unsetenv("MIRE_THREADS");
+    assert_int_equal(options->threads_count, 2);
+    assert_string_equal(options->threads[0], "Qt render");
+    assert_string_equal(options->threads[1], "io");
+    mire_options_free(options);
+}
+
+static void *watch_and_hang(void *unused)
+{
+    assert_int_equal(mire_watch_thread("sixteen letters!"), MIRE_E_ARG);
+    assert_int_equal(mire_watch_thread("drawing"), MIRE_OK);
+    assert_int_equal(mire_watch_thread(NULL), MIRE_OK);
+    idle_ms(10);
+    busy_ms(HANG_MS);
+    idle_ms(10);
+    assert_int_equal(mire_unwatch_thread(), MIRE_OK);
+    assert_int_equal(mire_unwatch_thread(), MIRE_OK);
+    return unused;
+}
+
+static void another_thread_is_watched_at_its_own_call(void **state)
+{
+    pthread_t thread;
+
+    assert_int_equal(start(*state), MIRE_OK);
+    idle_ms(10);
+    pthread_create(&thread, NULL, watch_and_hang, NULL);
+    assert_sealed(*state, 1, idle_nap);
+    pthread_join(thread, NULL);
+    assert_int_equal(mire_stop(), MIRE_OK);
+}
+
+static void a_number_changes_while_watching(void **state)
+{
+    assert_int_equal(start(*state), MIRE_OK);
+    assert_int_equal(mire_set_number("foreground_ms", 60000), MIRE_OK);
+    assert_int_equal(mire_set_number("foreground_ms", 60001), MIRE_E_RANGE);
+    mire_set_foreground(1);
+    idle_ms(10);
+    busy_ms(HANG_MS);
+    idle_ms(300);
+    assert_int_equal(sealed(*state), 0);
+    mire_set_foreground(0); /* there the threshold is as it was */
+    busy_ms(HANG_MS);
+    assert_sealed(*state, 1, idle_nap);
+    assert_int_equal(mire_stop(), MIRE_OK);
+}
+
+static const char *launch_dir;
+
+/* The process is as old as its fork: busy before the start, and the start comes late. */
+static void launch(int watched)
+{
+    mire_options *options = options_for(launch_dir);
+
+    busy_ms(HANG_MS);
+    mire_options_set_launch(options, watched);
+    mire_start(options);
+    mire_options_free(options);
+    idle_ms(300);
+    mire_stop();
+    _exit(0);
+}
+
+static void a_launch_is_measured_from_the_process_start(void **state)
+{
+    int status;
+    pid_t child;
+
+    launch_dir = *state;
+    for (int watched = 0; watched <= 1; watched++) {
+        child = fork();
+        if (child == 0)
+            launch(watched);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(sealed(*state), watched);
+    }
 }
 
 static void start_says_why_it_fails_and_can_be_repeated(void **state)
@@ -291,13 +390,13 @@ static void start_says_why_it_fails_and_can_be_repeated(void **state)
 static void start_from_environment_needs_an_app(void **state)
 {
     unsetenv("MIRE_APP");
-    assert_int_equal(mire__core_start_from_environment(), MIRE_E_ARG);
+    assert_int_equal(mire__core_start_from_environment(true), MIRE_E_ARG);
     setenv("MIRE_APP", "test", 1);
     setenv("MIRE_APP_VERSION", "1", 1);
     setenv("MIRE_STORE", *state, 1);
     setenv("MIRE_THRESHOLD_MS", "12x", 1);
-    assert_int_equal(mire__core_start_from_environment(), MIRE_OK);
-    assert_int_equal(mire__core_start_from_environment(), MIRE_E_STATE);
+    assert_int_equal(mire__core_start_from_environment(true), MIRE_OK);
+    assert_int_equal(mire__core_start_from_environment(true), MIRE_E_STATE);
     assert_int_equal(mire_stop(), MIRE_OK);
 }
 
@@ -516,6 +615,10 @@ int main(void)
         TEST(a_store_that_is_set_has_no_second_place),
         cmocka_unit_test(calls_do_nothing_without_a_start),
         cmocka_unit_test(numbers_are_set_by_name_within_their_bounds),
+        TEST(threads_are_named_and_few),
+        TEST(another_thread_is_watched_at_its_own_call),
+        TEST(a_number_changes_while_watching),
+        TEST(a_launch_is_measured_from_the_process_start),
         TEST(start_says_why_it_fails_and_can_be_repeated),
         TEST(start_from_environment_needs_an_app),
         TEST(hang_is_sealed_when_it_ends_and_waits_without_a_server),

@@ -70,7 +70,7 @@ static void busy_until_the_first_wait_then_a_turn_each(void **state)
     mire__gate_look(&view, 0);
     assert_int_equal(view.turn, first + 2);
     assert_int_equal(view.kind, 1);
-    assert_int_equal(view.begun_ns, 0);
+    assert_int_equal(view.begun_turn, 0);
     assert_int_equal(mire__hook_poll(NULL, 0, 1), 0);
     assert_int_equal(turn(), first + 4);
 }
@@ -105,6 +105,7 @@ static void the_end_of_a_watched_turn_is_timed(void **state)
     mire__gate_as_wait_begin(MIRE_WAITS_ALL);
     assert_int_equal(wake, 1);
     mire__gate_look(&view, 0);
+    assert_int_equal(view.ended_turn, now);
     assert_true(view.end_ns >= before && view.end_ns <= mire__now_ns());
     assert_false(mire__gate_watch_end(0, now));
 }
@@ -246,10 +247,12 @@ static void a_launch_began_before_the_gate(void **state)
     mire__gate_exit();
     assert_int_equal(mire__gate_enter(12345, NULL), 0);
     mire__gate_look(&view, 0);
+    assert_int_equal(view.begun_turn, view.turn);
     assert_int_equal(view.begun_ns, 12345);
     mire__hook_poll(NULL, 0, 0);
     mire__gate_look(&view, 0);
-    assert_int_equal(view.begun_ns, 0);
+    assert_int_equal(view.begun_turn, view.turn - 2);
+    assert_int_equal(view.ended_turn, view.begun_turn); /* nobody had to ask */
 }
 
 static void a_turns_begin_is_exact(void **state)

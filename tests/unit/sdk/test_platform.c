@@ -1,6 +1,7 @@
 /* test_platform.c - reading own memory, threads and mappings on this machine. */
 #include "platform/arch.h"
 #include "platform/platform.h"
+#include "platform/ticks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -192,6 +193,31 @@ static void calls_are_known_by_their_bytes(void **state)
 
 static _Atomic uint32_t fired;
 
+static void ticks_become_the_time_they_were_read_at(void **state)
+{
+    (void)state;
+    const struct ticks_scale scale = {.base_ticks = 1000, .base_ns = 50000};
+    struct ticks_scale real;
+    uint64_t before_ns, ticks, after_ns;
+
+    /* 2 ticks a nanosecond: 600 ticks ago are 300 ns ago. */
+    assert_int_equal(mire__ticks_convert(&scale, 2400, 3000, 51000), 50700);
+    assert_int_equal(mire__ticks_convert(&scale, 1000, 3000, 51000), 50000);
+    /* What cannot be compared is now: ticks to come, or from before the base; a counter or a clock that stood still. */
+    assert_int_equal(mire__ticks_convert(&scale, 3001, 3000, 51000), 51000);
+    assert_int_equal(mire__ticks_convert(&scale, 999, 3000, 51000), 51000);
+    assert_int_equal(mire__ticks_convert(&scale, 1000, 1000, 50000), 50000);
+    assert_int_equal(mire__ticks_convert(&scale, 2000, 3000, 49000), 49000);
+    mire__ticks_choose();
+    mire__ticks_scale_init(&real);
+    usleep(20000);
+    before_ns = mire__now_ns();
+    ticks = mire__ticks_now();
+    after_ns = mire__now_ns();
+    usleep(20000);
+    assert_in_range(mire__ticks_to_ns(&real, ticks), before_ns - 20000, after_ns + 20000);
+}
+
 static void on_timer(int signal, siginfo_t *info, void *ucontext)
 {
     (void)signal;
@@ -258,6 +284,7 @@ static void bytes_written_are_counted_in_the_thread_that_wrote(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_become_the_time_they_were_read_at),
         cmocka_unit_test(a_cpu_timer_fires_when_time_is_used_and_not_while_it_passes),
         cmocka_unit_test(bytes_written_are_counted_in_the_thread_that_wrote),
         cmocka_unit_test(peek_stops_at_the_first_page_that_is_not_there),
