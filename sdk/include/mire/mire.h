@@ -147,7 +147,7 @@ MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_
  *   "background_ms"        2000  250..60000      the same while it is in the background
  *   "launch_ms"            2000  250..60000      the same from the process's start to the first wait
  *   "unanswered_ms"        2000  250..60000      the same of a ping that nobody answers (mire/ping.h)
- *   "sample_from_ppm"    500000  0..1000000      the share of the threshold, in millionths, from which on stacks are taken
+ *   "sample_from_ppm"    500000  0..1000000      stacks are taken after this share of the threshold, in millionths
  *   "period_ms"              50  1..60000        between two stacks
  *   "cpu_percent"            80  0..100000       CPU too high: of one processor, over cpu_window_ms
  *   "cpu_window_ms"        5000  1000..60000
