@@ -59,6 +59,7 @@ typedef int mire_post_fn(void *context, uint64_t token);
  *         MIRE_E_ARG     post is NULL
  *         MIRE_E_RANGE   interval_ms
  *         MIRE_E_STATE   the calling thread is not watched, or its loop is asked already
+ *         MIRE_E_SYSTEM  the thread's end could not be noticed
  * Thread: a watched one. A forked child's loop is not asked.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_ping_start(mire_post_fn *post, void *context, uint32_t interval_ms);

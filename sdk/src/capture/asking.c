@@ -5,14 +5,14 @@
 
 enum { OFF, ON, POSTING, STOPPING };
 
-/* A token is the count of all posts, above the lane's number. */
+/* A token is the count of all posts, above the lane; the number of an asking is that of its round, likewise. */
 #define LANE_BITS 4
-_Static_assert(MIRE_WATCHED_MAX <= 1 << LANE_BITS, "a lane's number fits");
+_Static_assert(MIRE_WATCHED_MAX <= 1 << LANE_BITS, "a lane fits");
 
 /* One a lane. What is not atomic is written by start, before `state`. */
 static struct {
     _Atomic uint32_t state;
-    uint32_t round;
+    _Atomic uint32_t round;
     uint32_t interval_ms; /* 0: a quarter of the threshold */
     mire_post_fn *post;
     void *context;
@@ -20,6 +20,11 @@ static struct {
 } loops[MIRE_WATCHED_MAX];
 
 static uint64_t posts; /* check thread's own */
+
+static uint64_t lane_of(uint64_t number)
+{
+    return number & ((1u << LANE_BITS) - 1);
+}
 
 static bool change(uint32_t lane, uint32_t from, uint32_t to)
 {
@@ -95,7 +100,8 @@ void mire__asking_told(struct asking *asking, uint64_t until_ns)
     mire__ping_count_from(&asking->ping, until_ns);
 }
 
-enum mire_err mire__asking_start(uint32_t lane, mire_post_fn *post_token, void *context, uint32_t interval_ms)
+enum mire_err mire__asking_start(uint64_t *number_out, uint32_t lane, mire_post_fn *post_token, void *context,
+                                 uint32_t interval_ms)
 {
     static _Atomic uint32_t rounds;
 
@@ -106,11 +112,16 @@ enum mire_err mire__asking_start(uint32_t lane, mire_post_fn *post_token, void *
     loops[lane].post = post_token;
     loops[lane].context = context;
     atomic_store(&loops[lane].state, ON);
+    *number_out = (uint64_t)loops[lane].round << LANE_BITS | lane;
     return MIRE_OK;
 }
 
-enum mire_err mire__asking_stop(uint32_t lane)
+enum mire_err mire__asking_stop(uint64_t number)
 {
+    uint32_t lane = (uint32_t)lane_of(number);
+
+    if (lane >= MIRE_WATCHED_MAX || loops[lane].round != number >> LANE_BITS)
+        return MIRE_E_STATE;
     while (!change(lane, ON, OFF)) {
         if (atomic_load(&loops[lane].state) == OFF)
             return MIRE_E_STATE;
@@ -118,14 +129,14 @@ enum mire_err mire__asking_stop(uint32_t lane)
             continue; /* it has just returned */
         while (atomic_load(&loops[lane].state) == STOPPING)
             mire__futex_wait(&loops[lane].state, STOPPING, UINT64_MAX);
-        return MIRE_OK;
+        break;
     }
     return MIRE_OK;
 }
 
 bool mire__asking_as_answer(uint64_t token)
 {
-    uint64_t lane = token & ((1u << LANE_BITS) - 1);
+    uint64_t lane = lane_of(token);
 
     return lane < MIRE_WATCHED_MAX && mire__ping_words_as_answer(&loops[lane].words, token, mire__now_ns());
 }

@@ -45,12 +45,14 @@ void mire__asking_told(struct asking *asking, uint64_t until_ns);
 
 /*
  * The inside of mire_ping_start, mire_ping_stop and mire_ping_answer; see there.
- *   lane  the calling thread's
- * start does not wake the check thread.
+ *   lane        the calling thread's
+ *   number_out  of this asking, not 0: what stop takes. A later one of the same lane has another
+ * start does not wake the check thread. answer says whether somebody waits for the token.
  */
-enum mire_err mire__asking_start(uint32_t lane, mire_post_fn *post, void *context, uint32_t interval_ms);
-enum mire_err mire__asking_stop(uint32_t lane);
-bool mire__asking_as_answer(uint64_t token); /* false: nobody waits for it */
+enum mire_err mire__asking_start(uint64_t *number_out, uint32_t lane, mire_post_fn *post, void *context,
+                                 uint32_t interval_ms);
+enum mire_err mire__asking_stop(uint64_t number);
+bool mire__asking_as_answer(uint64_t token);
 
 /* Nobody is asked any more. Thread: any, while there is no check thread; in a forked child as well. */
 void mire__asking_reset(void);

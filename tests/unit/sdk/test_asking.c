@@ -28,6 +28,7 @@ static int take(void *context, uint64_t token)
 }
 
 static struct check check;
+static uint64_t number;
 static struct asking asking;
 
 static int fresh(void **state)
@@ -36,6 +37,7 @@ static int fresh(void **state)
     mire__asking_reset();
     memset(&queue, 0, sizeof(queue));
     memset(&asking, 0, sizeof(asking));
+    number = LANE;
     check = (struct check){.settings = MIRE_SETTINGS_INIT, .wake = &wake, .now_ns = mire__now_ns()};
     atomic_store(&wake, 0);
     return 0;
@@ -58,17 +60,17 @@ static void nobody_is_asked_without_a_start(void **state)
 
     assert_true(asked.next_ns == UINT64_MAX);
     assert_int_equal(asked.waiting_ns, 0);
-    assert_int_equal(mire__asking_stop(LANE), MIRE_E_STATE);
+    assert_int_equal(mire__asking_stop(number), MIRE_E_STATE);
 }
 
 static void the_interval_is_a_quarter_of_the_threshold_unless_given(void **state)
 {
     (void)state;
-    assert_int_equal(mire__asking_start(LANE, take, &queue, 0), MIRE_OK);
-    assert_int_equal(mire__asking_start(LANE, take, &queue, 0), MIRE_E_STATE);
+    assert_int_equal(mire__asking_start(&number, LANE, take, &queue, 0), MIRE_OK);
+    assert_int_equal(mire__asking_start(&number, LANE, take, &queue, 0), MIRE_E_STATE);
     assert_in_range((look(0).next_ns - check.now_ns) / MIRE_NS_PER_MS, 500, 1500);
-    assert_int_equal(mire__asking_stop(LANE), MIRE_OK);
-    assert_int_equal(mire__asking_start(LANE, take, &queue, 70), MIRE_OK);
+    assert_int_equal(mire__asking_stop(number), MIRE_OK);
+    assert_int_equal(mire__asking_start(&number, LANE, take, &queue, 70), MIRE_OK);
     assert_in_range((look(0).next_ns - check.now_ns) / MIRE_NS_PER_MS, 70, 499);
 }
 
@@ -78,7 +80,7 @@ static void one_token_at_a_time_and_the_next_when_it_is_answered(void **state)
     struct asked asked;
     uint64_t first;
 
-    mire__asking_start(LANE, take, &queue, 500);
+    mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
     assert_int_equal(queue.calls, 1);
     first = queue.token;
@@ -99,7 +101,7 @@ static void one_token_at_a_time_and_the_next_when_it_is_answered(void **state)
 static void an_answer_in_time_wakes_nobody(void **state)
 {
     (void)state;
-    mire__asking_start(LANE, take, &queue, 500);
+    mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
     mire__asking_as_answer(queue.token);
     assert_int_equal(wake, 0);
@@ -113,7 +115,7 @@ static void what_is_told_already_does_not_count_again(void **state)
     (void)state;
     struct asked asked;
 
-    mire__asking_start(LANE, take, &queue, 500);
+    mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
     mire__asking_told(&asking, mire__now_ns() + MS(2000));
     asked = look(2700);
@@ -125,7 +127,7 @@ static void a_queue_that_is_full_is_asked_again_an_interval_later(void **state)
 {
     (void)state;
     queue.answer = -1;
-    mire__asking_start(LANE, take, &queue, 500);
+    mire__asking_start(&number, LANE, take, &queue, 500);
     assert_int_equal(look(0).waiting_ns, 0);
     look(400);
     assert_int_equal(queue.calls, 1);
@@ -139,18 +141,31 @@ static void the_end_of_asking_ends_the_wait(void **state)
     (void)state;
     struct asked asked;
 
-    mire__asking_start(LANE, take, &queue, 500);
+    mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
-    mire__asking_stop(LANE);
+    mire__asking_stop(number);
     asked = look(5000);
     assert_true(asked.answered_ns == check.now_ns);
     assert_int_equal(asked.waiting_ns, 0);
     assert_true(asked.next_ns == UINT64_MAX);
-    mire__asking_start(LANE, take, &queue, 500); /* another one: what was queued before is not answered any more */
+    mire__asking_start(&number, LANE, take, &queue,
+                       500); /* another one: what was queued before is not answered any more */
     mire__asking_as_answer(queue.token);
     look(5000);
     assert_int_equal(queue.calls, 2);
     assert_true(look(8000).waiting_ns > MS(2000));
+}
+
+static void an_asking_of_before_stops_nobody_elses(void **state)
+{
+    (void)state;
+    uint64_t before;
+
+    mire__asking_start(&before, LANE, take, &queue, 500);
+    mire__asking_reset();
+    mire__asking_start(&number, LANE, take, &queue, 500);
+    assert_int_equal(mire__asking_stop(before), MIRE_E_STATE);
+    assert_int_equal(mire__asking_stop(number), MIRE_OK);
 }
 
 static _Atomic uint32_t posting, go_on;
@@ -187,12 +202,12 @@ static void stop_waits_until_post_has_returned(void **state)
     static _Atomic uint32_t returned;
     pthread_t looker, releaser;
 
-    mire__asking_start(LANE, take_long, &returned, 500);
+    mire__asking_start(&number, LANE, take_long, &returned, 500);
     pthread_create(&looker, NULL, look_once, NULL);
     while (atomic_load(&posting) == 0)
         mire__futex_wait(&posting, 0, UINT64_MAX);
     pthread_create(&releaser, NULL, let_go, NULL);
-    assert_int_equal(mire__asking_stop(LANE), MIRE_OK);
+    assert_int_equal(mire__asking_stop(number), MIRE_OK);
     assert_int_equal(returned, 1);
     pthread_join(looker, NULL);
     pthread_join(releaser, NULL);
@@ -208,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_told_already_does_not_count_again, fresh),
         cmocka_unit_test_setup(a_queue_that_is_full_is_asked_again_an_interval_later, fresh),
         cmocka_unit_test_setup(the_end_of_asking_ends_the_wait, fresh),
+        cmocka_unit_test_setup(an_asking_of_before_stops_nobody_elses, fresh),
         cmocka_unit_test_setup(stop_waits_until_post_has_returned, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
