@@ -19,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan fuzz bench e2e fmt demo demo-once install corpus torture clean help
+.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install corpus torture clean help
 
 all: build
 
@@ -41,6 +41,12 @@ asan tsan:
 	@deploy/need.sh build test
 	@$(call build,$@)
 	@$(call ctest,$@,-L 'unit|integration|fuzz')
+
+aarch64:
+	@deploy/need.sh build aarch64
+	@deploy/sysroot.sh arm64 build/aarch64-root
+	@$(call build,$@)
+	@$(call ctest,$@)
 
 fuzz:
 	@deploy/need.sh build fuzz
@@ -89,6 +95,7 @@ help:
 	@echo 'make test         structure, unit, integration, SQL, web, end to end'
 	@echo 'make check        structure and unit tests, clang-tidy; quick'
 	@echo 'make asan tsan    the tests under address+undefined or thread sanitizer'
+	@echo 'make aarch64      the SDK for 64-bit ARM, and its unit tests under qemu'
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
 	@echo 'make corpus       hangs of which everything is known, and what Mire says of them (docs/corpus.md)'

@@ -59,6 +59,7 @@ enum mire_err mire__sampler_open(struct sampler *sampler)
     sampler->signal = choose_signal();
     if (sampler->signal == 0 || mire__peek(&probe, (uintptr_t)&sampler->signal, sizeof(probe)) != sizeof(probe))
         return MIRE_E_SYSTEM;
+    sampler->signal_only = !mire__thread_states_hold();
     action.sa_sigaction = mire__handler_as_answer;
     sigfillset(&action.sa_mask);
     mire__handler_set(sampler);
@@ -166,6 +167,10 @@ static bool take_snapshot(struct sample *out, struct sampler *sampler, uint32_t 
     for (int i = 0; i < TRIES; i++) {
         mire__thread_state(state, tid);
         out->state = (uint8_t)state->letter;
+        if (sampler->signal_only) {
+            *state = (struct thread_state){.letter = state->letter, .syscall = -1};
+            break;
+        }
         if (state->blocked && take_asleep(sampler, tid, state)) {
             out->flags |= MIRE_SAMPLE_BLOCKED;
             out->syscall = (int16_t)state->syscall;

@@ -5,6 +5,8 @@
  * interrupted, so no system call of the app returns early; and it works in uninterruptible sleep, too running a signal;
  * its handler copies registers and stack and returns
  *
+ * Under an emulator, whose threads /proc takes for the program's, both get the signal; calls that it ends return early.
+ *
  * The signal is SIGURG if nobody uses it: should someone take the handler away, its default is to be ignored.
  */
 #ifndef MIRE_CAPTURE_SAMPLER_H
@@ -16,6 +18,7 @@
 
 struct sampler {
     int signal;
+    bool signal_only;                 /* /proc does not tell the truth about threads: an emulator */
     _Atomic uint32_t request;         /* handshake with the handler: see handler.c */
     _Atomic bool asleep;              /* the check thread waits for the handler, and is not looking */
     uint64_t stopped_ns;              /* written by the handler: how long it took */

@@ -16,6 +16,7 @@ struct walk {
     struct regs regs;
     uint8_t found; /* how the frame now in `regs` was come to */
     bool exact;    /* regs.pc is where the thread stands, not where a call returns to */
+    bool loose; /* the stack pointer is only a lower bound: the frame pointer says no more where calls push nothing */
 };
 
 static bool read_word(void *context, uint64_t *out, uint64_t address)
@@ -80,7 +81,7 @@ static bool find_cfa(uint64_t *out, const struct walk *walk, const struct cfi_ro
     if (row->cfa.kind == CFI_IS_EXPRESSION)
         return mire__expression(out, &walk->modules->cache, &row->cfa, &walk->regs, false, 0, read_word,
                                 (void *)(uintptr_t)walk->snapshot);
-    if (!known(&walk->regs, row->cfa_register))
+    if (!known(&walk->regs, row->cfa_register) || (walk->loose && row->cfa_register == mire__arch.sp))
         return false;
     *out = walk->regs.value[row->cfa_register] + (uint64_t)row->cfa.value;
     return true;
@@ -118,6 +119,7 @@ static enum outcome step_by_row(struct walk *walk, const struct cfi_row *row)
     walk->regs = next;
     walk->found = row->signal_frame ? MIRE_FOUND_SIGNAL : leaf ? MIRE_FOUND_LR : MIRE_FOUND_CFI;
     walk->exact = row->signal_frame;
+    walk->loose = false;
     return next.pc == 0 ? STEP_END : STEP_OK;
 }
 
@@ -183,6 +185,7 @@ static enum outcome step_by_frame_pointer(struct walk *walk)
     walk->regs.pc = ra;
     walk->found = MIRE_FOUND_FP;
     walk->exact = false;
+    walk->loose = mire__arch.link != MIRE_NO_REG;
     return STEP_OK;
 }
 
@@ -198,6 +201,33 @@ static enum outcome step_over_wild_call(struct walk *walk)
     walk->regs.pc = ra;
     walk->found = MIRE_FOUND_CFI;
     walk->exact = false;
+    return STEP_OK;
+}
+
+/* Does a signal handler return to this place? */
+static bool is_sigreturn(struct walk *walk, uint64_t address)
+{
+    uint8_t code[MIRE_SIGRETURN_BYTES];
+
+    return mire__modules_find(walk->modules, address) &&
+           mire__peek_cached(code, &walk->modules->cache, address, sizeof(code)) && mire__arch_is_sigreturn(code);
+}
+
+/* Through a way back from a signal handler that nothing describes, to what was interrupted. */
+static enum outcome step_by_sigreturn(struct walk *walk)
+{
+    uint64_t context[MIRE_UCONTEXT_BYTES / 8];
+    uint64_t at = walk->regs.value[mire__arch.sp] + mire__arch.sigreturn_context;
+
+    if (!known(&walk->regs, mire__arch.sp) || walk->loose || !is_sigreturn(walk, walk->regs.pc))
+        return STEP_NONE;
+    for (size_t i = 0; i < MIRE_COUNT(context); i++) {
+        if (!word_at(walk, &context[i], at + 8 * i))
+            return STEP_NONE;
+    }
+    mire__arch_as_regs(&walk->regs, context);
+    walk->found = MIRE_FOUND_SIGNAL;
+    walk->exact = true;
     return STEP_OK;
 }
 
@@ -217,8 +247,10 @@ static const struct cfi_row *look_up(uint64_t *place, struct walk *walk, const s
     *module = mire__modules_find(modules, *place);
     if (*module)
         row = mire__cfi_find(&modules->rows, &modules->cache, (*module)->eh_frame_hdr, *place);
-    if (row && row->signal_frame)
+    if (row ? row->signal_frame : is_sigreturn(walk, walk->regs.pc)) {
         *place = walk->regs.pc;
+        *module = mire__modules_find(modules, *place);
+    }
     return row;
 }
 
@@ -228,6 +260,8 @@ static enum outcome step(struct walk *walk, const struct cfi_row *row, const str
 
     if (outcome == STEP_LOST_FP)
         outcome = hunt_frame_pointer(walk, row->function) ? step_by_row(walk, row) : STEP_NONE;
+    if (outcome == STEP_NONE && !row)
+        outcome = step_by_sigreturn(walk);
     if (outcome == STEP_OK || outcome == STEP_END)
         return outcome;
     if (!module && walk->exact) {

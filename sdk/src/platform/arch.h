@@ -12,9 +12,10 @@
 
 struct arch {
     uint8_t reg_count;
-    uint8_t sp, fp;    /* DWARF numbers */
-    uint8_t link;      /* holds the return address of a leaf; MIRE_NO_REG where calls push it */
-    uint8_t ra_column; /* where call frame information usually puts the return address */
+    uint8_t sp, fp;             /* DWARF numbers */
+    uint8_t link;               /* holds the return address of a leaf; MIRE_NO_REG where calls push it */
+    uint8_t ra_column;          /* where call frame information usually puts the return address */
+    uint16_t sigreturn_context; /* bytes above the stack pointer */
     uint16_t elf_machine;
     uint32_t reloc_slot; /* relocation of a PLT's slot, and of a GOT's entry */
     uint32_t reloc_data;
@@ -30,6 +31,16 @@ struct regs {
 
 /* The registers a signal handler's third argument holds. */
 void mire__arch_as_regs(struct regs *out, const void *ucontext);
+
+/*
+ * Is this the way back from a signal handler, the call of sigreturn? Some libraries and emulators do not describe
+ * theirs. code  the MIRE_SIGRETURN_BYTES bytes at the handler's return address What the signal interrupted then lies on
+ * the stack: mire__arch_as_regs reads the first MIRE_UCONTEXT_BYTES bytes from mire__arch.sigreturn_context above the
+ * stack pointer on.
+ */
+#define MIRE_SIGRETURN_BYTES 9
+#define MIRE_UCONTEXT_BYTES  512
+bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES]);
 
 /* A return address without the signature some processors put into its upper bits. */
 uint64_t mire__arch_bare(uint64_t address);

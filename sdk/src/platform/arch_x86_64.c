@@ -17,6 +17,7 @@ const struct arch mire__arch = {
     .fp = 6,
     .link = MIRE_NO_REG,
     .ra_column = 16,
+    .sigreturn_context = 0, /* the return address in front of it has been popped */
     .elf_machine = EM_X86_64,
     .reloc_slot = R_X86_64_JUMP_SLOT,
     .reloc_data = R_X86_64_GLOB_DAT,
@@ -60,6 +61,13 @@ bool mire__arch_has_counter(void)
 uint64_t mire__arch_as_counter(void)
 {
     return __builtin_ia32_rdtsc();
+}
+
+bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
+{
+    static const uint8_t way_back[MIRE_SIGRETURN_BYTES] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+
+    return memcmp(code, way_back, sizeof(way_back)) == 0; /* mov $15, %rax; syscall */
 }
 
 uint64_t mire__arch_bare(uint64_t address)

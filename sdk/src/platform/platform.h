@@ -112,6 +112,12 @@ struct thread_state {
 /* Thread: any. A thread that runs is not blocked; neither is one where the kernel does not tell. */
 void mire__thread_state(struct thread_state *out, uint32_t tid);
 
+/*
+ * Is it this program's threads that /proc tells of? Not where an emulator runs it: there the system calls and registers
+ * are the emulator's own. Found out by what is said of the caller, who knows better.
+ */
+bool mire__thread_states_hold(void);
+
 /* Visit every thread of this process, until the visitor returns false. False if the list cannot be read. */
 bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *context);
 

@@ -163,6 +163,18 @@ bool mire__thread_is_gone(uint32_t tid)
     return state.letter == 'Z' || state.letter == 'X' || !mire__thread_signal(tid, 0);
 }
 
+bool mire__thread_states_hold(void)
+{
+    struct thread_state reading = {.syscall = -1};
+    char path[64], text[512];
+
+    proc_path(path, false, mire__tid(), "syscall");
+    if (mire__file_read(text, sizeof(text), path) <= 0)
+        return true; /* nothing is told, which is no lie */
+    read_syscall(&reading, text);
+    return reading.syscall == SYS_read && reading.args[1] == (uintptr_t)text;
+}
+
 /* Is the signal in the set that "key" shows, a hexadecimal mask? */
 static bool signal_after(const char *text, const char *key, int signal)
 {

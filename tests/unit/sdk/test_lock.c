@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "support/emulator.h"
+
 static pthread_mutex_t mutex;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -43,6 +45,7 @@ static void find_in(struct lock *out, const struct wait *wait)
     struct thread_state state = {0};
     pthread_t thread;
 
+    skip_if_proc_is_an_emulators();
     atomic_store(&waiter_tid, 0);
     wait->hold();
     assert_int_equal(pthread_create(&thread, NULL, be_waiter, (void *)(uintptr_t)wait), 0);

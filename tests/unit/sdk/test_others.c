@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "support/emulator.h"
+
 #define STAY         __attribute__((noinline))
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
 #define LANE         3
@@ -141,6 +143,7 @@ static void holders_are_followed_from_lock_to_lock(void **state)
     (void)state;
     pthread_t threads[3];
 
+    skip_if_proc_is_an_emulators();
     atomic_store(&stop, 0);
     start(&threads[2], be_third, &third);
     start(&threads[1], be_second, &second);
@@ -243,6 +246,7 @@ static void a_thread_that_locks_twice_is_its_own_holder(void **state)
     (void)state;
     pthread_t thread;
 
+    skip_if_proc_is_an_emulators();
     atomic_store(&first, 0);
     start(&thread, lock_twice, &first);
     await_sleep(atomic_load(&first));

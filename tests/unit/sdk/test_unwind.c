@@ -1,52 +1,138 @@
 /* test_unwind.c - the unwinder against another one, and against nonsense. */
 #include "capture/unwind.h"
 #include "platform/platform.h"
+#include "support/tower.h"
 
 #include <execinfo.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-/* The same frames as glibc's own unwinder finds, from the handler's copy of this thread. */
-static void frames_equal_those_of_backtrace(void **state)
-{
-    (void)state;
-    static struct snapshot snapshot;
-    static struct modules modules;
-    void *trace[64];
-    struct sample sample = {0};
-    ucontext_t context;
-    volatile int depth, same = 0; /* getcontext returns twice, says the compiler */
+static struct snapshot snapshot;
+static struct modules modules;
+static struct sample sample;
 
-    depth = backtrace(trace, 64);
+/* Unwind the thread that calls this, from here. */
+static __attribute__((noinline)) void unwind_here(void)
+{
+    ucontext_t context;
+
+    memset(&sample, 0, sizeof(sample));
     getcontext(&context);
     mire__arch_as_regs(&snapshot.regs, &context);
     snapshot.stack_address = snapshot.regs.value[mire__arch.sp];
     snapshot.stack_size = mire__peek(snapshot.stack, snapshot.stack_address, sizeof(snapshot.stack));
     mire__modules_read(&modules, NULL);
     mire__unwind(&sample, &snapshot, &modules);
+}
+
+static uint32_t found_by(enum mire__found found)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < sample.depth; i++)
+        count += sample.found[i] == found;
+    return count;
+}
+
+/* The same frames as glibc's own unwinder finds, from the handler's copy of this thread. */
+static void frames_equal_those_of_backtrace(void **state)
+{
+    (void)state;
+    void *trace[64];
+    uint32_t depth = (uint32_t)backtrace(trace, 64), same = 0;
+
+    unwind_here();
     assert_int_equal(sample.flags, 0);
-    /* A sanitizer's own backtrace() has one frame more, further in. */
-    assert_in_range(depth, sample.depth, sample.depth + 1);
-    for (uint32_t i = 1; i < sample.depth; i++)
-        same = same + (sample.pc[i] + 1 == (uintptr_t)trace[i + (uint32_t)depth - sample.depth]);
-    assert_int_equal(same, sample.depth - 1);
+    /* One frame more here, further in: unwind_here. A sanitizer's own backtrace() has one of its own. */
+    assert_in_range(depth, sample.depth - 1, sample.depth);
+    for (uint32_t i = 2; i < sample.depth; i++)
+        same += sample.pc[i] + 1 == (uintptr_t)trace[i + depth - sample.depth];
+    assert_int_equal(same, sample.depth - 2);
+}
+
+static long unwind_at_top(long number)
+{
+    unwind_here();
+    return number;
+}
+
+static void frame_pointers_alone_lead_down(void **state)
+{
+    (void)state;
+
+    tower_fp(60, unwind_at_top);
+    assert_int_equal(sample.flags, 0);
+    assert_true(found_by(MIRE_FOUND_FP) >= 58);
+}
+
+static void call_frame_information_alone_leads_down(void **state)
+{
+    (void)state;
+
+    tower_cfi(60, unwind_at_top);
+    assert_int_equal(sample.flags, 0);
+    assert_true(found_by(MIRE_FOUND_CFI) >= 60);
+    assert_int_equal(found_by(MIRE_FOUND_FP), 0);
+}
+
+static void unwind_in_handler(int signal)
+{
+    (void)signal;
+    unwind_here();
+}
+
+#if defined(__x86_64__)
+/* A way back from a signal handler as musl has it: nothing describes it. */
+__asm__(".text\nbare_way_back: mov $15, %rax\nsyscall\n");
+void bare_way_back(void);
+
+static void handle_bare(void)
+{
+    struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } action = {unwind_in_handler, 0x04000000 /* SA_RESTORER */, bare_way_back, 0};
+
+    assert_int_equal(syscall(SYS_rt_sigaction, SIGUSR2, &action, NULL, sizeof(action.mask)), 0);
+}
+#else
+static void handle_bare(void)
+{
+    signal(SIGUSR2, unwind_in_handler); /* the vDSO's, or the emulator's, which nothing describes either */
+}
+#endif
+
+static void a_way_back_from_a_handler_is_known_by_its_bytes(void **state)
+{
+    (void)state;
+
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* this sanitizer runs handlers later, from its own code */
+#endif
+    handle_bare();
+    raise(SIGUSR2);
+    assert_int_equal(sample.flags, 0);
+    assert_int_equal(found_by(MIRE_FOUND_SIGNAL), 1);
+    signal(SIGUSR2, SIG_DFL);
 }
 
 static void unwinding_garbage_ends(void **state)
 {
     (void)state;
-    static struct snapshot snapshot;
-    static struct modules modules;
     unsigned seed = 1;
 
     mire__modules_read(&modules, NULL);
     for (int round = 0; round < 20000; round++) {
-        struct sample sample = {0};
         const struct module *module = &modules.list[(unsigned)rand_r(&seed) % modules.count];
 
         for (size_t i = 0; i < 4096; i++)
@@ -62,6 +148,7 @@ static void unwinding_garbage_ends(void **state)
             snapshot.regs.value[i] = 0x10000 + (unsigned)rand_r(&seed) % 4096;
         snapshot.regs.known = ~0ull;
         snapshot.regs.pc = module->text_start + (unsigned)rand_r(&seed) % (module->text_end - module->text_start);
+        memset(&sample, 0, sizeof(sample));
         mire__unwind(&sample, &snapshot, &modules);
         assert_in_range(sample.depth, 1, MIRE_DEPTH_MAX);
     }
@@ -71,6 +158,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_equal_those_of_backtrace),
+        cmocka_unit_test(frame_pointers_alone_lead_down),
+        cmocka_unit_test(call_frame_information_alone_leads_down),
+        cmocka_unit_test(a_way_back_from_a_handler_is_known_by_its_bytes),
         cmocka_unit_test(unwinding_garbage_ends),
     };
 
