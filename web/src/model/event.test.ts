@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import locked from '../../../schema/api/examples/getReport.lock.json';
 import power from '../../../schema/api/examples/getReport.power.json';
 import type { Report } from '../api/types';
-import { holder, hotThread, inOrder, isOfProcess, isWait, ofHotThread } from './event';
+import { counted, holder, hotThread, inOrder, isOfProcess, isWait, ofHotThread } from './event';
 
 const lock = locked as unknown as Report;
 const load = power as unknown as Report;
@@ -32,4 +32,7 @@ it('only where somebody waits time is lost', () => {
   expect(['hang', 'killed', 'threads', 'frames'].map(isWait)).toEqual([true, true, true, true]);
   expect(['cpu', 'power', 'disk', 'custom', 'test'].map(isWait)).toEqual([false, false, false, false, false]);
   expect(isOfProcess('frames')).toBe(true);
+  expect(counted(['hang', 'killed'])).toBe('Hangs');
+  expect(counted(['hang', 'power'])).toBe('Events');
+  expect(counted([])).toBe('Hangs');
 });

@@ -15,6 +15,11 @@ export function isWait(category: string): boolean {
   return category === 'frames' || !isOfProcess(category);
 }
 
+/* What reports of these kinds are counted as. */
+export function counted(categories: readonly string[]): 'Hangs' | 'Events' {
+  return categories.some(isOfProcess) ? 'Events' : 'Hangs';
+}
+
 /* The report with the samples of the hottest stack's thread alone: only among them do frames repeat. */
 export function ofHotThread(report: Report): Report {
   const { samples, hot } = report;

@@ -14,7 +14,7 @@ import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
 import { kindWord, word } from '../lib/words';
 import { bars } from '../model/charts';
-import { isOfProcess, isWait } from '../model/event';
+import { counted, isOfProcess, isWait } from '../model/event';
 import { count, duration, exact, percent } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, TABS, type Tab } from '../model/view';
@@ -103,7 +103,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
       {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
       <div class="tiles">
         <Tile
-          label={isOfProcess(feature.category) ? say('Events') : say('Hangs')}
+          label={say(counted([feature.category]))}
           value={count(feature.totals.hangs, lang.value)}
           note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
         />
@@ -251,7 +251,7 @@ function Side({ data }: { data: Issue }): JSX.Element {
         <Trend
           bars={drawn}
           lang={lang.value}
-          what={say('Hangs')}
+          what={say(counted([feature.category]))}
           unit={(value) => count(value, lang.value)}
           height={110}
         />

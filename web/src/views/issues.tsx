@@ -12,6 +12,7 @@ import { go, patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
 import { kindWord, word } from '../lib/words';
+import { counted } from '../model/event';
 import { count, duration, exact } from '../model/format';
 import { base } from '../model/name';
 import { carried, href, type Query } from '../model/view';
@@ -48,10 +49,10 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
         <h1>{say('Issues')}</h1>
         {result.data ? (
           <p class="dim">
-            {say('{groups|group|groups} · {issues|issue|issues} · {hangs|hang|hangs} · {time} lost', {
+            {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events} · {time} lost', {
               groups: exact(result.data.total, lang.value),
               issues: exact(result.data.features_total, lang.value),
-              hangs: count(result.data.totals.hangs, lang.value),
+              events: count(result.data.totals.hangs, lang.value),
               time: duration(result.data.totals.hang_ms),
             })}
           </p>
@@ -106,7 +107,7 @@ const COLUMNS: [key: string | null, label: string, cell: string][] = [
   ['last', 'Last seen', 'num wide-only'],
 ];
 
-function Head(): JSX.Element {
+function Head({ what }: { what: string }): JSX.Element {
   const { sort } = query.value;
   return (
     <thead>
@@ -122,7 +123,7 @@ function Head(): JSX.Element {
                 say(label)
               ) : (
                 <button type="button" class="sort" onClick={() => patch({ sort: sort === first ? other : first })}>
-                  {say(label)}
+                  {key === 'hangs' ? what : say(label)}
                   <span aria-hidden="true">{down ? ' ↓' : up ? ' ↑' : ''}</span>
                 </button>
               )}
@@ -174,7 +175,7 @@ function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
     <>
       <table class="issues" ref={table} aria-rowcount={data.total}>
         <caption class="offscreen">{say('Issues, grouped; the buttons in the head sort')}</caption>
-        <Head />
+        <Head what={say(counted(groups.flatMap((group) => group.features.map((feature) => feature.category))))} />
         {groups.map((group) => (
           <GroupRows key={group.key} app={app} group={group} open={isOpen(group.key)} fold={() => fold(group.key)} />
         ))}
@@ -235,12 +236,12 @@ function Numbers({ row }: { row: Group | Feature }): JSX.Element {
   return (
     <>
       <td class="mid-only">
-        <Spark values={row.trend} lang={lang.value} what={say('hangs')} />
+        <Spark values={row.trend} lang={lang.value} what={say('events')} />
       </td>
       <td class="num">{count(row.totals.hangs, lang.value)}</td>
       <td class="num mid-only">{count(row.totals.devices, lang.value)}</td>
-      <td class="num">{duration(row.totals.longest_ms)}</td>
-      <td class="num strong">{duration(row.totals.hang_ms)}</td>
+      <td class="num">{row.totals.longest_ms > 0 ? duration(row.totals.longest_ms) : '—'}</td>
+      <td class="num strong">{row.totals.hang_ms > 0 ? duration(row.totals.hang_ms) : '—'}</td>
     </>
   );
 }
@@ -358,14 +359,15 @@ function FeatureRow({ app, feature, title }: { app: string; feature: Feature; ti
 
 /* The same rows without groups, for the overview. */
 export function FeatureTable({ app, features }: { app: string; features: readonly Feature[] }): JSX.Element {
+  const what = say(counted(features.map((feature) => feature.category)));
   return (
     <table class="issues flat">
       <caption class="offscreen">{say('Issues that cost most')}</caption>
       <thead>
         <tr>
-          {COLUMNS.map(([, label, cell]) => (
+          {COLUMNS.map(([key, label, cell]) => (
             <th key={label} scope="col" class={cell}>
-              {say(label)}
+              {key === 'hangs' ? what : say(label)}
             </th>
           ))}
         </tr>

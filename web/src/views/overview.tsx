@@ -11,6 +11,7 @@ import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
 import { kindWord } from '../lib/words';
 import { bars } from '../model/charts';
+import { counted } from '../model/event';
 import { count, duration, exact, percent } from '../model/format';
 import { carried, href } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
@@ -41,16 +42,12 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   if (totals.reports === 0)
     return v.length + kind.length > 0 ? <NothingLeft app={app} what={say('hangs')} /> : <FirstReport app={app} />;
   const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
+  const what = say(counted(data.categories.map((share) => share.key)));
   const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
   return (
     <>
       <div class="tiles">
-        <Tile
-          href={list('-hangs')}
-          label={say('Hangs')}
-          value={count(totals.hangs, lang.value)}
-          note={sampled(totals)}
-        />
+        <Tile href={list('-hangs')} label={what} value={count(totals.hangs, lang.value)} note={sampled(totals)} />
         <Tile
           href={list('-impact')}
           label={say('Time lost')}
@@ -71,11 +68,11 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         />
       </div>
       <Panel
-        title={pick === 'hangs' ? say('Hangs by version') : say('Time lost by version')}
+        title={pick === 'hangs' ? say('{what} by version', { what }) : say('Time lost by version')}
         aside={
           <div class="segments" role="group" aria-label={say('Measure')}>
             <button type="button" aria-pressed={pick === 'hangs'} onClick={() => setPick('hangs')}>
-              {say('Hangs')}
+              {what}
             </button>
             <button type="button" aria-pressed={pick === 'hang_ms'} onClick={() => setPick('hang_ms')}>
               {say('Time lost')}
@@ -94,7 +91,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         <Trend
           bars={drawn}
           lang={lang.value}
-          what={pick === 'hangs' ? say('Hangs') : say('Time lost')}
+          what={pick === 'hangs' ? what : say('Time lost')}
           unit={pick === 'hangs' ? (value) => count(value, lang.value) : duration}
         />
       </Panel>
@@ -103,10 +100,10 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
       </Panel>
       <div class="columns">
         <Panel title={say('Versions')}>
-          <Versions rows={data.versions} />
+          <Versions rows={data.versions} what={what} />
         </Panel>
-        <Panel title={say('Kinds of hang')}>
-          <Shares rows={data.categories} />
+        <Panel title={say('Kinds')}>
+          <Shares rows={data.categories} what={what} />
         </Panel>
         {data.turns.length > 0 ? (
           <Panel title={say('Turns by length')}>
@@ -138,7 +135,7 @@ function FirstReport({ app }: { app: string }): JSX.Element {
 function sampled(totals: Overview['totals']): string {
   const { reports, hangs } = totals;
   if (Math.round(hangs) === reports)
-    return say('{n|report|reports}, every hang counted', { n: exact(reports, lang.value) });
+    return say('{n|report|reports}, every one counted', { n: exact(reports, lang.value) });
   return say('estimated from {n|report|reports}', { n: exact(reports, lang.value) });
 }
 
@@ -159,7 +156,7 @@ export function Tile(props: { href?: string; label: string; value: string; note:
   );
 }
 
-function Versions({ rows }: { rows: readonly VersionTotals[] }): JSX.Element {
+function Versions({ rows, what }: { rows: readonly VersionTotals[]; what: string }): JSX.Element {
   const most = Math.max(...rows.map((row) => row.hang_ms), 1);
   return (
     <div class="scroll" role="region" aria-label={say('Versions table')} tabIndex={0}>
@@ -168,7 +165,7 @@ function Versions({ rows }: { rows: readonly VersionTotals[] }): JSX.Element {
           <tr>
             <th scope="col">{say('Version')}</th>
             <th scope="col" class="num">
-              {say('Hangs')}
+              {what}
             </th>
             <th scope="col" class="num">
               {say('Time lost')}
@@ -209,7 +206,7 @@ function Versions({ rows }: { rows: readonly VersionTotals[] }): JSX.Element {
   );
 }
 
-function Shares({ rows }: { rows: readonly Share[] }): JSX.Element {
+function Shares({ rows, what }: { rows: readonly Share[]; what: string }): JSX.Element {
   const sum = rows.reduce((all, row) => all + row.hangs, 0) || 1;
   return (
     <table class="tight">
@@ -217,7 +214,7 @@ function Shares({ rows }: { rows: readonly Share[] }): JSX.Element {
         <tr>
           <th scope="col">{say('Kind')}</th>
           <th scope="col" class="num">
-            {say('Hangs')}
+            {what}
           </th>
           <th scope="col">
             <span class="offscreen">{say('Bar')}</span>
