@@ -103,9 +103,10 @@ def groups(turns):
     yield "all", turns
     for title, key, names in (("cause", lambda turn: turn.cause, plans.CAUSES),
                               ("place", lambda turn: turn.place, plans.PLACES),
-                              ("phase", lambda turn: turn.phase, ("launch", "running")),
+                              ("phase", lambda turn: turn.phase, ("launch", "running", "background")),
                               ("loop", lambda turn: turn.plan.loop, plans.LOOPS),
-                              ("threads", lambda turn: turn.plan.churn, plans.CHURNS),
+                              ("thread", lambda turn: turn.plan.thread, plans.THREADS),
+                              ("beside", lambda turn: turn.plan.churn, plans.CHURNS),
                               ("by", lambda turn: turn.plan.way, plans.WAYS)):
         for name in names:
             of_it = [turn for turn in turns if key(turn) == name]
@@ -146,6 +147,8 @@ def print_goals(outcome, options):
     inside = [turn for turn in turns if turn.cause == "stop" and turn.place == "hang" and turn.ms >= THRESHOLD_MS]
     killed = [turn for turn in turns if turn.cause == "kill" and turn.ms > THRESHOLD_MS + 2 * PERIOD_MS and turn.waited < STARVED_NS]
     open_ones = [turn for turn in killed if turn.report and turn.report.hang["open"]]
+    away = [turn for turn in row.found if turn.phase == "background"]
+    elsewhere = [turn for turn in row.found if turn.plan.thread != "main"]
     sleeps = sum(8 if turn.place == "middle" else 1 for turn in turns if turn.cause == "sleep")
     locks = [turn for turn in row.found if turn.owner]
     owners = [turn for turn in locks if turn.report.owner()[0] == turn.owner]
@@ -163,6 +166,8 @@ def print_goals(outcome, options):
         ("killed_length_lost_median", sorted(turn.ms - turn.report.ms for turn in open_ones)[len(open_ones) // 2] if open_ones else 0, "ms",
          PERIOD_MS * (5 if options.quick else 1), "<="),
         ("long_turns_miscounted", len(outcome.miscounted()), f"of {len(outcome.counts)} programs", 0, "<="),
+        ("background_told", percent([turn for turn in away if turn.report.hang.get("foreground") is False], away), "%", 100, ">="),
+        ("thread_told", percent([turn for turn in elsewhere if turn.report.hang["thread"].get("name") == "corpus-ui"], elsewhere), "%", 100, ">="),
         ("sleeps_cut_short", 100 * sum(turn.cut for turn in turns) / max(1, sleeps), f"% of {sleeps} sleeps", 10 if options.quick else 1, "<="),
         ("length_error_median", running.error(0.5), "ms", 1, "<="),
         ("length_error_p99", running.error(0.99), "ms",

@@ -3,48 +3,17 @@
  */
 #include "hanger.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef WITH_MIRE
-#include "mire/mire.h"
-
-/* 0, which is refused, if it is not set. */
-static uint32_t number(const char *name)
-{
-    const char *text = getenv(name);
-
-    return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
-}
-
-static bool start_mire(void)
-{
-    mire_options *options = mire_options_new();
-    bool started;
-
-    truth_begin();
-    started = !mire_options_set_app(options, "hanger", "1") && !mire_options_set_store(options, getenv("MIRE_STORE")) &&
-              !mire_options_set_threshold_ms(options, number("MIRE_THRESHOLD_MS")) &&
-              !mire_options_set_period_ms(options, number("MIRE_PERIOD_MS")) &&
-              !mire_options_set_number(options, "anneal_ms", 0) &&
-              !mire_options_set_number(options, "daily_cap", 1000) && !mire_start(options);
-
-    mire_options_free(options);
-    return started;
-}
-#else
-static bool start_mire(void)
-{
-    return true; /* mire-run has */
-}
-#endif
 
 static const char *const causes[CAUSE_COUNT] = {"cpu",    "file",  "sleep", "mutex", "condvar",
                                                 "pagein", "mixed", "stop",  "kill"};
 static const char *const places[PLACE_COUNT] = {"middle", "leaf", "idle", "busy", "hang"};
-static const char *const phases[PHASE_COUNT] = {"launch", "running"};
+static const char *const phases[PHASE_COUNT] = {"launch", "running", "background"};
 
 static struct step steps[STEPS_MAX];
 static int step_count, next_step;
@@ -86,6 +55,7 @@ static bool parse_plan(char *plan)
 
 static void take_one(void)
 {
+    sdk_set_foreground(steps[next_step].phase != PHASE_BACKGROUND);
     truth_step(next_step);
     hang(&steps[next_step]);
     truth_step(next_step);
@@ -102,6 +72,47 @@ static bool take_next(void)
     return next_step < step_count || turn % 3 != 2;
 }
 
+struct job {
+    const char *loop, *who;
+    int done; /* write end of a pipe */
+    bool failed;
+};
+
+static void *run_elsewhere(void *argument)
+{
+    struct job *job = argument;
+
+    pthread_setname_np(pthread_self(), THREAD_NAME);
+    job->failed = (strcmp(job->who, "call") == 0 && !sdk_watch()) || !loop_run(job->loop, take_next);
+    close(job->done);
+    return NULL;
+}
+
+/* Run the loop on a thread of its own, while the main thread waits as one does that has nothing to do. */
+static bool run_on_thread(struct job *job)
+{
+    struct pollfd end = {.events = POLLIN};
+    pthread_t thread;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    end.fd = ends[0];
+    job->done = ends[1];
+    if (pthread_create(&thread, NULL, run_elsewhere, job) != 0)
+        return false;
+    while (poll(&end, 1, -1) < 0)
+        ;
+    return pthread_join(thread, NULL) == 0 && !job->failed;
+}
+
+static bool run(char *where)
+{
+    struct job job = {.loop = strsep(&where, "@"), .who = where};
+
+    return job.who ? run_on_thread(&job) : loop_run(job.loop, take_next);
+}
+
 int main(int argc, char **argv)
 {
     truth_begin(); /* of a launch under mire-run */
@@ -114,11 +125,11 @@ int main(int argc, char **argv)
         perror("hanger");
         return 3;
     }
-    if (!start_mire())
+    if (!sdk_start())
         return 4;
     if (steps[0].phase == PHASE_LAUNCH)
         take_one();
-    if (!loop_run(argv[1], take_next))
+    if (!run(argv[1]))
         return 5;
     churn_stop();
     causes_close();

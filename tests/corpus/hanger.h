@@ -3,7 +3,7 @@
  *
  *     hanger LOOP CHURN PLAN TRUTH DATA
  *
- *     LOOP   epoll, glib or uv
+ *     LOOP   epoll, glib or uv; on a thread of its own, watched by its name (epoll@name) or by a call (epoll@call)
  *     CHURN  what other threads do meanwhile, joined by '+': malloc, dlopen, fork, exit; or none
  *     PLAN   steps joined by ',': cause/place/number/length_ms/phase
  *              cause   cpu, file, sleep, mutex, condvar, pagein; mixed (what CHURN does, one after the other);
@@ -12,7 +12,7 @@
  *              place   middle (planted_middle_NUMBER is constant, what it calls varies), leaf (planted_leaf_NUMBER);
  *                      of a stop: idle, busy (it computes for less than the threshold),
  *                      hang (it computes for length_ms and is stopped as long)
- *              phase   launch (before the loop has waited), running
+ *              phase   launch (before the loop has waited), running, background
  *     TRUTH  file for the truth, written when all is done
  *     DATA   file of 16 MiB or more to read from
  *
@@ -40,6 +40,7 @@
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory") /* no tail call */
 
 #define STEPS_MAX     64
+#define THREAD_NAME   "corpus-ui"
 #define PLANTED_COUNT 8
 #define DATA_BYTES    (16u << 20)
 
@@ -56,7 +57,7 @@ enum cause {
     CAUSE_COUNT
 };
 enum place { PLACE_MIDDLE, PLACE_LEAF, PLACE_IDLE, PLACE_BUSY, PLACE_HANG, PLACE_COUNT };
-enum phase { PHASE_LAUNCH, PHASE_RUNNING, PHASE_COUNT };
+enum phase { PHASE_LAUNCH, PHASE_RUNNING, PHASE_BACKGROUND, PHASE_COUNT };
 
 struct step {
     enum cause cause;
@@ -92,6 +93,12 @@ void hang(const struct step *step);
 bool churn_start(const char *kinds); /* false: unknown kind, or no thread */
 void churn_stop(void);
 void churn_once(void); /* on the caller's own thread, each kind */
+
+/* ---- sdk.c ---- */
+
+bool sdk_start(void);
+bool sdk_watch(void); /* the calling thread; only where libmire is linked */
+void sdk_set_foreground(bool foreground);
 
 /* ---- loops.c ---- */
 

@@ -18,6 +18,7 @@ CHURNS = ("none", "malloc", "dlopen", "fork", "exit", "malloc+dlopen+fork+exit")
 CAUSES = ("cpu", "file", "sleep", "mutex", "condvar", "pagein", "mixed")
 PLACES = ("middle", "leaf")
 WAYS = ("run", "linked")
+THREADS = ("main", "name", "call")
 
 
 class Plan:
@@ -33,8 +34,19 @@ class Plan:
             self.steps.insert(dice.randrange(1, len(self.steps)), ("stop", place, 0, threshold_ms * 2, "running"))
         if dice.random() < 0.5:  # half of the programs end by being killed
             self.steps.append(("kill", dice.choice(PLACES), dice.randrange(8), threshold_ms * dice.choice((2, 3)), "running"))
+        self.thread = "main"
+        if way == "linked":
+            self.steps = [step[:4] + (dice.choice(("running", "background")),) for step in self.steps]
         if dice.random() < 0.5:
             self.steps[0] = self.steps[0][:4] + ("launch",)
+        if way == "linked":
+            self.move(dice.choice(("main",) + THREADS))
+
+    def move(self, thread):
+        """Run the loop on that thread. Only the main thread has a launch."""
+        self.thread = thread
+        if thread != "main":
+            self.steps[0] = self.steps[0][:4] + ("running",)
 
     def length(self, dice):
         """From far below the threshold to far over it, most of them close."""
@@ -42,7 +54,7 @@ class Plan:
         return round(self.threshold_ms * share) + more
 
     def __str__(self):
-        return f"{self.way} {self.loop} {self.churn} " + ",".join("/".join(map(str, step)) for step in self.steps)
+        return f"{self.way} {self.loop} {self.thread} {self.churn} " + ",".join("/".join(map(str, step)) for step in self.steps)
 
 
 def plans(seed, rounds, threshold_ms, ways=WAYS):
@@ -52,8 +64,10 @@ def plans(seed, rounds, threshold_ms, ways=WAYS):
 
 
 def few(plans):
-    """Every loop, every kind of other threads and both ways once, half the steps of each."""
+    """Every loop, every kind of other threads, both ways and every thread at least once, half the steps of each."""
     some = plans[:: len(CHURNS) + 1]
+    for plan, thread in zip((plan for plan in some if plan.way == "linked"), THREADS):
+        plan.move(thread)
     for plan in some:
         plan.steps = plan.steps[: len(plan.steps) // 2] + [step for step in plan.steps if step[0] == "kill"]
     return some
@@ -140,7 +154,7 @@ def read_truth(plan, path):
 def execute(plan, steps, truth, data, store, period_ms):
     """Run a program. Returns its status, -1 if it does not end."""
     program = os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked")
-    command = [program, plan.loop, plan.churn, steps, truth, data]
+    command = [program, plan.loop + (f"@{plan.thread}" if plan.thread != "main" else ""), plan.churn, steps, truth, data]
     if plan.way == "run":
         command = [os.path.join(BINARY, "sdk/mire-run"), "--app", "hanger", "--app-version", "1", "--"] + command
     numbers = {"MIRE_STORE": store, "MIRE_THRESHOLD_MS": str(plan.threshold_ms), "MIRE_PERIOD_MS": str(period_ms),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,7 +57,7 @@ static bool read_line(char *out, size_t room, const char *task, const char *name
     return got;
 }
 
-/* Time in the scheduler's queue, of the two threads that have to run for a hang to be seen as long as it is. */
+/* Time in the scheduler's queue, of this thread and the one that has to run for a hang to be seen as long as it is. */
 static uint64_t queued_ns(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -65,7 +66,7 @@ static uint64_t queued_ns(void)
     char line[200];
 
     while (tasks && (entry = readdir(tasks))) {
-        bool ours = atoi(entry->d_name) == getpid() ||
+        bool ours = atoi(entry->d_name) == syscall(SYS_gettid) ||
                     (read_line(line, sizeof(line), entry->d_name, "comm") && strcmp(line, "mire-check\n") == 0);
 
         if (ours && read_line(line, sizeof(line), entry->d_name, "schedstat"))
