@@ -36,7 +36,7 @@ EITHER = [
     ("Qt6", "loop_qt.cc", "Qt6Core", [([], {}), ([], {"QT_NO_GLIB": "1"})]),
 ]
 LINKED = [
-    ("condition variable", "loop_marked.c", "", [(["marked"], {}), (["pinged"], {})]),
+    ("condition variable", "loop_marked.c", "", [(["marked"], {}), (["pinged"], {}), (["second"], {})]),
     ("poll, for something else,", "loop_silent.c", "", [(["silent"], {})]),
     ("GLib", "loop_glib.c", "glib-2.0", [(["exact"], {}), (["starved"], {})]),
     ("libuv", "loop_uv.c", "libuv", [(["exact"], {})]),
@@ -47,7 +47,7 @@ LINKED = [
 ]
 # by the mode of a program: what finds the hang, and where it is planted
 FOUND = {"exact": (BUSY, "planted_hang_waiting"), "starved": (ASKED, "planted_turn"), "pinged": (ASKED, "planted_hang"),
-         "silent": (ASKED, "planted_hang_waiting")}
+         "second": (ASKED, "planted_hang"), "silent": (ASKED, "planted_hang_waiting")}
 PYTHON = """import asyncio, time
 async def main():
     await asyncio.sleep(1.3)

@@ -58,7 +58,8 @@ typedef int mire_post_fn(void *context, uint64_t token);
  * Returns MIRE_OK
  *         MIRE_E_ARG     post is NULL
  *         MIRE_E_RANGE   interval_ms
- *         MIRE_E_STATE   the calling thread is not watched, or its loop is asked already
+ *         MIRE_E_STATE   the calling thread is not watched, as in an installation outside the sample, or its loop is
+ *                        asked already
  *         MIRE_E_SYSTEM  the thread's end could not be noticed
  * Thread: a watched one. A forked child's loop is not asked.  Signal handler: no.
  */
@@ -72,7 +73,7 @@ MIRE_API void mire_ping_answer(uint64_t token);
 
 /*
  * Ask no more. When it returns, post is not running and is not called again; a token may still lie in the queue.
- * So does mire_stop, and the end of the thread.
+ * So do mire_unwatch_thread, mire_stop, and the end of the thread.
  *
  * Returns MIRE_OK, MIRE_E_STATE: the calling thread's loop is not asked.
  * Thread: the one that started it.  Signal handler: no.

@@ -141,6 +141,11 @@ bool mire__asking_as_answer(uint64_t token)
     return lane < MIRE_WATCHED_MAX && mire__ping_words_as_answer(&loops[lane].words, token, mire__now_ns());
 }
 
+void mire__asking_drop(uint32_t lane)
+{
+    change(lane, ON, OFF);
+}
+
 void mire__asking_reset(void)
 {
     for (uint32_t lane = 0; lane < MIRE_WATCHED_MAX; lane++) {

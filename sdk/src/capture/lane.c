@@ -200,6 +200,7 @@ static bool is_gone(struct check *check, struct lane_watch *lane)
     if (!mire__thread_is_gone(lane->tid))
         return false;
     mire__gate_release(lane->record.lane);
+    mire__asking_drop(lane->record.lane);
     check->gone |= lane->tid == check->main_tid;
     vacate(check, lane, lane->record.hang.last_seen_ns);
     return true;

@@ -17,6 +17,7 @@
 #include "core/place.h"
 #include "core/worker.h"
 #include "gate/gate.h"
+#include "mire/ping.h"
 #include "platform/platform.h"
 
 #include <pthread.h>
@@ -308,6 +309,7 @@ enum mire_err mire_unwatch_thread(void)
 
     if (!is_started(&state))
         return MIRE_E_STATE;
+    mire_ping_stop();
     mire__gate_exit();
     return MIRE_OK;
 }

@@ -3,7 +3,9 @@
  *
  *     marked   the turns are marked by hand
  *     pinged   the queue is asked
+ *     second   the same, on a second thread that is watched, while the first one idles
  */
+#define _GNU_SOURCE
 #include "planted.h"
 
 #include <mire/ping.h>
@@ -61,14 +63,12 @@ static void take(int count)
         mire_loop_enter();
 }
 
-int main(int argc, char **argv)
+static void *serve(void *unused)
 {
     pthread_t producer;
 
-    if (argc != 3)
-        return 2;
-    marked = strcmp(argv[2], "marked") == 0;
-    planted_start(argv);
+    (void)unused;
+    planted_expect(mire_watch_thread("server")); /* watched already, if it is the first */
     mire_loop_set_waits(MIRE_WAITS_MARKED);
     if (!marked)
         planted_expect(mire_ping_start(post, NULL, PING_MS));
@@ -77,5 +77,23 @@ int main(int argc, char **argv)
     planted_hang();
     take(2);
     pthread_join(producer, NULL);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t second;
+
+    if (argc != 3)
+        return 2;
+    marked = strcmp(argv[2], "marked") == 0;
+    planted_start(argv);
+    if (strcmp(argv[2], "second") != 0) {
+        serve(NULL);
+        return 0;
+    }
+    pthread_create(&second, NULL, serve, NULL);
+    while (pthread_tryjoin_np(second, NULL) != 0)
+        poll(NULL, 0, 50);
     return 0;
 }
