@@ -13,6 +13,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile int ended;
+static atomic_bool ended;
 static volatile unsigned long spun;
 
 static double now_s(void)
@@ -155,7 +156,7 @@ int main(int argc, char **argv)
     mire_options_free(options);
     start_thread(&thread, argv[1]);
     turn(argv[1], now_s() + atoi(argv[2]) / 1000.0);
-    ended = 1;
+    ended = true;
     if (thread)
         pthread_join(thread, NULL);
     mire_stop();
