@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { TRIES = 60, INTERVAL_MS = 100, THRESHOLD_MS = 100, LENGTH_MS = THRESHOLD_MS + INTERVAL_MS / 2 };
+enum { TRIES = 40, INTERVAL_MS = 100, THRESHOLD_MS = 250, LENGTH_MS = THRESHOLD_MS + INTERVAL_MS / 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
