@@ -273,5 +273,19 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
 
 void mire__lane_stop(struct check *check, struct lane_watch *lane)
 {
-    vacate(check, lane, check->gone ? lane->record.hang.last_seen_ns : mire__now_ns());
+    uint64_t now_ns = mire__now_ns();
+    struct gate_view view;
+
+    if (lane->state > LANE_IDLE && mire__gate_look(&view, lane->record.lane)) {
+        bool young = lane->state == LANE_BUSY || lane->state == LANE_LONG;
+
+        if (view.turn != lane->turn)
+            end_turn(check, lane, &view, false);
+        else
+            excuse(lane, late_in(check, lane, lane->since_ns, now_ns, false), check->suspended_ns);
+        if (view.turn == lane->turn && young && !lane->unanswered &&
+            less(now_ns - lane->since_ns, lane->late_ns) >= threshold_ms(check, lane) * MIRE_NS_PER_MS)
+            open_record(check, lane, view.kind); /* a hang that the check thread did not come to look at in time */
+    }
+    vacate(check, lane, check->gone ? lane->record.hang.last_seen_ns : now_ns);
 }
