@@ -27,7 +27,10 @@ static void go_on(const struct report *report, struct arena *arena)
     if (resolved_encode(&bytes, &len, &doc) || resolved_decode(&again, arena, bytes, len))
         abort();
     if (again.node_count != doc.node_count || again.sample_count != doc.sample_count ||
-        again.hot.depth != doc.hot.depth || again.hot.caller1 != doc.hot.caller1)
+        again.hot.depth != doc.hot.depth || again.hot.caller1 != doc.hot.caller1 ||
+        again.hot.thread != doc.hot.thread || again.thread_count != doc.thread_count ||
+        again.holder.thread != doc.holder.thread || again.holder.frame != doc.holder.frame ||
+        again.verdict.known != doc.verdict.known || again.bucket_count != doc.bucket_count)
         abort();
     free(bytes);
 }

@@ -302,6 +302,37 @@ static void report_without_micro_hangs_tells_of_none(void **state)
     free(box);
 }
 
+/* What the power of a process of twelve threads leaves: a full ring, and a stack of each of the busiest. */
+static void report_of_many_threads_stays_small(void **state)
+{
+    struct blackbox *box = box_new();
+    struct report report;
+
+    (void)state;
+    srand(1);
+    for (int i = 0; i < MIRE_RING_SAMPLES + MIRE_OTHERS_MAX; i++) {
+        uint32_t thread = (uint32_t)i % 12;
+        struct other *other = &box->lanes[0].others[i - MIRE_RING_SAMPLES < 0 ? 0 : i - MIRE_RING_SAMPLES];
+        uint64_t pc[26] = {0};
+
+        for (uint64_t k = 0; k < 25; k++)
+            pc[k] = BOX_EXE_LOAD + (k < 8 ? (uint64_t)(rand() % (6 * (8 - (int)k))) * 160 : thread * 8192 + k * 256);
+        if (i < MIRE_RING_SAMPLES) {
+            box_sample_of(box, 4800 + thread, S(i), (uint64_t)(30 + rand() % 40) * MS, pc);
+            continue;
+        }
+        *other = (struct other){.tid = 4800 + thread, .role = MIRE_ROLE_BUSY, .cpu_ns = (uint64_t)rand() * 1000};
+        mire__text_copy(other->name, sizeof(other->name), "worker-of-a-pool");
+        box_stack(&other->sample, S(i), other->tid, pc);
+    }
+    atomic_store(&box->lanes[0].other_count, MIRE_OTHERS_MAX);
+    assert_int_equal(mire__report_build(&report, box, 0, NULL), MIRE_OK);
+    print_message("%zu bytes\n", report.size);
+    assert_in_range(report.size, 1, 8192);
+    mire__report_fini(&report);
+    free(box);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +345,7 @@ int main(void)
         cmocka_unit_test(threads_taken_along_come_first_and_once),
         cmocka_unit_test(report_tells_the_facts_of_its_trigger),
         cmocka_unit_test(report_without_micro_hangs_tells_of_none),
+        cmocka_unit_test(report_of_many_threads_stays_small),
         cmocka_unit_test_setup_teardown(a_sealed_report_has_told_the_micro_hangs, scratch_new, scratch_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
