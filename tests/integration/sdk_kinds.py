@@ -163,6 +163,34 @@ class KindsTest(unittest.TestCase):
         self.assertGreaterEqual(hang["frames"]["dropped"], 30)
         self.assertGreater(weight_of(report, "planted_draw"), 0.5)
 
+    def kill_in(self, what, ms, *settings, after_s=0.0):
+        with subprocess.Popen(self.command(what, ms, *settings), stdout=subprocess.PIPE, text=True) as process:
+            if ms == 0:
+                self.assertEqual(process.stdout.readline(), "hangs\n")
+            time.sleep(after_s)
+            process.kill()
+
+    def test_what_was_held_back_is_told_and_a_deadly_hang_never_is(self):
+        self.kill_in("again", 0, "foreground_ms=300", after_s=1.0)
+        self.run_it("asleep", 100)  # makes a report of what the killed one left behind
+        first, last = [report["hang"] for report in self.reports()]
+        self.assertEqual((first["open"], last["open"], last["guess"]), (False, True, "blocked_and_killed"))
+        self.assertNotIn("annealed", last)
+        last = self.run_it("again", 1500, "foreground_ms=300")[-1]
+        self.assertEqual(last["hang"]["annealed"]["count"], 1)
+        self.assertGreaterEqual(last["hang"]["annealed"]["duration_ms"], 300)
+        self.assertEqual(sum(report["drops"].get("annealed", 0) for report in self.reports()), 1)
+
+    def test_a_process_killed_near_a_limit_leaves_nothing(self):
+        self.kill_in("scene", 60000, "frames_dropped=60", after_s=1.2)  # some 40 are dropped by then
+        self.assertEqual(self.run_it("asleep", 100), [])
+
+    def test_a_library_that_costs_too_much_samples_less_often(self):
+        report, = self.run_it("hang", 4500, "launch_ms=300", "period_ms=2", "budget_ppm=100", "budget_peak_ppm=1000")
+        self.assertGreater(report["cost"]["period_raised"], 0)
+        samples = report["hang"]["samples"]
+        self.assertGreater(samples["period_ms"], 2)
+
     def test_smooth_frames_are_not_reported(self):
         self.assertEqual(self.run_it("smooth", 2000, "frames_dropped=1000"), [])
 

@@ -7,6 +7,7 @@
  *     write    a worker writes, in planted_write     hang     the main thread computes, in planted_spin
  *     capture  mire_capture("noticed"), mire_test(), in planted_call
  *     frames   ticks some 60 frames a second, every fourth of which takes 120 ms, in planted_draw
+ *     again    hangs twice for 600 ms in planted_spin; with MS 0 it says so, and hangs there for ever
  *     scene    the same in the scene "scroll"        smooth   none is late
  */
 #include <mire/mire.h>
@@ -106,8 +107,31 @@ static void draw_frames(double end_s, bool late)
     }
 }
 
+static void hang_until(double end_s)
+{
+    poll(NULL, 0, 20);
+    while (now_s() < end_s)
+        planted_spin();
+}
+
+static void hang_again(double end_s)
+{
+    bool for_ever = end_s < now_s() + 0.01;
+
+    for (int i = 0; i < 2; i++)
+        hang_until(now_s() + 0.62);
+    poll(NULL, 0, 20);
+    if (!for_ever)
+        return;
+    puts("hangs");
+    fflush(stdout);
+    hang_until(now_s() + 1000);
+}
+
 static void turn(const char *what, double end_s)
 {
+    if (strcmp(what, "again") == 0)
+        hang_again(end_s);
     if (strcmp(what, "capture") == 0) {
         poll(NULL, 0, 50);
         planted_call();

@@ -68,6 +68,7 @@ static void begin(uint64_t now_ns, const char *name)
     mire__frames_begin(&scene.now.frames, now_ns, name != NULL);
     mire__text_copy(scene.now.name, sizeof(scene.now.name), name);
     atomic_store_explicit(&scene.begin_ns, now_ns, memory_order_relaxed);
+    atomic_store_explicit(&scene.tid, mire__tid(), memory_order_relaxed); /* once a window: it is a system call */
 }
 
 /* A window or a scene is over: hand it on if too much was dropped. */
@@ -94,6 +95,8 @@ void mire__scene_tick(uint64_t when_ns)
 
     if (!enter())
         return;
+    if (frames->begin_ns == 0)
+        begin(mire__now_ns(), NULL);
     if (when_ns == 0) {
         mire__frames_pause(frames);
     } else if (mire__frames_tick(frames, when_ns, frame_ns())) {
@@ -104,8 +107,6 @@ void mire__scene_tick(uint64_t when_ns)
         atomic_store(&scene.near, 1);
         wake_checker();
     }
-    atomic_store_explicit(&scene.begin_ns, frames->begin_ns, memory_order_relaxed);
-    atomic_store_explicit(&scene.tid, mire__tid(), memory_order_relaxed);
     atomic_store_explicit(&scene.last_ns, frames->last_ns, memory_order_release);
     leave();
 }
