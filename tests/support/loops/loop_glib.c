@@ -3,6 +3,7 @@
  *
  *     plain    a hang
  *     exact    mire/glib.h, and a wait inside a turn
+ *     nested   mire/glib.h, and a modal dialog: a main loop inside a turn, which idles and is no hang
  *     starved  mire/glib.h with a ping, and a descriptor of high priority that lets nothing else come
  */
 #include "planted.h"
@@ -20,11 +21,20 @@ static mire_glib adapter;
 static GMainLoop *loop;
 static const char *mode = "plain";
 
-static gboolean quit(gpointer unused)
+static gboolean quit(gpointer which)
 {
-    (void)unused;
-    g_main_loop_quit(loop);
+    g_main_loop_quit(which ? which : loop);
     return G_SOURCE_REMOVE;
+}
+
+static void run_dialog(void)
+{
+    GMainLoop *dialog = g_main_loop_new(NULL, FALSE);
+
+    g_timeout_add(HANG_MS, quit, dialog);
+    g_main_loop_run(dialog);
+    g_main_loop_unref(dialog);
+    puts("hung 0");
 }
 
 static gboolean turn(gint fd, GIOCondition condition, gpointer begin_ns)
@@ -48,6 +58,8 @@ static gboolean hang(gpointer unused)
     }
     if (strcmp(mode, "exact") == 0)
         planted_hang_waiting();
+    else if (strcmp(mode, "nested") == 0)
+        run_dialog();
     else
         planted_hang();
     g_timeout_add(REST_MS, quit, NULL);
