@@ -130,7 +130,7 @@ void mire__gate_as_wake(void);
 /*
  * Hook the waiting calls of every module loaded now; again (refresh) those of modules loaded since.
  * Returns MIRE_OK, MIRE_E_SYSTEM (this libc lacks what it takes); a module whose table cannot be written is left alone.
- * Thread: any but the check thread and, for refresh, the watched one: waits for the loader's lock.
+ * Thread: any but the check thread and, for refresh, the watched one, unless it waits for the loader's lock anyway.
  */
 enum mire_err mire__gate_patch(void);
 void mire__gate_refresh(void);
