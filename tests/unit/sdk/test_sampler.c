@@ -17,7 +17,7 @@
 
 #include "support/emulator.h"
 
-enum place { PLACE_SPIN, PLACE_SLEEP, PLACE_LOCK, PLACE_DEEP, PLACE_ALTSTACK, PLACE_DEAF, PLACE_QSORT };
+enum place { PLACE_SPIN, PLACE_SLEEP, PLACE_LOCK, PLACE_DEEP, PLACE_ALTSTACK, PLACE_DEAF, PLACE_QSORT, PLACE_VFORK };
 
 static struct {
     enum place place;
@@ -41,6 +41,7 @@ void place_altstack(void);
 void place_deaf(void);
 int compare_and_spin(const void *a, const void *b);
 void place_qsort(void);
+void place_vfork(void);
 void *be_subject(void *unused);
 
 STAY void arrive(void)
@@ -132,6 +133,19 @@ STAY void place_qsort(void)
     KEEP_FRAME();
 }
 
+/* The child runs on this very stack while the thread waits for it to end. */
+STAY void place_vfork(void)
+{
+    struct timespec half_second = {0, 500000000};
+
+    arrive();
+    if (vfork() == 0) {
+        nanosleep(&half_second, NULL);
+        _exit(0);
+    }
+    KEEP_FRAME();
+}
+
 void *be_subject(void *unused)
 {
     switch (subject.place) {
@@ -155,6 +169,9 @@ void *be_subject(void *unused)
         break;
     case PLACE_QSORT:
         place_qsort();
+        break;
+    case PLACE_VFORK:
+        place_vfork();
         break;
     }
     KEEP_FRAME();
@@ -291,6 +308,20 @@ static void a_thread_waiting_for_a_lock_shows_where(void **state)
     ASSERT_RUNS(&sample, "place_lock", "be_subject");
 }
 
+static void a_thread_in_vfork_is_read_below_its_child(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* this sanitizer makes it a fork */
+#endif
+    skip_if_proc_is_an_emulators();
+    sample_at(&sample, PLACE_VFORK);
+    assert_int_equal(sample.flags, MIRE_SAMPLE_BLOCKED);
+    ASSERT_RUNS(&sample, "place_vfork", "be_subject");
+}
+
 static void deep_recursion_is_cut_and_marked(void **state)
 {
     (void)state;
@@ -347,6 +378,7 @@ int main(void)
         cmocka_unit_test(the_first_sample_finds_its_memory_there),
         cmocka_unit_test(a_sleeping_thread_is_read_and_sleeps_on),
         cmocka_unit_test(a_thread_waiting_for_a_lock_shows_where),
+        cmocka_unit_test(a_thread_in_vfork_is_read_below_its_child),
         cmocka_unit_test(deep_recursion_is_cut_and_marked),
         cmocka_unit_test(the_stack_goes_on_behind_an_alternate_one),
         cmocka_unit_test(a_thread_that_blocks_signals_is_sampled_by_its_state),
