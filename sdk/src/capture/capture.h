@@ -25,6 +25,12 @@ struct watch_options {
     uint32_t names_count;
 
     /*
+     * A thread has come to a lane: is there room for its records? Else it is not watched. Called on the check thread.
+     * May be NULL.
+     */
+    bool (*on_lane)(void *context, uint32_t lane);
+
+    /*
      * A hang that counts has ended: the lane's record is ENDED, images and ring are filled. Called on the check thread,
      * which writes nothing until it returns; so build the report and seal it here. Afterwards the record is NONE again.
      * May use the heap. Must not call mire__watch_stop.
@@ -50,7 +56,7 @@ struct watch_options {
      */
     void (*on_child)(void *context);
 
-    void *context; /* handed to the four */
+    void *context; /* handed to the five */
 };
 
 /*

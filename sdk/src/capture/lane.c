@@ -233,12 +233,20 @@ static uint64_t step_busy(struct check *check, struct lane_watch *lane, const st
     return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : mire__lane_follow(check, lane);
 }
 
-static void enter(struct lane_watch *lane, const struct gate_view *view)
+/* A thread has come. False: there is no room for its records. */
+static bool enter(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
+    const struct watch_options *options = check->options;
+
+    if (options->on_lane && !options->on_lane(options->context, lane->record.lane)) {
+        mire__gate_dismiss(lane->record.lane);
+        return false;
+    }
     lane->state = LANE_IDLE;
     lane->tid = view->tid;
     lane->turn = 0;
     lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
+    return true;
 }
 
 uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
@@ -252,7 +260,8 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     }
     if (lane->state == LANE_EMPTY || lane->tid != view.tid) {
         vacate(check, lane, lane->record.hang.last_seen_ns);
-        enter(lane, &view);
+        if (!enter(check, lane, &view))
+            return UINT64_MAX;
     }
     if (lane->turn != view.turn) {
         if (lane->state != LANE_IDLE)

@@ -98,10 +98,24 @@ static bool stop_on_worker(void)
     return true;
 }
 
+/* With disk for the first thread and the process; for others when they come. */
+static enum mire_err open_box(void)
+{
+    const size_t first = offsetof(struct blackbox, lanes[1]),
+                 last = offsetof(struct blackbox, lanes[MIRE_LANE_PROCESS]);
+    enum mire_err err = mire__store_box_open(&mire.box, mire.store, sizeof(struct blackbox), first);
+
+    if (err == MIRE_OK)
+        err = mire__store_box_reserve(&mire.box, last, sizeof(struct lane));
+    if (err != MIRE_OK)
+        mire__store_box_close(&mire.box);
+    return err;
+}
+
 static enum mire_err start_watching(const char *install)
 {
     struct blackbox_facts facts;
-    enum mire_err err = mire__store_box_open(&mire.box, mire.store, sizeof(struct blackbox));
+    enum mire_err err = open_box();
 
     if (err != MIRE_OK)
         return err;
@@ -117,8 +131,11 @@ static enum mire_err start_watching(const char *install)
     err = mire__worker_start(&mire.worker);
     if (err != MIRE_OK)
         goto fail_sender;
-    mire.monitors = (struct monitor_context){
-        .options = &mire.options, .box = mire.box.memory, .store = mire.store, .worker = &mire.worker};
+    mire.monitors = (struct monitor_context){.options = &mire.options,
+                                             .box = mire.box.memory,
+                                             .file = &mire.box,
+                                             .store = mire.store,
+                                             .worker = &mire.worker};
     err = mire__monitors_start(&mire.monitors);
     if (err != MIRE_OK)
         goto fail_worker;

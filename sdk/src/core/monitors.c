@@ -47,6 +47,15 @@ static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
     mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
 }
 
+/* The first lane and the process's are there from the start. */
+static bool reserve_lane(void *context, uint32_t lane)
+{
+    const struct monitor_context *monitor = context;
+    size_t at = offsetof(struct blackbox, lanes) + lane * sizeof(struct lane);
+
+    return lane == 0 || mire__store_box_reserve(monitor->file, at, sizeof(struct lane)) == MIRE_OK;
+}
+
 static void ask_for_rehook(void *context)
 {
     struct monitor_context *monitor = context;
@@ -89,6 +98,7 @@ static enum mire_err hang_start(struct monitor_context *context)
         .begun_ns = launch_ns(context),
         .names = context->options->threads,
         .names_count = context->options->threads_count,
+        .on_lane = reserve_lane,
         .on_hang = seal_hang,
         .on_turning = mire__variant_rehooks() ? ask_for_rehook : NULL,
         .on_gone = tell_of_end,

@@ -13,6 +13,7 @@
 struct monitor_context {
     const mire_options *options;
     struct blackbox *box;
+    const struct store_box *file; /* that the box is mapped from */
     struct store *store;
     struct worker *worker;
     struct restraint restraint; /* check thread's */

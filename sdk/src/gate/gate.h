@@ -91,8 +91,9 @@ void mire__gate_keep_end(uint32_t lane);
 bool mire__gate_watch_end(uint32_t lane, uint64_t turn);
 void mire__gate_unwatch(uint32_t lane);
 
-/* The lane's thread is gone: the lane is free. */
+/* The lane's thread is gone: the lane is free. Dismissed, it is there: the lane is free once it has passed. */
 void mire__gate_release(uint32_t lane);
+void mire__gate_dismiss(uint32_t lane);
 
 /*
  * Around a waiting call, on any thread; only a watched one has an effect, and only a wait that counts, see

@@ -130,6 +130,11 @@ void mire__gate_release(uint32_t lane)
     changes(&mire__gates.lanes[lane], MIRE_GATE_WATCHED, MIRE_GATE_FREE);
 }
 
+void mire__gate_dismiss(uint32_t lane)
+{
+    changes(&mire__gates.lanes[lane], MIRE_GATE_WATCHED, MIRE_GATE_LEFT);
+}
+
 bool mire__gate_in_child(void)
 {
     return atomic_load(&mire__gates.lanes[0].state) == MIRE_GATE_CHILD;

@@ -47,7 +47,7 @@ static void *map_box(int fd, size_t size)
     return memory;
 }
 
-enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size)
+enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size, size_t reserved)
 {
     char aside[MIRE_STORE_PATH_MAX];
     enum mire_err err = MIRE_E_STORE;
@@ -55,7 +55,7 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, s
     int fd;
 
     memset(box, 0, sizeof(*box));
-    if (size == 0 || size > MIRE_STORE_BOX_MAX)
+    if (reserved == 0 || reserved > size || size > MIRE_STORE_BOX_MAX)
         return MIRE_E_RANGE;
     if (!mire__disk_allows(size) || !box_paths(box->path, aside, store))
         return MIRE_E_STORE;
@@ -63,7 +63,8 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, s
     if (fd < 0)
         return MIRE_E_STORE;
     /* A hole filled later by a store into the mapping would be SIGBUS on a full disk. */
-    if (posix_fallocate(fd, 0, (off_t)size) != 0 || flock(fd, LOCK_EX | LOCK_NB) != 0)
+    if (ftruncate(fd, (off_t)size) != 0 || posix_fallocate(fd, 0, (off_t)reserved) != 0 ||
+        flock(fd, LOCK_EX | LOCK_NB) != 0)
         goto fail_file;
     err = MIRE_E_SYSTEM;
     memory = map_box(fd, size);
@@ -82,6 +83,17 @@ fail_file:
     unlink(aside);
     close(fd);
     return err;
+}
+
+enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, size_t size)
+{
+    /* Another descriptor has nothing to do with the mapping's lock. */
+    int fd = open(box->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    bool reserved = fd >= 0 && posix_fallocate(fd, (off_t)at, (off_t)size) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return reserved ? MIRE_OK : MIRE_E_STORE;
 }
 
 void mire__store_box_close(struct store_box *box)

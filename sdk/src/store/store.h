@@ -179,9 +179,9 @@ uint64_t mire__store_after(struct store *store);
 enum mire_err mire__store_set_after(struct store *store, uint64_t wall_ms);
 
 /*
- * A blackbox: memory whose content the kernel keeps when the process is killed. Its blocks are reserved on disk, so
- * storing into it cannot fail. It is alive as long as the mapping is: the file is locked through it, no descriptor
- * stays open. A forked child does not inherit the mapping and must not touch it.
+ * A blackbox: memory whose content the kernel keeps when the process is killed. The blocks that are stored to are
+ * reserved on disk first, so that storing cannot fail. It is alive as long as the mapping is: the file is locked
+ * through it, no descriptor stays open. A forked child does not inherit the mapping and must not touch it.
  */
 struct store_box {
     void *memory;
@@ -192,11 +192,18 @@ struct store_box {
 /*
  * Make a blackbox of zeros.
  *
- *   size  bytes, 1..MIRE_STORE_BOX_MAX
+ *   size      bytes, 1..MIRE_STORE_BOX_MAX
+ *   reserved  of these, from the front, may be stored to, 1..size; the rest only where mire__store_box_reserve said so
  *
  * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STORE (cannot be made, disk full), MIRE_E_SYSTEM (mapping refused).
  */
-enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size);
+enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size, size_t reserved);
+
+/*
+ * Reserve disk for `size` more bytes at `at`, all of it inside the box. Again does no harm.
+ * Returns MIRE_OK, MIRE_E_STORE (disk full, or the file cannot be opened any more).
+ */
+enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, size_t size);
 
 /* Unmap and delete it: nothing in it is left to tell. A zeroed box is fine. */
 void mire__store_box_close(struct store_box *box);

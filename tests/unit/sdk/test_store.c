@@ -400,7 +400,7 @@ static pid_t box_owner(const char *dir)
         const struct store_caps caps = MIRE_STORE_CAPS_INIT;
         struct store_box box;
         struct store *store;
-        if (mire__store_open(&store, dir, &caps) != MIRE_OK || mire__store_box_open(&box, store, 4096) != MIRE_OK)
+        if (mire__store_open(&store, dir, &caps) != MIRE_OK || mire__store_box_open(&box, store, 4096, 4096) != MIRE_OK)
             _exit(1);
         strcpy(box.memory, "evidence");
         if (write(ready[1], "x", 1) != 1)
@@ -433,6 +433,27 @@ static void store_box_of_a_killed_process_is_recovered_once(void **state)
     mire__store_close(store);
 }
 
+static void store_box_takes_disk_where_it_is_reserved(void **state)
+{
+    struct store *store = open_default(*state);
+    struct store_box box;
+    struct stat file;
+
+    assert_int_equal(mire__store_box_open(&box, store, 1 << 20, 4096), MIRE_OK);
+    assert_int_equal(stat(box.path, &file), 0);
+    assert_int_equal(file.st_size, 1 << 20);
+    assert_in_range(file.st_blocks * 512, 4096, 1 << 16);
+    assert_int_equal(mire__store_box_reserve(&box, 1 << 19, 1 << 18), MIRE_OK);
+    assert_int_equal(mire__store_box_reserve(&box, 1 << 19, 1 << 18), MIRE_OK);
+    assert_int_equal(stat(box.path, &file), 0);
+    assert_int_equal(file.st_size, 1 << 20);
+    assert_in_range(file.st_blocks * 512, (1 << 18) + 4096, (1 << 18) + (1 << 16));
+    assert_int_equal(unlink(box.path), 0);
+    assert_int_equal(mire__store_box_reserve(&box, 0, 1), MIRE_E_STORE);
+    mire__store_box_close(&box);
+    mire__store_close(store);
+}
+
 static void store_box_of_ones_own_is_alive_and_a_fork_does_not_hold_it(void **state)
 {
     struct store *store = open_default(*state);
@@ -441,7 +462,8 @@ static void store_box_of_ones_own_is_alive_and_a_fork_does_not_hold_it(void **st
     pid_t parent, child = 0;
     int ready[2];
 
-    assert_int_equal(mire__store_box_open(&box, store, 8192), MIRE_OK);
+    assert_int_equal(mire__store_box_open(&box, store, 8192, 8193), MIRE_E_RANGE);
+    assert_int_equal(mire__store_box_open(&box, store, 8192, 8192), MIRE_OK);
     assert_int_equal(mire__store_recover(store, count_boxes, &seen), 0);
     mire__store_box_close(&box);
     assert_null(box.memory);
@@ -453,7 +475,7 @@ static void store_box_of_ones_own_is_alive_and_a_fork_does_not_hold_it(void **st
     assert_int_equal(pipe(ready), 0);
     parent = fork();
     if (parent == 0) {
-        if (mire__store_box_open(&box, store, 4096) != MIRE_OK)
+        if (mire__store_box_open(&box, store, 4096, 4096) != MIRE_OK)
             _exit(1);
         strcpy(box.memory, "evidence");
         child = fork();
@@ -480,8 +502,8 @@ static void store_box_sizes_are_bounded(void **state)
     struct store *store = open_default(*state);
     struct store_box box;
 
-    assert_int_equal(mire__store_box_open(&box, store, 0), MIRE_E_RANGE);
-    assert_int_equal(mire__store_box_open(&box, store, MIRE_STORE_BOX_MAX + 1), MIRE_E_RANGE);
+    assert_int_equal(mire__store_box_open(&box, store, 0, 0), MIRE_E_RANGE);
+    assert_int_equal(mire__store_box_open(&box, store, MIRE_STORE_BOX_MAX + 1, MIRE_STORE_BOX_MAX + 1), MIRE_E_RANGE);
     mire__store_close(store);
 }
 
@@ -492,7 +514,7 @@ static void store_box_that_cannot_be_made_leaves_nothing(void **state)
 
     for (int n = 0; n < 3; n++) {
         fail_at = n;
-        assert_int_equal(mire__store_box_open(&box, store, 4096), MIRE_E_STORE);
+        assert_int_equal(mire__store_box_open(&box, store, 4096, 4096), MIRE_E_STORE);
         fail_at = -1;
         assert_int_equal(files_in(*state, "box"), 0);
     }
@@ -552,6 +574,7 @@ int main(void)
         TEST(store_put_is_all_or_nothing_whichever_write_fails),
         TEST(store_counts_losses_in_memory_while_the_disk_is_full),
         TEST(store_box_of_a_killed_process_is_recovered_once),
+        TEST(store_box_takes_disk_where_it_is_reserved),
         TEST(store_box_of_ones_own_is_alive_and_a_fork_does_not_hold_it),
         TEST(store_box_sizes_are_bounded),
         TEST(store_box_that_cannot_be_made_leaves_nothing),
