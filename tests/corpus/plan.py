@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import random
+import shutil
 import subprocess
 import tempfile
 
@@ -151,6 +152,14 @@ def read_truth(plan, path):
     return turns
 
 
+def tell_where(pid):
+    """Where a program that does not end stands: each process of it, and its threads' stacks where gdb is installed."""
+    for line in subprocess.run(["ps", "-o", "pid,stat,wchan:24,comm", "-s", str(pid)], stdout=subprocess.PIPE, text=True).stdout.splitlines():
+        print(line)
+        if shutil.which("gdb") and line.split()[0].isdigit() and "hanger" in line:
+            subprocess.run(["gdb", "-q", "-nx", "-batch", "-p", line.split()[0], "-ex", "thread apply all bt 12"], timeout=60, stderr=subprocess.DEVNULL)
+
+
 def execute(plan, steps, truth, data, store, period_ms):
     """Run a program. Returns its status, -1 if it does not end."""
     program = os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked")
@@ -161,8 +170,9 @@ def execute(plan, steps, truth, data, store, period_ms):
                "MIRE_SETTINGS": "anneal_ms=0"}  # every hang is told, the same one again too
     process = subprocess.Popen(command, env=dict(os.environ, **numbers), start_new_session=True)
     try:
-        return process.wait(120)
+        return process.wait(60)
     except subprocess.TimeoutExpired:
+        tell_where(process.pid)
         os.killpg(process.pid, 9)
         process.wait()
         return -1
