@@ -121,6 +121,13 @@ class KindsTest(unittest.TestCase):
         self.assertGreater(weight_of(report, "write_file"), 0.9)
         self.assertEqual(report["threads"][0]["name"], "worker")
 
+    def test_disk_tells_reading_from_writing(self):
+        report, = self.run_it("read", 4000, "disk_kib=40000", "disk_window_ms=2000", "cpu_percent=0")
+        disk = report["hang"]["disk"]
+        self.assertGreater(disk["read_bytes"], 20000 * 1024)
+        self.assertGreater(disk["read_bytes"], disk["write_bytes"])
+        self.assertGreater(weight_of(report, "planted_read"), 0.9)
+
     def test_an_idle_process_is_never_woken(self):
         with subprocess.Popen(self.command("asleep", 4000)) as process:
             time.sleep(1.5)

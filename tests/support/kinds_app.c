@@ -5,6 +5,7 @@
  *
  *     asleep   nothing: one wait                     spin     a worker computes, in planted_spin
  *     write    a worker writes, in planted_write     hang     the main thread computes, in planted_spin
+ *     read     a worker reads from the disk, in planted_read
  *     capture  mire_capture("noticed"), mire_test(), in planted_call
  *     frames   ticks some 60 frames a second, every fourth of which takes 120 ms, in planted_draw
  *     again    hangs twice for 600 ms in planted_spin; with MS 0 it says so, and hangs there for ever
@@ -12,6 +13,7 @@
  */
 #include <mire/mire.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -49,6 +51,33 @@ __attribute__((noinline)) static void planted_write(FILE *file)
         fwrite(block, 1, sizeof(block), file);
     fflush(file);
     spun++;
+}
+
+__attribute__((noinline)) static void planted_read(int fd)
+{
+    static char block[1 << 16];
+
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* so that it comes from the disk again */
+    for (off_t at = 0; pread(fd, block, sizeof(block), at) > 0; at += (off_t)sizeof(block))
+        spun++;
+}
+
+static void *read_file(void *argument)
+{
+    static char page[1 << 20];
+    char path[] = "/var/tmp/mire-kinds-XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)argument;
+    unlink(path);
+    for (int i = 0; i < 16; i++)
+        if (write(fd, page, sizeof(page)) < 0)
+            return NULL;
+    fsync(fd);
+    while (!ended)
+        planted_read(fd);
+    close(fd);
+    return NULL;
 }
 
 static void *spin(void *argument)
@@ -156,6 +185,8 @@ static void start_thread(pthread_t *thread, const char *what)
         pthread_create(thread, NULL, spin, NULL);
     else if (strcmp(what, "write") == 0)
         pthread_create(thread, NULL, write_file, NULL);
+    else if (strcmp(what, "read") == 0)
+        pthread_create(thread, NULL, read_file, NULL);
     if (*thread)
         pthread_setname_np(*thread, "worker");
 }

@@ -15,9 +15,10 @@
 /* One kind of use: what it grows by is compared with a limit, over a window. */
 struct usage {
     struct load load;
-    uint64_t opened_ns;     /* of the record it has open, as the next three */
-    uint64_t opened_amount; /* when its window began */
-    struct io_bytes opened_io;
+    struct load reads;      /* DISK: the part of it that was read */
+    uint64_t opened_ns;     /* of the record it has open, as the next four */
+    uint64_t opened_amount; /* when its window began, as the next */
+    uint64_t opened_read;
     uint64_t round_ns; /* of the last round of samples */
     uint32_t rounds;
     uint32_t wait, next;       /* two neighbours of the Fibonacci numbers: rests, in units of settings.anneal_ms */
@@ -82,7 +83,8 @@ static bool any_hang(const struct blackbox *box)
     return false;
 }
 
-static void open_record(struct check *check, struct process_record *of, int kind, uint64_t grown, uint64_t within_ns)
+static void open_record(struct check *check, struct process_record *of, int kind, uint64_t grown, uint64_t read,
+                        uint64_t within_ns)
 {
     struct usage *usage = &state.usages[kind];
     /* Killed before it is over the limit, it was nothing: no record reaches that threshold. */
@@ -93,9 +95,16 @@ static void open_record(struct check *check, struct process_record *of, int kind
         return;
     usage->opened_ns = usage->round_ns = check->now_ns;
     usage->opened_amount = amount_of(kind) - grown;
-    usage->opened_io = state.io;
+    usage->opened_read = state.io.read - read;
     usage->rounds = 0;
     mire__busy_begin(&of->busy, check, kind == DISK);
+}
+
+/* Windows begin anew. */
+static void forget(struct usage *usage)
+{
+    mire__load_reset(&usage->load);
+    mire__load_reset(&usage->reads);
 }
 
 /* Rest before the next: longer each time as long as it was over the limit meanwhile. */
@@ -111,7 +120,7 @@ static void rest(struct check *check, struct usage *usage)
     }
     usage->rest_until_ns = check->now_ns + usage->wait * check->settings.anneal_ms * MIRE_NS_PER_MS;
     usage->held = (struct annealed_fact){0};
-    mire__load_reset(&usage->load);
+    forget(usage);
 }
 
 static void close_record(struct check *check, struct process_record *of, int kind)
@@ -123,11 +132,12 @@ static void close_record(struct check *check, struct process_record *of, int kin
     uint32_t window_ms = (uint32_t)(window_ns / MIRE_NS_PER_MS);
 
     if (kind == DISK) {
-        uint64_t read = state.io.read - usage->opened_io.read;
+        uint64_t read = state.io.read - usage->opened_read;
 
-        hang->disk = (struct disk_fact){
-            .window_ms = window_ms, .read_bytes = read < grown ? read : grown, .limit_bytes = limit.amount};
-        hang->disk.write_bytes = grown - hang->disk.read_bytes;
+        hang->disk = (struct disk_fact){.window_ms = window_ms,
+                                        .read_bytes = read,
+                                        .write_bytes = grown > read ? grown - read : 0,
+                                        .limit_bytes = limit.amount};
     } else {
         hang->cpu = (struct cpu_fact){.window_ms = window_ms,
                                       .percent = (uint32_t)(grown * 100 / (window_ns ? window_ns : 1)),
@@ -185,12 +195,15 @@ static uint64_t step_kind(struct check *check, struct process_record *of, int ki
 {
     struct usage *usage = &state.usages[kind];
     struct load_limit limit = limit_of(&check->settings, kind);
-    uint64_t grown, within_ns;
+    uint64_t grown, read = 0, within_ns;
     enum mire__load load = mire__load_read(&grown, &within_ns, &usage->load, &limit, check->now_ns, amount_of(kind));
+
+    if (kind == DISK)
+        mire__load_read(&read, &within_ns, &usage->reads, &limit, check->now_ns, state.io.read);
 
     if (kind != POWER && any_hang(check->box)) {
         mire__process_forget(check, of, kinds[kind].trigger);
-        mire__load_reset(&usage->load);
+        forget(usage);
         return UINT64_MAX;
     }
     if (check->now_ns < usage->rest_until_ns) {
@@ -200,7 +213,7 @@ static uint64_t step_kind(struct check *check, struct process_record *of, int ki
     }
     if (!mire__process_has(of, kinds[kind].trigger) &&
         (load == MIRE_LOAD_OVER || (load == MIRE_LOAD_NEAR && check->now_ns >= usage->tired_until_ns)))
-        open_record(check, of, kind, grown, within_ns);
+        open_record(check, of, kind, grown, read, within_ns);
     return mire__process_has(of, kinds[kind].trigger) ? go_on(check, of, kind, load) : UINT64_MAX;
 }
 
