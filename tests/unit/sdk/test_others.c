@@ -270,7 +270,8 @@ static void the_list_is_full_when_it_is_full(void **state)
     start_with(&threads[0], sleep_until_stop, &first);
     start_with(&threads[1], compute, &third);
     mire__others_begin(&others, &sampler, box, LANE, atomic_load(&first), 0);
-    for (int i = 0; i < 1000 && (i < 3 * MIRE_OTHERS_MAX || mire__blackbox_other_count(box, LANE) == 0); i++) {
+    for (int i = 0, more = 3 * MIRE_OTHERS_MAX; i < 2000 && more > 0; i++) { /* full, and then some */
+        more -= mire__blackbox_other_count(box, LANE) >= MIRE_OTHERS_MAX / 2;
         others.due_ns = 0;
         usleep(2000);
         look();
