@@ -186,6 +186,8 @@ static void the_store_is_the_first_place_that_can_be_written(void **state)
     snprintf(place, sizeof(place), "/var/tmp/mire-%u/_._test-%d", geteuid(), (int)getpid());
     assert_opens(place, options);
     assert_int_equal(nftw(place, scratch_remove, 16, FTW_DEPTH | FTW_PHYS), 0);
+    *strrchr(place, '/') = '\0';
+    rmdir(place); /* unless something else is there */
     mire_options_free(options);
 }
 
