@@ -287,9 +287,10 @@ MIRE_API void mire_loop_leave(void);
  * inside a turn that waits for something else: an answer from the network, say. The hang that it is then goes unseen.
  * For GLib and libuv mire/glib.h and mire/uv.h do this.
  *
- *   which  MIRE_WAITS_ALL: every waiting call counts
- *          MIRE_WAITS_MARKED: none does, only marks and pings tell; for a loop that is marked around its wait, and for
- * one that waits in nothing the library knows 0 or more: an epoll descriptor; waits on it count, and marks
+ *   which  MIRE_WAITS_ALL: every waiting call counts.
+ *          MIRE_WAITS_MARKED: none does, only marks and pings tell; for a loop that is marked around its wait, or that
+ *          waits in nothing the library knows.
+ *          0 or more, an epoll descriptor: waits on it count, and marks.
  *
  * Holds until the watch of this thread ends; made anew, MIRE_WAITS_ALL. Thread: a watched one, after mire_start,
  * outside of a wait; others are ignored. Signal handler: no.
