@@ -2,7 +2,7 @@
  * capture.h - the check thread: notices that a watched thread is busy for too long, takes its stacks, and says when
  * the hang is over.
  *
- *     idle ---> parked on a futex, no wake-ups
+ *     idle ---> parked on a futex, no wake-ups; a loop that turns is looked at five times a second
  *     busy ---> sleeps until the turn is MIRE_MICRO_NS old, then until it is old enough to be sampled, then a sample
  *               every period until the turn ends
  *

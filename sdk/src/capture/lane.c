@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+/*
+ * A loop that turns is looked at so often, and is not asked to wake: that would cost it a system call a turn. Less than
+ * MIRE_MICRO_NS, so that a turn of that length is seen while it lasts. One that idles for so long is parked.
+ */
+#define TURNING_LOOK_NS (200 * MIRE_NS_PER_MS)
 #define NO_LOOP_LOOK_NS (10 * MIRE_NS_PER_S) /* how often a thread without a loop is looked at: is it there still */
 
 static uint64_t less(uint64_t from, uint64_t what)
@@ -24,6 +29,15 @@ static uint64_t threshold_ms(const struct check *check, const struct lane_watch 
     if (lane->launch)
         return check->settings.launch_ms;
     return check->foreground == MIRE_GROUND_BACK ? check->settings.background_ms : check->settings.foreground_ms;
+}
+
+/* A threshold can be so low, and sampling begin so early, that it must be oftener. */
+static uint64_t turning_look_ns(const struct check *check)
+{
+    uint64_t least_ms = least(check->settings.foreground_ms, check->settings.background_ms);
+    uint64_t share_ns = least_ms * check->settings.sample_from_ppm;
+
+    return share_ns < MIRE_LATE_NS ? MIRE_LATE_NS : least(share_ns, TURNING_LOOK_NS);
 }
 
 /* ---- time ---- */
@@ -107,7 +121,6 @@ static void end_turn(struct check *check, struct lane_watch *lane, const struct 
     bool known = view->ended_turn == lane->turn;
     uint64_t end_ns = known && view->end_ns > lane->since_ns ? view->end_ns : mire__now_ns(), length_ns;
 
-    check->turning = true;
     excuse(lane, late_in(check, lane, lane->since_ns, end_ns, waking), 0);
     length_ns = less(end_ns - lane->since_ns, lane->late_ns);
     if (known && lane->state == LANE_BUSY && !lane->unanswered &&
@@ -264,6 +277,8 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
             return UINT64_MAX;
     }
     if (lane->turn != view.turn) {
+        check->turning |= lane->turn != 0;
+        lane->park_ns = lane->turn != 0 ? check->now_ns + turning_look_ns(check) : 0;
         if (lane->state != LANE_IDLE)
             end_turn(check, lane, &view, false);
         if (view.ended_turn > lane->turn && view.ended_turn != view.turn)
@@ -272,6 +287,8 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     } else if (lane->state != LANE_IDLE) {
         excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, false), check->suspended_ns);
     }
+    if (lane->state == LANE_IDLE && !lane->parked && mire__now_ns() < lane->park_ns)
+        again_ns = lane->park_ns;
     if (lane->state != LANE_IDLE)
         again_ns = step_busy(check, lane, &view);
     if (lane->state != LANE_EMPTY)

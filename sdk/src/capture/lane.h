@@ -7,8 +7,8 @@
  *
  *     OPEN --a launch, and no wait for MIRE_LAUNCH_NS--> NO_LOOP --it waits after all--> IDLE
  *
- * In LONG and later the gate wakes the check thread at the turn's end, to the nanosecond. Private to capture/. Thread:
- * check thread.
+ * A lane in IDLE is parked, to be woken by its next turn, once it has not turned for a while. In LONG and later the
+ * gate wakes the check thread at the turn's end, to the nanosecond. Private to capture/. Thread: check thread.
  */
 #ifndef MIRE_CAPTURE_LANE_H
 #define MIRE_CAPTURE_LANE_H
@@ -32,6 +32,7 @@ struct lane_watch {
     uint64_t late_ns;            /* of it: the process was stopped, or starved */
     uint64_t suspended_ns;       /* beside it: the machine slept */
     uint64_t cpu_ns;             /* of the thread, when last looked at */
+    uint64_t park_ns;            /* in IDLE: from then on it may be parked, if it has not turned */
     uint64_t due_ns;             /* of the next sample */
     uint64_t sampled_ns;         /* of the last one, 0 before the first */
     uint64_t excused_ns;         /* lateness since then */

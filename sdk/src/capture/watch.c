@@ -107,7 +107,9 @@ static bool park(struct watch *watch)
     uint32_t idle = 0, busy;
 
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
-        if (watch->lanes[i].state == LANE_IDLE && !watch->lanes[i].parked)
+        const struct lane_watch *lane = &watch->lanes[i];
+
+        if (lane->state == LANE_IDLE && !lane->parked && mire__now_ns() >= lane->park_ns)
             idle |= 1u << i;
     }
     if (idle == 0)

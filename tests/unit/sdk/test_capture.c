@@ -161,8 +161,11 @@ static bool scene_a_stopped_process_is_no_hang(void)
 /* On the check thread, after it has slept and before it looks at the turn that is to be blamed. */
 static void be_stopped_awake(void *context)
 {
+    static int left = 3; /* each costs two seconds */
+
     (void)context;
-    be_stopped();
+    if (left-- > 0)
+        be_stopped();
 }
 
 static bool scene_a_stop_between_two_sleeps_is_no_hang(void)
@@ -170,7 +173,7 @@ static bool scene_a_stop_between_two_sleeps_is_no_hang(void)
     on_turning = be_stopped_awake;
     bool ok = start_watch(1200);
 
-    for (int turn = 0; turn < 7; turn++) { /* the first turn's sleep is over in the fourth, as its work begins */
+    for (int turn = 0; turn < 7; turn++) { /* a look falls into every one's work */
         mire__hook_poll(NULL, 0, 1);
         for (int part = 0; part < 10; part++)
             spin_ms(20);
@@ -220,7 +223,7 @@ static bool scene_an_idle_loop_wakes_nobody(void)
     }
     ok &= checker != 0;
     mire__gate_as_wait_begin(MIRE_WAITS_ALL);
-    usleep(300000);
+    usleep(600000); /* it looks twice more whether the loop turns */
     mire__thread_counters(&before, checker);
     usleep(500000);
     mire__thread_counters(&after, checker);

@@ -93,7 +93,7 @@ static void *hang_beside(void *name)
     mire__gate_enter(0, name);
     idle_ms(20);
     usleep(700000);
-    idle_ms(1000);
+    idle_ms(2000);
     return NULL;
 }
 
@@ -280,14 +280,14 @@ static bool scene_idle_lanes_wake_nobody(void)
     pthread_t thread;
 
     pthread_create(&thread, NULL, hang_beside, "drawing");
-    IDLE_UNTIL(atomic_load(&hang_count) == 1); /* it idles for a second now, and so does this one */
+    IDLE_UNTIL(atomic_load(&hang_count) == 1); /* it idles for long now, and so does this one */
     for (uint32_t tid = mire__tid() + 1; tid < mire__tid() + 20 && !checker; tid++) {
         mire__thread_counters(&before, tid);
         if (strcmp(before.name, "mire-check") == 0)
             checker = tid;
     }
     mire__gate_as_wait_begin(MIRE_WAITS_ALL);
-    usleep(300000);
+    usleep(600000); /* it looks twice more whether the loop turns */
     mire__thread_counters(&before, checker);
     usleep(400000);
     mire__thread_counters(&after, checker);
