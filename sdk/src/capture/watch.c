@@ -164,23 +164,22 @@ static void doze(struct check *check, uint64_t deadline_ns)
 }
 
 /*
- * Sleep until the deadline, or until somebody wakes, and look at the clocks. By how much a round is late counts from
- * the mark, not from when it fell asleep: the process may be stopped at any point between, where nothing takes longer
- * than the samples do.
+ * Sleep until the deadline, or until somebody wakes, and look at the clocks. A round is late by what it woke too late,
+ * and by what the one before lasted too long: the process may be stopped at any point, also between two steps, and
+ * nothing takes longer than the samples do.
  */
 static void sleep_until(struct watch *watch, uint64_t deadline_ns)
 {
     struct check *check = &watch->check;
     uint64_t now_ns = mire__now_ns();
     uint64_t latest_ns = check->marked_ns + MIRE_ANSWER_NS * (check->sampled ? check->sampled : 1);
+    uint64_t overrun_ns = now_ns > latest_ns ? now_ns - latest_ns : 0;
 
     doze(check, deadline_ns);
-    check->due_ns = now_ns < latest_ns ? now_ns : latest_ns;
-    if (deadline_ns > check->due_ns)
-        check->due_ns = deadline_ns;
+    check->due_ns = deadline_ns > now_ns ? deadline_ns : now_ns;
     mark(check);
     check->now_ns = check->marked_ns;
-    check->late_ns = check->now_ns > check->due_ns ? check->now_ns - check->due_ns : 0;
+    check->late_ns = overrun_ns + (check->now_ns > check->due_ns ? check->now_ns - check->due_ns : 0);
     if (check->late_ns < MIRE_LATE_NS)
         check->late_ns = 0;
     look_for_suspend(watch);
