@@ -29,6 +29,7 @@ static const char usage[] =
     "\n"
     "MIRE_SETTINGS=\"NAME=VALUE ...\" changes other numbers, those of mire_options_set_number in mire.h: anneal_ms=0\n"
     "tells of every hang, also of one whose stack was told just before.\n"
+    "MIRE_THREADS=\"NAME,NAME\" watches PROGRAM's threads of these names as well.\n"
     "\n"
     "Processes that PROGRAM leaves behind, such as a daemon, are served by mire-run in the background until they end.\n"
     "One that changes its user keeps its reports in /var/tmp/mire-UID; mire-run sends them too if it was started by "
