@@ -178,10 +178,12 @@ MIRE_API enum mire_err mire_options_set_number(mire_options *options, const char
 MIRE_API enum mire_err mire_options_add_thread(mire_options *options, const char *name);
 
 /*
- * Is the launch watched? By default it is: the thread that calls mire_start is taken to be busy since the process
- * started, until its first waiting call. An app whose loop has run before mire_start says no.
+ * Is the launch watched? By default the thread that calls mire_start is taken to be busy since the process started,
+ * until its first waiting call; unless that is longer ago than "launch_ms" and the thread has computed for less than
+ * half of it: then the app's loop may well have run before, and the thread is busy since mire_start.
  *
- *   watched  0: no, the thread is busy since mire_start; else yes
+ *   watched  0: the loop has run before, the thread is busy since mire_start
+ *            else: it has not, the thread is busy since the process started, whatever it did
  *
  * Returns MIRE_OK, MIRE_E_ARG.
  */

@@ -224,7 +224,7 @@ enum mire_err mire__core_start_from_environment(bool launch)
     if (!enter(OFF))
         return MIRE_E_STATE;
     mire__options_from_environment(&mire.options);
-    mire.options.no_launch = !launch;
+    mire.options.launch = launch ? MIRE_LAUNCH_SURE : MIRE_LAUNCH_NONE;
     if (!mire.options.app_name[0]) {
         leave(OFF);
         return MIRE_E_ARG;
@@ -240,7 +240,7 @@ enum mire_err mire__core_restart_in_child(void)
     mire__store_close(mire.store); /* plain memory, no lock in it */
     mire.store = NULL;
     memset(&mire.box, 0, sizeof(mire.box));
-    mire.options.no_launch = true;
+    mire.options.launch = MIRE_LAUNCH_NONE;
     mire__watch_settings(&mire.options.settings);
     return start();
 }

@@ -76,6 +76,12 @@ static void start_in_child(void *context)
     mire__core_restart_in_child();
 }
 
+/* Nobody said whether the process has been launching for so long. A loop that idles would use little CPU. */
+static bool has_idled(const struct monitor_context *context, uint64_t age_ns)
+{
+    return age_ns >= context->options->settings.launch_ms * MIRE_NS_PER_MS && mire__thread_cpu_ns(0) < age_ns / 2;
+}
+
 /*
  * When the launch began: the process started within a tick after what the kernel says. 0: it is not watched, or so old
  * that it cannot be a launch.
@@ -85,7 +91,9 @@ static uint64_t launch_ns(const struct monitor_context *context)
     uint64_t tick_ns = MIRE_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
     uint64_t begun_ns = (context->box->facts.start_ticks + 1) * tick_ns, now_ns = mire__boot_now_ns();
 
-    if (context->options->no_launch || begun_ns >= now_ns || now_ns - begun_ns > MIRE_LAUNCH_NS)
+    if (context->options->launch == MIRE_LAUNCH_NONE || begun_ns >= now_ns || now_ns - begun_ns > MIRE_LAUNCH_NS)
+        return 0;
+    if (context->options->launch == MIRE_LAUNCH_LIKELY && has_idled(context, now_ns - begun_ns))
         return 0;
     return mire__now_ns() - (now_ns - begun_ns);
 }

@@ -151,7 +151,7 @@ enum mire_err mire_options_set_launch(mire_options *options, int watched)
 {
     if (!options)
         return MIRE_E_ARG;
-    options->no_launch = !watched;
+    options->launch = watched ? MIRE_LAUNCH_SURE : MIRE_LAUNCH_NONE;
     return MIRE_OK;
 }
 

@@ -25,10 +25,17 @@ struct mire_options {
     struct capture_settings settings;
     char threads[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
     uint32_t threads_count;
-    bool no_launch; /* the loop has run before the start */
+    uint8_t launch; /* enum mire__launch */
     double sampling;
     mire_log_fn *log;
     void *log_context;
+};
+
+/* Is what came before the start a launch? */
+enum mire__launch {
+    MIRE_LAUNCH_LIKELY, /* see mire_options_set_launch */
+    MIRE_LAUNCH_SURE,
+    MIRE_LAUNCH_NONE /* the loop has run */
 };
 
 /* Every default set. */
