@@ -65,6 +65,19 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv)
     return err;
 }
 
+/*
+ * The terminal stopped the whole job: the shell waits for this process to stop as well. Not if it goes on already; and
+ * a program stopped by kill is its stopper's business, who will continue it alone.
+ */
+static void stop_with(int signal)
+{
+    sigset_t pending;
+
+    if (signal == SIGSTOP || sigpending(&pending) != 0 || sigismember(&pending, SIGCONT))
+        return;
+    kill(getpid(), SIGSTOP);
+}
+
 /* Look at the child. -1: it goes on. */
 static int look(bool *killed_out, pid_t pid)
 {
@@ -80,7 +93,7 @@ static int look(bool *killed_out, pid_t pid)
         if (WIFSIGNALED(status))
             return 128 + WTERMSIG(status);
         if (WIFSTOPPED(status))
-            kill(getpid(), SIGSTOP);
+            stop_with(WSTOPSIG(status));
     }
     return -1;
 }

@@ -26,7 +26,7 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv);
 
 /*
  * Wait until it ends; other children are reaped meanwhile. A signal sent to this process goes on to the child, except
- * those that the terminal sent to both; when the child is stopped, so is this process.
+ * those that the terminal sent to both; when the terminal stops the child, this process stops too.
  *
  *   killed_out  whether a signal ended it
  *

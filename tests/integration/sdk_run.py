@@ -335,7 +335,8 @@ class RunTest(unittest.TestCase):
         run.stdout.close()
 
     def test_stop_and_continue_go_both_ways(self):
-        run = subprocess.Popen(self.command(None, sys.executable, "-c", STUCK), stdout=subprocess.PIPE)
+        run = subprocess.Popen(self.command(None, sys.executable, "-c", STUCK), stdout=subprocess.PIPE,
+                               preexec_fn=os.setpgrp)  # a group with nobody to continue it cannot be stopped by SIGTSTP
         run.stdout.readline()
         child = int(read("/proc/%d/task/%d/children" % (run.pid, run.pid)))
 
@@ -349,7 +350,12 @@ class RunTest(unittest.TestCase):
                 time.sleep(0.05)
             return False
 
-        os.kill(child, signal.SIGSTOP)
+        os.kill(child, signal.SIGSTOP)  # whoever does that continues the child, not mire-run
+        self.assertTrue(becomes(child, "T"))
+        self.assertFalse(any(state(run.pid) == "T" or time.sleep(0.05) for _ in range(10)))
+        os.kill(child, signal.SIGCONT)
+        self.assertTrue(becomes(child, "SR"))
+        os.kill(child, signal.SIGTSTP)  # as the terminal does
         self.assertTrue(becomes(run.pid, "T"))
         run.send_signal(signal.SIGCONT)
         self.assertTrue(becomes(child, "SR"))
