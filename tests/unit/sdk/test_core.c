@@ -1,93 +1,21 @@
-/* The public calls: every code they return, and what a start, a hang, a fork and a stop leave in the store. */
+/*
+ * The public calls: every code they return, options and environment, and what a start, a stop, an exit, a kill and a
+ * fork leave in the store.
+ */
 #include "mire/mire.h"
 
 #include "core/core.h"
 #include "core/options.h"
 #include "core/place.h"
 #include "mire/ping.h"
-#include "platform/platform.h"
 #include "store/store.h"
 #include "support/scratch.h"
+#include "support/watched.h"
 
 #include <math.h>
-#include <poll.h>
-#include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
-
-/* A stall the machine itself causes must not reach the threshold; a hang of HANG_MS does for certain. */
-#define THRESHOLD_MS 300
-#define HANG_MS      600
-#define PATIENCE_MS  60000
-
-static mire_options *options_for(const char *dir)
-{
-    mire_options *options = mire_options_new();
-
-    assert_non_null(options);
-    assert_int_equal(mire_options_set_app(options, "test", "1.0"), MIRE_OK);
-    assert_int_equal(mire_options_set_store(options, dir), MIRE_OK);
-    assert_int_equal(mire_options_set_threshold_ms(options, THRESHOLD_MS), MIRE_OK);
-    assert_int_equal(mire_options_set_period_ms(options, 5), MIRE_OK);
-    assert_int_equal(mire_options_set_launch(options, 0), MIRE_OK); /* this process is long past it */
-    return options;
-}
-
-static enum mire_err start(const char *dir)
-{
-    mire_options *options = options_for(dir);
-    enum mire_err err = mire_start(options);
-
-    mire_options_free(options);
-    return err;
-}
-
-static void idle_ms(int ms)
-{
-    poll(NULL, 0, ms);
-}
-
-static void busy_ms(unsigned ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    nanosleep(&time, NULL);
-}
-
-static size_t sealed(const char *dir)
-{
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
-    struct store_item items[16];
-    struct store *store;
-    size_t count;
-
-    assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
-    count = mire__store_list(items, 16, store);
-    mire__store_close(store);
-    return count;
-}
-
-/* Until COUNT reports are sealed; NAP passes the time between two looks. */
-static void assert_sealed(const char *dir, size_t count, void (*nap)(void))
-{
-    for (int ms = 0; ms < PATIENCE_MS && sealed(dir) < count; ms += 10)
-        nap();
-    assert_int_equal(sealed(dir), count);
-}
-
-static void idle_nap(void)
-{
-    idle_ms(10);
-}
-
-static void busy_nap(void)
-{
-    busy_ms(10);
-}
 
 static void err_has_a_name_and_a_text_for_every_code(void **state)
 {
@@ -232,31 +160,10 @@ static void numbers_are_set_by_name_within_their_bounds(void **state)
     mire_options_free(options);
 }
 
-static void the_same_hang_again_is_counted_not_sealed(void **state)
-{
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
-    uint64_t drops[MIRE_DROP_REASONS];
-    struct store *store;
-
-    assert_int_equal(start(*state), MIRE_OK);
-    for (int i = 0; i < 3; i++) {
-        idle_ms(10);
-        busy_ms(HANG_MS);
-    }
-    assert_int_equal(mire_stop(), MIRE_OK);
-    assert_int_equal(sealed(*state), 1);
-    assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
-    mire__store_drops(drops, store);
-    mire__store_close(store);
-    assert_int_equal(drops[MIRE_DROP_ANNEALED], 2);
-}
-
-static _Atomic uint64_t token;
-
-static int keep_token(void *unused, uint64_t new_token)
+static int queue_nothing(void *unused, uint64_t token)
 {
     (void)unused;
-    atomic_store(&token, new_token);
+    (void)token;
     return 0;
 }
 
@@ -273,7 +180,7 @@ static void calls_do_nothing_without_a_start(void **state)
     mire_loop_enter();
     mire_loop_leave();
     mire_loop_set_waits(MIRE_WAITS_MARKED);
-    assert_int_equal(mire_ping_start(keep_token, NULL, 0), MIRE_E_STATE);
+    assert_int_equal(mire_ping_start(queue_nothing, NULL, 0), MIRE_E_STATE);
     assert_int_equal(mire_ping_stop(), MIRE_E_STATE);
     mire_ping_answer(16);
 }
@@ -297,97 +204,6 @@ static void threads_are_named_and_few(void **state)
     assert_string_equal(options->threads[0], "Qt render");
     assert_string_equal(options->threads[1], "io");
     mire_options_free(options);
-}
-
-static void *watch_and_hang(void *unused)
-{
-    assert_int_equal(mire_watch_thread("sixteen letters!"), MIRE_E_ARG);
-    assert_int_equal(mire_watch_thread("drawing"), MIRE_OK);
-    assert_int_equal(mire_watch_thread(NULL), MIRE_OK);
-    idle_ms(10);
-    busy_ms(HANG_MS);
-    idle_ms(10);
-    assert_int_equal(mire_unwatch_thread(), MIRE_OK);
-    assert_int_equal(mire_unwatch_thread(), MIRE_OK);
-    return unused;
-}
-
-static void another_thread_is_watched_at_its_own_call(void **state)
-{
-    pthread_t thread;
-
-    assert_int_equal(start(*state), MIRE_OK);
-    idle_ms(10);
-    pthread_create(&thread, NULL, watch_and_hang, NULL);
-    assert_sealed(*state, 1, idle_nap);
-    pthread_join(thread, NULL);
-    assert_int_equal(mire_stop(), MIRE_OK);
-}
-
-static void a_number_changes_while_watching(void **state)
-{
-    assert_int_equal(start(*state), MIRE_OK);
-    assert_int_equal(mire_set_number("foreground_ms", 60000), MIRE_OK);
-    assert_int_equal(mire_set_number("foreground_ms", 60001), MIRE_E_RANGE);
-    mire_set_foreground(1);
-    idle_ms(10);
-    busy_ms(HANG_MS);
-    idle_ms(300);
-    assert_int_equal(sealed(*state), 0);
-    mire_set_foreground(0); /* there the threshold is as it was */
-    busy_ms(HANG_MS);
-    assert_sealed(*state, 1, idle_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
-}
-
-/* The process is as old as its fork, and its start comes late: after computing, or after sleeping. */
-static void launch(const char *dir, enum mire__launch launch, bool computes)
-{
-    mire_options *options = options_for(dir);
-    uint64_t begin_ns = mire__now_ns();
-
-    options->launch = (uint8_t)launch;
-    while (computes && mire__now_ns() - begin_ns < HANG_MS * MIRE_NS_PER_MS)
-        ;
-    if (!computes)
-        busy_ms(HANG_MS);
-    if (computes && mire__thread_cpu_ns(0) * 3 < (mire__now_ns() - begin_ns) * 2)
-        _exit(1); /* the machine did not let it */
-    mire_start(options);
-    mire_options_free(options);
-    idle_ms(300);
-    mire_stop();
-    _exit(0);
-}
-
-static void launch_in_child(const char *dir, enum mire__launch how, bool computes)
-{
-    int status = -1;
-
-    for (int tries = 0; tries < 100 && status != 0; tries++) {
-        pid_t child = fork();
-
-        if (child == 0)
-            launch(dir, how, computes);
-        assert_int_equal(waitpid(child, &status, 0), child);
-    }
-    assert_int_equal(status, 0);
-}
-
-static void a_launch_is_measured_from_the_process_start(void **state)
-{
-    launch_in_child(*state, MIRE_LAUNCH_NONE, false);
-    assert_int_equal(sealed(*state), 0);
-    launch_in_child(*state, MIRE_LAUNCH_SURE, false);
-    assert_int_equal(sealed(*state), 1);
-}
-
-static void a_process_that_slept_before_the_start_had_a_loop(void **state)
-{
-    launch_in_child(*state, MIRE_LAUNCH_LIKELY, false);
-    assert_int_equal(sealed(*state), 0);
-    launch_in_child(*state, MIRE_LAUNCH_LIKELY, true);
-    assert_int_equal(sealed(*state), 1);
 }
 
 static void start_says_why_it_fails_and_can_be_repeated(void **state)
@@ -438,75 +254,6 @@ static void hang_is_sealed_by_stop_while_it_goes_on(void **state)
     assert_int_equal(start(*state), MIRE_OK);
     idle_ms(10);
     busy_ms(HANG_MS);
-    assert_int_equal(mire_stop(), MIRE_OK);
-    assert_int_equal(sealed(*state), 1);
-}
-
-static void hang_is_seen_through_marks(void **state)
-{
-    assert_int_equal(start(*state), MIRE_OK);
-    mire_loop_enter();
-    mire_loop_leave();
-    busy_ms(HANG_MS);
-    assert_int_equal(sealed(*state), 0);
-    mire_loop_enter();
-    busy_ms(HANG_MS);
-    mire_loop_leave();
-    assert_sealed(*state, 1, busy_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
-}
-
-static void ping_says_why_it_does_not_start(void **state)
-{
-    assert_int_equal(start(*state), MIRE_OK);
-    assert_int_equal(mire_ping_start(NULL, NULL, 0), MIRE_E_ARG);
-    assert_int_equal(mire_ping_start(keep_token, NULL, 60001), MIRE_E_RANGE);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(mire_ping_start(keep_token, NULL, 60000), MIRE_OK);
-        assert_int_equal(mire_ping_start(keep_token, NULL, 60000), MIRE_E_STATE);
-        assert_int_equal(mire_ping_stop(), MIRE_OK);
-        assert_int_equal(mire_ping_stop(), MIRE_E_STATE);
-    }
-    assert_int_equal(mire_ping_start(keep_token, NULL, 1), MIRE_OK);
-    assert_int_equal(mire_stop(), MIRE_OK);
-    assert_int_equal(start(*state), MIRE_OK);
-    assert_int_equal(mire_ping_stop(), MIRE_E_STATE); /* mire_stop has stopped it */
-    assert_int_equal(mire_stop(), MIRE_OK);
-}
-
-static void idle_loop_that_answers_nothing_is_a_hang(void **state)
-{
-    assert_int_equal(start(*state), MIRE_OK);
-    idle_ms(10);
-    assert_int_equal(mire_ping_start(keep_token, NULL, 20), MIRE_OK);
-    idle_ms(HANG_MS);
-    assert_int_equal(sealed(*state), 0);
-    mire_ping_answer(atomic_load(&token));
-    assert_int_equal(mire_ping_stop(), MIRE_OK);
-    assert_sealed(*state, 1, idle_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
-}
-
-static void stop_seals_what_nobody_answers(void **state)
-{
-    assert_int_equal(start(*state), MIRE_OK);
-    idle_ms(10);
-    assert_int_equal(mire_ping_start(keep_token, NULL, 20), MIRE_OK);
-    idle_ms(HANG_MS);
-    assert_int_equal(mire_stop(), MIRE_OK);
-    assert_int_equal(sealed(*state), 1);
-}
-
-static void long_turn_that_is_asked_too_is_one_hang(void **state)
-{
-    assert_int_equal(start(*state), MIRE_OK);
-    idle_ms(10);
-    assert_int_equal(mire_ping_start(keep_token, NULL, 20), MIRE_OK);
-    busy_ms(HANG_MS);
-    idle_ms(0); /* the turn is over before the token's turn comes */
-    mire_ping_answer(atomic_load(&token));
-    assert_sealed(*state, 1, idle_nap);
-    assert_int_equal(mire_ping_stop(), MIRE_OK);
     assert_int_equal(mire_stop(), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
@@ -638,20 +385,10 @@ int main(void)
         cmocka_unit_test(calls_do_nothing_without_a_start),
         cmocka_unit_test(numbers_are_set_by_name_within_their_bounds),
         TEST(threads_are_named_and_few),
-        TEST(another_thread_is_watched_at_its_own_call),
-        TEST(a_number_changes_while_watching),
-        TEST(a_launch_is_measured_from_the_process_start),
-        TEST(a_process_that_slept_before_the_start_had_a_loop),
         TEST(start_says_why_it_fails_and_can_be_repeated),
         TEST(start_from_environment_needs_an_app),
         TEST(hang_is_sealed_when_it_ends_and_waits_without_a_server),
-        TEST(the_same_hang_again_is_counted_not_sealed),
         TEST(hang_is_sealed_by_stop_while_it_goes_on),
-        TEST(hang_is_seen_through_marks),
-        TEST(ping_says_why_it_does_not_start),
-        TEST(idle_loop_that_answers_nothing_is_a_hang),
-        TEST(stop_seals_what_nobody_answers),
-        TEST(long_turn_that_is_asked_too_is_one_hang),
         TEST(installation_outside_the_sample_watches_nothing),
         TEST(killed_process_is_reported_by_the_next_start),
         TEST(exit_seals_a_hang_that_goes_on),
