@@ -3,6 +3,7 @@
 #include "report/hot.h"
 #include "report/report.h"
 #include "support/boxes.h"
+#include "support/documents.h"
 #include "support/scratch.h"
 
 #include <setjmp.h>
@@ -11,7 +12,6 @@
 #include <time.h>
 #include <cmocka.h>
 
-#define S(n)   (105 * MIRE_NS_PER_S + (n)*100 * MIRE_NS_PER_MS)
 #define MS     MIRE_NS_PER_MS
 #define MAIN   (BOX_EXE_LOAD + 0x1000)
 #define LOOP   (BOX_EXE_LOAD + 0x2000)
@@ -19,28 +19,6 @@
 #define TEXT   (BOX_EXE_LOAD + 0x4000)
 #define LINES  (BOX_EXE_LOAD + 0x5000)
 #define FILLS  (BOX_EXE_LOAD + 0x6000)
-
-static char *json(const struct blackbox *box, const struct report_told *told)
-{
-    char id[MIRE_STORE_ID_LENGTH + 1];
-    char *text;
-    size_t size;
-
-    assert_int_equal(mire__report_json(&text, &size, id, box, 0, told), MIRE_OK);
-    text = realloc(text, size + 1);
-    assert_non_null(text);
-    text[size] = '\0';
-    return text;
-}
-
-static void assert_says(const struct blackbox *box, const char *part)
-{
-    char *text = json(box, NULL);
-
-    if (!strstr(text, part))
-        fail_msg("%s is not in %s", part, text);
-    free(text);
-}
 
 static bool says(const struct blackbox *box, const char *part)
 {

@@ -4,6 +4,7 @@
 #include "report/hot.h"
 #include "report/trie.h"
 #include "support/boxes.h"
+#include "support/documents.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,30 +12,6 @@
 #include <time.h>
 #include <zstd.h>
 #include <cmocka.h>
-
-#define S(n) (105 * MIRE_NS_PER_S + (n)*100 * MIRE_NS_PER_MS)
-
-static char *json(const struct blackbox *box, const struct report_told *told)
-{
-    char id[MIRE_STORE_ID_LENGTH + 1];
-    char *text;
-    size_t size;
-
-    assert_int_equal(mire__report_json(&text, &size, id, box, 0, told), MIRE_OK);
-    text = realloc(text, size + 1);
-    assert_non_null(text);
-    text[size] = '\0';
-    return text;
-}
-
-static void assert_says(const struct blackbox *box, const char *part)
-{
-    char *text = json(box, NULL);
-
-    if (!strstr(text, part))
-        fail_msg("%s is not in %s", part, text);
-    free(text);
-}
 
 static void trie_is_equal_to_a_naive_twin(void **state)
 {
