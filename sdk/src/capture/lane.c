@@ -114,7 +114,7 @@ static void open_record(struct check *check, struct lane_watch *lane, uint32_t g
 
 /*
  * The turn that was looked at last time has ended. If the check thread did not come to look in time, a hang has no
- * stacks, but is told all the same.
+ * stacks, but is told all the same. One found LONG has ended for certain, even if its end is only just being kept.
  */
 static void end_turn(struct check *check, struct lane_watch *lane, const struct gate_view *view, bool waking)
 {
@@ -123,7 +123,7 @@ static void end_turn(struct check *check, struct lane_watch *lane, const struct 
 
     excuse(lane, late_in(check, lane, lane->since_ns, end_ns, waking), 0);
     length_ns = less(end_ns - lane->since_ns, lane->late_ns);
-    if (known && lane->state == LANE_BUSY && !lane->unanswered &&
+    if ((lane->state == LANE_LONG || (known && lane->state == LANE_BUSY)) && !lane->unanswered &&
         length_ns >= threshold_ms(check, lane) * MIRE_NS_PER_MS)
         open_record(check, lane, lane->launch ? MIRE_GATE_NONE : view->kind);
     if (lane->state != LANE_NO_LOOP && (known || lane->state >= LANE_LONG))

@@ -238,6 +238,24 @@ static bool scene_a_launch_counts_from_before_the_watch(void)
     return ok;
 }
 
+/* The check thread's first look finds the turn busy or over, or it ends under that very look. */
+static bool scene_a_launch_that_ends_as_it_is_looked_at_is_told(void)
+{
+    bool ok = true;
+
+    for (int i = 0; i < 30; i++) {
+        struct watch_options options = options_for(2000);
+
+        options.begun_ns = mire__now_ns() - 5 * MIRE_NS_PER_S;
+        atomic_store(&hang_count, 0);
+        ok &= mire__watch_start(&options) == MIRE_OK;
+        IDLE_UNTIL(atomic_load(&hang_count) == 1);
+        ok &= hangs[0].launch && hangs[0].begin_ns == options.begun_ns;
+        mire__watch_stop();
+    }
+    return ok;
+}
+
 /* ---- settings ---- */
 
 static bool scene_the_background_has_a_threshold_of_its_own(void)
@@ -310,17 +328,18 @@ static void scene(bool (*play)(void))
     assert_int_equal(status, 0);
 }
 
-#define SCENES(X)                                \
-    X(threads_hang_each_in_its_lane)             \
-    X(a_thread_is_found_by_its_name)             \
-    X(a_thread_that_ended_leaves_its_lane)       \
-    X(a_thread_that_leaves_takes_its_hang_along) \
-    X(long_turns_are_counted_by_their_length)    \
-    X(a_hang_is_counted_too)                     \
-    X(begin_and_end_are_exact)                   \
-    X(a_launch_counts_from_before_the_watch)     \
-    X(the_background_has_a_threshold_of_its_own) \
-    X(a_threshold_changes_while_watching)        \
+#define SCENES(X)                                    \
+    X(threads_hang_each_in_its_lane)                 \
+    X(a_thread_is_found_by_its_name)                 \
+    X(a_thread_that_ended_leaves_its_lane)           \
+    X(a_thread_that_leaves_takes_its_hang_along)     \
+    X(long_turns_are_counted_by_their_length)        \
+    X(a_hang_is_counted_too)                         \
+    X(begin_and_end_are_exact)                       \
+    X(a_launch_counts_from_before_the_watch)         \
+    X(a_launch_that_ends_as_it_is_looked_at_is_told) \
+    X(the_background_has_a_threshold_of_its_own)     \
+    X(a_threshold_changes_while_watching)            \
     X(idle_lanes_wake_nobody)
 
 #define DEFINE(name)               \
