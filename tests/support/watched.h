@@ -12,8 +12,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 #include <cmocka.h>
+
+#include "support/emulator.h"
 
 /* A stall the machine itself causes must not reach the threshold; a hang of HANG_MS does for certain. */
 #define THRESHOLD_MS 300
@@ -42,15 +43,19 @@ static inline enum mire_err start(const char *dir)
     return err;
 }
 
+/* In one wait; under an emulator a sample ends it early, and more follow. */
 static inline void idle_ms(int ms)
 {
+    uint64_t end_ns = mire__now_ns() + (uint64_t)ms * MIRE_NS_PER_MS, now_ns;
+
     poll(NULL, 0, ms);
+    while ((now_ns = mire__now_ns()) < end_ns)
+        poll(NULL, 0, (int)((end_ns - now_ns) / MIRE_NS_PER_MS) + 1);
 }
 
 static inline void busy_ms(unsigned ms)
 {
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    nanosleep(&time, NULL);
+    sleep_through(ms);
 }
 
 static inline size_t sealed(const char *dir)

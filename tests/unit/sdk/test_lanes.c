@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "support/emulator.h"
+
 #define HANGS_MAX 8
 
 static struct blackbox *box;
@@ -92,7 +94,7 @@ static void *hang_beside(void *name)
     atomic_store(&further_tid, mire__tid());
     mire__gate_enter(0, name);
     idle_ms(20);
-    usleep(700000);
+    sleep_through(700);
     idle_ms(2000);
     return NULL;
 }
@@ -120,7 +122,7 @@ static void *hang_named(void *unused)
 {
     pthread_setname_np(pthread_self(), "painter");
     idle_ms(20);
-    usleep(700000);
+    sleep_through(700);
     idle_ms(1000);
     return unused;
 }
