@@ -161,7 +161,9 @@ static void holders_are_followed_from_lock_to_lock(void **state)
     assert_true(runs_through(&find(atomic_load(&second), MIRE_ROLE_OWNER)->sample, "hold_and_wait"));
     assert_int_equal(find(atomic_load(&second), MIRE_ROLE_OWNER)->sample.flags, MIRE_SAMPLE_BLOCKED);
     assert_non_null(find(atomic_load(&third), MIRE_ROLE_OWNER));
+#if !defined(__SANITIZE_THREAD__) /* its runtime runs a handler later than it came, at times from frames of its own */
     assert_true(runs_through(&find(atomic_load(&third), MIRE_ROLE_OWNER)->sample, "hold_and_compute"));
+#endif
     assert_string_equal(find(atomic_load(&third), MIRE_ROLE_OWNER)->name, "computing");
     usleep(50000);
     mire__others_end(&others);
