@@ -8,10 +8,11 @@
 
 PRESET ?= release
 SECS   ?= 60
+KILLS  ?= 1000
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-export SECS
+export SECS KILLS
 export PATH := $(CURDIR)/build/node/bin:$(PATH)
 MAKEFLAGS += --no-print-directory
 
@@ -19,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install corpus torture clean help
+.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle clean help
 
 all: build
 
@@ -55,15 +56,25 @@ fuzz:
 bench: bench-all
 
 bench-%:
-	@deploy/need.sh build test
+	@deploy/need.sh build test $(if $(filter bench-symbols bench-all,$@),symbols) $(if $(filter bench-memory bench-all,$@),memory)
 	@$(call build,$(PRESET),--target $@ -- -k 0)
+
+symbols-proof:
+	@deploy/need.sh build symbols
+	@$(call build,$(PRESET),--target $@)
 
 corpus: build
 	@deploy/need.sh test
 	@$(call build,$(PRESET),--target corpus)
 
+exits: build
+	@$(call build,$(PRESET),--target exits)
+
 torture: build
 	@$(call build,$(PRESET),--target torture-all)
+
+oracle: build
+	@$(call build,$(PRESET),--target oracle-all)
 
 e2e: build
 	@deploy/need.sh test
@@ -98,8 +109,11 @@ help:
 	@echo 'make aarch64      the SDK for 64-bit ARM, and its unit tests under qemu'
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
+	@echo 'make symbols-proof  answers at 500,000 addresses of large debug files beside those of llvm-symbolizer'
 	@echo 'make corpus       hangs of which everything is known, and what Mire says of them (docs/corpus.md)'
+	@echo 'make exits        programs ended in every way, and the verdict on each (docs/exits.md)'
 	@echo 'make torture      10,000 samples each inside malloc, dlopen, fork and what else has deadlocked samplers'
+	@echo 'make oracle KILLS=10000  programs killed at any instant, and whether every block they held is told'
 	@echo 'make e2e          the end-to-end tests alone'
 	@echo 'make fmt          clang-format over the C code'
 	@echo 'make demo         a real program hangs and the dashboard says why; Ctrl-C ends it'

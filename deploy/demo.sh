@@ -3,6 +3,8 @@
 #
 #   redis-server, as Debian ships it, under `mire run`: slow commands on millions of keys
 #   stall_glib (sdk/examples), linked with libmire: waits for the disk, for a lock, and computes
+#   redis-server again, in a control group with little memory: a list grows until the kernel kills it
+#   (where no such group can be made, it reports what it holds when it has grown)
 #
 # Stays until Ctrl-C; with DEMO_EXIT=1 it ends when the issues are shown. Files lie in /var/tmp/mire-demo-UID (DEMO_DIR) and
 # are made anew each time. Every process is a child of this one and dies with it, even by kill -9; all of them hold the
@@ -14,6 +16,7 @@ port=${DEMO_PORT:-7117}
 redis_keys=4000000
 redis_list=1000000
 threshold_ms=1000
+memory_bytes=201326592 # of the control group
 begun=$(date +%s)
 
 say() { printf '[%3d s] %s\n' "$(($(date +%s) - begun))" "$*"; }
@@ -37,6 +40,7 @@ until_true() {
 # Children ------------------------------------------------------------------------------------------------------------
 
 children=
+group=
 spawn() { # spawn LOG COMMAND...: in the background; $! is its pid
   log=$1
   shift
@@ -54,6 +58,7 @@ finish() {
   trap - EXIT
   trap '' INT TERM HUP
   for child in $children; do stop "$child"; done
+  [ -z "$group" ] || rmdir "$group" 2> /dev/null || true
   say 'stopped; nothing of the demo runs any more'
   exit "$status"
 }
@@ -100,7 +105,8 @@ key_of() { mire key create "$1" --label demo --data-dir "$home/data" || fail "no
 # Programs that hang --------------------------------------------------------------------------------------------------
 
 say 'starting redis-server under mire run'
-MIRE_KEY=$(key_of redis-server)
+redis_key=$(key_of redis-server)
+MIRE_KEY=$redis_key
 export MIRE_KEY MIRE_SERVER="$url"
 redis_version=$(redis-server --version | sed -n 's/.* v=\([^ ]*\).*/\1/p')
 # Each command is given more than once: without anneal_ms=0 the repeats would be counted on the device, and told later.
@@ -136,6 +142,48 @@ say 'waiting for stall_glib to end'
 until_true 60 is_over "$stall" || fail 'stall_glib does not end' "$home/stall.log"
 say 'stopping redis-server; mire run sends what is left'
 stop "$redis"
+
+# A program that runs out of memory -----------------------------------------------------------------------------------
+
+# make_group BYTES: a control group of that limit, version 1 or 2; false where none can be made.
+make_group() {
+  for root in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+    [ ! -w "$root/cgroup.subtree_control" ] || echo +memory > "$root/cgroup.subtree_control" 2> /dev/null || true
+    mkdir "$root/mire-demo-$$" 2> /dev/null || continue
+    group=$root/mire-demo-$$
+    for limit in memory.limit_in_bytes memory.max; do
+      [ ! -w "$group/$limit" ] || ! echo "$1" > "$group/$limit" || return 0
+    done
+    rmdir "$group"
+    group=
+  done
+  return 1
+}
+
+# What sh runs to be in the control group $0, if that is not empty, and become a command.
+in_group='[ -z "$0" ] || echo $$ > "$0/cgroup.procs"; exec "$@"'
+
+# grow ITEMS [SETTINGS]: a redis-server whose list grows to so many items; its pid is in $small.
+grow() {
+  spawn "$home/redis-small.log" sh -c "$in_group" "$group" env MIRE_MEMORY=exact MIRE_KEY="$redis_key" MIRE_SERVER="$url" \
+    MIRE_SETTINGS="${2:-}" mire run --app-version "$redis_version" --store "$home/store-small" -- \
+    redis-server --port 0 --unixsocket "$home/small.sock" --save ''
+  small=$!
+  until_true 10 redis-cli -s "$home/small.sock" PING > "$home/redis.out" 2>&1 || fail 'redis-server does not answer' "$home/redis-small.log"
+  redis-cli -s "$home/small.sock" EVAL 'for i = 1, ARGV[1] do redis.call("RPUSH", "history", string.rep("x", 400) .. i) end' 0 "$1" \
+    > "$home/redis.out" 2>&1 || true
+}
+
+if make_group "$memory_bytes"; then
+  say "redis-server with $((memory_bytes >> 20)) MiB of memory: RPUSH history, until the kernel kills it"
+  grow 2000000
+  until_true 30 is_over "$small" || fail 'redis-server lives' "$home/redis-small.log"
+else
+  say 'no control group can be made here: redis-server reports when it takes half as much'
+  grow 400000 "footprint_kib=$((memory_bytes >> 11))"
+  sleep 2
+  stop "$small"
+fi
 
 # What came of it -----------------------------------------------------------------------------------------------------
 

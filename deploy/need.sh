@@ -1,7 +1,7 @@
 #!/bin/sh
 # deploy/need.sh GROUP... - install what Debian 12 lacks for these groups, and say so. Quiet when nothing is missing.
 #
-# Groups: build test web demo fuzz tidy aarch64.
+# Groups: build test symbols memory web demo fuzz tidy aarch64.
 # Packages come from apt, as root or by sudo. The web group needs a newer Node than Debian 12 has; when the one on PATH
 # does not do, a pinned one comes from the npm registry into build/node, inside this checkout only.
 set -eu
@@ -10,9 +10,11 @@ cd "$(dirname "$0")/.."
 packages_of() {
   case $1 in
   build) echo make gcc g++ libc6-dev cmake ninja-build pkg-config libcurl4-openssl-dev libzstd-dev libmicrohttpd-dev \
-    libpq-dev libjansson-dev libsodium-dev libelf-dev libdw-dev liblzma-dev zlib1g-dev libglib2.0-dev libuv1-dev libcmocka-dev ;;
-  test) echo binutils clang-format-14 python3 python3-yaml python3-jsonschema postgresql-15 redis-server curl procps util-linux zstd chromium nginx-light gdb sqlite3 libuv1-dev \
-    libevent-dev libev-dev qtbase5-dev lua5.4 lua-luv ;;
+    libpq-dev libjansson-dev libsodium-dev libdeflate-dev liblzma-dev zlib1g-dev libglib2.0-dev libuv1-dev libcmocka-dev ;;
+  test) echo binutils clang-format-14 python3 python3-yaml python3-jsonschema postgresql-15 redis-server curl procps util-linux zstd chromium nginx-light gdb sqlite3 musl-tools linux-libc-dev dwz libuv1-dev \
+    libevent-dev libev-dev qtbase5-dev lua5.4 lua-luv libjemalloc2 libgoogle-perftools4 libmimalloc2.0 ;;
+  symbols) echo llvm-16 binutils ;; # what bench-symbols and symbols-proof compare with
+  memory) echo libheaptrack libgoogle-perftools4 libjemalloc2 libxml2-utils jq lua5.4 ;; # what bench-memory runs, and its neighbours
   web) echo ca-certificates ;;
   demo) echo postgresql-15 redis-server curl procps util-linux ;;
   fuzz) echo clang-14 clang libclang-rt-14-dev llvm-14 ;;

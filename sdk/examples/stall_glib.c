@@ -181,6 +181,7 @@ static void start_mire(void)
     enum mire_err err;
 
     mire_options_set_app(options, "stall_glib", mire_version());
+    mire_options_set_channel(options, "internal");
     mire_options_set_threshold_ms(options, (uint32_t)option.threshold_ms);
     if (option.store)
         mire_options_set_store(options, option.store);

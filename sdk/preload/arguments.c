@@ -20,7 +20,7 @@ static const char usage[] =
     "  --key-file FILE      the same, first line of FILE [MIRE_KEY_FILE]\n"
     "  --app NAME           name of the app; default: PROGRAM's file name [MIRE_APP]\n"
     "  --app-version V      its version; default: from its build id [MIRE_APP_VERSION]\n"
-    "  --channel NAME       public (default), gray or internal [MIRE_CHANNEL]\n"
+    "  --channel NAME       internal (default), gray or public [MIRE_CHANNEL]\n"
     "  --store DIR          where reports wait [MIRE_STORE]\n"
     "  --threshold MS       a hang is longer than this; default 2000 [MIRE_THRESHOLD_MS]\n"
     "  --period MS          time between stack samples; default 50 [MIRE_PERIOD_MS]\n"
@@ -29,6 +29,8 @@ static const char usage[] =
     "\n"
     "MIRE_SETTINGS=\"NAME=VALUE ...\" changes other numbers, those of mire_options_set_number in mire.h: anneal_ms=0\n"
     "tells of every hang, also of one whose stack was told just before.\n"
+    "MIRE_MEMORY=exact|sampled[:BYTES]|off says which of PROGRAM's blocks are noted; one sample in 524288 bytes by "
+    "default.\n"
     "MIRE_THREADS=\"NAME,NAME\" watches PROGRAM's threads of these names as well.\n"
     "\n"
     "Processes that PROGRAM leaves behind, such as a daemon, are served by mire-run in the background until they end.\n"
@@ -167,6 +169,7 @@ static int set_options(struct run *run, const char *values[])
     mire_options *options = &run->options;
 
     mire__options_init(options);
+    mire_options_set_channel(options, "internal"); /* who runs a program by hand wants to see all of it */
     if (values[O_CHANNEL] && mire_options_set_channel(options, values[O_CHANNEL]) != MIRE_OK)
         return refuse("--channel", values[O_CHANNEL]);
     if (values[O_STORE] && mire_options_set_store(options, values[O_STORE]) != MIRE_OK)

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,38 +79,38 @@ static void stop_with(int signal)
     kill(getpid(), SIGSTOP);
 }
 
-/* Look at the child. -1: it goes on. */
-static int look(bool *killed_out, pid_t pid)
+/* Look at the child. False: it goes on. */
+static bool look(struct child_end *out, pid_t pid)
 {
+    struct rusage use;
     int status;
     pid_t got;
 
-    while ((got = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    while ((got = wait4(-1, &status, WNOHANG | WUNTRACED, &use)) > 0) {
         if (got != pid)
             continue; /* an orphan of the program: remain_prepare */
-        *killed_out = WIFSIGNALED(status);
-        if (WIFEXITED(status))
-            return WEXITSTATUS(status);
-        if (WIFSIGNALED(status))
-            return 128 + WTERMSIG(status);
+        out->peak_bytes = (uint64_t)use.ru_maxrss * 1024;
+        out->killed = WIFSIGNALED(status);
+        out->status = out->killed ? WTERMSIG(status) : WEXITSTATUS(status);
+        if (WIFEXITED(status) || WIFSIGNALED(status))
+            return true;
         if (WIFSTOPPED(status))
             stop_with(WSTOPSIG(status));
     }
-    return -1;
+    return false;
 }
 
-int child_wait(bool *killed_out, pid_t pid)
+int child_wait(struct child_end *out, pid_t pid)
 {
     sigset_t set;
     siginfo_t info;
-    int code;
 
     fill_set(&set);
-    while ((code = look(killed_out, pid)) < 0) {
+    while (!look(out, pid)) {
         int signal = sigwaitinfo(&set, &info);
         /* What the terminal sends goes to the whole process group; the child has it already. */
         if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
             kill(pid, signal);
     }
-    return code;
+    return out->killed ? 128 + out->status : out->status;
 }

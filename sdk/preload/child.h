@@ -5,6 +5,7 @@
 #define MIRE_PRELOAD_CHILD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -24,14 +25,19 @@ void child_release(void);
  */
 int child_start(pid_t *pid_out, const char *path, char *const *argv);
 
+/* How it ended. */
+struct child_end {
+    bool killed;         /* by a signal */
+    int status;          /* the signal, else its exit status */
+    uint64_t peak_bytes; /* largest resident set */
+};
+
 /*
  * Wait until it ends; other children are reaped meanwhile. A signal sent to this process goes on to the child, except
  * those that the terminal sent to both; when the terminal stops the child, this process stops too.
  *
- *   killed_out  whether a signal ended it
- *
  * Returns its exit status, or 128 + the signal.
  */
-int child_wait(bool *killed_out, pid_t pid);
+int child_wait(struct child_end *out, pid_t pid);
 
 #endif

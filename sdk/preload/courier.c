@@ -3,6 +3,8 @@
  */
 #include "preload/courier.h"
 
+#include "core/exits.h"
+#include "core/facts.h"
 #include "platform/platform.h"
 #include "report/report.h"
 
@@ -24,6 +26,9 @@ static uint64_t deliver(struct courier *courier)
 
     if (!courier->upload)
         return LOOK_MS;
+    mire__remote_step(&courier->remote, courier->upload, courier->store, mire__now_ns(), mire__wall_now_ms());
+    if (courier->remote.killed)
+        return UINT64_MAX;
     wait_ms = mire__upload_round(courier->upload, &tally, mire__wall_now_ms());
     courier->total.sent += tally.sent;
     courier->total.refused += tally.refused;
@@ -62,13 +67,19 @@ static void look(struct courier *courier)
         courier->on_look(courier->context);
 }
 
+static void recover(struct courier *courier, struct report_finder *finder)
+{
+    finder->now_ms = mire__wall_now_ms();
+    mire__report_recover(courier->store, finder);
+}
+
 static void *run(void *context)
 {
     struct courier *courier = context;
     uint64_t wait_ms;
 
     act_as(courier->user);
-    mire__report_recover(courier->store, mire__wall_now_ms(), NULL);
+    recover(courier, &(struct report_finder){.next = courier->next.app_version[0] ? &courier->next : NULL});
     while (!atomic_load_explicit(&courier->ending, memory_order_acquire)) {
         look(courier);
         wait_ms = deliver(courier);
@@ -77,9 +88,27 @@ static void *run(void *context)
         mire__futex_wait(&courier->ending, 0, mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS);
     }
     look(courier);
-    mire__report_recover(courier->store, mire__wall_now_ms(), courier->ended.pid ? &courier->ended : NULL);
+    recover(courier, &(struct report_finder){.ended = courier->ended.pid ? &courier->ended : NULL});
     deliver_the_rest(courier);
     return NULL;
+}
+
+enum mire_err courier_open(struct courier *courier, const mire_options *options)
+{
+    struct blackbox_facts facts;
+    char install[33] = "";
+    enum mire_err err;
+
+    mire__store_install(install, courier->store);
+    mire__facts_collect(&facts, options, install);
+    mire__exits_facts(&courier->next, &facts);
+    if (!options->server_url[0])
+        return MIRE_OK;
+    err = mire__upload_open(&courier->upload, courier->store, options->server_url, options->server_key, NULL);
+    if (err != MIRE_OK)
+        return err;
+    mire__remote_init(&courier->remote, &facts, courier->store);
+    return MIRE_OK;
 }
 
 enum mire_err courier_start(struct courier *courier)

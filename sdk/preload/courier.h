@@ -4,6 +4,8 @@
 #ifndef MIRE_PRELOAD_COURIER_H
 #define MIRE_PRELOAD_COURIER_H
 
+#include "core/options.h"
+#include "core/remote.h"
 #include "report/report.h"
 #include "store/store.h"
 #include "upload/upload.h"
@@ -16,11 +18,16 @@ struct courier {
     uint32_t user;                  /* as whom the thread acts on files; 0: as this process */
     void (*on_look)(void *context); /* called each time the store is looked at, on the thread; may be NULL */
     void *context;
+    struct remote remote;
     pthread_t thread;
-    _Atomic uint32_t ending;   /* main writes (release), the thread reads (acquire); a futex word */
-    struct report_ended ended; /* the program, if it ended by itself; written before `ending` */
-    struct upload_tally total; /* the thread's until it is joined; `waiting` is of the last round */
+    _Atomic uint32_t ending;    /* main writes (release), the thread reads (acquire); a futex word */
+    struct evidence_start next; /* the program about to run, to whom runs before are compared */
+    struct report_ended ended;  /* the program, once it has; written before `ending` */
+    struct upload_tally total;  /* the thread's until it is joined; `waiting` is of the last round */
 };
+
+/* Open the way to the server that the options name, if they do. Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_SYSTEM. */
+enum mire_err courier_open(struct courier *courier, const mire_options *options);
 
 /* Start; the fields above `thread` are filled in. Recovers dead blackboxes first. Returns MIRE_OK, MIRE_E_SYSTEM. */
 enum mire_err courier_start(struct courier *courier);

@@ -22,6 +22,13 @@ MIRE_HOOKS(EXPORT)
     }
 MIRE_EXITS(EXPORT_EXIT)
 
+__attribute__((visibility("default"))) void abort(void);
+void abort(void)
+{
+    mire__hook_abort();
+    __builtin_unreachable();
+}
+
 #define EXPORT_EXEC(name, parameters, arguments) EXPORT(int, name, parameters, arguments, true, MIRE_WAITS_ALL)
 MIRE_EXECS(EXPORT_EXEC)
 

@@ -120,8 +120,7 @@ static bool open_delivery(struct delivery *delivery, struct run *run)
     others_init(&delivery->others, options, courier->store);
     courier->on_look = look_for_others;
     courier->context = &delivery->others;
-    if (options->server_url[0] && mire__upload_open(&courier->upload, courier->store, options->server_url,
-                                                    options->server_key, NULL) != MIRE_OK) {
+    if (courier_open(courier, options) != MIRE_OK) {
         run_complain("cannot start libcurl", "", "");
         close_delivery(delivery);
         return false;
@@ -138,8 +137,8 @@ static void finish_delivery(struct delivery *delivery, uint64_t patience_ms)
 static int run_program(const struct run *run, struct delivery *delivery)
 {
     struct courier *courier = &delivery->courier;
-    struct report_ended ended = {0};
-    bool killed = true;
+    struct child_end end = {0};
+    uint64_t start_ticks = 0;
     pid_t pid;
     int failed, code;
 
@@ -149,10 +148,14 @@ static int run_program(const struct run *run, struct delivery *delivery)
     }
     failed = child_start(&pid, run->path, run->argv);
     if (!failed)
-        ended = (struct report_ended){(uint32_t)pid, mire__process_start_ticks((uint32_t)pid)};
-    code = failed ? PROGRAM_NOT_EXECUTABLE : child_wait(&killed, pid);
-    if (!killed)
-        courier->ended = ended;
+        start_ticks = mire__process_start_ticks((uint32_t)pid);
+    code = failed ? PROGRAM_NOT_EXECUTABLE : child_wait(&end, pid);
+    if (!failed)
+        courier->ended = (struct report_ended){.pid = (uint32_t)pid,
+                                               .start_ticks = start_ticks,
+                                               .killed = end.killed,
+                                               .status = (uint32_t)end.status,
+                                               .peak_bytes = end.peak_bytes};
     if (failed)
         run_complain("cannot execute", run->path, strerror(failed));
     finish_delivery(delivery, failed ? 0 : PATIENCE_MS);

@@ -75,8 +75,7 @@ static void add(struct others *others, uint32_t uid)
     *courier = (struct courier){.user = uid, .store = open_as(uid, others->name)};
     if (!courier->store)
         return;
-    if (options->server_url[0])
-        mire__upload_open(&courier->upload, courier->store, options->server_url, options->server_key, NULL);
+    courier_open(courier, options); /* without memory its reports stay where they are */
     if (courier_start(courier) == MIRE_OK) {
         others->count++;
         return;

@@ -11,6 +11,7 @@
 #include "core/core.h"
 #include "gate/gate.h"
 #include "gate/hooks.h"
+#include "heap/hooks.h"
 #include "platform/platform.h"
 
 #include <dlfcn.h>
@@ -45,6 +46,7 @@ static bool is_root(void)
 __attribute__((constructor)) static void begin(void)
 {
     mire__hooks_bind(RTLD_NEXT);
+    mire__heap_bind(RTLD_NEXT);
     if (!getenv("MIRE_APP"))
         return;
     if (is_root())

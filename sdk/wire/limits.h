@@ -13,6 +13,10 @@
 #define MIRE_WIRE_REPEAT_MAX     512u        /* deepest stack whose frames get a count */
 #define MIRE_WIRE_THREADS_MAX    1024u       /* other threads in one report */
 #define MIRE_WIRE_BUCKETS_MAX    64u         /* rows of the histogram of turns */
+#define MIRE_WIRE_TRAIL_MAX      1024u       /* points of the footprint's way */
+#define MIRE_WIRE_CATEGORIES_MAX 4096u       /* size classes, mappings, and a few thousand classes of objects */
+#define MIRE_WIRE_STACKS_MAX     16384u      /* stacks that asked for memory; a report has some hundreds */
+#define MIRE_WIRE_SIGNS_MAX      64u         /* rows of exit.for, exit.against and exit.excluded */
 #define MIRE_WIRE_DURATION_MAX   604800000u  /* ms, a week: what is longer is a sleeping machine */
 #define MIRE_WIRE_THRESHOLD_MAX  600000u     /* ms, ten minutes */
 #define MIRE_WIRE_PERIOD_MAX     60000u      /* ms between samples */
@@ -22,5 +26,11 @@
 #define MIRE_WIRE_BUILD_ID_MIN   4u          /* bytes */
 #define MIRE_WIRE_BUILD_ID_MAX   32u         /* bytes; a SHA-256 */
 #define MIRE_WIRE_DEPTH_MAX      16u         /* nesting a writer can open; a report of version 1 needs 5 */
+
+/* Of a rollout document. */
+#define MIRE_WIRE_ROLLOUT_VERSION 1
+#define MIRE_WIRE_ROLLOUT_MAX     16384u   /* bytes; one with every number has 2 KB */
+#define MIRE_WIRE_SALT_MAX        32u      /* bytes of a salt */
+#define MIRE_WIRE_PPM_MAX         1000000u /* a share is in millionths */
 
 #endif

@@ -15,11 +15,13 @@
 #define MIRE_NAME_IMAGES   "images"
 #define MIRE_NAME_FRAMES   "frames" /* of the program; in the section hang of the display */
 #define MIRE_NAME_NODES    "nodes"
-#define MIRE_NAME_HANG     "hang" /* the section, the kind and the plugin in sampling */
+#define MIRE_NAME_HANG     "hang"   /* the section, the kind and the plugin in sampling */
+#define MIRE_NAME_MEMORY   "memory" /* the section, the kind and the plugin in sampling */
 #define MIRE_NAME_THREADS  "threads"
-#define MIRE_NAME_COST     "cost"
+#define MIRE_NAME_EXIT     "exit"
+#define MIRE_NAME_COST     "cost" /* of the report; of memory that of its monitor */
 #define MIRE_NAME_MICRO    "micro_hangs"
-#define MIRE_NAME_DROPS    "drops"
+#define MIRE_NAME_DROPS    "drops" /* reports lost; of memory calls lost */
 
 #define MIRE_NAME_NAME    "name"
 #define MIRE_NAME_VERSION "version"
@@ -105,6 +107,59 @@
 #define MIRE_NAME_RUN       "run"
 #define MIRE_NAME_REPEAT    "repeat"
 
+#define MIRE_NAME_TAKEN_NS             "taken_ns"
+#define MIRE_NAME_TAKEN_WALL_MS        "taken_wall_ms"
+#define MIRE_NAME_MODE                 "mode"
+#define MIRE_NAME_INTERVAL_BYTES       "interval_bytes"
+#define MIRE_NAME_FOOTPRINT_BYTES      "footprint_bytes" /* of memory and exit, and the column of trail */
+#define MIRE_NAME_FOOTPRINT_PEAK_BYTES "footprint_peak_bytes"
+#define MIRE_NAME_LIMIT_USED_BYTES     "limit_used_bytes"
+#define MIRE_NAME_THRESHOLD_BYTES      "threshold_bytes"
+#define MIRE_NAME_EXPLAINED_BYTES      "explained_bytes"
+#define MIRE_NAME_LIVE_BYTES           "live_bytes" /* of memory, and the column of categories */
+#define MIRE_NAME_LIVE_COUNT           "live_count"
+#define MIRE_NAME_MAPPED_BYTES         "mapped_bytes"
+#define MIRE_NAME_GROWN_MS             "grown_ms"
+#define MIRE_NAME_TRAIL                "trail"
+#define MIRE_NAME_AVAILABLE_BYTES      "available_bytes"
+#define MIRE_NAME_CATEGORIES           "categories"
+#define MIRE_NAME_RESIDENT_BYTES       "resident_bytes"
+#define MIRE_NAME_TOTAL_COUNT          "total_count"
+#define MIRE_NAME_TOTAL_BYTES          "total_bytes"
+#define MIRE_NAME_PEAK_COUNT           "peak_count"
+#define MIRE_NAME_PEAK_BYTES           "peak_bytes"
+#define MIRE_NAME_GROWN_COUNT          "grown_count"
+#define MIRE_NAME_GROWN_BYTES          "grown_bytes"
+#define MIRE_NAME_ERROR_COUNT          "error_count"
+#define MIRE_NAME_ERROR_BYTES          "error_bytes"
+#define MIRE_NAME_STACK_COUNT          "stack_count"
+#define MIRE_NAME_STACKS               "stacks"
+#define MIRE_NAME_CATEGORY             "category"
+#define MIRE_NAME_BYTES                "bytes"
+#define MIRE_NAME_DEGRADED             "degraded"
+#define MIRE_NAME_TIMES                "times"
+#define MIRE_NAME_SINCE_NS             "since_ns"
+#define MIRE_NAME_BUDGET_BYTES         "budget_bytes"
+#define MIRE_NAME_USED_BYTES           "used_bytes"
+#define MIRE_NAME_CALLS                "calls"
+#define MIRE_NAME_BUILD_US             "build_us"
+
+#define MIRE_NAME_VERDICT        "verdict"
+#define MIRE_NAME_CONFIDENCE_PPM "confidence_ppm"
+#define MIRE_NAME_FOR            "for"
+#define MIRE_NAME_AGAINST        "against"
+#define MIRE_NAME_EXCLUDED       "excluded"
+#define MIRE_NAME_SIGNAL         "signal"
+#define MIRE_NAME_CODE           "code"
+#define MIRE_NAME_DEPTH          "depth"
+#define MIRE_NAME_FOREGROUND_MS  "foreground_ms"
+#define MIRE_NAME_STUCK_MS       "stuck_ms"
+#define MIRE_NAME_SEEN_WALL_MS   "seen_wall_ms"
+#define MIRE_NAME_PRESSURE_PPM   "pressure_ppm"
+#define MIRE_NAME_OOM_KILLS      "oom_kills"
+#define MIRE_NAME_FD_COUNT       "fd_count"
+#define MIRE_NAME_DEBUGGER       "debugger"
+
 #define MIRE_NAME_STOPPED_MAX_NS "stopped_max_ns"
 #define MIRE_NAME_STOPPED_SUM_NS "stopped_sum_ns"
 #define MIRE_NAME_UNWIND_SUM_NS  "unwind_sum_ns"
@@ -114,5 +169,33 @@
 #define MIRE_NAME_PERIOD_RAISED  "period_raised"
 
 #define MIRE_NAME_FROM_MS "from_ms"
+
+/* Plugins, beside hang, in sampling and in rollout documents. */
+#define MIRE_NAME_MEMORY  "memory"
+#define MIRE_NAME_EXIT    "exit"
+#define MIRE_NAME_SESSION "session"
+
+/* Of a session's record. */
+#define MIRE_NAME_PART          "part"
+#define MIRE_NAME_OVER          "over"
+#define MIRE_NAME_FOREGROUND_MS "foreground_ms"
+#define MIRE_NAME_ON            "on"
+#define MIRE_NAME_HANGS         "hangs"
+#define MIRE_NAME_TURNS         "turns"
+#define MIRE_NAME_ENDS          "ends"
+#define MIRE_NAME_SDK_CPU_US    "sdk_cpu_us"
+#define MIRE_NAME_SEEN_WALL_MS  "seen_wall_ms"
+
+/* The rollout document; version, parameters aside. */
+#define MIRE_NAME_MIRE_ROLLOUT   "mire_rollout"
+#define MIRE_NAME_FETCH_S        "fetch_s"
+#define MIRE_NAME_KILL           "kill"
+#define MIRE_NAME_PLUGINS        "plugins"
+#define MIRE_NAME_PPM            "ppm"
+#define MIRE_NAME_SALT           "salt"
+#define MIRE_NAME_PARAMETERS     "parameters"
+#define MIRE_NAME_MODE           "mode"
+#define MIRE_NAME_INTERVAL_BYTES "interval_bytes"
+#define MIRE_NAME_BUDGET_BYTES   "budget_bytes"
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "daemon/config.h"
 #include "daemon/daemon.h"
+#include "symbols/symbols.h"
 
 #include <sodium.h>
 
@@ -47,6 +48,8 @@ int main(int argc, char **argv)
     struct problem problem = MIRE_PROBLEM_INIT;
     int role = MIRE_ROLE_SERVE;
     char **args = argv + (argc > 0);
+    if (*args && !strcmp(*args, "symbol-child")) /* what work.c starts to convert a debug file */
+        return symbols_child(argc - 1, args);
     if (*args && (!strcmp(*args, "--help") || !strcmp(*args, "-h"))) {
         help(stdout);
         return 0;

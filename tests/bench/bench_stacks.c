@@ -150,7 +150,7 @@ int main(void)
     sampler = mmap(NULL, sizeof(*sampler), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (sampler == MAP_FAILED || mire__sampler_open(sampler) != MIRE_OK)
         return 1;
-    mire__modules_read(&sampler->modules, NULL);
+    mire__modules_read(&sampler->modules, NULL, NULL);
     failed = measure_tower("fp", tower_fp);
     failed += measure_tower("cfi", tower_cfi);
     return failed > 0;

@@ -290,7 +290,7 @@ static bool torture(const char *name, const struct cause *of, size_t count, uint
         while (!atomic_load(&victims[i].tid))
             usleep(100);
     }
-    mire__modules_read(&sampler->modules, NULL);
+    mire__modules_read(&sampler->modules, NULL, NULL);
     pthread_create(&watcher, NULL, guard, &victims[0]);
     for (uint32_t i = 0; i < samples; i++) {
         take(&tally, &victims[i % count]);

@@ -46,7 +46,7 @@ try {
 
   await page.keyboard.press('f');
   await page.keyboard.type(name);
-  await page.getByText(/\d+ frames?, \d+% of the time/).waitFor();
+  await page.getByText(/\d+ frames?, \d+% of all/).waitFor();
   await page.keyboard.press('Enter');
   await tells(name);
   await page.getByRole('tab', { name: 'Call tree' }).click();

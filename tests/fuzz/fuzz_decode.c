@@ -2,7 +2,7 @@
  * document and back. */
 #include "base/arena.h"
 #include "decode/decode.h"
-#include "feature/feature.h"
+#include "feature/memory.h"
 #include "symbolicate/symbolicate.h"
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@ static void go_on(const struct report *report, struct arena *arena)
 {
     static struct symbols *symbols;
     static struct rules *rules;
+    static struct suspect_rules *suspects;
     struct resolved doc, again;
     struct symbolicate_counts counts;
     struct feature feature;
@@ -20,17 +21,25 @@ static void go_on(const struct report *report, struct arena *arena)
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
     unsigned char *bytes;
     size_t len;
-    if (!symbols && (symbols_open(&symbols, &options) || rules_builtin(&rules, &fault)))
+    if (!symbols &&
+        (symbols_open(&symbols, &options) || rules_builtin(&rules, &fault) || suspect_rules_builtin(&suspects, &fault)))
         abort();
-    if (symbolicate(&doc, &counts, arena, symbols, report, 0) || feature_find(&feature, arena, &doc, report, rules))
+    if (symbolicate(&doc, &counts, arena, symbols, report, 0))
         return; /* the arena's limit */
+    const struct memory_packs packs = {rules, suspects, {MIRE_HEALTHY_NONE, NULL}};
+    if (report->kind == MIRE_REPORT_MEMORY ? feature_find_memory(&feature, arena, &doc, report, &packs)
+                                           : feature_find(&feature, arena, &doc, report, rules))
+        return;
     if (resolved_encode(&bytes, &len, &doc) || resolved_decode(&again, arena, bytes, len))
         abort();
     if (again.node_count != doc.node_count || again.sample_count != doc.sample_count ||
         again.hot.depth != doc.hot.depth || again.hot.caller1 != doc.hot.caller1 ||
         again.hot.thread != doc.hot.thread || again.thread_count != doc.thread_count ||
         again.holder.thread != doc.holder.thread || again.holder.frame != doc.holder.frame ||
-        again.verdict.known != doc.verdict.known || again.bucket_count != doc.bucket_count)
+        again.verdict.known != doc.verdict.known || again.bucket_count != doc.bucket_count ||
+        again.memory.category_count != doc.memory.category_count ||
+        again.memory.stack_count != doc.memory.stack_count || again.memory.held_bytes != doc.memory.held_bytes ||
+        again.memory.point_count != doc.memory.point_count)
         abort();
     free(bytes);
 }
@@ -41,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct report report;
     struct decode_fault fault;
     arena_init(&arena, 64 << 20);
-    if (decode_report(&report, &arena, &fault, "mire", decode_encoding_of(data, size), data, size) == MIRE_DECODE_OK)
+    if (decode_report(&report, &arena, &fault, "mire", decode_encoding_of(data, size), data, size) == MIRE_DECODE_OK &&
+        report.kind != MIRE_REPORT_SESSION)
         go_on(&report, &arena);
     arena_fini(&arena);
     return 0;

@@ -6,7 +6,7 @@
  * how & 1: the two parts are instructions, put behind sound headers; else they are whole entries, headers and all.
  * A module that holds them, and a stack of addresses in it, are made around; the walk must end, inside its bounds.
  */
-#include "capture/cfi.h"
+#include "unwind/cfi.h"
 #include "capture/unwind.h"
 
 #include <stdlib.h>

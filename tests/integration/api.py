@@ -126,19 +126,21 @@ def compare(probe, w, slug, rng):
         for v in filters:
             q = f"?t={t}" + ("&v=" + urllib.parse.quote(",".join(v)) if v else "")
             base = f"/api/v1/apps/{slug}"
-            kind = rng.choice([None, ["hang"], ["!hang"], ["killed", "launch"], ["test"], ["power", "test"]])
+            kind = rng.choice([None, ["hang"], ["!hang"], ["killed", "launch"], ["foom", "memory"], ["test"], ["power", "test"]])
             k = f"&kind={','.join(kind)}" if kind else ""
             same(probe.get("getOverview", base + "/overview" + q + k), w.overview(slug, span, v, kind))
-            by, sort = rng.choice(["caller1", "category"]), rng.choice(["impact", "hangs", "devices", "longest", "last", "title"])
+            by, sort = rng.choice(["caller1", "category"]), rng.choice(["impact", "hangs", "devices", "longest", "last", "bytes", "title"])
             sort = rng.choice(["", "-"]) + sort
             state = rng.choice([None, ["open"], ["!ignored"]])
             s = f"&state={','.join(state)}" if state else ""
             same(paged(probe, "listIssues", base + f"/issues{q}{k}{s}&by={by}&sort={sort}", "groups", rng.choice([1, 2, 50])),
                  w.issue_list(slug, span, by, sort, v, kind, state))
             for issue_id in sorted({h["issue_id"] for h in w.select(slug, span, v)}):
-                issue = f"{base}/issues/H-{issue_id}"
+                issue = f"{base}/issues/{w.name(issue_id)}"
                 same(probe.get("getIssue", issue + q), w.issue(slug, issue_id, span, v))
                 own, listed = w.reports(slug, issue_id, span, v)
+                if w.issues[issue_id]["subject"]:
+                    compare_memory(probe, w, slug, issue_id, span, v, q, rng)
                 same(paged(probe, "listReports", issue + "/reports" + q, "reports", rng.choice([3, 200])), listed)
                 for which in ["latest", "first", "worst", rng.choice(own)["report_id"]]:
                     got = probe.get("getReport", f"{issue}/reports/{which}{q}")
@@ -150,11 +152,41 @@ def compare(probe, w, slug, rng):
     same(probe.get("getFacets", f"/api/v1/apps/{slug}/facets"), w.facets(slug, w.span(14)))
 
 
+def unfolded(memory):
+    """A report of memory with stacks as lists of frames."""
+    m = copy.deepcopy(memory)
+    parent, place = [0] + m["nodes"]["parent"], [0] + m["nodes"]["place"]
+    for s in m["stacks"]:
+        frames, node = [], s.pop("node")
+        while node:
+            assert parent[node] < node
+            frames.append(m["places"][place[node]])
+            node = parent[node]
+        s["frames"] = frames
+    del m["nodes"], m["places"]
+    return m
+
+
+def compare_memory(probe, w, slug, issue_id, span, v, q, rng):
+    base, issue = f"/api/v1/apps/{slug}", f"/api/v1/apps/{slug}/issues/{w.name(issue_id)}"
+    own, _ = w.reports(slug, issue_id, span, v)
+    for which in ["latest", "first", "worst", rng.choice(own)["report_id"]]:
+        got = probe.get("getMemory", f"{issue}/reports/{which}/memory{q}")
+        same(unfolded(got), w.memory(slug, issue_id, which, span, v))
+    same(probe.get("getIssueMemory", f"{issue}/memory{q}"), w.issue_memory(slug, issue_id, span, v))
+    choice = f"?v={urllib.parse.quote(','.join(v))}" if v else "?class=4gb"
+    same(probe.get("getHealthy", base + "/healthy" + choice), w.healthy(slug, v, None if v else "4gb"))
+    same(named(probe.get("getFlame", f"{issue}/flame{q}&of=objects")), named(w.flame(slug, issue_id, span, v, of="objects")))
+    name = w.issues[issue_id]["subject"]
+    same(named(probe.get("getFlame", f"{issue}/flame{q}&category={urllib.parse.quote(name)}")),
+         named(w.flame(slug, issue_id, span, v, category=name)))
+
+
 def hostile(seed):
     """The fixed world with other names, weights and times; one issue has a single report, one none in the range."""
     rng = random.Random(seed)
     world = scenario.world(seed)
-    apps, versions, issues, hangs = world
+    apps, versions, issues, hangs, baselines = world
     names = {}
     for i in issues:
         for key in ("caller1", "caller2", "caller1_image"):
@@ -165,6 +197,8 @@ def hostile(seed):
         h["unresolved_count"] = rng.randrange(h["frame_count"] + 1)
         for f in h["doc"]["frames"]:
             f["function"] = names.setdefault(f["function"], rng.choice(NAMES) + str(len(names)))
+    for b in baselines:
+        b["weight"] = rng.choice([1.0, 4.0, 12.5])
     for v in versions:
         v["version"] = rng.choice(["", "1.", "版本", "<b>"]) + v["version"]
     return world
@@ -177,6 +211,11 @@ def doors(probe, w):
     probe.refused(404, base + "/issues/H-999", "H-999")
     probe.refused(404, base + "/issues/H-6", "H-6")
     probe.refused(404, base + "/issues/X", "H-1042")
+    probe.refused(404, base + "/issues/H-1/memory", "memory")
+    probe.refused(404, base + "/issues/H-1/reports/latest/memory", "none of memory")
+    probe.refused(404, "/api/v1/apps/mapview/issues/M-11/reports/yesterday/memory", "latest")
+    probe.refused(400, base + "/issues/H-1/flame?of=bytes", "ms")
+    probe.refused(400, "/api/v1/apps/mapview/issues/M-11/flame?of=ms", "objects")
     probe.refused(404, base + "/issues/H-1/reports/yesterday", "latest")
     probe.refused(404, base + "/issues/H-1/reports/00000000-0000-7000-8000-000000000000")
     probe.refused(404, base + "/issues/H-1/flame?root=0123456789abcdef", "0123456789abcdef")
@@ -256,6 +295,12 @@ def links(probe, w):
     assert status == 302 and headers["Location"] == f"/redis/issues/H-1/reports/{report}"
     probe.refused(404, "/i/H-999")
     probe.refused(404, "/r/x")
+    assert probe.ask("/i/M-11")[1]["Location"] == "/mapview/memory/M-11"
+    held = next(h for h in w.hangs if h["issue_id"] == 11)["report_id"]
+    assert probe.ask(f"/r/{held}")[1]["Location"] == f"/mapview/memory/M-11/reports/{held}"
+    text = probe.ask("/i/M-11.md")[2].decode()
+    assert text.startswith("# M-11: `TileCache::insert(Key, Tile&&)`\n") and "/mapview/memory/M-11?t=" in text, text
+    assert "Largest stack of `Malloc 48.00 KiB`" in text and "tiles.cc:118   <- Caller1" in text, text
     status, headers, body = probe.ask("/i/H-1.md")
     text = body.decode()
     assert status == 200 and headers["Content-Type"].startswith("text/markdown"), status

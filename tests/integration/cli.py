@@ -36,7 +36,7 @@ def helps():
 
 
 class Server(http.server.BaseHTTPRequestHandler):
-    answers = {"redis": (200, "listIssues"), "kiosk": (200, "listIssues.empty"), "nosuch": (404, "problem.no-such-issue")}
+    answers = {"redis": (200, "listIssues"), "mapview": (200, "listIssues.memory"), "kiosk": (200, "listIssues.empty"), "nosuch": (404, "problem.no-such-issue")}
 
     def do_GET(self):
         self.server.asked.append(self.path)
@@ -56,13 +56,15 @@ def issues():
     url = f"http://127.0.0.1:{server.server_port}"
     code, out, err = mire("issues", "--server", url + "/", "--app", "redis", "--t", "24h")
     lines = out.splitlines()
-    assert code == 0 and lines[0].split() == ["ISSUE", "CALLER1", "CALLER2", "WHY", "HANGS", "DEVICES", "LONGEST"], (out, err)
+    assert code == 0 and lines[0].split() == ["ISSUE", "CALLER1", "CALLER2", "WHY", "EVENTS", "DEVICES", "WORST"], (out, err)
     assert any(re.match(r"H-1 +keysCommand +processCommand +hang/cpu +\d+ +\d+ +\d+\.\d s$", x) for x in lines), out
     assert len({len(x) for x in lines}) == 1, "columns do not line up"
     assert server.asked[-1].startswith("/api/v1/apps/redis/issues?t=24h")
     code, out, _ = mire("issues", "--app", "redis", "--json", MIRE_SERVER=url)
     assert code == 0 and out.strip() == (EXAMPLES / "listIssues.json").read_text().strip()
-    assert mire("issues", "--app", "kiosk", "--server", url)[:2] == (0, "No hangs in this range.\n")
+    memory = mire("issues", "--app", "mapview", "--server", url)[1]
+    assert re.search(r"^M-11 +TileCache::insert\(Key, Tile&&\) +.*foom/bytes: Malloc 48.00 KiB +\d+ +\d+ +\d+ MiB$", memory, re.M), memory
+    assert mire("issues", "--app", "kiosk", "--server", url)[:2] == (0, "No issues in this range.\n")
     code, out, err = mire("issues", "--app", "nosuch", "--server", url)
     assert code == 1 and out == "" and "404" in err and "Not found" in err, err
     assert re.search(r"known apps: (\S+, )*redis(, \S+)*$", err.strip()), err

@@ -181,7 +181,8 @@ static void a_broken_migration_leaves_nothing(void **state)
 {
     (void)state;
     int applied;
-    struct pg_migration more[8];
+    struct pg_migration more[64];
+    assert_true(pg_migration_count < sizeof more / sizeof *more);
     memcpy(more, pg_migrations, pg_migration_count * sizeof *more);
     more[pg_migration_count] = (struct pg_migration){9000, "broken", "CREATE TABLE half (a int); SELECT nonsense"};
     assert_int_equal(pg_migrate(&applied, pg, more, pg_migration_count + 1, NULL), MIRE_FAULT_SQL);
@@ -284,12 +285,14 @@ static void partitions_are_made_ahead_and_dropped_when_old(void **state)
     assert_int_equal(made, 0);
     struct pg_days past = {.today = days.today - 500, .ahead = 0};
     assert_int_equal(pg_partition(&made, &dropped, pg, &past, NULL), 0);
-    assert_int_equal(made, 3);
+    const int tables = (int)pgtest_number(pg, "SELECT count(*) FROM pg_partitioned_table");
+    assert_true(tables > 0);
+    assert_int_equal(made, tables);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report_other"), 0); /* moved into the day's partition */
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report"), 2);
     days.keep = 90;
     assert_int_equal(pg_partition(&made, &dropped, pg, &days, NULL), 0);
-    assert_int_equal(dropped, 3);
+    assert_int_equal(dropped, tables);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM report"), 1);
 }
 

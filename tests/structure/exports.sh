@@ -7,6 +7,8 @@ expected=$(mktemp)
 found=$(mktemp)
 trap 'rm -f "$expected" "$found"' EXIT
 sed 's/#.*//; s/[[:space:]]//g; /^$/d' "$@" | LC_ALL=C sort -u > "$expected"
-nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u > "$found"
+# Not the hidden ones: the linker lists the ends of a section there.
+readelf --dyn-syms -W "$library" | awk '$1 ~ /^[0-9]+:$/ && $5 != "LOCAL" && $6 != "HIDDEN" && $7 != "UND" && $7 != "ABS" {
+  sub(/@.*/, "", $8); print $8 }' | LC_ALL=C sort -u > "$found"
 [ -s "$found" ] || { echo "$library exports nothing" && exit 1; }
 diff -u --label "listed in $*" --label "exported by $library" "$expected" "$found"

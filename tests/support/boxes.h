@@ -20,7 +20,7 @@ static inline struct blackbox_facts box_facts(void)
         .memory_bytes = 8ull << 30,
         .start_mono_ns = 5 * MIRE_NS_PER_S,
         .start_wall_ms = 1763685000000ull,
-        .sampling = 0.25,
+        .sampling_ppm = {250000},
     };
     mire__text_copy(facts.app_name, sizeof(facts.app_name), "mapview");
     mire__text_copy(facts.app_version, sizeof(facts.app_version), "8.0.38");

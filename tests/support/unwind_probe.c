@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         snapshot.regs.value[i - 4] = strtoull(argv[i], NULL, 16);
     snapshot.stack_address = (snapshot.regs.value[mire__arch.sp] - 128) & ~7ull;
     snapshot.stack_size = mire__peek(snapshot.stack, snapshot.stack_address, sizeof(snapshot.stack));
-    mire__modules_read(&modules, NULL);
+    mire__modules_read(&modules, NULL, NULL);
     mire__unwind(&sample, &snapshot, &modules);
     for (uint32_t i = 0; i < sample.depth; i++)
         printf("%" PRIx64 " %u\n", sample.pc[i], sample.found[i]);

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { say } from '../src/lib/i18n';
 import { KEYS } from '../src/lib/keys';
-import { KINDS, WORDS } from '../src/lib/words';
+import { KINDS, REASONS, WORDS } from '../src/lib/words';
 import chinese from '../src/locales/zh-CN.json';
 
 const SOURCES = new URL('../src/', import.meta.url);
@@ -21,7 +21,13 @@ it('every text given to say(), and every key in the sheet and word of the server
   const said = [...(await sources()).matchAll(/\bsay\(\s*'((?:[^'\\]|\\.)*)'/g)].map((match) =>
     match[1]!.replace(/\\'/g, "'"),
   );
-  const wanted = [...said, ...KEYS.flatMap((row) => [row.does, row.part]), ...WORDS, ...Object.values(KINDS)];
+  const wanted = [
+    ...said,
+    ...KEYS.flatMap((row) => [row.does, row.part]),
+    ...WORDS,
+    ...Object.values(KINDS),
+    ...Object.values(REASONS),
+  ];
   expect(wanted.filter((text) => catalogue[text] === undefined)).toEqual([]);
   expect(said.length).toBeGreaterThan(100);
 });

@@ -3,16 +3,24 @@ import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/pr
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import facets from '../../schema/api/examples/getFacets.json';
 import flame from '../../schema/api/examples/getFlame.json';
+import memoryFlame from '../../schema/api/examples/getFlame.memory.json';
 import threadsFlame from '../../schema/api/examples/getFlame.threads.json';
+import healthy from '../../schema/api/examples/getHealthy.json';
 import issue from '../../schema/api/examples/getIssue.json';
 import lockIssue from '../../schema/api/examples/getIssue.lock.json';
+import memoryIssue from '../../schema/api/examples/getIssue.memory.json';
+import issueMemory from '../../schema/api/examples/getIssueMemory.json';
+import memory from '../../schema/api/examples/getMemory.json';
 import emptyOverview from '../../schema/api/examples/getOverview.empty.json';
 import overview from '../../schema/api/examples/getOverview.json';
+import emptyRates from '../../schema/api/examples/getRates.empty.json';
+import rates from '../../schema/api/examples/getRates.json';
 import report from '../../schema/api/examples/getReport.json';
 import lockReport from '../../schema/api/examples/getReport.lock.json';
 import powerReport from '../../schema/api/examples/getReport.power.json';
 import emptyIssues from '../../schema/api/examples/listIssues.empty.json';
 import issues from '../../schema/api/examples/listIssues.json';
+import memoryIssues from '../../schema/api/examples/listIssues.memory.json';
 import reports from '../../schema/api/examples/listReports.json';
 import problem from '../../schema/api/examples/problem.no-such-issue.json';
 import { KEYS, onKey } from '../src/lib/keys';
@@ -55,6 +63,7 @@ function serve(answers: Answers): void {
 beforeEach(() => {
   asked = [];
   localStorage.clear();
+  vi.stubGlobal('Path2D', new Proxy(class {}, { construct: () => new Proxy({}, { get: () => () => {} }) }));
   HTMLCanvasElement.prototype.getContext = (() =>
     new Proxy({}, { get: (_, name) => (name === 'measureText' ? () => ({ width: 70 }) : () => {}) })) as never;
   document.addEventListener('keydown', onKey);
@@ -73,6 +82,19 @@ function open(path: string, answers: Answers = ALL): void {
   go(path, true);
   render(<Pages />);
 }
+
+it('the overview tells rates with what the sample leaves open, and nothing where no session was told', async () => {
+  open('/redis-server', { ...ALL, '/rates': rates });
+  const table = await screen.findByRole('region', { name: 'Rates table' });
+  expect(table.textContent).toContain('2.1 %1.2 – 3.6');
+  expect(table.textContent).toContain('3.2 s1.7 – 4.7');
+  expect(table.textContent).toContain('8.0.38');
+  cleanup();
+  client.clear();
+  open('/redis-server', { ...ALL, '/rates': emptyRates });
+  await screen.findByText('Longest', { selector: '.label' });
+  expect(screen.queryByRole('region', { name: 'Rates table' })).toBeNull();
+});
 
 it('the overview links each number to the list behind it', async () => {
   open('/redis-server?t=24h&v=7.2.4');
@@ -147,9 +169,76 @@ it('an event of the whole process shows its load and the hottest thread', async 
   expect((await screen.findAllByText('encoder')).length).toBeGreaterThan(0);
 });
 
+const MEMORY: Answers = {
+  ...ALL,
+  '/issues': memoryIssues,
+  '/issues/M-11': memoryIssue,
+  '/issues/M-11/reports': reports,
+  '/issues/M-11/reports/latest/memory': memory,
+  '/issues/M-11/reports/latest': report,
+  '/issues/M-11/memory': issueMemory,
+  '/issues/M-11/flame': memoryFlame,
+  '/healthy': healthy,
+};
+
+it('the list of memory asks for its kinds alone, and shows what there is too much of', async () => {
+  open('/redis-server/memory', MEMORY);
+  await screen.findByRole('heading', { name: 'Memory' });
+  expect((await screen.findAllByText('Malloc 48.00 KiB')).length).toBeGreaterThan(0);
+  const list = asked.find((url) => url.pathname.endsWith('/issues'))!;
+  expect([list.searchParams.get('kind'), list.searchParams.get('sort')]).toEqual(['foom,memory', '-hangs']);
+  expect(screen.getByRole('columnheader', { name: /Most held/ })).toBeTruthy();
+  cleanup();
+  open('/redis-server/issues');
+  await screen.findByRole('heading', { name: 'Issues' });
+  expect(asked.findLast((url) => url.pathname.endsWith('/issues'))!.searchParams.get('kind')).toBe('!foom,!memory');
+});
+
+it('allocations name the suspects, why, and who allocated them', async () => {
+  open('/redis-server/memory/M-11?tab=held', MEMORY);
+  const suspects = await screen.findByRole('region', { name: 'Suspect categories' });
+  expect(suspects.textContent).toMatch(/Malloc 48.00 KiB.*too many bytes/);
+  expect(suspects.textContent).toMatch(/GdkPixbuf.*\(count\).*too many objects/);
+  const stacks = screen.getByRole('region', { name: 'Stacks of Malloc 48.00 KiB' });
+  expect(stacks.textContent).toMatch(/78%.*TileCache::insert\(Key, Tile&&\)\s*Caller1/);
+  expect(screen.getByText('The kernel killed the process for want of memory.')).toBeTruthy();
+  expect(screen.getByText(/of 9 baselines of this version and device class/)).toBeTruthy();
+  expect(screen.getByText(/99% sure, 7 of 7 exclusions hold/)).toBeTruthy();
+  fireEvent.click(screen.getAllByRole('button', { name: 'Malloc 32 B' })[0]!);
+  await screen.findByText(/No stacks: below the top categories/);
+  expect(query.value.c).toBe('heap:Malloc 32 B');
+  fireEvent.click(screen.getByRole('button', { name: 'Mappings' }));
+  await waitFor(() => expect(screen.queryByRole('button', { name: 'Malloc 32 B' })).toBeNull());
+});
+
+it('what a report is compared with can be chosen, and is in the address', async () => {
+  open('/redis-server/memory/M-11?tab=held', MEMORY);
+  const choice = await screen.findByRole('combobox', { name: 'Compared with' });
+  await screen.findByRole('option', { name: '8.0.38' });
+  fireEvent.change(choice, { target: { value: 'v:8.0.38' } });
+  expect((await screen.findAllByText('vs 8.0.38')).length).toBe(2);
+  expect(query.value.cmp).toBe('v:8.0.38');
+  expect(asked.findLast((url) => url.pathname.endsWith('/healthy'))!.searchParams.get('v')).toBe('8.0.38');
+});
+
+it('every tab of an issue of memory draws', async () => {
+  for (const [tab, text] of [
+    ['all', 'Suspect in'],
+    ['flame', 'By count'],
+    ['tree', 'onScroll(GtkWidget*, double)'],
+    ['top', 'malloc'],
+    ['reports', 'Held by the category'],
+    ['raw', 'Operating system'],
+  ] as const) {
+    open(`/redis-server/memory/M-11?tab=${tab}`, MEMORY);
+    expect((await screen.findAllByText(text)).length, tab).toBeGreaterThan(0);
+    cleanup();
+  }
+});
+
 it('every tab of an issue draws', async () => {
   for (const [tab, text] of [
-    ['flame', /Wider is more time/],
+    ['flame', /Wider is more;/],
     ['tree', 'aeProcessEvents'],
     ['top', 'siphash_nocase'],
     ['reports', '63610791'],

@@ -20,6 +20,8 @@
  * The end of the thread that called mire_start (pthread_exit) ends watching like mire_stop, and the process lives no
  * longer than the app's own threads.
  *
+ * Signals: see mire/exit.h for those that the library handles, and how to have it not.
+ *
  * fork: the child is not watched until it waits in a poll call of its own; then it is watched as a process of its own.
  */
 #ifndef MIRE_MIRE_H
@@ -96,7 +98,8 @@ MIRE_API enum mire_err mire_options_set_app(mire_options *options, const char *n
 
 /*
  * What tells two builds of one version apart (default: the executable's build id).
- * The release channel: "public" (default), "gray" or "internal".
+ * The release channel: "public" (default), "gray" or "internal". Unless the rollout says otherwise, the server lets all
+ * installations of the last two be watched, and a share of the public.
  *
  *   build, channel  1..128 bytes, no control characters
  *
@@ -157,6 +160,11 @@ MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_
  *   "disk_window_ms"      10000  1000..600000
  *   "frame_us"            16667  1000..100000    a frame's time, for mire_frame_tick
  *   "frames_dropped"         30  0..10000        dropped frames that make a record
+ *   "footprint_kib"           0  0..4294967295   a footprint that is reported, where memory is noted (mire/memory.h)
+ *   "pressure_ppm"       100000  0..1000000      the system stalls for want of memory this share of 10 s, or less than a
+ *                                                20th of the limit is left: reported, where memory is noted
+ *   "baseline_ms"        600000  0..86400000     a healthy process is reported after this, then after twice as long, ...
+ *   "snapshot_ms"        300000  0..86400000     between two looks at memory that growth is counted from
  *   "anneal_ms"           60000  0..3600000      a stack just sent is only counted for this times 1, 1, 2, 3, 5, ...
  *   "daily_cap"              10  1..1000         records of one stack in a day
  *   "budget_ppm"           5000  100..1000000    the library's own CPU time, of one processor, over a minute
@@ -190,8 +198,13 @@ MIRE_API enum mire_err mire_options_add_thread(mire_options *options, const char
 MIRE_API enum mire_err mire_options_set_launch(mire_options *options, int watched);
 
 /*
- * The share of installations that are watched. Which ones is decided once, by a random identifier kept in the store;
- * raising the share keeps those that were in. An installation that is out starts successfully and does nothing.
+ * The share of installations that are watched where no server says it: until the first rollout document has come, and
+ * for plugins it is silent about. Which ones is decided by a hash of a random identifier kept in the store, so raising
+ * the share keeps those that were in. An installation that is out starts successfully and watches nothing; it asks the
+ * server for the rollout all the same.
+ *
+ * A rollout document can switch the watch off while it runs, and changes numbers of mire_options_set_number within
+ * their bounds. What it switches on begins with the next mire_start.
  *
  *   probability  0..1, default 1; sent along, so that the server can weigh its counts
  *

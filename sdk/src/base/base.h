@@ -16,6 +16,9 @@
 #define MIRE_NS_PER_MS  UINT64_C(1000000)
 #define MIRE_COUNT(arr) (sizeof(arr) / sizeof((arr)[0]))
 
+/* How a program ends itself without exit(). */
+enum mire__left { MIRE_LEFT_NOT, MIRE_LEFT_EXIT /* _exit and its like */, MIRE_LEFT_EXEC, MIRE_LEFT_ABORT };
+
 /*
  * Copy text, cut to `cap_bytes` with its end; what is left of the buffer becomes zeros. A NULL text is empty.
  *   out  cap_bytes >= 1

@@ -56,6 +56,18 @@
 #define MIRE_MICRO_NS      250000000ull
 #define MIRE_MICRO_BUCKETS 7
 
+/* How often a rollout document may be asked for: no server makes its devices a burden to itself or to their batteries,
+ * nor loses them for longer than a week. */
+#define MIRE_ROLLOUT_FETCH_MIN_S 60u
+#define MIRE_ROLLOUT_FETCH_MAX_S (7u * 24 * 3600)
+
+/* What a rollout may ask of the memory plugin. Below 4 KiB sampling costs as much as recording everything; a budget
+ * below 1 MiB holds no stacks, one above 64 MiB would be noticed. */
+#define MIRE_MEMORY_INTERVAL_MIN (4ull << 10)
+#define MIRE_MEMORY_INTERVAL_MAX (64ull << 20)
+#define MIRE_MEMORY_BUDGET_MIN   (1ull << 20)
+#define MIRE_MEMORY_BUDGET_MAX   (64ull << 20)
+
 /* More threads than this are a reason to be blocked by themselves. */
 #define MIRE_MANY_THREADS 64
 

@@ -39,9 +39,15 @@ struct watch_options {
 
     /*
      * A loop has turned; called on the check thread at most once a second, never while nothing happens. Must return
-     * at once. The place to tell a worker to run mire__gate_refresh. May be NULL.
+     * at once. The place to tell a worker to run mire__patch_refresh. May be NULL.
      */
     void (*on_turning)(void *context);
+
+    /*
+     * The process has used CPU time; called on the check thread about twice a second while it does, never while it
+     * idles. Must return at once. May be NULL.
+     */
+    void (*on_use)(void *context);
 
     /*
      * The thread that started the watch has ended and nobody was told: by a system call of its own making, or a seccomp
@@ -56,7 +62,9 @@ struct watch_options {
      */
     void (*on_child)(void *context);
 
-    void *context; /* handed to the five */
+    void *context; /* handed to the six */
+
+    _Atomic uint32_t *left_how; /* see gate.h; may be NULL */
 };
 
 /*

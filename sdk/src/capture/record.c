@@ -54,7 +54,7 @@ void mire__record_open(struct check *check, struct record *record, const struct 
         mire__blackbox_clear_images(box);
     atomic_store_explicit(&lane->other_count, 0, memory_order_release);
     mire__ring_reset(&lane->ring, hang->begin_ns * 0x9e3779b97f4a7c15ull);
-    mire__modules_read(&check->sampler->modules, box);
+    mire__sampler_look(check->sampler, box);
     record->hang = *hang;
     record->hang.state = MIRE_HANG_OPEN;
     record->hang.period_ms = check->settings.period_ms;

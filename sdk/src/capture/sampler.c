@@ -191,6 +191,33 @@ static bool all_known(const struct sample *sample, const struct modules *modules
            mire__modules_find(modules, sample->pc[0]) != NULL;
 }
 
+static bool box_has(const struct blackbox *box, const struct image *image, const char *path)
+{
+    for (uint32_t i = mire__blackbox_image_count(box); i-- > 0;) {
+        const struct image *known = &box->images[i];
+
+        if (known->start == image->start && known->end == image->end &&
+            strcmp(mire__blackbox_image_path(box, i), path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void note_image(void *context, const struct module *module, const struct module_facts *facts)
+{
+    struct blackbox *box = context;
+    struct image image = {.start = module->start, .end = module->end, .load = module->load, .id_size = facts->id_size};
+
+    memcpy(image.id, facts->id, sizeof(image.id));
+    if (facts->path[0] && !box_has(box, &image, facts->path))
+        mire__blackbox_add_image(box, &image, facts->path);
+}
+
+void mire__sampler_look(struct sampler *sampler, struct blackbox *box)
+{
+    mire__modules_read(&sampler->modules, box ? note_image : NULL, box);
+}
+
 /*
  * How much stack to copy the next time: what the last sample used and a quarter more, and never much less than what was
  * copied before, for a thread that goes in and out. What the copy lacks is read while the thread runs on.
@@ -218,10 +245,10 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
     }
     begin_ns = mire__now_ns();
     if (begin_ns - sampler->modules.read_ns > MODULES_STALE_NS)
-        mire__modules_read(&sampler->modules, box);
+        mire__sampler_look(sampler, box);
     used_bytes = mire__unwind(out, &sampler->snapshot, &sampler->modules);
     if (!all_known(out, &sampler->modules)) {
-        mire__modules_read(&sampler->modules, box);
+        mire__sampler_look(sampler, box);
         out->flags &= (uint8_t) ~(MIRE_SAMPLE_BROKEN | MIRE_SAMPLE_CUT);
         used_bytes = mire__unwind(out, &sampler->snapshot, &sampler->modules);
     }

@@ -12,9 +12,10 @@
 #ifndef MIRE_CAPTURE_SAMPLER_H
 #define MIRE_CAPTURE_SAMPLER_H
 
-#include "capture/modules.h"
 #include "capture/unwind.h"
 #include "platform/platform.h"
+#include "ring/blackbox.h"
+#include "unwind/modules.h"
 
 struct sampler {
     int signal;
@@ -43,6 +44,9 @@ bool mire__sampler_owns_signal(const struct sampler *sampler);
 
 /* Put the signal back, if the handler is still ours. */
 void mire__sampler_close(struct sampler *sampler);
+
+/* Read anew which modules there are. The box learns of those it does not have yet; it may be NULL. */
+void mire__sampler_look(struct sampler *sampler, struct blackbox *box);
 
 /*
  * Take a sample of a thread of this process; fills in all of it.

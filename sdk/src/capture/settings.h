@@ -31,6 +31,11 @@
     X(disk_window_ms,      1000,  10000,  600000, "") \
     X(frame_us,            1000,  16667,  100000, "a frame's time") \
     X(frames_dropped,         0,     30,   10000, "frames dropped in a row, or within a scene, that make a record") \
+    /* reports of what the process holds in memory, where that is noted; 0 switches each off */ \
+    X(footprint_kib,          0,      0, 4294967295u, "a footprint that is reported") \
+    X(pressure_ppm,           0, 100000, 1000000, "share of 10 s in which the system stalled for want of memory") \
+    X(baseline_ms,            0, 600000, 86400000, "how long a healthy process runs before it is reported; then twice as long, ...") \
+    X(snapshot_ms,            0, 300000, 86400000, "between two looks that growth is counted from") \
     /* restraint */ \
     X(depth_least,            0,      3,      32, "a record whose stacks are all shorter is dropped") \
     X(daily_cap,              1,     10,    1000, "records of one stack in a day") \
@@ -57,5 +62,8 @@ uint32_t mire__settings_clamp(struct capture_settings *settings);
  * Thread: any.  Signal handler: yes.
  */
 enum mire_err mire__settings_set(struct capture_settings *settings, const char *name, uint32_t value);
+
+/* The same for a wish from outside: a value beyond the bounds becomes the bound. MIRE_OK or MIRE_E_ARG. */
+enum mire_err mire__settings_wish(struct capture_settings *settings, const char *name, uint32_t value);
 
 #endif

@@ -7,9 +7,9 @@
 #ifndef MIRE_CAPTURE_UNWIND_H
 #define MIRE_CAPTURE_UNWIND_H
 
-#include "capture/modules.h"
 #include "platform/arch.h"
 #include "ring/ring.h"
+#include "unwind/modules.h"
 
 /* A thread at one instant. */
 struct snapshot {

@@ -50,7 +50,8 @@ static struct {
     uint64_t looked_ns;     /* when all was looked at last, and what had been used by then */
     uint64_t cpu_ns;
     struct io_bytes io;
-    uint64_t due_ns; /* of the next look */
+    uint64_t due_ns;  /* of the next look */
+    uint64_t said_ns; /* that the process has used something */
 } state;
 
 static struct load_limit limit_of(const struct capture_settings *settings, int kind)
@@ -271,6 +272,13 @@ void mire__usage_stop(struct check *check)
     mire__cpu_timer_close(&state.timer);
 }
 
+static void say_used(struct check *check)
+{
+    state.said_ns = check->now_ns;
+    if (check->options->on_use)
+        check->options->on_use(check->options->context);
+}
+
 /* Read what has been used. Returns whether it was little. */
 static bool look(struct check *check)
 {
@@ -289,8 +297,11 @@ uint64_t mire__usage_step(struct check *check, struct process_record *of)
     uint64_t next_ns;
     bool quiet;
 
-    if (!state.timer.open)
-        return UINT64_MAX; /* without it an idle process would have to be woken */
+    if (!state.timer.open) { /* without it an idle process would have to be woken; a round tells that it is none */
+        if (check->now_ns - state.said_ns >= LOOK_MAX_NS)
+            say_used(check);
+        return UINT64_MAX;
+    }
     if (state.asleep && check->now_ns - state.looked_ns < look_ns(&check->settings) &&
         mire__process_cpu_ns() - state.asleep_cpu_ns < TICK_CPU_NS / 2)
         return UINT64_MAX; /* somebody else woke, and a look is not due yet */
@@ -298,6 +309,7 @@ uint64_t mire__usage_step(struct check *check, struct process_record *of)
         return state.due_ns;
     state.asleep = false;
     quiet = look(check);
+    say_used(check);
     next_ns = check->now_ns + look_ns(&check->settings);
     for (int kind = 0; kind < KINDS; kind++) {
         uint64_t again_ns = step_kind(check, of, kind);

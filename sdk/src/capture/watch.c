@@ -278,6 +278,7 @@ static void open_gate(struct watch *watch)
     const struct watch_options *options = &watch->options;
     const struct gate_options gate = {.wake = &global.wake,
                                       .left_ns = &options->box->left_ns,
+                                      .left_how = options->left_how,
                                       .on_child = options->on_child,
                                       .context = options->context,
                                       .names = options->names,
@@ -297,8 +298,8 @@ enum mire_err mire__watch_start(const struct watch_options *options)
         return MIRE_E_STATE;
     watch = global.memory;
     if (!watch || global.pid != mire__pid())
-        watch = mmap(NULL, sizeof(*watch), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (watch == MAP_FAILED)
+        watch = mire__pages_map_inherited(sizeof(*watch), false);
+    if (!watch)
         return MIRE_E_MEMORY;
     global.memory = watch;
     global.pid = mire__pid();

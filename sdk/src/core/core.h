@@ -20,6 +20,9 @@
  *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
  *   MIRE_SETTINGS                     "name=value ...", as mire_options_set_number
  *   MIRE_THREADS                      "name,name", as mire_options_add_thread
+ *   MIRE_SIGNALS                      0..3, as mire_options_set_signals
+ *   MIRE_MEMORY                       "off", "exact", "sampled" (default) or "sampled:INTERVAL" in bytes
+ *   MIRE_MEMORY_BUDGET                bytes, as mire_options_set_memory_budget
  *   MIRE_SERVER, MIRE_KEY             used by libmire only; the preload library never sends
  *
  * A value that its setter refuses is treated as absent.

@@ -137,7 +137,6 @@ static void collect_process(struct blackbox_facts *out)
 void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install)
 {
     memset(out, 0, sizeof(*out));
-    out->sampling = options->sampling;
     mire__text_copy(out->app_name, sizeof(out->app_name), options->app_name);
     mire__text_copy(out->app_version, sizeof(out->app_version), options->app_version);
     mire__text_copy(out->app_channel, sizeof(out->app_channel), options->channel);

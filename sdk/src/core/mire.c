@@ -4,43 +4,52 @@
  *     OFF --mire_start--> BUSY --> ON --mire_stop, exit--> BUSY --> OFF
  *                           '---- failed ----------------------------^
  *
- * Whoever turns OFF or ON into BUSY owns everything else in here until it leaves BUSY. A forked child owns nothing: its
+ * In ON_IDLE the worker may run all the same, to ask for the rollout document. Whoever turns OFF or ON into BUSY owns
+ * everything else in here until it leaves BUSY. A forked child owns nothing: its
  * pid is not `owner_pid`. It may start anew, and then leaks the sender it inherited: libcurl's locks may be held for
  * ever.
  */
 #include "core/core.h"
 
 #include "capture/capture.h"
+#include "core/departure.h"
+#include "core/exits.h"
 #include "core/facts.h"
+#include "core/heap.h"
+#include "core/memory.h"
+#include "core/flush.h"
 #include "core/monitors.h"
 #include "core/options.h"
 #include "core/place.h"
+#include "core/plan.h"
+#include "core/session.h"
 #include "core/worker.h"
+#include "exit/run.h"
 #include "gate/gate.h"
 #include "mire/ping.h"
 #include "platform/platform.h"
 
 #include <pthread.h>
-#include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFF, BUSY, ON, ON_IDLE /* sampled out: started, but watches nothing */ };
+enum { OFF, BUSY, ON, ON_IDLE /* started, but watches nothing: sampled out, or switched off by the rollout */ };
 
-#define FLUSH_MAX_MS  600000u
-#define FLUSH_LOOK_MS 10u
+#define FLUSH_MAX_MS 600000u
 
 static struct {
     _Atomic uint32_t state; /* acquire on entry, release on exit of BUSY */
     uint32_t owner_pid;
-    bool exit_hooked;
-    bool end_hooked;
-    pthread_key_t end; /* its destructor tells that the watched thread ends */
-    _Atomic uint32_t watched_tid;
     mire_options options;
+    char install[33];
+    struct plan plan;      /* of the start */
+    uint64_t rollout_mark; /* of the document it was made by */
     struct store *store;
     struct store_box box;
     struct worker worker;
+    bool works;               /* the worker's thread runs */
+    _Atomic uint32_t obeying; /* 1: the worker is in BUSY, and leaves it soon */
     struct monitor_context monitors;
 } mire;
 
@@ -55,29 +64,23 @@ static void leave(uint32_t to)
     atomic_store_explicit(&mire.state, to, memory_order_release);
 }
 
-/* Is this installation among the share that is watched? Its identifier's first 32 bits decide, for good. */
-static bool is_sampled(const char *install, double probability)
-{
-    char digits[9] = "";
-
-    memcpy(digits, install, 8);
-    return (double)strtoul(digits, NULL, 16) < probability * 4294967296.0;
-}
-
-static enum mire_err open_store(char install[33])
+static enum mire_err open_store(void)
 {
     char dir[MIRE_STORE_PATH_MAX];
     enum mire_err err = mire__place_open(&mire.store, dir, &mire.options);
 
-    return err == MIRE_OK ? mire__store_install(install, mire.store) : err;
+    return err == MIRE_OK ? mire__store_install(mire.install, mire.store) : err;
 }
 
 /* All but the worker. */
 static void release(void)
 {
-    mire__monitors_stop();
+    mire__exits_end();
+    mire__monitors_stop(&mire.monitors, NULL);
+    mire__session_close();
     mire__variant_send_close(mire.worker.sender);
     mire__store_box_close(&mire.box);
+    mire.works = false;
 }
 
 static void turn_off(void)
@@ -103,7 +106,8 @@ static enum mire_err open_box(void)
 {
     const size_t first = offsetof(struct blackbox, lanes[1]),
                  last = offsetof(struct blackbox, lanes[MIRE_LANE_PROCESS]);
-    enum mire_err err = mire__store_box_open(&mire.box, mire.store, sizeof(struct blackbox), first);
+    enum mire_err err =
+        mire__store_box_open_as(&mire.box, mire.store, mire__run_id(), MIRE_STORE_BOX, sizeof(struct blackbox), first);
 
     if (err == MIRE_OK)
         err = mire__store_box_reserve(&mire.box, last, sizeof(struct lane));
@@ -112,39 +116,100 @@ static enum mire_err open_box(void)
     return err;
 }
 
-static enum mire_err start_watching(const char *install)
+/* On the worker: another document is in the store. False: somebody starts or stops everything, so again later. */
+static bool obey_rollout(void)
 {
-    struct blackbox_facts facts;
+    struct plan plan;
+    uint32_t then = ON;
+
+    if (atomic_load(&mire.state) == ON_IDLE)
+        return true;
+    mire__plan_load(&plan, mire.store, &mire.options, mire.install);
+    atomic_store(&mire.obeying, 1);
+    if (enter(ON)) {
+        mire__monitors_obey(&mire.monitors, &plan);
+        mire__session_obey(&plan);
+        mire__session_note_plugins(mire.monitors.running);
+        if (mire.monitors.running == 0 && !plan.on[MIRE_PLUGIN_SESSION]) {
+            mire__session_close();
+            mire__store_box_close(&mire.box);
+            then = ON_IDLE;
+        }
+        leave(then);
+    } else {
+        then = BUSY;
+    }
+    atomic_store(&mire.obeying, 0);
+    return then != BUSY;
+}
+
+/* On the worker. */
+static uint64_t look_at_process(void)
+{
+    uint64_t exits_ns = mire__exits_look(), session_ns = mire__session_look();
+
+    mire__memory_look();
+    return exits_ns < session_ns ? exits_ns : session_ns;
+}
+
+static enum mire_err start_worker(const struct blackbox_facts *facts)
+{
+    enum mire_err err;
+
+    mire.worker = (struct worker){.store = mire.store,
+                                  .log = mire.options.log,
+                                  .log_context = mire.options.log_context,
+                                  .on_gone = stop_on_worker,
+                                  .on_rollout = obey_rollout,
+                                  .on_look = look_at_process,
+                                  .rollout_mark = mire.rollout_mark};
+    mire__exits_facts(&mire.worker.next, facts);
+    err = mire__variant_send_open(&mire.worker.sender, &mire.worker.remote, mire.store, &mire.options, facts);
+    if (err == MIRE_OK)
+        err = mire__worker_start(&mire.worker);
+    if (err != MIRE_OK)
+        mire__variant_send_close(mire.worker.sender);
+    mire.works = err == MIRE_OK;
+    return err;
+}
+
+static void stop_worker(void)
+{
+    mire__worker_stop(&mire.worker);
+    mire__variant_send_close(mire.worker.sender);
+    mire.works = false;
+}
+
+static enum mire_err start_watching(const struct blackbox_facts *facts)
+{
+    struct blackbox *box;
     enum mire_err err = open_box();
 
     if (err != MIRE_OK)
         return err;
-    mire__facts_collect(&facts, &mire.options, install);
-    mire__blackbox_init(mire.box.memory, &facts);
-    mire.worker = (struct worker){.store = mire.store,
-                                  .log = mire.options.log,
-                                  .log_context = mire.options.log_context,
-                                  .on_gone = stop_on_worker};
-    err = mire__variant_send_open(&mire.worker.sender, mire.store, &mire.options);
+    box = mire.box.memory;
+    mire__blackbox_init(box, facts);
+    for (int i = 0; i < MIRE_PLUGINS; i++)
+        atomic_store(&box->facts.sampling_ppm[i], mire.plan.ppm[i]);
+    mire__session_open(box, mire.store, &mire.plan);
+    err = start_worker(facts);
     if (err != MIRE_OK)
         goto fail_box;
-    err = mire__worker_start(&mire.worker);
-    if (err != MIRE_OK)
-        goto fail_sender;
     mire.monitors = (struct monitor_context){.options = &mire.options,
-                                             .box = mire.box.memory,
+                                             .box = box,
                                              .file = &mire.box,
                                              .store = mire.store,
-                                             .worker = &mire.worker};
+                                             .worker = &mire.worker,
+                                             .plan = &mire.plan};
     err = mire__monitors_start(&mire.monitors);
     if (err != MIRE_OK)
         goto fail_worker;
+    mire__session_note_plugins(mire.monitors.running);
     return MIRE_OK;
 fail_worker:
-    mire__worker_stop(&mire.worker);
-fail_sender:
-    mire__variant_send_close(mire.worker.sender);
+    stop_worker();
 fail_box:
+    mire__session_forget();
     mire__store_box_close(&mire.box);
     return err;
 }
@@ -157,55 +222,43 @@ static void stop_watching(void)
     release();
 }
 
-/* At exit, or when the library is unloaded: then nobody may call into it any more. */
-static void stop_at_exit(void)
+/* Which plugins are on, for this process. */
+static void make_plan(void)
+{
+    mire.rollout_mark = mire__store_rollout_mark(mire.store);
+    mire__plan_load(&mire.plan, mire.store, &mire.options, mire.install);
+    if (mire__variant_takes_numbers())
+        mire__plan_numbers(&mire.options.settings, &mire.plan.rollout);
+}
+
+static void stop(void)
 {
     mire_stop();
-    if (mire.end_hooked)
-        pthread_key_delete(mire.end);
-    mire.end_hooked = false;
-}
-
-/*
- * The watched thread ends, by pthread_exit or cancelled, and the process goes on with its others. It must end with the
- * last of those, so ours end now. A thread that was watched once, before another was, changes nothing.
- */
-static void stop_at_thread_end(void *tid)
-{
-    if ((uint32_t)(uintptr_t)tid == atomic_load(&mire.watched_tid))
-        mire_stop();
-}
-
-/* Without a key, or memory for it, the thread's end goes unnoticed. */
-static void hook_ends(void)
-{
-    if (!mire.exit_hooked)
-        mire.exit_hooked = atexit(stop_at_exit) == 0;
-    if (!mire.end_hooked)
-        mire.end_hooked = pthread_key_create(&mire.end, stop_at_thread_end) == 0;
-    atomic_store(&mire.watched_tid, mire__tid());
-    if (mire.end_hooked)
-        pthread_setspecific(mire.end, (void *)(uintptr_t)mire__tid());
 }
 
 /* Called in BUSY, with the options in place; leaves it. */
 static enum mire_err start(void)
 {
-    char install[33];
-    uint32_t then = ON;
-    enum mire_err err = open_store(install);
+    struct blackbox_facts facts;
+    bool watches = false;
+    enum mire_err err = open_store();
 
     mire.owner_pid = mire__pid();
-    if (err == MIRE_OK && !is_sampled(install, mire.options.sampling))
-        then = ON_IDLE;
-    if (err == MIRE_OK && then == ON)
-        err = start_watching(install);
+    if (err == MIRE_OK) {
+        make_plan();
+        watches = mire__monitors_any(&mire.plan);
+        mire__facts_collect(&facts, &mire.options, mire.install);
+    }
+    if (watches)
+        err = start_watching(&facts);
+    else if (err == MIRE_OK && mire.options.server_url[0])
+        err = start_worker(&facts);
     if (err != MIRE_OK) {
         turn_off();
         return err;
     }
-    hook_ends();
-    leave(then);
+    mire__departure_hook(stop);
+    leave(watches ? ON : ON_IDLE);
     return MIRE_OK;
 }
 
@@ -237,6 +290,7 @@ enum mire_err mire__core_restart_in_child(void)
     if (mire.owner_pid == mire__pid() || atomic_load_explicit(&mire.state, memory_order_relaxed) != ON)
         return MIRE_E_STATE;
     leave(BUSY);
+    mire__memory_end(); /* the tables stayed with the parent: its worker would look into them before ours are there */
     mire__store_close(mire.store); /* plain memory, no lock in it */
     mire.store = NULL;
     memset(&mire.box, 0, sizeof(mire.box));
@@ -245,61 +299,62 @@ enum mire_err mire__core_restart_in_child(void)
     return start();
 }
 
+/* From ON or ON_IDLE; waits for the worker, which has BUSY for as long as a monitor's stop takes. */
+static bool enter_to_stop(uint32_t *from)
+{
+    for (;;) {
+        *from = atomic_load(&mire.state);
+        if ((*from == ON || *from == ON_IDLE) && enter(*from))
+            return true;
+        if (*from == OFF || (*from == BUSY && !atomic_load(&mire.obeying) && atomic_load(&mire.state) == BUSY))
+            return false;
+        sched_yield();
+    }
+}
+
+enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_bytes)
+{
+    uint32_t state;
+    enum mire_err err = MIRE_E_STATE;
+
+    if (mode < MIRE_MEMORY_OFF || mode > MIRE_MEMORY_EXACT ||
+        (interval_bytes && (interval_bytes < MIRE_MEMORY_INTERVAL_MIN || interval_bytes > MIRE_MEMORY_INTERVAL_MAX)))
+        return MIRE_E_RANGE;
+    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+        return MIRE_E_STATE;
+    if (state == ON)
+        err = mire__heap_monitor_set(mode, interval_bytes);
+    leave(state);
+    return err;
+}
+
+enum mire_err mire_memory_report(const char *name)
+{
+    return mire__memory_ask(name);
+}
+
 enum mire_err mire_stop(void)
 {
-    uint32_t state = atomic_load_explicit(&mire.state, memory_order_relaxed);
+    uint32_t state;
 
-    if ((state != ON && state != ON_IDLE) || mire.owner_pid != mire__pid() || !enter(state))
+    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
         return MIRE_E_STATE;
     if (state == ON)
         stop_watching();
+    else if (mire.works)
+        stop_worker();
     turn_off();
     return MIRE_OK;
 }
 
-static bool any_left(const struct store_item *items, size_t count)
-{
-    struct store_item now[MIRE_STORE_LIST_MAX / 4];
-    size_t now_count = mire__store_list(now, MIRE_COUNT(now), mire.store);
-
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < now_count; j++)
-            if (strcmp(items[i].id, now[j].id) == 0)
-                return true;
-    return false;
-}
-
-/* Sleep a little. False: the end has come. */
-static bool pause_until(uint64_t end_ns)
-{
-    _Atomic uint32_t never = 0;
-    uint64_t now_ns = mire__now_ns();
-
-    if (now_ns >= end_ns)
-        return false;
-    mire__futex_wait(&never, 0, now_ns + FLUSH_LOOK_MS * MIRE_NS_PER_MS);
-    return true;
-}
-
 enum mire_err mire_flush(uint32_t timeout_ms)
 {
-    struct store_item items[MIRE_STORE_LIST_MAX / 4];
-    const uint64_t end_ns = mire__now_ns() + timeout_ms * MIRE_NS_PER_MS;
-    size_t count;
-
     if (timeout_ms > FLUSH_MAX_MS)
         return MIRE_E_RANGE;
     uint32_t state = atomic_load_explicit(&mire.state, memory_order_acquire);
     if ((state != ON && state != ON_IDLE) || mire.owner_pid != mire__pid())
         return MIRE_E_STATE;
-    while (!mire__watch_settled())
-        if (!pause_until(end_ns))
-            return MIRE_E_TIMEOUT;
-    count = mire__store_list(items, MIRE_COUNT(items), mire.store);
-    while (any_left(items, count))
-        if (!pause_until(end_ns))
-            return MIRE_E_TIMEOUT;
-    return MIRE_OK;
+    return mire__flush(mire.store, timeout_ms);
 }
 
 /* Started, by this process? Sampled out, there is nothing to do. */
@@ -317,7 +372,8 @@ enum mire_err mire_watch_thread(const char *name)
         return MIRE_E_ARG;
     if (!is_started(&state))
         return MIRE_E_STATE;
-    return state == ON_IDLE || mire__gate_enter(0, name) >= 0 ? MIRE_OK : MIRE_E_FULL;
+    return !mire__monitors_run(&mire.monitors, MIRE_PLUGIN_HANG) || mire__gate_enter(0, name) >= 0 ? MIRE_OK
+                                                                                                   : MIRE_E_FULL;
 }
 
 enum mire_err mire_unwatch_thread(void)
@@ -333,7 +389,12 @@ enum mire_err mire_unwatch_thread(void)
 
 void mire_set_foreground(int foreground)
 {
-    mire__watch_set_foreground(foreground ? MIRE_GROUND_FORE : MIRE_GROUND_BACK);
+    enum mire__ground ground = foreground ? MIRE_GROUND_FORE : MIRE_GROUND_BACK;
+
+    mire__watch_set_foreground(ground);
+    mire__exits_as_set_ground(ground);
+    mire__session_as_set_front(foreground != 0);
+    mire__worker_ring(&mire.worker, MIRE_BELL_LOOK);
 }
 
 enum mire_err mire_set_number(const char *name, uint32_t value)

@@ -5,6 +5,11 @@
 
 #include "capture/capture.h"
 #include "core/core.h"
+#include "core/exits.h"
+#include "core/session.h"
+#include "exit/run.h"
+#include "core/heap.h"
+#include "heap/collect.h"
 #include "platform/platform.h"
 #include "report/report.h"
 
@@ -18,7 +23,6 @@ static bool admit(struct monitor_context *monitor, struct hang *hang, struct bla
     struct spine spine;
 
     mire__watch_settings(&settings);
-    mire__blackbox_hang(hang, box, lane);
     mire__spine_find(&spine, box, &box->lanes[lane].ring);
     if (mire__restraint_judge(&held, &monitor->restraint, monitor->store, hang, &spine, mire__now_ns(),
                               mire__wall_now_ms(), &settings) != MIRE_VERDICT_SEND)
@@ -37,9 +41,12 @@ static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
     struct hang hang;
     enum mire_err err;
 
+    mire__blackbox_hang(&hang, box, lane);
+    mire__session_count(&box->session, &hang);
+    mire__session_note_check(box);
     if (!admit(monitor, &hang, box, lane))
         return;
-    err = mire__report_seal(monitor->store, box, lane, mire__wall_now_ms());
+    err = mire__report_seal(monitor->store, box, lane, NULL, mire__wall_now_ms());
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE) {
         mire__store_count_drop(monitor->store, MIRE_DROP_WRITE);
         mire__restraint_undo(&monitor->restraint, monitor->store, &hang, mire__wall_now_ms());
@@ -56,11 +63,21 @@ static bool reserve_lane(void *context, uint32_t lane)
     return lane == 0 || mire__store_box_reserve(monitor->file, at, sizeof(struct lane)) == MIRE_OK;
 }
 
-static void ask_for_rehook(void *context)
+/* Once a second at most. */
+static void on_turning(void *context)
 {
     struct monitor_context *monitor = context;
 
-    mire__worker_ring(monitor->worker, MIRE_BELL_REHOOK);
+    mire__session_note_check(monitor->box);
+    if (mire__variant_rehooks())
+        mire__worker_ring(monitor->worker, MIRE_BELL_REHOOK);
+}
+
+static void ask_for_look(void *context)
+{
+    struct monitor_context *monitor = context;
+
+    mire__worker_ring(monitor->worker, MIRE_BELL_LOOK);
 }
 
 static void tell_of_end(void *context)
@@ -98,6 +115,23 @@ static uint64_t launch_ns(const struct monitor_context *context)
     return mire__now_ns() - (now_ns - begun_ns);
 }
 
+static _Atomic uint32_t *left_how(void)
+{
+    struct evidence *evidence = mire__run_as_evidence();
+
+    return evidence ? &evidence->left : NULL;
+}
+
+/* Its thread and its memory are ours. */
+static enum mire_err start_watch(const struct watch_options *options)
+{
+    struct collect_thread *before = mire__collect_own_begin();
+    enum mire_err err = mire__watch_start(options);
+
+    mire__collect_own_end(before);
+    return err;
+}
+
 static enum mire_err hang_start(struct monitor_context *context)
 {
     const struct watch_options options = {
@@ -108,15 +142,17 @@ static enum mire_err hang_start(struct monitor_context *context)
         .names_count = context->options->threads_count,
         .on_lane = reserve_lane,
         .on_hang = seal_hang,
-        .on_turning = mire__variant_rehooks() ? ask_for_rehook : NULL,
+        .on_use = ask_for_look,
+        .on_turning = on_turning,
         .on_gone = tell_of_end,
         .on_child = start_in_child,
+        .left_how = left_how(),
         .context = context,
     };
     enum mire_err err = mire__variant_hook();
 
     if (err == MIRE_OK)
-        err = mire__watch_start(&options);
+        err = start_watch(&options);
     if (err != MIRE_OK)
         mire__variant_unhook();
     return err;
@@ -129,24 +165,63 @@ static void hang_stop(void)
 }
 
 static const struct monitor monitors[] = {
-    {"hang", hang_start, hang_stop},
+    {MIRE_PLUGIN_EXIT, mire__exits_start, mire__exits_stop},
+    {MIRE_PLUGIN_MEMORY, mire__heap_monitor_start, mire__heap_monitor_stop},
+    {MIRE_PLUGIN_HANG, hang_start, hang_stop},
 };
+
+bool mire__monitors_run(const struct monitor_context *context, enum mire__plugin plugin)
+{
+    return atomic_load_explicit(&context->running, memory_order_relaxed) >> plugin & 1;
+}
 
 enum mire_err mire__monitors_start(struct monitor_context *context)
 {
     for (size_t i = 0; i < MIRE_COUNT(monitors); i++) {
-        enum mire_err err = monitors[i].start(context);
-        if (err == MIRE_OK)
+        if (!context->plan->on[monitors[i].plugin])
             continue;
-        while (i-- > 0)
-            monitors[i].stop();
-        return err;
+        enum mire_err err = monitors[i].start(context);
+        if (err != MIRE_OK) {
+            mire__monitors_stop(context, NULL);
+            return err;
+        }
+        atomic_fetch_or_explicit(&context->running, 1u << monitors[i].plugin, memory_order_relaxed);
     }
     return MIRE_OK;
 }
 
-void mire__monitors_stop(void)
+void mire__monitors_stop(struct monitor_context *context, const struct plan *plan)
 {
-    for (size_t i = MIRE_COUNT(monitors); i-- > 0;)
+    for (size_t i = MIRE_COUNT(monitors); i-- > 0;) {
+        enum mire__plugin plugin = monitors[i].plugin;
+
+        if (!mire__monitors_run(context, plugin) || (plan && plan->on[plugin]))
+            continue;
         monitors[i].stop();
+        atomic_fetch_and_explicit(&context->running, ~(1u << plugin), memory_order_relaxed);
+    }
+}
+
+bool mire__monitors_any(const struct plan *plan)
+{
+    bool any = plan->on[MIRE_PLUGIN_SESSION]; /* it is counted in the blackbox */
+
+    for (size_t i = 0; i < MIRE_COUNT(monitors); i++)
+        any |= plan->on[monitors[i].plugin];
+    return any;
+}
+
+void mire__monitors_obey(struct monitor_context *context, const struct plan *plan)
+{
+    struct capture_settings settings;
+
+    for (int i = 0; i < MIRE_PLUGINS; i++)
+        if (plan->ppm[i] < atomic_load(&context->box->facts.sampling_ppm[i]))
+            atomic_store(&context->box->facts.sampling_ppm[i], plan->ppm[i]);
+    if (mire__variant_takes_numbers()) {
+        mire__watch_settings(&settings);
+        mire__plan_numbers(&settings, &plan->rollout);
+        mire__watch_apply(&settings);
+    }
+    mire__monitors_stop(context, plan);
 }

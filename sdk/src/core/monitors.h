@@ -6,6 +6,7 @@
 
 #include "capture/restraint.h"
 #include "core/options.h"
+#include "core/plan.h"
 #include "core/worker.h"
 #include "ring/blackbox.h"
 
@@ -16,17 +17,33 @@ struct monitor_context {
     const struct store_box *file; /* that the box is mapped from */
     struct store *store;
     struct worker *worker;
+    const struct plan *plan;
     struct restraint restraint; /* check thread's */
+    _Atomic uint32_t running;   /* bits by enum mire__plugin; whoever starts and stops writes, any thread reads */
 };
 
 struct monitor {
-    const char *name;                                        /* as in the report's `sampling` */
+    enum mire__plugin plugin;
     enum mire_err (*start)(struct monitor_context *context); /* on the thread to watch */
     void (*stop)(void);
 };
 
-/* All or none. Returns MIRE_OK or what the first failing start returned. */
+/* All that the plan has on, or none. Returns MIRE_OK or what the first failing start returned. */
 enum mire_err mire__monitors_start(struct monitor_context *context);
-void mire__monitors_stop(void);
+
+/* Stop those that run and that `plan` has off; NULL: all. Thread: as mire_stop. */
+void mire__monitors_stop(struct monitor_context *context, const struct plan *plan);
+
+/*
+ * A newer plan, while monitors run: what it has off ends now, its numbers hold, and a share that has become smaller is
+ * told from now on. What it has on and does not run stays off: see plan.h. Thread: as mire_stop.
+ */
+void mire__monitors_obey(struct monitor_context *context, const struct plan *plan);
+
+/* Has a plan anything on that needs a blackbox? */
+bool mire__monitors_any(const struct plan *plan);
+
+/* Does a plugin's monitor run? Thread: any. */
+bool mire__monitors_run(const struct monitor_context *context, enum mire__plugin plugin);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "core/options.h"
 
+#include "mire/exit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@ void mire__options_init(mire_options *options)
     mire__text_copy(options->channel, sizeof(options->channel), "public");
     options->settings = (struct capture_settings)MIRE_SETTINGS_INIT;
     options->sampling = 1;
+    options->signals = MIRE_SIGNALS_CRASH | MIRE_SIGNALS_QUIT;
 }
 
 mire_options *mire_options_new(void)
@@ -132,6 +135,33 @@ enum mire_err mire_options_set_period_ms(mire_options *options, uint32_t period_
     return mire_options_set_number(options, "period_ms", period_ms);
 }
 
+static bool is_within(uint32_t value, uint64_t least, uint64_t most)
+{
+    return value == 0 || (value >= least && value <= most);
+}
+
+enum mire_err mire_options_set_memory(mire_options *options, enum mire_memory_mode mode, uint32_t interval_bytes)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (mode < MIRE_MEMORY_OFF || mode > MIRE_MEMORY_EXACT ||
+        !is_within(interval_bytes, MIRE_MEMORY_INTERVAL_MIN, MIRE_MEMORY_INTERVAL_MAX))
+        return MIRE_E_RANGE;
+    options->memory.mode = mode;
+    options->memory.interval_bytes = interval_bytes;
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_memory_budget(mire_options *options, uint32_t budget_bytes)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (budget_bytes == 0 || !is_within(budget_bytes, MIRE_MEMORY_BUDGET_MIN, MIRE_MEMORY_BUDGET_MAX))
+        return MIRE_E_RANGE;
+    options->memory.budget_bytes = budget_bytes;
+    return MIRE_OK;
+}
+
 bool mire__options_is_thread_name(const char *name)
 {
     return is_fit(name, MIRE_GATE_NAME_BYTES, is_control);
@@ -152,6 +182,16 @@ enum mire_err mire_options_set_launch(mire_options *options, int watched)
     if (!options)
         return MIRE_E_ARG;
     options->launch = watched ? MIRE_LAUNCH_SURE : MIRE_LAUNCH_NONE;
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_signals(mire_options *options, unsigned which)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (which > (MIRE_SIGNALS_CRASH | MIRE_SIGNALS_QUIT))
+        return MIRE_E_RANGE;
+    options->signals = (uint8_t)which;
     return MIRE_OK;
 }
 
@@ -206,6 +246,24 @@ static void add_threads(mire_options *options, const char *list)
         mire_options_add_thread(options, name);
 }
 
+/* "exact", "off", "sampled" or "sampled:INTERVAL"; the default of a program that is run is sampled. */
+static void set_memory(mire_options *options, const char *text)
+{
+    char *end;
+    unsigned long interval;
+
+    mire_options_set_memory(options, MIRE_MEMORY_SAMPLED, 0);
+    if (text && strcmp(text, "exact") == 0)
+        mire_options_set_memory(options, MIRE_MEMORY_EXACT, 0);
+    else if (text && strcmp(text, "off") == 0)
+        mire_options_set_memory(options, MIRE_MEMORY_OFF, 0);
+    else if (text && strncmp(text, "sampled:", 8) == 0 && text[8] >= '0' && text[8] <= '9') {
+        interval = strtoul(text + 8, &end, 10);
+        if (!*end && interval <= UINT32_MAX)
+            mire_options_set_memory(options, MIRE_MEMORY_SAMPLED, (uint32_t)interval);
+    }
+}
+
 static uint32_t number(const char *name)
 {
     const char *text = getenv(name);
@@ -227,6 +285,10 @@ void mire__options_from_environment(mire_options *options)
     mire_options_set_threshold_ms(options, number("MIRE_THRESHOLD_MS"));
     mire_options_set_period_ms(options, number("MIRE_PERIOD_MS"));
     options->settings.daily_cap = DAILY_CAP_BY_HAND;
+    if (getenv("MIRE_SIGNALS"))
+        mire_options_set_signals(options, number("MIRE_SIGNALS"));
     set_numbers(options, getenv("MIRE_SETTINGS"));
     add_threads(options, getenv("MIRE_THREADS"));
+    set_memory(options, getenv("MIRE_MEMORY"));
+    mire_options_set_memory_budget(options, number("MIRE_MEMORY_BUDGET"));
 }

@@ -6,11 +6,18 @@
 
 #include "base/base.h"
 #include "capture/settings.h"
+#include "mire/memory.h"
 
 #define MIRE_NAME_BYTES 129 /* 128 and the NUL */
 #define MIRE_URL_BYTES  2049
 #define MIRE_KEY_BYTES  257
 #define MIRE_DIR_BYTES  4001
+
+/* Of the memory monitor; 0: the default. */
+struct memory_options {
+    enum mire_memory_mode mode;
+    uint32_t interval_bytes, budget_bytes;
+};
 
 struct mire_options {
     char app_name[MIRE_NAME_BYTES];
@@ -23,9 +30,11 @@ struct mire_options {
     char store_others[MIRE_NAME_BYTES]; /* what a process that has changed its user calls its store; empty: it has none
                                          */
     struct capture_settings settings;
+    struct memory_options memory;
     char threads[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
     uint32_t threads_count;
-    uint8_t launch; /* enum mire__launch */
+    uint8_t launch;  /* enum mire__launch */
+    uint8_t signals; /* MIRE_SIGNALS_... */
     double sampling;
     mire_log_fn *log;
     void *log_context;

@@ -3,9 +3,14 @@
  */
 #include "core/variant.h"
 
+#include "core/remote.h"
 #include "gate/gate.h"
+#include "heap/hooks.h"
+#include "patch/patch.h"
+#include "platform/platform.h"
 #include "upload/upload.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 
 enum mire_err mire__variant_hook(void)
@@ -15,7 +20,13 @@ enum mire_err mire__variant_hook(void)
 
 void mire__variant_rehook(void)
 {
-    mire__gate_refresh();
+    mire__patch_refresh();
+}
+
+bool mire__variant_marks_quit(const mire_options *options)
+{
+    (void)options;
+    return true;
 }
 
 void mire__variant_unhook(void)
@@ -23,14 +34,33 @@ void mire__variant_unhook(void)
     mire__gate_unpatch();
 }
 
+enum mire_err mire__variant_hook_heap(void)
+{
+    enum mire_err err;
+
+    mire__heap_bind(RTLD_DEFAULT);
+    err = mire__patch_add(mire__heap_hooks, MIRE_HEAP_HOOK_COUNT);
+    if (err == MIRE_OK && mire__heap_bind_new(RTLD_DEFAULT))
+        err = mire__patch_add(mire__new_hooks, mire__new_hooks_count);
+    return err;
+}
+
+void mire__variant_unhook_heap(void)
+{
+    mire__patch_remove(mire__new_hooks);
+    mire__patch_remove(mire__heap_hooks);
+}
+
 bool mire__variant_rehooks(void)
 {
     return true;
 }
 
-enum mire_err mire__variant_send_open(struct upload **sender_out, struct store *store, const mire_options *options)
+enum mire_err mire__variant_send_open(struct upload **sender_out, struct remote *remote, struct store *store,
+                                      const mire_options *options, const struct blackbox_facts *facts)
 {
     *sender_out = NULL;
+    mire__remote_init(remote, facts, store);
     if (!options->server_url[0])
         return MIRE_OK;
     return mire__upload_open(sender_out, store, options->server_url, options->server_key, NULL);
@@ -58,4 +88,19 @@ void mire__variant_send_cancel(struct upload *sender)
 void mire__variant_send_close(struct upload *sender)
 {
     mire__upload_close(sender);
+}
+
+uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store)
+{
+    return mire__remote_step(remote, sender, store, mire__now_ns(), mire__wall_now_ms());
+}
+
+bool mire__variant_takes_numbers(void)
+{
+    return true;
+}
+
+bool mire__variant_keeps_tables(void)
+{
+    return false;
 }

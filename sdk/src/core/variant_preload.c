@@ -3,6 +3,15 @@
  */
 #include "core/variant.h"
 
+#include "heap/hooks.h"
+
+#include <dlfcn.h>
+
+#include "base/base.h"
+#include "platform/platform.h"
+
+#define LOOK_S 60u /* one wake-up a minute, so that a kill switch reaches a program that runs for days */
+
 enum mire_err mire__variant_hook(void)
 {
     return MIRE_OK;
@@ -12,8 +21,24 @@ void mire__variant_rehook(void)
 {
 }
 
+bool mire__variant_marks_quit(const mire_options *options)
+{
+    return options->launch == MIRE_LAUNCH_NONE;
+}
+
 void mire__variant_unhook(void)
 {
+}
+
+/* Found first by name: but operator new, which a library loaded later may bring for itself alone. */
+enum mire_err mire__variant_hook_heap(void)
+{
+    return mire__heap_bind_new(RTLD_DEFAULT) ? mire__patch_add(mire__new_hooks, mire__new_hooks_count) : MIRE_OK;
+}
+
+void mire__variant_unhook_heap(void)
+{
+    mire__patch_remove(mire__new_hooks);
 }
 
 bool mire__variant_rehooks(void)
@@ -21,10 +46,13 @@ bool mire__variant_rehooks(void)
     return false;
 }
 
-enum mire_err mire__variant_send_open(struct upload **sender_out, struct store *store, const mire_options *options)
+enum mire_err mire__variant_send_open(struct upload **sender_out, struct remote *remote, struct store *store,
+                                      const mire_options *options, const struct blackbox_facts *facts)
 {
+    (void)remote;
     (void)store;
     (void)options;
+    (void)facts;
     *sender_out = NULL;
     return MIRE_OK;
 }
@@ -46,4 +74,22 @@ void mire__variant_send_cancel(struct upload *sender)
 void mire__variant_send_close(struct upload *sender)
 {
     (void)sender;
+}
+
+uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store)
+{
+    (void)remote;
+    (void)sender;
+    (void)store;
+    return mire__now_ns() + LOOK_S * MIRE_NS_PER_S;
+}
+
+bool mire__variant_takes_numbers(void)
+{
+    return false;
+}
+
+bool mire__variant_keeps_tables(void)
+{
+    return true;
 }

@@ -3,6 +3,8 @@
  */
 #include "core/worker.h"
 
+#include "core/heap.h"
+#include "heap/collect.h"
 #include "platform/platform.h"
 #include "report/report.h"
 
@@ -12,6 +14,7 @@
 #include <sys/resource.h>
 
 #define NICENESS 10
+#define AGAIN_MS 20u /* a start or a stop is over soon */
 
 static void say(const struct worker *worker, enum mire_log_level level, const char *text)
 {
@@ -21,7 +24,8 @@ static void say(const struct worker *worker, enum mire_log_level level, const ch
 
 static void recover(struct worker *worker)
 {
-    size_t sealed = mire__report_recover(worker->store, mire__wall_now_ms(), NULL);
+    const struct report_finder finder = {.now_ms = mire__wall_now_ms(), .next = &worker->next};
+    size_t sealed = mire__report_recover(worker->store, &finder);
     char text[96];
 
     if (sealed == 0)
@@ -36,7 +40,7 @@ static uint64_t send_now(struct worker *worker)
     char problem[256];
     uint64_t wait_ms;
 
-    if (!worker->sender)
+    if (!worker->sender || worker->remote.killed)
         return UINT64_MAX;
     wait_ms = mire__variant_send_round(worker->sender, problem, sizeof(problem), mire__wall_now_ms());
     if (problem[0])
@@ -44,17 +48,39 @@ static uint64_t send_now(struct worker *worker)
     return wait_ms == UINT64_MAX ? UINT64_MAX : mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS;
 }
 
+/* Returns when to ask for the rollout document again. */
+static uint64_t ask(struct worker *worker)
+{
+    uint64_t at_ns = mire__variant_ask(&worker->remote, worker->sender, worker->store);
+    uint64_t mark = mire__store_rollout_mark(worker->store);
+
+    if (mark == worker->rollout_mark)
+        return at_ns;
+    if (!worker->on_rollout())
+        return mire__now_ns() + AGAIN_MS * MIRE_NS_PER_MS;
+    worker->rollout_mark = mark;
+    return at_ns;
+}
+
+static uint64_t sooner(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
 static void *work(void *context)
 {
     struct worker *worker = context;
-    uint64_t send_at_ns;
+    uint64_t send_at_ns, ask_at_ns, look_at_ns, keep_at_ns = UINT64_MAX;
 
+    mire__collect_own_thread();
     pthread_setname_np(pthread_self(), "mire-worker");
     setpriority(PRIO_PROCESS, mire__tid(), NICENESS);
     recover(worker);
+    ask_at_ns = ask(worker);
     send_at_ns = send_now(worker);
+    look_at_ns = worker->on_look();
     for (;;) {
-        mire__futex_wait(&worker->bell, 0, send_at_ns);
+        mire__futex_wait(&worker->bell, 0, sooner(sooner(look_at_ns, keep_at_ns), sooner(send_at_ns, ask_at_ns)));
         uint32_t why = atomic_exchange_explicit(&worker->bell, 0, memory_order_acquire);
         if (why & MIRE_BELL_STOP)
             return NULL;
@@ -62,6 +88,12 @@ static void *work(void *context)
             return NULL; /* what `worker` points to may be another's by now */
         if (why & MIRE_BELL_REHOOK)
             mire__variant_rehook();
+        if (why & MIRE_BELL_LOOK || mire__now_ns() >= look_at_ns)
+            look_at_ns = worker->on_look();
+        if (why & MIRE_BELL_KEEP || mire__now_ns() >= keep_at_ns)
+            keep_at_ns = mire__heap_monitor_keep(worker);
+        if (mire__now_ns() >= ask_at_ns)
+            ask_at_ns = ask(worker);
         if (why & MIRE_BELL_SEND || mire__now_ns() >= send_at_ns)
             send_at_ns = send_now(worker);
     }
@@ -69,14 +101,17 @@ static void *work(void *context)
 
 enum mire_err mire__worker_start(struct worker *worker)
 {
-    sigset_t all, before;
+    sigset_t all, mask;
+    struct collect_thread *before;
     int failed;
 
     atomic_init(&worker->bell, 0);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    before = mire__collect_own_begin();
     failed = pthread_create(&worker->thread, NULL, work, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    mire__collect_own_end(before);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     return failed ? MIRE_E_SYSTEM : MIRE_OK;
 }
 
@@ -84,6 +119,11 @@ void mire__worker_ring(struct worker *worker, enum mire__bell why)
 {
     atomic_fetch_or_explicit(&worker->bell, why, memory_order_release);
     mire__futex_wake(&worker->bell);
+}
+
+bool mire__worker_is_self(const struct worker *worker)
+{
+    return pthread_equal(worker->thread, pthread_self());
 }
 
 void mire__worker_stop(struct worker *worker)

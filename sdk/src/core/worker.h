@@ -1,18 +1,28 @@
 /*
- * worker.h - the thread for everything that takes time: recovering dead blackboxes, hooking new modules, sending.
+ * worker.h - the thread for everything that takes time: recovering dead blackboxes, hooking new modules, asking for the
+ * rollout document, sending.
  *
- * It sleeps until its bell rings or a send is due. All signals are blocked in it and its niceness is raised. Private to
- * core/.
+ * It sleeps until its bell rings or something is due. All signals are blocked in it and its niceness is raised. Private
+ * to core/.
  */
 #ifndef MIRE_CORE_WORKER_H
 #define MIRE_CORE_WORKER_H
 
+#include "core/remote.h"
 #include "core/variant.h"
+#include "exit/evidence.h"
 
 #include <pthread.h>
 
 /* Why the bell rings; bits. */
-enum mire__bell { MIRE_BELL_STOP = 1, MIRE_BELL_SEND = 2, MIRE_BELL_REHOOK = 4, MIRE_BELL_GONE = 8 };
+enum mire__bell {
+    MIRE_BELL_STOP = 1,
+    MIRE_BELL_SEND = 2,
+    MIRE_BELL_REHOOK = 4,
+    MIRE_BELL_GONE = 8,
+    MIRE_BELL_LOOK = 16,
+    MIRE_BELL_KEEP = 32
+};
 
 struct worker {
     struct store *store;
@@ -21,18 +31,26 @@ struct worker {
     void *log_context;
     bool (*on_gone)(
         void); /* MIRE_BELL_GONE rang: stop everything but the worker. True: the worker is to end, unjoined */
+    bool (*on_rollout)(void); /* another document is in the store than before. False: tell again soon */
+    struct remote remote;
+    uint64_t rollout_mark;      /* of the document that was obeyed last, mire__store_rollout_mark */
+    uint64_t (*on_look)(void);  /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */
+    struct evidence_start next; /* this run, to whom those before are compared */
     pthread_t thread;
     _Atomic uint32_t bell; /* anyone sets bits (release), the worker takes them (acquire) */
 };
 
 /*
- * Start the thread; the first five fields are filled in. It recovers dead blackboxes first.
+ * Start the thread; the fields above `thread` are filled in. It recovers dead blackboxes first.
  * Returns MIRE_OK, MIRE_E_SYSTEM.
  */
 enum mire_err mire__worker_start(struct worker *worker);
 
 /* Thread: any; never blocks. */
 void mire__worker_ring(struct worker *worker, enum mire__bell why);
+
+/* Does the worker itself ask? */
+bool mire__worker_is_self(const struct worker *worker);
 
 /* Cancel a transfer and join. */
 void mire__worker_stop(struct worker *worker);

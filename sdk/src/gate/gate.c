@@ -247,25 +247,30 @@ void mire__gate_unwatch(uint32_t lane)
 
 /* ---- the program's end ---- */
 
-static void note_leaving(uint64_t at_ns)
+/* A program that aborts is killed by a signal: a hang that is open stays so. */
+static void note_leaving(enum mire__left how)
 {
     _Atomic uint64_t *left;
+    _Atomic uint32_t *word;
 
     if (mire__gates.pid != mire__pid())
         return;
     atomic_fetch_add(&mire__gates.leaving, 1);
     left = atomic_load(&mire__gates.left);
-    if (left)
-        atomic_store(left, at_ns);
+    if (left && how != MIRE_LEFT_ABORT)
+        atomic_store(left, how == MIRE_LEFT_NOT ? 0 : mire__now_ns());
+    word = atomic_load(&mire__gates.left_how);
+    if (word)
+        atomic_store(word, how);
     atomic_fetch_sub(&mire__gates.leaving, 1);
 }
 
-void mire__gate_as_leave(void)
+void mire__gate_as_leave(enum mire__left how)
 {
-    note_leaving(mire__now_ns());
+    note_leaving(how);
 }
 
 void mire__gate_as_stay(void)
 {
-    note_leaving(0);
+    note_leaving(MIRE_LEFT_NOT);
 }

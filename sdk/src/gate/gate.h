@@ -31,10 +31,11 @@ struct gate_view {
 };
 
 struct gate_options {
-    _Atomic uint32_t *wake;    /* futex word of the check thread, static; raised and woken when a thread comes to be
-                                  watched, when it is parked and a turn begins, when a turn ends whose end was asked for */
-    _Atomic uint64_t *left_ns; /* set to the time when the program ends itself by _exit, exec or their like; 0 again if
-                                  that fails. Borrowed until mire__gate_stop; may be NULL */
+    _Atomic uint32_t *wake;     /* futex word of the check thread, static; raised and woken when a thread comes to be
+                                   watched, when it is parked and a turn begins, when a turn ends whose end was asked for */
+    _Atomic uint64_t *left_ns;  /* set to the time when the program ends itself by _exit, exec or their like; 0 again if
+                                   that fails. Borrowed until mire__gate_stop; may be NULL */
+    _Atomic uint32_t *left_how; /* the same, set to enum mire__left, abort among them */
     void (*on_child)(void *context); /* called in a forked child on the first waiting call of its only thread, if it was
                                         forked while the gate was open; may be NULL */
     void *context;
@@ -109,7 +110,7 @@ void mire__gate_as_wait_end(bool nested);
  * Around a call that ends the program if it succeeds; see left_ns of struct gate_options. Without effect in a child,
  * also one that shares this process's memory. Thread: any. Signal handler: yes.
  */
-void mire__gate_as_leave(void);
+void mire__gate_as_leave(enum mire__left how);
 void mire__gate_as_stay(void);
 
 /* Marks: see mire_loop_enter in mire.h. Signal handler: yes. */
@@ -129,12 +130,11 @@ int mire__gate_as_lane(void);
 void mire__gate_as_wake(void);
 
 /*
- * Hook the waiting calls of every module loaded now; again (refresh) those of modules loaded since.
- * Returns MIRE_OK, MIRE_E_SYSTEM (this libc lacks what it takes); a module whose table cannot be written is left alone.
- * Thread: any but the check thread and, for refresh, the watched one, unless it waits for the loader's lock anyway.
+ * Hook the waiting calls of every module loaded now; those of modules loaded since with mire__patch_refresh.
+ * Returns MIRE_OK, MIRE_E_FULL, MIRE_E_SYSTEM (this libc lacks what it takes).
+ * Thread: as mire__patch_add, and never the check thread.
  */
 enum mire_err mire__gate_patch(void);
-void mire__gate_refresh(void);
 
 /* Put every table back. Thread: as mire__gate_patch. */
 void mire__gate_unpatch(void);

@@ -12,7 +12,7 @@
 #define EXEC_ROW(name, parameters, arguments) ROW(name)
 #define LIST_ROW(name, with_array) ROW(name)
 struct hook mire__hooks[MIRE_HOOK_COUNT] = {
-    MIRE_HOOKS(WAIT_ROW) MIRE_EXITS(ROW) MIRE_EXECS(EXEC_ROW) MIRE_EXEC_LISTS(LIST_ROW)
+    MIRE_HOOKS(WAIT_ROW) MIRE_EXITS(ROW) MIRE_EXECS(EXEC_ROW) MIRE_EXEC_LISTS(LIST_ROW) ROW(abort)
 };
 /* clang-format on */
 

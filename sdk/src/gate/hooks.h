@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "gate/leave.h"
+#include "patch/patch.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -63,11 +64,6 @@ bool mire__hook_blocks(int fd);
 void mire__hooks_bind(void *handle);
 
 /* All hooks, those of leave.h among them: their names, and what they stand for. */
-struct hook {
-    const char *name;
-    void *hook;
-    _Atomic(void *) real; /* NULL where this libc has no such call */
-};
 /* clang-format off */
 #define MIRE_HOOK_NUMBER(name) MIRE_HOOK_##name,
 #define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits, on) MIRE_HOOK_NUMBER(name)
@@ -75,7 +71,7 @@ struct hook {
 #define MIRE_LIST_NUMBER(name, with_array) MIRE_HOOK_NUMBER(name)
 enum mire__hook_number {
     MIRE_HOOKS(MIRE_WAIT_NUMBER) MIRE_EXITS(MIRE_HOOK_NUMBER) MIRE_EXECS(MIRE_EXEC_NUMBER)
-    MIRE_EXEC_LISTS(MIRE_LIST_NUMBER) MIRE_HOOK_COUNT
+    MIRE_EXEC_LISTS(MIRE_LIST_NUMBER) MIRE_HOOK_NUMBER(abort) MIRE_HOOK_COUNT
 };
 /* clang-format on */
 extern struct hook mire__hooks[MIRE_HOOK_COUNT];

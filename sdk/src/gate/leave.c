@@ -6,6 +6,7 @@
 
 #include <alloca.h>
 #include <errno.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
     {                                                                  \
         void (*real)(int) = (void (*)(int))mire__hook_real(MIRE_HOOK_##name); \
                                                                        \
-        mire__gate_as_leave();                                         \
+        mire__gate_as_leave(MIRE_LEFT_EXIT);                           \
         if (real)                                                      \
             real(status);                                              \
         for (;;)                                                       \
@@ -33,13 +34,24 @@ MIRE_EXITS(DEFINE_EXIT)
             errno = ENOSYS;                                            \
             return -1;                                                 \
         }                                                              \
-        mire__gate_as_leave();                                         \
+        mire__gate_as_leave(MIRE_LEFT_EXEC);                           \
         answer = real arguments;                                       \
         mire__gate_as_stay();                                          \
         return answer;                                                 \
     }
 MIRE_EXECS(DEFINE_EXEC)
 /* clang-format on */
+
+void mire__hook_abort(void)
+{
+    void (*real)(void) = (void (*)(void))mire__hook_real(MIRE_HOOK_abort);
+
+    mire__gate_as_leave(MIRE_LEFT_ABORT);
+    if (real)
+        real();
+    for (;;)
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGABRT);
+}
 
 /* On the stack, like the calls themselves do it: the list is as long as its caller made it, and the heap is not safe.
  */

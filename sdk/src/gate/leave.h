@@ -1,8 +1,8 @@
 /*
- * leave.h - the calls by which a process ends its program at its own will, without exit(): _exit and its like, and
- * exec.
+ * leave.h - the calls by which a process ends its program at its own will, without exit(): _exit and its like, exec,
+ * and abort.
  *
- * Each has a hook `mire__hook_NAME` that notes the time (mire__gate_as_leave) and goes on to the call. So a hang that
+ * Each has a hook `mire__hook_NAME` that notes it (mire__gate_as_leave) and goes on to the call. So a hang that
  * the program itself ended is told from one that somebody killed. A forked or vforked child that calls them notes
  * nothing. Signal-safe and fit for vfork children, as the calls are.
  */
@@ -36,6 +36,7 @@ MIRE_EXITS(MIRE_EXIT_DECLARE)
 MIRE_EXECS(MIRE_EXEC_DECLARE)
 MIRE_EXEC_LISTS(MIRE_EXEC_LIST_DECLARE)
 /* clang-format on */
+void mire__hook_abort(void);
 
 /* What the calls with a list of arguments do: `name` is theirs, `rest` what follows `first`. */
 enum mire__exec_list { MIRE_LIST_execl, MIRE_LIST_execlp, MIRE_LIST_execle };

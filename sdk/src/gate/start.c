@@ -31,6 +31,7 @@ void mire__gate_open(const struct gate_options *options)
     for (uint32_t i = 0; i < options->names_count; i++)
         mire__text_copy(mire__gates.names[i], sizeof(mire__gates.names[i]), options->names[i]);
     atomic_store(&mire__gates.left, options->left_ns);
+    atomic_store(&mire__gates.left_how, options->left_how);
     atomic_store(&mire__gates.open, 1);
     atomic_store(&mire__gates.names_count, options->names_count);
 }
@@ -53,4 +54,15 @@ void mire__hooks_bind(void *handle)
 void mire__hook_bind_late(struct hook *hook)
 {
     atomic_store_explicit(&hook->real, dlsym(RTLD_NEXT, hook->name), memory_order_relaxed);
+}
+
+enum mire_err mire__gate_patch(void)
+{
+    mire__hooks_bind(RTLD_DEFAULT);
+    return atomic_load(&mire__hooks[0].real) ? mire__patch_add(mire__hooks, MIRE_HOOK_COUNT) : MIRE_E_SYSTEM;
+}
+
+void mire__gate_unpatch(void)
+{
+    mire__patch_remove(mire__hooks);
 }

@@ -48,9 +48,10 @@ struct gates {
     _Atomic uint32_t *wake; /* this and the next two: written by open, before `open` */
     void (*on_child)(void *context);
     void *context;
-    uint32_t pid;                     /* whose `left` it is: a vforked child has the same memory */
-    _Atomic(_Atomic uint64_t *) left; /* where to note that the program ends itself; NULL if nowhere */
-    _Atomic uint32_t leaving;         /* threads that may be storing there just now */
+    uint32_t pid;                         /* whose `left` it is: a vforked child has the same memory */
+    _Atomic(_Atomic uint64_t *) left;     /* where to note that the program ends itself; NULL if nowhere */
+    _Atomic(_Atomic uint32_t *) left_how; /* the same, and how */
+    _Atomic uint32_t leaving;             /* threads that may be storing there just now */
 };
 extern struct gates mire__gates;
 

@@ -92,6 +92,7 @@ void mire__gate_as_forked(void)
     atomic_store(&mire__gates.open, 0);
     atomic_store(&mire__gates.names_count, 0);
     atomic_store(&mire__gates.left, NULL);
+    atomic_store(&mire__gates.left_how, NULL);
     atomic_store(&mire__gates.leaving, 0);
     mire__gate_as_set_own(NULL);
     if (!was_watched)
@@ -151,6 +152,7 @@ void mire__gate_stop(void)
         changes(&mire__gates.lanes[i], MIRE_GATE_CHILD, MIRE_GATE_LEFT);
     }
     atomic_store(&mire__gates.left, NULL);
+    atomic_store(&mire__gates.left_how, NULL);
     while ((count = atomic_load(&mire__gates.leaving)) > 0) /* a few instructions, or a thread without a processor */
         mire__futex_wait(&mire__gates.leaving, count, mire__now_ns() + MIRE_NS_PER_MS);
 }

@@ -17,8 +17,9 @@ struct arch {
     uint8_t ra_column;          /* where call frame information usually puts the return address */
     uint16_t sigreturn_context; /* bytes above the stack pointer */
     uint16_t elf_machine;
-    uint32_t reloc_slot; /* relocation of a PLT's slot, and of a GOT's entry */
+    uint32_t reloc_slot; /* relocation of a PLT's slot, of a GOT's entry, and of a pointer in data */
     uint32_t reloc_data;
+    uint32_t reloc_word;
 };
 extern const struct arch mire__arch;
 
@@ -44,6 +45,15 @@ bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES]);
 
 /* A return address without the signature some processors put into its upper bits. */
 uint64_t mire__arch_bare(uint64_t address);
+
+/*
+ * Does the code set up a frame pointer anywhere in these bytes, as functions do at their begin?
+ * `code` begins at a multiple of 4.
+ */
+bool mire__arch_sets_frame(const uint8_t *code, size_t size);
+
+/* What tells the calling thread from others: an address in memory of its own. */
+uint64_t mire__arch_as_thread_pointer(void);
 
 /* A counter of the processor that runs at one rate, whatever the processor does, and may be read by everybody. */
 bool mire__arch_has_counter(void);

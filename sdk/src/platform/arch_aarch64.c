@@ -17,6 +17,7 @@ const struct arch mire__arch = {
     .elf_machine = EM_AARCH64,
     .reloc_slot = R_AARCH64_JUMP_SLOT,
     .reloc_data = R_AARCH64_GLOB_DAT,
+    .reloc_word = R_AARCH64_ABS64,
 };
 
 void mire__arch_as_regs(struct regs *out, const void *ucontext)
@@ -60,6 +61,26 @@ uint64_t mire__arch_as_counter(void)
 
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
     return now;
+}
+
+bool mire__arch_sets_frame(const uint8_t *code, size_t size)
+{
+    for (size_t at = 0; at + sizeof(uint32_t) <= size; at += sizeof(uint32_t)) {
+        uint32_t word;
+
+        memcpy(&word, code + at, sizeof(word));
+        if ((word & 0xff8003ff) == 0x910003fd) /* add x29, sp, #n, which mov x29, sp is */
+            return true;
+    }
+    return false;
+}
+
+uint64_t mire__arch_as_thread_pointer(void)
+{
+    uint64_t self;
+
+    __asm__("mrs %0, tpidr_el0" : "=r"(self));
+    return self;
 }
 
 uint64_t mire__arch_bare(uint64_t address)

@@ -21,6 +21,7 @@ const struct arch mire__arch = {
     .elf_machine = EM_X86_64,
     .reloc_slot = R_X86_64_JUMP_SLOT,
     .reloc_data = R_X86_64_GLOB_DAT,
+    .reloc_word = R_X86_64_64,
 };
 
 void mire__arch_as_regs(struct regs *out, const void *ucontext)
@@ -68,6 +69,25 @@ bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
     static const uint8_t way_back[MIRE_SIGRETURN_BYTES] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
 
     return memcmp(code, way_back, sizeof(way_back)) == 0; /* mov $15, %rax; syscall */
+}
+
+bool mire__arch_sets_frame(const uint8_t *code, size_t size)
+{
+    static const uint8_t ways[2][3] = {{0x48, 0x89, 0xe5}, {0x48, 0x8b, 0xec}}; /* mov %rsp, %rbp */
+
+    for (size_t at = 0; at + sizeof(ways[0]) <= size; at++) {
+        if (memcmp(code + at, ways[0], sizeof(ways[0])) == 0 || memcmp(code + at, ways[1], sizeof(ways[1])) == 0)
+            return true;
+    }
+    return false;
+}
+
+uint64_t mire__arch_as_thread_pointer(void)
+{
+    uint64_t self;
+
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+    return self;
 }
 
 uint64_t mire__arch_bare(uint64_t address)

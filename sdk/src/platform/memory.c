@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The way for kernels and sandboxes without process_vm_readv. */
@@ -34,4 +36,88 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes)
         got = (long)peek_file(out, address, size_bytes);
     errno = saved;
     return got > 0 ? (size_t)got : 0;
+}
+
+/* By system calls of our own: libc's may be hooked by the memory monitor. */
+void *mire__pages_map(size_t size_bytes)
+{
+    int saved = errno;
+    long at =
+        syscall(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at != -1)
+        syscall(SYS_madvise, at, size_bytes, MADV_DONTFORK);
+    errno = saved;
+    return at == -1 ? NULL : (void *)at;
+}
+
+void mire__pages_unmap(void *pages, size_t size_bytes)
+{
+    int saved = errno;
+
+    syscall(SYS_munmap, pages, size_bytes);
+    errno = saved;
+}
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/*
+ * The way for kernels before 5.14: where there is no room, a system call that writes to the page fails, while a store
+ * would kill. The pages are fresh, so what it wrote is made zero again.
+ */
+static bool claim_each(char *pages, size_t size_bytes)
+{
+    struct timespec *page;
+
+    for (size_t at = 0; at < size_bytes; at += 4096) {
+        page = (struct timespec *)(void *)(pages + at);
+        if (syscall(SYS_clock_getres, CLOCK_MONOTONIC, page))
+            return false;
+        page->tv_sec = 0;
+        page->tv_nsec = 0;
+    }
+    return true;
+}
+
+bool mire__pages_claim(void *pages, size_t size_bytes)
+{
+    int saved = errno;
+    bool claimed = syscall(SYS_madvise, pages, size_bytes, MADV_POPULATE_WRITE) == 0 ||
+                   (errno == EINVAL && claim_each(pages, size_bytes));
+
+    errno = saved;
+    return claimed;
+}
+
+bool mire__pages_punch(void *pages, size_t size_bytes)
+{
+    int saved = errno;
+    bool punched = syscall(SYS_madvise, pages, size_bytes, MADV_REMOVE) == 0;
+
+    errno = saved;
+    return punched;
+}
+
+void mire__yield(void)
+{
+    int saved = errno;
+
+    syscall(SYS_sched_yield);
+    errno = saved;
+}
+
+void *mire__pages_map_inherited(size_t size_bytes, bool wiped)
+{
+    int saved = errno;
+    long at =
+        syscall(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at != -1 && wiped && syscall(SYS_madvise, at, size_bytes, MADV_WIPEONFORK) != 0) {
+        syscall(SYS_munmap, at, size_bytes);
+        at = -1;
+    }
+    errno = saved;
+    return at == -1 ? NULL : (void *)at;
 }

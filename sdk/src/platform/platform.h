@@ -92,6 +92,36 @@ void mire__uuid7(uint8_t out[16]);
  */
 size_t mire__peek(void *out, uint64_t address, size_t size_bytes);
 
+/* Address space of zeros, private, without a file, not inherited by a forked child; no memory until it is stored to.
+ * NULL: refused. */
+void *mire__pages_map(size_t size_bytes);
+void mire__pages_unmap(void *pages, size_t size_bytes);
+
+/*
+ * Make fresh pages of a mapping present and writable now, so that a store to them later neither fails nor waits for the
+ * disk. Whole pages, all zeros. Returns false if there is no room for them: memory or disk full.
+ */
+bool mire__pages_claim(void *pages, size_t size_bytes);
+
+/* Give pages of a shared mapping back to its file: they are a hole, and read as zeros. False where the file cannot do
+ * it. */
+bool mire__pages_punch(void *pages, size_t size_bytes);
+
+/*
+ * How many bytes of own memory lie in the machine's, a page counting whole. For files: in the kernel's cache. What is
+ * not mapped counts as not there. Costs some ms for a GiB. Signal handler: no.
+ */
+uint64_t mire__pages_resident(uint64_t address, uint64_t size_bytes);
+
+/* Let another thread run on this processor. */
+void mire__yield(void);
+
+/*
+ * The same, but a forked child has it as well.
+ *   wiped  the child finds zeros there again, from its first instruction on; NULL where the kernel (before 4.14) cannot
+ */
+void *mire__pages_map_inherited(size_t size_bytes, bool wiped);
+
 /* ---- /proc ---- */
 
 /* Read a small file whole, cut to cap_bytes - 1, and end it with a zero byte. Returns its bytes, -1 if it cannot be

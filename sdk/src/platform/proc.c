@@ -1,5 +1,6 @@
 /* proc.c - what /proc says about this process and its threads. Signal-safe: own number parsing, no stdio. */
 #include "platform/platform.h"
+#include "platform/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,13 +49,6 @@ static void proc_path(char out[64], bool of_process, uint32_t number, const char
     mire__text_copy(out + at, 64 - at, name);
 }
 
-static const char *skip_spaces(const char *text)
-{
-    while (*text == ' ' || *text == '\t')
-        text++;
-    return text;
-}
-
 static const char *read_hex(uint64_t *out, const char *text)
 {
     text = skip_spaces(text);
@@ -68,38 +62,6 @@ static const char *read_hex(uint64_t *out, const char *text)
         else
             return text;
     }
-}
-
-static const char *read_decimal(uint64_t *out, const char *text)
-{
-    text = skip_spaces(text);
-    for (*out = 0; *text >= '0' && *text <= '9'; text++)
-        *out = *out * 10 + (uint64_t)(*text - '0');
-    return text;
-}
-
-/* What follows "key" at a line's beginning; NULL if there is no such line. */
-static const char *text_after(const char *text, const char *key)
-{
-    size_t size = strlen(key);
-
-    while (text && strncmp(text, key, size) != 0) {
-        text = strchr(text, '\n');
-        if (text)
-            text++;
-    }
-    return text ? text + size : NULL;
-}
-
-/* The number there; 0 if the line is not. */
-static uint64_t number_after(const char *text, const char *key)
-{
-    const char *at = text_after(text, key);
-    uint64_t value = 0;
-
-    if (at)
-        read_decimal(&value, at);
-    return value;
 }
 
 /* /proc/.../stat after the name in parentheses, which may hold anything: "S 1 2 ...", the letter being field 3. */

@@ -1,5 +1,5 @@
 /*
- * document.c - everything but the hang itself: who sends it, the modules and stacks it speaks of, what it cost.
+ * document.c - what reports of every kind have, and the report of a hang but for the hang itself.
  */
 #include "report/document.h"
 
@@ -27,27 +27,39 @@ static void write_install(struct wire *wire, const char *install)
 
 static void write_device(struct wire *wire, const struct blackbox_facts *facts)
 {
-    uint32_t ppm = facts->sampling > 0 && facts->sampling < 1 ? (uint32_t)(facts->sampling * 1e6) : 1000000;
-    char install[sizeof(facts->install) + 1] = "";
+    char install[sizeof(facts->install) + 1] = "", class[MIRE_REPORT_CLASS_BYTES];
 
     memcpy(install, facts->install, sizeof(facts->install));
+    mire__report_class(class, facts->memory_bytes);
     mire__wire_object(wire, MIRE_NAME_DEVICE);
     write_install(wire, install);
     TEXT(wire, MIRE_NAME_OS, facts->os);
     MIRE_TEXT_IF_ANY(wire, MIRE_NAME_OS_VERSION, facts->os_version);
     MIRE_TEXT_IF_ANY(wire, MIRE_NAME_MODEL, facts->model);
+    MIRE_TEXT_IF_ANY(wire, MIRE_NAME_CLASS, class);
     TEXT(wire, MIRE_NAME_ARCH, facts->arch);
     mire__wire_u64(wire, MIRE_NAME_CPU_COUNT, facts->cpu_count);
     mire__wire_u64(wire, MIRE_NAME_MEMORY_BYTES, facts->memory_bytes);
     mire__wire_end(wire);
+}
 
+static void write_sdk(struct wire *wire)
+{
     mire__wire_object(wire, MIRE_NAME_SDK);
     mire__wire_text(wire, MIRE_NAME_NAME, "libmire", SIZE_MAX);
     mire__wire_text(wire, MIRE_NAME_VERSION, MIRE_VERSION, SIZE_MAX);
     mire__wire_end(wire);
+}
 
+/* Plugins that are off have no share. */
+static void write_sampling(struct wire *wire, const struct blackbox_facts *facts)
+{
     mire__wire_object(wire, MIRE_NAME_SAMPLING);
-    mire__wire_ppm(wire, MIRE_NAME_HANG, ppm ? ppm : 1);
+    for (int i = 0; i < MIRE_PLUGINS; i++) {
+        uint32_t ppm = atomic_load_explicit(&facts->sampling_ppm[i], memory_order_relaxed);
+        if (ppm > 0)
+            mire__wire_ppm(wire, mire__plugin_name(i), (uint32_t)at_most(ppm, MIRE_WIRE_PPM_MAX));
+    }
     mire__wire_end(wire);
 }
 
@@ -59,10 +71,39 @@ static void write_process(struct wire *wire, const struct blackbox_facts *facts,
     MIRE_TEXT_IF_ANY(wire, MIRE_NAME_PATH, facts->exe_path);
     mire__wire_u64(wire, MIRE_NAME_START_WALL_MS, facts->start_wall_ms);
     mire__wire_u64(wire, MIRE_NAME_START_NS, facts->start_mono_ns);
-    mire__wire_u64(wire, MIRE_NAME_THREAD_COUNT, use->thread_count);
-    mire__wire_u64(wire, MIRE_NAME_CPU_USER_MS, use->cpu_user_ms);
-    mire__wire_u64(wire, MIRE_NAME_CPU_SYSTEM_MS, use->cpu_system_ms);
-    mire__wire_u64(wire, MIRE_NAME_RSS_BYTES, use->rss_bytes);
+    if (use) {
+        mire__wire_u64(wire, MIRE_NAME_THREAD_COUNT, use->thread_count);
+        mire__wire_u64(wire, MIRE_NAME_CPU_USER_MS, use->cpu_user_ms);
+        mire__wire_u64(wire, MIRE_NAME_CPU_SYSTEM_MS, use->cpu_system_ms);
+        mire__wire_u64(wire, MIRE_NAME_RSS_BYTES, use->rss_bytes);
+    }
+    mire__wire_end(wire);
+}
+
+void mire__document_head(struct wire *wire, const char *id, const char *kind, const struct blackbox_facts *facts,
+                         const struct process_use *use)
+{
+    mire__wire_object(wire, NULL);
+    mire__wire_u64(wire, MIRE_NAME_MIRE, MIRE_WIRE_VERSION);
+    mire__wire_text(wire, MIRE_NAME_ID, id, SIZE_MAX);
+    mire__wire_text(wire, MIRE_NAME_KIND, kind, SIZE_MAX);
+    write_app(wire, facts);
+    write_device(wire, facts);
+    write_sdk(wire);
+    write_sampling(wire, facts);
+    write_process(wire, facts, use);
+}
+
+void mire__document_image(struct wire *wire, const struct document_image *image, const char *arch)
+{
+    mire__wire_object(wire, NULL);
+    mire__wire_text(wire, MIRE_NAME_NAME, image->path, image->path_size);
+    if (image->id_size >= MIRE_WIRE_BUILD_ID_MIN && image->id_size <= MIRE_WIRE_BUILD_ID_MAX)
+        mire__wire_hex(wire, MIRE_NAME_ID, image->id, image->id_size);
+    if (arch[0])
+        mire__wire_text(wire, MIRE_NAME_ARCH, arch, MIRE_FACT_BYTES);
+    mire__wire_u64(wire, MIRE_NAME_LOAD, image->load);
+    mire__wire_u64(wire, MIRE_NAME_SIZE, image->size);
     mire__wire_end(wire);
 }
 
@@ -71,25 +112,25 @@ static void write_images(struct wire *wire, const struct draft *draft)
     mire__wire_array(wire, MIRE_NAME_IMAGES);
     for (uint32_t i = 0; i < draft->image_count; i++) {
         const struct image *image = &draft->box->images[draft->images[i]];
-        mire__wire_object(wire, NULL);
-        mire__wire_text(wire, MIRE_NAME_NAME, mire__blackbox_image_path(draft->box, draft->images[i]),
-                        MIRE_IMAGE_PATHS_BYTES);
-        if (image->id_size >= MIRE_WIRE_BUILD_ID_MIN && image->id_size <= MIRE_BUILD_ID_MAX)
-            mire__wire_hex(wire, MIRE_NAME_ID, image->id, image->id_size);
-        MIRE_TEXT_IF_ANY(wire, MIRE_NAME_ARCH, draft->box->facts.arch);
-        mire__wire_u64(wire, MIRE_NAME_LOAD, image->load);
-        mire__wire_u64(wire, MIRE_NAME_SIZE, image->end - image->start);
-        mire__wire_end(wire);
+        const struct document_image row = {.path = mire__blackbox_image_path(draft->box, draft->images[i]),
+                                           .path_size = MIRE_IMAGE_PATHS_BYTES,
+                                           .id = image->id,
+                                           .id_size = image->id_size,
+                                           .load = image->load,
+                                           .size = image->end - image->start};
+
+        mire__document_image(wire, &row, draft->box->facts.arch);
     }
     mire__wire_end(wire);
 }
 
-static void write_trie(struct wire *wire, const struct trie *trie)
+void mire__document_trie(struct wire *wire, const struct trie *trie, bool found)
 {
     mire__wire_object(wire, MIRE_NAME_FRAMES);
     mire__wire_i32_column(wire, MIRE_NAME_IMAGE, trie->frame_image, trie->frame_count);
     mire__wire_u64_column(wire, MIRE_NAME_OFFSET, trie->frame_offset, trie->frame_count);
-    mire__wire_u8_column(wire, MIRE_NAME_FOUND, trie->frame_found, trie->frame_count);
+    if (found)
+        mire__wire_u8_column(wire, MIRE_NAME_FOUND, trie->frame_found, trie->frame_count);
     mire__wire_end(wire);
     mire__wire_object(wire, MIRE_NAME_NODES);
     mire__wire_u32_column(wire, MIRE_NAME_UP, trie->node_up, trie->node_count);
@@ -129,7 +170,7 @@ static void write_micro_hangs(struct wire *wire, const struct report_told *told)
     mire__wire_end(wire);
 }
 
-static void write_drops(struct wire *wire, const struct report_told *told)
+void mire__document_drops(struct wire *wire, const struct report_told *told)
 {
     mire__wire_object(wire, MIRE_NAME_DROPS);
     for (int i = 0; told && i < MIRE_DROP_REASONS; i++)
@@ -142,19 +183,14 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
 {
     const struct blackbox_facts *facts = &draft->box->facts;
 
-    mire__wire_object(wire, NULL);
-    mire__wire_u64(wire, MIRE_NAME_MIRE, MIRE_WIRE_VERSION);
-    mire__wire_text(wire, MIRE_NAME_ID, draft->id, SIZE_MAX);
-    mire__wire_text(wire, MIRE_NAME_KIND, MIRE_NAME_HANG, SIZE_MAX);
-    write_app(wire, facts);
-    write_device(wire, facts);
-    write_process(wire, facts, &draft->hang.process);
+    mire__document_head(wire, draft->id, MIRE_NAME_HANG, facts, &draft->hang.process);
     write_images(wire, draft);
-    write_trie(wire, &draft->trie);
+    mire__document_trie(wire, &draft->trie, true);
     mire__document_hang(wire, draft);
     mire__document_threads(wire, draft);
+    mire__document_exit(wire, draft->told ? draft->told->end : NULL);
     write_cost(wire, &draft->hang.cost);
     write_micro_hangs(wire, draft->told);
-    write_drops(wire, draft->told);
+    mire__document_drops(wire, draft->told);
     mire__wire_end(wire);
 }

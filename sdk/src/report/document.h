@@ -1,6 +1,5 @@
 /*
- * document.h - the draft as JSON, section by section in the order of schema/wire/report.schema.json. Private to
- * report/.
+ * document.h - drafts as JSON, section by section in the order of schema/wire/report.schema.json. Private to report/.
  */
 #ifndef MIRE_REPORT_DOCUMENT_H
 #define MIRE_REPORT_DOCUMENT_H
@@ -8,12 +7,35 @@
 #include "report/draft.h"
 #include "wire/wire.h"
 
-/* The whole document. */
+/* The whole document of a hang. */
 void mire__document_write(struct wire *wire, const struct draft *draft);
 
 /* The sections "hang" and "threads". */
 void mire__document_hang(struct wire *wire, const struct draft *draft);
 void mire__document_threads(struct wire *wire, const struct draft *draft);
+
+/*
+ * What reports of every kind have.
+ *
+ *   head   opens the document: all up to the images
+ *   image  one row of images, inside the open array
+ *   trie   frames and nodes. found: and how each frame was found
+ *   drops  told: NULL for none
+ */
+struct document_image {
+    const char *path;
+    size_t path_size; /* its end is before that */
+    const uint8_t *id;
+    size_t id_size;
+    uint64_t load, size;
+};
+void mire__document_head(struct wire *wire, const char *id, const char *kind, const struct blackbox_facts *facts,
+                         const struct process_use *use);
+void mire__document_image(struct wire *wire, const struct document_image *image, const char *arch);
+void mire__document_trie(struct wire *wire, const struct trie *trie, bool found);
+void mire__document_drops(struct wire *wire, const struct report_told *told);
+/* The section "exit"; nothing where `end` is NULL. */
+void mire__document_exit(struct wire *wire, const struct exit_end *end);
 
 /* A text in a field of fixed size, if there is any. */
 #define MIRE_TEXT_IF_ANY(wire, key, field)                    \

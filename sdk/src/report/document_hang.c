@@ -176,6 +176,17 @@ static uint64_t begin_wall_ms(const struct blackbox_facts *facts, uint64_t begin
     return facts->start_wall_ms + (uint64_t)since_start_ms;
 }
 
+/* Killed for another reason, it was a hang as others are. */
+static enum mire__guess guess_of(const struct draft *draft)
+{
+    const struct exit_end *end = draft->told ? draft->told->end : NULL;
+    struct hang hang = draft->hang;
+
+    if (end && end->verdict.verdict != MIRE_EXIT_WATCHDOG_KILL)
+        hang.state = MIRE_HANG_ENDED;
+    return mire__hang_guess(&hang);
+}
+
 void mire__document_hang(struct wire *wire, const struct draft *draft)
 {
     const struct hang *hang = &draft->hang;
@@ -198,7 +209,7 @@ void mire__document_hang(struct wire *wire, const struct draft *draft)
     if (hang->slack_ns > 0)
         mire__wire_u64(wire, MIRE_NAME_BEGIN_SLACK_MS, ms_of(hang->slack_ns));
     WORD(wire, MIRE_NAME_GATE, gates, hang->gate);
-    WORD(wire, MIRE_NAME_GUESS, guesses, mire__hang_guess(hang));
+    WORD(wire, MIRE_NAME_GUESS, guesses, guess_of(draft));
     write_causes(wire, hang);
     write_thread(wire, hang);
     write_samples(wire, draft);

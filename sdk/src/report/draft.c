@@ -4,23 +4,9 @@
  */
 #include "report/draft.h"
 
+#include "report/text.h"
+
 #include <string.h>
-
-/* "019aa1b2-c3d4-7e5f-8a6b-0123456789ab"; false if it is not a UUIDv7. */
-static bool format_id(char out[MIRE_STORE_ID_LENGTH + 1], const uint8_t id[16])
-{
-    static const char hex[] = "0123456789abcdef";
-    char *at = out;
-
-    for (size_t i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *at++ = '-';
-        *at++ = hex[id[i] >> 4];
-        *at++ = hex[id[i] & 15];
-    }
-    *at = '\0';
-    return id[6] >> 4 == 7 && id[8] >> 6 == 2;
-}
 
 static struct place place_of(struct draft *draft, const struct sample *sample, uint32_t frame)
 {
@@ -127,7 +113,7 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
     mire__blackbox_hang(&draft->hang, box, lane);
     if (draft->hang.state == MIRE_HANG_NONE)
         return MIRE_E_STATE;
-    if (!format_id(draft->id, draft->hang.id))
+    if (!mire__text_id(draft->id, draft->hang.id))
         return MIRE_E_FORMAT;
     err = mire__trie_init(&draft->trie, count_frames(draft, others));
     if (err != MIRE_OK)

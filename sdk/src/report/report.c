@@ -1,35 +1,36 @@
 /*
- * report.c - the stacks are gathered (draft.h), then everything is written in one go (document.h); if the buffer turns
- * out too small, again into a larger one.
+ * report.c - the stacks are gathered (draft.h), then everything is written in one go (document.h).
  */
 #include "report/report.h"
 
 #include "report/document.h"
+#include "report/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
-#define FIRST_BYTES (64u << 10)
-#define ZSTD_LEVEL  9 /* 20 KB of JSON: 1 ms more than level 3, a tenth smaller */
-
-static enum mire_err write_text(char **text_out, size_t *size_out, const struct draft *draft)
+void mire__report_class(char out[MIRE_REPORT_CLASS_BYTES], uint64_t memory_bytes)
 {
-    for (size_t cap = FIRST_BYTES; cap <= MIRE_REPORT_JSON_MAX; cap *= 2) {
-        char *text = malloc(cap);
-        struct wire wire;
+    const uint64_t mb = 1u << 20;
+    uint64_t size = 64 * mb;
 
-        if (!text)
-            return MIRE_E_MEMORY;
-        mire__wire_begin(&wire, text, cap);
-        mire__document_write(&wire, draft);
-        if (mire__wire_finish(size_out, &wire) == MIRE_WIRE_DONE) {
-            *text_out = text;
-            return MIRE_OK;
-        }
-        free(text);
-    }
-    return MIRE_E_FULL;
+    out[0] = '\0';
+    if (memory_bytes == 0 || memory_bytes > UINT64_MAX / 4)
+        return;
+    while (size < memory_bytes && size / 2 * 3 < memory_bytes)
+        size *= 2;
+    if (size < memory_bytes)
+        size = size / 2 * 3;
+    if (size >= 2048 * mb)
+        snprintf(out, MIRE_REPORT_CLASS_BYTES, "%llugb", (unsigned long long)(size / mb / 1024));
+    else
+        snprintf(out, MIRE_REPORT_CLASS_BYTES, "%llumb", (unsigned long long)(size / mb));
+}
+
+static void write_document(struct wire *wire, const void *draft)
+{
+    mire__document_write(wire, draft);
 }
 
 bool mire__report_wanted(const struct blackbox *box, uint32_t lane)
@@ -52,7 +53,7 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
         return MIRE_E_MEMORY;
     err = mire__draft_init(draft, box, lane, told);
     if (err == MIRE_OK)
-        err = write_text(text_out, size_out, draft);
+        err = mire__text_write(text_out, size_out, write_document, draft);
     memcpy(id, draft->id, sizeof(draft->id));
     mire__draft_fini(draft);
     free(draft);
@@ -63,28 +64,16 @@ enum mire_err mire__report_build(struct report *out, const struct blackbox *box,
                                  const struct report_told *told)
 {
     char *text;
-    size_t size, cap, packed;
+    size_t size;
     enum mire_err err;
 
     memset(out, 0, sizeof(*out));
     err = mire__report_json(&text, &size, out->id, box, lane, told);
+    if (err == MIRE_OK)
+        err = mire__text_pack(&out->body, &out->size, text, size);
+    free(text);
     if (err != MIRE_OK)
-        goto fail;
-    cap = ZSTD_compressBound(size);
-    err = MIRE_E_MEMORY;
-    out->body = malloc(cap);
-    if (!out->body)
-        goto fail_text;
-    packed = ZSTD_compress(out->body, cap, text, size, ZSTD_LEVEL);
-    if (ZSTD_isError(packed)) /* into a buffer of the bound only for want of memory */
-        goto fail_text;
-    out->size = packed;
-    free(text);
-    return MIRE_OK;
-fail_text:
-    free(text);
-fail:
-    mire__report_fini(out);
+        mire__report_fini(out);
     return err;
 }
 

@@ -9,6 +9,7 @@
 #ifndef MIRE_REPORT_REPORT_H
 #define MIRE_REPORT_REPORT_H
 
+#include "exit/judge.h"
 #include "ring/blackbox.h"
 #include "store/store.h"
 
@@ -24,7 +25,15 @@ struct report {
 struct report_told {
     uint64_t drops[MIRE_DROP_REASONS];  /* records lost, by reason */
     uint64_t micro[MIRE_MICRO_BUCKETS]; /* turns, as in struct micro */
+    const struct exit_end *end;         /* of the process that the report is about; NULL: it lives, or nobody knows */
 };
+
+/*
+ * The class of a device, which goes by its memory: of the sizes 1, 1.5, 2, 3, 4, 6, 8, ... the next larger one, for the
+ * kernel keeps some of it to itself. "6gb", "512mb"; "" if the memory is not known.
+ */
+#define MIRE_REPORT_CLASS_BYTES 32
+void mire__report_class(char out[MIRE_REPORT_CLASS_BYTES], uint64_t memory_bytes);
 
 /* Does the lane hold a hang that is worth a report? The box has been checked with mire__blackbox_check. */
 bool mire__report_wanted(const struct blackbox *box, uint32_t lane);
@@ -48,28 +57,39 @@ void mire__report_fini(struct report *report);
 /*
  * Build the report and put it into the store, with what no report tells yet: then the box's micro-hangs are told.
  *
+ *   end     how its process ended; NULL: it lives, or nobody knows
  *   now_ms  wall clock
  *
  * Returns as mire__report_build and mire__store_put. What can never be sealed is counted; MIRE_E_MEMORY and
  * MIRE_E_STORE are not, for there may be another try.
  */
-enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, uint64_t now_ms);
+enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, const struct exit_end *end,
+                                uint64_t now_ms);
 
-/* A process that has ended by itself, as its parent knows. */
+/* A process that has ended, as its parent knows. */
 struct report_ended {
     uint32_t pid;
     uint64_t start_ticks; /* mire__process_start_ticks, asked while it was there */
+    bool killed;          /* by a signal; else it ended by itself */
+    uint32_t status;      /* the signal, or its exit status */
+    uint64_t peak_bytes;  /* largest resident set */
+};
+
+/* Who finds runs that are over. */
+struct report_finder {
+    uint64_t now_ms;                   /* wall clock */
+    const struct evidence_start *next; /* the app's new run; NULL: it has not started again */
+    const struct report_ended *ended;  /* NULL: nobody's parent */
 };
 
 /*
- * Seal what killed processes left behind, and delete their blackboxes. What belongs to a process that has ended by
- * itself, or lives on having executed another program, counts as ended with the program, however it did that.
- *
- *   ended  NULL if none is known
+ * Judge why runs ended that are over, remember it (store/ends.h), seal what they left behind, with the verdict, and
+ * delete their files. What belongs to a process that has ended by itself, or lives on having executed another program,
+ * counts as ended with the program, however it did that. Each run is judged once, whoever comes at the same time.
  *
  * Returns how many reports were sealed.
  */
-size_t mire__report_recover(struct store *store, uint64_t now_ms, const struct report_ended *ended);
+size_t mire__report_recover(struct store *store, const struct report_finder *finder);
 
 /*
  * The uncompressed text of the same report.

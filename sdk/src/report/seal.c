@@ -4,11 +4,14 @@
  * A process may be killed between sealing a report and clearing its hang. Then the hang is sealed once more by whoever
  * recovers the box, under the same id: in the store it replaces the first, at the server it is a repeat.
  */
-#include "report/report.h"
+#include "report/recovery.h"
 
 #include "platform/platform.h"
+#include "report/session.h"
 
 #include <string.h>
+
+#define DAY_MS (24ull * 3600 * 1000) /* a clock that jumped makes no long session */
 
 /* Turns that no report tells yet. */
 static void untold_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *micro)
@@ -19,12 +22,14 @@ static void untold_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *m
     }
 }
 
-enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, uint64_t now_ms)
+enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, const struct exit_end *end,
+                                uint64_t now_ms)
 {
     struct report_told told;
     struct report report;
     enum mire_err err;
 
+    told.end = end;
     mire__store_drops(told.drops, store);
     untold_micro(told.micro, &box->micro);
     err = mire__report_build(&report, box, lane, &told);
@@ -40,69 +45,84 @@ enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint3
     return err;
 }
 
-struct recovery {
-    struct store *store;
-    uint64_t now_ms;
-    const struct report_ended *ended;
-    size_t sealed;
-};
-
-static bool is_of_this_boot(const struct blackbox_facts *facts)
+static bool is_of_this_boot(const struct recovery *recovery, const struct blackbox_facts *facts)
 {
-    char boot_id[sizeof(facts->boot_id)];
-
-    return mire__file_read(boot_id, sizeof(boot_id), "/proc/sys/kernel/random/boot_id") > 0 &&
-           strncmp(boot_id, facts->boot_id, 36) == 0;
+    return recovery->boot_id[0] && strncmp(recovery->boot_id, facts->boot_id, 36) == 0;
 }
 
 /* Did the program end itself, by a way that left no word of it in the box? */
 static bool left_silently(const struct recovery *recovery, const struct blackbox *box)
 {
     const struct blackbox_facts *facts = &box->facts;
-    const struct report_ended *ended = recovery->ended;
+    const struct report_ended *ended = recovery->finder->ended;
 
-    if (!is_of_this_boot(facts))
+    if (!is_of_this_boot(recovery, facts))
         return false;
-    return (ended && facts->pid == ended->pid && facts->start_ticks == ended->start_ticks) ||
+    return (ended && !ended->killed && facts->pid == ended->pid && facts->start_ticks == ended->start_ticks) ||
            mire__process_runs(facts->pid, facts->start_ticks);
 }
 
-/* False: not sealed for want of memory or disk, but wanted. */
-static bool take_lane(struct recovery *recovery, struct blackbox *box, uint32_t lane)
+void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *box)
 {
-    struct hang hang;
+    for (uint32_t lane = 0; lane < MIRE_LANES; lane++) {
+        struct hang hang;
+
+        mire__blackbox_hang(&hang, box, lane);
+        if (hang.state == MIRE_HANG_OPEN && left_silently(recovery, box))
+            atomic_store(&box->left_ns, hang.last_seen_ns);
+    }
+}
+
+/* False: not sealed for want of memory or disk, but wanted. */
+static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t lane, const struct exit_end *end)
+{
     enum mire_err err;
 
-    mire__blackbox_hang(&hang, box, lane);
-    if (hang.state == MIRE_HANG_OPEN && left_silently(recovery, box))
-        atomic_store(&box->left_ns, hang.last_seen_ns);
     if (!mire__report_wanted(box, lane))
         return true;
-    err = mire__report_seal(recovery->store, box, lane, recovery->now_ms);
+    err = mire__report_seal(recovery->store, box, lane, end, recovery->finder->now_ms);
     recovery->sealed += err == MIRE_OK;
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }
 
-/* A box that cannot be sealed stays for a later try; what it told already is then told again, under the same ids. */
-static bool take_box(void *context, void *memory, size_t size)
+/* Up to when the process is known to have run, on its own clock. */
+static uint64_t end_of(const struct blackbox *box, const struct exit_end *end)
 {
-    struct recovery *recovery = context;
-    struct blackbox *box = memory;
+    const struct blackbox_facts *facts = &box->facts;
+    uint64_t seen_ns = atomic_load(&box->session.seen_ns), by_wall_ns;
+
+    if (!end || end->seen_wall_ms < facts->start_wall_ms || end->seen_wall_ms - facts->start_wall_ms > DAY_MS)
+        return seen_ns;
+    by_wall_ns = facts->start_mono_ns + (end->seen_wall_ms - facts->start_wall_ms) * MIRE_NS_PER_MS;
+    return by_wall_ns > seen_ns ? by_wall_ns : seen_ns;
+}
+
+/* The session that was not told before its process ended. As seal_lane. */
+static bool seal_session(struct recovery *recovery, struct blackbox *box, const struct exit_end *end)
+{
+    enum mire_err err = mire__session_seal(recovery->store, box, end_of(box, end), true, recovery->finder->now_ms);
+
+    return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
+}
+
+/* A box that cannot be sealed stays for a later try; what it told already is then told again, under the same ids. */
+bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end)
+{
     bool all = true;
 
-    if (mire__blackbox_check(box, size) != MIRE_OK) {
+    for (uint32_t lane = 0; lane < MIRE_LANES; lane++)
+        all &= seal_lane(recovery, box, lane, end);
+    return seal_session(recovery, box, end) && all;
+}
+
+bool mire__recovery_take_box(void *context, void *memory, size_t size)
+{
+    struct recovery *recovery = context;
+
+    if (mire__blackbox_check(memory, size) != MIRE_OK) {
         mire__store_count_drop(recovery->store, MIRE_DROP_BROKEN);
         return true;
     }
-    for (uint32_t lane = 0; lane < MIRE_LANES; lane++)
-        all &= take_lane(recovery, box, lane);
-    return all;
-}
-
-size_t mire__report_recover(struct store *store, uint64_t now_ms, const struct report_ended *ended)
-{
-    struct recovery recovery = {.store = store, .now_ms = now_ms, .ended = ended};
-
-    mire__store_recover(store, take_box, &recovery);
-    return recovery.sealed;
+    mire__recovery_end_box(recovery, memory);
+    return mire__recovery_seal_box(recovery, memory, NULL);
 }

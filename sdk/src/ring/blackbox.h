@@ -1,26 +1,28 @@
 /*
  * blackbox.h - everything about a watched process that must survive it: one mapped file, written with plain stores.
  *
- *     [ magic, version, size | facts | left | micro-hangs | images | image paths | lanes: 0 1 2 ... process ]
+ *     [ magic, version, size | facts | left | micro-hangs | session | images | image paths | lanes: 0 1 2 ... process ]
  *     lane: [ hang, two copies | other threads | ring ]
  *
  * A lane is what can hang by itself: each watched thread has one, the first one is the main thread's. The last one is
  * the process's, for what concerns all of it.
  *
- * Who writes what: the facts are written by core before the watch starts and never again; all the rest but `left_ns`
- * belongs to the check thread. A record that could be half written exists twice, or is published by a counter stored
- * last; so whoever opens the file of a killed process finds whole records or none. Numbers are in the machine's own
- * order: the file never leaves the machine. Readers treat it as untrusted all the same: use the functions below, which
- * check every bound.
+ * Who writes what: the facts are written by core before the watch starts and, shares aside, never again; all the rest
+ * but `left_ns` belongs to the check thread. A record that could be half written exists twice, or is published by
+ * a counter stored last; so whoever opens the file of a killed process finds whole records or none. Numbers are in the
+ * machine's own order: the file never leaves the machine. Readers treat it as untrusted all the same: use the functions
+ * below, which check every bound.
  */
 #ifndef MIRE_RING_BLACKBOX_H
 #define MIRE_RING_BLACKBOX_H
 
 #include "ring/hang.h"
 #include "ring/ring.h"
+#include "ring/session.h"
+#include "wire/plugin.h"
 
 #define MIRE_BLACKBOX_MAGIC   0x3178626572696dull /* "mirebx1" */
-#define MIRE_BLACKBOX_VERSION 2u                  /* others are refused; magic, version and size stay where they are */
+#define MIRE_BLACKBOX_VERSION 3u                  /* others are refused; magic, version and size stay where they are */
 
 /* What core knows at start. Texts end with a zero byte. */
 struct blackbox_facts {
@@ -31,7 +33,9 @@ struct blackbox_facts {
     uint64_t start_mono_ns; /* the same instant on three clocks, taken when the watch started */
     uint64_t start_wall_ms;
     uint64_t start_boot_ns;
-    double sampling; /* probability with which this installation is watched */
+    /* Share of installations that have each plugin on, millionths. Core lowers it while the process runs, and never
+     * raises it: who is out at the start stays out, and who is in stays only as long as a smaller share holds it. */
+    _Atomic uint32_t sampling_ppm[MIRE_PLUGINS];
     char boot_id[40];
     char app_name[MIRE_FACT_BYTES];
     char app_version[MIRE_FACT_BYTES];
@@ -95,6 +99,7 @@ struct blackbox {
 
     _Atomic uint64_t left_ns; /* when the program began to end itself without exit(), 0 if it did not; by any thread */
     struct micro micro;
+    struct session session;
 
     _Atomic uint32_t image_count; /* emptied when a hang begins while no other is open; else only appended to */
     uint32_t paths_used_bytes;

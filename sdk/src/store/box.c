@@ -9,6 +9,7 @@
 #include "platform/platform.h"
 #include "store/disk.h"
 #include "store/inside.h"
+#include "store/runs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,20 +20,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SUFFIX ".box"
-
-static bool box_paths(char path[MIRE_STORE_PATH_MAX], char aside[MIRE_STORE_PATH_MAX], const struct store *store)
-{
-    uint64_t random[2];
-    int length, aside_length;
-
-    mire__random(random, sizeof(random));
-    length = snprintf(path, MIRE_STORE_PATH_MAX, "%s/box/%016llx%016llx" SUFFIX, store->dir,
-                      (unsigned long long)random[0], (unsigned long long)random[1]);
-    aside_length = snprintf(aside, MIRE_STORE_PATH_MAX, "%s.new", path);
-    return length > 0 && aside_length > 0 && aside_length < MIRE_STORE_PATH_MAX;
-}
 
 static void *map_box(int fd, size_t size)
 {
@@ -47,7 +34,15 @@ static void *map_box(int fd, size_t size)
     return memory;
 }
 
-enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size, size_t reserved)
+static bool name_aside(char aside[MIRE_STORE_PATH_MAX], const char *path)
+{
+    int length = snprintf(aside, MIRE_STORE_PATH_MAX, "%s.new", path);
+
+    return length > 0 && length < MIRE_STORE_PATH_MAX;
+}
+
+enum mire_err mire__store_box_open_as(struct store_box *box, struct store *store, const char *run, const char *suffix,
+                                      size_t size, size_t reserved)
 {
     char aside[MIRE_STORE_PATH_MAX];
     enum mire_err err = MIRE_E_STORE;
@@ -57,7 +52,8 @@ enum mire_err mire__store_box_open(struct store_box *box, struct store *store, s
     memset(box, 0, sizeof(*box));
     if (reserved == 0 || reserved > size || size > MIRE_STORE_BOX_MAX)
         return MIRE_E_RANGE;
-    if (!mire__disk_allows(size) || !box_paths(box->path, aside, store))
+    if (!mire__disk_allows(size) || !mire__store_run_path(box->path, store, run, suffix) ||
+        !name_aside(aside, box->path))
         return MIRE_E_STORE;
     fd = open(aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
@@ -83,6 +79,14 @@ fail_file:
     unlink(aside);
     close(fd);
     return err;
+}
+
+enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size, size_t reserved)
+{
+    char run[MIRE_STORE_RUN_BYTES];
+
+    mire__store_run_name(run);
+    return mire__store_box_open_as(box, store, run, MIRE_STORE_BOX, size, reserved);
 }
 
 enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, size_t size)
@@ -146,6 +150,34 @@ static bool recover_one(struct store *store, int dir, const char *name, mire__st
     return fate != BOX_STAYS;
 }
 
+bool mire__store_run_box(struct store *store, const char *run, mire__store_box_fn *take, void *context)
+{
+    char name[MIRE_STORE_RUN_BYTES + sizeof(MIRE_STORE_BOX)], path[MIRE_STORE_PATH_MAX];
+    int dir = -1;
+
+    if (!mire__store_run_has(store, run, MIRE_STORE_BOX))
+        return true;
+    snprintf(name, sizeof(name), "%s" MIRE_STORE_BOX, run);
+    if (mire__store_path(path, store, "box", ""))
+        dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0) {
+        recover_one(store, dir, name, take, context);
+        close(dir);
+    }
+    return !mire__store_run_has(store, run, MIRE_STORE_BOX);
+}
+
+/* A blackbox whose run has evidence belongs to mire__store_runs_recover. */
+static bool is_alone(const struct store *store, const char *name)
+{
+    char run[MIRE_STORE_RUN_BYTES];
+
+    if (!mire__store_ends_with(name, MIRE_STORE_BOX))
+        return false;
+    mire__text_copy(run, sizeof(run), name);
+    return !mire__store_run_has(store, run, MIRE_STORE_EXIT);
+}
+
 size_t mire__store_recover(struct store *store, mire__store_box_fn *take, void *context)
 {
     char path[MIRE_STORE_PATH_MAX];
@@ -155,7 +187,7 @@ size_t mire__store_recover(struct store *store, mire__store_box_fn *take, void *
     if (!mire__store_path(path, store, "box", "") || !(dir = opendir(path)))
         return 0;
     for (struct dirent *entry; (entry = readdir(dir));) {
-        if (mire__store_ends_with(entry->d_name, SUFFIX))
+        if (is_alone(store, entry->d_name))
             count += recover_one(store, dirfd(dir), entry->d_name, take, context);
         else
             mire__store_sweep(dirfd(dir), entry->d_name);

@@ -21,6 +21,9 @@ bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, 
 
 bool mire__store_ends_with(const char *name, const char *end);
 
+/* Is there such a file of the run? See runs.h. */
+bool mire__store_run_has(const struct store *store, const char *run, const char *suffix);
+
 /* Delete `name` in `dir` if it was written aside long ago and its writer never came to rename it. */
 void mire__store_sweep(int dir, const char *name);
 

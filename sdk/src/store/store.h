@@ -3,10 +3,13 @@
  *
  *     <dir>/install          32 hex digits, random, made once
  *           drops            records lost, by reason
-           stacks           what was sent today and what was held back, by stack
+ *           stacks           what was sent today and what was held back, by stack
  *           after            when the server wants to hear from us again
+ *           rollout          the last good rollout document, behind the ETag it came with
  *           lock             held briefly while several files change
- *           box/<n>.box      blackbox of a running process, or of one that was killed
+ *           ends             how the last runs ended, see ends.h
+ *           box/<n>.<...>    what a running process keeps, or one that ended left behind: see runs.h
+ *           memory/<n>.heap  memory tables of the last runs, for whoever looks into them
  *           out/<id>.report  sealed report, zstd; waits to be sent
  *
  * A file appears under its name only when complete: written aside, synced, renamed, directory synced. No descriptor is
@@ -179,6 +182,21 @@ uint64_t mire__store_after(struct store *store);
 enum mire_err mire__store_set_after(struct store *store, uint64_t wall_ms);
 
 /*
+ * The rollout document that came last and was good. Other processes of the app may replace it at any time.
+ *
+ *   etag  of the answer it came with, quotes and all; one that is longer is kept as ""
+ *   text  borrowed; room for `cap` bytes, no NUL is put behind them
+ *
+ * Reading returns the document's bytes, 0 if there is none that fits; setting MIRE_OK or MIRE_E_STORE.
+ */
+#define MIRE_STORE_ETAG_BYTES 72 /* with its NUL */
+size_t mire__store_rollout(char etag[MIRE_STORE_ETAG_BYTES], char *text, size_t cap, struct store *store);
+enum mire_err mire__store_set_rollout(struct store *store, const char *etag, const char *text, size_t size);
+
+/* A number that changes when the document does; 0 if there is none. One look at the file's entry. */
+uint64_t mire__store_rollout_mark(struct store *store);
+
+/*
  * A blackbox: memory whose content the kernel keeps when the process is killed. The blocks that are stored to are
  * reserved on disk first, so that storing cannot fail. It is alive as long as the mapping is: the file is locked
  * through it, no descriptor stays open. A forked child does not inherit the mapping and must not touch it.
@@ -215,8 +233,8 @@ void mire__store_box_close(struct store_box *box);
 typedef bool mire__store_box_fn(void *context, void *memory, size_t size);
 
 /*
- * Hand every blackbox whose process is gone to `take`, each to one caller at a time. Empty ones are
- * deleted and counted as MIRE_DROP_BROKEN.
+ * Hand every blackbox whose process is gone, and that has no evidence beside it (runs.h), to `take`, each to one caller
+ * at a time. Empty ones are deleted and counted as MIRE_DROP_BROKEN.
  *
  * Returns how many were deleted.
  */

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define PATH         "/api/v1/reports"
 #define CONNECT_MS   10000L
 #define TRANSFER_MS  60000L
 #define SLOW_BYTES_S 16L /* slower than this for SLOW_S is a dead connection */
@@ -21,34 +20,47 @@
 struct client {
     CURL *easy;
     CURLM *multi;
-    struct curl_slist *headers;
+    char *url;                       /* the server's, without a slash at the end */
+    struct curl_slist *post_headers; /* `get_headers` is the rest of it */
+    struct curl_slist *get_headers;
     char error[CURL_ERROR_SIZE];
 };
 
-static size_t hear_nothing(char *bytes, size_t size, size_t count, void *context)
+static size_t hear_body(char *bytes, size_t size, size_t count, void *context)
 {
-    (void)bytes;
-    (void)context;
-    return size * count;
+    struct upload_answer *answer = context;
+    size_t length = size * count, room = answer->size < answer->cap ? answer->cap - answer->size : 0;
+
+    if (answer->text && room > 0)
+        memcpy(answer->text + answer->size, bytes, length < room ? length : room);
+    answer->size += length;
+    return length;
+}
+
+/* The value of a header of this name, cut to `cap`; untouched if it is another. */
+static void take_header(char *out, size_t cap, const char *name, const char *line, size_t length)
+{
+    size_t at = strlen(name), kept = 0;
+
+    if (length < at || strncasecmp(line, name, at) != 0)
+        return;
+    while (at < length && (line[at] == ' ' || line[at] == '\t'))
+        at++;
+    while (at < length && line[at] != '\r' && line[at] != '\n' && kept + 1 < cap)
+        out[kept++] = line[at++];
+    while (kept > 0 && out[kept - 1] == ' ')
+        kept--;
+    out[kept] = '\0';
 }
 
 /* Redirects aside, the last answer's headers win: an interim "100 Continue" comes before them. */
 static size_t hear_header(char *bytes, size_t size, size_t count, void *context)
 {
-    static const char name[] = "retry-after:";
     struct upload_answer *answer = context;
-    size_t length = size * count, at = sizeof(name) - 1, kept = 0;
 
-    if (length < at || strncasecmp(bytes, name, at) != 0)
-        return length;
-    while (at < length && (bytes[at] == ' ' || bytes[at] == '\t'))
-        at++;
-    while (at < length && bytes[at] != '\r' && bytes[at] != '\n' && kept + 1 < sizeof(answer->retry_after))
-        answer->retry_after[kept++] = bytes[at++];
-    while (kept > 0 && answer->retry_after[kept - 1] == ' ')
-        kept--;
-    answer->retry_after[kept] = '\0';
-    return length;
+    take_header(answer->retry_after, sizeof(answer->retry_after), "retry-after:", bytes, size * count);
+    take_header(answer->etag, sizeof(answer->etag), "etag:", bytes, size * count);
+    return size * count;
 }
 
 /* curl_easy_perform would look at `cancel` once a second; this does ten times. */
@@ -72,51 +84,89 @@ static CURLcode perform(struct client *client, const atomic_bool *cancel)
     return code;
 }
 
-static void send_with_curl(void *context, struct upload_answer *answer, const void *body, size_t size,
+/* Returns the headers of its own that the request has; NULL for none, or no memory. */
+static struct curl_slist *set_request(struct client *client, const struct upload_request *request)
+{
+    char line[32 + MIRE_STORE_ETAG_BYTES];
+    CURL *easy = client->easy;
+
+    if (request->body) {
+        curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->post_headers);
+        return NULL;
+    }
+    snprintf(line, sizeof(line), "If-None-Match: %s", request->etag);
+    struct curl_slist *own = request->etag[0] ? curl_slist_append(NULL, line) : NULL;
+    if (own)
+        own->next = client->get_headers;
+    curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, own ? own : client->get_headers);
+    return own;
+}
+
+static void unset_request(struct curl_slist *own)
+{
+    if (!own)
+        return;
+    own->next = NULL; /* the rest is the client's */
+    curl_slist_free_all(own);
+}
+
+static void send_with_curl(void *context, struct upload_answer *answer, const struct upload_request *request,
                            const atomic_bool *cancel)
 {
     struct client *client = context;
+    size_t length = strlen(client->url) + strlen(request->path) + 1;
+    char *target = malloc(length);
+    CURLcode code = CURLE_OUT_OF_MEMORY;
     long status = 0;
-    CURLcode code;
 
-    memset(answer, 0, sizeof(*answer));
     client->error[0] = '\0';
-    curl_easy_setopt(client->easy, CURLOPT_POSTFIELDS, body);
-    curl_easy_setopt(client->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+    struct curl_slist *own = set_request(client, request);
     curl_easy_setopt(client->easy, CURLOPT_HEADERDATA, answer);
-    code = perform(client, cancel);
+    curl_easy_setopt(client->easy, CURLOPT_WRITEDATA, answer);
+    if (target) {
+        snprintf(target, length, "%s%s", client->url, request->path);
+        code = curl_easy_setopt(client->easy, CURLOPT_URL, target);
+        free(target);
+    }
+    if (code == CURLE_OK)
+        code = perform(client, cancel);
     if (code == CURLE_OK)
         curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
     else
         mire__text_copy(answer->problem, sizeof(answer->problem),
                         client->error[0] ? client->error : curl_easy_strerror(code));
     answer->status = (int)status;
+    unset_request(own);
 }
 
-static enum mire_err add_header(struct client *client, const char *line)
+/* In front of the others, which then are the rest of it. */
+static enum mire_err add_header(struct curl_slist **headers, const char *line)
 {
-    struct curl_slist *more = curl_slist_append(client->headers, line);
+    struct curl_slist *more = curl_slist_append(NULL, line);
 
     if (!more)
         return MIRE_E_MEMORY;
-    client->headers = more;
+    more->next = *headers;
+    *headers = more;
     return MIRE_OK;
 }
 
 static enum mire_err set_headers(struct client *client, const char *key)
 {
+    /* A report is smaller than the round trip that "Expect: 100-continue" would cost. */
+    static const char *const of_post[] = {"Content-Type: application/json", "Content-Encoding: zstd", "Expect:"};
     char line[512];
     enum mire_err err;
 
     snprintf(line, sizeof(line), "Authorization: Bearer %s", key);
-    err = add_header(client, line);
-    if (err == MIRE_OK)
-        err = add_header(client, "Content-Type: application/json");
-    if (err == MIRE_OK)
-        err = add_header(client, "Content-Encoding: zstd");
-    /* A report is smaller than the round trip that "Expect: 100-continue" would cost. */
-    if (err == MIRE_OK)
-        err = add_header(client, "Expect:");
+    err = add_header(&client->get_headers, line);
+    client->post_headers = client->get_headers;
+    for (size_t i = 0; i < MIRE_COUNT(of_post) && err == MIRE_OK; i++)
+        err = add_header(&client->post_headers, of_post[i]);
     return err;
 }
 
@@ -124,18 +174,12 @@ static enum mire_err set_options(struct client *client, const char *url)
 {
     CURL *easy = client->easy;
     size_t length = strlen(url);
-    char *target = malloc(length + sizeof(PATH));
-    CURLcode code;
 
-    if (!target)
+    client->url = strdup(url);
+    if (!client->url)
         return MIRE_E_MEMORY;
     while (length > 0 && url[length - 1] == '/')
-        length--;
-    snprintf(target, length + sizeof(PATH), "%.*s" PATH, (int)length, url);
-    code = curl_easy_setopt(easy, CURLOPT_URL, target);
-    free(target);
-    curl_easy_setopt(easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers);
+        client->url[--length] = '\0';
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "libmire/" MIRE_VERSION);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -144,16 +188,17 @@ static enum mire_err set_options(struct client *client, const char *url)
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES_S);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, SLOW_S);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->error);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hear_nothing);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hear_body);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hear_header);
     /* Do not wait for a name server when the handle is closed. */
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    return code == CURLE_OK ? MIRE_OK : MIRE_E_MEMORY;
+    return MIRE_OK;
 }
 
 static void client_free(struct client *client)
 {
-    curl_slist_free_all(client->headers);
+    curl_slist_free_all(client->post_headers ? client->post_headers : client->get_headers);
+    free(client->url);
     curl_easy_cleanup(client->easy);
     curl_multi_cleanup(client->multi);
     free(client);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REPORTS     "/api/v1/reports"
 #define ROUND_MAX   64u
 #define PATIENCE_MS (24ull * 3600 * 1000) /* no server can silence a device for longer; nor can a clock that jumps */
 #define JITTER_MS   5000u                 /* spread over which devices come back after a Retry-After */
@@ -100,7 +101,9 @@ static bool send_one(struct upload *upload, const char *id, struct upload_tally 
     }
     if (err != MIRE_OK)
         return err != MIRE_E_MEMORY; /* another process has sent it, or it was dropped */
-    upload->transport.send(upload->transport.context, &tally->last, body, size, &upload->cancel);
+    const struct upload_request request = {.path = REPORTS, .body = body, .size = size, .etag = ""};
+    tally->last = (struct upload_answer){0};
+    upload->transport.send(upload->transport.context, &tally->last, &request, &upload->cancel);
     free(body);
     switch (mire__upload_verdict(tally->last.status)) {
     case UPLOAD_SENT:
@@ -148,4 +151,24 @@ uint64_t mire__upload_round(struct upload *upload, struct upload_tally *tally_ou
     if (tally_out)
         *tally_out = tally;
     return tally.waiting ? wait_ms(upload, now_ms) : UINT64_MAX;
+}
+
+enum upload_fetch mire__upload_fetch(struct upload *upload, struct upload_answer *answer, const char *path,
+                                     const char *etag, uint64_t now_ms)
+{
+    const struct upload_request request = {.path = path, .etag = etag};
+
+    *answer = (struct upload_answer){.text = answer->text, .cap = answer->cap};
+    if (wait_ms(upload, now_ms) > 0 || is_cancelled(upload))
+        return FETCH_LATER;
+    upload->transport.send(upload->transport.context, answer, &request, &upload->cancel);
+    if (answer->status == 200 && answer->size <= answer->cap)
+        return FETCH_NEW;
+    if (answer->status == 304 && etag[0])
+        return FETCH_SAME;
+    if (answer->status == 404)
+        return FETCH_NONE;
+    if (answer->retry_after[0] && !is_cancelled(upload))
+        put_off(upload, answer, now_ms);
+    return FETCH_LATER;
 }

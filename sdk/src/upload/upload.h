@@ -14,26 +14,38 @@
 
 #include <stdatomic.h>
 
+/* What is asked of the server. */
+struct upload_request {
+    const char *path; /* "/api/v1/...", query and all */
+    const void *body; /* POSTed, zstd-compressed JSON; NULL: GET */
+    size_t size;
+    const char *etag; /* of a GET: what we have; "" for nothing */
+};
+
 /* What came back. */
 struct upload_answer {
-    int status;           /* HTTP status, 0 if none came */
-    char retry_after[64]; /* the header's value, "" if there was none */
-    char problem[128];    /* why no answer came, in words; "" if one did */
+    int status;                       /* HTTP status, 0 if none came */
+    char retry_after[64];             /* the header's value, "" if there was none */
+    char etag[MIRE_STORE_ETAG_BYTES]; /* the same */
+    char problem[128];                /* why no answer came, in words; "" if one did */
+    char *text;                       /* where a GET's body goes: borrowed, `cap` bytes; NULL: nowhere */
+    size_t cap, size;                 /* size: of the whole body, also where only `cap` of it are kept */
 };
 
 /*
- * How a body gets to the server: the real one (libcurl), or a test's. `send` posts and waits for the answer; it must
- * come back soon after `*cancel` is true.
+ * How a request gets to the server: the real one (libcurl), or a test's. `send` waits for the answer; it must come back
+ * soon after `*cancel` is true. It fills in the answer, whose `text` and `cap` are the caller's.
  */
 struct transport {
-    void (*send)(void *context, struct upload_answer *answer, const void *body, size_t size, const atomic_bool *cancel);
+    void (*send)(void *context, struct upload_answer *answer, const struct upload_request *request,
+                 const atomic_bool *cancel);
     void *context;
 };
 
 struct upload;
 
 /*
- * Send what is in `store` to `<url>/api/v1/reports` with this key.
+ * Talk to the server at `url` with this key: reports that are in `store` go to <url>/api/v1/reports.
  *
  *   upload_out  owned by the caller; NULL unless MIRE_OK
  *   store       borrowed until close
@@ -65,6 +77,21 @@ struct upload_tally {
  * Thread: one at a time; takes as long as the network does.
  */
 uint64_t mire__upload_round(struct upload *upload, struct upload_tally *tally_out, uint64_t now_ms);
+
+/*
+ * GET a small document, unless the server wants to be left alone.
+ *
+ *   answer  its `text` and `cap` are the caller's
+ *   path    as in upload_request
+ *   etag    of the document we have, "" for none
+ *
+ * Returns FETCH_NEW (text holds it), FETCH_SAME (what we have is right), FETCH_NONE (the server has none: 404), or
+ * FETCH_LATER (no answer, another status, or it does not fit; see the answer).
+ * Thread: as mire__upload_round, and not during it.
+ */
+enum upload_fetch { FETCH_NEW, FETCH_SAME, FETCH_NONE, FETCH_LATER };
+enum upload_fetch mire__upload_fetch(struct upload *upload, struct upload_answer *answer, const char *path,
+                                     const char *etag, uint64_t now_ms);
 
 /* Make a round that runs, and all later ones, end soon; or let them run again. Thread: any. */
 void mire__upload_cancel(struct upload *upload, bool cancel);

@@ -22,7 +22,8 @@ size_t aggregate_text_length(const char *text)
 /* By the device's clock, unless it does not tell or is over a day ahead of ours. */
 static int64_t begun_us(const struct report *report, int64_t received_us)
 {
-    const struct fact *wall_ms = &report->hang.begin_wall_ms;
+    bool memory = report->kind == MIRE_REPORT_MEMORY;
+    const struct fact *wall_ms = memory ? &report->memory.taken_wall_ms : &report->hang.begin_wall_ms;
     if (!wall_ms->known || wall_ms->value > (uint64_t)(received_us + DAY_US) / 1000)
         return received_us;
     return (int64_t)wall_ms->value * 1000;
@@ -52,11 +53,35 @@ static void count_turns(double turns[MIRE_TURN_BUCKETS], const struct report *re
     }
 }
 
-void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
+static double bounded_weight(const struct report *report)
 {
     double weight = report_weight(report);
-    if (!(weight <= MIRE_AGGREGATE_WEIGHT_MAX))
-        weight = MIRE_AGGREGATE_WEIGHT_MAX;
+    return weight <= MIRE_AGGREGATE_WEIGHT_MAX ? weight : MIRE_AGGREGATE_WEIGHT_MAX;
+}
+
+static int64_t footprint(const struct memory *memory)
+{
+    return memory->footprint_bytes.known ? at_most(memory->footprint_bytes.value, INT64_MAX) : -1;
+}
+
+/* What only a memory report tells; where the app was, and whether it ended so, others tell with their hang. */
+static void add_memory(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
+{
+    const struct memory *memory = &report->memory;
+    out->hang.footprint_bytes = out->hang.subject_bytes = -1;
+    if (report->kind != MIRE_REPORT_MEMORY)
+        return;
+    out->hang.footprint_bytes = footprint(memory);
+    out->hang.subject_bytes = out->hour.most_bytes = at_most(facts->subject_bytes, INT64_MAX);
+    out->hang.foreground = memory->foreground;
+    out->hang.foreground_known = memory->foreground_known;
+    out->hang.open = facts->category == MIRE_CATEGORY_FOOM;
+    out->hang.sample_count = count(memory->stack_count);
+}
+
+void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
+{
+    double weight = bounded_weight(report);
     int64_t received = facts->received_us;
     const struct report_hang *hang = &report->hang;
     int64_t waited_ms = at_most(category_waited_ms(facts->category, report), INT32_MAX);
@@ -84,6 +109,8 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .annealed = annealed,
                 .annealed_ms = annealed_ms,
                 .holder = facts->holder,
+                .exit = report->exit.verdict,
+                .exit_ppm = (int32_t)report->exit.confidence_ppm,
                 .os = report->device.os,
                 .os_version = report->device.os_version,
                 .arch = report->device.arch,
@@ -109,5 +136,20 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
             },
     };
     count_turns(out->hour.turns, report, weight);
+    add_memory(out, report, facts);
     memcpy(out->hang.install, report->device.install, sizeof out->hang.install);
+}
+
+void aggregate_baseline(struct baseline_row *out, const struct report *report, const struct aggregate_facts *facts)
+{
+    *out = (struct baseline_row){
+        .key = facts->key,
+        .app_id = facts->app_id,
+        .version_id = facts->version_id,
+        .device_class = report->device.class_name,
+        .received_us = facts->received_us,
+        .weight = bounded_weight(report),
+        .footprint_bytes = footprint(&report->memory),
+        .held_bytes = at_most(report->memory.held_bytes, INT64_MAX),
+    };
 }

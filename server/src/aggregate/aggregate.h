@@ -24,6 +24,7 @@ struct aggregate_facts {
     enum hang_category category;
     const char *reason;
     const char *holder;
+    uint64_t subject_bytes; /* of memory: what the category to blame holds */
     int32_t rules_version;
     size_t frame_count;
     size_t unresolved_count;
@@ -36,6 +37,12 @@ struct aggregate_rows {
 
 /* The rows. Texts are borrowed from report and facts. */
 void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts);
+
+/* The row of a baseline, which belongs to no issue. */
+void aggregate_baseline(struct baseline_row *out, const struct report *report, const struct aggregate_facts *facts);
+
+/* The row of a session record. `channel` is borrowed from the report, and may be longer than rows are found by. */
+void aggregate_session(struct session_row *out, const struct report *report, const struct aggregate_facts *facts);
 
 /*
  * Length of a text cut to MIRE_AGGREGATE_TEXT_MAX bytes, between two characters.

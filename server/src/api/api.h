@@ -4,8 +4,8 @@
  *
  *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
  *
- * Handlers block on the database, so none is inline. Only PUT /api/v1/symbols writes to it. Threads: the context is
- * only read.
+ * Handlers block on the database, so none is inline. Only PUT /api/v1/symbols and what changes a rollout write to it.
+ * Threads: the context is only read.
  */
 #ifndef MIRE_API_API_H
 #define MIRE_API_API_H

@@ -162,8 +162,7 @@ size_t flame_count(const struct flame *flame)
     return flame->count;
 }
 
-/* The used nodes, below the frame map[0]. */
-static int add_nodes(struct flame *flame, uint32_t *map, const unsigned char *used, const struct resolved *doc)
+int flame_add_nodes(struct flame *flame, uint32_t *map, const unsigned char *used, const struct resolved *doc)
 {
     for (size_t n = 1; n < doc->node_count; n++) {
         if (!used[n])
@@ -208,7 +207,7 @@ static int add_thread(struct flame *flame, uint32_t *map, unsigned char *used, c
         for (uint32_t n = doc->samples[s].thread == thread ? doc->samples[s].node : 0; n != 0 && !used[n];
              n = doc->nodes[n].parent)
             used[n] = 1;
-    int rc = add_nodes(flame, map, used, doc);
+    int rc = flame_add_nodes(flame, map, used, doc);
     for (size_t s = 0; rc == 0 && s < doc->sample_count; s++)
         if (doc->samples[s].thread == thread)
             flame->frames[map[doc->samples[s].node]].self += (double)doc->samples[s].weight_ms * weight;

@@ -1,5 +1,6 @@
 /*
- * flame.h - the call tree of many reports: every sample of every report, merged by function, weighted by time.
+ * flame.h - the call tree of many reports: every sample of every report, merged by function, weighted by time; or every
+ * stack that allocated memory, weighted by what is alive of it.
  *
  *     flame_new -> flame_add, once a report -> flame_view -> columns, breadth first
  *
@@ -44,6 +45,21 @@ enum { FLAME_FULL = 1 };
  */
 int flame_add(struct flame *flame, const struct resolved *doc, double weight);
 
+enum flame_of { FLAME_OF_BYTES, FLAME_OF_OBJECTS };
+
+/*
+ * Merge the stacks that allocated what a process held.
+ *
+ *   category  only those of the category with this name; NULL: of all
+ *
+ * As flame_add; frames are weighted by bytes or objects instead of time.
+ */
+int flame_add_memory(struct flame *flame, const struct resolved *doc, enum flame_of of, const char *category,
+                     double weight);
+
+/* Multiply the weight of every frame. */
+void flame_scale(struct flame *flame, double by);
+
 /* Rows of a view, as columns; names and images are indexes into their tables. */
 struct flame_view {
     size_t count;
@@ -51,8 +67,8 @@ struct flame_view {
     uint32_t *image;
     uint8_t *role; /* enum role */
     int32_t *parent;
-    double *self;  /* ms */
-    double *value; /* ms */
+    double *self;  /* ms, bytes or objects */
+    double *value; /* the same */
     uint64_t *hash;
     const char **names; /* borrowed from the tree */
     const char **images;

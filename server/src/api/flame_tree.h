@@ -2,6 +2,8 @@
 #ifndef MIRE_API_FLAME_TREE_H
 #define MIRE_API_FLAME_TREE_H
 
+#include "model/resolved.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +14,7 @@ struct flame_frame {
     uint32_t name;
     uint32_t image;
     uint8_t role;
-    double self; /* ms of the samples that end here */
+    double self; /* of the stacks that end here: ms, bytes or objects */
 };
 
 struct flame_names {
@@ -29,5 +31,8 @@ struct flame {
     uint32_t *slots;
     size_t size;
 };
+
+/* Merge the used nodes of a document below the frame map[0]; map tells each node's frame. 0, -1 out of memory. */
+int flame_add_nodes(struct flame *flame, uint32_t *map, const unsigned char *used, const struct resolved *doc);
 
 #endif

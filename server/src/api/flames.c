@@ -1,4 +1,4 @@
-/* flames.c - the call tree of all samples of an issue's reports. */
+/* flames.c - the call tree of all samples of an issue's reports, or of all that allocated what is alive in them. */
 #include "api/call.h"
 #include "api/flame.h"
 #include "api/handlers.h"
@@ -7,13 +7,20 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define REPORTS_MAX   2000        /* merged into one graph, newest first: under half a second */
+#define UNIT_MS       2           /* after those of enum flame_of */
 #define DOCUMENT_ROOM (64u << 20) /* bytes one document may take when decoded */
+
+static const char *const units[] = {"bytes", "objects", "ms"};
 
 struct merging {
     struct flame *flame;
     struct arena arena;
+    unsigned unit;        /* of units */
+    const char *category; /* only this one's stacks; NULL: all */
+    double weight;        /* of the reports merged */
     int64_t reports, unreadable;
 };
 
@@ -33,8 +40,10 @@ static int merge_one(void *context, double weight, const void *bytes, size_t len
         m->unreadable++;
         return 0;
     }
-    int rc = flame_add(m->flame, &doc, weight);
+    int rc = m->unit == UNIT_MS ? flame_add(m->flame, &doc, weight)
+                                : flame_add_memory(m->flame, &doc, (enum flame_of)m->unit, m->category, weight);
     m->reports += rc == 0;
+    m->weight += rc == 0 ? weight : 0;
     return rc < 0 ? MIRE_FAULT_MEMORY : rc;
 }
 
@@ -102,7 +111,7 @@ static int put_flame(struct call *call, struct merging *m, int64_t total, int64_
     if (rc != 0)
         return MIRE_FAULT_MEMORY;
     json_write_open(w, NULL, '{');
-    json_write_text(w, "unit", "ms");
+    json_write_text(w, "unit", units[m->unit]);
     json_write_i64(w, "reports", m->reports);
     json_write_i64(w, "reports_total", total);
     json_write_i64(w, "reports_unreadable", m->unreadable);
@@ -118,7 +127,22 @@ static int merge(struct merging *m, struct call *call, const struct uuid *one)
     if (!m->flame)
         return MIRE_FAULT_MEMORY;
     int rc = read_stacks(call->tx, &call->view, call->issue, one, REPORTS_MAX, merge_one, m);
+    if (m->unit != UNIT_MS && m->weight > 0) /* what one process held on average: sums mean nothing */
+        flame_scale(m->flame, 1 / m->weight);
     return rc == FLAME_FULL ? 0 : rc;
+}
+
+/* Of memory bytes, unless objects are asked for; of all else time. */
+static int choose_unit(struct merging *m, struct call *call, const struct feature *feature)
+{
+    const char *of = request_query(call->request, "of");
+    m->category = request_query(call->request, "category");
+    m->unit = feature->subject[0] ? FLAME_OF_BYTES : UNIT_MS;
+    if (of && feature->subject[0] && !strcmp(of, units[FLAME_OF_OBJECTS]))
+        m->unit = FLAME_OF_OBJECTS;
+    if (of && strcmp(of, units[m->unit]) != 0)
+        return call_refuse(call, "of", feature->subject[0] ? "bytes, objects" : "ms");
+    return 0;
 }
 
 static int answer_flame(struct call *call)
@@ -141,18 +165,19 @@ static int answer_flame(struct call *call)
         (rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
-        return call_missing(call, "App %s has no issue H-%" PRId64 ".", call->slug, call->issue);
-    if ((rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
+        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
+    if ((rc = choose_unit(&m, call, feature)) || (rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
         (rc = merge(&m, call, report ? &one : NULL)))
         return rc;
     if (report && m.reports == 0)
-        return call_missing(call, "Issue H-%" PRId64 " has no report %s in this range.", call->issue, report);
+        return call_missing(call, "Issue %.40s has no report %s in this range.", request_param(call->request, 1),
+                            report);
     return put_flame(call, &m, report ? 1 : facts.reports, max, hash ? &root : NULL);
 }
 
 int get_flame(void *api, struct request *request, struct reply *reply)
 {
-    static const char *const names[] = {"t", "v", "report", "max", "root", NULL};
+    static const char *const names[] = {"t", "v", "report", "max", "root", "of", "category", NULL};
     static const struct call_kind kind = {.names = names, .has_app = true, .has_issue = true, .answer = answer_flame};
     return call_run(api, request, reply, &kind);
 }

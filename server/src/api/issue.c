@@ -88,7 +88,7 @@ static int answer_issue(struct call *call)
     int rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1);
 
     if (rc == 0 && count == 0)
-        return call_missing(call, "App %s has no issue H-%" PRId64 ".", call->slug, call->issue);
+        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if (rc == 0)
         rc = read_issue_facts(&facts, call->tx, &call->view, call->issue);
     if (rc == 0)

@@ -6,13 +6,15 @@
 
 #include <string.h>
 
-#define SORTS "-impact, impact, -hangs, hangs, -devices, devices, -longest, longest, -last, last, title, -title"
+#define SORTS \
+    "-impact, impact, -hangs, hangs, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, -title"
 
 static int read_order(struct group_order *order, struct call *call)
 {
     static const char *const sorts[] = {
         [READ_SORT_IMPACT] = "impact",   [READ_SORT_HANGS] = "hangs", [READ_SORT_DEVICES] = "devices",
-        [READ_SORT_LONGEST] = "longest", [READ_SORT_LAST] = "last",   [READ_SORT_TITLE] = "title"};
+        [READ_SORT_LONGEST] = "longest", [READ_SORT_LAST] = "last",   [READ_SORT_TITLE] = "title",
+        [READ_SORT_BYTES] = "bytes"};
     const char *by = request_query(call->request, "by"), *sort = request_query(call->request, "sort");
     size_t i = 0;
 
@@ -83,6 +85,7 @@ static int put_group(struct call *call, const struct group *g, const struct feat
     json_write_text(w, "key", g->key);
     json_write_text(w, "title", g->title);
     json_write_text(w, "image", g->image);
+    json_write_i64(w, "most_bytes", g->most_bytes);
     part_totals(w, "totals", &g->totals);
     part_trend(w, trend);
     part_time(w, "last_seen_at", g->last_us);

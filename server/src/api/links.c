@@ -2,9 +2,9 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/params.h"
+#include "api/parts.h"
 #include "base/clock.h"
 #include "model/resolved.h"
-#include "pg/read.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,6 +47,40 @@ struct ticket {
     struct arena *arena;
 };
 
+static void add_frame(struct ticket *ticket, const struct resolved_place *p)
+{
+    add_code(ticket->out, p->function);
+    text_add(ticket->out, "  ");
+    add_code(ticket->out, p->image);
+    if (p->line) {
+        text_add(ticket->out, "  ");
+        add_code(ticket->out, p->file);
+        text_printf(ticket->out, ":%u", p->line);
+    }
+}
+
+/* What the first suspect holds, and the stack that holds most of it. */
+static void add_memory(struct ticket *ticket, const struct resolved *doc)
+{
+    const struct memory *memory = &doc->memory;
+    size_t at = 0;
+    while (at < memory->category_count && memory->found[at].rank != 1)
+        at++;
+    if (at == memory->category_count || !memory_stacks_of(memory, at).count)
+        return;
+    const struct memory_stack *stack = &memory->stacks[memory_stacks_of(memory, at).first];
+    text_add(ticket->out, "\nLargest stack of `");
+    add_code(ticket->out, memory->categories[at].name);
+    text_printf(ticket->out, "` in the newest report, %" PRIu64 " of %" PRIu64 " bytes, innermost first:\n\n```\n",
+                stack->bytes, memory->categories[at].live_bytes);
+    int32_t depth = 0;
+    for (uint32_t n = stack->node; n && depth < TICKET_FRAMES; n = doc->nodes[n].parent, depth++) {
+        add_frame(ticket, &doc->places[doc->nodes[n].place]);
+        text_add(ticket->out, depth == stack->caller1 ? "   <- Caller1\n" : "\n");
+    }
+    text_add(ticket->out, "```\n");
+}
+
 static int add_stack(void *context, double weight, const void *bytes, size_t len)
 {
     struct ticket *ticket = context;
@@ -56,19 +90,16 @@ static int add_stack(void *context, double weight, const void *bytes, size_t len
     (void)weight;
     if (resolved_decode(&doc, ticket->arena, bytes, len) != 0)
         return 0; /* the rest of the ticket is good without it */
+    if (doc.memory.known) {
+        add_memory(ticket, &doc);
+        return 0;
+    }
     text_add(ticket->out, "\nHottest stack of the newest report, innermost first:\n\n```\n");
     for (uint32_t n = doc.hot.node; n && depth < TICKET_FRAMES; n = doc.nodes[n].parent, depth++) {
         const struct resolved_place *p = &doc.places[doc.nodes[n].place];
         uint32_t repeat = depth < doc.hot.depth ? doc.hot.repeat[depth] : 0;
         text_printf(ticket->out, "%3u/%-3zu ", repeat, doc.sample_count);
-        add_code(ticket->out, p->function);
-        text_add(ticket->out, "  ");
-        add_code(ticket->out, p->image);
-        if (p->line) {
-            text_add(ticket->out, "  ");
-            add_code(ticket->out, p->file);
-            text_printf(ticket->out, ":%u", p->line);
-        }
+        add_frame(ticket, p);
         text_add(ticket->out, (int32_t)depth == doc.hot.caller1   ? "   <- Caller1\n"
                               : (int32_t)depth == doc.hot.caller2 ? "   <- Caller2\n"
                                                                   : "\n");
@@ -81,23 +112,29 @@ static int put_ticket(struct call *call, const struct feature *f, const struct i
 {
     struct text *out = &call->reply->text;
     struct ticket ticket = {out, call->arena};
+    struct issue_name name = part_issue_name(f->issue, f->subject[0]);
     char from[32], to[32];
 
     clock_format(from, call->view.span.from_s * 1000000);
     clock_format(to, call->view.span.to_s * 1000000);
-    text_printf(out, "# H-%" PRId64 ": `", f->issue);
+    text_printf(out, "# %s: `", name.text);
     add_code(out, f->caller1);
     text_add(out, "`\n\n");
     add_field(out, "Caller1", f->caller1, f->caller1_place);
     add_field(out, "Caller2", f->caller2, f->caller2_image);
     text_printf(out, "- %s, %s, %s\n", f->category, f->reason, f->state);
-    text_printf(out,
-                "- Reports %" PRId64 ", devices %" PRId64 "; p50 %" PRId64 " ms, p95 %" PRId64 " ms, longest %" PRId64
-                " ms\n",
-                f->totals.reports, f->totals.devices, facts->p50_ms, facts->p95_ms, f->totals.longest_ms);
+    text_printf(out, "- Reports %" PRId64 ", devices %" PRId64, f->totals.reports, f->totals.devices);
+    if (f->subject[0]) {
+        text_printf(out, "; at most %" PRId64 " bytes of `", f->most_bytes);
+        add_code(out, f->subject);
+        text_add(out, "`\n");
+    } else {
+        text_printf(out, "; p50 %" PRId64 " ms, p95 %" PRId64 " ms, longest %" PRId64 " ms\n", facts->p50_ms,
+                    facts->p95_ms, f->totals.longest_ms);
+    }
     add_field(out, "Versions", f->first_version, strcmp(f->first_version, f->last_version) ? f->last_version : NULL);
-    text_printf(out, "- Range %s to %s\n- Page /%s/issues/H-%" PRId64 "?t=%.13sZ..%.13sZ\n", from, to, slug, f->issue,
-                from, to);
+    text_printf(out, "- Range %s to %s\n- Page /%s/%s/%s?t=%.13sZ..%.13sZ\n", from, to, slug,
+                f->subject[0] ? "memory" : "issues", name.text, from, to);
     int rc = read_stacks(call->tx, &call->view, call->issue, NULL, 1, add_stack, &ticket);
     if (rc == 0 && text_failed(out))
         rc = MIRE_FAULT_MEMORY;
@@ -129,10 +166,17 @@ static int answer_ticket(struct call *call, const char *slug)
     return CALL_REPLIED;
 }
 
+/* Of the page: "/redis/issues/H-1", "/redis/memory/M-77". */
+static char *path_of(struct arena *arena, const struct home *home)
+{
+    return arena_printf(arena, "/%s/%s/%s", home->slug, home->memory ? "memory" : "issues",
+                        part_issue_name(home->issue, home->memory).text);
+}
+
 static int answer_issue_link(struct call *call)
 {
     char *name = arena_strdup(call->arena, request_param(call->request, 0));
-    const char *slug;
+    struct home home;
     size_t len = name ? strlen(name) : 0;
     bool ticket = len > 3 && strcmp(name + len - 3, ".md") == 0;
 
@@ -141,31 +185,33 @@ static int answer_issue_link(struct call *call)
     if (ticket)
         name[len - 3] = '\0';
     if (issue_parse(&call->issue, name) != 0)
-        return call_missing(call, "\"%.40s\" is no issue; they look like H-1042.", name);
-    int rc = read_issue_home(&slug, &call->view.app, call->tx, call->arena, call->issue);
+        return call_missing(call, "\"%.40s\" is no issue; they look like H-1042 or M-77.", name);
+    int rc = read_issue_home(&home, call->tx, call->arena, call->issue);
     if (rc == READ_NONE)
         return call_missing(call, "There is no issue %.40s.", name);
     if (rc != 0)
         return rc;
+    call->view.app = home.app;
     if (ticket)
-        return answer_ticket(call, slug);
-    return redirect(call, arena_printf(call->arena, "/%s/issues/H-%" PRId64, slug, call->issue));
+        return answer_ticket(call, home.slug);
+    return redirect(call, path_of(call->arena, &home));
 }
 
 static int answer_report_link(struct call *call)
 {
-    const char *name = request_param(call->request, 0), *slug;
+    const char *name = request_param(call->request, 0);
+    struct home home;
     struct uuid id;
-    int64_t issue;
 
     if (!text_is_uuid(name) || !uuid_parse(&id, name, MIRE_UUID_TEXT - 1))
         return call_missing(call, "\"%.40s\" is no report id.", name);
-    int rc = read_report_home(&slug, &issue, call->tx, call->arena, &id);
+    int rc = read_report_home(&home, call->tx, call->arena, &id);
     if (rc == READ_NONE)
         return call_missing(call, "There is no report %s; it may not have been worked on yet.", name);
     if (rc != 0)
         return rc;
-    return redirect(call, arena_printf(call->arena, "/%s/issues/H-%" PRId64 "/reports/%s", slug, issue, name));
+    char *path = path_of(call->arena, &home);
+    return redirect(call, path ? arena_printf(call->arena, "%s/reports/%s", path, name) : NULL);
 }
 
 int get_issue_link(void *api, struct request *request, struct reply *reply)

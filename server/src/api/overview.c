@@ -43,16 +43,16 @@ static void put_versions(struct json_writer *w, const struct sums *sums)
     json_write_close(w, ']');
 }
 
-static int put_top(struct call *call, const struct devices *devices)
+static int put_top(struct call *call, const struct devices *devices, const char *key, enum read_top which)
 {
     int64_t *issues;
     struct feature *top = NULL;
     size_t count = 0;
-    int rc = read_top(&issues, &count, call->tx, call->arena, &call->view);
+    int rc = read_top(&issues, &count, call->tx, call->arena, &call->view, which);
 
     if (rc == 0 && count)
         rc = read_features(&top, &count, call->tx, call->arena, &call->view, issues, count);
-    json_write_open(&call->json, "top", '[');
+    json_write_open(&call->json, key, '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         top[i].totals.devices = devices_of_issue(devices, top[i].issue);
         part_feature(&call->json, NULL, &top[i]);
@@ -117,7 +117,9 @@ static int answer_overview(struct call *call)
     part_series(w, sums.points, sums.point_count);
     rc = put_turns(call);
     if (rc == 0)
-        rc = put_top(call, &kept.devices);
+        rc = put_top(call, &kept.devices, "top", READ_TOP_WAITED);
+    if (rc == 0)
+        rc = put_top(call, &kept.devices, "memory_top", READ_TOP_MEMORY);
     json_write_close(w, '}');
     return rc;
 }

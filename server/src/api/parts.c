@@ -93,13 +93,17 @@ void part_trend(struct json_writer *w, const double *trend)
     json_write_close(w, ']');
 }
 
+struct issue_name part_issue_name(int64_t issue, bool memory)
+{
+    struct issue_name name;
+    snprintf(name.text, sizeof name.text, "%c-%" PRId64, memory ? 'M' : 'H', issue);
+    return name;
+}
+
 void part_feature(struct json_writer *w, const char *key, const struct feature *f)
 {
-    char id[24];
-
-    snprintf(id, sizeof id, "H-%" PRId64, f->issue);
     json_write_open(w, key, '{');
-    json_write_text(w, "id", id);
+    json_write_text(w, "id", part_issue_name(f->issue, f->subject[0]).text);
     json_write_text(w, "caller1", f->caller1);
     json_write_text(w, "caller1_image", f->caller1_image);
     json_write_text(w, "caller1_place", f->caller1_place);
@@ -107,7 +111,9 @@ void part_feature(struct json_writer *w, const char *key, const struct feature *
     json_write_text(w, "caller2_image", f->caller2_image);
     json_write_text(w, "category", f->category);
     json_write_text(w, "reason", f->reason);
+    json_write_text(w, "subject", f->subject);
     json_write_text(w, "state", f->state);
+    json_write_i64(w, "most_bytes", f->most_bytes);
     part_totals(w, "totals", &f->totals);
     part_trend(w, f->trend);
     part_time(w, "first_seen_at", f->first_us);
@@ -115,6 +121,14 @@ void part_feature(struct json_writer *w, const char *key, const struct feature *
     json_write_text(w, "first_version", f->first_version);
     json_write_text(w, "last_version", f->last_version);
     json_write_close(w, '}');
+}
+
+static void put_bytes(struct json_writer *w, const char *key, int64_t bytes)
+{
+    if (bytes < 0)
+        json_write_null(w, key);
+    else
+        json_write_i64(w, key, bytes);
 }
 
 void part_report_row(struct json_writer *w, const char *key, const struct report_row *r)
@@ -134,6 +148,8 @@ void part_report_row(struct json_writer *w, const char *key, const struct report
     json_write_text(w, "model", r->model);
     json_write_text(w, "process", r->process);
     json_write_text(w, "install", r->install);
+    put_bytes(w, "footprint_bytes", r->footprint_bytes);
+    put_bytes(w, "subject_bytes", r->subject_bytes);
     json_write_close(w, '}');
 }
 

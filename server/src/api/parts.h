@@ -29,6 +29,12 @@ void part_counts(struct json_writer *w, const struct totals *totals);
 void part_shares(struct json_writer *w, const char *key, const struct share *shares, size_t count);
 void part_series(struct json_writer *w, const struct point *points, size_t count);
 void part_trend(struct json_writer *w, const double *trend);
+/* "H-1042", of memory "M-77": what people call an issue. */
+struct issue_name {
+    char text[24];
+};
+struct issue_name part_issue_name(int64_t issue, bool memory);
+
 void part_feature(struct json_writer *w, const char *key, const struct feature *feature);
 void part_report_row(struct json_writer *w, const char *key, const struct report_row *row);
 

@@ -1,5 +1,5 @@
 /*
- * put_symbols.c - PUT /api/v1/symbols: one ELF file, kept under its build id for symbolication.
+ * put_symbols.c - PUT /api/v1/symbols: one ELF or Mach-O file, kept under its build id for symbolication.
  *
  * The file is looked at before it is stored, by a reader that trusts nothing in it. Sending it again replaces it with
  * the same.
@@ -8,9 +8,9 @@
 #include "api/handlers.h"
 
 #include "base/fault.h"
+#include "object/object.h"
 #include "pg/key.h"
 #include "pg/symbol.h"
-#include "symbols/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +56,11 @@ static int store_pieces(struct pg_tx *tx, struct pg_bytes id, bool debug, const 
     return rc;
 }
 
-static int store(struct pg *pg, const struct elf_facts *facts, const char *name, const uint8_t *body, size_t len)
+static int store(struct pg *pg, const struct object_facts *facts, const char *name, const uint8_t *body, size_t len)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct pg_bytes id = {facts->id, facts->id_len};
-    bool debug = facts->kind == MIRE_ELF_DEBUG;
+    bool debug = facts->has_dwarf;
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
         rc = pg_symbol_begin(tx, id, debug, facts->arch, name, (int64_t)len);
@@ -69,12 +69,12 @@ static int store(struct pg *pg, const struct elf_facts *facts, const char *name,
     return rc ? rc : pg_commit(&tx);
 }
 
-static int answer(struct reply *reply, const struct elf_facts *facts, const char *name, size_t len)
+static int answer(struct reply *reply, const struct object_facts *facts, const char *name, size_t len)
 {
-    char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    char hex[2 * MIRE_OBJECT_ID_MAX + 1];
     hex_format(hex, facts->id, facts->id_len);
     text_printf(&reply->text, "{\"build_id\":\"%s\",\"kind\":\"%s\",\"arch\":\"%s\",\"name\":", hex,
-                facts->kind == MIRE_ELF_DEBUG ? "debug" : "symtab", facts->arch);
+                facts->has_dwarf ? "debug" : "symtab", facts->arch);
     text_add_json(&reply->text, name, strlen(name));
     text_printf(&reply->text, ",\"size_bytes\":%zu}", len);
     return reply_json(reply, 201);
@@ -83,20 +83,23 @@ static int answer(struct reply *reply, const struct elf_facts *facts, const char
 int put_symbols(void *api, struct request *request, struct reply *reply)
 {
     struct pg *pg = ((struct api *)api)->pg;
-    struct elf_facts facts;
+    struct object_facts facts;
     const char *name = request_query(request, "name");
     int rc = check_key(pg, request);
     if (rc)
         return rc < 0 ? rc : refuse_key(reply, request);
     if (name && strlen(name) > NAME_MAX_LEN)
         return reply_error(reply, request, 400, "symbols.name", "The name has more than %d bytes.", NAME_MAX_LEN);
-    const char *wrong = elf_check(&facts, request->body, request->body_len);
+    const char *wrong = object_look(&facts, request->body, request->body_len, NULL, 0);
     if (wrong)
         return reply_error(reply, request, 422, "symbols.elf", "The file %s.", wrong);
     if (!facts.id_len)
         return reply_error(reply, request, 422, "symbols.build_id",
-                           "The file has no GNU build id; link with -Wl,--build-id.");
-    if (facts.kind == MIRE_ELF_NONE)
+                           "The file has no GNU build id (link with -Wl,--build-id), and no UUID.");
+    if (facts.universal)
+        return reply_error(reply, request, 422, "symbols.universal",
+                           "The file holds several architectures; send each by itself (lipo -thin).");
+    if (!facts.has_dwarf && !facts.has_symbols)
         return reply_error(reply, request, 422, "symbols.empty",
                            "The file has neither DWARF nor a symbol table; send the unstripped or the debug file.");
     rc = store(pg, &facts, name ? name : "", request->body, request->body_len);

@@ -147,7 +147,7 @@ static void put_threads(struct json_writer *w, const struct resolved *doc, const
     json_write_close(w, ']');
 }
 
-static void put_id(struct json_writer *w, const char *key, bool known, const struct uuid *id)
+void report_id(struct json_writer *w, const char *key, bool known, const struct uuid *id)
 {
     char text[MIRE_UUID_TEXT];
 
@@ -170,8 +170,8 @@ static int put_report(struct call *call, const struct report_place *place, const
     part_report_row(w, "row", &place->row);
     json_write_i64(w, "position", place->position);
     json_write_i64(w, "total", place->total);
-    put_id(w, "previous", place->has_newer, &place->newer);
-    put_id(w, "next", place->has_older, &place->older);
+    report_id(w, "previous", place->has_newer, &place->newer);
+    report_id(w, "next", place->has_older, &place->older);
     json_write_text(w, "category", place->row.category);
     json_write_text(w, "reason", place->row.reason);
     report_event(w, doc);
@@ -223,25 +223,31 @@ static int pick_of(enum read_pick *pick, struct uuid *id, const char *name)
     return text_is_uuid(name) && uuid_parse(id, name, MIRE_UUID_TEXT - 1) ? 0 : -1;
 }
 
-static int answer_report(struct call *call)
+int report_find(struct report_place *place, struct resolved *doc, struct call *call)
 {
     const char *name = request_param(call->request, 2);
     struct decoding decoding = {.doc = unreadable, .arena = call->arena};
-    struct report_place place;
     enum read_pick pick;
     struct uuid id;
 
     if (pick_of(&pick, &id, name) != 0)
         return call_missing(call, "\"%.40s\" is no report; name one by its id, latest, first or worst.", name);
-    int rc = read_report(&place, call->tx, call->arena, &call->view, call->issue, pick, &id);
+    int rc = read_report(place, call->tx, call->arena, &call->view, call->issue, pick, &id);
     if (rc == READ_NONE)
-        return call_missing(call, "Issue H-%" PRId64 " of app %s has no such report in this range.", call->issue,
-                            call->slug);
+        return call_missing(call, "Issue %.40s of app %s has no such report in this range.",
+                            request_param(call->request, 1), call->slug);
     if (rc == 0)
-        rc = read_stacks(call->tx, &call->view, call->issue, &place.row.id, 1, decode_one, &decoding);
-    if (rc != 0)
-        return rc;
-    return put_report(call, &place, &decoding.doc);
+        rc = read_stacks(call->tx, &call->view, call->issue, &place->row.id, 1, decode_one, &decoding);
+    *doc = decoding.doc;
+    return rc;
+}
+
+static int answer_report(struct call *call)
+{
+    struct report_place place;
+    struct resolved doc;
+    int rc = report_find(&place, &doc, call);
+    return rc ? rc : put_report(call, &place, &doc);
 }
 
 int get_report(void *api, struct request *request, struct reply *reply)

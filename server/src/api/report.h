@@ -4,8 +4,21 @@
 #ifndef MIRE_API_REPORT_H
 #define MIRE_API_REPORT_H
 
-#include "json/write.h"
+#include "api/call.h"
 #include "model/resolved.h"
+#include "pg/read.h"
+
+/*
+ * The report that the path names, by id or as latest, first or worst. If its stacks cannot be read the document is
+ * empty but for a fact that says so. 0, CALL_REPLIED or a fault.
+ */
+int report_find(struct report_place *place, struct resolved *doc, struct call *call);
+
+/* Its id, or null. */
+void report_id(struct json_writer *w, const char *key, bool known, const struct uuid *id);
+
+/* The list of facts. */
+void report_facts_list(struct json_writer *w, const struct resolved *doc);
 
 /* A Frame that stands in `repeat` samples. */
 void report_frame(struct json_writer *w, const char *key, const struct resolved_place *place, uint32_t repeat);

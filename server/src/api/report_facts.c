@@ -112,6 +112,10 @@ void report_event(struct json_writer *w, const struct resolved *doc)
     json_write_u64(w, "duration_ms", doc->annealed.duration_ms.value);
     json_write_close(w, '}');
     put_watched(w, &doc->thread);
+    if (doc->exit.known)
+        exit_write(w, "exit", &doc->exit);
+    else
+        json_write_null(w, "exit");
 }
 
 static void put_verdict(struct json_writer *w, const char *key, const struct resolved *doc,
@@ -147,7 +151,7 @@ static void put_cost(struct json_writer *w, const struct report_cost *cost)
     json_write_close(w, '}');
 }
 
-void report_rest(struct json_writer *w, const struct resolved *doc)
+void report_facts_list(struct json_writer *w, const struct resolved *doc)
 {
     json_write_open(w, "facts", '[');
     for (size_t i = 0; i < doc->fact_count; i++) {
@@ -157,6 +161,11 @@ void report_rest(struct json_writer *w, const struct resolved *doc)
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
+}
+
+void report_rest(struct json_writer *w, const struct resolved *doc)
+{
+    report_facts_list(w, doc);
     put_cost(w, &doc->cost);
     json_write_open(w, "turns", '[');
     for (size_t i = 0; i < doc->bucket_count; i++) {

@@ -51,7 +51,7 @@ static int answer_reports(struct call *call)
         (rc = read_features(&feature, &count, call->tx, call->arena, &call->view, &call->issue, 1)))
         return rc;
     if (count == 0)
-        return call_missing(call, "App %s has no issue H-%" PRId64 ".", call->slug, call->issue);
+        return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
     if ((rc = read_issue_facts(&facts, call->tx, &call->view, call->issue)) ||
         (rc = read_reports(&rows, &count, call->tx, call->arena, &call->view, call->issue, after_us,
                            after_us ? &after : NULL, (int)limit + 1)))

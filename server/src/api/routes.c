@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 
 #define SYMBOLS_MAX_BYTES (1u << 30) /* of a debug file; what all bodies together may take bounds it further */
+#define ROLLOUT_MAX_BYTES (2u << 20) /* of a change: the rules and a whitelist of ten thousand */
 
 #define API "/api/v1"
 #define APP API "/apps/{app}"
@@ -13,6 +14,7 @@
 
 const struct http_route api_routes[] = {
     {.method = MIRE_HTTP_PUT, .pattern = API "/symbols", .handler = put_symbols, .body_cap = SYMBOLS_MAX_BYTES},
+    ROW(API "/rollout", get_rollout),
     ROW(API "/apps", get_apps),
     ROW(APP "/overview", get_overview),
     ROW(APP "/facets", get_facets),
@@ -20,7 +22,25 @@ const struct http_route api_routes[] = {
     ROW(APP "/issues/{issue}", get_issue),
     ROW(APP "/issues/{issue}/reports", get_reports),
     ROW(APP "/issues/{issue}/reports/{report}", get_report),
+    ROW(APP "/issues/{issue}/reports/{report}/memory", get_memory),
     ROW(APP "/issues/{issue}/flame", get_flame),
+    ROW(APP "/rates", get_rates),
+    ROW(APP "/rollout", get_app_rollout),
+    {.method = MIRE_HTTP_PUT, .pattern = APP "/rollout", .handler = put_rollout, .body_cap = ROLLOUT_MAX_BYTES},
+    {.method = MIRE_HTTP_POST,
+     .pattern = APP "/rollout/back",
+     .handler = post_rollout_back,
+     .body_cap = ROLLOUT_MAX_BYTES},
+    ROW(APP "/issues/{issue}/memory", get_issue_memory),
+    ROW(APP "/healthy", get_healthy),
+    {.method = MIRE_HTTP_PUT,
+     .pattern = APP "/rollout/ramps/{plugin}",
+     .handler = put_ramp,
+     .body_cap = ROLLOUT_MAX_BYTES},
+    {.method = MIRE_HTTP_POST,
+     .pattern = APP "/rollout/ramps/{plugin}",
+     .handler = post_ramp,
+     .body_cap = ROLLOUT_MAX_BYTES},
     ROW("/i/{issue}", get_issue_link),
     ROW("/r/{report}", get_report_link),
     ROW("/api", get_no_such_call),

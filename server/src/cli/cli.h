@@ -30,8 +30,11 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 
 int cli_issues(int argc, char **argv);
 int cli_key(int argc, char **argv);
+int cli_rollout(int argc, char **argv);
+int cli_memory(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_symbols(int argc, char **argv);
+int cli_symbols_look(int argc, char **argv); /* of cli_symbols; argv[0] is the first argument */
 
 #endif

@@ -8,9 +8,11 @@
 
 const struct cli_command cli_commands[] = {
     {"run", "run a program and report what makes it hang", cli_run},
-    {"issues", "list what makes an app hang", cli_issues},
+    {"issues", "list what makes an app hang, or run out of memory", cli_issues},
     {"show", "print a report so that people can read it", cli_show},
-    {"symbols", "send debug files to the server", cli_symbols},
+    {"memory", "print what a process held in memory", cli_memory},
+    {"symbols", "send debug files to the server, or ask one", cli_symbols},
+    {"rollout", "see and change which installations watch what", cli_rollout},
     {"key", "make, list or revoke the keys apps report with", cli_key},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

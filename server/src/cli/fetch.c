@@ -66,16 +66,12 @@ static void say_problem(const char *url, long status, const struct text *body)
     json_fini(&json);
 }
 
-int fetch_get(struct text *out, const char *url)
+/* Ask, and say what went wrong. `curl` has what the request needs besides. */
+static int perform(struct text *out, CURL *curl, const char *url)
 {
     char why[CURL_ERROR_SIZE] = "";
     long status = 0;
-    CURL *curl = curl_easy_init();
 
-    if (!curl) {
-        fputs("mire: no memory for a connection\n", stderr);
-        return -1;
-    }
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
@@ -91,9 +87,43 @@ int fetch_get(struct text *out, const char *url)
                 "mire: cannot reach %s: %s\nIs mired running there? Name another server with --server URL or "
                 "MIRE_SERVER.\n",
                 url, *why ? why : curl_easy_strerror(code));
-    else if (status != 200)
+    else if (status / 100 != 2)
         say_problem(url, status, out);
     if (code == CURLE_OK && status == 404)
         return FETCH_MISSING;
-    return code == CURLE_OK && status == 200 ? 0 : -1;
+    return code == CURLE_OK && status / 100 == 2 ? 0 : -1;
+}
+
+static CURL *begin(void)
+{
+    CURL *curl = curl_easy_init();
+
+    if (!curl)
+        fputs("mire: no memory for a connection\n", stderr);
+    return curl;
+}
+
+int fetch_get(struct text *out, const char *url)
+{
+    CURL *curl = begin();
+
+    return curl ? perform(out, curl, url) : -1;
+}
+
+int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body)
+{
+    char authorization[256];
+    CURL *curl = begin();
+
+    if (!curl)
+        return -1;
+    snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", key);
+    struct curl_slist *headers = curl_slist_append(NULL, authorization);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
+    int rc = perform(out, curl, url);
+    curl_slist_free_all(headers);
+    return rc;
 }

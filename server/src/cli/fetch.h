@@ -17,6 +17,12 @@ const char *fetch_server(void);
 #define FETCH_MISSING 1
 int fetch_get(struct text *out, const char *url);
 
+/*
+ * The same for a change: send `body`, JSON, with a key.
+ *   method  "PUT" or "POST"
+ */
+int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body);
+
 /* `value` as it stands in a query string. Appended. */
 void fetch_escape(struct text *out, const char *value);
 

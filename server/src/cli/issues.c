@@ -32,6 +32,7 @@ struct line {
     char *id, *caller1, *caller2, *why;
     uint64_t hangs, devices;
     double longest_s;
+    double most_bytes; /* of an issue of memory; 0: it is none */
 };
 
 /* The member's text, owned by caller; "" if it is no text. */
@@ -58,15 +59,17 @@ static bool line_fill(struct line *line, const struct json *json, uint32_t featu
     uint32_t totals = json_member(json, feature, "totals");
     char *category MIRE_SCOPED(free_memory) = member_text(json, feature, "category");
     char *reason MIRE_SCOPED(free_memory) = member_text(json, feature, "reason");
-    size_t room = category && reason ? strlen(category) + strlen(reason) + 2 : 1;
+    char *subject MIRE_SCOPED(free_memory) = member_text(json, feature, "subject");
+    size_t room = category && reason && subject ? strlen(category) + strlen(reason) + strlen(subject) + 4 : 1;
 
     *line = (struct line){.id = member_text(json, feature, "id"),
                           .caller1 = member_text(json, feature, "caller1"),
                           .caller2 = member_text(json, feature, "caller2"),
                           .why = malloc(room)};
-    if (!line->id || !line->caller1 || !line->caller2 || !line->why || !category || !reason)
+    if (!line->id || !line->caller1 || !line->caller2 || !line->why || !category || !reason || !subject)
         return false;
-    snprintf(line->why, room, "%s/%s", category, reason);
+    snprintf(line->why, room, "%s/%s%s%s", category, reason, *subject ? ": " : "", subject);
+    line->most_bytes = *subject ? member_number(json, feature, "most_bytes") + 1 : 0;
     if (totals && json_kind(json, totals) == MIRE_JSON_OBJECT) {
         line->hangs = (uint64_t)(member_number(json, totals, "hangs") + 0.5);
         line->devices = (uint64_t)member_number(json, totals, "devices");
@@ -105,7 +108,7 @@ static void print_lines(const struct line *lines, size_t count)
     if (columns)
         table_fit((int *[]){&caller1, &caller2}, 2, NAME_WIDTH_LEAST, columns - id - why - 3 * 2 - NUMBERS_WIDTH);
     text_printf(&out, "%-*s  %-*s  %-*s  %-*s  %9s  %7s  %9s\n", id, "ISSUE", caller1, "CALLER1", caller2, "CALLER2",
-                why, "WHY", "HANGS", "DEVICES", "LONGEST");
+                why, "WHY", "EVENTS", "DEVICES", "WORST");
     for (size_t i = 0; i < count; i++) {
         table_cell(&out, lines[i].id, id);
         text_add(&out, "  ");
@@ -114,8 +117,11 @@ static void print_lines(const struct line *lines, size_t count)
         table_cell(&out, lines[i].caller2, caller2);
         text_add(&out, "  ");
         table_cell(&out, lines[i].why, why);
-        text_printf(&out, "  %9" PRIu64 "  %7" PRIu64 "  %7.1f s\n", lines[i].hangs, lines[i].devices,
-                    lines[i].longest_s);
+        text_printf(&out, "  %9" PRIu64 "  %7" PRIu64 "  ", lines[i].hangs, lines[i].devices);
+        if (lines[i].most_bytes > 0)
+            text_printf(&out, "%5.0f MiB\n", lines[i].most_bytes / (1u << 20));
+        else
+            text_printf(&out, "%7.1f s\n", lines[i].longest_s);
     }
     fwrite(out.bytes, 1, out.len, stdout);
 }
@@ -159,7 +165,7 @@ static int show(const struct text *body)
         if (json_kind(&json, g) == MIRE_JSON_OBJECT)
             rc = collect(&lines, &count, &json, g);
     if (rc == 0 && count == 0)
-        puts("No hangs in this range.");
+        puts("No issues in this range.");
     else if (rc == 0)
         print_lines(lines, count);
     for (size_t i = 0; i < count; i++)

@@ -25,7 +25,7 @@
 extern char **environ;
 
 static const char usage[] =
-    "Usage: mire key create APP [--scope ingest|symbols] [--label TEXT]\n"
+    "Usage: mire key create APP [--scope ingest|symbols|rollout] [--label TEXT]\n"
     "       mire key list APP\n"
     "       mire key revoke APP KEY-NUMBER\n\n"
     "create makes the app too if there is none of that name, and prints the key once: only its hash is kept.\n"
@@ -227,7 +227,7 @@ int cli_key(int argc, char **argv)
             keys.settings[keys.setting_count++] = optarg;
         }
     }
-    if (strcmp(keys.scope, "ingest") != 0 && strcmp(keys.scope, "symbols") != 0)
-        return wrong("the scope is ingest or symbols");
+    if (strcmp(keys.scope, "ingest") != 0 && strcmp(keys.scope, "symbols") != 0 && strcmp(keys.scope, "rollout") != 0)
+        return wrong("the scope is ingest, symbols or rollout");
     return pick(&keys, argc, argv);
 }

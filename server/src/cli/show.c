@@ -1,104 +1,34 @@
 /*
  * show.c - `mire show FILE`: who sent a report, what it says of the hang, the hot stack, the call tree, its modules.
- * The stages do the work; this only prints. Names come from the modules themselves where this machine has them, and
- * from /usr/lib/debug.
+ * The stages do the work (document.h); this only prints.
  */
 #include "cli/show.h"
 #include "cli/cli.h"
+#include "cli/document.h"
+#include "cli/memory_view.h"
 
 #include "base/scope.h"
-#include "decode/decode.h"
-#include "feature/feature.h"
-#include "symbolicate/symbolicate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX_BYTES (64u << 20)
-#define ARENA_BYTES    (1u << 30)
 #define TREE_DEPTH_MAX 64
 #define TREE_PERCENT   2 /* branches that hold less are left out */
 
-struct shown {
-    struct arena arena;
-    struct report report;
-    struct resolved doc;
-    struct feature feature;
-    struct rules *rules;
-};
-
-static char *read_all(size_t *len_out, const char *path)
-{
-    FILE *input = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-    char *bytes = malloc(FILE_MAX_BYTES);
-    if (!input || !bytes) {
-        fprintf(stderr, "mire show: cannot read %s\n", path);
-        free(bytes);
-        return NULL;
-    }
-    *len_out = fread(bytes, 1, FILE_MAX_BYTES, input);
-    if (input != stdin)
-        fclose(input);
-    return bytes;
-}
-
-static bool decode(struct shown *shown, const char *path)
-{
-    size_t len;
-    struct decode_fault fault;
-    MIRE_SCOPED(free_memory) char *bytes = read_all(&len, path);
-    if (!bytes)
-        return false;
-    switch (decode_report(&shown->report, &shown->arena, &fault, "mire", decode_encoding_of(bytes, len), bytes, len)) {
-    case MIRE_DECODE_OK:
-        return true;
-    case MIRE_DECODE_MALFORMED:
-        fprintf(stderr, "mire show: %s: byte %zu: %s\n", path, fault.position, fault.text);
-        return false;
-    case MIRE_DECODE_WRONG:
-        fprintf(stderr, "mire show: %s: at %s: %s\n", path, fault.path[0] ? fault.path : "the document", fault.text);
-        return false;
-    default:
-        fprintf(stderr, "mire show: %s: %s\n", path, fault.text[0] ? fault.text : "out of memory");
-        return false;
-    }
-}
-
-static bool resolve(struct shown *shown, const char *rules_path)
-{
-    static const char *const dirs[] = {"/usr/lib/debug"};
-    struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
-    struct symbols *symbols;
-    struct rules_fault fault = {0};
-    struct symbolicate_counts counts;
-    options.dirs = dirs;
-    options.dir_count = 1;
-    options.local_images = true;
-    if (rules_load(&shown->rules, &fault, rules_path) != MIRE_RULES_OK) {
-        fprintf(stderr, "mire show: %s:%u: %s\n", rules_path, fault.line, fault.text);
-        return false;
-    }
-    if (symbols_open(&symbols, &options))
-        return false;
-    int rc = symbolicate(&shown->doc, &counts, &shown->arena, symbols, &shown->report, 0);
-    symbols_close(symbols);
-    if (!rc)
-        rc = feature_find(&shown->feature, &shown->arena, &shown->doc, &shown->report, shown->rules);
-    if (rc)
-        fprintf(stderr, "mire show: out of memory\n");
-    return !rc;
-}
-
-static void print_head(const struct shown *shown)
+static void print_head(const struct cli_document *shown)
 {
     const struct report *report = &shown->report;
     const struct feature *feature = &shown->feature;
     printf("report     %s\n", report->id);
     printf("app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
            report->app.build);
-    show_event(report, feature, &shown->doc);
+    if (shown->doc.memory.known)
+        printf("kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
+               feature->subject[0] ? " of " : "", feature->subject);
+    else
+        show_event(report, feature, &shown->doc);
     printf("Caller1    %s (%s)\n", feature->caller1.function,
            feature->caller1.place[0] ? feature->caller1.place : feature->caller1.image);
     printf("Caller2    %s (%s)\n", feature->caller2.function,
@@ -108,7 +38,7 @@ static void print_head(const struct shown *shown)
         printf("%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
 }
 
-static void print_hot(const struct shown *shown)
+static void print_hot(const struct cli_document *shown)
 {
     const struct resolved *doc = &shown->doc;
     char why[256];
@@ -237,6 +167,23 @@ static void print_images(const struct report *report)
     }
 }
 
+static void print(struct cli_document *shown)
+{
+    const struct memory_view view = MEMORY_VIEW_INIT;
+    print_head(shown);
+    if (shown->doc.memory.known) {
+        putchar('\n');
+        memory_print(stdout, shown, &view);
+    } else {
+        print_hot(shown);
+        print_states(&shown->doc);
+        print_tree(&shown->arena, &shown->doc);
+        show_threads(&shown->doc);
+        show_cost(&shown->doc);
+    }
+    print_images(&shown->report);
+}
+
 static const char usage[] = "Usage: mire show [--rules FILE] FILE\n\n"
                             "Print a report: JSON as it is, or compressed by zstd or gzip. - is standard input.\n"
                             "Below each frame of the hottest stack stands the rule that kept or skipped it; rules of\n"
@@ -253,19 +200,14 @@ int cli_show(int argc, char **argv)
         fputs(usage, stderr);
         return CLI_USAGE;
     }
-    struct shown shown = {0};
-    arena_init(&shown.arena, ARENA_BYTES);
-    bool good = decode(&shown, argv[argc - 1]) && resolve(&shown, rules_path);
-    if (good) {
-        print_head(&shown);
-        print_hot(&shown);
-        print_states(&shown.doc);
-        print_tree(&shown.arena, &shown.doc);
-        show_threads(&shown.doc);
-        show_cost(&shown.doc);
-        print_images(&shown.report);
-    }
-    rules_free(shown.rules);
-    arena_fini(&shown.arena);
+    size_t len;
+    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire show", argv[argc - 1]);
+    if (!bytes)
+        return CLI_FAILED;
+    struct cli_document shown;
+    bool good = cli_document_make(&shown, "mire show", argv[argc - 1], bytes, len, rules_path);
+    if (good)
+        print(&shown);
+    cli_document_fini(&shown);
     return good ? CLI_DONE : CLI_FAILED;
 }

@@ -6,6 +6,7 @@
 
 #include "base/id.h"
 #include "base/scope.h"
+#include "object/object.h"
 #include "symbols/symbols.h"
 
 #include <curl/curl.h>
@@ -97,9 +98,9 @@ static unsigned wait_s(const struct upload *upload)
 }
 
 static void send_file(struct upload *upload, const char *path, const void *bytes, size_t len,
-                      const struct elf_facts *facts)
+                      const struct object_facts *facts)
 {
-    char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    char hex[2 * MIRE_OBJECT_ID_MAX + 1];
     struct answer answer = {0};
     const char *slash = strrchr(path, '/');
     long status = 0;
@@ -112,25 +113,25 @@ static void send_file(struct upload *upload, const char *path, const void *bytes
     hex_format(hex, facts->id, facts->id_len);
     if (status == 201) {
         upload->stored++;
-        printf("stored  %s  %-6s  %s\n", hex, facts->kind == MIRE_ELF_DEBUG ? "debug" : "symtab", path);
+        printf("stored  %s  %-6s  %s\n", hex, facts->has_dwarf ? "debug" : "symtab", path);
     } else {
         upload->failed++;
-        printf("failed  %s  %-6s  %s: %ld %s\n", hex, facts->kind == MIRE_ELF_DEBUG ? "debug" : "symtab", path, status,
-               answer.text);
+        printf("failed  %s  %-6s  %s: %ld %s\n", hex, facts->has_dwarf ? "debug" : "symtab", path, status, answer.text);
     }
 }
 
 static void consider(struct upload *upload, const char *path)
 {
     struct stat st;
-    struct elf_facts facts;
+    struct object_facts facts;
     MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 64)
         return;
     void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return;
-    if (!elf_check(&facts, bytes, (size_t)st.st_size) && facts.id_len && facts.kind != MIRE_ELF_NONE)
+    if (!object_look(&facts, bytes, (size_t)st.st_size, NULL, 0) && facts.id_len && !facts.universal &&
+        (facts.has_dwarf || facts.has_symbols))
         send_file(upload, path, bytes, (size_t)st.st_size, &facts);
     munmap(bytes, (size_t)st.st_size);
 }
@@ -177,13 +178,16 @@ static const char usage[] = "Usage: mire symbols upload [--server URL] [--key KE
                             "Send every ELF file at or below a PATH that has a build id and DWARF or a symbol table; "
                             "one line a file tells what\n"
                             "came of it. The key needs the scope symbols (mire key create APP --scope symbols).\n"
-                            "MIRE_SERVER and MIRE_KEY stand in for the options.\n";
+                            "MIRE_SERVER and MIRE_KEY stand in for the options.\n\n"
+                            "mire symbols look FILE [ADDRESS]... asks a file at hand; see its --help.\n";
 
 int cli_symbols(int argc, char **argv)
 {
     const char *server = getenv("MIRE_SERVER");
     const char *key = getenv("MIRE_KEY");
     int at = 2;
+    if (argc > 1 && !strcmp(argv[1], "look"))
+        return cli_symbols_look(argc - 2, argv + 2);
     if (argc == 2 && !strcmp(argv[1], "--help")) {
         fputs(usage, stdout);
         return CLI_DONE;

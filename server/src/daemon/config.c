@@ -4,7 +4,7 @@
 #include "daemon/config.h"
 
 #include "base/scope.h"
-#include "feature/rules.h"
+#include "feature/suspects.h"
 #include "pg/embedded.h"
 
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 
 #define DEFAULT_FILE "/etc/mire/mired.conf"
 
-enum kind { KIND_TEXT, KIND_NUMBER, KIND_FLAG, KIND_LISTEN, KIND_LEVEL, KIND_FORMAT, KIND_RULES };
+enum kind { KIND_TEXT, KIND_NUMBER, KIND_FLAG, KIND_LISTEN, KIND_LEVEL, KIND_FORMAT, KIND_RULES, KIND_MEMORY_RULES };
 
 static const struct {
     const char *name;
@@ -53,6 +53,8 @@ static const struct {
     [MIRE_SET_CACHE_MAX_MB] = {"cache_max_mb", "4096", KIND_NUMBER, 0, 1 << 24,
                                "debug files unpacked in data_dir, MiB; 0: no limit"},
     [MIRE_SET_RULES] = {"rules", "", KIND_RULES, 0, 0, "file of rules asked before the built-in ones; empty: none"},
+    [MIRE_SET_MEMORY_RULES] = {"memory_rules", "", KIND_MEMORY_RULES, 0, 0,
+                               "the same, of rules for what a process may hold"},
     [MIRE_SET_PORT_FILE] = {"port_file", "", KIND_TEXT, 0, 0, "file that holds the port while mired serves"},
     [MIRE_SET_POSTGRES_BIN] = {"postgres_bin", "", KIND_TEXT, 0, 0,
                                "directory of initdb and postgres; empty: the newest installed"},
@@ -289,16 +291,19 @@ static bool value_is_good(const struct config *config, int s)
 }
 
 /* The rule file is read; what is wrong in it is described. */
-static bool rules_are_good(const char *path, FILE *out)
+static bool rules_are_good(enum kind kind, const char *path, FILE *out)
 {
     struct rules *rules = NULL;
+    struct suspect_rules *suspects = NULL;
     struct rules_fault fault = {0};
-    enum rules_outcome outcome = rules_load(&rules, &fault, path);
+    enum rules_outcome outcome =
+        kind == KIND_RULES ? rules_load(&rules, &fault, path) : suspect_rules_load(&suspects, &fault, path);
     if (out && outcome == MIRE_RULES_WRONG && fault.line)
         fprintf(out, "%s:%u: %s\n", path, fault.line, fault.text);
     else if (out && outcome != MIRE_RULES_OK)
         fprintf(out, "%s: %s\n", path, fault.text);
     rules_free(rules);
+    suspect_rules_free(suspects);
     return outcome == MIRE_RULES_OK;
 }
 
@@ -306,8 +311,8 @@ int config_check(const struct config *config, FILE *out)
 {
     int bad = 0;
     for (int s = 0; s < MIRE_SETTING_COUNT; s++) {
-        if (table[s].kind == KIND_RULES) {
-            bad += !rules_are_good(config->settings[s].value, out);
+        if (table[s].kind == KIND_RULES || table[s].kind == KIND_MEMORY_RULES) {
+            bad += !rules_are_good(table[s].kind, config->settings[s].value, out);
             continue;
         }
         if (value_is_good(config, s))

@@ -143,8 +143,10 @@ static int start_work(struct daemon *daemon)
                               .log = &daemon->log,
                               .threads = (int)config_number(daemon->config, MIRE_SET_WORKERS),
                               .cache_dir = daemon->cache_dir,
+                              .converter = "/proc/self/exe",
                               .cache_max_bytes = (uint64_t)config_number(daemon->config, MIRE_SET_CACHE_MAX_MB) << 20,
                               .rules_path = config_text(daemon->config, MIRE_SET_RULES),
+                              .suspects_path = config_text(daemon->config, MIRE_SET_MEMORY_RULES),
                               .symbol_dirs = daemon->symbol_dirs,
                               .symbol_dir_count = daemon->symbol_dir_count,
                               .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};

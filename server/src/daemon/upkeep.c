@@ -1,5 +1,5 @@
 /*
- * upkeep.c - makes the database ready, then keeps its partitions.
+ * upkeep.c - makes the database ready, then keeps its partitions and moves ramps on.
  */
 #include "daemon/upkeep.h"
 
@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/scope.h"
+#include "daemon/ramps.h"
 #include "pg/embedded.h"
 #include "pg/migrate.h"
 #include "pg/pg.h"
@@ -18,11 +19,12 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#define DAYS_BACK  2       /* a report that waited on the device for the weekend finds its partition */
-#define DAYS_AHEAD 3       /* partitions made in advance: time to notice that making them fails */
-#define ROUND_MS   3600000 /* between two looks at the partitions */
-#define RETRY_MS   500     /* between two tries to reach a database that is away */
-#define PROBE_MS   50      /* the same for the private cluster, which takes no time to refuse */
+#define DAYS_BACK  2     /* a report that waited on the device for the weekend finds its partition */
+#define DAYS_AHEAD 3     /* partitions made in advance: time to notice that making them fails */
+#define ROUND_MS   60000 /* between two looks at the ramps */
+#define ROUNDS     60    /* of those, between two looks at the partitions */
+#define RETRY_MS   500   /* between two tries to reach a database that is away */
+#define PROBE_MS   50    /* the same for the private cluster, which takes no time to refuse */
 
 struct upkeep {
     struct upkeep_options options;
@@ -104,8 +106,12 @@ static void *run(void *context)
         pg_release(options->pg);
         rc = options->on_ready(options->context);
     }
-    while (!rc && !options->once && !rest(upkeep, ROUND_MS))
-        keep_partitions(upkeep, options->pg); /* a fault is logged, and the next round tries again */
+    for (int round = 1; !rc && !options->once && !rest(upkeep, ROUND_MS); round++) {
+        (void)ramps_step(options->pg, options->log,
+                         clock_wall_us()); /* a fault is logged, the next round tries again */
+        if (round % ROUNDS == 0)
+            keep_partitions(upkeep, options->pg);
+    }
     upkeep->rc = rc;
     eventfd_write(upkeep->ended_fd, 1);
     return NULL;

@@ -1,9 +1,11 @@
 /*
- * mire.c - Mire's own format: schema/wire/report.schema.json, and what a schema cannot say (columns of one table are
- * equally long, indices point at rows that exist, at_ms never falls, no member is given twice).
+ * mire.c - Mire's own format: schema/wire/report.schema.json and session.schema.json, and what a schema cannot say
+ * (columns of one table are equally long, indices point at rows that exist, at_ms never falls, no member is given
+ * twice).
  *
  * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
- * points. mire_hang.c has the sections "threads" and "hang".
+ * points. mire_hang.c has the sections "threads" and "hang", mire_memory.c "memory". Of those two only the one that
+ * "kind" names is read.
  */
 #include "decode/mire.h"
 
@@ -67,9 +69,12 @@ static enum bind_outcome read_id(struct bind *bind, void *out, uint32_t at)
 
 static enum bind_outcome read_kind(struct bind *bind, void *out, uint32_t at)
 {
-    (void)out;
-    if (json_kind(bind->json, at) != MIRE_JSON_STRING || !json_is(bind->json, at, MIRE_NAME_HANG))
-        return bind_wrong(bind, "must be \"hang\"");
+    struct report *report = out;
+    bool text = json_kind(bind->json, at) == MIRE_JSON_STRING;
+    if (text && json_is(bind->json, at, MIRE_NAME_MEMORY))
+        report->kind = MIRE_REPORT_MEMORY;
+    else if (!text || !json_is(bind->json, at, MIRE_NAME_HANG))
+        return bind_wrong(bind, "must be \"hang\", \"memory\" or \"session\"");
     return MIRE_BIND_OK;
 }
 
@@ -117,41 +122,6 @@ static enum bind_outcome read_sdk(struct bind *bind, void *out, uint32_t at)
     return bind_object(bind, out, at, fields, COUNT(fields));
 }
 
-/* Call `row` for every member of an object whose names the format leaves open. A name given twice is wrong. */
-static enum bind_outcome read_map(size_t *count_out, struct bind *bind, uint32_t at, void *rows,
-                                  enum bind_outcome (*row)(struct bind *bind, void *rows, size_t i, const char *name,
-                                                           uint32_t value))
-{
-    const struct json *json = bind->json;
-    const char **names = arena_array(bind->arena, json_size(json, at), sizeof *names);
-    if (!names)
-        return MIRE_BIND_NO_MEMORY;
-    uint32_t member = at + 1;
-    for (size_t i = 0; i < json_size(json, at); i++, member = json_next(json, member + 1)) {
-        enum bind_outcome outcome = bind_text(&names[i], bind, member, MIRE_WIRE_TEXT_MAX);
-        if (outcome)
-            return outcome;
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(names[k], names[i]))
-                return bind_wrong_at(bind, names[i], "given twice");
-        bind_enter(bind, names[i], 0);
-        outcome = row(bind, rows, i, names[i], member + 1);
-        if (outcome)
-            return outcome;
-        bind_leave(bind);
-    }
-    *count_out = json_size(json, at);
-    return MIRE_BIND_OK;
-}
-
-static enum bind_outcome is_map(struct bind *bind, uint32_t at)
-{
-    enum bind_outcome outcome = bind_is_object(bind, at);
-    if (!outcome && json_size(bind->json, at) > MAP_MAX)
-        outcome = bind_wrong(bind, "must have at most %d members", MAP_MAX);
-    return outcome;
-}
-
 static enum bind_outcome read_probability(struct bind *bind, void *rows, size_t i, const char *name, uint32_t value)
 {
     double p = json_double(bind->json, value);
@@ -164,34 +134,20 @@ static enum bind_outcome read_probability(struct bind *bind, void *rows, size_t 
 static enum bind_outcome read_sampling(struct bind *bind, void *out, uint32_t at)
 {
     struct report *report = out;
-    enum bind_outcome outcome = is_map(bind, at);
+    enum bind_outcome outcome = mire_is_map(bind, at);
     if (outcome)
         return outcome;
     struct report_probability *rows = arena_array(bind->arena, json_size(bind->json, at), sizeof *rows);
     if (!rows)
         return MIRE_BIND_NO_MEMORY;
     report->sampling = rows;
-    return read_map(&report->sampling_count, bind, at, rows, read_probability);
-}
-
-static enum bind_outcome read_drop(struct bind *bind, void *rows, size_t i, const char *name, uint32_t value)
-{
-    struct report_named_number *drop = (struct report_named_number *)rows + i;
-    drop->name = name;
-    return bind_number(&drop->value, bind, value, 0, UINT64_MAX);
+    return mire_read_map(&report->sampling_count, bind, at, rows, read_probability);
 }
 
 static enum bind_outcome read_drops(struct bind *bind, void *out, uint32_t at)
 {
     struct report *report = out;
-    enum bind_outcome outcome = is_map(bind, at);
-    if (outcome)
-        return outcome;
-    struct report_named_number *rows = arena_array(bind->arena, json_size(bind->json, at), sizeof *rows);
-    if (!rows)
-        return MIRE_BIND_NO_MEMORY;
-    report->drops = rows;
-    return read_map(&report->drop_count, bind, at, rows, read_drop);
+    return mire_read_numbers(&report->drops, &report->drop_count, bind, at);
 }
 
 static enum bind_outcome read_process(struct bind *bind, void *out, uint32_t at)
@@ -330,7 +286,12 @@ static enum bind_outcome read_cost(struct bind *bind, void *out, uint32_t at)
     return bind_object(bind, &report->cost, at, fields, COUNT(fields));
 }
 
-static enum bind_outcome read_micro_hangs(struct bind *bind, void *out, uint32_t at)
+static enum bind_outcome read_exit(struct bind *bind, void *out, uint32_t at)
+{
+    return exit_read(bind, &((struct report *)out)->exit, at);
+}
+
+enum bind_outcome mire_read_buckets(struct bind *bind, void *out, uint32_t at)
 {
     struct columns {
         struct bind_column from_ms, count;
@@ -358,17 +319,51 @@ static enum bind_outcome read_micro_hangs(struct bind *bind, void *out, uint32_t
     return MIRE_BIND_OK;
 }
 
+/* A session record has neither modules nor stacks. */
+static enum bind_outcome read_session_record(struct report *out, struct bind *bind)
+{
+    static const struct bind_field fields[] = {
+        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},
+        {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
+        {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
+        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},
+        {OTHER(MIRE_NAME_SDK, read_sdk)},
+        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},
+        {OTHER(MIRE_NAME_PROCESS, read_process)},
+        {REQUIRED(OTHER(MIRE_NAME_SESSION, mire_read_session))},
+        {OTHER(MIRE_NAME_DROPS, read_drops)},
+    };
+    out->kind = MIRE_REPORT_SESSION;
+    return bind_object(bind, out, 0, fields, COUNT(fields));
+}
+
+static bool is_session(const struct json *json)
+{
+    uint32_t kind = json_kind(json, 0) == MIRE_JSON_OBJECT ? json_member(json, 0, MIRE_NAME_KIND) : 0;
+    return kind && json_kind(json, kind) == MIRE_JSON_STRING && json_is(json, kind, MIRE_NAME_SESSION);
+}
+
 enum bind_outcome mire_read(struct report *out, struct bind *bind)
 {
     static const struct bind_field fields[] = {
-        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},   {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
-        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))},      {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
-        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},  {OTHER(MIRE_NAME_SDK, read_sdk)},
-        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},        {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
-        {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},  {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
-        {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},    {OTHER(MIRE_NAME_THREADS, mire_read_threads)},
-        {REQUIRED(OTHER(MIRE_NAME_HANG, mire_read_hang))}, {OTHER(MIRE_NAME_COST, read_cost)},
-        {OTHER(MIRE_NAME_MICRO, read_micro_hangs)},        {OTHER(MIRE_NAME_DROPS, read_drops)},
+        {REQUIRED(OTHER(MIRE_NAME_MIRE, read_version))},
+        {REQUIRED(OTHER(MIRE_NAME_ID, read_id))},
+        {REQUIRED(OTHER(MIRE_NAME_KIND, read_kind))},
+        {REQUIRED(OTHER(MIRE_NAME_APP, read_app))},
+        {REQUIRED(OTHER(MIRE_NAME_DEVICE, read_device))},
+        {OTHER(MIRE_NAME_SDK, read_sdk)},
+        {OTHER(MIRE_NAME_SAMPLING, read_sampling)},
+        {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
+        {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},
+        {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
+        {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},
+        {OTHER(MIRE_NAME_THREADS, mire_read_threads)},
+        {OTHER(MIRE_NAME_HANG, mire_read_hang)},
+        {OTHER(MIRE_NAME_MEMORY, mire_read_memory)},
+        {OTHER(MIRE_NAME_EXIT, read_exit)},
+        {OTHER(MIRE_NAME_COST, read_cost)},
+        {OTHER(MIRE_NAME_MICRO, mire_read_buckets)},
+        {OTHER(MIRE_NAME_DROPS, read_drops)},
     };
     *out = (struct report){
         .app = {.name = "", .version = "", .build = "", .channel = "public"},
@@ -376,7 +371,16 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         .sdk_name = "",
         .sdk_version = "",
         .process = {.name = "", .path = ""},
+        .exit = {.verdict = ""},
         .hang = {.trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}},
+        .memory = {.trigger = "", .name = ""},
     };
-    return bind_object(bind, out, 0, fields, COUNT(fields));
+    if (is_session(bind->json))
+        return read_session_record(out, bind);
+    enum bind_outcome outcome = bind_object(bind, out, 0, fields, COUNT(fields));
+    if (!outcome && out->kind == MIRE_REPORT_HANG && !out->hang.threshold_ms)
+        return bind_wrong_at(bind, MIRE_NAME_HANG, "is missing");
+    if (!outcome && out->kind == MIRE_REPORT_MEMORY && !out->memory.known)
+        return bind_wrong_at(bind, MIRE_NAME_MEMORY, "is missing");
+    return outcome;
 }

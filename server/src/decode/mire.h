@@ -35,7 +35,28 @@ static inline uint32_t clip(uint64_t ms)
 /* The section "threads"; images, frames and nodes have been read. */
 enum bind_outcome mire_read_threads(struct bind *bind, void *report, uint32_t at);
 
-/* The section "hang"; these and the threads have been read. */
+/* The section "hang"; these and the threads have been read. Skipped in a report of another kind. */
 enum bind_outcome mire_read_hang(struct bind *bind, void *report, uint32_t at);
+
+/* The section "memory"; images, frames and nodes have been read. Skipped in a report of another kind. */
+enum bind_outcome mire_read_memory(struct bind *bind, void *report, uint32_t at);
+
+/* The section "session" of a session record. */
+enum bind_outcome mire_read_session(struct bind *bind, void *report, uint32_t at);
+
+/* Turns by their length into the report's buckets. */
+enum bind_outcome mire_read_buckets(struct bind *bind, void *report, uint32_t at);
+
+/* Whether it is an object of at most MAP_MAX members, whose names the format leaves open; wrong otherwise. */
+enum bind_outcome mire_is_map(struct bind *bind, uint32_t at);
+
+/* Call `row` for every member of such an object. A name given twice is wrong. */
+enum bind_outcome mire_read_map(size_t *count_out, struct bind *bind, uint32_t at, void *rows,
+                                enum bind_outcome (*row)(struct bind *bind, void *rows, size_t i, const char *name,
+                                                         uint32_t value));
+
+/* Such an object of whole numbers, as rows. */
+enum bind_outcome mire_read_numbers(const struct report_named_number **out, size_t *count_out, struct bind *bind,
+                                    uint32_t at);
 
 #endif

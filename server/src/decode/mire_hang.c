@@ -315,5 +315,7 @@ enum bind_outcome mire_read_hang(struct bind *bind, void *out, uint32_t at)
         {OTHER(MIRE_NAME_HOT, read_hot_of)},
     };
     struct report *report = out;
+    if (report->kind != MIRE_REPORT_HANG)
+        return MIRE_BIND_OK;
     return bind_object(bind, &report->hang, at, fields, COUNT(fields));
 }

@@ -1,9 +1,10 @@
 /*
  * category.c - the first row that fits:
  *
+ *     memory    foom, test                                that kind; else memory
  *     trigger   cpu, power, disk, frames, call, test      that kind; custom for a trigger of later versions
  *     thread    in the background                         background
- *               its process was killed in it              killed
+ *               its process was killed for it             killed
  *               wanted the processor and did not get it,
  *               among more than 64 threads                threads
  *               before the loop's first wait              launch
@@ -37,6 +38,20 @@ static bool is_starved(const struct report *report)
            running * 100 >= all * STARVED_SHARE;
 }
 
+/* The process did not survive it. Where the device knows why, another reason than the hang makes it a hang as others.
+ */
+static bool is_killed(const struct report *report)
+{
+    return report->hang.open && (!report->exit.known || !strcmp(report->exit.verdict, "watchdog_kill"));
+}
+
+static enum hang_category of_memory(const struct memory *memory)
+{
+    if (!strcmp(memory->trigger, "foom"))
+        return MIRE_CATEGORY_FOOM;
+    return strcmp(memory->trigger, "test") ? MIRE_CATEGORY_MEMORY : MIRE_CATEGORY_TEST;
+}
+
 enum hang_category category_find(const struct report *report)
 {
     static const struct {
@@ -48,6 +63,8 @@ enum hang_category category_find(const struct report *report)
     };
     const struct report_hang *hang = &report->hang;
 
+    if (report->kind == MIRE_REPORT_MEMORY)
+        return of_memory(&report->memory);
     for (size_t i = 0; i < sizeof of_process / sizeof *of_process; i++)
         if (!strcmp(hang->trigger, of_process[i].trigger))
             return of_process[i].category;
@@ -55,7 +72,7 @@ enum hang_category category_find(const struct report *report)
         return MIRE_CATEGORY_CUSTOM;
     if (hang->foreground_known && !hang->foreground)
         return MIRE_CATEGORY_BACKGROUND;
-    if (hang->open)
+    if (is_killed(report))
         return MIRE_CATEGORY_KILLED;
     if (report->process.thread_count.value > MANY_THREADS && is_starved(report))
         return MIRE_CATEGORY_THREADS;

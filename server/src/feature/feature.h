@@ -34,6 +34,9 @@ enum hang_reason {
     MIRE_REASON_LOCK,
     MIRE_REASON_SLEEP,
     MIRE_REASON_WAIT,
+    MIRE_REASON_BYTES, /* of memory: too many bytes, too many objects, it grows */
+    MIRE_REASON_OBJECTS,
+    MIRE_REASON_GROWTH,
     MIRE_REASON_COUNT
 };
 
@@ -48,6 +51,8 @@ struct feature {
     struct caller caller2;
     enum hang_category category;
     enum hang_reason reason;
+    const char *subject;           /* of memory: the category there is too much of; "" of all else */
+    uint64_t subject_bytes;        /* what it holds */
     uint8_t key[MIRE_FEATURE_KEY]; /* BLAKE2b-128 of the parts */
     int rules_version;
     const char *holder; /* who held the lock waited for: "writer in flushPages"; "" if nobody is known */

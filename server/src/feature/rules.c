@@ -3,7 +3,7 @@
  */
 #include "feature/rules.h"
 
-#include "base/scope.h"
+#include "feature/pack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,13 +73,6 @@ bool glob_match(const char *pattern, const char *text)
     return !*pattern;
 }
 
-static enum rules_outcome wrong(struct rules_fault *fault, unsigned line, const char *text)
-{
-    fault->line = line;
-    snprintf(fault->text, sizeof fault->text, "%s", text);
-    return MIRE_RULES_WRONG;
-}
-
 static enum rule_class class_of(const char *name)
 {
     for (unsigned i = 1; i < MIRE_CLASS_COUNT; i++)
@@ -88,33 +81,21 @@ static enum rule_class class_of(const char *name)
     return MIRE_CLASS_NONE;
 }
 
-/* Cut the next word off a line; the rest stays. NULL: there is none. */
-static char *word(char **line)
+static enum rules_outcome parse_line(void *pack, struct rules_fault *fault, char *line, unsigned number)
 {
-    char *begin = *line + strspn(*line, " \t");
-    if (!*begin)
-        return NULL;
-    char *end = begin + strcspn(begin, " \t");
-    *line = *end ? end + 1 : end;
-    *end = '\0';
-    return begin;
-}
-
-/* One line that is neither empty nor a comment. */
-static enum rules_outcome parse_line(struct rules *rules, struct rules_fault *fault, char *line, unsigned number)
-{
-    char *first = word(&line);
-    char *second = word(&line);
-    char *rest = line + strspn(line, " \t");
-    for (size_t len = strlen(rest); len && (rest[len - 1] == ' ' || rest[len - 1] == '\t');)
-        rest[--len] = '\0';
+    struct rules *rules = pack;
+    char *first = pack_word(&line);
+    char *second = pack_word(&line);
+    char *rest = pack_rest(line);
+    if (rules->count == MIRE_RULES_MAX)
+        return pack_wrong(fault, number, "too many rules");
     if (!second)
-        return wrong(fault, number, "a class, a module and a function belong here");
+        return pack_wrong(fault, number, "a class, a module and a function belong here");
     if (!rules->version) {
         char *end;
         long version = strtol(second, &end, 10);
         if (strcmp(first, "version") != 0 || *end || version < 1 || version > 1000000000 || *rest)
-            return wrong(fault, number, "a pack begins with: version NUMBER");
+            return pack_wrong(fault, number, "a pack begins with: version NUMBER");
         rules->version = (int)version;
         return MIRE_RULES_OK;
     }
@@ -125,42 +106,20 @@ static enum rules_outcome parse_line(struct rules *rules, struct rules_fault *fa
         return MIRE_RULES_WRONG;
     }
     if (!*rest)
-        return wrong(fault, number, "the function is missing");
+        return pack_wrong(fault, number, "the function is missing");
     rules->rows[rules->count++] = rule;
     return MIRE_RULES_OK;
 }
 
-static enum rules_outcome parse_text(struct rules *rules, struct rules_fault *fault)
-{
-    unsigned number = 1;
-    for (char *line = rules->text, *next; line; line = next, number++) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        line[strcspn(line, "\r")] = '\0';
-        if (line[0] == '#' || !line[strspn(line, " \t")])
-            continue;
-        if (rules->count == MIRE_RULES_MAX)
-            return wrong(fault, number, "too many rules");
-        enum rules_outcome outcome = parse_line(rules, fault, line, number);
-        if (outcome)
-            return outcome;
-    }
-    return rules->version ? MIRE_RULES_OK : wrong(fault, number - 1, "a pack begins with: version NUMBER");
-}
-
 enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, const char *text, size_t len)
 {
-    if (len > MIRE_RULES_TEXT_MAX)
-        return wrong(fault, 1, "the pack is too long");
-    if (memchr(text, '\0', len))
-        return wrong(fault, 1, "the pack is no text");
+    unsigned lines = 0;
     struct rules *rules = calloc(1, sizeof *rules + MIRE_RULES_MAX * sizeof rules->rows[0]);
-    if (!rules || !(rules->text = strndup(text, len))) {
-        rules_free(rules);
-        return MIRE_RULES_NO_MEMORY;
-    }
-    enum rules_outcome outcome = parse_text(rules, fault);
+    enum rules_outcome outcome = rules ? pack_copy(&rules->text, fault, text, len) : MIRE_RULES_NO_MEMORY;
+    if (outcome == MIRE_RULES_OK)
+        outcome = pack_lines(&lines, rules->text, fault, parse_line, rules);
+    if (outcome == MIRE_RULES_OK && !rules->version)
+        outcome = pack_wrong(fault, lines, "a pack begins with: version NUMBER");
     if (outcome) {
         rules_free(rules);
         return outcome;
@@ -179,14 +138,13 @@ enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault)
 
 static enum rules_outcome parse_file(struct rules **out, struct rules_fault *fault, const char *path)
 {
-    MIRE_SCOPED(free_memory) char *text = malloc(MIRE_RULES_TEXT_MAX + 1);
-    MIRE_SCOPED(close_file) FILE *file = fopen(path, "re");
-    if (!text)
-        return MIRE_RULES_NO_MEMORY;
-    size_t len = file ? fread(text, 1, MIRE_RULES_TEXT_MAX + 1, file) : 0;
-    if (!file || ferror(file))
-        return wrong(fault, 0, "cannot be read");
-    return rules_parse(out, fault, text, len);
+    char *text = NULL;
+    size_t len = 0;
+    enum rules_outcome outcome = pack_read(&text, &len, fault, path);
+    if (outcome == MIRE_RULES_OK)
+        outcome = rules_parse(out, fault, text, len);
+    free(text);
+    return outcome;
 }
 
 enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, const char *path)

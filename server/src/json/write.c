@@ -131,3 +131,9 @@ void json_write_null(struct json_writer *w, const char *key)
     before_value(w, key);
     put(w, "null", 4);
 }
+
+void json_write_raw(struct json_writer *w, const char *key, const char *json)
+{
+    before_value(w, key);
+    put(w, json, strlen(json));
+}

@@ -35,5 +35,6 @@ void json_write_i64(struct json_writer *w, const char *key, int64_t value);
 void json_write_real(struct json_writer *w, const char *key, double value); /* to three decimals; 0 if not finite */
 void json_write_bool(struct json_writer *w, const char *key, bool value);
 void json_write_null(struct json_writer *w, const char *key);
+void json_write_raw(struct json_writer *w, const char *key, const char *json); /* one value, as it stands */
 
 #endif

@@ -14,6 +14,8 @@ static const struct {
     [MIRE_CATEGORY_POWER] = {"power", true},
     [MIRE_CATEGORY_DISK] = {"disk", true},
     [MIRE_CATEGORY_FRAMES] = {"frames", true},
+    [MIRE_CATEGORY_FOOM] = {"foom", true},
+    [MIRE_CATEGORY_MEMORY] = {"memory", true},
     [MIRE_CATEGORY_CUSTOM] = {"custom", true},
     [MIRE_CATEGORY_TEST] = {"test", true},
 };

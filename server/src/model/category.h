@@ -4,6 +4,7 @@
  *     hang background launch killed threads   a watched thread did not come back: somebody waited
  *     frames                                  the display stood still: somebody waited
  *     cpu power disk                          the process used too much: nobody waited for it
+ *     foom memory                             it was killed for the memory it held, or held much: the same
  *     custom test                             the app asked for a report
  */
 #ifndef MIRE_MODEL_CATEGORY_H
@@ -21,6 +22,8 @@ enum hang_category {
     MIRE_CATEGORY_POWER, /* the same on average over a long time */
     MIRE_CATEGORY_DISK,
     MIRE_CATEGORY_FRAMES,
+    MIRE_CATEGORY_FOOM,   /* the kernel took the process away for the memory it held */
+    MIRE_CATEGORY_MEMORY, /* it lived, and told what it held */
     MIRE_CATEGORY_CUSTOM,
     MIRE_CATEGORY_TEST, /* never ranked with the others */
     MIRE_CATEGORY_COUNT

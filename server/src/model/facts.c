@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FIXED_MAX 32 /* facts besides sampling, drops and build ids */
+#define FIXED_MAX 48 /* facts besides sampling, drops and build ids */
 
 struct list {
     struct arena *arena;
@@ -80,6 +80,53 @@ static void add_device(struct list *list, const struct report *report)
         add(list, "SDK", arena_printf(list->arena, "%s %s", report->sdk_name, report->sdk_version));
 }
 
+static void add_words(struct list *list, const char *name, const struct exit_words *words)
+{
+    const char *text = "";
+    for (size_t i = 0; text && i < words->count; i++)
+        text = arena_printf(list->arena, "%s%s%s", text, i ? ", " : "", words->words[i]);
+    add(list, name, text);
+}
+
+/* Why the process ended, and how it stood with its memory. */
+static void add_exit(struct list *list, const struct report_exit *exit)
+{
+    if (!exit->known)
+        return;
+    add(list, "why it ended",
+        arena_printf(list->arena, "%s (%s), %.1f %% sure", exit_text(exit->verdict), exit->verdict,
+                     exit->confidence_ppm / 1e4));
+    add_words(list, "speaks for that", &exit->speaks_for);
+    add_words(list, "speaks against", &exit->against);
+    add(list, "excluded", arena_printf(list->arena, "%zu of %d", exit->excluded.count, MIRE_EXIT_EXCLUSIONS));
+    add_number(list, "ended by signal", exit->signal, "");
+    add_time(list, "last seen", exit->seen_wall_ms);
+    add_bytes(list, "footprint at the end", exit->footprint_bytes);
+    add_bytes(list, "largest footprint", exit->footprint_peak_bytes);
+    add_bytes(list, "memory limit", exit->limit_bytes);
+    add_bytes(list, "used of the limit", exit->limit_used_bytes);
+    add_number(list, "OOM kills counted", exit->oom_kills, "");
+    add_number(list, "descriptors at the end", exit->fd_count, "");
+}
+
+/* What its monitor gave up and cost. */
+static void add_memory(struct list *list, const struct memory *memory)
+{
+    const struct memory_cost *cost = &memory->cost;
+    if (memory->degraded.times)
+        add(list, "detail given up for the budget",
+            arena_printf(list->arena, "%" PRIu64 " times; asked for was %s", memory->degraded.times,
+                         memory->degraded.sampled ? "sampled" : "exact"));
+    add_bytes(list, "monitor's budget", cost->budget_bytes);
+    add_bytes(list, "monitor's tables", cost->used_bytes);
+    add_number(list, "allocator calls seen", cost->calls, "");
+    add_number(list, "distinct stacks noted", cost->stacks, "");
+    add_number(list, "report built in", cost->build_us, " us");
+    for (size_t i = 0; i < memory->drop_count; i++)
+        add(list, arena_printf(list->arena, "calls lost, %s", memory->drops[i].name),
+            arena_printf(list->arena, "%" PRIu64, memory->drops[i].value));
+}
+
 /* What a debug file of the module must have, to be found by. */
 static void add_build_ids(struct list *list, const struct report *report)
 {
@@ -98,7 +145,8 @@ static void add_build_ids(struct list *list, const struct report *report)
 
 int report_facts(const struct resolved_fact **out, size_t *count_out, struct arena *arena, const struct report *report)
 {
-    size_t room = FIXED_MAX + report->sampling_count + report->drop_count + report->image_count;
+    size_t room =
+        FIXED_MAX + report->sampling_count + report->drop_count + report->memory.drop_count + report->image_count;
     struct list list = {.arena = arena, .rows = arena_array(arena, room, sizeof *list.rows)};
     if (!list.rows)
         return -1;
@@ -110,6 +158,8 @@ int report_facts(const struct resolved_fact **out, size_t *count_out, struct are
     for (size_t i = 0; i < report->drop_count; i++)
         add(&list, arena_printf(arena, "lost, %s", report->drops[i].name),
             arena_printf(arena, "%" PRIu64, report->drops[i].value));
+    add_exit(&list, &report->exit);
+    add_memory(&list, &report->memory);
     add_build_ids(&list, report);
     for (size_t i = 0; i < list.count; i++)
         list.failed |= !list.rows[i].name;

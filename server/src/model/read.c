@@ -3,6 +3,7 @@
  * checked: a bad row must not take the server with it.
  */
 #include "model/read.h"
+#include "model/memory_document.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,8 +246,10 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
         OTHER("frames", document_frames),
         OTHER("annealed", document_annealed),
         OTHER("thread", document_watched),
+        OTHER("exit", document_exit),
         {.name = "places", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},
         {.name = "nodes", .want = MIRE_BIND_OTHER, .read = read_nodes, .required = true},
+        OTHER("memory", memory_document_read),
         OTHER("threads", document_threads),
         {.name = "samples", .want = MIRE_BIND_OTHER, .read = read_samples, .required = true},
         {.name = "hot", .want = MIRE_BIND_OTHER, .read = read_hot, .required = true},

@@ -53,6 +53,11 @@ enum bind_outcome document_frames(struct bind *bind, void *out, uint32_t at)
     return bind_object(bind, frames, at, fields, COUNT(fields));
 }
 
+enum bind_outcome document_exit(struct bind *bind, void *out, uint32_t at)
+{
+    return exit_read(bind, &((struct resolved *)out)->exit, at);
+}
+
 enum bind_outcome document_annealed(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {

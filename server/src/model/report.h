@@ -5,6 +5,7 @@
  *     frames   f: image i + offset                    a place in a module
  *     nodes    n: parent n', frame f    (n' < n)      one trie; node 0 is the root, above every outermost frame
  *     samples  s: at, weight, node n                  a stack = the way from n up to 0, innermost frame first
+ *     memory   what the process held, by category, and the stacks that allocated it (memory.h)
  *
  * Every index in it is in range and every text is valid UTF-8 without a NUL inside: whoever makes a report (decode)
  * guarantees that, whoever reads one relies on it. A report owns all it points to; it is not changed after it was made
@@ -13,7 +14,8 @@
 #ifndef MIRE_MODEL_REPORT_H
 #define MIRE_MODEL_REPORT_H
 
-#include "base/fact.h"
+#include "model/exit.h"
+#include "model/memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -211,18 +213,42 @@ struct report_bucket { /* turns of watched loops at least so long, and shorter t
     uint32_t count;
 };
 
-struct report_named_number { /* a row of drops */
-    const char *name;
-    uint64_t value;
-};
-
 struct report_probability { /* a row of sampling */
     const char *plugin;
     double p; /* in (0, 1] */
 };
 
+/* How a run ended. */
+struct report_end {
+    const char *verdict; /* as exit.verdict of the wire */
+    struct fact confidence_ppm, start_wall_ms, seen_wall_ms;
+};
+
+struct report_session { /* of a session record: one run, or a day of a longer one */
+    struct fact begin_wall_ms;
+    struct fact duration_ms;
+    struct fact foreground_ms;
+    struct fact part;
+    bool over;
+    uint32_t plugins; /* that ran, bits by enum mire__plugin */
+    uint64_t hang_count, hang_ms;
+    uint64_t background_count, background_ms; /* of those */
+    const struct report_bucket *turns;        /* from_ms rising */
+    size_t turn_count;
+    const struct report_end *ends;
+    size_t end_count;
+    struct fact sdk_cpu_us;
+};
+
+enum report_kind {
+    MIRE_REPORT_HANG,    /* hang says what happened */
+    MIRE_REPORT_MEMORY,  /* memory does */
+    MIRE_REPORT_SESSION, /* it is a session record: nothing happened, and only `session` says something */
+};
+
 struct report {
     char id[37]; /* UUIDv7, lower case, with dashes */
+    enum report_kind kind;
     struct report_app app;
     struct report_device device;
     const char *sdk_name;
@@ -236,7 +262,10 @@ struct report {
     const struct report_frame *frames;
     size_t node_count; /* with the root: at least 1 */
     const struct report_node *nodes;
-    struct report_hang hang;
+    struct report_hang hang;       /* of a memory report: what has no samples, and lasted no time */
+    struct memory memory;          /* known only in a memory report */
+    struct report_exit exit;       /* of its process */
+    struct report_session session; /* zeros but in a session record */
     size_t thread_count;
     const struct report_thread *threads;
     struct report_cost cost;
@@ -246,7 +275,13 @@ struct report {
     const struct report_named_number *drops;
 };
 
-/* Hangs this report stands for: 1 / p of the plugin "hang", 1 if it was not sampled. At least 1. */
+/* Is it what a healthy process held, which no issue is made of? */
+bool report_is_baseline(const struct report *report);
+
+/* Events this report stands for: 1 / p of the plugin that made it, 1 if it was not sampled. At least 1. */
 double report_weight(const struct report *report);
+
+/* Share of installations that have a plugin on, in (0, 1]; 1 if the report does not tell. */
+double report_share(const struct report *report, const char *plugin);
 
 #endif

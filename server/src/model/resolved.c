@@ -3,6 +3,7 @@
  */
 #include "model/resolved.h"
 #include "json/write.h"
+#include "model/memory_document.h"
 
 #include <stdlib.h>
 #include <zstd.h>
@@ -201,6 +202,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     json_write_u64(w, "begin_slack_ms", doc->begin_slack_ms);
     json_write_text(w, "guess", doc->guess);
     write_causes(w, doc);
+    exit_write(w, "exit", &doc->exit);
     write_watched(w, &doc->thread);
     write_places(w, doc);
     json_write_open(w, "nodes", '{');
@@ -212,6 +214,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     write_verdict(w, "blame", &doc->blame);
     write_verdict(w, "verdict", &doc->verdict);
     write_lists(w, doc);
+    memory_document_write(w, &doc->memory);
     write_holder(w, &doc->holder);
     write_cost(w, &doc->cost);
     write_turns(w, doc);

@@ -1,11 +1,12 @@
 /*
- * resolved.h - the symbolicated stacks of one hang, as they are kept in hang_stack.document and shown by the API.
+ * resolved.h - the symbolicated stacks of one report, as they are kept in hang_stack.document and shown by the API.
  *
  *     places   p: function, image, file:line, role       what a reader sees of a frame
  *     nodes    n: parent n', place p    (n' < n)         the trie again, inlined functions as nodes of their own
  *     samples  s: at, weight, node n
  *     hot      innermost node of the hot stack, and how often each of its frames stands in the samples
  *     threads  others than the watched one; samples may be theirs
+ *     memory   of a memory report: what the process held; its stacks' nodes are those above
  *
  * Node 0 is the root; a stack is the way from a node up to it, innermost frame first. Two nodes with one parent have
  * different places, so counting by node and counting by stack agree.
@@ -90,6 +91,7 @@ struct resolved {
     struct report_frames frames;
     struct report_annealed annealed;
     struct report_watched thread;
+    struct report_exit exit;
 
     size_t place_count;
     const struct resolved_place *places;
@@ -103,6 +105,8 @@ struct resolved {
     struct resolved_verdict blame;   /* the device's */
     struct resolved_verdict verdict; /* ours */
 
+    struct memory memory; /* known only of a memory report */
+
     size_t thread_count;
     const struct resolved_thread *threads;
     size_t fact_count;
@@ -113,8 +117,9 @@ struct resolved {
 };
 
 /* First in an initialiser: what a document says that nobody told anything of. */
-#define MIRE_RESOLVED_NOTHING \
-    .trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}, .holder = {.thread = -1, .frame = -1}
+#define MIRE_RESOLVED_NOTHING                                                                    \
+    .trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}, .exit = {.verdict = ""}, \
+    .holder = {.thread = -1, .frame = -1}, .memory = {.trigger = "", .name = ""}
 
 /*
  * Write a document.

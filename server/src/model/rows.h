@@ -27,6 +27,7 @@ struct issue_row {
     const char *caller2_image;
     const char *category;
     const char *reason;
+    const char *subject; /* of memory: the category to blame; else "" */
     int32_t rules_version;
     int64_t first_seen_us;
     int64_t first_version_id;
@@ -50,7 +51,11 @@ struct hang_row {
     int64_t thread_count; /* -1: the device does not tell */
     int64_t annealed;     /* events like this one that it stands for besides */
     int64_t annealed_ms;
-    const char *holder; /* of the lock waited for; "" */
+    const char *holder;      /* of the lock waited for; "" */
+    int64_t footprint_bytes; /* of memory; -1: not told, or no memory report */
+    int64_t subject_bytes;   /* of memory: what the category to blame holds; -1 of others */
+    const char *exit;        /* verdict on its process's end; "" if it lived, or nobody knows */
+    int32_t exit_ppm;        /* how sure that is */
     uint8_t install[16];
     const char *os;
     const char *os_version;
@@ -61,6 +66,18 @@ struct hang_row {
     int32_t frame_count;
     int32_t unresolved_count;
     int32_t rules_version;
+};
+
+/* What a healthy process held. */
+struct baseline_row {
+    struct report_key key;
+    int32_t app_id;
+    int64_t version_id;
+    const char *device_class;
+    int64_t received_us;
+    double weight;
+    int64_t footprint_bytes; /* -1: not told */
+    int64_t held_bytes;
 };
 
 #define MIRE_TURN_BUCKETS 7
@@ -78,8 +95,29 @@ struct hour_row {
     double hangs;
     double hang_ms;
     int64_t longest_ms;
+    int64_t most_bytes; /* of memory: what the category to blame holds */
     int64_t last_us;
     double turns[MIRE_TURN_BUCKETS]; /* of watched loops, by length */
+};
+
+/* A session record, and what it adds to session_day. */
+struct session_row {
+    struct report_key key;
+    int32_t app_id;
+    int64_t version_id;
+    int64_t received_us;
+    int32_t received_day;
+    uint8_t install[16];
+    const char *channel;
+    int16_t plugins;
+    int64_t part;
+    bool over;
+    int64_t duration_ms, foreground_ms; /* foreground -1: not told */
+    int64_t hangs, hang_ms;             /* outside the background */
+    int64_t sdk_cpu_us;
+    double weight;         /* sessions it stands for */
+    double watched_weight; /* sessions in which hangs are watched for; 0: they were not in this one */
+    double time_ms;        /* what rates are divided by: time in the foreground if that is told */
 };
 
 #endif

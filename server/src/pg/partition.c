@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const tables[] = {"report", "hang", "hang_stack"};
+static const char *const tables[] = {"report", "hang", "hang_stack", "memory_baseline", "session"};
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
 
 /* 20261121 of a day. */
@@ -91,6 +91,8 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
     static const char *const statements[] = {
         "DELETE FROM report_other WHERE received_at < $1::date",
         "DELETE FROM hang_other WHERE received_at < $1::date",
+        "DELETE FROM memory_baseline_other WHERE received_at < $1::date",
+        "DELETE FROM session_other WHERE received_at < $1::date",
         "DELETE FROM hang_stack_other s WHERE s.day <= $1::date AND NOT EXISTS (SELECT FROM hang_other h"
         " WHERE h.slot = s.slot AND h.day = s.day AND h.report_id = s.report_id)",
         "DELETE FROM inbox i WHERE i.day <= $1::date AND NOT EXISTS (SELECT FROM report r"

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/id.h"
 #include "model/devices.h"
+#include "model/population.h"
 #include "model/view.h"
 
 #include <stdbool.h>
@@ -42,10 +43,17 @@ int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct aren
 /* Number of an app. 0, READ_NONE or a fault. */
 int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug);
 
-/* Where a permalink leads. 0, READ_NONE or a fault. */
-int read_issue_home(const char **slug_out, int32_t *app_out, struct pg_tx *tx, struct arena *arena, int64_t issue);
-int read_report_home(const char **slug_out, int64_t *issue_out, struct pg_tx *tx, struct arena *arena,
-                     const struct uuid *report);
+/* Where a permalink leads. */
+struct home {
+    const char *slug;
+    int32_t app;
+    int64_t issue;
+    bool memory; /* it is an issue of memory */
+};
+
+/* 0, READ_NONE or a fault. */
+int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
+int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);
 
 /* Reports of an app not worked on yet, and given up in the view's range. */
 int read_backlog(int64_t *waiting_out, int64_t *unworked_out, struct pg_tx *tx, const struct view *view);
@@ -102,6 +110,26 @@ int read_sums(struct sums *out, struct pg_tx *tx, struct arena *arena, const str
 int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue, int bucket_s);
 
+/* Sessions (read_rates.c): honours app, version, and the days that the span touches */
+
+struct session_sums { /* as in session_day and session_end_day */
+    int64_t records;
+    double sessions, sessions_sq, time_ms, sdk_cpu_us;
+    double watched, watched_sq, watched_ms, lagging, hangs, hang_ms, hang_hang_sq, hang_time_sq, time_time_sq;
+    double ends, ends_sq, foom, watchdog, crash;
+};
+
+struct session_point {
+    const char *version; /* "": all of them together, in the first row */
+    bool has_day;        /* false: all days together, in a version's first row */
+    int32_t day;
+    struct session_sums sums;
+};
+
+/* All, then version by version and day by day, of the MIRE_SERIES_MAX versions with most sessions. */
+int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                  const struct view *view, const struct filter *channel);
+
 /* Devices (read_devices.c): honours the whole view */
 
 #define MIRE_DEVICES_EXACT                                                                     \
@@ -130,7 +158,9 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
 struct feature {
     int64_t issue;
     const char *caller1, *caller1_image, *caller1_place, *caller2, *caller2_image, *category, *reason, *state;
+    const char *subject;  /* the category of memory to blame; "" of an issue that is none of memory */
     struct totals totals; /* devices: not counted */
+    int64_t most_bytes;   /* that the subject held in one report */
     double trend[MIRE_TREND_PARTS];
     int64_t first_us, last_us;
     int64_t first_hour_us;                    /* of its oldest counter in the span; 0: none */
@@ -141,8 +171,14 @@ struct feature {
 int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                   const int64_t *issues, size_t issue_count);
 
-/* Numbers of the issues with most impact, at most MIRE_TOP_MAX. */
-int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+enum read_top {
+    READ_TOP_WAITED, /* for which people waited longest; none of memory */
+    READ_TOP_MEMORY, /* of memory, that happened most often */
+};
+
+/* Numbers of the issues at the top, at most MIRE_TOP_MAX. */
+int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+             enum read_top which);
 
 /* Hangs of these issues together in each part of the span. Honours span and version. */
 int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, const struct view *view, const int64_t *issues,
@@ -151,6 +187,7 @@ int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, const struct vi
 struct group {
     const char *key, *title, *image;
     struct totals totals; /* devices: not counted */
+    int64_t most_bytes;
     int64_t last_us;
     const char *rank; /* what it is sorted by, as text: for a cursor */
     int64_t *issues;  /* all of the group's, in order */
@@ -172,7 +209,8 @@ enum read_sort {
     READ_SORT_DEVICES,
     READ_SORT_LONGEST,
     READ_SORT_LAST,
-    READ_SORT_TITLE
+    READ_SORT_TITLE,
+    READ_SORT_BYTES
 };
 
 struct group_order {
@@ -219,11 +257,34 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
 int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue);
 
+/* Memory (read_memory.c): honours versions; spans are widened to UTC days */
+
+/* What the processes of an issue held, and what healthy ones of the versions it was seen on hold. */
+int read_issue_memory(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                      int64_t issue);
+int read_issue_healthy(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                       int64_t issue);
+
+/* What healthy processes of a device class hold; NULL: of all classes. */
+int read_healthy(struct population *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
+                 const char *device_class);
+
+struct healthy_row {
+    const char *version, *device_class;
+    int64_t last_us;
+};
+
+/* Versions and device classes that healthy processes told of, newest first; at most MIRE_SHARES_MAX. Honours the app.
+ */
+int read_healthy_versions(struct healthy_row **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                          const struct view *view);
+
 /* Reports (read_reports.c): honour span and version */
 
 struct report_row {
     struct uuid id;
     int64_t received_us, begun_us, duration_ms;
+    int64_t footprint_bytes, subject_bytes; /* -1: not told, or no memory report */
     bool open;
     const char *version, *os_version, *arch, *model, *process, *category, *reason;
     char install[33];

@@ -50,35 +50,36 @@ int read_app(int32_t *app_out, struct pg_tx *tx, const char *slug)
     return 0;
 }
 
-int read_issue_home(const char **slug_out, int32_t *app_out, struct pg_tx *tx, struct arena *arena, int64_t issue)
+static int home_fill(struct home *out, struct arena *arena, const struct pg_rows *rows)
 {
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, "SELECT slug, app_id FROM issue JOIN app USING (app_id) WHERE issue_id = $1",
-                      PG_INT8(issue));
-    if (rc != 0)
-        return rc;
     if (pg_row_count(rows) == 0)
         return READ_NONE;
-    *slug_out = arena_strdup(arena, pg_text(rows, 0, 0));
-    *app_out = (int32_t)pg_int(rows, 0, 1);
-    return *slug_out ? 0 : MIRE_FAULT_MEMORY;
+    *out = (struct home){.slug = arena_strdup(arena, pg_text(rows, 0, 0)),
+                         .app = (int32_t)pg_int(rows, 0, 1),
+                         .issue = pg_int(rows, 0, 2),
+                         .memory = pg_bool(rows, 0, 3)};
+    return out->slug ? 0 : MIRE_FAULT_MEMORY;
 }
 
-int read_report_home(const char **slug_out, int64_t *issue_out, struct pg_tx *tx, struct arena *arena,
-                     const struct uuid *report)
+int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT slug, app_id, issue_id, subject <> '' FROM issue JOIN app USING (app_id) WHERE issue_id = $1",
+                 PG_INT8(issue));
+    return rc ? rc : home_fill(out, arena, rows);
+}
+
+int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT slug, issue_id FROM hang JOIN app USING (app_id)"
+                      "SELECT slug, app_id, issue_id, subject <> '' FROM hang JOIN app USING (app_id)"
+                      " JOIN issue USING (app_id, issue_id)"
                       " WHERE slot = $1 AND day = $2 AND report_id = $3",
                       PG_INT2(uuid_slot(report)), PG_DAY(clock_day(uuid_wall_us(report))), PG_UUID(report));
-    if (rc != 0)
-        return rc;
-    if (pg_row_count(rows) == 0)
-        return READ_NONE;
-    *slug_out = arena_strdup(arena, pg_text(rows, 0, 0));
-    *issue_out = pg_int(rows, 0, 1);
-    return *slug_out ? 0 : MIRE_FAULT_MEMORY;
+    return rc ? rc : home_fill(out, arena, rows);
 }
 
 int read_backlog(int64_t *waiting_out, int64_t *unworked_out, struct pg_tx *tx, const struct view *view)

@@ -17,7 +17,8 @@
  * $17 $18 by group */
 static const char groups_sql[] =
     "WITH c AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
-    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour FROM issue_hour"
+    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour,"
+    "   max(most_bytes) AS most_bytes FROM issue_hour"
     "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id),"
     " n AS (SELECT c.*, i.caller1, i.caller2, %1$s AS title, %2$s AS image FROM c JOIN issue i USING (issue_id)"
     "  WHERE i.app_id = $1 AND " IS_WANTED("i.category", "$7", "$8") " AND " IS_WANTED("i.state", "$9", "$10")
@@ -26,19 +27,20 @@ static const char groups_sql[] =
     " fd AS (SELECT * FROM unnest($15::bigint[], $16::bigint[]) u (issue_id, devices)),"
     " gd AS (SELECT * FROM unnest($17::text[], $18::bigint[]) u (key, devices)),"
     " g AS (SELECT key, min(title) AS title, min(image) AS image, sum(reports)::bigint AS reports, sum(hangs) AS hangs,"
-    "   sum(hang_ms) AS hang_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at FROM m GROUP BY key),"
+    "   sum(hang_ms) AS hang_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at,"
+    "   max(most_bytes) AS most_bytes FROM m GROUP BY key),"
     " r AS (SELECT g.*, %3$s AS rank FROM g LEFT JOIN gd USING (key)),"
     " page AS (SELECT * FROM r WHERE $12::text IS NULL OR rank %5$s $12::text::%6$s OR (rank = $12::text::%6$s AND key > $13)"
     "  ORDER BY rank %7$s, key LIMIT $14),"
     " f AS (SELECT m.key AS of_group, m.issue_id, %4$s AS feature_rank FROM m LEFT JOIN fd gd USING (issue_id)"
-    "  CROSS JOIN LATERAL (SELECT m.title, m.hangs, m.hang_ms, m.longest_ms, m.last_at) g"
+    "  CROSS JOIN LATERAL (SELECT m.title, m.hangs, m.hang_ms, m.longest_ms, m.last_at, m.most_bytes) g"
     "  WHERE m.key IN (SELECT key FROM page)),"
     " t AS (SELECT (SELECT count(*) FROM g) AS groups, count(*) AS features, coalesce(sum(reports), 0)::bigint AS reports,"
     "   coalesce(sum(hangs), 0)::float8 AS hangs, coalesce(sum(hang_ms), 0)::float8 AS hang_ms,"
     "   coalesce(max(longest_ms), 0)::bigint AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour FROM m)"
     " SELECT t.groups, t.features, t.reports, t.hangs, t.hang_ms, t.longest_ms, t.last_at, t.first_hour,"
     "  page.key, page.title, page.image, page.reports, page.hangs::float8, page.hang_ms::float8, page.longest_ms,"
-    "  page.last_at, page.rank::text, f.issue_id"
+    "  page.last_at, page.rank::text, f.issue_id, page.most_bytes"
     " FROM t LEFT JOIN (page JOIN f ON f.of_group = page.key) ON true"
     " ORDER BY page.rank %7$s, page.key, f.feature_rank %7$s, f.issue_id";
 
@@ -51,12 +53,13 @@ static const struct {
     [READ_SORT_DEVICES] = {"coalesce(gd.devices, 0)", "coalesce(gd.devices, 0)", "bigint"},
     [READ_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
     [READ_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
+    [READ_SORT_BYTES] = {"g.most_bytes", "g.most_bytes", "bigint"},
     [READ_SORT_TITLE] = {"lower(g.title) COLLATE \"C\"", "lower(m.caller1 || ' ' || m.caller2) COLLATE \"C\"", "text"},
 };
 
 static const char features_sql[] =
     "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_place, i.caller2, i.caller2_image, i.category, i.reason,"
-    "  i.state, i.first_seen, v.version"
+    "  i.state, i.subject, i.first_seen, v.version"
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)"
     " JOIN version v ON v.version_id = i.first_version_id WHERE i.app_id = $1 ORDER BY u.place";
 
@@ -66,7 +69,7 @@ _Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
 #define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
 static const char counters_sql[] =
     "SELECT issue_id, " PART ", sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at), min(hour),"
-    "  min(rank), max(rank)"
+    "  min(rank), max(rank), max(most_bytes)"
     " FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
     " WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
@@ -141,14 +144,14 @@ static int read_ranks(struct ranks *out, struct pg_tx *tx, struct arena *arena, 
 
 static int feature_fill(struct feature *f, struct arena *arena, const struct pg_rows *rows, size_t row)
 {
-    const char **texts[] = {&f->caller1,       &f->caller1_image, &f->caller1_place, &f->caller2,
-                            &f->caller2_image, &f->category,      &f->reason,        &f->state};
+    const char **texts[] = {&f->caller1,  &f->caller1_image, &f->caller1_place, &f->caller2, &f->caller2_image,
+                            &f->category, &f->reason,        &f->state,         &f->subject};
     f->issue = pg_int(rows, row, 0);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 9; i++)
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, i + 1))))
             return MIRE_FAULT_MEMORY;
-    f->first_us = f->last_us = pg_time(rows, row, 9);
-    f->first_version = f->last_version = arena_strdup(arena, pg_text(rows, row, 10));
+    f->first_us = f->last_us = pg_time(rows, row, 10);
+    f->first_version = f->last_version = arena_strdup(arena, pg_text(rows, row, 11));
     return f->first_version ? 0 : MIRE_FAULT_MEMORY;
 }
 
@@ -157,7 +160,8 @@ static void feature_add(struct feature *f, const struct ranks *ranks, const stru
 {
     const char *oldest = ranks->by_rank[pg_int(rows, row, 8)].version;
     const char *newest = ranks->by_rank[pg_int(rows, row, 9)].version;
-    int64_t longest_ms = pg_int(rows, row, 5), last_us = pg_time(rows, row, 6), hour_us = pg_time(rows, row, 7);
+    int64_t most_bytes = pg_int(rows, row, 10), longest_ms = pg_int(rows, row, 5), last_us = pg_time(rows, row, 6),
+            hour_us = pg_time(rows, row, 7);
 
     trend_add(f->trend, pg_int(rows, row, 1), pg_real(rows, row, 2));
     f->last_us = f->totals.reports == 0 || last_us > f->last_us ? last_us : f->last_us;
@@ -166,6 +170,7 @@ static void feature_add(struct feature *f, const struct ranks *ranks, const stru
     f->totals.reports += pg_int(rows, row, 3);
     f->totals.hang_ms += pg_real(rows, row, 4);
     f->totals.longest_ms = longest_ms > f->totals.longest_ms ? longest_ms : f->totals.longest_ms;
+    f->most_bytes = most_bytes > f->most_bytes ? most_bytes : f->most_bytes;
     f->first_version = version_compare(oldest, f->first_version) < 0 ? oldest : f->first_version;
     f->last_version = version_compare(newest, f->last_version) > 0 ? newest : f->last_version;
 }
@@ -229,15 +234,23 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
     return rc;
 }
 
-int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
+/* clang-format off */
+#define TOP(what, which) \
+    "SELECT issue_id FROM (SELECT issue_id, sum(" what ") AS much FROM issue_hour" \
+    "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id) c JOIN issue USING (issue_id)" \
+    " WHERE " which " AND " IS_WANTED("category", "$7", "$8") " ORDER BY round(much::numeric, 0) DESC, issue_id LIMIT $9"
+static const char *const top_sql[] = {
+    [READ_TOP_WAITED] = TOP("hang_ms", "subject = ''"),
+    [READ_TOP_MEMORY] = TOP("hangs", "subject <> ''"),
+};
+/* clang-format on */
+
+int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+             enum read_top which)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(
-        &rows, tx,
-        "SELECT issue_id FROM (SELECT issue_id, sum(hang_ms) AS hang_ms FROM issue_hour"
-        "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id) c JOIN issue USING (issue_id)"
-        " WHERE " IS_WANTED("category", "$7", "$8") " ORDER BY round(hang_ms::numeric, 0) DESC, issue_id LIMIT $9",
-        VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
+    int rc = pg_query(&rows, tx, top_sql[which], VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind),
+                      PG_INT8(MIRE_TOP_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -256,6 +269,7 @@ static int group_begin(struct group *g, struct arena *arena, const struct pg_row
     g->image = arena_strdup(arena, pg_text(rows, row, 10));
     g->totals = totals_at(rows, row, 11);
     g->last_us = pg_time(rows, row, 15);
+    g->most_bytes = pg_int(rows, row, 18);
     g->rank = arena_strdup(arena, pg_text(rows, row, 16));
     return g->key && g->title && g->image && g->rank ? 0 : MIRE_FAULT_MEMORY;
 }

@@ -8,7 +8,7 @@
 #define ISSUE_IN_VIEW HANG_IN_VIEW " AND issue_id = $6"
 #define ROW_COLUMNS                                                                                        \
     "report_id, received_at, begun_at, duration_ms, open, version, os_version, arch, model, process_name," \
-    " category, reason, install"
+    " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1)"
 #define STACKS_BATCH 200
 
 static int row_fill(struct report_row *r, struct arena *arena, const struct pg_rows *rows, size_t row)
@@ -21,6 +21,8 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
     r->begun_us = pg_time(rows, row, 2);
     r->duration_ms = pg_int(rows, row, 3);
     r->open = pg_bool(rows, row, 4);
+    r->footprint_bytes = pg_int(rows, row, 13);
+    r->subject_bytes = pg_int(rows, row, 14);
     for (int i = 0; i < 7; i++)
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, 5 + i))))
             return MIRE_FAULT_MEMORY;
@@ -55,7 +57,7 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
 static const char *const pick_sql[] = {
     [READ_LATEST] = PICK("", "received_at DESC, report_id DESC"),
     [READ_FIRST] = PICK("", "received_at, report_id"),
-    [READ_WORST] = PICK("", "duration_ms DESC, received_at DESC, report_id DESC"),
+    [READ_WORST] = PICK("", "duration_ms DESC, footprint_bytes DESC NULLS LAST, received_at DESC, report_id DESC"),
     [READ_BY_ID] = PICK(" AND slot = $7 AND report_id = $8", "report_id"),
 };
 #define NEIGHBOUR(sign, direction) \

@@ -7,6 +7,7 @@
 #ifndef MIRE_PG_READ_SQL_H
 #define MIRE_PG_READ_SQL_H
 
+#include "model/population.h"
 #include "model/view.h"
 #include "pg/pg.h"
 
@@ -17,11 +18,11 @@
 #define HANG_IN_VIEW "app_id = $1 AND received_at >= $2 AND received_at < $3 AND " IN_VERSIONS
 #define HOUR_IN_VIEW "app_id = $1 AND slot = ANY ($6::smallint[]) AND hour >= $2 AND hour < $3 AND " IN_VERSIONS
 #define ISSUE_TEXT \
-    "lower(concat_ws(' ', 'H-' || i.issue_id, i.caller1, i.caller2, i.caller1_image, i.caller2_image, i.reason," \
-    " i.category))"
+    "lower(concat_ws(' ', CASE WHEN i.subject = '' THEN 'H-' ELSE 'M-' END || i.issue_id, i.caller1, i.caller2," \
+    " i.caller1_image, i.caller2_image, i.reason, i.category, i.subject))"
 #define HAS_WORDS(words) "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(" ISSUE_TEXT ", lower(word)) = 0)"
 #define GROUP_KEY(title, image) "left(md5(" title " || chr(31) || " image "), 12)"
-#define GROUP_TITLE(order) ((order) == READ_BY_CATEGORY ? "i.category" : "i.caller1")
+#define GROUP_TITLE(order) ((order) == READ_BY_CATEGORY ? "coalesce(nullif(i.subject, ''), i.category)" : "i.caller1")
 #define GROUP_IMAGE(order) ((order) == READ_BY_CATEGORY ? "''" : "i.caller1_image")
 #define IS_WANTED(column, with, without) \
     "(cardinality(" with "::text[]) = 0 OR " column " = ANY (" with ")) AND " column " <> ALL (" without "::text[])"
@@ -32,6 +33,9 @@
     FILTER_PARAMS(&(v)->version)
 #define SLOT_PARAM PG_INT2S(read_slots, MIRE_SLOT_COUNT)
 /* clang-format on */
+
+/* The populations in one column of all rows, merged (memory.c). 0 or MIRE_FAULT_MEMORY. */
+int population_of_rows(struct population *out, struct arena *arena, const struct pg_rows *rows, int column);
 
 extern const int16_t read_slots[MIRE_SLOT_COUNT];
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 4096 /* of a function's name as shown */
+#define AT_ONCE        64   /* frames looked up together */
 
 struct chain { /* places of one frame, innermost first */
     uint32_t first;
@@ -83,11 +84,10 @@ static int add_named(struct job *job, const char *image, uint64_t offset, const 
     return place->function && place->file ? 0 : MIRE_FAULT_MEMORY;
 }
 
-static int resolve_frame(struct job *job, struct chain *chain, struct module *module, const char *image,
-                         uint64_t offset)
+/* Places of one frame, from what its module knows. */
+static int resolve_frame(struct job *job, struct chain *chain, const struct symbol_frame *frames, size_t count,
+                         const char *image, uint64_t offset)
 {
-    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
-    size_t count = module ? module_lookup(frames, module, offset) : 0;
     chain->first = (uint32_t)job->place_count;
     chain->count = 1;
     if (!count || !frames[count - 1].function)
@@ -102,6 +102,28 @@ static int resolve_frame(struct job *job, struct chain *chain, struct module *mo
         chain->count++;
     }
     return 0;
+}
+
+/* The frames `order[0..count)`, which are all of one image; `module` is NULL if nothing is known of it. */
+static int resolve_image(struct job *job, const struct module *module, const char *image, const uint32_t *order,
+                         size_t count)
+{
+    struct symbol_frame frames[2 * MIRE_SYMBOL_ROOM];
+    struct symbol_chain chains[AT_ONCE];
+    uint64_t offsets[AT_ONCE];
+    int rc = 0;
+    for (size_t at = 0, done; at < count && !rc; at += done) {
+        size_t these = count - at < AT_ONCE ? count - at : AT_ONCE;
+        for (size_t i = 0; i < these; i++) {
+            offsets[i] = job->report->frames[order[at + i]].offset;
+            chains[i] = (struct symbol_chain){0};
+        }
+        done = module ? module_lookup_all(frames, 2 * MIRE_SYMBOL_ROOM, chains, module, offsets, these) : these;
+        for (size_t i = 0; i < done && !rc; i++)
+            rc = resolve_frame(job, &job->chains[order[at + i]], frames + chains[i].first, chains[i].count, image,
+                               offsets[i]);
+    }
+    return rc;
 }
 
 /* Frame numbers sorted by image: order[first[i + 1]] .. order[first[i + 2] - 1] are those of image i, i = -1 included.
@@ -138,8 +160,8 @@ static int resolve_frames(struct job *job, struct symbols *symbols, uint64_t now
         uint32_t to = first[i + 2];
         if (image && from < to)
             rc = symbols_find(&module, symbols, image->id, image->id_len, image->name, now_ms);
-        for (uint32_t k = from; !rc && k < to; k++)
-            rc = resolve_frame(job, &job->chains[order[k]], module, name, report->frames[order[k]].offset);
+        if (!rc)
+            rc = resolve_image(job, module, name, order + from, to - from);
     }
     return rc;
 }
@@ -195,6 +217,13 @@ static int map_stacks(struct resolved *out, const struct job *job, const uint32_
     out->sample_count = sample_count;
     out->threads = threads;
     out->thread_count = report->thread_count;
+    return 0;
+}
+
+/* The device's own choices. */
+static void map_choices(struct resolved *out, const struct job *job, const uint32_t *map)
+{
+    const struct report *report = job->report;
     if (report->hang.hot.known) { /* the device's own choice; the feature stage may choose better */
         out->hot.node = map[report->hang.hot.node];
         out->hot.run = report->hang.hot.run;
@@ -205,6 +234,20 @@ static int map_stacks(struct resolved *out, const struct job *job, const uint32_
                                                .place = chain->first + (chain->count ? chain->count - 1 : 0),
                                                .share_ppm = report->hang.blame.share_ppm};
     }
+}
+
+static int map_memory(struct resolved *out, const struct job *job, const uint32_t *map)
+{
+    const struct memory *memory = &job->report->memory;
+    struct memory_stack *stacks = arena_array(job->arena, memory->stack_count, sizeof *stacks);
+    if (!stacks)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < memory->stack_count; i++) {
+        stacks[i] = memory->stacks[i];
+        stacks[i].node = map[stacks[i].node];
+    }
+    out->memory = *memory;
+    out->memory.stacks = stacks;
     return 0;
 }
 
@@ -232,6 +275,7 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
         .disk = hang->disk,
         .frames = hang->frames,
         .annealed = hang->annealed,
+        .exit = report->exit,
         .thread = hang->thread,
         .period_ms = hang->period_ms,
         .hot = {.caller1 = -1, .caller2 = -1},
@@ -245,6 +289,10 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
         rc = build_nodes(out, &map, &job);
     if (!rc)
         rc = map_stacks(out, &job, map);
+    if (!rc)
+        map_choices(out, &job, map);
+    if (!rc)
+        rc = map_memory(out, &job, map);
     if (!rc)
         rc = report_facts(&out->facts, &out->fact_count, arena, report);
     out->places = job.places;

@@ -1,19 +1,16 @@
 /*
- * names.h - the functions of ELF symbol tables, sorted by address. Inside symbols/ only.
+ * names.h - the functions of symbol tables, sorted by address. Inside symbols/ only.
  */
 #ifndef MIRE_SYMBOLS_NAMES_H
 #define MIRE_SYMBOLS_NAMES_H
 
-#include <libelf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "object/object.h"
 
 struct name {
-    uint64_t start;
-    uint64_t end;     /* not in it */
-    const char *text; /* lies in the ELF file, which stays open */
-    unsigned rank;    /* among names of one address: the highest is shown */
+    uint32_t low;
+    uint32_t high; /* not in it; a name inside a longer one is on top of it */
+    const char *text;
+    uint8_t rank; /* among names of one address: the highest is shown */
 };
 
 struct names {
@@ -22,14 +19,15 @@ struct names {
     size_t room;
 };
 
-/* Add the functions of all symbol tables of a file. False: out of memory. */
-bool names_add(struct names *names, Elf *elf);
+/* Add those of `symbols` that are code of `object`, as offsets from base. False: out of memory. */
+bool names_add(struct names *names, const struct symbol *symbols, size_t count, const struct object *object,
+               uint64_t base);
 
-/* Sort; after this nothing is added. */
+/* Sort, keep one of each beginning, and end those that tell no size at the next one. */
 void names_seal(struct names *names);
 
-/* The function an address lies in, NULL if in none. */
-const struct name *names_find(const struct names *names, uint64_t address);
+/* The name that begins exactly there, NULL if none does. */
+const struct name *names_at(const struct names *names, uint32_t at);
 
 void names_fini(struct names *names);
 

@@ -4,13 +4,19 @@
  * The list of open modules is short (tens), so it is searched from end to end; the fullest use moves to the front.
  */
 #include "symbols/symbols.h"
-#include "symbols/module.h"
+#include "symbols/cache.h"
+#include "symbols/child.h"
 #include "symbols/rust.h"
+#include "symbols/shelf.h"
 
+#include "base/id.h"
+
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); /* libstdc++ */
 
@@ -42,7 +48,7 @@ int symbols_open(struct symbols **out, const struct symbols_options *options)
 
 static void free_entry(struct entry *entry)
 {
-    module_free(entry->module);
+    cache_close(entry->module);
     free(entry->path);
     free(entry);
 }
@@ -57,58 +63,184 @@ void symbols_close(struct symbols *symbols)
     free(symbols);
 }
 
-static int add_uploaded(enum elf_kind *best, struct module *module, const struct symbols_options *options,
-                        const uint8_t *id, size_t id_len)
+struct search {
+    const struct symbols_options *options;
+    const uint8_t *id;
+    size_t id_len;
+    struct child_files files;
+    char path[PATH_MAX];     /* of what knows most */
+    char uploaded[PATH_MAX]; /* "": nothing is */
+    enum symbol_kind best;
+    uint8_t alt_id[MIRE_OBJECT_ID_MAX];
+    size_t alt_id_len;
+};
+
+/* Look at a file. -1: it is none that can be used. */
+static int open_file(struct object_facts *facts, const char *path, const uint8_t *id, size_t id_len)
 {
+    struct file_bytes bytes;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    bool good = file_bytes_map_fd(&bytes, fd);
+    if (good) {
+        good = !object_look(facts, bytes.bytes, bytes.len, id, id_len) &&
+               (!id_len || (facts->id_len == id_len && !memcmp(facts->id, id, id_len)));
+        file_bytes_unmap(&bytes);
+    }
+    if (good)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Take a file if it is of the module; one with DWARF comes first. */
+static void consider(struct search *search, const char *path)
+{
+    struct object_facts facts;
+    if (search->files.count == MIRE_CONVERT_OBJECTS)
+        return;
+    int fd = open_file(&facts, path, search->id, search->id_len);
+    if (fd < 0)
+        return;
+    enum symbol_kind kind = facts.has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
+    size_t at = search->files.count++;
+    if (kind > search->best) {
+        search->best = kind;
+        snprintf(search->path, sizeof search->path, "%s", path);
+        memmove(search->files.fds + 1, search->files.fds, at * sizeof search->files.fds[0]);
+        at = 0;
+    }
+    search->files.fds[at] = fd;
+    if (facts.has_dwarf && facts.alt_id_len) {
+        memcpy(search->alt_id, facts.alt_id, facts.alt_id_len);
+        search->alt_id_len = facts.alt_id_len;
+    }
+}
+
+/* The uploaded file of a build id: 1, 0 there is none, below zero a fault. */
+static int find_uploaded(char *path, size_t room, const struct symbols_options *options, const uint8_t *id,
+                         size_t id_len)
+{
+    return options->uploaded && id_len ? options->uploaded(options->uploaded_context, path, room, id, id_len) : 0;
+}
+
+static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t *id, size_t id_len)
+{
+    char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    hex_format(hex, id, id_len);
+    return id_len > 1 && snprintf(path, room, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2) < (int)room;
+}
+
+/* The file that the DWARF of this module refers to (dwz). 0 or a fault. */
+static int find_alt(struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    struct object_facts facts;
     char path[PATH_MAX];
-    if (!options->uploaded || !id_len)
+    if (!search->alt_id_len)
         return 0;
-    int found = options->uploaded(options->uploaded_context, path, sizeof path, id, id_len);
+    int found = find_uploaded(path, sizeof path, options, search->alt_id, search->alt_id_len);
     if (found > 0)
-        *best = module_add(module, path, id, id_len);
+        search->files.alt = open_file(&facts, path, search->alt_id, search->alt_id_len);
+    for (size_t i = 0; found >= 0 && search->files.alt < 0 && i < options->dir_count; i++)
+        if (name_in_dir(path, sizeof path, options->dirs[i], search->alt_id, search->alt_id_len))
+            search->files.alt = open_file(&facts, path, search->alt_id, search->alt_id_len);
     return found < 0 ? found : 0;
 }
 
-static void add_from_dirs(enum elf_kind *best, struct module *module, const struct symbols_options *options,
-                          const uint8_t *id, size_t id_len)
+/* Every file of the module that can be found. 0 or a fault. */
+static int find_files(struct search *search, const char *image)
 {
-    char hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
+    const struct symbols_options *options = search->options;
     char path[PATH_MAX];
-    for (size_t i = 0; i < id_len; i++)
-        snprintf(hex + 2 * i, 3, "%02x", id[i]);
-    for (size_t i = 0; id_len > 1 && i < options->dir_count && *best != MIRE_ELF_DEBUG; i++) {
-        int len = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", options->dirs[i], hex, hex + 2);
-        enum elf_kind kind = len < (int)sizeof path ? module_add(module, path, id, id_len) : MIRE_ELF_NONE;
-        *best = kind > *best ? kind : *best;
+    int found = find_uploaded(path, sizeof path, options, search->id, search->id_len);
+    if (found < 0)
+        return found;
+    if (found > 0) {
+        consider(search, path);
+        snprintf(search->uploaded, sizeof search->uploaded, "%s", path);
     }
+    for (size_t i = 0; i < options->dir_count && search->best != MIRE_SYMBOLS_DEBUG; i++)
+        if (name_in_dir(path, sizeof path, options->dirs[i], search->id, search->id_len))
+            consider(search, path);
+    if (options->local_images && image[0] == '/')
+        consider(search, image);
+    return find_alt(search);
 }
 
-/* Open what can be found of a module; *out is NULL if that is nothing. */
-static int load(struct module **out, const struct symbols_options *options, const uint8_t *id, size_t id_len,
-                const char *path)
+static void close_files(struct search *search)
 {
-    enum elf_kind best = MIRE_ELF_NONE;
-    struct module *module = module_new();
-    if (!module)
-        return -1;
-    int rc = add_uploaded(&best, module, options, id, id_len);
-    if (rc) {
-        module_free(module);
-        return rc;
+    for (size_t i = 0; i < search->files.count; i++)
+        close(search->files.fds[i]);
+    if (search->files.alt >= 0)
+        close(search->files.alt);
+}
+
+/* Convert what was found, unless somebody did while we waited for our turn. */
+static void convert_files(struct module **out, char *why, const struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    struct shelf_place place;
+    if (!shelf_begin(&place, options->cache_dir, search->id, search->id_len, search->best))
+        return;
+    if (shelf_open(out, options->cache_dir, search->id, search->id_len, search->best) != SHELF_NONE) {
+        shelf_abort(&place, false);
+        return;
     }
-    if (best != MIRE_ELF_DEBUG)
-        add_from_dirs(&best, module, options, id, id_len);
-    if (options->local_images && path[0] == '/') {
-        enum elf_kind kind = module_add(module, path, id, id_len);
-        best = kind > best ? kind : best;
+    enum child_answer answer =
+        child_convert(why, place.fd, &search->files, search->id, search->id_len, options->converter);
+    const char *wrong = answer == CHILD_DONE ? cache_open_fd(out, place.fd, search->id, search->id_len, true) : NULL;
+    if (wrong)
+        snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong);
+    if (answer == CHILD_DONE && !wrong) {
+        bool kept = shelf_commit(&place);
+        if (kept && options->cache_dir && options->converted && search->uploaded[0])
+            options->converted(options->uploaded_context, search->uploaded);
+        if (options->cache_dir)
+            (void)symbols_make_room(options->cache_dir, options->cache_max_bytes, 0);
+        return;
     }
-    module_seal(module);
-    if (best == MIRE_ELF_NONE) {
-        module_free(module);
-        module = NULL;
-    }
-    *out = module;
-    return 0;
+    if (answer != CHILD_REFUSED && options->refused)
+        options->refused(options->refused_context, search->path, why);
+    shelf_abort(&place, answer != CHILD_REFUSED);
+}
+
+/* A module from its cache, or from the files it is made of; *out is NULL if there is nothing. 0 or a fault. */
+static int load(struct module **out, const struct symbols_options *options, const uint8_t *id, size_t id_len,
+                const char *image)
+{
+    struct search search = {.options = options, .id = id, .id_len = id_len, .files = {.alt = -1}};
+    char why[MIRE_SYMBOL_WHY];
+    *out = NULL;
+    if (shelf_open(out, options->cache_dir, id, id_len, MIRE_SYMBOLS_DEBUG) != SHELF_NONE)
+        return 0;
+    int rc = find_files(&search, image);
+    if (!rc && search.files.count && shelf_open(out, options->cache_dir, id, id_len, search.best) == SHELF_NONE)
+        convert_files(out, why, &search);
+    close_files(&search);
+    return rc;
+}
+
+bool module_open(struct module **out, char *why, const char *path, const char *const *dirs, size_t dir_count)
+{
+    struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
+    struct search search = {.options = &options, .files = {.alt = -1}};
+    options.dirs = dirs;
+    options.dir_count = dir_count;
+    *out = NULL;
+    snprintf(why, MIRE_SYMBOL_WHY, "is not an object file that can be read");
+    consider(&search, path);
+    (void)find_alt(&search);
+    if (search.files.count)
+        convert_files(out, why, &search);
+    close_files(&search);
+    return *out != NULL;
+}
+
+void module_close(struct module *module)
+{
+    cache_close(module);
 }
 
 static bool is_entry(const struct entry *entry, const uint8_t *id, size_t id_len, const char *path)

@@ -1,17 +1,20 @@
 /*
  * symbols.h - build id + address -> functions, files and lines.
  *
- *     build id --> uploaded debug file, symbol directories, the image itself (demo only)  --> module
- *     module + address --> DWARF: function and file:line, with the chain of inlined calls
- *                          else .symtab, .gnu_debugdata, .dynsym: function
- *                          else .eh_frame: only where the function begins
+ *     build id --> uploaded debug file, symbol directories, the image itself (demo only)
+ *                    | converted once, in a process of its own (child.h, convert.h)
+ *                    v
+ *                  cache, kept in a directory by build id (shelf.h), mapped (cache.h)  = module
+ *     module + address --> from DWARF: function and file:line, with the chain of inlined calls
+ *                          else from .symtab, .gnu_debugdata, .dynsym: function
+ *                          else from .eh_frame: only where the function begins
  *
  * Modules stay open, the least recently used one is closed for another; what was not found is not looked for again for
  * a while. Addresses are those of the file's program headers. An address in a gap between functions is unknown: it is
- * never given the name of what lies before it.
+ * never given the name of what lies before it. Of a return address, ask for the address before it.
  *
- * Files come from anywhere: before libelf sees one, elf_check() has verified that all its tables and sections lie
- * inside it. Thread: one at a time per struct symbols; libdw shares nothing between two of them.
+ * Files come from anywhere: whatever they claim, the worst is a wrong answer. Thread: one at a time per struct symbols;
+ * several, and several processes, may share a directory.
  */
 #ifndef MIRE_SYMBOLS_SYMBOLS_H
 #define MIRE_SYMBOLS_SYMBOLS_H
@@ -20,9 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_SYMBOL_FILE_MAX  (2ull << 30) /* bytes of a debug file that is opened */
-#define MIRE_SYMBOL_CHAIN_MAX 64           /* inlined calls at one address */
-#define MIRE_SYMBOL_ID_MAX    32           /* bytes of a build id */
+#define MIRE_SYMBOL_CHAIN_MAX 64  /* inlined calls at one address */
+#define MIRE_SYMBOL_ID_MAX    32  /* bytes of a build id */
+#define MIRE_SYMBOL_WHY       160 /* room for what is wrong with a file */
+
+enum symbol_kind { MIRE_SYMBOLS_NONE, MIRE_SYMBOLS_SYMTAB, MIRE_SYMBOLS_DEBUG }; /* nothing, names only, DWARF */
 
 struct symbols_options {
     const char *const *dirs; /* roots with .build-id/xx/yyyy.debug below; borrowed */
@@ -43,7 +48,16 @@ struct symbols_options {
      * 1 found, 0 there is none, below zero a fault, which symbols_find returns. NULL: nothing is uploaded.
      */
     int (*uploaded)(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
+    void (*converted)(void *context, const char *path); /* that file is not needed any more; NULL: nobody asks */
     void *uploaded_context;
+
+    const char *cache_dir;    /* converted files are kept here; may be emptied at any time; NULL: only in memory */
+    uint64_t cache_max_bytes; /* of the files there; what was used longest ago goes first; 0: no limit */
+    const char *converter;    /* program that hands "symbol-child" to symbols_child; NULL: convert in this process */
+
+    /* Told of a file that cannot be converted, and why. NULL: nobody asks. */
+    void (*refused)(void *context, const char *path, const char *why);
+    void *refused_context;
 };
 
 #define MIRE_SYMBOLS_OPTIONS              \
@@ -87,26 +101,50 @@ struct symbol_frame {
  *
  * Returns how many; 0 if nothing is known. A single one without a function tells at least its start.
  */
-size_t module_lookup(struct symbol_frame *out, struct module *module, uint64_t address);
+size_t module_lookup(struct symbol_frame *out, const struct module *module, uint64_t address);
+
+/* The frames of one address: out[first] is the innermost. */
+struct symbol_chain {
+    uint32_t first;
+    uint32_t count; /* 0: nothing is known */
+};
+
+#define MIRE_SYMBOL_ROOM (16 * MIRE_SYMBOL_CHAIN_MAX) /* the least room of module_lookup_all */
+
+/*
+ * The same for many addresses, several times faster than one by one.
+ *
+ *   out     room for `room` frames, MIRE_SYMBOL_ROOM or more
+ *   chains  one an address
+ *
+ * Returns how many addresses are done: fewer than `count` once less than MIRE_SYMBOL_ROOM is left in `out`.
+ */
+size_t module_lookup_all(struct symbol_frame *out, size_t room, struct symbol_chain *chains,
+                         const struct module *module, const uint64_t *addresses, size_t count);
 
 /* A name as people read it: C++ and Rust names demangled, others as they are. Returns bytes written without the NUL;
  * cuts at room. */
 size_t symbol_demangle(char *out, size_t room, const char *name);
 
-enum elf_kind { MIRE_ELF_NONE, MIRE_ELF_SYMTAB, MIRE_ELF_DEBUG }; /* what it has: nothing, names only, DWARF */
-
-struct elf_facts {
-    uint8_t id[MIRE_SYMBOL_ID_MAX];
-    size_t id_len; /* 0: none */
-    enum elf_kind kind;
-    const char *arch; /* static */
-};
+/*
+ * Remove files of a cache_dir, and those that are unpacked there (.debug, .symtab), longest unused first, until
+ * `coming` more bytes fit. Who has one open keeps it. Returns how many went.
+ */
+size_t symbols_make_room(const char *path, uint64_t max_bytes, uint64_t coming);
 
 /*
- * Look at an ELF file without trusting it.
- *
- * Returns NULL, or what is wrong with it (static): not ELF, big endian, a table or section outside the file, ...
+ * What options.converter runs, with the arguments behind its own name: converts the files it was given as open file
+ * descriptors, after giving up every other right. Returns the exit status.
  */
-const char *elf_check(struct elf_facts *out, const void *bytes, size_t len);
+int symbols_child(int argc, char **argv);
+
+/*
+ * Convert one file into memory, for whoever has it at hand; closed by module_close.
+ *
+ *   why   room for MIRE_SYMBOL_WHY bytes: what is wrong with it if false is returned
+ *   dirs  as in symbols_options: where a file that its DWARF refers to may be
+ */
+bool module_open(struct module **out, char *why, const char *path, const char *const *dirs, size_t dir_count);
+void module_close(struct module *module);
 
 #endif

@@ -7,6 +7,8 @@
 #include "cluster/cluster.h"
 #include "decode/decode.h"
 #include "pg/derive.h"
+#include "pg/session.h"
+#include "pg/memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,13 +37,59 @@ static int run_decode(struct item *item)
     return MIRE_STAGE_UNUSABLE;
 }
 
+/* A baseline is no event: of it only what it holds is counted. */
+static bool is_session(const struct item *item)
+{
+    return item->report.kind == MIRE_REPORT_SESSION;
+}
+
 static int run_symbolicate(struct item *item)
 {
+    if (is_session(item) || report_is_baseline(&item->report))
+        return MIRE_STAGE_DONE;
     return symbolicate(&item->resolved, &item->counts, item->arena, item->symbols, &item->report, item->now_ms);
+}
+
+static struct pg_bytes cut(const char *text)
+{
+    return (struct pg_bytes){text, aggregate_text_length(text)};
+}
+
+/* What rows are found by is never too long for their index. */
+static const char *device_class(struct item *item)
+{
+    const char *name = item->report.device.class_name;
+    const char *copy = arena_copy(item->arena, name, aggregate_text_length(name));
+    return copy ? copy : "";
+}
+
+static int find_version(struct item *item)
+{
+    return pg_version(&item->version_id, item->tx, item->claim.app_id, cut(item->report.app.version),
+                      cut(item->report.app.build), item->claim.received_us);
+}
+
+/* Against the healthy processes of its version and class. */
+static int run_feature_memory(struct item *item)
+{
+    struct memory_packs packs = {.rules = item->rules, .suspects = item->suspects};
+    struct population healthy;
+    int rc = find_version(item);
+    if (!rc)
+        rc = pg_healthy_find(&healthy, &packs.healthy.scope, item->tx, item->arena, item->claim.app_id,
+                             item->version_id, device_class(item), MIRE_HEALTHY_LEAST);
+    if (rc)
+        return rc;
+    packs.healthy.population = packs.healthy.scope == MIRE_HEALTHY_NONE ? NULL : &healthy;
+    return feature_find_memory(&item->feature, item->arena, &item->resolved, &item->report, &packs);
 }
 
 static int run_feature(struct item *item)
 {
+    if (is_session(item) || report_is_baseline(&item->report))
+        return MIRE_STAGE_DONE;
+    if (item->report.kind == MIRE_REPORT_MEMORY)
+        return run_feature_memory(item);
     return feature_find(&item->feature, item->arena, &item->resolved, &item->report, item->rules);
 }
 
@@ -55,17 +103,11 @@ static int open_issue(void *context, int64_t *issue_id_out, const struct issue_r
     return pg_issue_open(issue_id_out, context, issue);
 }
 
-static struct pg_bytes cut(const char *text)
-{
-    return (struct pg_bytes){text, aggregate_text_length(text)};
-}
-
 static int run_cluster(struct item *item)
 {
     const struct feature *feature = &item->feature;
-    int rc = pg_version(&item->version_id, item->tx, item->claim.app_id, cut(item->report.app.version),
-                        cut(item->report.app.build), item->claim.received_us);
-    if (rc)
+    int rc = find_version(item);
+    if (rc || is_session(item) || report_is_baseline(&item->report))
         return rc;
     struct issue_row issue = {
         .app_id = item->claim.app_id,
@@ -76,6 +118,7 @@ static int run_cluster(struct item *item)
         .caller2_image = feature->caller2.image,
         .category = category_name(feature->category),
         .reason = reason_name(feature->reason),
+        .subject = feature->subject,
         .rules_version = feature->rules_version,
         .first_seen_us = item->claim.received_us,
         .first_version_id = item->version_id,
@@ -97,6 +140,59 @@ static int store_stacks(struct item *item, const struct report_key *key)
     return rc;
 }
 
+static int store_baseline(struct item *item, const struct aggregate_facts *facts)
+{
+    struct baseline_row row;
+    bool is_new = false;
+    aggregate_baseline(&row, &item->report, facts);
+    row.device_class = device_class(item);
+    int rc = pg_baseline_store(&is_new, item->tx, &row);
+    if (!rc && is_new && item->report.memory.category_count)
+        rc = pg_healthy_add(item->tx, item->arena, &row, &item->report.memory);
+    return rc;
+}
+
+/* Each verdict once, with how many runs ended so. */
+static int count_ends(struct item *item, const struct session_row *row)
+{
+    const struct report_session *session = &item->report.session;
+    const char **verdicts = arena_array(item->arena, session->end_count + 1, sizeof *verdicts);
+    double *counts = arena_array(item->arena, session->end_count + 1, sizeof *counts);
+    size_t count = 0;
+    if (!verdicts || !counts)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < session->end_count; i++) {
+        const char *full = session->ends[i].verdict;
+        const char *verdict = arena_copy(item->arena, full, aggregate_text_length(full));
+        size_t at = 0;
+        if (!verdict)
+            return MIRE_FAULT_MEMORY;
+        while (at < count && strcmp(verdicts[at], verdict) != 0)
+            at++;
+        verdicts[at] = verdict;
+        counts[at]++;
+        count += at == count;
+    }
+    return pg_session_end_add(item->tx, row, verdicts, counts, count);
+}
+
+static int store_session(struct item *item, const struct aggregate_facts *facts)
+{
+    const char *channel = item->report.app.channel;
+    struct session_row row;
+    bool is_new = false;
+    aggregate_session(&row, &item->report, facts);
+    row.channel = arena_copy(item->arena, channel, aggregate_text_length(channel));
+    if (!row.channel)
+        return MIRE_FAULT_MEMORY;
+    int rc = pg_session_store(&is_new, item->tx, &row);
+    if (!rc && is_new)
+        rc = pg_session_add(item->tx, &row);
+    if (!rc && is_new)
+        rc = count_ends(item, &row);
+    return rc;
+}
+
 static int run_aggregate(struct item *item)
 {
     struct aggregate_facts facts = {
@@ -108,6 +204,7 @@ static int run_aggregate(struct item *item)
         .category = item->feature.category,
         .reason = reason_name(item->feature.reason),
         .holder = item->feature.holder,
+        .subject_bytes = item->feature.subject_bytes,
         .rules_version = item->feature.rules_version,
         .frame_count = item->counts.frames,
         .unresolved_count = item->counts.unresolved,
@@ -115,12 +212,18 @@ static int run_aggregate(struct item *item)
     struct aggregate_rows rows;
     bool is_new = false;
     memcpy(facts.key.report_id, item->claim.report_id.bytes, sizeof facts.key.report_id);
+    if (is_session(item))
+        return store_session(item, &facts);
+    if (report_is_baseline(&item->report))
+        return store_baseline(item, &facts);
     aggregate_rows(&rows, &item->report, &facts);
     int rc = pg_hang_store(&is_new, item->tx, &rows.hang);
     if (!rc && is_new)
         rc = store_stacks(item, &facts.key);
     if (!rc && is_new)
         rc = pg_hour_add(item->tx, &rows.hour);
+    if (!rc && is_new && item->report.kind == MIRE_REPORT_MEMORY)
+        rc = pg_issue_memory_add(item->tx, item->arena, &rows.hang, &item->resolved.memory);
     return rc;
 }
 

@@ -4,7 +4,7 @@
 #ifndef MIRE_WORK_STAGES_H
 #define MIRE_WORK_STAGES_H
 
-#include "feature/feature.h"
+#include "feature/memory.h"
 #include "inbox/inbox.h"
 #include "model/report.h"
 #include "model/resolved.h"
@@ -17,6 +17,7 @@ struct item {
     struct hand_slot *slot;  /* the worker's own */
     struct symbols *symbols; /* the worker's own */
     const struct rules *rules;
+    const struct suspect_rules *suspects;
     uint64_t now_ms;
     struct inbox_claim claim;
     struct report report;             /* after decode */

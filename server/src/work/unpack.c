@@ -1,12 +1,12 @@
 /*
- * unpack.c - the cache of unpacked debug files: <build id>.debug or <build id>.symtab.
+ * unpack.c - uploaded debug files until they are converted: <build id>.debug or <build id>.symtab.
  */
 #include "work/unpack.h"
 
 #include "base/log.h"
 #include "pg/symbol.h"
+#include "symbols/symbols.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -71,70 +71,6 @@ static int fetch(const char *path, struct pg_tx *tx, struct pg_bytes id, const s
     return rc;
 }
 
-struct cached {
-    char name[2 * ID_MAX + 32];
-    struct timespec used;
-    uint64_t bytes;
-};
-
-static int by_use(const void *a, const void *b)
-{
-    const struct timespec *x = &((const struct cached *)a)->used;
-    const struct timespec *y = &((const struct cached *)b)->used;
-    if (x->tv_sec != y->tv_sec)
-        return x->tv_sec < y->tv_sec ? -1 : 1;
-    return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
-}
-
-/* Debug files of the cache, also those a dead process left half written. Returns how many; *out is the caller's. */
-static size_t list(struct cached **out, uint64_t *sum, DIR *dir)
-{
-    size_t count = 0;
-    size_t room = 0;
-    *out = NULL;
-    *sum = 0;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        struct cached file;
-        struct stat st;
-        if ((!strstr(entry->d_name, ".debug") && !strstr(entry->d_name, ".symtab")) ||
-            snprintf(file.name, sizeof file.name, "%s", entry->d_name) >= (int)sizeof file.name ||
-            fstatat(dirfd(dir), file.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        if (count == room) {
-            struct cached *more = realloc(*out, (room = room * 2 + 64) * sizeof **out);
-            if (!more)
-                break;
-            *out = more;
-        }
-        file.used = st.st_mtim;
-        file.bytes = (uint64_t)st.st_size;
-        *sum += file.bytes;
-        (*out)[count++] = file;
-    }
-    return count;
-}
-
-/* Remove what was used longest ago until `coming` more bytes fit. An open file goes on being read by who has it open.
- */
-static void make_room(const struct unpack *unpack, uint64_t coming)
-{
-    uint64_t sum;
-    DIR *dir = unpack->cache_max_bytes ? opendir(unpack->cache_dir) : NULL;
-    if (!dir)
-        return;
-    MIRE_SCOPED(free_memory) struct cached *files;
-    size_t count = list(&files, &sum, dir);
-    if (count)
-        qsort(files, count, sizeof *files, by_use);
-    for (size_t i = 0; i < count && sum + coming > unpack->cache_max_bytes; i++) {
-        if (unlinkat(dirfd(dir), files[i].name, 0) != 0)
-            continue;
-        sum -= files[i].bytes;
-        log_event(unpack->log, MIRE_LOG_DEBUG, "work.cache_removed", LOG_TEXT("file", files[i].name));
-    }
-    closedir(dir);
-}
-
 int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len)
 {
     struct unpack *unpack = context;
@@ -154,6 +90,14 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now */
         return 1;
     }
-    make_room(unpack, (uint64_t)info.size_bytes);
+    size_t removed = symbols_make_room(unpack->cache_dir, unpack->cache_max_bytes, (uint64_t)info.size_bytes);
+    if (removed)
+        log_event(unpack->log, MIRE_LOG_DEBUG, "work.cache_removed", LOG_NUMBER("files", (long long)removed));
     return fetch(path, unpack->tx, (struct pg_bytes){id, id_len}, &info);
+}
+
+void unpack_forget(void *context, const char *path)
+{
+    (void)context;
+    (void)unlink(path);
 }

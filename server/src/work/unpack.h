@@ -19,4 +19,7 @@ struct unpack {
  * Before one is unpacked, the files used longest ago go until it fits; it stays even if it is too big alone. */
 int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
 
+/* As symbols_options.converted: removes it. */
+void unpack_forget(void *context, const char *path);
+
 #endif

@@ -44,6 +44,7 @@ struct worker {
 struct work {
     struct work_options options;
     struct rules *rules;
+    struct suspect_rules *suspects;
     struct hand hand;
     pthread_rwlock_t turn; /* held for a report: shared, alone if it failed before */
     struct inbox_bell *bell;
@@ -138,6 +139,7 @@ static int work_one(struct worker *worker)
                         .slot = worker->slot,
                         .symbols = worker->symbols,
                         .rules = work->rules,
+                        .suspects = work->suspects,
                         .now_ms = begun_ns / 1000000};
     size_t got = 0;
     arena_reset(&worker->arena);
@@ -180,26 +182,43 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-static int read_rules(struct rules **out, const struct work_options *options)
+static int tell_rules(enum rules_outcome outcome, const struct rules_fault *fault, const char *path,
+                      const struct log *log)
 {
-    struct rules_fault fault = {0};
-    switch (rules_load(out, &fault, options->rules_path)) {
+    switch (outcome) {
     case MIRE_RULES_OK:
         return 0;
     case MIRE_RULES_WRONG:
-        log_event(options->log, MIRE_LOG_ERROR, "work.rules",
-                  LOG_TEXT("path", options->rules_path ? options->rules_path : "built in"),
-                  LOG_NUMBER("line", fault.line), LOG_TEXT("reason", fault.text));
+        log_event(log, MIRE_LOG_ERROR, "work.rules", LOG_TEXT("path", path ? path : "built in"),
+                  LOG_NUMBER("line", fault->line), LOG_TEXT("reason", fault->text));
         return MIRE_FAULT_BROKEN;
     default:
         return MIRE_FAULT_MEMORY;
     }
 }
 
+static int read_rules(struct work *work, const struct work_options *options)
+{
+    struct rules_fault fault = {0};
+    enum rules_outcome outcome = rules_load(&work->rules, &fault, options->rules_path);
+    int rc = tell_rules(outcome, &fault, options->rules_path, options->log);
+    if (rc)
+        return rc;
+    outcome = suspect_rules_load(&work->suspects, &fault, options->suspects_path);
+    return tell_rules(outcome, &fault, options->suspects_path, options->log);
+}
+
 static bool admit(void *context, const uint8_t *id, size_t id_len)
 {
     struct worker *worker = context;
     return hand_module(&worker->work->hand, worker->slot, id, id_len);
+}
+
+static void log_refused(void *context, const char *path, const char *why)
+{
+    const struct work *work = context;
+    log_event(work->options.log, MIRE_LOG_WARN, "work.symbols_refused", LOG_TEXT("file", path),
+              LOG_TEXT("reason", why));
 }
 
 static int start_worker(struct work *work)
@@ -218,7 +237,13 @@ static int start_worker(struct work *work)
     symbols.admit = admit;
     symbols.admit_context = worker;
     symbols.uploaded = unpack_find;
+    symbols.converted = unpack_forget;
     symbols.uploaded_context = &worker->unpack;
+    symbols.cache_dir = options->cache_dir;
+    symbols.cache_max_bytes = options->cache_max_bytes;
+    symbols.converter = options->converter;
+    symbols.refused = log_refused;
+    symbols.refused_context = work;
     arena_init(&worker->arena, ARENA_BYTES);
     if (symbols_open(&worker->symbols, &symbols))
         return MIRE_FAULT_MEMORY;
@@ -267,7 +292,7 @@ int work_start(struct work **out, const struct work_options *options)
     work->seconds.unit = 1e-9;
     work->bell = options->bell;
     work->own_bell = !options->bell;
-    int rc = read_rules(&work->rules, options);
+    int rc = read_rules(work, options);
     if (!rc && work->own_bell)
         rc = inbox_bell_new(&work->bell);
     if (!rc)
@@ -298,6 +323,7 @@ void work_stop(struct work *work)
     hand_close(&work->hand);
     pthread_rwlock_destroy(&work->turn);
     rules_free(work->rules);
+    suspect_rules_free(work->suspects);
     free(work);
 }
 

@@ -29,12 +29,14 @@ struct work;
 struct work_options {
     struct pg *pg; /* a connection for each worker must come free */
     const struct log *log;
-    struct inbox_bell *bell; /* rung when reports arrive; NULL: look once a second */
-    int threads;             /* 1.. */
-    const char *rules_path;  /* rules asked before the built-in ones; NULL or "": none */
-    const char
-        *cache_dir; /* where uploaded debug files are unpacked; may be emptied at any time; NULL: they are not used */
-    uint64_t cache_max_bytes;       /* of debug files there; what was used longest ago goes first; 0: no limit */
+    struct inbox_bell *bell;   /* rung when reports arrive; NULL: look once a second */
+    int threads;               /* 1.. */
+    const char *rules_path;    /* rules asked before the built-in ones; NULL or "": none */
+    const char *suspects_path; /* the same, of what a process may hold */
+    const char *cache_dir;     /* where uploaded debug files are unpacked and converted ones kept; may be emptied at
+                                  any time; NULL: uploaded ones are not used, others converted into memory */
+    uint64_t cache_max_bytes;  /* of the files there; what was used longest ago goes first; 0: no limit */
+    const char *converter;     /* as in symbols_options; NULL: debug files are converted in this process */
     const char *const *symbol_dirs; /* roots with .build-id/ below */
     size_t symbol_dir_count;
     const struct stage *stages; /* work_stages, or a test's own; NULL: work_stages */

@@ -88,3 +88,90 @@ export function deepReport() {
   const chain = Array.from({ length: 9997 }, (_, i) => 0x1000 + (i % 500));
   return reportOf([{ ...HOT, offsets: [...HOT.offsets, ...chain] }]);
 }
+
+const MIB = 2 ** 20;
+
+/*
+ * What a process of an app held. Its categories are 817, one of them `leak` times its usual size; stacks are lists of
+ * offsets in the app, outermost first.
+ */
+export function memoryReport(trigger, leak = 1, change = {}) {
+  const pick = numbers(change.seed ?? 11);
+  const rows = [
+    { name: 'Malloc 48.00 KiB', kind: 0, bytes: 21 * MIB * leak, count: 448 * leak, stacks: [[0x10, 0x20, 0x30, 0x40], [0x10, 0x50]] },
+    { name: 'VM: anonymous', kind: 1, bytes: 34 * MIB, count: 12, stacks: [[0x10, 0x60]] },
+    { name: 'MapViewController', kind: 2, bytes: 12_000 * leak, count: 12 * leak, stacks: [[0x10, 0x70]] },
+    { name: 'VM: file', kind: 1, bytes: 14 * MIB, count: 61, stacks: [] },
+    ...Array.from({ length: 813 }, (_, i) => ({
+      name: i % 3 ? `Malloc ${16 * (i + 1)} B` : `Class<std::vector<${i}>>`,
+      kind: i % 3 ? 0 : 2,
+      bytes: 64 * (1 + pick(4000)),
+      count: 1 + pick(400),
+      stacks: [],
+    })),
+  ];
+  const report = reportOf([]);
+  const frames = [0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70];
+  const nodes = { up: [], frame: [] };
+  const known = new Map();
+  const nodeOf = (parent, offset) => {
+    const key = `${parent} ${offset}`;
+    if (!known.has(key)) {
+      nodes.up.push(nodes.up.length + 1 - parent);
+      nodes.frame.push(frames.indexOf(offset));
+      known.set(key, nodes.up.length);
+    }
+    return known.get(key);
+  };
+  const stacks = { category: [], node: [], count: [], bytes: [], grown_bytes: [], grown_count: [] };
+  rows.forEach((row, i) => {
+    row.stacks.forEach((offsets, k) => {
+      const share = row.stacks.length === 1 ? 1 : k === 0 ? 0.8 : 0.2;
+      stacks.category.push(i);
+      stacks.node.push(offsets.reduce(nodeOf, 0));
+      stacks.count.push(Math.round(row.count * share));
+      stacks.bytes.push(Math.round(row.bytes * share));
+      stacks.grown_bytes.push(Math.round((row.bytes * share) / 10));
+      stacks.grown_count.push(Math.round((row.count * share) / 10));
+    });
+  });
+  const column = (of) => rows.map((row) => Math.round(of(row)));
+  const held = rows.reduce((sum, row) => sum + row.bytes, 0);
+  const { hang, ...rest } = report;
+  return {
+    ...rest,
+    kind: 'memory',
+    app: { name: 'generated', version: change.version ?? '1.0' },
+    device: { ...rest.device, class: '4gb' },
+    process: { ...rest.process, start_ns: 0 },
+    frames: { image: frames.map(() => 0), offset: frames },
+    nodes,
+    memory: {
+      trigger,
+      taken_ns: 3e11,
+      taken_wall_ms: Date.now(),
+      foreground: true,
+      mode: 'exact',
+      footprint_bytes: Math.round(held * 1.04),
+      limit_bytes: 512 * MIB,
+      explained_bytes: Math.round(held),
+      live_bytes: column((row) => (row.kind === 1 ? 0 : row.bytes)).reduce((a, b) => a + b, 0),
+      live_count: column((row) => (row.kind === 1 ? 0 : row.count)).reduce((a, b) => a + b, 0),
+      grown_ms: 60_000,
+      trail: {
+        at_ms: Array.from({ length: 20 }, (_, i) => i * 15_000),
+        footprint_bytes: Array.from({ length: 20 }, (_, i) => Math.round((held * (i + 2)) / 21)),
+      },
+      categories: {
+        name: rows.map((row) => row.name),
+        kind: rows.map((row) => row.kind),
+        live_count: column((row) => row.count),
+        live_bytes: column((row) => row.bytes),
+        grown_count: column((row) => (row.stacks.length > 0 ? row.count / 10 : 0)),
+        grown_bytes: column((row) => (row.stacks.length > 0 ? row.bytes / 10 : 0)),
+        stack_count: column((row) => row.stacks.length + 3),
+      },
+      stacks,
+    },
+  };
+}

@@ -2,7 +2,10 @@
 
 import datetime as dt
 import json
+import math
 import subprocess
+
+import memory
 
 UTC = dt.timezone.utc
 
@@ -45,8 +48,9 @@ def document(h, issue):
     samples = [node(s["stack"]) for s in doc["samples"]]
     threads = [{k: v for k, v in {**t, "node": node(t["stack"])}.items() if k != "stack" and v is not None}
                for t in doc["threads"]]
-    e, verdict = doc["event"], {"place": doc["verdict"], "share_ppm": 1000000}
-    known = {k: {n: v for n, v in e[k].items() if v is not None} for k in ("cpu", "disk", "frames") if e[k]}
+    e = doc["event"]
+    verdict = {} if doc["verdict"] is None else {k: {"place": doc["verdict"], "share_ppm": 1000000} for k in ("verdict", "blame")}
+    known = {k: {n: v for n, v in e[k].items() if v is not None} for k in ("cpu", "disk", "frames", "exit") if e[k]}
     if e["lock"]:
         known |= {"lock": {"address": 140737488350000, "owner_tid": e["lock"]["owner_tid"]},
                   "holder": {k: e["lock"][k] for k in ("itself", "thread", "frame")}}
@@ -69,19 +73,27 @@ def document(h, issue):
                     "state": [ord("R")] * len(samples), "thread": [s["thread"] for s in doc["samples"]]},
         "hot": {"node": node(doc["hot"]["stack"]), "run": doc["hot"]["run"], "thread": doc["hot"]["thread"], "repeat": doc["hot"]["repeat"], "caller1": c1,
                 "caller2": c2},
-        "threads": threads, "verdict": verdict, "blame": verdict, **known,
+        "threads": threads, **verdict, **known,
         **{k: e[k] for k in ("trigger", "name", "suspended_ms", "begin_slack_ms", "annealed")},
         "turns": {"from_ms": [t["from_ms"] for t in e["turns"]], "count": [t["turns"] for t in e["turns"]]},
         "facts": [{"name": "Operating system", "value": f"{h['os']} {h['os_version']}"},
                   {"name": "Processors", "value": "8"}, {"name": "Threads", "value": "5"}],
         "cost": {"samples": len(samples), **{k: v for k, v in e["cost"].items() if v is not None}}}
+    if "memory" in doc:
+        value["memory"] = memory.document(doc["memory"], node)
     value["nodes"] = {"parent": [p for p, _ in nodes], "place": [x for _, x in nodes]}
     return stored(json.dumps(value, ensure_ascii=False).encode())
 
 
+def ended(h):
+    """The verdict on the process's end, and how sure it is."""
+    end = h["doc"]["event"]["exit"]
+    return (end["verdict"], end["confidence_ppm"]) if end else (None, None)
+
+
 def waited(h):
     """Milliseconds of one event, and of all it stands for."""
-    process = h["category"] in ("cpu", "power", "disk", "custom", "test")
+    process = h["category"] in ("cpu", "power", "disk", "foom", "memory", "custom", "test")
     return (0, 0) if process else (h["duration_ms"], h["duration_ms"] + h["annealed_ms"])
 
 
@@ -106,12 +118,13 @@ def counted(hangs, key, with_last):
     sums = {}
     for h in hangs:
         hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
-        s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["received_at"]])
+        s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["received_at"], 0])
         s[0] += 1
         s[1] += h["weight"] * (1 + h["annealed"])
         s[2] += h["weight"] * waited(h)[1]
         s[3] = max(s[3], waited(h)[0])
         s[4] = max(s[4], h["received_at"])
+        s[5] = max(s[5], h["subject_bytes"] or 0)
     return [(*k, *(s if with_last else s[:4])) for k, s in sums.items()]
 
 
@@ -125,9 +138,36 @@ def turns(hangs):
     return [(*k, s) for k, s in sums.items()]
 
 
+def whole(weight):
+    """As the server rounds it."""
+    return math.floor(weight + 0.5)
+
+
+def summed(told, key):
+    """Populations by key, each on the slots of its reports."""
+    sums = {}
+    for t in told:
+        held = t["memory"] if "memory" in t else t["doc"]["memory"]
+        sums.setdefault((slot(t["report_id"]), *key(t)), []).append((held, whole(t["weight"])))
+    return [(*k, memory.population(v)) for k, v in sums.items()]
+
+
+def populations(hangs, baselines):
+    utc = lambda t: t["received_at"].astimezone(UTC).date().isoformat()
+    held = [h for h in hangs if "memory" in h["doc"]]
+    of = lambda b: (b["app_id"], b["version_id"], b["device_class"])
+    return "".join([
+        copy("issue_memory", "slot,day,app_id,issue_id,version_id,population",
+             summed(held, lambda h: (utc(h), h["app_id"], h["issue_id"], h["version_id"]))),
+        copy("healthy", "slot,app_id,version_id,device_class,last_at,population",
+             [(*k, max(b["received_at"] for b in baselines if (slot(b["report_id"]), *of(b)) == tuple(k)), held)
+              for *k, held in summed(baselines, of)]),
+    ])
+
+
 def script(world):
     """One psql script."""
-    apps, versions, issues, hangs = world
+    apps, versions, issues, hangs, baselines = world
     by_id = {i["issue_id"]: i for i in issues}
     ids = [(slot(h["report_id"]), day(h["report_id"]), h["report_id"]) for h in hangs]
     return "BEGIN;\n" + "".join([
@@ -135,26 +175,26 @@ def script(world):
         copy("version", "version_id,app_id,version,build,first_seen",
              [(v["version_id"], v["app_id"], v["version"], v["build"], v["first_seen"]) for v in versions]),
         copy("issue", "issue_id,app_id,feature_key,caller1,caller1_image,caller1_place,caller2,caller2_image,category,reason,"
-             "rules_version,state,first_seen,first_version_id",
+             "rules_version,state,first_seen,first_version_id,subject",
              [(i["issue_id"], i["app_id"], i["issue_id"].to_bytes(16, "big"), i["caller1"], i["caller1_image"],
                i["caller1_place"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
-               i["first_seen"], i["first_version_id"]) for i in issues]),
+               i["first_seen"], i["first_version_id"], i["subject"]) for i in issues]),
         copy("hang", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
              "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version,"
-             "foreground,launch,thread_count,annealed,annealed_ms,holder",
+             "foreground,launch,thread_count,annealed,annealed_ms,holder,footprint_bytes,subject_bytes,exit,exit_ppm",
              [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["begun_at"], h["duration_ms"],
                h["category"], h["reason"], h["open"], h["weight"], bytes.fromhex(h["install"]), h["os"], h["os_version"],
                h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1, h["foreground"], h["launch"],
-               h["thread_count"], h["annealed"], h["annealed_ms"], h["holder"])
+               h["thread_count"], h["annealed"], h["annealed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], *ended(h))
               for k, h in zip(ids, hangs)]),
         copy("hang_stack", "slot,day,report_id,document",
              [(*k, document(h, by_id[h["issue_id"]])) for k, h in zip(ids, hangs)]),
         copy("version_hour", "slot,hour,app_id,version_id,category,reports,hangs,hang_ms,longest_ms",
              counted(hangs, lambda h: (h["version_id"], h["category"]), False)),
-        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,reports,hangs,hang_ms,longest_ms,last_at",
+        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,reports,hangs,hang_ms,longest_ms,last_at,most_bytes",
              counted(hangs, lambda h: (h["issue_id"], h["version_id"]), True)),
         copy("turn_hour", "slot,hour,app_id,version_id,from_ms,turns", turns(hangs)),
-    ]) + "COMMIT;\n"
+    ]) + populations(hangs, baselines) + "COMMIT;\n"
 
 
 def load(conninfo, world):

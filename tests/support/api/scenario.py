@@ -14,6 +14,8 @@ import datetime as dt
 import random
 import uuid
 
+import memory
+
 SEED = 20261102
 NOW = dt.datetime(2026, 11, 2, 14, 32, 7, tzinfo=dt.timezone.utc)
 
@@ -102,13 +104,21 @@ COST = {"stopped_max_ns": 21400, "stopped_sum_ns": 214800, "unwind_sum_ns": 1904
 def event(category, reason, duration_ms):
     """What a report of that kind says besides its stacks."""
     said = {"trigger": "busy", "name": "", "foreground": None, "suspended_ms": 0, "begin_slack_ms": 0, "lock": None,
-            "cpu": None, "disk": None, "frames": None, "annealed": {"count": 0, "duration_ms": 0}, "turns": [],
+            "cpu": None, "disk": None, "frames": None, "exit": None, "annealed": {"count": 0, "duration_ms": 0}, "turns": [],
             "cost": {**COST, "wakeups": None, "stored_bytes": None, "period_raised": None}}
     if reason == "lock":
         said |= {"foreground": True, "suspended_ms": 1200, "annealed": {"count": 2, "duration_ms": 5400},
                  "lock": {"owner_tid": 4213, "itself": False, "thread": 1, "frame": 1},
                  "turns": [{"from_ms": 250, "turns": 31}, {"from_ms": 500, "turns": 7}, {"from_ms": 2000, "turns": 1}],
                  "cost": {**COST, "wakeups": 412, "stored_bytes": 5120, "period_raised": 1}}
+    if category == "killed":
+        said |= {"exit": {
+            "verdict": "watchdog_kill", "confidence_ppm": 992248, "for": ["parent_saw_kill", "stuck"],
+            "against": ["ground_untold"], "excluded": ["app_upgrade", "exit", "crash", "user_quit", "os_change"], "signal": 9,
+            "code": -6, "address": 8, "depth": 1, "foreground": True, "foreground_ms": 61000, "stuck_ms": duration_ms,
+            "seen_wall_ms": 1795245433842, "footprint_bytes": 270532608, "footprint_peak_bytes": 281018368,
+            "limit_used_bytes": 1610612736, "limit_bytes": 25274449920, "available_bytes": 23663837184, "pressure_ppm": 0,
+            "oom_kills": 0, "thread_count": 7, "fd_count": 11, "debugger": False}}
     if category == "test":
         said |= {"trigger": "test"}
     if category == "power":
@@ -145,8 +155,32 @@ CAUSES = {
          GLIB_OUTER + [stalls("on_test_button", 400)], [(1, [])], 2, 0.5),
     ],
 }
-APPS = [("redis", "Redis cache"), ("stalls", "Stalls, the example app"), ("kiosk", "Kiosk")]
-VERSIONS = {"redis": ["7.0.14", "7.0.15", "7.2.4"], "stalls": ["1.0", "1.1"]}
+APPS = [("redis", "Redis cache"), ("stalls", "Stalls, the example app"), ("kiosk", "Kiosk"), ("mapview", "Map viewer")]
+VERSIONS = {"redis": ["7.0.14", "7.0.15", "7.2.4"], "stalls": ["1.0", "1.1"], "mapview": ["8.0.37", "8.0.38"]}
+MAPVIEW = "mapview"
+
+
+def mapview(name, line, role="app", file="tiles.cc"):
+    return frame(name, MAPVIEW, role, file, line)
+
+
+MALLOC = frame("malloc", LIBC, "allocator")
+MAP_OUTER = [frame("g_main_context_dispatch", GLIB, "dispatch"), frame("g_main_loop_run", GLIB, "dispatch"),
+             mapview("main", 40, "dispatch", "main.cc"), frame("__libc_start_call_main", LIBC, "runtime")]
+SCROLL = [mapview("drawPanel(Panel&)", 77, file="panel.cc"), mapview("onScroll(GtkWidget*, double)", 31, file="panel.cc")]
+MAP_FRAMES = [MALLOC, mapview("std::vector<Tile>::_M_realloc_insert", 440, "runtime", "vector.tcc"),
+              mapview("TileCache::insert(Key, Tile&&)", 118), mapview("decodeTile(Blob const&)", 203), *SCROLL, *MAP_OUTER,
+              mapview("fetchThumbnail(Url const&)", 55, file="avatar.cc"), mapview("openMap(Place const&)", 21, file="map.cc"),
+              frame("gdk_pixbuf_new_from_data", "libgdk_pixbuf-2.0.so.0", "system")]
+TILES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+WAYS = {"Malloc 48.00 KiB": [(0.78, TILES, 2), (0.12, [0, 10, 5, 6, 7, 8, 9], 1), (0.02, [], None)],
+        "GdkPixbuf": [(0.9, [12, 2, 3, 4, 5, 6, 7, 8, 9], 1)],
+        "VM: anonymous": [(0.5, [0, 3, 4, 5, 6, 7, 8, 9], 1)],
+        "MapViewController": [(0.97, [0, 11, 6, 7, 8, 9], 1)]}
+#         number kind trigger subject reason Caller1 Caller2, reports, how much it leaks
+MEMORY = [(11, "foom", "foom", "Malloc 48.00 KiB", "bytes", MAP_FRAMES[2], MAP_FRAMES[5], 14, 1.0),
+          (12, "memory", "pressure", "Malloc 48.00 KiB", "bytes", MAP_FRAMES[2], MAP_FRAMES[5], 5, 0.6),
+          (13, "memory", "footprint", "MapViewController", "objects", MAP_FRAMES[11], MAP_FRAMES[11], 3, 0.3)]
 MACHINES = [("debian 12", "x86_64", "KVM"), ("debian 12", "aarch64", "Raspberry Pi 5"), ("ubuntu 24.04", "x86_64", "NUC13"),
             ("debian 13", "x86_64", "KVM")]
 
@@ -196,8 +230,53 @@ def resolved(rng, cause, duration_ms):
                     "repeat": [sum(f in s["stack"] for s in samples if s["thread"] == heaviest) for f in stack]}}
 
 
+def received_before(rng, now):
+    """When a report came, and its id."""
+    back_s = min(rng.expovariate(1 / (3.5 * 86400)), 13.9 * 86400) + 120
+    received = now - dt.timedelta(seconds=back_s)
+    received = received.replace(microsecond=received.microsecond // 1000 * 1000)
+    ms, tail = int(received.timestamp() * 1000) - rng.randrange(800, 4000), rng.getrandbits(74)
+    return received, str(uuid.UUID(int=(ms << 80) | (7 << 76) | ((tail >> 62) << 64) | (2 << 62) | (tail & (1 << 62) - 1)))
+
+
+def memory_world(rng, app, versions, installs, now):
+    """Issues of memory, their reports, and baselines."""
+    issues, hangs, baselines = [], [], []
+    for version, device_class in ((versions[0], "4gb"), (versions[1], "4gb"), (versions[1], "8gb")):
+        for _ in range(9):
+            received, rid = received_before(rng, now)
+            baselines.append({"report_id": rid, "app_id": app["app_id"], "version_id": version["version_id"], "weight": 1.0,
+                              "device_class": device_class, "received_at": received,
+                              "memory": memory.report(rng, "baseline", 0, [], {})})
+    for number, kind, trigger, subject, reason, caller1, caller2, count, leak in MEMORY:
+        issues.append({"issue_id": number, "app_id": app["app_id"], "caller1": caller1["function"], "caller1_image": caller1["image"],
+                       "caller1_place": f"{caller1['file']}:{caller1['line']}", "caller2": caller2["function"],
+                       "caller2_image": caller2["image"], "category": kind, "reason": reason, "state": "open", "subject": subject})
+        for _ in range(count):
+            received, rid = received_before(rng, now)
+            version = rng.choices(versions, (1, 4))[0]
+            healthy = [b["memory"] for b in baselines if (b["version_id"], b["device_class"]) == (version["version_id"], "4gb")]
+            held = memory.report(rng, trigger, leak * rng.uniform(0.8, 1.2), healthy, WAYS)
+            said = event(kind, reason, 0) | {"trigger": "busy", "foreground": None}
+            if kind == "foom":
+                said |= {"exit": {"verdict": "foom", "confidence_ppm": 985000, "for": ["oom_counted", "near_limit", "grew"], "against": [],
+                                  "excluded": ["app_upgrade", "exit", "crash", "user_quit", "os_change", "background", "stuck"],
+                                  "signal": 9, "debugger": False}}
+            machine = rng.choices(MACHINES, [6, 1, 2, 2])[0]
+            doc = {"frames": MAP_FRAMES, "samples": [], "period_ms": 0, "threads": [], "verdict": None, "event": said,
+                   "hot": {"stack": [], "run": 0, "thread": 0, "repeat": []}, "memory": held}
+            hangs.append({
+                "report_id": rid, "app_id": app["app_id"], "issue_id": number, "version_id": version["version_id"],
+                "received_at": received, "begun_at": received, "duration_ms": 0, "category": kind, "reason": reason,
+                "open": kind == "foom", "weight": 1.0, "install": rng.choice(installs), "os": "linux", "os_version": machine[0],
+                "arch": machine[1], "model": machine[2], "process": MAPVIEW, "doc": doc,
+                "footprint_bytes": held["footprint_bytes"],
+                "subject_bytes": next((c["held_bytes"] for c in held["categories"] if c["name"] == subject), 0)})
+    return issues, hangs, baselines
+
+
 def world(seed=SEED, now=NOW):
-    """Returns (apps, versions, issues, hangs); hangs in the order they were received."""
+    """Returns (apps, versions, issues, hangs, baselines); hangs in the order they were received."""
     rng = random.Random(seed)
     installs = [rng.randbytes(16).hex() for _ in range(24)]
     apps = [{"app_id": i + 1, "slug": s, "name": n} for i, (s, n) in enumerate(APPS)]
@@ -232,6 +311,16 @@ def world(seed=SEED, now=NOW):
                     "weight": 1.0, "install": install, "os": "linux", "os_version": machine[0], "arch": machine[1],
                     "model": machine[2], "process": app["slug"] if app["slug"] != "redis" else REDIS,
                     "doc": resolved(rng, cause, duration)})
+    maps = next(a for a in apps if a["slug"] == MAPVIEW)
+    own = [v for v in versions if v["app_id"] == maps["app_id"]]
+    more_issues, more, baselines = memory_world(random.Random(seed + 1), maps, own, installs, now)
+    issues += more_issues
+    hangs += more
+    for i in issues:
+        i.setdefault("subject", "")
+    for h in hangs:
+        h.setdefault("footprint_bytes", None)
+        h.setdefault("subject_bytes", None)
     hangs.sort(key=lambda h: (h["received_at"], h["report_id"]))
     for h in hangs:
         e = h["doc"]["event"]
@@ -247,4 +336,4 @@ def world(seed=SEED, now=NOW):
     for i in issues:
         first = next(h for h in hangs if h["issue_id"] == i["issue_id"])
         i["first_seen"], i["first_version_id"] = first["received_at"], first["version_id"]
-    return apps, versions, issues, hangs
+    return apps, versions, issues, hangs, baselines

@@ -4,7 +4,8 @@ import datetime as dt
 import hashlib
 import re
 
-from rows import waited
+import memory
+from rows import waited, whole
 
 UTC = dt.timezone.utc
 EDGES = [e * 10**k for k in range(0, 9) for e in (1, 1.5, 2, 3, 5, 7)]
@@ -28,7 +29,8 @@ def number(x):
 
 
 class World:
-    def __init__(self, apps, versions, issues, hangs, now):
+    def __init__(self, apps, versions, issues, hangs, baselines, now):
+        self.baselines = baselines
         self.apps, self.issues, self.hangs, self.now = apps, {i["issue_id"]: i for i in issues}, hangs, now
         self.versions = {v["version_id"]: v for v in versions}
 
@@ -82,13 +84,17 @@ class World:
                                                "hang_ms": number(p[1])} for at, p in sorted(points.items())]})
         return rows
 
+    def name(self, issue_id):
+        return f"{'M' if self.issues[issue_id]['subject'] else 'H'}-{issue_id}"
+
     def feature(self, issue_id, hangs, span):
         i = self.issues[issue_id]
         own = [h for h in hangs if h["issue_id"] == issue_id]
         seen = sorted({self.version(h) for h in own} | {self.versions[i["first_version_id"]]["version"]}, key=natural)
-        return {"id": f"H-{issue_id}", "caller1": i["caller1"], "caller1_image": i["caller1_image"],
+        return {"id": self.name(issue_id), "caller1": i["caller1"], "caller1_image": i["caller1_image"],
                 "caller1_place": i["caller1_place"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
-                "category": i["category"], "reason": i["reason"], "state": i["state"], "totals": totals(own),
+                "category": i["category"], "reason": i["reason"], "subject": i["subject"], "state": i["state"],
+                "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "totals": totals(own),
                 "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
                 "last_seen_at": stamp(max((h["received_at"] for h in own), default=i["first_seen"])),
                 "first_version": seen[0], "last_version": seen[-1]}
@@ -116,11 +122,12 @@ class World:
                         if x["version"] == name and x["app_id"] == own[0]["app_id"])
             versions.append({"version": name, "first_seen_at": stamp(first), **t})
         versions.sort(key=lambda x: (x["first_seen_at"], natural(x["version"])), reverse=True)
-        top = [self.feature(i, hangs, span) for i in {h["issue_id"] for h in hangs}]
-        top.sort(key=lambda f: (-f["totals"]["hang_ms"], int(f["id"][2:])))
+        every = [self.feature(i, hangs, span) for i in {h["issue_id"] for h in hangs}]
+        top = sorted((f for f in every if not f["subject"]), key=lambda f: (-f["totals"]["hang_ms"], int(f["id"][2:])))
+        held = sorted((f for f in every if f["subject"]), key=lambda f: (-f["totals"]["hangs"], int(f["id"][2:])))
         return {"range": self.range(hangs, span), "bucket_s": bucket_s, "totals": totals(hangs),
                 "categories": self.shares(hangs, lambda h: h["category"]), "versions": versions,
-                "series": self.series(hangs, bucket_s), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "waiting": 0, "unworked": 0}
+                "series": self.series(hangs, bucket_s), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "unworked": 0}
 
     def turns(self, hangs):
         sums = {}
@@ -139,16 +146,17 @@ class World:
         groups = {}
         for h in hangs:
             i = self.issues[h["issue_id"]]
-            title = (i["caller1"], i["caller1_image"]) if by == "caller1" else (i["category"], "")
+            title = (i["caller1"], i["caller1_image"]) if by == "caller1" else (i["subject"] or i["category"], "")
             groups.setdefault(title, []).append(h)
         rows = []
         field = {"impact": "hang_ms", "hangs": "hangs", "devices": "devices", "longest": "longest_ms"}
+
         name = sort.lstrip("-")
 
         def order(x):
             if name == "title":
                 return (x["title"] if "title" in x else f"{x['caller1']} {x['caller2']}").lower()
-            return x["last_seen_at"] if name == "last" else x["totals"][field[name]]
+            return x["last_seen_at"] if name == "last" else x["most_bytes"] if name == "bytes" else x["totals"][field[name]]
 
         def ordered(xs, tie):
             return sorted(sorted(xs, key=tie), key=order, reverse=sort[0] == "-")
@@ -156,7 +164,7 @@ class World:
         for title, own in groups.items():
             features = [self.feature(i, own, span) for i in {h["issue_id"] for h in own}]
             rows.append({"key": hashlib.md5("\x1f".join(title).encode()).hexdigest()[:12], "title": title[0],
-                         "image": title[1], "totals": totals(own), "trend": self.trend(own, span),
+                         "image": title[1], "most_bytes": max(h["subject_bytes"] or 0 for h in own), "totals": totals(own), "trend": self.trend(own, span),
                          "last_seen_at": stamp(max(h["received_at"] for h in own)),
                          "features": ordered(features, lambda f: int(f["id"][2:]))})
         rows = ordered(rows, lambda g: g["key"])
@@ -194,7 +202,7 @@ class World:
         return {"id": h["report_id"], "received_at": stamp(h["received_at"]), "begun_at": stamp(h["begun_at"]),
                 "duration_ms": h["duration_ms"], "open": h["open"], "version": self.version(h),
                 "os_version": h["os_version"], "arch": h["arch"], "model": h["model"], "process": h["process"],
-                "install": h["install"]}
+                "install": h["install"], "footprint_bytes": h["footprint_bytes"], "subject_bytes": h["subject_bytes"]}
 
     def reports(self, slug, issue_id, span, v=None):
         own = [h for h in self.select(slug, span, v) if h["issue_id"] == issue_id][::-1]
@@ -204,7 +212,7 @@ class World:
         own, _ = self.reports(slug, issue_id, span, v)
         at = {"latest": 0, "first": len(own) - 1}.get(which)
         if which == "worst":
-            at = max(range(len(own)), key=lambda i: (own[i]["duration_ms"], -i))
+            at = max(range(len(own)), key=lambda i: (own[i]["duration_ms"], own[i]["footprint_bytes"] or -1, -i))
         if at is None:
             at = next(i for i, h in enumerate(own) if h["report_id"] == which)
         h, i, doc = own[at], self.issues[issue_id], own[at]["doc"]
@@ -223,8 +231,8 @@ class World:
         hot = doc["hot"]
         names = [doc["frames"][f]["function"] for f in hot["stack"]]
         c1 = names.index(i["caller1"]) if i["caller1"] in names else None
-        v = doc["frames"][doc["verdict"]]
-        verdict = {"frame": {**{k: v[k] for k in ("function", "image", "file", "line")}, "offset": f"{v['offset']:x}",
+        v = doc["verdict"] is not None and doc["frames"][doc["verdict"]]
+        verdict = v and {"frame": {**{k: v[k] for k in ("function", "image", "file", "line")}, "offset": f"{v['offset']:x}",
                              "inlined": v["inlined"], "role": v["role"], "repeat": 0}, "share": 1}
         c2 = next((n for n, x in enumerate(names) if x == i["caller2"] and n != c1), None)
         return {"row": self.row(h), "position": at + 1, "total": len(own),
@@ -233,8 +241,8 @@ class World:
                 "category": h["category"], "reason": h["reason"], "gate": "poll", "launch": h["category"] == "launch",
                 "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block",
                 **{k: event[k] for k in ("trigger", "name", "foreground", "suspended_ms", "begin_slack_ms", "lock", "cpu",
-                                         "disk", "frames", "annealed", "turns")},
-                "verdict": verdict, "blame": verdict,
+                                         "disk", "frames", "annealed", "exit", "turns")},
+                "verdict": verdict or None, "blame": verdict or None,
                 "thread": {"tid": 4211, "name": h["process"], "cpu_ms": h["duration_ms"] * 97 // 100,
                            "voluntary_switches": 3, "major_faults": 0, "read_bytes": 0},
                 "hot": {"frames": frames(hot["stack"], hot["repeat"]), "run": hot["run"], "thread": hot["thread"]}, "caller1": c1, "caller2": c2,
@@ -250,11 +258,56 @@ class World:
                           {"name": "Processors", "value": "8"}, {"name": "Threads", "value": "5"}],
                 "cost": {"samples": len(doc["samples"]), **event["cost"]}}
 
-    def flame(self, slug, issue_id, span, v=None, cap=2000, most=20000, report=None):
+    def memory(self, slug, issue_id, which, span, v=None):
+        """One report of memory; its stacks as frames, which is what nodes and places stand for."""
+        base = self.report(slug, issue_id, which, span, v)
+        h = next(h for h in self.hangs if h["report_id"] == base["row"]["id"])
+        m, frames = h["doc"]["memory"], h["doc"]["frames"]
+        shown = [{**{k: f[k] for k in ("function", "image", "file", "line", "inlined", "role")}, "offset": f"{f['offset']:x}",
+                  "repeat": 0} for f in frames]
+        return {**{k: base[k] for k in ("row", "position", "total", "previous", "next", "category", "reason", "exit", "facts")},
+                **{k: m[k] for k in m if k != "stacks"},
+                "stacks": [{**{k: s[k] for k in s if k != "stack"}, "frames": [shown[f] for f in s["stack"]]} for s in m["stacks"]]}
+
+    def told(self, hangs):
+        return [(h["doc"]["memory"], whole(h["weight"])) for h in hangs]
+
+    def issue_memory(self, slug, issue_id, span, v=None):
+        day = dt.timedelta(days=1)
+        midnight = {"hour": 0, "minute": 0, "second": 0, "microsecond": 0}
+        days = span[0].replace(**midnight), (span[1] + day - dt.timedelta(microseconds=1)).replace(**midnight)
+        own = [h for h in self.select(slug, days, v) if h["issue_id"] == issue_id]
+        versions = {h["version_id"] for h in own}
+        healthy = [(b["memory"], whole(b["weight"])) for b in self.baselines if b["version_id"] in versions]
+        return {"from": stamp(days[0]), "to": stamp(days[1]), **memory.totals(self.told(own)),
+                "healthy": memory.totals(healthy) if healthy else None, "categories": memory.spreads(self.told(own), healthy)}
+
+    def healthy(self, slug, v=None, device_class=None):
+        app = next(a["app_id"] for a in self.apps if a["slug"] == slug)
+        own = [b for b in self.baselines if b["app_id"] == app]
+        rows = {}
+        for b in own:
+            key = self.version(b), b["device_class"]
+            rows[key] = max(rows.get(key, b["received_at"]), b["received_at"])
+        rows = sorted(sorted(rows.items()), key=lambda r: r[1], reverse=True)
+        chosen = [(b["memory"], whole(b["weight"])) for b in own
+                  if allowed(self.version(b), v) and device_class in (None, b["device_class"])]
+        return {"versions": [{"version": k[0], "device_class": k[1], "last_at": stamp(t)} for k, t in rows],
+                **memory.totals(chosen), "categories": memory.spreads(chosen, [])}
+
+    def flame(self, slug, issue_id, span, v=None, cap=2000, most=20000, report=None, of="bytes", category=None):
         own, _ = self.reports(slug, issue_id, span, v)
         if report:
             own = [h for h in own if h["report_id"] == report]
-        return flame([(h["doc"], h["weight"]) for h in own[:cap]], len(own), most)
+        docs = [(h["doc"], h["weight"]) for h in own[:cap]]
+        if not self.issues[issue_id]["subject"]:
+            return flame(docs, len(own), most)
+        everybody = sum(w for _, w in docs)
+        field = {"bytes": "bytes", "objects": "count"}[of]
+        samples = [({"frames": d["frames"], "samples": [
+            {"stack": s["stack"], "weight_ms": s[field], "thread": 0} for s in d["memory"]["stacks"]
+            if category in (None, d["memory"]["categories"][s["category"]]["name"])]}, w / everybody) for d, w in docs]
+        return flame(samples, len(own), most) | {"unit": of}
 
 
 def without_tests(kind):

@@ -252,15 +252,16 @@ static void a_sealed_report_has_told_the_micro_hangs(void **state)
     mire__blackbox_count_micro(box, 300 * MS);
     mire__blackbox_count_micro(box, 3000 * MS);
     assert_int_equal(mire__store_open(&store, *state, &none), MIRE_OK);
-    assert_int_not_equal(mire__report_seal(store, box, 0, 1763685100000), MIRE_OK); /* what is not stored is not told */
+    assert_int_not_equal(mire__report_seal(store, box, 0, NULL, 1763685100000),
+                         MIRE_OK); /* what is not stored is not told */
     mire__store_close(store);
     assert_int_equal(atomic_load(&box->micro.told[0]), 0);
     assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
-    assert_int_equal(mire__report_seal(store, box, 0, 1763685100000), MIRE_OK);
+    assert_int_equal(mire__report_seal(store, box, 0, NULL, 1763685100000), MIRE_OK);
     assert_int_equal(atomic_load(&box->micro.told[0]), 1);
     assert_int_equal(atomic_load(&box->micro.told[3]), 1);
     mire__blackbox_count_micro(box, 260 * MS);
-    assert_int_equal(mire__report_seal(store, box, 0, 1763685100000), MIRE_OK);
+    assert_int_equal(mire__report_seal(store, box, 0, NULL, 1763685100000), MIRE_OK);
     assert_int_equal(atomic_load(&box->micro.told[0]), 2);
     mire__store_close(store);
     free(box);

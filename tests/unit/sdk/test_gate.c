@@ -1,5 +1,6 @@
 /* test_gate.c - busy and idle, and the patching of a real loaded module. */
 #include "gate/gate.h"
+#include "patch/patch.h"
 #include "gate/hooks.h"
 #include "platform/platform.h"
 
@@ -412,18 +413,18 @@ static void a_program_that_ends_itself_says_when(void **state)
     child = vfork();
     if (child == 0) {
         mire__hook_execve("/nonexistent", nothing, nothing); /* NOLINT(clang-analyzer-unix.Vfork): what is tested */
-        mire__gate_as_leave();
+        mire__gate_as_leave(MIRE_LEFT_EXIT);
         mire__hook__exit(atomic_load(&left_ns) == 0 ? 7 : 8);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(WEXITSTATUS(status), 7);
     assert_int_equal(atomic_load(&left_ns), 0);
-    mire__gate_as_leave();
+    mire__gate_as_leave(MIRE_LEFT_EXIT);
     assert_int_not_equal(atomic_load(&left_ns), 0);
     mire__gate_as_stay();
     assert_int_equal(atomic_load(&left_ns), 0);
     mire__gate_stop();
-    mire__gate_as_leave();
+    mire__gate_as_leave(MIRE_LEFT_EXIT);
     assert_int_equal(atomic_load(&left_ns), 0);
 }
 
@@ -460,7 +461,7 @@ static void a_loaded_module_is_patched_and_put_back(void **state)
     before = turn();
     assert_int_equal(module_poll(), 0);
     assert_int_equal(turn(), before); /* loaded later, and not asked for anything: not hooked yet */
-    mire__gate_refresh();
+    mire__patch_refresh();
     assert_int_equal(module_poll(), 0);
     assert_int_equal(turn(), before + 2);
     mire__gate_unpatch();

@@ -285,9 +285,25 @@ static void bytes_written_are_counted_in_the_thread_that_wrote(void **state)
     assert_int_equal(after.read + after.written, 0);
 }
 
+static void resident_are_the_pages_that_were_touched(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 10000; /* more than one question takes */
+    char *pages = mmap(NULL, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    madvise(pages, count * page, MADV_NOHUGEPAGE);
+    assert_int_equal(mire__pages_resident((uintptr_t)pages, count * page), 0);
+    pages[0] = pages[7 * page] = pages[9999 * page] = 1;
+    assert_int_equal(mire__pages_resident((uintptr_t)pages, count * page), 3 * page);
+    assert_int_equal(mire__pages_resident((uintptr_t)pages + 6 * page, page), 0);
+    munmap(pages, count * page);
+    assert_int_equal(mire__pages_resident((uintptr_t)pages, count * page), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resident_are_the_pages_that_were_touched),
         cmocka_unit_test(ticks_become_the_time_they_were_read_at),
         cmocka_unit_test(a_cpu_timer_fires_when_time_is_used_and_not_while_it_passes),
         cmocka_unit_test(bytes_written_are_counted_in_the_thread_that_wrote),

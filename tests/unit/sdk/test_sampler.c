@@ -194,7 +194,7 @@ static void sample_at(struct sample *out, enum place place)
         usleep(100);
     usleep(20000);
     assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
-    mire__modules_read(&sampler.modules, NULL);
+    mire__modules_read(&sampler.modules, NULL, NULL);
     mire__sampler_take(out, &sampler, atomic_load(&subject.tid), NULL);
     if (place == PLACE_SLEEP)
         usleep(600000);
@@ -274,7 +274,7 @@ static void the_first_sample_finds_its_memory_there(void **state)
     assert_int_equal(pthread_create(&thread, NULL, open_and_spin, NULL), 0);
     while (!atomic_load(&watched.tid))
         usleep(100);
-    mire__modules_read(&watched.sampler->modules, NULL);
+    mire__modules_read(&watched.sampler->modules, NULL, NULL);
     mire__sampler_take(&sample, watched.sampler, atomic_load(&watched.tid), NULL);
     atomic_store(&watched.stop, true);
     pthread_join(thread, NULL);

@@ -29,7 +29,7 @@ static __attribute__((noinline)) void unwind_here(void)
     mire__arch_as_regs(&snapshot.regs, &context);
     snapshot.stack_address = snapshot.regs.value[mire__arch.sp];
     snapshot.stack_size = mire__peek(snapshot.stack, snapshot.stack_address, sizeof(snapshot.stack));
-    mire__modules_read(&modules, NULL);
+    mire__modules_read(&modules, NULL, NULL);
     mire__unwind(&sample, &snapshot, &modules);
 }
 
@@ -131,7 +131,7 @@ static void unwinding_garbage_ends(void **state)
     (void)state;
     unsigned seed = 1;
 
-    mire__modules_read(&modules, NULL);
+    mire__modules_read(&modules, NULL, NULL);
     for (int round = 0; round < 20000; round++) {
         const struct module *module = &modules.list[(unsigned)rand_r(&seed) % modules.count];
 

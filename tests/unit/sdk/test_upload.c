@@ -18,15 +18,16 @@ struct script {
     char bodies[64][8];
 };
 
-static void send_scripted(void *context, struct upload_answer *answer, const void *body, size_t size,
+static void send_scripted(void *context, struct upload_answer *answer, const struct upload_request *request,
                           const atomic_bool *cancel)
 {
     struct script *script = context;
     size_t at = script->used < script->count ? script->used : script->count - 1;
 
     assert_false(atomic_load(cancel));
-    assert_in_range(size, 0, 7);
-    memcpy(script->bodies[script->used], body, size);
+    assert_string_equal(request->path, "/api/v1/reports");
+    assert_in_range(request->size, 0, 7);
+    memcpy(script->bodies[script->used], request->body, request->size);
     *answer = script->answers[at];
     script->used++;
 }

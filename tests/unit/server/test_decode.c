@@ -1,4 +1,4 @@
-/* Runs every vector of schema/wire/vectors, none skipped, and what concerns compression and bounds. */
+/* Runs every vector of schema/wire/vectors, and what concerns compression and bounds. */
 #include "decode/decode.h"
 #include "json/json.h"
 
@@ -71,10 +71,12 @@ static void check_stacks(const struct json *expect, const char *name, const stru
     uint32_t stacks = json_member(expect, 0, "stacks");
     if (!stacks)
         return;
-    assert_int_equal(json_size(expect, stacks), report->hang.sample_count);
+    bool memory = report->kind == MIRE_REPORT_MEMORY;
+    size_t count = memory ? report->memory.stack_count : report->hang.sample_count;
+    assert_int_equal(json_size(expect, stacks), count);
     uint32_t stack = stacks + 1;
-    for (size_t i = 0; i < report->hang.sample_count; i++, stack = json_next(expect, stack)) {
-        uint32_t node = report->hang.samples[i].node;
+    for (size_t i = 0; i < count; i++, stack = json_next(expect, stack)) {
+        uint32_t node = memory ? report->memory.stacks[i].node : report->hang.samples[i].node;
         uint32_t want = stack + 1;
         for (uint32_t k = 0; k < json_size(expect, stack); k++, want = json_next(expect, want)) {
             assert_int_not_equal(node, 0);
@@ -87,6 +89,43 @@ static void check_stacks(const struct json *expect, const char *name, const stru
             node = report->nodes[node].parent;
         }
         assert_int_equal(node, 0);
+    }
+}
+
+static void check_row(const struct json *expect, const char *name, uint32_t row, const char *text, size_t count,
+                      const uint64_t *numbers)
+{
+    uint64_t want;
+    uint32_t at = row + 1;
+    if (text && !json_is(expect, at, text))
+        fail_msg("%s: a category is called %s", name, text);
+    at = text ? json_next(expect, at) : at;
+    for (size_t i = 0; i < count; i++, at = json_next(expect, at))
+        if (!json_u64(&want, expect, at) || want != numbers[i])
+            fail_msg("%s: %llu in a row", name, (unsigned long long)numbers[i]);
+}
+
+static void check_memory(const struct json *expect, const char *name, const struct memory *memory)
+{
+    uint32_t rows = json_member(expect, 0, "categories");
+    check_text(expect, name, "trigger", memory->trigger);
+    check_text(expect, name, "mode", memory->sampled ? "sampled" : "exact");
+    check_number(expect, name, "taken_ns", memory->taken_ns);
+    check_number(expect, name, "live_bytes", memory->live_bytes);
+    check_number(expect, name, "live_count", memory->live_count);
+    check_number(expect, name, "points", memory->point_count);
+    assert_int_equal(json_size(expect, rows), memory->category_count);
+    uint32_t row = rows + 1;
+    for (size_t i = 0; i < memory->category_count; i++, row = json_next(expect, row)) {
+        const struct memory_category *c = &memory->categories[i];
+        check_row(expect, name, row, c->name, 3, (const uint64_t[]){c->kind, c->live_count, c->live_bytes});
+    }
+    rows = json_member(expect, 0, "allocations");
+    assert_int_equal(json_size(expect, rows), memory->stack_count);
+    row = rows + 1;
+    for (size_t i = 0; i < memory->stack_count; i++, row = json_next(expect, row)) {
+        const struct memory_stack *s = &memory->stacks[i];
+        check_row(expect, name, row, NULL, 3, (const uint64_t[]){s->category, s->count, s->bytes});
     }
 }
 
@@ -117,6 +156,8 @@ static void check_valid(const char *name)
     check_number(&expect, name, "begin_ns", report.hang.begin_ns);
     check_number(&expect, name, "duration_ms", report.hang.duration_ms);
     check_stacks(&expect, name, &report);
+    if (report.kind == MIRE_REPORT_MEMORY)
+        check_memory(&expect, name, &report.memory);
     uint32_t open = json_member(&expect, 0, "open");
     if (open)
         assert_int_equal(json_kind(&expect, open) == MIRE_JSON_TRUE, report.hang.open);
@@ -203,6 +244,31 @@ static void samples_tell_the_system_call_they_slept_in(void **state)
     memcpy(strstr(body, "syscall"), "another", 7);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
     assert_int_equal(report.hang.samples[1].syscall, -1);
+    arena_fini(&arena);
+    free(body);
+}
+
+static void the_end_of_the_process_is_read(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "killed-while-stuck", "report.json");
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    const struct report_exit *exit = &report.exit;
+    assert_true(exit->known && exit->foreground && exit->foreground_known && !exit->debugger);
+    assert_string_equal(exit->verdict, "watchdog_kill");
+    assert_int_equal(exit->confidence_ppm, 984615);
+    assert_int_equal(exit->speaks_for.count, 2);
+    assert_string_equal(exit->speaks_for.words[1], "foreground");
+    assert_int_equal(exit->against.count, 0);
+    assert_int_equal(exit->excluded.count, 6);
+    assert_true(exit->signal.known && exit->signal.value == 9);
+    assert_false(exit->depth.known);
+    assert_int_equal(exit->limit_bytes.value, 536870912);
     arena_fini(&arena);
     free(body);
 }
@@ -389,6 +455,7 @@ int main(void)
         cmocka_unit_test(absent_fields_have_their_defaults),
         cmocka_unit_test(samples_tell_the_system_call_they_slept_in),
         cmocka_unit_test(facts_of_the_lag_engine_are_read),
+        cmocka_unit_test(the_end_of_the_process_is_read),
         cmocka_unit_test(samples_tell_whose_stack_they_are),
         cmocka_unit_test(a_text_with_a_nul_reads_as_text),
         cmocka_unit_test(compressed_bodies_are_read_and_cut_ones_refused),

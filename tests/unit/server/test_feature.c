@@ -62,6 +62,17 @@ static void time_decides_not_the_newest_leaf(void **state)
     stacks_free(s);
 }
 
+static void main_is_no_scene_if_something_inside_it_is(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 100, 'R', "main@/opt/a/app browse@/opt/a/app render@/opt/a/app text@/opt/a/app");
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "text");
+    assert_string_equal(f.caller2.function, "browse");
+    stacks_free(s);
+}
+
 static void varied_callees_are_blamed_on_the_one_that_calls_them(void **state)
 {
     (void)state;
@@ -382,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_sleep_is_blamed_on_who_asked_for_it),
         cmocka_unit_test(a_comparator_inside_qsort_is_no_culprit),
         cmocka_unit_test(time_decides_not_the_newest_leaf),
+        cmocka_unit_test(main_is_no_scene_if_something_inside_it_is),
         cmocka_unit_test(varied_callees_are_blamed_on_the_one_that_calls_them),
         cmocka_unit_test(the_scene_is_the_callback_of_the_loop),
         cmocka_unit_test(a_nameless_frame_of_the_loop_is_not_the_scene),

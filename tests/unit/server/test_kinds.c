@@ -16,6 +16,29 @@ static void the_category_follows_the_facts(void **state)
     stacks_free(s);
 }
 
+static void a_hang_killed_for_another_reason_is_not_blocked_and_killed(void **state)
+{
+    static const struct {
+        const char *verdict;
+        enum hang_category category;
+    } cases[] = {
+        {"watchdog_kill", MIRE_CATEGORY_KILLED}, {"foom", MIRE_CATEGORY_HANG},       {"crash", MIRE_CATEGORY_HANG},
+        {"user_quit", MIRE_CATEGORY_HANG},       {"rebooted", MIRE_CATEGORY_HANG},   {"os_kill", MIRE_CATEGORY_HANG},
+        {"unknown", MIRE_CATEGORY_HANG},         {"later_word", MIRE_CATEGORY_HANG},
+    };
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.hang.open = s->report.exit.known = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        s->report.exit.verdict = cases[i].verdict;
+        assert_int_equal(find(s).category, cases[i].category);
+    }
+    s->report.hang.open = false;
+    s->report.exit.verdict = "watchdog_kill"; /* this hang was over before */
+    assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
+    stacks_free(s);
+}
+
 static enum hang_category category_by(struct stacks *s, const char *trigger)
 {
     s->report.hang.trigger = trigger;
@@ -183,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_category_follows_the_facts),
+        cmocka_unit_test(a_hang_killed_for_another_reason_is_not_blocked_and_killed),
         cmocka_unit_test(a_trigger_of_the_process_is_a_kind_of_its_own),
         cmocka_unit_test(many_threads_are_to_blame_only_if_they_took_the_processor),
         cmocka_unit_test(only_kinds_in_which_somebody_waits_take_time),

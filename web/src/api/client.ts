@@ -4,7 +4,20 @@
  */
 import createClient from 'openapi-fetch';
 import type { paths } from './schema';
-import type { Facets, Flame, Issue, IssueList, Overview, Problem, Report, ReportList } from './types';
+import type {
+  Facets,
+  Flame,
+  Healthy,
+  Issue,
+  IssueList,
+  IssueMemory,
+  Memory,
+  Overview,
+  Problem,
+  Rates,
+  Report,
+  ReportList,
+} from './types';
 
 export class ProblemError extends Error {
   constructor(
@@ -71,6 +84,9 @@ export const api = {
   overview: (app: string, scope: Scope, signal: AbortSignal): Promise<Overview> =>
     body(client.GET('/api/v1/apps/{app}/overview', { params: { path: { app }, query: sent(scope) }, signal })),
 
+  rates: (app: string, scope: Pick<Scope, 't' | 'v'>, signal: AbortSignal): Promise<Rates> =>
+    body(client.GET('/api/v1/apps/{app}/rates', { params: { path: { app }, query: sent(scope) }, signal })),
+
   facets: (app: string, t: string, signal: AbortSignal): Promise<Facets> =>
     body(client.GET('/api/v1/apps/{app}/facets', { params: { path: { app }, query: { t } }, signal })),
 
@@ -103,10 +119,26 @@ export const api = {
       }),
     ),
 
+  memory: (app: string, issue: string, report: string, scope: Scope, signal: AbortSignal): Promise<Memory> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/reports/{report}/memory', {
+        params: { path: { app, issue, report }, query: sent(scope) },
+        signal,
+      }),
+    ),
+  issueMemory: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<IssueMemory> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/memory', {
+        params: { path: { app, issue }, query: sent(scope) },
+        signal,
+      }),
+    ),
+  healthy: (app: string, query: { v?: string[]; class?: string }, signal: AbortSignal): Promise<Healthy> =>
+    body(client.GET('/api/v1/apps/{app}/healthy', { params: { path: { app }, query: sent(query) }, signal })),
   flame: (
     app: string,
     issue: string,
-    query: Scope & { report?: string; root?: string; max?: number },
+    query: Scope & { report?: string; root?: string; max?: number; of?: 'bytes' | 'objects'; category?: string },
     signal: AbortSignal,
   ): Promise<Flame> =>
     body(

@@ -13,7 +13,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take one report in. Answered only after it is durable; sending it again is harmless. */
+        /** Take one report, or session record, in. Answered only after it is durable; sending it again is harmless. */
         post: operations["sendReport"];
         delete?: never;
         options?: never;
@@ -31,6 +31,23 @@ export interface paths {
         get?: never;
         /** Store one ELF file (executable, library or split debug file) under its build id. */
         put: operations["uploadSymbols"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rollout document for the installation that asks, which tells of itself what it knows. Other names are passed over. */
+        get: operations["askRollout"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -72,6 +89,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How often sessions lag, hang and die, by version and day, from session records. */
+        get: operations["getRates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules that hold, or held in an older version, and every change. */
+        get: operations["getRollout"];
+        /** Make a new version. */
+        put: operations["changeRollout"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/rollout/back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a new version with the rules of an older one. */
+        post: operations["undoRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/rollout/ramps/{plugin}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Raise a plugin's share step by step, in place of an older ramp of it. The first step holds at once; the server goes on by itself, pauses or goes back. */
+        put: operations["beginRamp"];
+        /** Pause a running ramp, resume a paused one (its step begins anew), or go back to the share from before. */
+        post: operations["actOnRamp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/facets": {
         parameters: {
             query?: never;
@@ -96,7 +183,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Issues on two levels, level 1 by Caller1 or by category, level 2 the features in it. */
+        /** Issues on two levels, level 1 by Caller1 or by category (of memory: of what there is too much), level 2 the features in it. */
         get: operations["listIssues"];
         put?: never;
         post?: never;
@@ -157,6 +244,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/issues/{issue}/reports/{report}/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What one process held: every category, the stacks that allocated it, and why what is suspect. */
+        get: operations["getMemory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the processes of an issue of memory held, over all its reports in the range. */
+        get: operations["getIssueMemory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/healthy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What healthy processes hold, as baselines told. */
+        get: operations["getHealthy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/issues/{issue}/flame": {
         parameters: {
             query?: never;
@@ -164,7 +302,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The call tree of every sample of the issue's reports in the range, weighted by time. */
+        /** The call tree of every sample of the issue's reports in the range, weighted by time; of an issue of memory that of every stack, weighted by what one process held of it on average. */
         get: operations["getFlame"];
         put?: never;
         post?: never;
@@ -277,7 +415,7 @@ export interface components {
             hangs: number;
             /** @description Distinct installations that reported, since range.kept_from if that is there. Exact up to a million reports, beyond that scaled up from a fixed share of the installations. */
             devices: number;
-            /** @description Time somebody waited in them, scaled: nothing for cpu, power, disk, custom and test. */
+            /** @description Time somebody waited in them, scaled: nothing for cpu, power, disk, foom, memory, custom and test. */
             hang_ms: number;
             longest_ms: number;
         };
@@ -296,6 +434,256 @@ export interface components {
             /** @description Buckets without hangs are left out. */
             points: components["schemas"]["Point"][];
         };
+        /** @description Null where nothing was sampled. The interval holds the true value 95 times of 100, were sessions independent. */
+        Rate: {
+            value: number;
+            low: number;
+            high: number;
+        } | null;
+        /** @description The whole days, UTC, that t touches. */
+        RatesRange: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+        };
+        RatesTotal: {
+            /** @description Session records received. */
+            records: number;
+            /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
+            sessions: number;
+            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            hours: number;
+            /** @description Runs of which it is known how they ended; scaled. */
+            ends: number;
+            /** @description Sessions with a hang outside the background; of those that watched for hangs. */
+            lag_percent: components["schemas"]["Rate"];
+            /** @description Seconds of hangs in an hour; of those that watched for hangs. */
+            hang_s_per_hour: components["schemas"]["Rate"];
+            /** @description Ends that were foreground out-of-memory. */
+            foom_percent: components["schemas"]["Rate"];
+            /** @description Ends that were kills while stuck. */
+            watchdog_percent: components["schemas"]["Rate"];
+            /** @description Ends that were crashes or aborts. */
+            crash_percent: components["schemas"]["Rate"];
+            /** @description CPU time of the library's own threads, of one processor. */
+            sdk_cpu_percent: number | null;
+        };
+        RatesDay: {
+            /**
+             * Format: date-time
+             * @description The day's begin, UTC; by receipt.
+             */
+            day: string;
+            /** @description Session records received. */
+            records: number;
+            /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
+            sessions: number;
+            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            hours: number;
+            /** @description Runs of which it is known how they ended; scaled. */
+            ends: number;
+            /** @description Sessions with a hang outside the background; of those that watched for hangs. */
+            lag_percent: components["schemas"]["Rate"];
+            /** @description Seconds of hangs in an hour; of those that watched for hangs. */
+            hang_s_per_hour: components["schemas"]["Rate"];
+            /** @description Ends that were foreground out-of-memory. */
+            foom_percent: components["schemas"]["Rate"];
+            /** @description Ends that were kills while stuck. */
+            watchdog_percent: components["schemas"]["Rate"];
+            /** @description Ends that were crashes or aborts. */
+            crash_percent: components["schemas"]["Rate"];
+            /** @description CPU time of the library's own threads, of one processor. */
+            sdk_cpu_percent: number | null;
+        };
+        RatesVersion: {
+            version: string;
+            /** @description Session records received. */
+            records: number;
+            /** @description Sessions they stand for: scaled by 1/p. One that lasts longer than a day counts once a day. */
+            sessions: number;
+            /** @description Time they stand for: in the foreground, or all of it where the app does not tell. */
+            hours: number;
+            /** @description Runs of which it is known how they ended; scaled. */
+            ends: number;
+            /** @description Sessions with a hang outside the background; of those that watched for hangs. */
+            lag_percent: components["schemas"]["Rate"];
+            /** @description Seconds of hangs in an hour; of those that watched for hangs. */
+            hang_s_per_hour: components["schemas"]["Rate"];
+            /** @description Ends that were foreground out-of-memory. */
+            foom_percent: components["schemas"]["Rate"];
+            /** @description Ends that were kills while stuck. */
+            watchdog_percent: components["schemas"]["Rate"];
+            /** @description Ends that were crashes or aborts. */
+            crash_percent: components["schemas"]["Rate"];
+            /** @description CPU time of the library's own threads, of one processor. */
+            sdk_cpu_percent: number | null;
+            /** @description Days without records are left out. */
+            days: components["schemas"]["RatesDay"][];
+        };
+        Rates: {
+            range: components["schemas"]["RatesRange"];
+            total: components["schemas"]["RatesTotal"];
+            /** @description Those with most sessions. */
+            versions: components["schemas"]["RatesVersion"][];
+        };
+        /** @description schema/wire/rollout.schema.json */
+        RolloutDocument: {
+            mire_rollout: number;
+            version: number;
+            fetch_s: number;
+            kill: boolean;
+            plugins: {
+                [key: string]: {
+                    ppm?: number;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        RolloutRules: {
+            /**
+             * @description Seconds until a device asks again.
+             * @default 3600
+             */
+            fetch_s: number;
+            /**
+             * @description Everything off
+             * @default false
+             */
+            kill: boolean;
+            /** @description For each plugin the first rule that fits an installation and speaks of the plugin decides. */
+            rules: components["schemas"]["RolloutRule"][];
+        };
+        RolloutRule: {
+            /** @description Unlike every other rule's. */
+            name: string;
+            when?: components["schemas"]["RolloutWhen"];
+            /** @description By name: hang, memory, exit, session. */
+            plugins?: {
+                [key: string]: components["schemas"]["RolloutPlugin"];
+            };
+        };
+        /** @description All of it has to fit. An empty list fits nobody. */
+        RolloutWhen: {
+            channels?: string[];
+            versions?: components["schemas"]["RolloutRange"];
+            os?: string[];
+            os_versions?: components["schemas"]["RolloutRange"];
+            classes?: string[];
+            archs?: string[];
+            /** @description A whitelist. */
+            installs?: string[];
+            /** @description Installations whose hash lies between, 0 to 1, `to` excluded: a population of its own, for which counts are not scaled to the whole. */
+            share?: {
+                from: number;
+                to: number;
+                salt?: string;
+            };
+        };
+        /** @description Both ends included, in natural order. */
+        RolloutRange: {
+            from?: string;
+            to?: string;
+        };
+        RolloutPlugin: {
+            probability: number;
+            /** @description Another salt draws other installations. */
+            salt?: string;
+            parameters?: {
+                [key: string]: number | string;
+            };
+        };
+        RolloutMade: {
+            /** @description 0: the default, which nobody has changed. */
+            version: number;
+            /** Format: date-time */
+            made_at: string | null;
+            author: string;
+            reason: string;
+        };
+        Rollout: {
+            /** @description 0: the default, which nobody has changed. */
+            version: number;
+            /** Format: date-time */
+            made_at: string | null;
+            author: string;
+            reason: string;
+            rules: components["schemas"]["RolloutRules"];
+            /** @description Newest first; at most 100. */
+            history: components["schemas"]["RolloutMade"][];
+            /** @description The newest of each plugin. */
+            ramps: components["schemas"]["Ramp"][];
+        };
+        Ramp: {
+            plugin: string;
+            rule: string;
+            author: string;
+            /** @description Shares, in millionths. */
+            steps_ppm: number[];
+            /** @description Share before the ramp. */
+            before_ppm: number;
+            /** @description How long each step holds at least, seconds. */
+            hold_s: number;
+            /** @description Guard: percentage points by which runs with the plugin may end badly (crash, abort, foom, killed while stuck) more often than those without, in the same channels; 0: not looked at. */
+            crash_points: number;
+            /** @description Guard: CPU of the library where the plugin is on, of one processor; 0: not looked at. */
+            cpu_percent: number;
+            /** @description Guard: reports of the app in the last whole hour; 0: not looked at. */
+            reports_per_hour: number;
+            /** @description A guard that trips brings back the share from before; else the ramp pauses. */
+            backs: boolean;
+            /** @enum {string} */
+            state: "running" | "paused" | "done" | "stopped";
+            /** @description That holds, from 0. */
+            step: number;
+            /** Format: date-time */
+            step_since: string;
+            /** @description What it waits for, or why it does not go on. */
+            note: string;
+        };
+        RampBegin: {
+            base: number;
+            author: string;
+            reason: string;
+            /** @description That speaks of the plugin. */
+            rule: string;
+            /** @description Rising. */
+            steps: number[];
+            hold_s: number;
+            /** @default 0 */
+            crash_points: number;
+            /** @default 0 */
+            cpu_percent: number;
+            /** @default 0 */
+            reports_per_hour: number;
+            /** @default false */
+            backs: boolean;
+        };
+        RampAction: {
+            base: number;
+            author: string;
+            reason: string;
+            /** @enum {string} */
+            action: "pause" | "resume" | "back";
+        };
+        RolloutChange: {
+            /** @description The version it was made from; if another one holds, 409. */
+            base: number;
+            author: string;
+            reason: string;
+            rules: components["schemas"]["RolloutRules"];
+        };
+        RolloutUndo: {
+            base: number;
+            author: string;
+            reason: string;
+            /** @description Whose rules shall hold again. */
+            to: number;
+        };
+        RolloutChanged: {
+            version: number;
+        };
         Overview: {
             range: components["schemas"]["Range"];
             /** @description Width of a bucket, seconds: 3600 or 86400. */
@@ -307,8 +695,10 @@ export interface components {
             series: components["schemas"]["Series"][];
             /** @description Turns of watched loops of 250 ms and more, as reports told them, shortest first; scaled. Whatever their kind; devices that never report are not in it. */
             turns: components["schemas"]["Turns"][];
-            /** @description Issues with most impact. */
+            /** @description Issues with most impact, none of memory. */
             top: components["schemas"]["Feature"][];
+            /** @description Issues of memory that happened most often. */
+            memory_top: components["schemas"]["Feature"][];
             /** @description Reports received and not worked on yet. */
             waiting: number;
             /** @description Reports that could not be worked on. */
@@ -340,7 +730,7 @@ export interface components {
         };
         /** @description A level-2 issue. */
         Feature: {
-            /** @description H-1042 */
+            /** @description H-1042; of memory M-77. */
             id: string;
             caller1: string;
             caller1_image: string;
@@ -349,9 +739,14 @@ export interface components {
             caller2: string;
             caller2_image: string;
             category: string;
+            /** @description lock, io, cpu, sleep, wait; of memory bytes, objects, growth; unknown. */
             reason: string;
+            /** @description Of memory: the category there is too much of. Empty of all else. */
+            subject: string;
             /** @enum {string} */
             state: "open" | "resolved" | "ignored";
+            /** @description The most that the subject held in one report. */
+            most_bytes: number;
             totals: components["schemas"]["Totals"];
             /** @description Hangs in 24 equal parts of the range; each in the part its hour of receipt begins in. */
             trend: number[];
@@ -370,6 +765,7 @@ export interface components {
             key: string;
             title: string;
             image: string;
+            most_bytes: number;
             totals: components["schemas"]["Totals"];
             trend: number[];
             /** Format: date-time */
@@ -449,6 +845,10 @@ export interface components {
             process: string;
             /** @description 32 hex digits. */
             install: string;
+            /** @description Of memory: what the process took of the device's memory; null if it does not tell. */
+            footprint_bytes: number | null;
+            /** @description Of memory: what the category to blame held. */
+            subject_bytes: number | null;
         };
         ReportList: {
             range: components["schemas"]["Range"];
@@ -483,6 +883,37 @@ export interface components {
             frame: components["schemas"]["Frame"];
             /** @description Of the sampled time, 0 to 1. */
             share: number;
+        } | null;
+        /** @description Why the report's process ended; null if it lived when the report was made, or nobody knows. What is not known is absent. schema/wire/report.schema.json describes every field. */
+        Exit: {
+            /** @description clean_exit, abort, crash, user_quit, app_upgraded, os_upgraded, rebooted, background_kill, watchdog_kill, foom, os_kill or unknown. */
+            verdict: string;
+            /** @description How likely, in millionths. */
+            confidence_ppm: number;
+            /** @description Signs that speak for it. */
+            for: string[];
+            /** @description Signs that speak against it. */
+            against: string[];
+            /** @description Which of the seven exclusions of a foom hold. */
+            excluded: string[];
+            signal?: number;
+            code?: number;
+            address?: number;
+            depth?: number;
+            foreground?: boolean;
+            foreground_ms?: number;
+            stuck_ms?: number;
+            seen_wall_ms?: number;
+            footprint_bytes?: number;
+            footprint_peak_bytes?: number;
+            limit_used_bytes?: number;
+            limit_bytes?: number;
+            available_bytes?: number;
+            pressure_ppm?: number;
+            oom_kills?: number;
+            thread_count?: number;
+            fd_count?: number;
+            debugger: boolean;
         } | null;
         Report: {
             row: components["schemas"]["ReportRow"];
@@ -555,6 +986,7 @@ export interface components {
                 major_faults?: number | null;
                 read_bytes?: number | null;
             };
+            exit: components["schemas"]["Exit"];
             hot: {
                 /** @description Whose stack: 0 the watched thread's, else 1 + an index into threads. Only its samples are counted. */
                 thread: number;
@@ -616,7 +1048,7 @@ export interface components {
         /** @description Columns, breadth first; row 0 is the root. Where samples are several threads', the threads are the first level, with the role thread. */
         Flame: {
             /** @enum {string} */
-            unit: "ms";
+            unit: "ms" | "bytes" | "objects";
             /** @description Reports merged. */
             reports: number;
             /** @description Reports in the range; the newest are merged first. */
@@ -637,6 +1069,192 @@ export interface components {
             /** @description Path hash of each frame */
             hash: string[];
         };
+        /** @description Null of a category that is not suspect. */
+        Suspicion: {
+            /** @description From 1: what holds most beyond the healthy median, of those whose stacks are known. */
+            rank: number;
+            /**
+             * @description Too many bytes, too many objects, or it grew by too much.
+             * @enum {string}
+             */
+            reason: "bytes" | "objects" | "growth";
+            /** @description Line of the rule that decided. */
+            rule: number;
+        } | null;
+        MemoryCategory: {
+            name: string;
+            /**
+             * @description Blocks of an allocator by size, mappings by what they map, objects by class.
+             * @enum {string}
+             */
+            kind: "heap" | "vm" | "object";
+            /** @description What of it lies in memory, or live_bytes where nobody looked: what everything is ranked by. */
+            held_bytes: number;
+            /** @description Of a mapping its addresses, in memory or not. */
+            live_bytes: number;
+            live_count: number;
+            /** @description All that ever were. */
+            total_bytes: number | null;
+            total_count: number | null;
+            peak_bytes: number | null;
+            peak_count: number | null;
+            /** @description Of an estimate: within so much of the truth in 95 of 100 reports. */
+            error_bytes: number | null;
+            error_count: number | null;
+            /** @description Distinct stacks on the device; how many of them are in stacks is up to it. */
+            stack_count: number | null;
+            /** @description Since grown_ms before. */
+            grown_bytes: number | null;
+            grown_count: number | null;
+            /** @description Median of the healthy processes it was compared with; null if there were too few. */
+            healthy_bytes: number | null;
+            healthy_count: number | null;
+            suspect: components["schemas"]["Suspicion"];
+        };
+        Memory: {
+            row: components["schemas"]["ReportRow"];
+            /** @description Place among the issue's reports in the range, newest = 1. */
+            position: number;
+            total: number;
+            /** @description Next newer report. */
+            previous: string | null;
+            /** @description Next older report. */
+            next: string | null;
+            /**
+             * @description Kind of the report.
+             * @enum {string}
+             */
+            category: "foom" | "memory" | "test";
+            reason: string;
+            /** @description Why the device looked: foom (it was killed for want of memory), demand, pressure, footprint, test. */
+            trigger: string;
+            /** @description The app's name for it; or empty. */
+            name: string;
+            /**
+             * @description sampled: all amounts are estimates, already scaled.
+             * @enum {string}
+             */
+            mode: "exact" | "sampled";
+            foreground: boolean | null;
+            /** @description Mean bytes between two samples. */
+            interval_bytes: number | null;
+            /** @description What the process took of the device's memory. */
+            footprint_bytes: number | null;
+            footprint_peak_bytes: number | null;
+            limit_bytes: number | null;
+            /** @description What all processes under the limit took together. */
+            limit_used_bytes: number | null;
+            threshold_bytes: number | null;
+            /** @description How much of the footprint the categories and the monitor's own tables account for. */
+            explained_bytes: number | null;
+            /** @description Of kinds heap and object. */
+            live_bytes: number;
+            live_count: number;
+            /** @description Of all categories but what allocators mapped, whose blocks are counted by themselves. */
+            held_bytes: number;
+            mapped_bytes: number | null;
+            /** @description How long before the snapshot was taken that growth counts from. */
+            grown_ms: number | null;
+            /** @description Steps in which the monitor let go of detail to stay within its budget. */
+            degraded_times: number;
+            trail: {
+                /** @description Since the process began. */
+                at_ms: number;
+                footprint_bytes: number;
+                available_bytes: number | null;
+            }[];
+            exit: components["schemas"]["Exit"];
+            /** @description The healthy processes it was compared with; null if there were too few. */
+            healthy: {
+                /**
+                 * @description Of its version and device class, of its device class, or any of the app.
+                 * @enum {string}
+                 */
+                scope: "version" | "class" | "app";
+                reports: number;
+                /** @description Median. */
+                footprint_bytes: number | null;
+            } | null;
+            /** @description Most held bytes first. */
+            categories: components["schemas"]["MemoryCategory"][];
+            /** @description What the nodes show; repeat is 0. */
+            places: components["schemas"]["Frame"][];
+            /** @description The stacks as one trie. Row i describes node i + 1; node 0 is the root, above every outermost frame. */
+            nodes: {
+                parent: number[];
+                /** @description Index into places. */
+                place: number[];
+            };
+            /** @description By category, then most bytes first. A category that is in none was below what the device sends stacks of. */
+            stacks: {
+                /** @description Index into categories. */
+                category: number;
+                /** @description Innermost node; 0 if the stack is not known. */
+                node: number;
+                bytes: number;
+                count: number;
+                grown_bytes: number | null;
+                grown_count: number | null;
+                /** @description Frame to answer for it, counted from the innermost, 0. */
+                caller1: number | null;
+            }[];
+            facts: {
+                name: string;
+                value: string;
+            }[];
+        };
+        /** @description Over processes, each by its weight; off by at most one part in 32. A process without the category counts as 0. */
+        Spread: {
+            p50: number;
+            p90: number;
+        };
+        CategorySpread: {
+            name: string;
+            /** @enum {string} */
+            kind: "heap" | "vm" | "object";
+            bytes: components["schemas"]["Spread"];
+            objects: components["schemas"]["Spread"];
+            /** @description Of the processes, those in which a rule found it suspect, 0 to 1. */
+            suspect_share: number;
+            /** @description Median of healthy processes of the versions the issue was seen on. */
+            healthy_bytes: number | null;
+            healthy_objects: number | null;
+        };
+        /** @description Null if nobody told. */
+        HealthyTotals: {
+            reports: number;
+            footprint_bytes: components["schemas"]["Spread"];
+            held_bytes: components["schemas"]["Spread"];
+        } | null;
+        IssueMemory: {
+            /**
+             * Format: date-time
+             * @description Whole UTC days; the range is widened to them.
+             */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            reports: number;
+            footprint_bytes: components["schemas"]["Spread"];
+            held_bytes: components["schemas"]["Spread"];
+            healthy: components["schemas"]["HealthyTotals"];
+            /** @description Those most often suspect first, then those with most bytes. */
+            categories: components["schemas"]["CategorySpread"][];
+        };
+        Healthy: {
+            /** @description That healthy processes told of, newest first. */
+            versions: {
+                version: string;
+                device_class: string;
+                /** Format: date-time */
+                last_at: string;
+            }[];
+            reports: number;
+            footprint_bytes: components["schemas"]["Spread"];
+            held_bytes: components["schemas"]["Spread"];
+            /** @description suspect_share is 0, healthy_* null. */
+            categories: components["schemas"]["CategorySpread"][];
+        };
     };
     responses: {
         /** @description What went wrong. */
@@ -651,12 +1269,13 @@ export interface components {
     };
     parameters: {
         app: string;
+        plugin: "hang" | "memory" | "exit" | "session";
         issue: string;
         /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
         t: string;
         /** @description Versions; !x excludes. */
         v: string[];
-        /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
+        /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
         kind: string[];
     };
     requestBodies: never;
@@ -729,6 +1348,45 @@ export interface operations {
             503: components["responses"]["Problem"];
         };
     };
+    askRollout: {
+        parameters: {
+            query?: {
+                install?: string;
+                version?: string;
+                channel?: string;
+                os?: string;
+                os_version?: string;
+                class?: string;
+                arch?: string;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDocument"];
+                };
+            };
+            /** @description The client has it. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listApps: {
         parameters: {
             query?: never;
@@ -757,7 +1415,7 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
                 kind?: components["parameters"]["kind"];
             };
             header?: never;
@@ -777,6 +1435,176 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRates: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+                /** @description public, gray, internal; !x excludes. All, if absent. */
+                channel?: string[];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rates. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rates"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRollout: {
+        parameters: {
+            query?: {
+                /** @description The one that holds */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rollout. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rollout"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeRollout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RolloutChange"];
+            };
+        };
+        responses: {
+            /** @description It holds. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutChanged"];
+                };
+            };
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    undoRollout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RolloutUndo"];
+            };
+        };
+        responses: {
+            /** @description It holds. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutChanged"];
+                };
+            };
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    beginRamp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                plugin: components["parameters"]["plugin"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RampBegin"];
+            };
+        };
+        responses: {
+            /** @description It runs. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutChanged"];
+                };
+            };
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    actOnRamp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                plugin: components["parameters"]["plugin"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RampAction"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutChanged"];
+                };
+            };
+            409: components["responses"]["Problem"];
             default: components["responses"]["Problem"];
         };
     };
@@ -813,15 +1641,15 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
                 kind?: components["parameters"]["kind"];
                 /** @description open, resolved, ignored; !x excludes. */
                 state?: string[];
-                /** @description Text that Caller1, Caller2, an image, the reason or the id must hold (each word). */
+                /** @description Text that Caller1, Caller2, an image, the reason, the category of memory or the id must hold (each word). */
                 q?: string;
                 by?: "caller1" | "category";
-                /** @description - sorts descending. Impact is the time all hangs took. */
-                sort?: "-impact" | "impact" | "-hangs" | "hangs" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "title" | "-title";
+                /** @description - sorts descending. Impact is the time all hangs took, bytes the most that the category of memory to blame held. */
+                sort?: "-impact" | "impact" | "-hangs" | "hangs" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title";
                 cursor?: string;
                 /** @description Groups a page. */
                 limit?: number;
@@ -918,7 +1746,7 @@ export interface operations {
             path: {
                 app: components["parameters"]["app"];
                 issue: components["parameters"]["issue"];
-                /** @description Report id, or latest, first, worst (longest). */
+                /** @description Report id, or latest, first, worst (longest; of memory the largest footprint). */
                 report: string;
             };
             cookie?: never;
@@ -937,6 +1765,94 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getMemory: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+                /** @description Report id, or latest, first, worst (largest footprint). */
+                report: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Memory. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getIssueMemory: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Medians. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueMemory"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHealthy: {
+        parameters: {
+            query?: {
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+                /** @description Only of this device class. */
+                class?: string;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Medians. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Healthy"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getFlame: {
         parameters: {
             query?: {
@@ -946,6 +1862,10 @@ export interface operations {
                 v?: components["parameters"]["v"];
                 /** @description Only this report. */
                 report?: string;
+                /** @description Of memory bytes, if nothing is said, or objects; of all else ms. */
+                of?: "ms" | "bytes" | "objects";
+                /** @description Of memory: only what this category holds. */
+                category?: string;
                 /** @description Frames at most; the smallest are folded into their parent's "other". */
                 max?: number;
                 /** @description Path hash of the frame to take as root. */

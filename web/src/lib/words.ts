@@ -31,9 +31,23 @@ export const KINDS: Readonly<Record<string, string>> = {
   power: 'high CPU on average',
   disk: 'heavy disk use',
   frames: 'dropped frames',
+  foom: 'out of memory',
+  memory: 'much memory',
   custom: 'captured by the app',
   test: 'test',
 };
+
+/* Why a category of memory is suspect. */
+export const REASONS: Readonly<Record<string, string>> = {
+  bytes: 'too many bytes',
+  objects: 'too many objects',
+  growth: 'grows',
+};
+
+export function reasonWord(text: string): string {
+  const known = REASONS[text];
+  return known ? say(known) : word(text);
+}
 
 export function kindWord(text: string): string {
   const known = KINDS[text];

@@ -4,7 +4,7 @@ import type { Frame, Report } from '../api/types';
 export type Thread = Report['threads'][number];
 
 /* Kinds whose subject is the whole process. */
-const OF_PROCESS = ['cpu', 'power', 'disk', 'frames', 'custom', 'test'];
+const OF_PROCESS = ['cpu', 'power', 'disk', 'frames', 'foom', 'memory', 'custom', 'test'];
 
 export function isOfProcess(category: string): boolean {
   return OF_PROCESS.includes(category);

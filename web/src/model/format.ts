@@ -15,6 +15,11 @@ export function exact(value: number, lang: string): string {
   return new Intl.NumberFormat(lang, { maximumFractionDigits: 2 }).format(value);
 }
 
+/* Two figures that matter: 0.034, 2.1, 47. */
+export function precise(value: number, lang: string): string {
+  return new Intl.NumberFormat(lang, { maximumSignificantDigits: 2, maximumFractionDigits: 3 }).format(value);
+}
+
 export function percent(share: number, lang: string): string {
   const digits = share > 0 && share < 0.01 ? 2 : share > 0 && share < 0.1 ? 1 : 0;
   return new Intl.NumberFormat(lang, { style: 'percent', maximumFractionDigits: digits }).format(share);
@@ -37,10 +42,16 @@ function pair(value: number, base: number, large: string, small: string): string
 }
 
 export function bytes(value: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let i = 0;
   for (; value >= 1024 && i < units.length - 1; i++) value /= 1024;
   return `${value >= 100 || i === 0 ? Math.round(value) : value.toFixed(1)} ${units[i]}`;
+}
+
+/* What a flame graph weighs by: time, bytes or objects. */
+export function amount(value: number, unit: 'ms' | 'bytes' | 'objects', lang: string): string {
+  if (unit === 'ms') return duration(value);
+  return unit === 'bytes' ? bytes(value) : count(value, lang);
 }
 
 export function nanoseconds(ns: number): string {

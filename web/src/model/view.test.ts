@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest';
-import { DEFAULTS, formatPage, formatQuery, parsePage, parseQuery, type Query, TABS, unfoldReport } from './view';
+import {
+  DEFAULTS,
+  formatPage,
+  formatQuery,
+  MEMORY_TABS,
+  parsePage,
+  parseQuery,
+  type Query,
+  TABS,
+  unfoldReport,
+} from './view';
 
 /* Small generator with a seed, so that a failure can be run again. */
 function random(seed: number) {
@@ -25,13 +35,18 @@ function anyQuery(seed: number): Query {
     sort: pick('-impact', 'title'),
     after: pick('', 'eyJyYW5rIjoxfQ'),
     open: pick(null, [], ['62069476dc7f', '0badc0de0bad']),
-    tab: pick(null, ...TABS),
+    tab: pick(null, ...TABS, ...MEMORY_TABS),
     n: pick('latest', 'worst', '01a19c85-30ba-7449-afa6-d5df6538eb94'),
     s: pick(null, 0, 19),
     fz: pick('', hex(16)),
     fs: pick('', 'std::map<int>'),
     fo: pick('self', 'total', 'name'),
-    rest: pick<[string, string][]>([], [['cmp', 'v:8.0.37']]),
+    c: pick('', 'heap:Malloc 48.00 KiB', 'object:地图,&'),
+    type: pick('', 'heap', 'vm', 'object'),
+    cmp: pick('healthy', 'v:8.0.37', '01a19c85-30ba-7449-afa6-d5df6538eb94'),
+    of: pick('bytes', 'objects'),
+    co: pick('bytes', 'count', 'ratio', 'grown', 'name'),
+    rest: pick<[string, string][]>([], [['later', 'v:8.0.37']]),
   };
 }
 
@@ -59,13 +74,22 @@ it('the path of a report leads to its issue with the report chosen', () => {
   expect(unfoldReport('/shop/issues/H-1/reports/01a19c85', '?t=24h')).toBe(
     '/shop/issues/H-1?t=24h&tab=stack&n=01a19c85',
   );
+  expect(unfoldReport('/shop/memory/M-1/reports/01a19c85', '')).toBe('/shop/memory/M-1?tab=held&n=01a19c85');
+  expect(unfoldReport('/shop/memory/H-1/reports/01a19c85', '')).toBeNull();
   expect(unfoldReport('/shop/issues/H-1', '')).toBeNull();
 });
 
 it('pages are told from paths', () => {
-  for (const path of ['/', '/shop', '/shop/issues', '/shop/issues/H-1042'])
+  for (const path of ['/', '/shop', '/shop/issues', '/shop/issues/H-1042', '/shop/memory', '/shop/memory/M-77'])
     expect(formatPage(parsePage(path))).toBe(path);
-  for (const path of ['/Shop', '/shop/nothing', '/shop/issues/42', '/shop/issues/H-1/x']) {
+  for (const path of [
+    '/Shop',
+    '/shop/nothing',
+    '/shop/issues/42',
+    '/shop/issues/H-1/x',
+    '/shop/memory/H-1',
+    '/shop/issues/M-1',
+  ]) {
     expect(parsePage(path).name, path).toBe('lost');
   }
 });

@@ -6,11 +6,14 @@ export type Page =
   | { name: 'apps' }
   | { name: 'overview'; app: string }
   | { name: 'issues'; app: string }
+  | { name: 'memory'; app: string }
   | { name: 'issue'; app: string; id: string }
   | { name: 'lost' };
 
-export type Tab = 'stack' | 'flame' | 'tree' | 'top' | 'reports' | 'raw';
+export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'raw';
+/** Tabs of an issue, and of one of memory, whose id begins with M. */
 export const TABS: readonly Tab[] = ['stack', 'flame', 'tree', 'top', 'reports', 'raw'];
+export const MEMORY_TABS: readonly Tab[] = ['held', 'all', 'flame', 'tree', 'top', 'reports', 'raw'];
 
 export interface Query {
   /** Range: 14d, or FROM..TO. */
@@ -38,6 +41,16 @@ export interface Query {
   fs: string;
   /** Order of the function table. */
   fo: 'self' | 'total' | 'name';
+  /** Category of memory chosen, as kind:name. */
+  c: string;
+  /** Kind of category shown; empty for all. */
+  type: '' | 'heap' | 'vm' | 'object';
+  /** What memory is compared with: healthy, v:VERSION or a report id. */
+  cmp: string;
+  /** What allocations are weighed by. */
+  of: 'bytes' | 'objects';
+  /** Order of the categories. */
+  co: 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
   rest: [string, string][];
 }
 
@@ -58,6 +71,11 @@ export const DEFAULTS: Query = {
   fz: '',
   fs: '',
   fo: 'self',
+  c: '',
+  type: '',
+  cmp: 'healthy',
+  of: 'bytes',
+  co: 'bytes',
   rest: [],
 };
 
@@ -78,10 +96,20 @@ const ORDER = [
   'fz',
   'fs',
   'fo',
+  'c',
+  'type',
+  'cmp',
+  'of',
+  'co',
 ] as const;
 const KNOWN = new Set<string>(ORDER);
 const APP = /^[a-z0-9][a-z0-9-]{0,62}$/;
-const ISSUE = /^H-[0-9]{1,18}$/;
+const ISSUE = /^[HM]-[0-9]{1,18}$/;
+
+/* Whether an issue is one of memory. */
+export function isMemory(id: string): boolean {
+  return id.startsWith('M');
+}
 
 export function parsePage(path: string): Page {
   const parts = path.split('/').filter((part) => part !== '');
@@ -89,16 +117,18 @@ export function parsePage(path: string): Page {
   if (app === undefined) return { name: 'apps' };
   if (!APP.test(app)) return { name: 'lost' };
   if (section === undefined) return { name: 'overview', app };
-  if (section !== 'issues') return { name: 'lost' };
-  if (id === undefined) return { name: 'issues', app };
-  if (ISSUE.test(id) && more.length === 0) return { name: 'issue', app, id };
+  if (section !== 'issues' && section !== 'memory') return { name: 'lost' };
+  if (id === undefined) return { name: section, app };
+  if (ISSUE.test(id) && isMemory(id) === (section === 'memory') && more.length === 0) return { name: 'issue', app, id };
   return { name: 'lost' };
 }
 
 /* Permalinks of a report name it in the path; here that is the report cursor of its issue. Null if it is no such path. */
 export function unfoldReport(path: string, search: string): string | null {
-  const match = /^(\/[^/]+\/issues\/H-\d+)\/reports\/([\w-]{1,64})\/?$/.exec(path);
-  return match ? match[1] + formatQuery({ ...parseQuery(search), n: match[2]!, tab: 'stack' }) : null;
+  const match = /^(\/[^/]+\/(?:issues\/H|memory\/M)-\d+)\/reports\/([\w-]{1,64})\/?$/.exec(path);
+  if (!match) return null;
+  const tab = match[1]!.includes('/M-') ? 'held' : 'stack';
+  return match[1] + formatQuery({ ...parseQuery(search), n: match[2]!, tab });
 }
 
 export function formatPage(page: Page): string {
@@ -106,9 +136,10 @@ export function formatPage(page: Page): string {
     case 'overview':
       return `/${page.app}`;
     case 'issues':
-      return `/${page.app}/issues`;
+    case 'memory':
+      return `/${page.app}/${page.name}`;
     case 'issue':
-      return `/${page.app}/issues/${page.id}`;
+      return `/${page.app}/${isMemory(page.id) ? 'memory' : 'issues'}/${page.id}`;
     default:
       return '/';
   }
@@ -151,12 +182,17 @@ export function parseQuery(search: string): Query {
     sort: params.get('sort') || DEFAULTS.sort,
     after: params.get('after') ?? DEFAULTS.after,
     open: params.has('open') ? list(params, 'open') : null,
-    tab: params.has('tab') ? oneOf(params.get('tab'), TABS, 'stack') : null,
+    tab: params.has('tab') ? oneOf(params.get('tab'), [...TABS, ...MEMORY_TABS], 'stack') : null,
     n: params.get('n') || DEFAULTS.n,
     s: sample !== null && /^\d{1,4}$/.test(sample) ? Number(sample) : null,
     fz: unpackHash(params.get('fz') ?? ''),
     fs: params.get('fs') ?? '',
     fo: oneOf(params.get('fo'), ['self', 'total', 'name'], DEFAULTS.fo),
+    c: params.get('c') ?? DEFAULTS.c,
+    type: oneOf(params.get('type'), ['', 'heap', 'vm', 'object'], DEFAULTS.type),
+    cmp: params.get('cmp') || DEFAULTS.cmp,
+    of: oneOf(params.get('of'), ['bytes', 'objects'], DEFAULTS.of),
+    co: oneOf(params.get('co'), ['bytes', 'count', 'ratio', 'grown', 'name'], DEFAULTS.co),
     rest: [...params].filter(([key]) => !KNOWN.has(key)),
   };
 }

@@ -39,6 +39,21 @@ export function Waiting({ app }: { app: string }): JSX.Element {
   );
 }
 
+/* No issue of memory: nothing was killed, or nothing watches. */
+export function NoMemory(): JSX.Element {
+  return (
+    <section class="empty" aria-label={say('No issue of memory')}>
+      <h2>{say('No issue of memory in this range')}</h2>
+      <p>
+        {say(
+          'A report comes when a process is killed for want of memory, when the system runs short of it, or when the app asks for one.',
+        )}
+      </p>
+      <pre>{['MIRE_MEMORY=exact mire run -- ./app', 'mire_memory_report("what for");'].join('\n')}</pre>
+    </section>
+  );
+}
+
 type Drop = [label: string, change: Partial<typeof DEFAULTS>];
 
 /* The filter without which most issues would be left: each is tried alone. */
@@ -49,7 +64,7 @@ function useWorst(app: string, drops: readonly Drop[]): Drop | undefined {
     key,
     async (signal) => {
       const left = drops.map(([, change]) =>
-        api.issues(app, { ...listQuery({ ...base, ...change, after: '' }), limit: 1 }, signal),
+        api.issues(app, { ...listQuery({ ...base, ...change, after: '' }, false), limit: 1 }, signal),
       );
       const totals = (await Promise.all(left)).map((list) => list.totals.hangs);
       const most = Math.max(...totals);

@@ -25,8 +25,9 @@ import {
   step,
   type Tree,
 } from '../model/flame';
-import { duration, exact, percent } from '../model/format';
+import { amount, exact, percent } from '../model/format';
 import { base, shorten } from '../model/name';
+import { isMemory } from '../model/view';
 import { TopFunctions } from './functions';
 import { Loaded } from './parts';
 import { CallTree } from './tree';
@@ -36,13 +37,46 @@ export const selected = signal('');
 
 const MAX_ROWS_SHOWN = 28;
 
+/* What narrows the graph: the range, and of memory what it weighs and of which category. */
+function scope(id: string) {
+  const { t, v, of, c } = query.value;
+  return isMemory(id) ? { t, v, of, category: c.slice(c.indexOf(':') + 1) } : { t, v };
+}
+
 export function FlameTab({ app, id, view }: { app: string; id: string; view: 'flame' | 'tree' | 'top' }): JSX.Element {
-  const { t, v } = query.value;
-  const result = useQuery(['flame', app, id, t, v], (signal) => api.flame(app, id, { t, v }, signal));
+  const wanted = scope(id);
+  const result = useQuery(['flame', app, id, wanted], (signal) => api.flame(app, id, wanted, signal));
   return (
     <Loaded result={result} rows={16} label={say('call tree')}>
       {(flame) => <Body app={app} id={id} flame={flame} view={view} />}
     </Loaded>
+  );
+}
+
+/* Of memory: bytes or objects, and of everything or one category. */
+function Weighing(): JSX.Element {
+  const { of, c } = query.value;
+  return (
+    <div class="picker">
+      <div class="segments" role="group" aria-label={say('Weighed by')}>
+        <button type="button" aria-pressed={of === 'bytes'} onClick={() => patch({ of: 'bytes' })}>
+          {say('By bytes')}
+        </button>
+        <button type="button" aria-pressed={of === 'objects'} onClick={() => patch({ of: 'objects' })}>
+          {say('By count')}
+        </button>
+      </div>
+      {c === '' ? (
+        <span class="dim">{say('everything that is alive, of one process on average')}</span>
+      ) : (
+        <>
+          <span class="dim">{say('only {what}', { what: c.slice(c.indexOf(':') + 1) })}</span>
+          <button type="button" onClick={() => patch({ c: '', fz: '' }, true)}>
+            {say('Show everything')}
+          </button>
+        </>
+      )}
+    </div>
   );
 }
 
@@ -61,7 +95,8 @@ const PART_FRAMES = 200_000;
  * by itself. A part already here also serves the zooms into it.
  */
 function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
-  const { fz, t, v } = query.value;
+  const { fz } = query.value;
+  const wanted = scope(id);
   const whole = useMemo(() => build(flame), [flame]);
   const part = useRef<{ of: Tree; tree: Tree } | null>(null);
   if (part.current?.of !== whole) part.current = null;
@@ -73,8 +108,8 @@ function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
     return fz !== '' && !(known === before && at === 0) && (at < 0 || lacks(known, at));
   }, [known, fz]);
   const detail = useQuery(
-    ['flame', app, id, t, v, fz],
-    (signal) => api.flame(app, id, { t, v, root: fz, max: PART_FRAMES }, signal),
+    ['flame', app, id, wanted, fz],
+    (signal) => api.flame(app, id, { ...wanted, root: fz, max: PART_FRAMES }, signal),
     { enabled: lacking, keep: false },
   );
   const fine = lacking ? detail.data : undefined;
@@ -84,13 +119,20 @@ function useTree({ app, id, flame }: BodyProps): { tree: Tree; whole: Tree } {
 }
 
 function Body(props: BodyProps): JSX.Element {
-  const { flame, view } = props;
+  const { flame, view, id } = props;
   const { fz, fs } = query.value;
   const { tree, whole } = useTree(props);
   const found = useMemo(() => search(tree, fs), [tree, fs]);
-  if (whole.size <= 1) return <p class="dim">{say('No sample in this range has a stack.')}</p>;
+  if (whole.size <= 1)
+    return (
+      <>
+        {isMemory(id) ? <Weighing /> : null}
+        <p class="dim">{say('No sample in this range has a stack.')}</p>
+      </>
+    );
   return (
     <>
+      {isMemory(id) ? <Weighing /> : null}
       <SearchBar flame={flame} tree={tree} found={found} />
       {view === 'flame' ? (
         <Graph tree={tree} found={found} zoomed={Math.max(0, byHash(tree, fz))} whole={whole} />
@@ -133,7 +175,7 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
         <span role="status">
           {found.hits.length === 0
             ? say('not found')
-            : say('{n|frame|frames}, {share} of the time', {
+            : say('{n|frame|frames}, {share} of all', {
                 n: exact(found.hits.length, lang.value),
                 share: percent(found.share, lang.value),
               })}
@@ -142,7 +184,7 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
       <span class="grow" />
       <span class="dim">
         {say('{time} in {n|report|reports}', {
-          time: duration(flame.value[0] ?? 0),
+          time: amount(flame.value[0] ?? 0, flame.unit, lang.value),
           n: exact(flame.reports, lang.value),
         })}
         {flame.reports < flame.reports_total
@@ -154,12 +196,13 @@ function SearchBar({ flame, tree, found }: { flame: Flame; tree: Tree; found: Fo
 }
 
 function describe(tree: Tree, i: number): string {
-  const { value, self } = tree.flame;
+  const { value, self, unit } = tree.flame;
+  const told = (much: number) => amount(much, unit, lang.value);
   const image = base(imageOf(tree, i));
   const name = label(tree, i);
   const share = percent(shareOf(tree, i), lang.value);
   const where = image ? `${name}, ${image}` : name;
-  const times = { total: duration(value[i]!), share, self: duration(self[i]!) };
+  const times = { total: told(value[i]!), share, self: told(self[i]!) };
   return `${where}, ${say('total {total} ({share}), self {self}', times)}`;
 }
 
@@ -309,9 +352,7 @@ function Graph(props: { tree: Tree; found: Found; zoomed: number; whole: Tree })
         <div class="spacer" style={{ height: `${height}px` }} />
       </div>
       <p class="dim small">
-        {say(
-          'Wider is more time; what a function calls stands below it. Click a frame twice, or press Enter, to zoom.',
-        )}
+        {say('Wider is more; what a function calls stands below it. Click a frame twice, or press Enter, to zoom.')}
       </p>
     </>
   );

@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { lang, say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
 import { functions, type Tree } from '../model/flame';
-import { duration, percent } from '../model/format';
+import { amount, percent } from '../model/format';
 import { base } from '../model/name';
 import { selected } from './flame';
 import { Bar } from './parts';
@@ -34,7 +34,7 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
   return (
     <div class="scroll" role="region" aria-label={say('Top functions table')} tabIndex={0}>
       <table class="tight functions">
-        <caption class="offscreen">{say('Functions by time')}</caption>
+        <caption class="offscreen">{say('Functions by what they hold or take')}</caption>
         <thead>
           <tr>
             <td class="share" />
@@ -57,8 +57,8 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
           {rows.slice(0, MOST_ROWS).map((row) => (
             <tr key={`${row.name}\n${row.image}`}>
               <td class="share">{row.self > 0 ? <Bar share={row.self / all} kind={`r-${row.role}`} /> : null}</td>
-              <Time value={row.self} all={all} />
-              <Time value={row.total} all={all} />
+              <Amount value={row.self} all={all} unit={tree.flame.unit} />
+              <Amount value={row.total} all={all} unit={tree.flame.unit} />
               <th scope="row">
                 <button type="button" class="link fn" onClick={() => show(row.widest)}>
                   {row.name}
@@ -77,12 +77,12 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
   );
 }
 
-function Time({ value, all }: { value: number; all: number }): JSX.Element {
+function Amount({ value, all, unit }: { value: number; all: number; unit: Tree['flame']['unit'] }): JSX.Element {
   return (
     <td class="num">
       {value > 0 ? (
         <>
-          {duration(value)} <span class="dim">{percent(value / all, lang.value)}</span>
+          {amount(value, unit, lang.value)} <span class="dim">{percent(value / all, lang.value)}</span>
         </>
       ) : null}
     </td>

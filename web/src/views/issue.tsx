@@ -1,15 +1,12 @@
 /* /:app/issues/:id - one issue: what it is, how much it costs, and the tabs that show why. */
 
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Distribution, Issue } from '../api/types';
 import { Histogram } from '../charts/spark';
 import { Trend } from '../charts/trend';
 import { lang, say } from '../lib/i18n';
-import { useKeys } from '../lib/keys';
-import { go, patch, query } from '../lib/location';
-import { recall, remember } from '../lib/memory';
+import { query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
 import { kindWord, word } from '../lib/words';
@@ -17,9 +14,9 @@ import { bars } from '../model/charts';
 import { counted, isOfProcess, isWait } from '../model/event';
 import { count, duration, exact, percent } from '../model/format';
 import { base } from '../model/name';
-import { carried, href, TABS, type Tab } from '../model/view';
+import { TABS, type Tab } from '../model/view';
 import { FlameTab } from './flame';
-import { lastList, listQuery } from './issues';
+import { Crumbs, Tabs, useTab } from './issue-frame';
 import { NamelessNote } from './nameless';
 import { Tile } from './overview';
 import { Ago, Bar, Loaded, Panel } from './parts';
@@ -27,7 +24,7 @@ import { RawTab } from './raw';
 import { ReportsTab } from './reports';
 import { StackTab } from './stack';
 
-const LABELS: Record<Tab, string> = {
+const LABELS: Partial<Record<Tab, string>> = {
   stack: 'Hottest stack',
   flame: 'Flame graph',
   tree: 'Call tree',
@@ -55,36 +52,10 @@ export function IssuePage({ app, id }: { app: string; id: string }): JSX.Element
 
 function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.Element {
   const { feature } = data;
-  const tab = useTab();
-  const wanted = listQuery(query.value);
-  const list = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
-    enabled: lastList.value.length === 0,
-  });
-  const ids =
-    lastList.value.length > 0
-      ? lastList.value
-      : (list.data?.groups.flatMap((group) => group.features.map((one) => one.id)) ?? []);
-  const at = ids.indexOf(id);
-  const neighbour = (by: 1 | -1) => {
-    const to = at < 0 ? undefined : ids[at + by];
-    return to ? href({ name: 'issue', app, id: to }, { ...carried(query.value), tab }) : null;
-  };
-  const walk = (by: 1 | -1) => {
-    const to = neighbour(by);
-    if (to) go(to);
-  };
-  useKeys({ 'issue-before': () => walk(-1), 'issue-after': () => walk(1) });
+  const tab = useTab(TABS);
   return (
     <>
-      <div class="heading crumbs">
-        <a href={href({ name: 'issues', app }, carried(query.value))}>{say('Issues')}</a>
-        <span aria-hidden="true">›</span>
-        <span class="id">{feature.id}</span>
-        <span class="grow" />
-        {at >= 0 ? <span class="dim">{say('{n} of {total}', { n: at + 1, total: ids.length })}</span> : null}
-        <Step to={neighbour(-1)} label={say('Previous issue')} sign="‹" />
-        <Step to={neighbour(1)} label={say('Next issue')} sign="›" />
-      </div>
+      <Crumbs app={app} id={id} tab={tab} />
       <h1 class="fn title">{feature.caller1}</h1>
       <p class="under-title">
         <span class="image">{base(feature.caller1_image)}</span>
@@ -133,7 +104,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
       </div>
       <div class="detail">
         <div class="detail-main">
-          <Tabs tab={tab} />
+          <Tabs tabs={TABS} tab={tab} label={(one) => say(LABELS[one] ?? one)} />
           <div role="tabpanel" id="tabpanel" aria-labelledby={`tab-${tab}`} class="tabpanel">
             {tab === 'stack' ? <StackTab app={app} id={id} /> : null}
             {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
@@ -179,58 +150,7 @@ function Facts({ data }: { data: Issue }): JSX.Element | null {
   ) : null;
 }
 
-function Step({ to, label, sign }: { to: string | null; label: string; sign: string }): JSX.Element | null {
-  return to ? (
-    <a class="button" href={to}>
-      <span aria-hidden="true">{sign}</span>
-      <span class="offscreen">{label}</span>
-    </a>
-  ) : null;
-}
-
-/* The tab of the URL; without one the tab used last, which is then written into the URL. */
-function useTab(): Tab {
-  const given = query.value.tab;
-  const last = recall('tab') as Tab | null;
-  const tab = given ?? (last && TABS.includes(last) ? last : 'stack');
-  useEffect(() => {
-    if (given === null) patch({ tab });
-    remember('tab', tab);
-  }, [given, tab]);
-  useKeys(Object.fromEntries(TABS.map((one, i) => [`view-${i + 1}`, () => patch({ tab: one }, true)])));
-  return tab;
-}
-
-function Tabs({ tab }: { tab: Tab }): JSX.Element {
-  const onKey = (event: KeyboardEvent) => {
-    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (by === 0) return;
-    event.preventDefault();
-    const next = TABS[(TABS.indexOf(tab) + by + TABS.length) % TABS.length]!;
-    patch({ tab: next }, true);
-    document.getElementById(`tab-${next}`)?.focus();
-  };
-  return (
-    <div role="tablist" class="tabs" aria-label={say('Views of the issue')} onKeyDown={onKey}>
-      {TABS.map((one) => (
-        <button
-          key={one}
-          id={`tab-${one}`}
-          type="button"
-          role="tab"
-          aria-selected={one === tab}
-          aria-controls="tabpanel"
-          tabIndex={one === tab ? 0 : -1}
-          onClick={() => patch({ tab: one }, true)}
-        >
-          {say(LABELS[one])}
-        </button>
-      ))}
-    </div>
-  );
-}
-
-function Side({ data }: { data: Issue }): JSX.Element {
+export function Side({ data }: { data: Issue }): JSX.Element {
   const { feature, range } = data;
   const drawn = bars(
     data.series,

@@ -2,42 +2,47 @@
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { api, type IssueQuery } from '../api/client';
-import type { Feature, Group, IssueList } from '../api/types';
-import { Spark } from '../charts/spark';
+import type { IssueList } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
-import { go, patch, query } from '../lib/location';
+import { patch, query } from '../lib/location';
 import { useQuery } from '../lib/query';
 import { useTitle } from '../lib/title';
-import { kindWord, word } from '../lib/words';
 import { counted } from '../model/event';
 import { count, duration, exact } from '../model/format';
-import { base } from '../model/name';
-import { carried, href, type Query } from '../model/view';
-import { NothingLeft, Waiting } from './empty';
-import { Ago, Loaded } from './parts';
+import type { Query } from '../model/view';
+import { NoMemory, NothingLeft, Waiting } from './empty';
+import { COLUMNS, GroupRows, MEMORY_COLUMNS } from './issue-rows';
+import { Loaded } from './parts';
 import { useOverview } from './shell';
 
 /* The ids of the list last shown, in its order: [ and ] in an issue walk along them. */
 export const lastList = signal<string[]>([]);
 
-/* Groups a page, and features shown at once of one group: a page stays small whatever is unfolded first. */
+/* Groups a page: it stays small whatever is unfolded first. */
 const PAGE_GROUPS = 40;
-const SHOWN_FEATURES = 20;
 
 /* With this few features in all, every group is unfolded until the reader folds one. */
 const FEW = 12;
 
-export function listQuery(query: Query): IssueQuery {
-  const { t, v, kind, state, q, by, sort, after } = query;
+/* Kinds of the list of memory; the other list has all else, unless it is asked for one of them. */
+const OF_MEMORY = ['foom', 'memory'];
+
+/* Nobody waits for memory: its issues stand in the order of how often they happened. */
+export function listQuery(query: Query, memory: boolean): IssueQuery {
+  const { t, v, state, q, by, after } = query;
+  const sort = memory && query.sort === '-impact' ? '-hangs' : query.sort;
+  const chosen = query.kind.filter((one) => !memory || OF_MEMORY.includes(one.replace('!', '')));
+  const wanted = chosen.some((one) => !one.startsWith('!'));
+  const kind = wanted ? chosen : [...chosen, ...OF_MEMORY.map((one) => (memory ? one : `!${one}`))];
   return { t, v, kind, state, q, by, sort, cursor: after, limit: PAGE_GROUPS };
 }
 
-export function IssuesPage({ app }: { app: string }): JSX.Element {
-  useTitle(say('Issues of {app}', { app }));
-  const wanted = listQuery(query.value);
+export function IssuesPage({ app, memory = false }: { app: string; memory?: boolean }): JSX.Element {
+  useTitle(memory ? say('Memory of {app}', { app }) : say('Issues of {app}', { app }));
+  const wanted = listQuery(query.value, memory);
   const result = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
     again: (data) => (data && data.total > 0 ? false : 2_000),
   });
@@ -46,8 +51,17 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
   return (
     <>
       <div class="heading">
-        <h1>{say('Issues')}</h1>
-        {result.data ? (
+        <h1>{memory ? say('Memory') : say('Issues')}</h1>
+        {result.data && memory ? (
+          <p class="dim">
+            {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events}', {
+              groups: exact(result.data.total, lang.value),
+              issues: exact(result.data.features_total, lang.value),
+              events: count(result.data.totals.hangs, lang.value),
+            })}
+          </p>
+        ) : null}
+        {result.data && !memory ? (
           <p class="dim">
             {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events} · {time} lost', {
               groups: exact(result.data.total, lang.value),
@@ -68,12 +82,14 @@ export function IssuesPage({ app }: { app: string }): JSX.Element {
             {say('By Caller1')}
           </button>
           <button type="button" aria-pressed={by === 'category'} onClick={() => patch({ by: 'category', open: null })}>
-            {say('By kind')}
+            {memory ? say('By category') : say('By kind')}
           </button>
         </div>
       </div>
       <Loaded result={result} rows={12} label={say('issues')}>
-        {(data) => (data.total === 0 ? <None app={app} /> : <List app={app} data={data} />)}
+        {(data) =>
+          data.total === 0 ? <None app={app} memory={memory} /> : <List app={app} data={data} memory={memory} />
+        }
       </Loaded>
     </>
   );
@@ -88,31 +104,21 @@ function useNews(app: string, readAt: number): boolean {
   return newest > seen.current.newest;
 }
 
-function None({ app }: { app: string }): JSX.Element {
+function None({ app, memory }: { app: string; memory: boolean }): JSX.Element {
   const { v, kind, state, q } = query.value;
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
   const filtered = v.length + kind.length + state.length > 0 || q !== '';
+  if (memory && !filtered) return <NoMemory />;
   return filtered || ever ? <NothingLeft app={app} what={say('issues')} /> : <Waiting app={app} />;
 }
 
-const COLUMNS: [key: string | null, label: string, cell: string][] = [
-  ['title', 'Issue', ''],
-  [null, 'Trend', 'mid-only'],
-  ['hangs', 'Hangs', 'num'],
-  ['devices', 'Devices', 'num mid-only'],
-  ['longest', 'Longest', 'num'],
-  ['impact', 'Time lost', 'num'],
-  [null, 'Versions', 'wide-only'],
-  ['last', 'Last seen', 'num wide-only'],
-];
-
-function Head({ what }: { what: string }): JSX.Element {
-  const { sort } = query.value;
+function Head({ what, memory }: { what: string; memory: boolean }): JSX.Element {
+  const sort = listQuery(query.value, memory).sort!;
   return (
     <thead>
       <tr>
-        {COLUMNS.map(([key, label, cell]) => {
+        {(memory ? MEMORY_COLUMNS : COLUMNS).map(([key, label, cell]) => {
           const down = sort === `-${key}`;
           const up = sort === key;
           const first = key === 'title' ? key : `-${key}`;
@@ -135,7 +141,7 @@ function Head({ what }: { what: string }): JSX.Element {
   );
 }
 
-function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
+function List({ app, data, memory }: { app: string; data: IssueList; memory: boolean }): JSX.Element {
   const table = useRef<HTMLTableElement>(null);
   const { groups } = data;
   const pages = usePages(data);
@@ -175,9 +181,19 @@ function List({ app, data }: { app: string; data: IssueList }): JSX.Element {
     <>
       <table class="issues" ref={table} aria-rowcount={data.total}>
         <caption class="offscreen">{say('Issues, grouped; the buttons in the head sort')}</caption>
-        <Head what={say(counted(groups.flatMap((group) => group.features.map((feature) => feature.category))))} />
+        <Head
+          what={say(counted(groups.flatMap((group) => group.features.map((feature) => feature.category))))}
+          memory={memory}
+        />
         {groups.map((group) => (
-          <GroupRows key={group.key} app={app} group={group} open={isOpen(group.key)} fold={() => fold(group.key)} />
+          <GroupRows
+            key={group.key}
+            app={app}
+            memory={memory}
+            group={group}
+            open={isOpen(group.key)}
+            fold={() => fold(group.key)}
+          />
         ))}
       </table>
       {pages.first && !data.next ? null : (
@@ -226,157 +242,4 @@ function usePages(data: IssueList) {
     if (!focus) scrollTo(0, 0);
   };
   return { first: after === '', known: after === '' || here !== undefined, from, wanted, turn };
-}
-
-function issueHref(app: string, id: string): string {
-  return href({ name: 'issue', app, id }, carried(query.value));
-}
-
-function Numbers({ row }: { row: Group | Feature }): JSX.Element {
-  return (
-    <>
-      <td class="mid-only">
-        <Spark values={row.trend} lang={lang.value} what={say('events')} />
-      </td>
-      <td class="num">{count(row.totals.hangs, lang.value)}</td>
-      <td class="num mid-only">{count(row.totals.devices, lang.value)}</td>
-      <td class="num">{row.totals.longest_ms > 0 ? duration(row.totals.longest_ms) : '—'}</td>
-      <td class="num strong">{row.totals.hang_ms > 0 ? duration(row.totals.hang_ms) : '—'}</td>
-    </>
-  );
-}
-
-interface GroupProps {
-  app: string;
-  group: Group;
-  open: boolean;
-  fold: () => void;
-}
-
-function GroupRows({ app, group, open, fold }: GroupProps): JSX.Element {
-  const [from, setFrom] = useState(0);
-  const top = group.features[0];
-  const shown = group.features.slice(from, from + SHOWN_FEATURES);
-  return (
-    <tbody data-group={group.key}>
-      <tr class="group">
-        <th scope="rowgroup">
-          <button type="button" class="fold" data-row aria-expanded={open} onClick={fold}>
-            <span class="twist" aria-hidden="true">
-              {open ? '▾' : '▸'}
-            </span>
-            <span class="fn">{query.value.by === 'category' ? kindWord(group.title) : group.title}</span>
-            {group.image ? <span class="image">{base(group.image)}</span> : null}
-          </button>
-          {!open && top ? (
-            <p class="sub">
-              {group.features.length === 1 ? '' : `${say('{n} issues, first', { n: group.features.length })} `}
-              <a href={issueHref(app, top.id)}>{top.id}</a> {top.caller2 ? `${say('in')} ${top.caller2}` : ''}{' '}
-              <Tags row={top} />
-            </p>
-          ) : null}
-        </th>
-        <Numbers row={group} />
-        <td class="wide-only" />
-        <td class="num wide-only">
-          <Ago at={group.last_seen_at} />
-        </td>
-      </tr>
-      {open
-        ? shown.map((feature) => (
-            <FeatureRow key={feature.id} app={app} feature={feature} title={feature.caller1 === group.title ? 2 : 1} />
-          ))
-        : null}
-      {open && group.features.length > SHOWN_FEATURES ? (
-        <tr class="feature">
-          <th scope="row" colSpan={COLUMNS.length}>
-            <span class="row">
-              {from > 0 ? (
-                <button type="button" onClick={() => setFrom(from - SHOWN_FEATURES)}>
-                  {say('‹ Previous')}
-                </button>
-              ) : null}
-              {from + shown.length < group.features.length ? (
-                <button type="button" onClick={() => setFrom(from + SHOWN_FEATURES)}>
-                  {say('Next ›')}
-                </button>
-              ) : null}
-              <span class="dim">
-                {say('{from}–{to} of {total}', {
-                  from: from + 1,
-                  to: from + shown.length,
-                  total: group.features.length,
-                })}
-              </span>
-            </span>
-          </th>
-        </tr>
-      ) : null}
-    </tbody>
-  );
-}
-
-function Tags({ row }: { row: Feature }): JSX.Element {
-  return (
-    <>
-      <span class={`tag kind-${row.category}`}>{kindWord(row.category)}</span>
-      <span class={`tag reason-${row.reason}`}>{word(row.reason)}</span>
-      {row.state === 'open' ? null : <span class="tag">{word(row.state)}</span>}
-    </>
-  );
-}
-
-function FeatureRow({ app, feature, title }: { app: string; feature: Feature; title: 1 | 2 }): JSX.Element {
-  const to = issueHref(app, feature.id);
-  const name = title === 1 || !feature.caller2 ? feature.caller1 : feature.caller2;
-  const versions =
-    feature.first_version === feature.last_version
-      ? feature.last_version
-      : `${feature.first_version} → ${feature.last_version}`;
-  return (
-    <tr class="feature" onDblClick={() => go(to)}>
-      <th scope="row">
-        <a href={to} data-row>
-          <span class="id">{feature.id}</span>
-          {title === 2 && feature.caller2 ? <span class="dim">{say('in')} </span> : null}
-          <span class="fn">{name}</span>
-        </a>
-        <Tags row={feature} />
-        {title === 1 && feature.caller2 ? (
-          <p class="sub">
-            {say('in')} {feature.caller2}
-          </p>
-        ) : null}
-      </th>
-      <Numbers row={feature} />
-      <td class="wide-only versions">{versions}</td>
-      <td class="num wide-only">
-        <Ago at={feature.last_seen_at} />
-      </td>
-    </tr>
-  );
-}
-
-/* The same rows without groups, for the overview. */
-export function FeatureTable({ app, features }: { app: string; features: readonly Feature[] }): JSX.Element {
-  const what = say(counted(features.map((feature) => feature.category)));
-  return (
-    <table class="issues flat">
-      <caption class="offscreen">{say('Issues that cost most')}</caption>
-      <thead>
-        <tr>
-          {COLUMNS.map(([key, label, cell]) => (
-            <th key={label} scope="col" class={cell}>
-              {key === 'hangs' ? what : say(label)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {features.map((feature) => (
-          <FeatureRow key={feature.id} app={app} feature={feature} title={1} />
-        ))}
-      </tbody>
-    </table>
-  );
 }

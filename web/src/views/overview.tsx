@@ -15,8 +15,9 @@ import { counted } from '../model/event';
 import { count, duration, exact, percent } from '../model/format';
 import { carried, href } from '../model/view';
 import { NothingLeft, Waiting } from './empty';
-import { FeatureTable } from './issues';
+import { FeatureTable } from './issue-rows';
 import { Ago, Bar, Loaded, now, Panel } from './parts';
+import { RatesPanel } from './rates';
 import { TurnsTable } from './turns';
 
 export function OverviewPage({ app }: { app: string }): JSX.Element {
@@ -41,6 +42,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
   const { totals, range } = data;
   if (totals.reports === 0)
     return v.length + kind.length > 0 ? <NothingLeft app={app} what={say('hangs')} /> : <FirstReport app={app} />;
+  const killed = data.categories.find((share) => share.key === 'foom')?.hangs ?? 0;
   const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
   const what = say(counted(data.categories.map((share) => share.key)));
   const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
@@ -66,6 +68,14 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           value={count(totals.devices, lang.value)}
           note={say('installations that hung')}
         />
+        {killed > 0 ? (
+          <Tile
+            href={href({ name: 'memory', app }, { ...carried(query.value), kind: ['foom'] })}
+            label={say('Out of memory')}
+            value={count(killed, lang.value)}
+            note={say('processes killed for it')}
+          />
+        ) : null}
       </div>
       <Panel
         title={pick === 'hangs' ? say('{what} by version', { what }) : say('Time lost by version')}
@@ -95,9 +105,18 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           unit={pick === 'hangs' ? (value) => count(value, lang.value) : duration}
         />
       </Panel>
+      <RatesPanel app={app} />
       <Panel title={say('Issues that cost most')} aside={<a href={list('-impact')}>{say('All issues')}</a>}>
         <FeatureTable app={app} features={data.top} />
       </Panel>
+      {data.memory_top.length > 0 ? (
+        <Panel
+          title={say('Issues of memory')}
+          aside={<a href={href({ name: 'memory', app }, carried(query.value))}>{say('All issues of memory')}</a>}
+        >
+          <FeatureTable app={app} features={data.memory_top} memory />
+        </Panel>
+      ) : null}
       <div class="columns">
         <Panel title={say('Versions')}>
           <Versions rows={data.versions} what={what} />

@@ -3,11 +3,15 @@
 import type { JSX } from 'preact';
 import { say } from '../lib/i18n';
 import { page } from '../lib/location';
+import { isMemory } from '../model/view';
 import { Apps } from './apps';
 import { IssuePage } from './issue';
 import { IssuesPage } from './issues';
+import { Late } from './late';
 import { OverviewPage } from './overview';
 import { Shell } from './shell';
+
+const loadMemory = () => import('./memory').then((module) => module.MemoryPage);
 
 export function Pages(): JSX.Element {
   const here = page.value;
@@ -27,13 +31,23 @@ export function Pages(): JSX.Element {
     case 'issues':
       return (
         <Shell key={here.app} app={here.app}>
-          <IssuesPage app={here.app} />
+          <IssuesPage key="issues" app={here.app} />
+        </Shell>
+      );
+    case 'memory':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <IssuesPage key="memory" app={here.app} memory />
         </Shell>
       );
     case 'issue':
       return (
         <Shell key={here.app} app={here.app}>
-          <IssuePage key={here.id} app={here.app} id={here.id} />
+          {isMemory(here.id) ? (
+            <Late key={here.id} load={loadMemory} props={{ app: here.app, id: here.id }} label={here.id} />
+          ) : (
+            <IssuePage key={here.id} app={here.app} id={here.id} />
+          )}
         </Shell>
       );
     case 'lost':

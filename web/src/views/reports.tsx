@@ -7,8 +7,8 @@ import type { ReportRow } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { query } from '../lib/location';
 import { useQuery } from '../lib/query';
-import { duration, exact } from '../model/format';
-import { href } from '../model/view';
+import { bytes, duration, exact } from '../model/format';
+import { href, isMemory } from '../model/view';
 import { Ago, announce, Loaded, Moment } from './parts';
 
 export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Element {
@@ -46,7 +46,12 @@ export function ReportsTab({ app, id }: { app: string; id: string }): JSX.Elemen
   );
 }
 
+function told(value: number | null): string {
+  return value === null ? '—' : bytes(value);
+}
+
 function Table({ app, id, rows }: { app: string; id: string; rows: readonly ReportRow[] }): JSX.Element {
+  const memory = isMemory(id);
   return (
     <div class="scroll" role="region" aria-label={say('Reports table')} tabIndex={0}>
       <table class="tight">
@@ -55,8 +60,13 @@ function Table({ app, id, rows }: { app: string; id: string; rows: readonly Repo
           <tr>
             <th scope="col">{say('Began')}</th>
             <th scope="col" class="num">
-              {say('Lasted')}
+              {memory ? say('Footprint') : say('Lasted')}
             </th>
+            {memory ? (
+              <th scope="col" class="num">
+                {say('Held by the category')}
+              </th>
+            ) : null}
             <th scope="col">{say('Version')}</th>
             <th scope="col">{say('System')}</th>
             <th scope="col">{say('Process')}</th>
@@ -70,14 +80,20 @@ function Table({ app, id, rows }: { app: string; id: string; rows: readonly Repo
           {rows.map((row) => (
             <tr key={row.id}>
               <th scope="row">
-                <a href={href({ name: 'issue', app, id }, { ...query.value, tab: 'stack', n: row.id, s: null })}>
+                <a
+                  href={href(
+                    { name: 'issue', app, id },
+                    { ...query.value, tab: memory ? 'held' : 'stack', n: row.id, s: null },
+                  )}
+                >
                   <Moment at={row.begun_at} seconds />
                 </a>
               </th>
               <td class="num">
-                {duration(row.duration_ms)}
+                {memory ? told(row.footprint_bytes) : duration(row.duration_ms)}
                 {row.open ? <span class="tag kind-killed">{say('killed')}</span> : null}
               </td>
+              {memory ? <td class="num">{told(row.subject_bytes)}</td> : null}
               <td>{row.version}</td>
               <td>
                 {row.os_version} <span class="dim">{row.arch}</span>

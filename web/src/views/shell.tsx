@@ -11,7 +11,7 @@ import { type Result, useQuery } from '../lib/query';
 import { choice, nextTheme } from '../lib/theme';
 import { exact } from '../model/format';
 import type { Page } from '../model/view';
-import { carried, href } from '../model/view';
+import { carried, href, isMemory } from '../model/view';
 import { FilterBar } from './filter';
 import { announcement, Moment } from './parts';
 
@@ -25,7 +25,9 @@ export function Shell({ app, children }: { app: string | null; children: Compone
     help: () => (sheet.current?.open ? sheet.current.close() : sheet.current?.showModal()),
     overview: () => app && go(href({ name: 'overview', app }, carry)),
     issues: () => app && go(href({ name: 'issues', app }, carry)),
+    memory: () => app && go(href({ name: 'memory', app }, carry)),
   });
+  const section = here.name !== 'issue' ? here.name : isMemory(here.id) ? 'memory' : 'issues';
   const themes = { auto: say('Auto'), light: say('Light'), dark: say('Dark') };
   const link = (to: Page, label: string, current: boolean) => (
     <a href={href(to, carry)} aria-current={current ? 'page' : undefined}>
@@ -48,7 +50,8 @@ export function Shell({ app, children }: { app: string | null; children: Compone
               {app}
             </span>
             {link({ name: 'overview', app }, say('Overview'), here.name === 'overview')}
-            {link({ name: 'issues', app }, say('Issues'), here.name === 'issues' || here.name === 'issue')}
+            {link({ name: 'issues', app }, say('Issues'), section === 'issues')}
+            {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
           </>
         ) : null}
         <span class="grow" />

@@ -32,14 +32,16 @@ export function StackTab({ app, id }: { app: string; id: string }): JSX.Element 
 }
 
 /* Which report is shown, and the ways to another. */
-export function Picker({ report }: { report: Report }): JSX.Element {
+type Placed = Pick<Report, 'row' | 'position' | 'total' | 'previous' | 'next'>;
+
+export function Picker({ report, worst = say('Longest') }: { report: Placed; worst?: string }): JSX.Element {
   const { n } = query.value;
   const to = (wanted: string | null) => wanted && patch({ n: wanted, s: null }, true);
   return (
     <div class="picker" role="group" aria-label={say('Report')}>
       {(['latest', 'worst', 'first'] as const).map((which) => (
         <button key={which} type="button" aria-pressed={n === which} onClick={() => to(which)}>
-          {say({ latest: 'Latest', worst: 'Longest', first: 'First' }[which])}
+          {{ latest: say('Latest'), worst, first: say('First') }[which]}
         </button>
       ))}
       {report.previous ? (

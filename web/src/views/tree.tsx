@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { label } from '../charts/flame-canvas';
 import { lang, say } from '../lib/i18n';
 import { byHash, children, type Found, imageOf, path, roleOf, shareOf, type Tree } from '../model/flame';
-import { duration, exact, percent } from '../model/format';
+import { amount, exact, percent } from '../model/format';
 import { base } from '../model/name';
 import { selected } from './flame';
 import { Bar } from './parts';
@@ -178,12 +178,14 @@ function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX
       class={mark ? 'marked' : ''}
       onClick={onClick}
     >
-      <td class="num">{duration(tree.flame.value[i]!)}</td>
+      <td class="num">{amount(tree.flame.value[i]!, tree.flame.unit, lang.value)}</td>
       <td class="num share">
         <Bar share={shareOf(tree, i)} kind={`r-${roleOf(tree, i)}`} />
         {percent(shareOf(tree, i), lang.value)}
       </td>
-      <td class="num mid-only">{tree.flame.self[i]! > 0 ? duration(tree.flame.self[i]!) : ''}</td>
+      <td class="num mid-only">
+        {tree.flame.self[i]! > 0 ? amount(tree.flame.self[i]!, tree.flame.unit, lang.value) : ''}
+      </td>
       <td>
         <span class="indent" style={{ paddingInlineStart: `${Math.min(row.level - 1, 24) * 12}px` }}>
           <span class="twist" aria-hidden="true">

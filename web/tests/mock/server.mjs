@@ -31,6 +31,11 @@ const ROUTES = [
   [/\/issues$/, issues],
   [/\/issues\/H-404/, () => 'problem.no-such-issue'],
   [/\/issues\/H-7$/, () => 'getIssue.lock'],
+  [/\/issues\/M-\d+$/, () => 'getIssue.memory'],
+  [/\/issues\/M-\d+\/memory$/, () => 'getIssueMemory'],
+  [/\/issues\/M-\d+\/flame$/, () => 'getFlame.memory'],
+  [/\/reports\/[^/]+\/memory$/, () => 'getMemory'],
+  [/\/healthy$/, () => 'getHealthy'],
   [/\/issues\/[^/]+$/, () => 'getIssue'],
   [/\/issues\/[^/]+\/reports$/, () => 'listReports'],
   [/\/issues\/H-[27]\/reports\/[^/]+$/, () => 'getReport.lock'],
@@ -43,6 +48,7 @@ const ROUTES = [
 
 function issues(url) {
   if (url.searchParams.get('q') === 'nothing') return 'listIssues.empty';
+  if (/(^|,)foom/.test(url.searchParams.get('kind') ?? '')) return 'listIssues.memory';
   return url.searchParams.get('by') === 'category' ? 'listIssues.by-category' : 'listIssues';
 }
 

@@ -1,0 +1,41 @@
+-- 0008: shares that are raised step by step.
+
+CREATE TABLE rollout_ramp (
+    app_id           integer          NOT NULL,
+    plugin           text             NOT NULL,
+    rule             text             NOT NULL,
+    author           text             NOT NULL,
+    steps            integer[]        NOT NULL,
+    hold_s           bigint           NOT NULL,
+    crash_points     double precision NOT NULL,
+    cpu_percent      double precision NOT NULL,
+    reports_per_hour double precision NOT NULL,
+    backs            boolean          NOT NULL,
+    before_ppm       integer          NOT NULL,
+    state            text             NOT NULL,
+    step             integer          NOT NULL,
+    step_since       timestamptz      NOT NULL,
+    looked_at        timestamptz      NOT NULL,
+    note             text             NOT NULL,
+    CONSTRAINT rollout_ramp_is_the_only_one_of_its_plugin PRIMARY KEY (app_id, plugin),
+    CONSTRAINT rollout_ramp_has_a_known_state CHECK (state IN ('running', 'paused', 'done', 'stopped')),
+    CONSTRAINT rollout_ramp_is_on_one_of_its_steps CHECK (step >= 0 AND step < cardinality(steps))
+);
+COMMENT ON TABLE rollout_ramp IS 'The ramp of a plugin, the newest one: what it did is in rollout_version. Reference table.';
+COMMENT ON COLUMN rollout_ramp.app_id IS 'App it is of.';
+COMMENT ON COLUMN rollout_ramp.plugin IS 'Plugin whose share is raised.';
+COMMENT ON COLUMN rollout_ramp.rule IS 'Name of the rule it is raised in.';
+COMMENT ON COLUMN rollout_ramp.author IS 'Who began it.';
+COMMENT ON COLUMN rollout_ramp.steps IS 'Shares, millionths, rising.';
+COMMENT ON COLUMN rollout_ramp.hold_s IS 'How long each step holds at least, seconds.';
+COMMENT ON COLUMN rollout_ramp.crash_points IS 'Guard: percentage points by which runs may end badly more often than the control''s; 0: not looked at.';
+COMMENT ON COLUMN rollout_ramp.cpu_percent IS 'Guard: CPU of the library, of one processor; 0: not looked at.';
+COMMENT ON COLUMN rollout_ramp.reports_per_hour IS 'Guard: reports of the app in an hour; 0: not looked at.';
+COMMENT ON COLUMN rollout_ramp.backs IS 'A guard that trips brings back the share from before; else it pauses.';
+COMMENT ON COLUMN rollout_ramp.before_ppm IS 'Share before the ramp, millionths.';
+COMMENT ON COLUMN rollout_ramp.state IS 'running, paused, done or stopped.';
+COMMENT ON COLUMN rollout_ramp.step IS 'Step that holds, from 0.';
+COMMENT ON COLUMN rollout_ramp.step_since IS 'Since when.';
+COMMENT ON COLUMN rollout_ramp.looked_at IS 'When it was looked at last.';
+COMMENT ON COLUMN rollout_ramp.note IS 'What it waits for, or why it does not go on.';
+COMMENT ON INDEX rollout_ramp_is_the_only_one_of_its_plugin IS 'Serves: the ramps of an app.';

@@ -1,0 +1,37 @@
+/*
+ * interpose_heap.c - the calls that allocate and map, found here first because the library is preloaded. Each is a jump
+ * to its hook (heap/hooks.h). Declared here alone: the libraries' own declarations differ in words.
+ */
+#include "heap/hooks.h"
+
+/* clang-format off */
+#define EXPORT(result, name, parameters, arguments)                                      \
+    __attribute__((visibility("default"))) MIRE_HIDDEN result name parameters;           \
+    result name parameters                                                               \
+    {                                                                                    \
+        return mire__heap_##name arguments;                                              \
+    }
+
+EXPORT(void *, malloc, (size_t size), (size))
+EXPORT(void *, calloc, (size_t count, size_t size), (count, size))
+EXPORT(void *, realloc, (void *old, size_t size), (old, size))
+EXPORT(void *, reallocarray, (void *old, size_t count, size_t size), (old, count, size))
+EXPORT(void, free, (void *block), (block))
+EXPORT(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+EXPORT(int, posix_memalign, (void **out, size_t alignment, size_t size), (out, alignment, size))
+EXPORT(void *, memalign, (size_t alignment, size_t size), (alignment, size))
+EXPORT(void *, valloc, (size_t size), (size))
+EXPORT(void *, pvalloc, (size_t size), (size))
+EXPORT(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset),
+       (at, size, protection, flags, fd, offset))
+EXPORT(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off_t offset),
+       (at, size, protection, flags, fd, offset))
+EXPORT(int, munmap, (void *at, size_t size), (at, size))
+EXPORT(void *, mremap, (void *old, size_t old_size, size_t size, int flags, void *at), (old, old_size, size, flags, at))
+EXPORT(int, brk, (void *end), (end))
+EXPORT(void *, sbrk, (intptr_t by), (by))
+EXPORT(int, pthread_create,
+       (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
+       (thread, attributes, run, argument))
+EXPORT(int, dlclose, (void *handle), (handle))
+/* clang-format on */

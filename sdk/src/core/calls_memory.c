@@ -1,0 +1,91 @@
+/* calls_memory.c - the public calls that tell of blocks and their classes: mire/memory.h.  Signal-safe but for scopes.
+ */
+#include "mire/memory.h"
+
+#include "heap/classes.h"
+#include "heap/site.h"
+
+/* Built as the hooks are: where it is called from, its own frame tells. */
+
+void mire_alloc_hook(const void *block, size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self = block && !mire__site_is_quick(size) ? mire__collect_as_enter(site.sp) : NULL;
+
+    if (!self)
+        return;
+    mire__collect_as_return(self);
+    mire__collect_as_alloc(self, &site, block, size);
+}
+
+static void forget(const struct walk_frame *site, const void *block)
+{
+    struct collect_thread *self = mire__collect_as_may_know(block) ? mire__collect_as_enter(site->sp) : NULL;
+
+    if (!self)
+        return;
+    mire__collect_as_return(self);
+    mire__collect_as_free(self, block);
+}
+
+void mire_free_hook(const void *block)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+
+    forget(&site, block);
+}
+
+void mire_alloc_pool(const void *memory)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+
+    forget(&site, memory);
+}
+
+void mire_memory_tag(const void *block, const char *class_name)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self =
+        class_name && mire__collect_as_may_know(block) ? mire__collect_as_enter(site.sp) : NULL;
+    struct heap *heap = NULL;
+
+    if (self) {
+        mire__collect_as_return(self);
+        heap = mire__collect_as_open(self);
+    }
+    if (!heap)
+        return;
+    uint32_t class = mire__classes_as_find(heap, class_name);
+
+    if (class)
+        mire__live_as_tag(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, class);
+    mire__collect_as_close(self);
+}
+
+/* A scope is 0, none, or the number of its class. */
+int mire_memory_scope_begin(const char *class_name)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self = class_name ? mire__collect_as_enter(site.sp) : NULL;
+    struct heap *heap;
+    int outer = 0;
+
+    if (!self)
+        return 0;
+    mire__collect_as_return(self);
+    outer = (int)self->scope;
+    heap = mire__collect_as_open(self);
+    if (!heap)
+        return outer;
+    self->scope = mire__classes_as_find(heap, class_name);
+    mire__collect_as_close(self);
+    return outer;
+}
+
+void mire_memory_scope_end(int outer)
+{
+    struct collect_thread *self = mire__collect_self;
+
+    if (self && self->slot && outer >= 0 && outer < (int)MIRE_HEAP_CLASSES_MAX)
+        self->scope = (uint32_t)outer;
+}

@@ -1,0 +1,49 @@
+/*
+ * departure.c - see departure.h.
+ */
+#include "core/departure.h"
+
+#include "base/base.h"
+#include "platform/platform.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static struct {
+    void (*stop)(void);
+    bool exit_hooked;
+    bool end_hooked;
+    pthread_key_t end; /* its destructor tells that the watched thread ends */
+    _Atomic uint32_t watched_tid;
+} departure;
+
+/* At exit, or when the library is unloaded: then nobody may call into it any more. */
+static void stop_at_exit(void)
+{
+    departure.stop();
+    if (departure.end_hooked)
+        pthread_key_delete(departure.end);
+    departure.end_hooked = false;
+}
+
+/*
+ * The watched thread ends, by pthread_exit or cancelled, and the process goes on with its others. It must end with the
+ * last of those, so ours end now. A thread that was watched once, before another was, changes nothing.
+ */
+static void stop_at_thread_end(void *tid)
+{
+    if ((uint32_t)(uintptr_t)tid == atomic_load(&departure.watched_tid))
+        departure.stop();
+}
+
+void mire__departure_hook(void (*stop)(void))
+{
+    departure.stop = stop;
+    if (!departure.exit_hooked)
+        departure.exit_hooked = atexit(stop_at_exit) == 0;
+    if (!departure.end_hooked)
+        departure.end_hooked = pthread_key_create(&departure.end, stop_at_thread_end) == 0;
+    atomic_store(&departure.watched_tid, mire__tid());
+    if (departure.end_hooked)
+        pthread_setspecific(departure.end, (void *)(uintptr_t)mire__tid());
+}

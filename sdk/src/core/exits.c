@@ -1,0 +1,108 @@
+/*
+ * exits.c - see exits.h.
+ */
+#include "core/exits.h"
+
+#include "exit/look.h"
+#include "exit/marker.h"
+#include "exit/run.h"
+#include "mire/exit.h"
+#include "platform/platform.h"
+#include "store/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define ALONE_NS (10 * MIRE_NS_PER_S) /* between two looks where nobody tells that the process does something */
+
+static struct {
+    _Atomic uint32_t ground; /* enum mire__ground, by anyone; 0 stands for unknown, others are one more */
+    _Atomic(const struct monitor_context *) on; /* set by who starts and stops, asked by the worker; NULL: off */
+    struct look look;                           /* the worker's */
+} exits;
+
+static enum mire__ground ground_now(void)
+{
+    uint32_t ground = atomic_load(&exits.ground);
+
+    return ground == 0 ? MIRE_GROUND_UNKNOWN : (enum mire__ground)(ground - 1);
+}
+
+void mire__exits_as_set_ground(enum mire__ground ground)
+{
+    atomic_store(&exits.ground, ground == MIRE_GROUND_UNKNOWN ? 0 : ground + 1u);
+    mire__run_as_note_ground(ground);
+}
+
+void mire_set_quit(enum mire_quit why)
+{
+    mire__run_as_note_quit((unsigned)why <= MIRE_QUIT_SESSION ? why : MIRE_QUIT_NOT);
+}
+
+void mire__exits_facts(struct evidence_start *out, const struct blackbox_facts *facts)
+{
+    struct utsname names;
+
+    memset(out, 0, sizeof(*out));
+    out->pid = facts->pid;
+    out->start_ticks = facts->start_ticks;
+    out->wall_ms = facts->start_wall_ms;
+    out->boot_ns = facts->start_boot_ns;
+    mire__text_copy(out->boot_id, sizeof(out->boot_id), facts->boot_id);
+    mire__text_copy(out->app_version, sizeof(out->app_version), facts->app_version);
+    mire__text_copy(out->app_build, sizeof(out->app_build), facts->app_build);
+    mire__text_copy(out->os_version, sizeof(out->os_version), facts->os_version);
+    mire__text_copy(out->process_name, sizeof(out->process_name), facts->process_name);
+    if (uname(&names) == 0)
+        snprintf(out->os_build, sizeof(out->os_build), "%s %s", names.release, names.version);
+}
+
+enum mire_err mire__exits_start(struct monitor_context *context)
+{
+    unsigned signals = context->options->signals;
+    char crash_path[MIRE_STORE_PATH_MAX];
+    struct evidence_start start;
+
+    mire__exits_facts(&start, &context->box->facts);
+    mire__look_start(&start);
+    if (mire__run_open(context->store, &start, ground_now()) != MIRE_OK)
+        return MIRE_OK;
+    if (!mire__variant_marks_quit(context->options))
+        signals &= ~(unsigned)MIRE_SIGNALS_QUIT;
+    if (mire__store_run_path(crash_path, context->store, mire__run_id(), MIRE_STORE_CRASH))
+        mire__marker_start(crash_path, signals);
+    memset(&exits.look, 0, sizeof(exits.look));
+    atomic_store(&exits.on, context);
+    mire__worker_ring(context->worker, MIRE_BELL_LOOK);
+    return MIRE_OK;
+}
+
+void mire__exits_end(void)
+{
+    mire__run_stop();
+}
+
+void mire__exits_stop(void)
+{
+    struct evidence *evidence = mire__run_as_evidence();
+
+    atomic_store(&exits.on, NULL);
+    mire__marker_stop();
+    if (evidence && atomic_load(&evidence->stopped_ns) == 0)
+        mire__run_discard();
+}
+
+uint64_t mire__exits_look(void)
+{
+    const struct monitor_context *context = atomic_load(&exits.on);
+    struct evidence *evidence = mire__run_as_evidence();
+    uint64_t next_ns;
+
+    if (!evidence || !context)
+        return UINT64_MAX;
+    next_ns = mire__look(&exits.look, evidence);
+    if (next_ns == UINT64_MAX && !mire__monitors_run(context, MIRE_PLUGIN_HANG))
+        return mire__now_ns() + ALONE_NS;
+    return next_ns;
+}

@@ -1,0 +1,171 @@
+/* heap.c - see heap.h. */
+#include "core/heap.h"
+
+#include "core/memory.h"
+#include "core/variant.h"
+#include "heap/collect.h"
+#include "heap/keep.h"
+#include "platform/platform.h"
+#include "report/snapshot.h"
+#include "store/tables.h"
+
+#include <string.h>
+
+#define KEEP_NS       MIRE_NS_PER_S
+#define INTERVAL_INIT (512ull << 10)
+#define BUDGET_INIT   (20ull << 20)
+
+static struct {
+    struct monitor_context *context; /* NULL: the row does not run */
+    _Atomic(struct heap *) heap;     /* memory that stays for ever; NULL: no tables */
+    struct store_box file;
+    char run[MIRE_STORE_PATH_MAX];
+    uint64_t budget_bytes;
+    uint64_t kept_ns; /* worker's: when the tables were looked after last */
+} monitor;
+
+/* The run's name is its blackbox's. */
+static bool name_run(char run[MIRE_STORE_PATH_MAX], const struct store_box *box)
+{
+    static const char suffix[] = ".box";
+    const char *name = strrchr(box->path, '/');
+    size_t length = name ? strlen(++name) : 0;
+
+    if (length < sizeof(suffix))
+        return false;
+    mire__text_copy(run, length - (sizeof(suffix) - 1) + 1, name);
+    return true;
+}
+
+static void ring(void *worker)
+{
+    mire__worker_ring(worker, MIRE_BELL_KEEP);
+}
+
+static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_bytes)
+{
+    const struct blackbox_facts *facts = &monitor.context->box->facts;
+    struct heap_options options = MIRE_HEAP_OPTIONS_INIT;
+    struct heap *heap = mire__pages_map_inherited(sizeof(*heap), false);
+    enum mire_err err = MIRE_E_MEMORY;
+    struct memory_extra *extra;
+
+    options.budget_bytes = monitor.budget_bytes;
+    options.mode = mode == MIRE_MEMORY_EXACT ? MIRE_HEAP_EXACT : MIRE_HEAP_SAMPLED;
+    options.interval_bytes = interval_bytes;
+    options.pid = mire__pid();
+    options.start_ticks = facts->start_ticks;
+    options.start_mono_ns = mire__now_ns();
+    options.start_wall_ms = mire__wall_now_ms();
+    if (heap && name_run(monitor.run, monitor.context->file)) {
+        mire__store_tables_drop(monitor.context->store, monitor.run); /* of an earlier start of this process */
+        err = mire__store_tables_open(&monitor.file, monitor.context->store, monitor.run,
+                                      mire__heap_file_bytes(options.budget_bytes), false);
+    }
+    if (err != MIRE_OK)
+        return err;
+    err = mire__heap_open(heap, monitor.file.memory, &options);
+    if (err != MIRE_OK) {
+        mire__store_tables_drop(monitor.context->store, monitor.run);
+        mire__store_box_close(&monitor.file);
+        return err;
+    }
+    extra = mire__heap_extra(heap);
+    if (extra)
+        mire__extra_begin(extra, facts);
+    err = mire__collect_begin(heap);
+    if (err == MIRE_OK)
+        err = mire__variant_hook_heap();
+    if (err != MIRE_OK) {
+        mire__collect_end();
+        return err;
+    }
+    monitor.heap = heap;
+    mire__memory_begin(monitor.context);
+    mire__collect_rest(ring, monitor.context->worker);
+    return MIRE_OK;
+}
+
+/*
+ * The process goes on, or ends by itself: nothing is left to tell, unless it is somebody's to look into afterwards. The
+ * file stays mapped, for a thread that was in a hook may still look at its slot there; only its memory is given back.
+ */
+static void close_tables(void)
+{
+    struct heap *heap = monitor.heap;
+    bool ended, kept = mire__variant_keeps_tables() && !mire__worker_is_self(monitor.context->worker);
+
+    mire__memory_end();
+    mire__variant_unhook_heap();
+    ended = mire__collect_end();
+    atomic_store(&heap->header->stopped, 1);
+    if (ended)
+        mire__heap_close(heap);
+    if (ended && !kept)
+        mire__pages_punch(monitor.file.memory, monitor.file.size);
+    if (!kept)
+        mire__store_tables_drop(monitor.context->store, monitor.run);
+    monitor.heap = NULL;
+}
+
+enum mire_err mire__heap_monitor_set(enum mire_memory_mode mode, uint64_t interval_bytes)
+{
+    static const enum heap_mode modes[] = {MIRE_HEAP_OFF, MIRE_HEAP_SAMPLED, MIRE_HEAP_EXACT};
+
+    if (interval_bytes == 0)
+        interval_bytes = INTERVAL_INIT;
+    if (!monitor.context)
+        return MIRE_E_STATE;
+    if (!monitor.heap)
+        return mode == MIRE_MEMORY_OFF ? MIRE_OK : open_tables(mode, interval_bytes);
+    return mire__heap_set_mode(monitor.heap, modes[mode], interval_bytes);
+}
+
+enum mire_err mire__heap_monitor_start(struct monitor_context *context)
+{
+    static const enum mire_memory_mode modes[] = {[MIRE_ROLLOUT_OFF] = MIRE_MEMORY_OFF,
+                                                  [MIRE_ROLLOUT_SAMPLED] = MIRE_MEMORY_SAMPLED,
+                                                  [MIRE_ROLLOUT_EXACT] = MIRE_MEMORY_EXACT};
+    const struct rollout_memory *told = &context->plan->rollout.memory;
+    const struct memory_options *own = &context->options->memory;
+
+    monitor.context = context;
+    monitor.heap = NULL;
+    monitor.budget_bytes = told->budget_bytes  ? told->budget_bytes
+                           : own->budget_bytes ? own->budget_bytes
+                                               : BUDGET_INIT;
+    if (monitor.budget_bytes < MIRE_HEAP_BUDGET_MIN)
+        monitor.budget_bytes = MIRE_HEAP_BUDGET_MIN;
+    mire__heap_monitor_set(told->mode == MIRE_ROLLOUT_AS_SET ? own->mode : modes[told->mode],
+                           told->interval_bytes ? told->interval_bytes : own->interval_bytes);
+    return MIRE_OK;
+}
+
+void mire__heap_monitor_stop(void)
+{
+    if (monitor.heap)
+        close_tables();
+    monitor.context = NULL;
+}
+
+struct heap *mire__heap_monitor_tables(void)
+{
+    return monitor.heap;
+}
+
+uint64_t mire__heap_monitor_keep(struct worker *worker)
+{
+    uint64_t random, now_ns = mire__now_ns();
+    struct heap_kept kept;
+
+    if (!monitor.heap)
+        return UINT64_MAX;
+    if (now_ns < monitor.kept_ns + KEEP_NS)
+        return monitor.kept_ns + KEEP_NS;
+    monitor.kept_ns = now_ns;
+    mire__random(&random, sizeof(random));
+    mire__collect_sweep(monitor.heap);
+    mire__heap_keep(&kept, monitor.heap, now_ns, random);
+    mire__collect_rest(ring, worker);
+    return UINT64_MAX;
+}

@@ -1,0 +1,175 @@
+/*
+ * memory.c - see memory.h.
+ *
+ *     asked:  IDLE --mire__memory_ask--> FILLING --> ASKED --worker--> IDLE, when the report is sealed
+ */
+#include "core/memory.h"
+
+#include "capture/capture.h"
+#include "core/due.h"
+#include "core/heap.h"
+#include "exit/run.h"
+#include "exit/trail.h"
+#include "platform/platform.h"
+#include "report/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { IDLE, FILLING, ASKED };
+
+#define NAME_BYTES 64
+
+static struct {
+    _Atomic(struct monitor_context *) context; /* NULL: there are no tables */
+    _Atomic uint32_t asked;                    /* see above; whoever is FILLING has the name, ASKED gives it away */
+    _Atomic uint32_t pid;                      /* whose all this is: a forked child inherits it, and has no worker */
+    char name[NAME_BYTES];
+    struct due due; /* worker's, or who begins */
+} memory;
+
+void mire__memory_begin(struct monitor_context *context)
+{
+    memset(&memory.due, 0, sizeof(memory.due));
+    memory.due.start_ns = mire__now_ns();
+    atomic_store(&memory.asked, IDLE);
+    atomic_store(&memory.pid, mire__pid());
+    atomic_store(&memory.context, context);
+}
+
+void mire__memory_end(void)
+{
+    atomic_store(&memory.context, NULL);
+    atomic_store(&memory.asked, IDLE);
+}
+
+enum mire_err mire__memory_ask(const char *name)
+{
+    struct monitor_context *context = atomic_load(&memory.context);
+    uint32_t idle = IDLE;
+
+    if (!context || atomic_load(&memory.pid) != mire__pid())
+        return MIRE_E_STATE;
+    if (!atomic_compare_exchange_strong(&memory.asked, &idle, FILLING))
+        return MIRE_E_TIMEOUT;
+    mire__text_copy(memory.name, sizeof(memory.name), name);
+    atomic_store(&memory.asked, ASKED);
+    mire__worker_ring(context->worker, MIRE_BELL_LOOK);
+    return MIRE_OK;
+}
+
+bool mire__memory_settled(void)
+{
+    return atomic_load(&memory.asked) == IDLE || atomic_load(&memory.pid) != mire__pid();
+}
+
+/* What is told of this very moment. */
+struct moment {
+    struct memory_said said;
+    struct process_use use;
+    struct trail_row rows[MIRE_TRAIL_ROWS];
+};
+
+static void look_around(struct moment *moment, const struct monitor_context *context, struct heap *heap)
+{
+    const struct evidence *evidence = mire__run_as_evidence();
+    struct process_counters now;
+    uint8_t id[16];
+
+    mire__uuid7(id);
+    mire__process_counters(&now);
+    moment->use = (struct process_use){.cpu_user_ms = now.cpu_user_ms,
+                                       .cpu_system_ms = now.cpu_system_ms,
+                                       .rss_bytes = now.rss_bytes,
+                                       .thread_count = now.thread_count};
+    moment->said = (struct memory_said){.facts = &context->box->facts,
+                                        .use = &moment->use,
+                                        .taken_ns = mire__now_ns(),
+                                        .taken_wall_ms = mire__wall_now_ms(),
+                                        .ground = MIRE_GROUND_UNKNOWN,
+                                        .trail = moment->rows,
+                                        .resident = mire__pages_resident,
+                                        .extra = mire__heap_extra(heap),
+                                        .caps = MIRE_MEMORY_CAPS_INIT};
+    mire__memory_id(moment->said.id, id);
+    if (!evidence)
+        return;
+    moment->said.ground = atomic_load(&evidence->ground) & 3;
+    moment->said.trail_rows = mire__trail_copy(moment->rows, evidence);
+    moment->said.footprint_peak_bytes = atomic_load(&evidence->footprint_peak_bytes);
+}
+
+static void settings_of(struct capture_settings *out, const struct monitor_context *context)
+{
+    *out = context->options->settings;
+    if (mire__monitors_run(context, MIRE_PLUGIN_HANG))
+        mire__watch_settings(out);
+}
+
+/* said.trigger: NULL for a snapshot alone. */
+static void read_tables(struct monitor_context *context, struct heap *heap, struct moment *moment)
+{
+    struct heap_reader *reader = malloc(sizeof(*reader));
+    enum mire_err err = MIRE_E_MEMORY;
+
+    if (reader && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
+        err = moment->said.trigger ? mire__memory_seal(context->store, reader, &moment->said, mire__wall_now_ms())
+                                   : mire__memory_snapshot(reader, &moment->said);
+    free(reader);
+    if (!moment->said.trigger)
+        return;
+    if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
+        mire__store_count_drop(context->store, MIRE_DROP_WRITE);
+    mire__worker_ring(context->worker, MIRE_BELL_SEND);
+}
+
+static void report(struct monitor_context *context, struct heap *heap, struct moment *moment, const char *trigger,
+                   const char *name)
+{
+    struct capture_settings settings;
+
+    settings_of(&settings, context);
+    look_around(moment, context, heap);
+    moment->said.trigger = trigger;
+    moment->said.name = name && name[0] ? name : NULL;
+    if (trigger && strcmp(trigger, mire__due_trigger(MIRE_DUE_FOOTPRINT)) == 0)
+        moment->said.threshold_bytes = (uint64_t)settings.footprint_kib << 10;
+    read_tables(context, heap, moment);
+}
+
+static void answer(struct monitor_context *context, struct heap *heap, struct moment *moment)
+{
+    if (atomic_load(&memory.asked) != ASKED)
+        return;
+    report(context, heap, moment, "demand", memory.name);
+    mire__due_reported(&memory.due, mire__now_ns());
+    atomic_store(&memory.asked, IDLE);
+}
+
+void mire__memory_look(void)
+{
+    struct monitor_context *context = atomic_load(&memory.context);
+    struct heap *heap = context ? mire__heap_monitor_tables() : NULL;
+    struct moment *moment = heap ? malloc(sizeof(*moment)) : NULL;
+    struct capture_settings settings;
+    const struct evidence *evidence = mire__run_as_evidence();
+    enum memory_due due = MIRE_DUE_NOTHING;
+    struct memory_extra *extra;
+    uint32_t rows;
+
+    if (!moment) {
+        atomic_store(&memory.asked, IDLE);
+        return;
+    }
+    answer(context, heap, moment);
+    settings_of(&settings, context);
+    rows = evidence ? mire__trail_copy(moment->rows, evidence) : 0;
+    extra = rows > 0 ? mire__heap_extra(heap) : NULL;
+    if (extra)
+        mire__extra_set_trail(extra, moment->rows, rows, atomic_load(&evidence->footprint_peak_bytes));
+    if (rows > 0)
+        due = mire__due(&memory.due, &moment->rows[rows - 1], mire__now_ns(), &settings);
+    if (due != MIRE_DUE_NOTHING)
+        report(context, heap, moment, mire__due_trigger(due), NULL);
+    free(moment);
+}

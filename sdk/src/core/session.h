@@ -1,0 +1,39 @@
+/*
+ * session.h - the session of this process: counted from its start, told when it is over and once a day. Private to
+ * core/.
+ *
+ * Whether a record is made is known at the end, or when a part is told: the rollout document that says so may come
+ * while the session goes on. So everything is counted wherever there is a blackbox.
+ */
+#ifndef MIRE_CORE_SESSION_H
+#define MIRE_CORE_SESSION_H
+
+#include "core/plan.h"
+#include "ring/blackbox.h"
+
+/* In a fresh blackbox, before the worker starts. Both are borrowed until mire__session_close. */
+void mire__session_open(struct blackbox *box, struct store *store, const struct plan *plan);
+
+/* A newer plan; and the plugins that run and have done so since the start, bits. Thread: who holds BUSY. */
+void mire__session_obey(const struct plan *plan);
+void mire__session_note_plugins(uint32_t running);
+
+/* It is over: seal the record, if one is wanted. The box may go afterwards. Thread: the worker's, or nobody else's. */
+void mire__session_close(void);
+
+/* It never was. Thread: the one that starts, after the worker has ended. */
+void mire__session_forget(void);
+
+/*
+ * Keep what has to be known if the process is killed, and tell the part that is a day old. Returns when to be called
+ * again at the latest: CLOCK_MONOTONIC, UINT64_MAX never. Thread: worker.
+ */
+uint64_t mire__session_look(void);
+
+/* The same of the check thread. Thread: check thread. */
+void mire__session_note_check(struct blackbox *box);
+
+/* Kept over stop and start; the worker has to be told to look. Thread: any. Signal handler: yes. */
+void mire__session_as_set_front(bool in_front);
+
+#endif

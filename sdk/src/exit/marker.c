@@ -1,0 +1,242 @@
+/* marker.c - the crash marker. Signal-safe: all of it runs in handlers, or may be interrupted by them.
+ *
+ *     depth 1   make the file, note the signal, pass on
+ *     depth 2   a crash in whoever it was passed to, or on another thread meanwhile: count it, pass on
+ *     depth 3   end the process
+ *
+ * `depth` falls again when a displaced handler returns: it has repaired the cause, or put another action in our place,
+ * to which the signal will come now.
+ */
+#include "exit/marker.h"
+
+#include "exit/evidence.h"
+#include "exit/run.h"
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CRASHES        7
+#define QUITS          3
+#define DEPTH_MAX      3u
+#define REPAIRS_MARKED 8 /* a program that repairs more faults than this works by them: no file is made any more */
+#define STACK_BYTES    (64u << 10)
+
+static const int signals[CRASHES + QUITS] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE, SIGABRT,
+                                             SIGTRAP, SIGSYS, SIGTERM, SIGINT, SIGHUP};
+
+static struct {
+    _Atomic uint32_t on; /* stored last; 0: handlers only pass on */
+    uint32_t installed;  /* a bit for each signal that we have displaced somebody of; the starting thread's */
+    struct sigaction before[CRASHES + QUITS];
+    char path[MIRE_STORE_PATH_MAX];
+    _Atomic uint32_t depth;
+    _Atomic uint32_t repairs;
+    _Atomic uint32_t file; /* there is one */
+} marker;
+
+static _Alignas(64) char stack[STACK_BYTES];
+
+static int index_of(int signal)
+{
+    int i = 0;
+
+    while (i < CRASHES + QUITS && signals[i] != signal)
+        i++;
+    return i;
+}
+
+/* ---- marks ---- */
+
+static void make_file(void)
+{
+    long fd;
+
+    if (atomic_load(&marker.repairs) >= REPAIRS_MARKED)
+        return;
+    fd = syscall(SYS_openat, AT_FDCWD, marker.path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    atomic_store(&marker.file, 1);
+}
+
+static void mark_crash(struct evidence *evidence, int signal, const siginfo_t *info)
+{
+    struct evidence_crash *crash = &evidence->crash;
+
+    atomic_fetch_add(&crash->depth, 1);
+    if (atomic_load(&crash->signal) != 0)
+        return;
+    crash->code = info->si_code;
+    crash->sender = info->si_code <= 0 ? (uint32_t)info->si_pid : 0;
+    crash->tid = mire__tid();
+    crash->address = info->si_code > 0 ? (uint64_t)(uintptr_t)info->si_addr : 0;
+    crash->boot_ns = mire__boot_now_ns();
+    atomic_store(&crash->signal, (uint32_t)signal);
+}
+
+/* It was repaired: there was no crash. */
+static void unmark(struct evidence *evidence)
+{
+    atomic_fetch_add(&marker.repairs, 1);
+    if (atomic_exchange(&marker.file, 0) != 0)
+        syscall(SYS_unlinkat, AT_FDCWD, marker.path, 0);
+    atomic_store(&evidence->crash.depth, 0);
+    atomic_store(&evidence->crash.signal, 0);
+}
+
+static void mark_quit(struct evidence *evidence, int signal, const siginfo_t *info)
+{
+    atomic_store(&evidence->quit_sender, info->si_code <= 0 ? (uint32_t)info->si_pid : 0);
+    atomic_store(&evidence->quit_signal, (uint32_t)signal);
+}
+
+/* ---- passing on ---- */
+
+/*
+ * What the signal does by default, it does when the handler returns: a fault comes again, with all that a core file
+ * should tell; anything else is sent again, and waits until then.
+ */
+static void end_by(int signal, const siginfo_t *info)
+{
+    const struct sigaction action = {.sa_handler = SIG_DFL};
+    bool faults = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+
+    sigaction(signal, &action, NULL);
+    if (!faults || info->si_code <= 0)
+        mire__thread_signal(mire__tid(), signal);
+}
+
+static bool has_handler(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
+static void call(const struct sigaction *action, int signal, siginfo_t *info, void *context)
+{
+    /* As the kernel would; it puts the mask back when our handler returns. */
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &action->sa_mask, NULL, (size_t)8);
+    if (action->sa_flags & SA_SIGINFO)
+        action->sa_sigaction(signal, info, context);
+    else
+        action->sa_handler(signal);
+}
+
+static void handle(int signal, siginfo_t *info, void *context);
+
+static bool is_ours(int signal)
+{
+    struct sigaction now;
+
+    return sigaction(signal, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle;
+}
+
+static void handle_crash(int at, siginfo_t *info, void *context)
+{
+    const struct sigaction *before = &marker.before[at];
+    struct evidence *evidence = atomic_load(&marker.on) ? mire__run_as_evidence() : NULL;
+    int signal = signals[at];
+    uint32_t depth = atomic_fetch_add(&marker.depth, 1) + 1;
+
+    if (evidence) {
+        make_file();
+        mark_crash(evidence, signal, info);
+    }
+    if (depth >= DEPTH_MAX || !has_handler(before)) {
+        if (before->sa_handler != SIG_IGN || info->si_code > 0 || depth >= DEPTH_MAX)
+            end_by(signal, info);
+        else if (evidence)
+            unmark(evidence);
+    } else {
+        call(before, signal, info, context);
+        /* abort() ends the process all the same when its handler returns. */
+        if (evidence && signal != SIGABRT && is_ours(signal))
+            unmark(evidence);
+    }
+    atomic_fetch_sub(&marker.depth, 1);
+}
+
+static void handle(int signal, siginfo_t *info, void *context)
+{
+    struct evidence *evidence;
+    int saved = errno, at = index_of(signal);
+
+    if (at < CRASHES) {
+        handle_crash(at, info, context);
+    } else {
+        evidence = atomic_load(&marker.on) ? mire__run_as_evidence() : NULL;
+        if (evidence)
+            mark_quit(evidence, signal, info);
+        end_by(signal, info);
+    }
+    errno = saved;
+}
+
+/* ---- in place ---- */
+
+static void install(int at)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART}, now;
+
+    if (sigaction(signals[at], NULL, &now) != 0 || is_ours(signals[at]))
+        return; /* ours from before a fork, or from before a stop that left it */
+    if (at >= CRASHES && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL))
+        return;
+    marker.before[at] = now;
+    action.sa_sigaction = handle;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(signals[at], &action, NULL) == 0)
+        marker.installed |= 1u << at;
+}
+
+/* Without a stack of its own the handler cannot run when the thread's is used up. */
+static void give_stack(void)
+{
+    stack_t now, ours = {.ss_sp = stack, .ss_size = sizeof(stack)};
+
+    if (syscall(SYS_sigaltstack, NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
+        syscall(SYS_sigaltstack, &ours, NULL);
+}
+
+void mire__marker_start(const char *crash_path, unsigned which)
+{
+    /* The kernel gives its first process no default actions: a signal let through to it would end nothing. */
+    bool quits = which & MIRE_SIGNALS_QUIT && mire__pid() != 1;
+
+    atomic_store(&marker.on, 0);
+    mire__text_copy(marker.path, sizeof(marker.path), crash_path);
+    atomic_store(&marker.depth, 0);
+    atomic_store(&marker.repairs, 0);
+    atomic_store(&marker.file, 0);
+    if (which & MIRE_SIGNALS_CRASH)
+        give_stack();
+    for (int at = 0; at < CRASHES + QUITS; at++)
+        if (at < CRASHES ? which & MIRE_SIGNALS_CRASH : quits)
+            install(at);
+    atomic_store(&marker.on, 1);
+}
+
+void mire__marker_stop(void)
+{
+    atomic_store(&marker.on, 0);
+    for (int at = 0; at < CRASHES + QUITS; at++) {
+        if (!(marker.installed >> at & 1) || !is_ours(signals[at]))
+            continue;
+        sigaction(signals[at], &marker.before[at], NULL);
+        marker.installed &= ~(1u << at);
+    }
+}
+
+uint32_t mire__marker_foreign(void)
+{
+    uint32_t foreign = 0;
+
+    for (int at = 0; at < CRASHES; at++)
+        if ((marker.installed >> at & 1) && !is_ours(signals[at]))
+            foreign |= 1u << at;
+    return foreign;
+}

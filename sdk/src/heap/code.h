@@ -1,0 +1,108 @@
+/*
+ * code.h - what is known of the program's code: for each place in it the rule that leads to the caller, and which
+ * modules there are.
+ *
+ *     place --> entries[hash]: tag | rule's number --> rules[number]
+ *                  '- not there: read .eh_frame, once for each place
+ *
+ * An entry is one word that holds the whole place, so it is right or not there, whoever stores beside. What is read of
+ * modules is read as memory that may vanish at any time. The modules' list is read when a place lies in none of those
+ * known, and when one may have gone; the tables learn of each (heap/images.h).
+ *
+ * One for the process, for ever: memory is the caller's, zeroed. Signal-safe.
+ */
+#ifndef MIRE_HEAP_CODE_H
+#define MIRE_HEAP_CODE_H
+
+#include "heap/heap.h"
+#include "heap/rule.h"
+#include "patch/patch.h"
+#include "platform/platform.h"
+
+#define MIRE_CODE_ENTRIES_LOG 16
+#define MIRE_CODE_ENTRIES     (1u << MIRE_CODE_ENTRIES_LOG)
+#define MIRE_CODE_WAYS        4u
+#define MIRE_CODE_RULES       4096u /* different ones; cc1 has some 900 */
+#define MIRE_CODE_RULE_SLOTS  (2 * MIRE_CODE_RULES)
+
+/* A module that the tables know. */
+struct code_image {
+    uint64_t start, end, identity;
+    bool seen; /* at the last reading of the list */
+};
+
+struct code {
+    _Atomic uint32_t version; /* grows when what was known is void */
+    _Atomic uint32_t rules_count;
+    struct rule rules[MIRE_CODE_RULES]; /* 0 is RULE_NONE */
+    _Atomic uint64_t entries[MIRE_CODE_ENTRIES];
+
+    /* Whoever has the lock. */
+    _Atomic uint32_t lock;
+    struct heap *heap;
+    const struct hook *hidden; /* functions that are left out of stacks */
+    size_t hidden_count;
+    uint16_t rule_slots[MIRE_CODE_RULE_SLOTS]; /* hash -> number */
+    uint32_t looks;                            /* times that the list may be read now for a place in no module */
+    uint64_t looked_ns;                        /* when it was last */
+    uint32_t images_count;
+    struct code_image images[MIRE_HEAP_IMAGES_MAX];
+    struct modules modules;
+};
+
+/* Leave functions out of stacks: what `hooks` stand for. Static. Before stacks are walked. */
+void mire__code_hide(struct code *code, const struct hook *hooks, size_t count);
+
+/*
+ * Begin: with the tables of a run, which learn of the modules there are.
+ *   heap  NULL: none learn
+ * Thread: one at a time, while no thread uses the code.
+ */
+void mire__code_open(struct code *code, struct heap *heap);
+
+/*
+ * The rule for a place that is not among the entries.
+ *   scratch  where it is put if it cannot be kept
+ * NULL if somebody else is at work here: nothing is known now.
+ */
+const struct rule *mire__code_as_learn(struct code *code, struct rule *scratch, uint64_t place, bool exact);
+
+/* A module may have gone, or another taken its place: what is no longer there is forgotten. False: busy. */
+bool mire__code_as_look(struct code *code);
+
+/* Visit the mappings of the process (mire__mappings_visit). False: busy. */
+bool mire__code_as_mappings(struct code *code, bool (*visit)(void *context, const struct mapping *mapping),
+                            void *context);
+
+/* Does control come back to this address from a call? Judged by the bytes before it. */
+bool mire__code_as_returns(struct code *code, uint64_t address);
+
+static inline uint64_t mire__code_tag(uint64_t place)
+{
+    return (place >> (3 + MIRE_CODE_ENTRIES_LOG)) << 3 | (place & 7);
+}
+
+/* Neighbours in the code are neighbours here. The place follows from tag and slot. */
+static inline uint32_t mire__code_slot(uint64_t place)
+{
+    uint32_t far = (uint32_t)(place >> (3 + MIRE_CODE_ENTRIES_LOG)) * 0x9e3779b1u;
+
+    return ((uint32_t)(place >> 3) ^ far >> 16) % MIRE_CODE_ENTRIES;
+}
+
+/* The rule for a place that a call returns to, as mire__code_as_learn. */
+static inline const struct rule *mire__code_as_rule(struct code *code, struct rule *scratch, uint64_t place)
+{
+    uint64_t tag = mire__code_tag(place);
+    uint32_t slot = mire__code_slot(place);
+
+    for (uint32_t way = 0; way < MIRE_CODE_WAYS; way++) {
+        uint64_t entry = atomic_load_explicit(&code->entries[(slot + way) % MIRE_CODE_ENTRIES], memory_order_acquire);
+
+        if (entry >> 16 == (tag | (uint64_t)way << 32))
+            return &code->rules[entry & (MIRE_CODE_RULES - 1)];
+    }
+    return mire__code_as_learn(code, scratch, place, false);
+}
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * collect.h - what happens to memory in this process, noted in the run's tables.
+ *
+ *     hooks (hooks.h) --> enter: whose thread, is anything noted now
+ *                     --> the real call
+ *                     --> note: stack -> node (walk.h), block -> tables (live.h, regions.h)
+ *
+ * Every thread that allocates has a state here, from a pool without heap; that of a thread that has ended goes to the
+ * next one. Whether anything is noted stands in one page that a forked child finds wiped: it notes nothing from its
+ * first instruction on, until a run of its own is begun.
+ */
+#ifndef MIRE_HEAP_COLLECT_H
+#define MIRE_HEAP_COLLECT_H
+
+#include "heap/heap.h"
+#include "heap/live.h"
+#include "heap/slots.h"
+#include "heap/walk.h"
+
+/* An allocator uses less stack than that. */
+#define MIRE_COLLECT_NESTED_BYTES (1u << 20)
+
+/* Threads that allocate at a time. */
+#define MIRE_COLLECT_THREADS 2048u
+
+struct collect_thread {
+    _Atomic uint32_t tid;   /* whose it is; 0: nobody's */
+    uint32_t scope;         /* class of what is allocated now, 0 none */
+    struct heap_slot *slot; /* NULL: none of this run */
+    uint64_t calling_sp;    /* the stack pointer at a hook whose real call is under way; 0 none */
+    uint32_t drawn;         /* index of the interval that the bytes left were drawn by */
+    uint32_t unused;
+    int64_t more;                    /* bytes left beyond mire__collect_left */
+    uint64_t stack_start, stack_end; /* its stack's mapping, if that was noted; else 0 */
+    uint64_t random;
+    struct walk walk;
+};
+
+/* What the hooks look at first. Wiped in a forked child. */
+struct collect_gate {
+    _Atomic(struct heap_header *) header; /* NULL: nothing is noted */
+    struct heap *heap;                    /* stored before it */
+    const _Atomic uint8_t *filter;        /* the tables'; likewise */
+    void (*wake)(void *context);          /* whoever looks after the tables; likewise */
+    void *context;
+    _Atomic uint32_t rests; /* 1: it waits to be woken by the next thing that is noted; taken by exchange */
+};
+extern struct collect_gate *mire__collect_gate;
+extern struct code *mire__collect_code;
+
+/* The calling thread's state, NULL before its first call; and how many bytes it may allocate until the next sample. */
+extern __thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
+extern __thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
+
+/*
+ * Note from now on, in tables that were opened. One run at a time.
+ *   heap   stays until mire__collect_end
+ * Returns MIRE_OK, MIRE_E_MEMORY (no address space).
+ * Thread: one at a time.  Signal handler: no.
+ */
+enum mire_err mire__collect_begin(struct heap *heap);
+
+/*
+ * Note nothing any more. Returns true if no thread is at work on the tables afterwards; false if one still was after
+ * 200 ms (it may be stopped): they must stay for ever then. The slots must stay in any case.
+ * Thread: as begin.
+ */
+bool mire__collect_end(void);
+
+/*
+ * Let `wake` be called, once, when something is noted; so that nothing has to be looked after while nothing happens.
+ *   wake  on the thread that allocates: it must not block, allocate or take long
+ * Between mire__collect_begin and _end.
+ */
+void mire__collect_rest(void (*wake)(void *context), void *context);
+
+/* The calling thread is ours: what it allocates is not the program's. */
+void mire__collect_own_thread(void);
+
+/* What the calling thread does meanwhile is ours: a thread that it makes too. `before` is for end. */
+struct collect_thread *mire__collect_own_begin(void);
+void mire__collect_own_end(struct collect_thread *before);
+
+/* Look for threads that have ended: their stacks do, and their states are free. Thread: one at a time. */
+void mire__collect_sweep(struct heap *heap);
+
+/* Is anything noted at this moment? */
+static inline bool mire__collect_as_on(void)
+{
+    return atomic_load_explicit(&mire__collect_gate->header, memory_order_relaxed) != NULL;
+}
+
+/* The rest of mire__collect_as_enter: the thread's first call in this run. */
+struct collect_thread *mire__collect_as_enter_else(uint64_t sp);
+
+/*
+ * Begin a call of the program's. What comes from deeper in the stack than a real call that is under way comes from
+ * within it, unless that one was left by a jump.
+ *   sp  the caller's stack pointer
+ * Returns the thread's state, to be given to the other functions; NULL if nothing is to be noted: the thread is ours,
+ * or the call comes from within another hook's real call.
+ */
+static inline struct collect_thread *mire__collect_as_enter(uint64_t sp)
+{
+    struct collect_thread *self = mire__collect_self;
+
+    if (__builtin_expect(!self || !self->slot, 0))
+        return mire__collect_as_enter_else(sp);
+    if (__builtin_expect(self->calling_sp > sp && self->calling_sp - sp < MIRE_COLLECT_NESTED_BYTES, 0))
+        return NULL;
+    self->calling_sp = sp;
+    return self;
+}
+
+/* A new block of `size` bytes in sampled mode: is it to be looked at more closely? Costs a subtraction. */
+static inline bool mire__collect_as_reaches(size_t size)
+{
+    return __builtin_sub_overflow(mire__collect_left, size, &mire__collect_left) || mire__collect_left < 0;
+}
+
+/* The real call is done. */
+static inline void mire__collect_as_return(struct collect_thread *self)
+{
+    self->calling_sp = 0;
+}
+
+/*
+ * A block was allocated: it is noted, in sampled mode if it is drawn. In that mode `size` has been taken off
+ * mire__collect_left before.
+ */
+void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size);
+
+/* A block is to be freed: call it before the allocator gets it back. */
+void mire__collect_as_free(struct collect_thread *self, const void *block);
+
+/*
+ * realloc: the old block ends before the real call, lives on if that fails, and its class goes over to the new one.
+ *   was   filled in by begin, for end
+ *   done  the block that is there now; NULL if the call failed or freed the old one
+ */
+struct collect_move {
+    struct live_block block;
+    bool known;
+};
+void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread *self, const void *old);
+void mire__collect_as_move_end(struct collect_thread *self, const struct walk_frame *site,
+                               const struct collect_move *was, const void *old, const void *done, size_t size);
+
+/* May the tables know of this block? A look at one byte in sampled mode. */
+static inline bool mire__collect_as_may_know(const void *block)
+{
+    const struct collect_gate *gate = mire__collect_gate;
+    const struct heap_header *header = atomic_load_explicit(&gate->header, memory_order_relaxed);
+    uint64_t hash;
+
+    if (!header || !block)
+        return false;
+    if (__builtin_expect(atomic_load_explicit(&header->mode, memory_order_relaxed) != MIRE_HEAP_SAMPLED, 0) ||
+        __builtin_expect(atomic_load_explicit(&header->cell_pages_used, memory_order_relaxed) != 0, 0))
+        return true;
+    hash = mire__block_hash((uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+    return atomic_load_explicit(&gate->filter[(uint32_t)(hash >> 32) % MIRE_HEAP_FILTER], memory_order_relaxed) != 0;
+}
+
+/* The node of the stack from a call on; inside the slot. */
+static inline uint32_t mire__collect_as_node(struct collect_thread *self, struct heap *heap,
+                                             const struct walk_frame *site)
+{
+    return mire__walk_as_node(&self->walk, heap, mire__collect_code, site);
+}
+
+/* Wake whoever rests (mire__collect_rest). */
+void mire__collect_as_wake(void);
+
+/* The tables, if something is to be noted now: then mire__collect_as_close must follow. NULL: nothing, and no close. */
+static inline struct heap *mire__collect_as_open(struct collect_thread *self)
+{
+    struct collect_gate *gate = mire__collect_gate;
+
+    if (__builtin_expect(!mire__slot_as_enter(self->slot), 0))
+        return NULL;
+    if (__builtin_expect(!mire__collect_as_on(), 0)) {
+        mire__slot_as_leave(self->slot);
+        return NULL;
+    }
+    if (__builtin_expect(atomic_load_explicit(&gate->rests, memory_order_relaxed), 0))
+        mire__collect_as_wake();
+    return gate->heap;
+}
+static inline void mire__collect_as_close(struct collect_thread *self)
+{
+    mire__slot_as_leave(self->slot);
+}
+
+#endif

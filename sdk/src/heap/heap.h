@@ -1,0 +1,178 @@
+/*
+ * heap.h - a run's memory tables as the process that writes them holds them: where the sections lie, and what is kept
+ * beside the file to find entries quickly.
+ *
+ *     collector --> slots.h    counters of the thread, "I am inside"
+ *               --> nodes.h    stack -> node
+ *               --> live.h     address -> size, node; what was there
+ *               --> regions.h, images.h, classes.h
+ *     keeper    --> keep.h     gives pages back, raises the sampling interval when the budget is used up
+ *     builder   --> read.h     over the same bytes, in this process or another
+ *
+ * Nothing here waits: a lock is tried for a bounded time, then the entry is dropped and counted. Nothing uses the heap.
+ * What is called `_as_` may run in a signal handler, on any thread, also one that ends. A forked child must not touch
+ * its parent's tables: it opens its own, or none.
+ */
+#ifndef MIRE_HEAP_HEAP_H
+#define MIRE_HEAP_HEAP_H
+
+#include "base/base.h"
+#include "heap/layout.h"
+
+struct heap_options {
+    uint64_t budget_bytes; /* file and memory without a file, MIRE_HEAP_BUDGET_MIN..MAX */
+    enum heap_mode mode;
+    uint64_t interval_bytes; /* mean bytes between two samples, >= 1; sampled mode only */
+    uint32_t pid;
+    uint64_t start_ticks, start_mono_ns, start_wall_ms;
+    uint8_t run_id[16];
+    char boot_id[40];
+};
+
+#define MIRE_HEAP_OPTIONS_INIT                                                                       \
+    {                                                                                                \
+        .budget_bytes = 20u << 20, .mode = MIRE_HEAP_SAMPLED, .interval_bytes = 512u << 10, .pid = 0 \
+    }
+
+/* A lock that is only ever tried, for a bounded time. */
+struct heap_lock {
+    _Atomic uint32_t taken;
+};
+
+/* A hash index in memory without a file; index.h. */
+struct heap_index {
+    _Atomic uint16_t *directory;
+    _Atomic uint32_t *segments;
+    struct heap_index_segment {
+        uint8_t depth, count;
+    } * about;
+    uint32_t segment_count, segment_cap;
+};
+
+/* Numbers of pages that were given back and may be taken again; under the lock of what they are pages of. */
+struct heap_spare {
+    uint32_t *numbers;
+    uint32_t count, cap;
+};
+
+#define MIRE_HEAP_FILTER    65536u
+#define MIRE_HEAP_ROOT_LOG  28u /* address space one table of pages covers: 256 MiB */
+#define MIRE_HEAP_ROOTS     (1u << (MIRE_HEAP_ADDRESS_BITS - MIRE_HEAP_ROOT_LOG))
+#define MIRE_HEAP_ROOT_SIZE (1u << (MIRE_HEAP_ROOT_LOG - MIRE_CELLS_SPAN_LOG))
+#define MIRE_HEAP_ROOT_CAP  256u
+#define MIRE_PAGE_CLOSING   0x80000000u /* with a page's number: nothing is added to it any more */
+#define MIRE_PAGE_COUNTING  0x40000000u /* no page yet; with it, how many small blocks live there in the other table */
+#define MIRE_PAGE_SPARSE    0x20000000u /* with that: it had a page and was not worth it */
+
+struct heap {
+    struct heap_header *header;
+
+    /* The sections. */
+    struct heap_slot *slots;
+    struct heap_peaks *peaks;
+    struct heap_class *classes;
+    struct heap_image *images;
+    char *paths;
+    struct heap_region *regions;
+    _Atomic uint64_t *places;
+    _Atomic uint16_t *words;
+    struct heap_segment *blocks;
+    _Atomic uint64_t *keys;
+    _Atomic uint32_t *cells;
+    void *extra;
+
+    /* Where the page of cells for an address is: by 256 MiB, then by 32 KiB; its number + 1, or how close it is
+     * to be worth a page; 0: nothing lives there. */
+    _Atomic(_Atomic uint32_t *) *roots;
+    _Atomic uint32_t *root_tables;
+    _Atomic uint16_t *directory;   /* the segment of blocks for a hash's top bits */
+    _Atomic uint8_t *filter;       /* blocks by hash, counted; 255 sticks */
+    struct heap_index node_index;  /* (parent, address) -> node, for the first nodes of runs */
+    struct heap_index place_index; /* address -> place */
+    uint16_t *region_order;        /* regions by start */
+    struct heap_spare region_spare, cell_spare, block_spare;
+    uint32_t region_count, root_count;
+
+    _Atomic uint64_t ready[MIRE_HEAP_SECTIONS]; /* bytes of each section that may be stored to, from its begin */
+
+    /* No two are held at once, but `claim` and one of the others, `split` and a segment's. */
+    struct heap_lock nodes_lock, regions_lock, cells_lock, split_lock, classes_lock, images_lock, mode_lock, claim_lock;
+
+    _Atomic uint32_t pressed;    /* 1: the budget is used up but for an eighth; the keeper has work */
+    _Atomic uint32_t moving;     /* 1: the keeper moves cells to blocks; whoever clears a cell exchanges */
+    _Atomic uint32_t generation; /* grows when an image goes: what a thread remembers of addresses is void */
+    void *anonymous;             /* all memory without a file */
+    uint64_t anonymous_bytes;
+    uint64_t budget_bytes;
+};
+
+/* Bytes that the file of a budget spans; most of them are a hole for ever. */
+uint64_t mire__heap_file_bytes(uint64_t budget_bytes);
+
+/*
+ * Make tables in fresh memory.
+ *
+ *   heap    the caller's, anything; its memory without a file is owned by it until mire__heap_close
+ *   memory  mire__heap_file_bytes(budget) zero bytes, mapped shared, page-aligned; stays until mire__heap_close
+ *
+ * Returns MIRE_OK
+ *         MIRE_E_RANGE   a number of the options is outside its range
+ *         MIRE_E_MEMORY  no address space
+ *         MIRE_E_FULL    the memory's file cannot be grown by as much as is needed to begin
+ * Thread: before any other call.  Signal handler: no.
+ */
+enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap_options *options);
+
+/*
+ * Collecting ends, not by a kill: says so in the file. Tables stay as they are and may be used; late threads do so.
+ */
+void mire__heap_stop(struct heap *heap);
+
+/* Stop, and give back what mire__heap_open took; the file stays as it is. No other call may be under way or follow. */
+void mire__heap_close(struct heap *heap);
+
+/*
+ * What is collected from now on: switched while it runs. What is in the tables stays, with its own weight.
+ *   interval_bytes  >= 1; of no meaning in other modes than sampled
+ * Returns MIRE_OK, MIRE_E_FULL (32 different intervals were used in this run), MIRE_E_STATE (busy, or the budget does
+ * not allow exact mode any more). Thread: any.
+ */
+enum mire_err mire__heap_set_mode(struct heap *heap, enum heap_mode mode, uint64_t interval_bytes);
+
+/* Mode and interval in force. Any thread, at every allocation. */
+static inline enum heap_mode mire__heap_as_mode(const struct heap *heap)
+{
+    return (enum heap_mode)atomic_load_explicit(&heap->header->mode, memory_order_relaxed);
+}
+
+/* The index of the interval in force, to be given to mire__live_as_sample. */
+static inline uint32_t mire__heap_as_interval(const struct heap *heap)
+{
+    return atomic_load_explicit(&heap->header->interval, memory_order_relaxed) % MIRE_HEAP_INTERVALS_MAX;
+}
+
+/* Its mean bytes between two samples. */
+static inline uint64_t mire__heap_as_interval_bytes(const struct heap *heap, uint32_t interval)
+{
+    return atomic_load_explicit(&heap->header->intervals[interval], memory_order_relaxed);
+}
+
+/*
+ * Blocks so large are kept for certain in sampled mode (interval index 0, weight 1) and not drawn: sampling them would
+ * save nothing.
+ */
+static inline uint64_t mire__heap_as_certain_bytes(const struct heap *heap, uint32_t interval)
+{
+    return 8 * mire__heap_as_interval_bytes(heap, interval);
+}
+
+/* Count something that is missing from the tables. */
+static inline void mire__heap_as_drop(struct heap *heap, enum heap_drop drop)
+{
+    atomic_fetch_add_explicit(&heap->header->drops[drop], 1, memory_order_relaxed);
+}
+
+/* The builder's section, MIRE_HEAP_EXTRA_BYTES of it; claimed on the first call. NULL: no room. */
+void *mire__heap_extra(struct heap *heap);
+
+#endif

@@ -1,0 +1,197 @@
+/* hooks.c - see hooks.h: the table, and malloc and its kin. Signal-safe where the calls are. */
+#include "heap/hooks.h"
+
+#include "heap/site.h"
+
+#include <errno.h>
+
+/* clang-format off */
+#define ROW(name) {#name, (void *)mire__heap_##name, NULL},
+struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] = {MIRE_HEAP_HOOKS(ROW)};
+/* clang-format on */
+
+#define REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
+
+static void *none(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* ---- allocation ---- */
+
+static inline void *done(struct collect_thread *self, const struct walk_frame *site, void *block, size_t size)
+{
+    if (!self)
+        return block;
+    mire__collect_as_return(self);
+    if (block)
+        mire__collect_as_alloc(self, site, block, size);
+    return block;
+}
+
+MIRE_SLOW static void *malloc_slow(size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self = mire__collect_as_enter(site.sp);
+
+    return done(self, &site, REAL(malloc)(size), size);
+}
+
+MIRE_HIDDEN void *mire__heap_malloc(size_t size)
+{
+    void *(*real)(size_t) = REAL(malloc);
+
+    if (__builtin_expect(!real, 0))
+        return none();
+    return mire__site_is_quick(size) ? real(size) : malloc_slow(size);
+}
+
+MIRE_SLOW static void *calloc_slow(size_t count, size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self = mire__collect_as_enter(site.sp);
+
+    return done(self, &site, REAL(calloc)(count, size), count * size);
+}
+
+MIRE_HIDDEN void *mire__heap_calloc(size_t count, size_t size)
+{
+    void *(*real)(size_t, size_t) = REAL(calloc);
+
+    if (__builtin_expect(!real, 0))
+        return none();
+    return mire__site_is_quick(count * size) ? real(count, size) : calloc_slow(count, size);
+}
+
+/* clang-format off */
+#define DEFINE_ALIGNED(name, parameters, arguments)                                       \
+    MIRE_SLOW static void *name##_slow parameters                                         \
+    {                                                                                     \
+        const struct walk_frame site = MIRE_CALL_SITE;                                     \
+        struct collect_thread *self = mire__collect_as_enter(site.sp);                      \
+                                                                                          \
+        return done(self, &site, REAL(name) arguments, size);                             \
+    }                                                                                     \
+    MIRE_HIDDEN void *mire__heap_##name parameters                                        \
+    {                                                                                     \
+        void *(*real) parameters = REAL(name);                                            \
+                                                                                          \
+        if (__builtin_expect(!real, 0))                                                   \
+            return none();                                                                \
+        return mire__site_is_quick(size) ? real arguments : name##_slow arguments;        \
+    }
+DEFINE_ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+DEFINE_ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size))
+DEFINE_ALIGNED(valloc, (size_t size), (size))
+DEFINE_ALIGNED(pvalloc, (size_t size), (size))
+/* clang-format on */
+
+MIRE_SLOW static int posix_memalign_slow(void **out, size_t alignment, size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self = mire__collect_as_enter(site.sp);
+    int err = REAL(posix_memalign)(out, alignment, size);
+
+    done(self, &site, err == 0 ? *out : NULL, size);
+    return err;
+}
+
+MIRE_HIDDEN int mire__heap_posix_memalign(void **out, size_t alignment, size_t size)
+{
+    int (*real)(void **, size_t, size_t) = REAL(posix_memalign);
+
+    if (__builtin_expect(!real, 0))
+        return ENOMEM;
+    return mire__site_is_quick(size) ? real(out, alignment, size) : posix_memalign_slow(out, alignment, size);
+}
+
+/* ---- the end of a block ---- */
+
+static void *moved(struct collect_thread *self, const struct walk_frame *site, const struct collect_move *was,
+                   void *old, void *block, size_t size)
+{
+    mire__collect_as_return(self);
+    mire__collect_as_move_end(self, site, was, old, block, size);
+    return block;
+}
+
+MIRE_SLOW static void *realloc_slow(void *old, size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self = mire__collect_as_enter(site.sp);
+    struct collect_move was;
+
+    if (!self)
+        return REAL(realloc)(old, size);
+    mire__collect_as_move_begin(&was, self, old);
+    return moved(self, &site, &was, old, REAL(realloc)(old, size), size);
+}
+
+/* As malloc. */
+MIRE_SLOW static void *realloc_new_slow(size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    struct collect_thread *self = mire__collect_as_enter(site.sp);
+
+    return done(self, &site, REAL(realloc)(NULL, size), size);
+}
+
+MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
+{
+    void *(*real)(void *, size_t) = REAL(realloc);
+
+    if (__builtin_expect(!real, 0))
+        return none();
+    if (mire__site_is_quick(size) && !mire__collect_as_may_know(old))
+        return real(old, size);
+    return old ? realloc_slow(old, size) : realloc_new_slow(size);
+}
+
+MIRE_SLOW static void *reallocarray_slow(void *old, size_t count, size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    size_t bytes;
+    bool fails = __builtin_mul_overflow(count, size, &bytes);
+    struct collect_thread *self = fails ? NULL : mire__collect_as_enter(site.sp);
+    struct collect_move was;
+
+    if (!self)
+        return REAL(reallocarray)(old, count, size);
+    mire__collect_as_move_begin(&was, self, old);
+    return moved(self, &site, &was, old, REAL(reallocarray)(old, count, size), bytes);
+}
+
+MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
+{
+    void *(*real)(void *, size_t, size_t) = REAL(reallocarray);
+
+    if (__builtin_expect(!real, 0))
+        return none();
+    if (mire__site_is_quick(count * size) && !mire__collect_as_may_know(old))
+        return real(old, count, size);
+    return reallocarray_slow(old, count, size);
+}
+
+MIRE_SLOW static void free_slow(void *block)
+{
+    struct collect_thread *self = mire__collect_as_enter((uintptr_t)__builtin_dwarf_cfa());
+
+    if (self)
+        mire__collect_as_free(self, block);
+    REAL(free)(block);
+    if (self)
+        mire__collect_as_return(self);
+}
+
+MIRE_HIDDEN void mire__heap_free(void *block)
+{
+    void (*real)(void *) = REAL(free);
+
+    if (__builtin_expect(!real, 0))
+        return;
+    if (mire__collect_as_may_know(block))
+        free_slow(block);
+    else
+        real(block);
+}

@@ -1,0 +1,72 @@
+/* index.c - see index.h. Signal-safe. */
+#include "heap/index.h"
+
+#include "heap/inside.h"
+
+#include <string.h>
+
+/* Segments whose memory is counted at a time. */
+#define SEGMENTS_STEP 32u
+
+static void put(_Atomic uint32_t *segment, uint64_t hash, uint32_t entry)
+{
+    uint32_t at = mire__index_begin(hash);
+
+    while (atomic_load_explicit(&segment[at % MIRE_INDEX_ENTRIES], memory_order_relaxed))
+        at++;
+    atomic_store_explicit(&segment[at % MIRE_INDEX_ENTRIES], entry, memory_order_release);
+}
+
+/* Split the segment of `hash` in two. False: it is as small as can be, or there is no room. */
+static bool split(struct heap *heap, struct heap_index *index, uint64_t hash,
+                  uint64_t (*hash_of)(const struct heap *heap, uint32_t number))
+{
+    uint32_t slot = (uint32_t)(hash >> (64 - MIRE_INDEX_BITS_MAX)), old[MIRE_INDEX_ENTRIES], half, begin;
+    uint16_t from = atomic_load_explicit(&index->directory[slot], memory_order_relaxed);
+    uint32_t to = index->segment_count, depth = index->about[from].depth;
+    _Atomic uint32_t *segments[2] = {index->segments + (size_t)from * MIRE_INDEX_ENTRIES,
+                                     index->segments + (size_t)to * MIRE_INDEX_ENTRIES};
+
+    if (depth == MIRE_INDEX_BITS_MAX || to == index->segment_cap)
+        return false;
+    if (to % SEGMENTS_STEP == 0 &&
+        !mire__heap_claim_anonymous(heap, SEGMENTS_STEP * MIRE_INDEX_ENTRIES * sizeof(uint32_t)))
+        return false;
+    index->segment_count++;
+    for (uint32_t i = 0; i < MIRE_INDEX_ENTRIES; i++) {
+        old[i] = atomic_load_explicit(&segments[0][i], memory_order_relaxed);
+        atomic_store_explicit(&segments[0][i], 0, memory_order_relaxed);
+    }
+    index->about[from].depth = index->about[to].depth = (uint8_t)(depth + 1);
+    index->about[from].count = 0;
+    for (uint32_t i = 0; i < MIRE_INDEX_ENTRIES; i++) {
+        if (old[i]) {
+            uint64_t h = hash_of(heap, old[i] & MIRE_INDEX_NUMBER);
+            uint32_t side = (uint32_t)(h >> (63 - depth)) & 1;
+
+            put(segments[side], h, old[i]);
+            index->about[side ? to : from].count++;
+        }
+    }
+    half = 1u << (MIRE_INDEX_BITS_MAX - depth - 1);
+    begin = (slot & ~(2 * half - 1)) + half;
+    for (uint32_t i = 0; i < half; i++)
+        atomic_store_explicit(&index->directory[begin + i], (uint16_t)to, memory_order_release);
+    return true;
+}
+
+bool mire__index_add(struct heap *heap, struct heap_index *index, uint64_t hash, uint32_t number,
+                     uint64_t (*hash_of)(const struct heap *heap, uint32_t number))
+{
+    for (;;) {
+        uint32_t at = atomic_load_explicit(&index->directory[hash >> (64 - MIRE_INDEX_BITS_MAX)], memory_order_relaxed);
+
+        if (index->about[at].count < MIRE_INDEX_FULL) {
+            put(index->segments + (size_t)at * MIRE_INDEX_ENTRIES, hash, mire__index_entry(hash, number));
+            index->about[at].count++;
+            return true;
+        }
+        if (!split(heap, index, hash, hash_of))
+            return false;
+    }
+}

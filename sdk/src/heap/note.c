@@ -1,0 +1,164 @@
+/* note.c - what a call of the program's did, into the tables. Signal-safe. */
+#include "heap/collect.h"
+
+#include "heap/classes.h"
+#include "heap/threads.h"
+
+#include <errno.h>
+
+struct collect_thread *mire__collect_as_enter_else(uint64_t sp)
+{
+    struct collect_thread *self =
+        mire__collect_as_on() ? mire__threads_as_begin(mire__collect_gate->heap, sp, NULL) : NULL;
+
+    if (self)
+        self->calling_sp = sp;
+    return self;
+}
+
+void mire__collect_as_wake(void)
+{
+    struct collect_gate *gate = mire__collect_gate;
+
+    if (atomic_exchange_explicit(&gate->rests, 0, memory_order_acquire))
+        gate->wake(gate->context);
+}
+
+/* Natural logarithm of a number in (0, 1]; exact to 1e-10. */
+static double logarithm(double x)
+{
+    union {
+        double number;
+        uint64_t bits;
+    } u = {.number = x};
+    int exponent = (int)(u.bits >> 52 & 0x7ff) - 1022;
+    double s, square, sum = 0;
+
+    u.bits = (u.bits & 0xfffffffffffffull) | 0x3fe0000000000000ull; /* 0.5..1 */
+    if (u.number < 0.7071067811865476) {
+        u.number *= 2;
+        exponent--;
+    }
+    s = (u.number - 1) / (u.number + 1);
+    square = s * s;
+    for (int i = 13; i > 0; i -= 2)
+        sum = sum * square + 1.0 / i;
+    return 2 * s * sum + exponent * 0.6931471805599453;
+}
+
+/* Bytes until the next sample: exponential. */
+static int64_t draw(struct collect_thread *self, uint64_t mean)
+{
+    uint64_t x = self->random;
+    double uniform;
+
+    x ^= x >> 12; /* xorshift64* */
+    x ^= x << 25;
+    x ^= x >> 27;
+    self->random = x ? x : 1;
+    uniform = (double)((x * 0x2545f4914f6cdd1dull >> 11) + 1) * 0x1p-53;
+    return (int64_t)(-logarithm(uniform) * (double)mean) + 1;
+}
+
+/* Bytes left, `count` more: no more at a time than what makes sure that the largest blocks are looked at. */
+static void refill(struct collect_thread *self, int64_t cap)
+{
+    int64_t part = self->more < cap ? self->more : cap;
+
+    mire__collect_left += part;
+    self->more -= part;
+}
+
+/*
+ * Is a block of `size` bytes, which have been taken off what was left, a sample?
+ *   interval  the one it was drawn by, 0: it is kept for certain
+ */
+static bool is_drawn(uint32_t *interval, struct collect_thread *self, const struct heap *heap, size_t size)
+{
+    uint32_t now = mire__heap_as_interval(heap);
+    uint64_t mean = mire__heap_as_interval_bytes(heap, now);
+    int64_t cap = (int64_t)mire__heap_as_certain_bytes(heap, now);
+
+    if (size >= (uint64_t)cap) {
+        mire__collect_left += (int64_t)size;
+        *interval = 0;
+        return true;
+    }
+    if (self->drawn == MIRE_HEAP_INTERVALS_MAX) { /* the thread's first */
+        self->drawn = now;
+        self->more = draw(self, mean);
+    }
+    while (mire__collect_left < 0 && self->more > 0)
+        refill(self, cap);
+    if (mire__collect_left >= 0)
+        return false;
+    *interval = self->drawn;
+    self->drawn = now;
+    mire__collect_left = 0;
+    self->more = draw(self, mean);
+    refill(self, cap);
+    return true;
+}
+
+MIRE_INLINE void note(struct collect_thread *self, struct heap *heap, const struct walk_frame *site, const void *block,
+                      size_t size, uint32_t scope)
+{
+    uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
+    uint32_t interval;
+    bool noted = false;
+
+    if (__builtin_expect(mire__heap_as_mode(heap) == MIRE_HEAP_EXACT, 1))
+        noted = mire__live_as_set(heap, self->slot, address, size, mire__collect_as_node(self, heap, site));
+    else if (mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED && is_drawn(&interval, self, heap, size))
+        noted =
+            mire__live_as_sample(heap, self->slot, address, size, mire__collect_as_node(self, heap, site), interval);
+    if (__builtin_expect(scope != 0, 0) && noted)
+        mire__live_as_tag(heap, self->slot, address, scope);
+}
+
+void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    note(self, heap, site, block, size, self->scope);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_as_free(struct collect_thread *self, const void *block)
+{
+    struct heap *heap = mire__collect_as_open(self);
+    struct live_block was;
+
+    if (!heap)
+        return;
+    mire__live_as_clear(&was, heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread *self, const void *old)
+{
+    struct heap *heap = old ? mire__collect_as_open(self) : NULL;
+
+    was->known = false;
+    if (!heap)
+        return;
+    was->known = mire__live_as_clear(&was->block, heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_as_move_end(struct collect_thread *self, const struct walk_frame *site,
+                               const struct collect_move *was, const void *old, const void *done, size_t size)
+{
+    struct heap *heap = done || (size > 0 && was->known) ? mire__collect_as_open(self) : NULL;
+
+    if (!heap)
+        return;
+    if (!done)
+        mire__live_as_put(heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK, &was->block);
+    else
+        note(self, heap, site, done, size,
+             was->known && was->block.tagged ? mire__live_as_class(heap, was->block.node) : self->scope);
+    mire__collect_as_close(self);
+}

@@ -1,0 +1,196 @@
+/* regions.c - see regions.h. Signal-safe.
+ *
+ * The entries stay where they are; an array of their numbers, in memory without a file, is in the order of their
+ * addresses.
+ */
+#include "heap/regions.h"
+
+#include "heap/classes.h"
+#include "heap/inside.h"
+
+#include <string.h>
+
+static uint64_t get(const _Atomic uint64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void set(_Atomic uint64_t *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_release);
+}
+
+static struct heap_region *region_at(const struct heap *heap, uint32_t order)
+{
+    return &heap->regions[heap->region_order[order]];
+}
+
+static struct heap_shared_count *counts_of(struct heap *heap, uint64_t what)
+{
+    return &heap->peaks->kinds[(what >> 32) % MIRE_HEAP_KINDS];
+}
+
+/* The first in order that ends behind `address`. */
+static uint32_t first_behind(const struct heap *heap, uint64_t address)
+{
+    uint32_t low = 0, high = heap->region_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (get(&region_at(heap, middle)->end) > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Fill an entry, and put it at its place in the order. False: no room. Not counted. */
+static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t end, uint64_t what)
+{
+    _Atomic uint32_t *used = &heap->header->regions_used;
+    uint32_t number = atomic_load_explicit(used, memory_order_relaxed);
+    struct heap_region *region;
+
+    if (heap->region_spare.count > 0) {
+        number = heap->region_spare.numbers[--heap->region_spare.count];
+    } else {
+        if (number == MIRE_HEAP_REGIONS_MAX ||
+            !mire__heap_claim(heap, MIRE_HEAP_REGIONS, (number + UINT64_C(1)) * sizeof(*region)))
+            return false;
+        atomic_store_explicit(used, number + 1, memory_order_release);
+    }
+    region = &heap->regions[number];
+    set(&region->start, start);
+    set(&region->what, what);
+    set(&region->end, end);
+    memmove(heap->region_order + order + 1, heap->region_order + order,
+            (heap->region_count - order) * sizeof(*heap->region_order));
+    heap->region_order[order] = (uint16_t)number;
+    heap->region_count++;
+    return true;
+}
+
+static void erase(struct heap *heap, uint32_t order)
+{
+    set(&region_at(heap, order)->end, 0);
+    heap->region_spare.numbers[heap->region_spare.count++] = heap->region_order[order];
+    heap->region_count--;
+    memmove(heap->region_order + order, heap->region_order + order + 1,
+            (heap->region_count - order) * sizeof(*heap->region_order));
+}
+
+/*
+ * Take [start, end) out of all regions.
+ *   what_out  of the last one cut; may be NULL
+ * Returns false if there was no room for the rest of one that was cut in its middle.
+ */
+static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t end)
+{
+    uint32_t order = first_behind(heap, start);
+    bool room = true;
+
+    while (order < heap->region_count && get(&region_at(heap, order)->start) < end) {
+        struct heap_region *region = region_at(heap, order);
+        uint64_t from = get(&region->start), to = get(&region->end), what = get(&region->what);
+        struct heap_shared_count *counts = counts_of(heap, what);
+
+        if (what_out)
+            *what_out = what;
+        if (from >= start && to <= end) {
+            erase(heap, order);
+            mire__shared_as_uncount(counts, 1, to - from);
+        } else if (from >= start) {
+            set(&region->start, end);
+            mire__shared_as_uncount(counts, 0, end - from);
+            break;
+        } else {
+            set(&region->end, start);
+            mire__shared_as_uncount(counts, 0, to - start);
+            order++;
+            if (to <= end)
+                continue;
+            room = insert(heap, order, end, to, what);
+            if (room)
+                mire__shared_as_count(counts, 1, to - end);
+            break;
+        }
+    }
+    return room;
+}
+
+/* Add [start, end), where nothing is. */
+static bool add(struct heap *heap, uint64_t start, uint64_t end, uint64_t what)
+{
+    uint32_t order = first_behind(heap, start);
+    struct heap_region *before = order > 0 ? region_at(heap, order - 1) : NULL;
+
+    if (before && get(&before->end) == start && get(&before->what) == what) {
+        set(&before->end, end);
+        mire__shared_as_count(counts_of(heap, what), 0, end - start);
+        return true;
+    }
+    if (!insert(heap, order, start, end, what))
+        return false;
+    mire__shared_as_count(counts_of(heap, what), 1, end - start);
+    return true;
+}
+
+static bool lock(struct heap *heap)
+{
+    if (mire__heap_lock(&heap->regions_lock.taken))
+        return true;
+    mire__heap_as_drop(heap, MIRE_HEAP_DROP_REGION);
+    return false;
+}
+
+static bool unlock(struct heap *heap, bool done)
+{
+    mire__heap_unlock(&heap->regions_lock.taken);
+    if (!done)
+        mire__heap_as_drop(heap, MIRE_HEAP_DROP_REGION);
+    return done;
+}
+
+static uint64_t what_make(enum heap_kind kind, uint32_t node)
+{
+    return (uint64_t)kind << 32 | node;
+}
+
+bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node)
+{
+    bool done;
+
+    if (bytes == 0 || start + bytes < start)
+        return true;
+    if (!lock(heap))
+        return false;
+    done = cut(NULL, heap, start, start + bytes);
+    done = add(heap, start, start + bytes, what_make(kind, node)) && done;
+    return unlock(heap, done);
+}
+
+bool mire__regions_as_take(struct region_was *was, struct heap *heap, uint64_t start, uint64_t bytes)
+{
+    uint64_t what = UINT64_MAX;
+    bool done;
+
+    was->known = false;
+    if (bytes == 0 || start + bytes < start)
+        return true;
+    if (!lock(heap))
+        return false;
+    done = cut(&what, heap, start, start + bytes);
+    was->known = what != UINT64_MAX;
+    was->kind = (enum heap_kind)(what >> 32);
+    was->node = (uint32_t)what;
+    return unlock(heap, done);
+}
+
+bool mire__regions_as_unmap(struct heap *heap, uint64_t start, uint64_t bytes)
+{
+    struct region_was was;
+
+    return mire__regions_as_take(&was, heap, start, bytes);
+}

@@ -1,0 +1,36 @@
+/*
+ * site.h - where a hook was called from. Private to heap/'s hooks.
+ */
+#ifndef MIRE_HEAP_SITE_H
+#define MIRE_HEAP_SITE_H
+
+#include "heap/collect.h"
+#include "heap/hooks.h"
+
+/*
+ * In a function that a hook jumps to, and that keeps a frame pointer (built so, sdk/CMakeLists.txt): what holds when it
+ * returns.
+ */
+#define MIRE_CALL_SITE                                                                        \
+    {                                                                                         \
+        .pc = (uintptr_t)__builtin_return_address(0), .sp = (uintptr_t)__builtin_dwarf_cfa(), \
+        .fp = *(const uintptr_t *)__builtin_frame_address(0)                                  \
+    }
+
+#define MIRE_SLOW __attribute__((noinline, section("mire_hidden")))
+
+/* Is a call that allocates so many bytes done with the real call alone? */
+static inline bool mire__site_is_quick(size_t size)
+{
+    const struct heap_header *header = atomic_load_explicit(&mire__collect_gate->header, memory_order_relaxed);
+    uint32_t mode;
+
+    if (!header)
+        return true;
+    mode = atomic_load_explicit(&header->mode, memory_order_relaxed);
+    if (__builtin_expect(mode == MIRE_HEAP_SAMPLED, 1))
+        return !mire__collect_as_reaches(size);
+    return mode == MIRE_HEAP_OFF;
+}
+
+#endif

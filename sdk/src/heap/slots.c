@@ -1,0 +1,63 @@
+/* slots.c - see slots.h. Signal-safe. */
+#include "heap/slots.h"
+
+#include "heap/inside.h"
+
+struct heap_slot *mire__slot_as_take(struct heap *heap, uint32_t tid)
+{
+    _Atomic uint32_t *used = &heap->header->slots_used;
+
+    for (uint32_t i = 0; i < MIRE_HEAP_THREADS_MAX; i++) {
+        struct heap_slot *slot = &heap->slots[i];
+        uint32_t nobody = 0, count = atomic_load_explicit(used, memory_order_acquire);
+
+        if (!mire__heap_claim(heap, MIRE_HEAP_SLOTS, (i + 1) * sizeof(*slot)))
+            break;
+        if (!atomic_compare_exchange_strong_explicit(&slot->owner, &nobody, tid, memory_order_acquire,
+                                                     memory_order_relaxed))
+            continue;
+        while (count <= i && !atomic_compare_exchange_weak(used, &count, i + 1)) {
+        }
+        return slot;
+    }
+    mire__heap_as_drop(heap, MIRE_HEAP_DROP_THREAD);
+    return NULL;
+}
+
+void mire__slot_as_give(struct heap *heap, struct heap_slot *slot)
+{
+    for (uint32_t class = 0; class < MIRE_HEAP_SIZES; class ++)
+        mire__slot_as_tell(heap, &slot->counts[class], class);
+    atomic_store_explicit(&slot->inside, atomic_load_explicit(&slot->inside, memory_order_relaxed) & ~1u,
+                          memory_order_relaxed);
+    atomic_store_explicit(&slot->owner, 0, memory_order_release);
+}
+
+static void raise(_Atomic int64_t *peak, int64_t value)
+{
+    int64_t was = atomic_load_explicit(peak, memory_order_relaxed);
+
+    while (value > was &&
+           !atomic_compare_exchange_weak_explicit(peak, &was, value, memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
+/* One sum: raise its peak by what this thread reached since it told last, then tell where it stands. */
+static void tell(_Atomic int64_t *sum, _Atomic int64_t *peak, _Atomic int64_t *high, _Atomic int64_t *told,
+                 int64_t live)
+{
+    int64_t was = atomic_load_explicit(told, memory_order_relaxed);
+    int64_t most = atomic_load_explicit(high, memory_order_relaxed) - was;
+
+    raise(peak, atomic_fetch_add_explicit(sum, live - was, memory_order_relaxed) + most);
+    atomic_store_explicit(told, live, memory_order_relaxed);
+    atomic_store_explicit(high, live, memory_order_relaxed);
+}
+
+void mire__slot_as_tell(struct heap *heap, struct heap_count *c, uint32_t class)
+{
+    struct heap_peak *peak = &heap->peaks->sizes[class];
+
+    tell(&peak->count, &peak->peak_count, &c->high_count, &c->told_count, mire__slot_get(&c->live_count));
+    tell(&peak->bytes, &peak->peak_bytes, &c->high_bytes, &c->told_bytes, mire__slot_get(&c->live_bytes));
+}

@@ -1,0 +1,114 @@
+/*
+ * slots.h - each thread's counters and the word that says whether it is at work on the tables.
+ *
+ *     inside    1, 3, 5, ...   the thread may hold a page of cells, or a lock
+ *               2, 4, 6, ...   it does not: what it looked up before is forgotten
+ *
+ * The keeper, before it gives a page back, changes what the page is reached by, then waits until no thread is inside
+ * that was inside before. So threads pay one store to enter and one to leave; the barrier is the keeper's alone
+ * (mire__barrier_all).
+ *
+ * Counters: what a thread allocated and freed, by size class, ever; so the sums over all slots are exact, also in the
+ * file of a killed process but for the call in flight. Peaks need the sum of all threads at one instant: each thread
+ * tells what changed since it told last when that is more than MIRE_TELL_BYTES or MIRE_TELL_COUNT. So a peak is exact
+ * where one thread allocates and frees a class; each other thread may add that much error, in either direction.
+ */
+#ifndef MIRE_HEAP_SLOTS_H
+#define MIRE_HEAP_SLOTS_H
+
+#include "heap/categories.h"
+#include "heap/heap.h"
+
+/*
+ * A slot for the calling thread.
+ *   tid  the thread's, not 0
+ * Returns NULL, and counts, if there is none left or no room: the thread is not watched then.
+ */
+struct heap_slot *mire__slot_as_take(struct heap *heap, uint32_t tid);
+
+/* The thread ends, or is no longer watched: its counters stay for the sums, the slot for the next thread. */
+void mire__slot_as_give(struct heap *heap, struct heap_slot *slot);
+
+/*
+ * Begin to work on the tables. False if the thread is inside already: a signal handler interrupted it there, or an
+ * allocator calls another; nothing is to be done then.
+ */
+static inline bool mire__slot_as_enter(struct heap_slot *slot)
+{
+    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
+
+    if (inside & 1)
+        return false;
+    atomic_store_explicit(&slot->inside, inside + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+static inline void mire__slot_as_leave(struct heap_slot *slot)
+{
+    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
+
+    atomic_store_explicit(&slot->inside, inside + 1, memory_order_release);
+}
+
+/* ---- counting; called by live.h ---- */
+
+/* Tell the peaks. */
+void mire__slot_as_tell(struct heap *heap, struct heap_count *count, uint32_t class);
+
+#define MIRE_TELL_BYTES 4096
+#define MIRE_TELL_COUNT 64
+
+static inline void mire__slot_add(_Atomic uint64_t *sum, uint64_t what)
+{
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + what, memory_order_relaxed);
+}
+
+/* Add to a signed sum; returns it. */
+static inline int64_t mire__slot_move(_Atomic int64_t *sum, int64_t what)
+{
+    int64_t now = atomic_load_explicit(sum, memory_order_relaxed) + what;
+
+    atomic_store_explicit(sum, now, memory_order_relaxed);
+    return now;
+}
+
+static inline int64_t mire__slot_get(const _Atomic int64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* A block of `size` bytes begins to live. */
+static inline void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
+{
+    uint32_t class = mire__size_class(size);
+    struct heap_count *c = &slot->counts[class];
+    int64_t count = mire__slot_move(&c->live_count, 1), bytes = mire__slot_move(&c->live_bytes, (int64_t)size);
+    bool more = count > mire__slot_get(&c->high_count), larger = bytes > mire__slot_get(&c->high_bytes);
+
+    mire__slot_add(&c->count, 1);
+    mire__slot_add(&c->bytes, size);
+    if (__builtin_expect(!(more | larger), 1))
+        return;
+    if (more)
+        atomic_store_explicit(&c->high_count, count, memory_order_relaxed);
+    if (larger)
+        atomic_store_explicit(&c->high_bytes, bytes, memory_order_relaxed);
+    if (count - mire__slot_get(&c->told_count) > MIRE_TELL_COUNT ||
+        bytes - mire__slot_get(&c->told_bytes) > MIRE_TELL_BYTES)
+        mire__slot_as_tell(heap, c, class);
+}
+
+/* A block of `size` bytes ends. */
+static inline void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
+{
+    uint32_t class = mire__size_class(size);
+    struct heap_count *c = &slot->counts[class];
+    int64_t count = mire__slot_move(&c->live_count, -1), bytes = mire__slot_move(&c->live_bytes, -(int64_t)size);
+
+    if (mire__slot_get(&c->told_count) - count > MIRE_TELL_COUNT ||
+        mire__slot_get(&c->told_bytes) - bytes > MIRE_TELL_BYTES)
+        mire__slot_as_tell(heap, c, class);
+}
+
+#endif

@@ -1,0 +1,254 @@
+/* threads.c - the states of threads that allocate: found, taken over from threads that ended. Signal-safe.
+ *
+ * Nobody tells that a thread ends: destructors of its variables still allocate and free afterwards. A state whose
+ * thread is no longer there is free; some of those in use are looked at whenever another one is needed.
+ */
+#include "heap/threads.h"
+
+#include "heap/regions.h"
+#include "platform/arch.h"
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LOOKS        8             /* states looked at for each new thread: more end than begin, then */
+#define MAIN_STACK   (64ull << 20) /* the kernel keeps twice as much free below the first thread's stack */
+#define FULL_WAIT_NS 100000000ull
+
+__thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
+__thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
+
+/* Of threads that are not watched: ours, and each one while its state is made. */
+static struct collect_thread unwatched;
+
+static struct {
+    struct collect_thread *states; /* MIRE_COLLECT_THREADS of them */
+    uint32_t pid;                  /* whose they are */
+    _Atomic uint32_t used;         /* states that were ever taken */
+    _Atomic uint32_t next;         /* which one is looked at next */
+    _Atomic uint64_t full_until_ns;
+} pool;
+
+bool mire__threads_open(void)
+{
+    for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
+        pool.states[i].walk.version = 0; /* the code's is higher */
+        pool.states[i].slot = NULL;
+        pool.states[i].stack_end = 0;
+        pool.states[i].scope = 0;
+    }
+    if (pool.states && pool.pid == mire__pid())
+        return true;
+    /* A child's threads may still point to the states that it inherited, so they stay. */
+    atomic_store(&pool.used, 0);
+    pool.pid = mire__pid();
+    pool.states = mire__pages_map_inherited(MIRE_COLLECT_THREADS * sizeof(struct collect_thread), false);
+    return pool.states != NULL;
+}
+
+bool mire__threads_any_inside(void)
+{
+    for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
+        const struct heap_slot *slot = pool.states[i].slot;
+
+        if (slot && atomic_load(&slot->inside) & 1 && mire__thread_signal(atomic_load(&pool.states[i].tid), 0))
+            return true;
+    }
+    return false;
+}
+
+/* Take a state whose thread is gone. */
+static bool take_over(struct collect_thread *state, uint32_t tid)
+{
+    uint32_t owner = atomic_load_explicit(&state->tid, memory_order_relaxed);
+
+    if (owner != 0 && mire__thread_signal(owner, 0))
+        return false;
+    return atomic_compare_exchange_strong(&state->tid, &owner, tid);
+}
+
+static struct collect_thread *take_state(uint32_t tid)
+{
+    uint32_t used = atomic_load(&pool.used), looks = used < MIRE_COLLECT_THREADS ? LOOKS : used;
+
+    for (uint32_t i = 0; i < looks && i < used; i++) {
+        struct collect_thread *state = &pool.states[atomic_fetch_add(&pool.next, 1) % used];
+
+        if (take_over(state, tid))
+            return state;
+    }
+    while (used < MIRE_COLLECT_THREADS) {
+        uint32_t none = 0;
+
+        if (atomic_compare_exchange_strong(&pool.used, &used, used + 1) &&
+            atomic_compare_exchange_strong(&pool.states[used].tid, &none, tid))
+            return &pool.states[used];
+    }
+    return NULL;
+}
+
+struct stack_look {
+    uint64_t sp, self, low, high, end;
+    bool first;
+};
+
+static bool look_at_mapping(void *context, const struct mapping *mapping)
+{
+    struct stack_look *look = context;
+
+    if (look->sp >= mapping->end)
+        return true;
+    if (look->sp < mapping->start || !mapping->writable)
+        return false;
+    if (look->first && strcmp(mapping->path, "[stack]") == 0) {
+        look->high = mapping->end;
+        look->low = mapping->end - MAIN_STACK;
+    } else if (look->self > look->sp && look->self < mapping->end) {
+        look->high = look->self & ~7ull;
+        look->low = mapping->start;
+        look->end = mapping->end;
+    }
+    return false;
+}
+
+/*
+ * Where the thread's own stack lies. The first thread's is known to the kernel. The libraries put what belongs to any
+ * other at the upper end of its stack, so where that and the stack pointer lie in one mapping they are of the thread,
+ * and stay as long as it does. Returns the end of the mapping, of another than the first thread; 0.
+ */
+static uint64_t find_stack(struct walk *walk, uint64_t sp, const struct span *told)
+{
+    struct stack_look look = {.sp = sp, .self = mire__arch_as_thread_pointer(), .first = mire__tid() == mire__pid()};
+    const struct mapping mapping = {
+        .start = told ? told->start : 0, .end = told ? told->end : 0, .writable = true, .path = ""};
+
+    if (told) {
+        look_at_mapping(&look, &mapping);
+        if (look.high == 0 && sp >= told->start && sp < told->end) { /* what belongs to it lies elsewhere */
+            look.low = told->start;
+            look.high = look.end = told->end;
+        }
+    } else
+        mire__code_as_mappings(mire__collect_code, look_at_mapping, &look);
+    mire__walk_as_forget(walk, 0);
+    walk->low = look.low;
+    walk->high = look.high;
+    return look.end;
+}
+
+static bool take_slot(struct collect_thread *self, struct heap *heap)
+{
+    self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
+    self->calling_sp = 0;
+    return self->slot != NULL;
+}
+
+/* The state's thread is gone. */
+static void release(struct collect_thread *state, struct heap *heap)
+{
+    if (!state->slot)
+        return;
+    if (state->stack_end && mire__slot_as_enter(state->slot)) {
+        mire__regions_as_unmap(heap, state->stack_start, state->stack_end - state->stack_start);
+        mire__slot_as_leave(state->slot);
+    }
+    state->stack_start = state->stack_end = 0;
+    mire__slot_as_give(heap, state->slot);
+    state->slot = NULL;
+}
+
+void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node)
+{
+    struct heap *heap = self->walk.end ? mire__collect_as_open(self) : NULL;
+
+    if (!heap)
+        return;
+    self->stack_start = self->walk.low;
+    self->stack_end = self->walk.end;
+    mire__regions_as_map(heap, self->stack_start, self->stack_end - self->stack_start, MIRE_KIND_STACK, node);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_sweep(struct heap *heap)
+{
+    uint32_t own = mire__tid();
+
+    for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
+        struct collect_thread *state = &pool.states[i];
+
+        if (state->slot && atomic_load_explicit(&state->tid, memory_order_relaxed) != own && take_over(state, own)) {
+            release(state, heap);
+            atomic_store(&state->tid, 0);
+        }
+    }
+}
+
+struct collect_thread *mire__collect_own_begin(void)
+{
+    struct collect_thread *before = mire__collect_self;
+
+    mire__collect_self = &unwatched;
+    return before;
+}
+
+void mire__collect_own_end(struct collect_thread *before)
+{
+    mire__collect_self = before;
+}
+
+struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, const struct span *stack)
+{
+    struct collect_thread *self = mire__collect_self;
+    int saved = errno;
+    uint32_t tid;
+
+    if (self == &unwatched)
+        return NULL;
+    if (self && atomic_load_explicit(&self->tid, memory_order_relaxed) == mire__tid())
+        return take_slot(self, heap) ? self : NULL;
+    if (mire__now_coarse_ns() < atomic_load_explicit(&pool.full_until_ns, memory_order_relaxed))
+        return NULL;
+    mire__collect_self = &unwatched;
+    tid = mire__tid();
+    self = take_state(tid);
+    if (self) {
+        release(self, heap);
+        self->scope = 0;
+        self->drawn = MIRE_HEAP_INTERVALS_MAX;
+        self->more = 0;
+        mire__random(&self->random, sizeof(self->random));
+        self->walk.end = find_stack(&self->walk, sp, stack);
+        if (!take_slot(self, heap)) {
+            atomic_store(&self->tid, 0);
+            self = NULL;
+        }
+    } else {
+        mire__heap_as_drop(heap, MIRE_HEAP_DROP_THREAD);
+        atomic_store_explicit(&pool.full_until_ns, mire__now_coarse_ns() + FULL_WAIT_NS, memory_order_relaxed);
+    }
+    mire__collect_self = self;
+    errno = saved;
+    return self;
+}
+
+void mire__collect_own_thread(void)
+{
+    mire__collect_self = &unwatched;
+}
+
+size_t mire__threads_spans(struct span out[MIRE_THREADS_SPANS])
+{
+    const struct {
+        const void *at;
+        size_t bytes;
+    } ours[] = {{pool.states, MIRE_COLLECT_THREADS * sizeof(*pool.states)},
+                {mire__collect_code, sizeof(*mire__collect_code)},
+                {mire__collect_gate, sizeof(*mire__collect_gate)}};
+
+    for (size_t i = 0; i < MIRE_COUNT(ours); i++) {
+        out[i].start = (uintptr_t)ours[i].at & ~4095ull;
+        out[i].end = ((uintptr_t)ours[i].at + ours[i].bytes + 4095) & ~4095ull;
+    }
+    return MIRE_COUNT(ours);
+}

@@ -1,0 +1,242 @@
+/*
+ * walk.h - the calling thread's stack as a node of the tables, at the cost of what changed since the last one.
+ *
+ *     last stack   main  loop  parse  object  string  grow           each with the word that holds its return address,
+ *     this one     main  loop  parse  object  number  digits         and all else that led there
+ *                  '---- as it was -----'    '- new: stepped over by rule, looked up among the nodes
+ *
+ * A stack is found from the inside out. What lies further out follows from registers and from words of the stack alone,
+ * so where the walk comes to a frame that stands as it stood last time, and none of those words has changed, all that
+ * is further out is as it was, and is not walked. The answer is the same as that of a walk to the end, always.
+ *
+ * Words are read where they are only inside the thread's own stack, which is mapped as long as the thread runs. On any
+ * other (sigaltstack, coroutines) they are copied through the kernel, and nothing is remembered.
+ *
+ * Thread: the one whose state it is. Signal-safe.
+ */
+#ifndef MIRE_HEAP_WALK_H
+#define MIRE_HEAP_WALK_H
+
+#include "heap/code.h"
+#include "heap/heap.h"
+
+/* Frames of one stack at most, innermost first. Deeper is recursion: such a stack is cut on its outer side. */
+#define MIRE_WALK_DEPTH 256
+
+/* Words besides return addresses that a stack may depend on, to be remembered. */
+#define MIRE_WALK_WORDS 64
+
+/* Bytes of a foreign stack copied at a time. */
+#define MIRE_WALK_WINDOW 512
+
+/* Tails that a thread remembers, and the words that one may depend on. */
+#define MIRE_WALK_TAIL_SETS  512u
+#define MIRE_WALK_TAIL_WAYS  2u
+#define MIRE_WALK_TAIL_WORDS 20u /* a multiple of four */
+
+/* Sets that a thread begins with, and stacks walked until it uses four times as many; many are for few threads. */
+#define MIRE_WALK_TAIL_SETS_INIT 8u
+#define MIRE_WALK_TAIL_GROWTH    256u
+#define MIRE_WALK_TAIL_SETS_MANY 64u
+#define MIRE_WALK_MANY_MAX       16u
+
+/* Innermost frames that tails are remembered of, and the words that tell the tails of one apart. */
+#define MIRE_WALK_HEADS  256u /* in sets of two */
+#define MIRE_WALK_SPLITS 6u
+
+/* A frame: what holds when control comes back to it. */
+struct walk_frame {
+    uint64_t pc, sp, fp;
+    uint64_t slot; /* address of the word that holds pc; 0 for the innermost: it was given */
+};
+
+/* Another word that the way further out depends on. */
+struct walk_word {
+    uint64_t at, value;
+    uint32_t frame; /* it tells of this frame */
+};
+
+/*
+ * The inner end of a stack, from a base on: a program that goes to and fro between a few of them finds each without
+ * walking. It holds while the base is among the remembered frames, and none of the words has changed. The base lies as
+ * far out as the words allow, so that it is seldom touched.
+ */
+struct walk_tail {
+    uint64_t pc, sp, fp; /* of the innermost frame */
+    uint64_t base_pc, base_sp, base_fp;
+    uint32_t base_node, node; /* of the base, and of the whole stack */
+    uint16_t base_at;         /* among the remembered frames */
+    uint8_t words_count;
+    bool needs_fp;
+    uint16_t offsets[MIRE_WALK_TAIL_WORDS]; /* of the words from sp, bytes; the first again up to a multiple of four */
+    uint64_t values[MIRE_WALK_TAIL_WORDS];
+};
+
+/*
+ * An innermost frame with several tails: where the words lie in which these were found to differ. With them it is known
+ * in which set a tail is looked for.
+ */
+struct walk_head {
+    uint64_t pc, sp;
+    uint16_t splits[MIRE_WALK_SPLITS]; /* from sp, bytes */
+    uint16_t splits_count;
+};
+
+/* A thread's memory of its last stack. Zeroed: of none. */
+struct walk {
+    uint64_t low, high; /* the thread's own stack; high 0: not known */
+    uint64_t end;       /* of its mapping, 0 for the first thread's */
+    uint32_t version;   /* of the code */
+
+    /* The last stack, outermost frame first. What little is used of each array lies close together: a page counts. */
+    uint32_t count, words_count;
+    struct walk_word words[MIRE_WALK_WORDS];
+    uint32_t nodes[MIRE_WALK_DEPTH];
+    uint8_t needs_fp[MIRE_WALK_DEPTH]; /* the way out of this frame depends on its frame pointer */
+    struct walk_frame frames[MIRE_WALK_DEPTH];
+
+    /* The new frames of this walk, innermost first. */
+    uint32_t fresh_nodes[MIRE_WALK_DEPTH + 1];
+    uint64_t places[MIRE_WALK_DEPTH]; /* of those that are told */
+    struct walk_fresh {
+        struct walk_frame frame;
+        struct rule rule;
+    } fresh[MIRE_WALK_DEPTH];
+
+    uint32_t next_way;   /* that is given up next */
+    uint32_t tails_mask; /* sets in use - 1: a thread that walks little touches one page of them */
+    uint32_t walks;      /* stacks walked, up to the next growth */
+    bool many;           /* it is one of the threads that may have many sets */
+    struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_TAIL_WAYS];
+    struct walk_head heads[MIRE_WALK_HEADS];
+
+    uint8_t window[MIRE_WALK_WINDOW];
+    uint64_t window_at;
+    uint32_t window_bytes;
+};
+
+/* Forget the last stack. */
+void mire__walk_as_forget(struct walk *walk, uint32_t version);
+
+/* Words of the stack are read as they lie, whatever the sanitizers think of them. */
+#define MIRE_UNCHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
+
+/* What an allocation does nearly always is one function, note.c. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define MIRE_INLINE static inline
+#else
+#define MIRE_INLINE static inline __attribute__((always_inline))
+#endif
+
+MIRE_UNCHECKED MIRE_INLINE uint64_t mire__walk_word(uint64_t at)
+{
+    return *(const volatile uint64_t *)(uintptr_t)at;
+}
+
+/* Do the remembered frames outside of `last` stand as they did, with all that leads out of it? */
+MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_stands(const struct walk *walk, uint32_t last)
+{
+    uint64_t one = 0, other = 0;
+    uint32_t i = 0;
+
+    for (; i + 2 <= last; i += 2) {
+        one |= mire__walk_word(walk->frames[i].slot) ^ walk->frames[i].pc;
+        other |= mire__walk_word(walk->frames[i + 1].slot) ^ walk->frames[i + 1].pc;
+    }
+    if (i < last)
+        one |= mire__walk_word(walk->frames[i].slot) ^ walk->frames[i].pc;
+    for (uint32_t w = 0; w < walk->words_count && walk->words[w].frame < last; w++)
+        other |= mire__walk_word(walk->words[w].at) ^ walk->words[w].value;
+    return (one | other) == 0;
+}
+
+MIRE_INLINE bool mire__walk_is_frame(const struct walk *walk, uint32_t at, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    const struct walk_frame *known = &walk->frames[at];
+
+    return known->sp == sp && known->pc == pc && (!walk->needs_fp[at] || known->fp == fp);
+}
+
+/* The first head of the set that an innermost frame's may be in. */
+MIRE_INLINE struct walk_head *mire__walk_heads(struct walk *walk, uint64_t pc, uint64_t sp)
+{
+    return &walk->heads[(((pc ^ sp << 20) * 0x9e3779b97f4a7c15ull >> 40) % (MIRE_WALK_HEADS / 2) & walk->tails_mask) *
+                        2];
+}
+
+/* Is it this innermost frame's head? */
+MIRE_INLINE bool mire__walk_is_head(const struct walk_head *head, uint64_t pc, uint64_t sp)
+{
+    return head->pc == pc && head->sp == sp;
+}
+
+/* Where the tails of an innermost frame are, as the stack stands. */
+MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head)
+{
+    uint64_t key = head->pc ^ head->sp << 20;
+
+    for (uint32_t i = 0; i < head->splits_count; i++)
+        key ^= mire__walk_word(head->sp + head->splits[i]) << 5 * i;
+    return walk->tails[(key * 0x9e3779b97f4a7c15ull >> 40) & walk->tails_mask];
+}
+
+/* Does a tail of this innermost frame stand? Its base is not looked at. */
+MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, const struct walk_frame *frame)
+{
+    if (tail->pc != frame->pc || tail->sp != frame->sp || (tail->needs_fp && tail->fp != frame->fp))
+        return false;
+    for (uint32_t i = 0; i < tail->words_count; i += 4) {
+        uint64_t changed = 0;
+
+        for (uint32_t k = i; k < i + 4; k++)
+            changed |= mire__walk_word(frame->sp + tail->offsets[k]) ^ tail->values[k];
+        if (changed)
+            return false;
+    }
+    return true;
+}
+
+/* The node of a tail that is remembered and stands, with all outside of it; 0: there is none. */
+MIRE_UNCHECKED MIRE_INLINE uint32_t mire__walk_as_tail(struct walk *walk, const struct walk_frame *frame)
+{
+    const struct walk_head *head = mire__walk_heads(walk, frame->pc, frame->sp);
+    const struct walk_tail *tail;
+
+    if (!mire__walk_is_head(head, frame->pc, frame->sp) && !mire__walk_is_head(++head, frame->pc, frame->sp))
+        return 0;
+    tail = mire__walk_as_tails(walk, head);
+    for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++, tail++) {
+        if (!mire__walk_as_tail_is(tail, frame))
+            continue;
+        return tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
+                       mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
+                       mire__walk_as_stands(walk, tail->base_at)
+                   ? tail->node
+                   : 0;
+    }
+    return 0;
+}
+
+/* The rest of mire__walk_as_node. */
+uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code, uint64_t pc, uint64_t sp,
+                                 uint64_t fp);
+
+/*
+ * The node of the stack from a call on.
+ *   frame  what holds when the call returns to its caller; slot 0
+ * Returns the node; the root, 0, if nothing can be told. A stack that could not be followed to its end is told as far
+ * as it goes.
+ */
+MIRE_INLINE uint32_t mire__walk_as_node(struct walk *walk, struct heap *heap, struct code *code,
+                                        const struct walk_frame *frame)
+{
+    uint32_t node = 0;
+
+    if (__builtin_expect(walk->version == atomic_load_explicit(&code->version, memory_order_acquire), 1))
+        node = mire__walk_as_tail(walk, frame);
+    if (__builtin_expect(node != 0, 1))
+        return node;
+    return mire__walk_as_node_else(walk, heap, code, frame->pc, frame->sp, frame->fp);
+}
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * patch.c - see patch.h.
+ *
+ * All of it happens inside dl_iterate_phdr, whose lock keeps modules from being unloaded meanwhile. Slots are stored to
+ * atomically: other threads call through them at any time. A table that the loader made read-only (RELRO) is opened for
+ * the store and closed again; one that is writable is left so, for the loader may not be done with it.
+ *
+ * dlsym is hooked as well: what the program loaded since is hooked before it can reach into it. (Not dlopen, which goes
+ * by the library that calls it: where it looks for files depends on that.)
+ *
+ * Adding and removing come one at a time: core sees to that. A refresh may come at any time on any thread.
+ */
+#include "patch/patch.h"
+
+#include "platform/arch.h"
+#include "platform/platform.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* musl has none, and fills in a module's tables before anybody finds the module. */
+extern struct r_debug _r_debug __attribute__((weak));
+
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *names;
+    const ElfW(Rela) * relocations[2];
+    size_t counts[2];
+};
+
+static void *hook_dlsym(void *handle, const char *name);
+static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
+
+/* Added tables; hooks is NULL where there is none. `count` is stored first. */
+static struct added {
+    _Atomic(struct hook *) hooks;
+    size_t count;
+} added[MIRE_PATCH_TABLES];
+static _Atomic unsigned long long patched_adds; /* loader's count of modules ever loaded, at the last patching */
+
+/* glibc has already moved most pointers of the dynamic section to where the module lies. */
+static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
+{
+    return address < info->dlpi_addr ? address + info->dlpi_addr : address;
+}
+
+static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
+{
+    const ElfW(Dyn) *dynamic = NULL;
+    size_t bytes[2] = {0};
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    }
+    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
+        uintptr_t address = moved(info, dynamic->d_un.d_ptr);
+
+        if (dynamic->d_tag == DT_SYMTAB)
+            out->symbols = (const ElfW(Sym) *)address;
+        else if (dynamic->d_tag == DT_STRTAB)
+            out->names = (const char *)address;
+        else if (dynamic->d_tag == DT_JMPREL)
+            out->relocations[0] = (const ElfW(Rela) *)address;
+        else if (dynamic->d_tag == DT_RELA)
+            out->relocations[1] = (const ElfW(Rela) *)address;
+        else if (dynamic->d_tag == DT_PLTRELSZ)
+            bytes[0] = dynamic->d_un.d_val;
+        else if (dynamic->d_tag == DT_RELASZ)
+            bytes[1] = dynamic->d_un.d_val;
+    }
+    for (int i = 0; i < 2; i++)
+        out->counts[i] = out->relocations[i] ? bytes[i] / sizeof(ElfW(Rela)) : 0;
+    return out->symbols && out->names;
+}
+
+/* The page looked at last: slots stand side by side. */
+struct page_look {
+    uintptr_t address, page;
+    bool writable;
+};
+
+static bool look_at_page(void *context, const struct mapping *mapping)
+{
+    struct page_look *look = context;
+
+    if (look->address >= mapping->end)
+        return true;
+    look->writable = look->address >= mapping->start && mapping->writable;
+    return false;
+}
+
+static void store_slot(struct page_look *look, _Atomic(void *) *slot, void *value)
+{
+    static char scratch[8192];
+    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)slot & ~(page_bytes - 1));
+
+    if (look->page != (uintptr_t)page) {
+        *look = (struct page_look){.address = (uintptr_t)slot, .page = (uintptr_t)page};
+        mire__mappings_visit(look_at_page, look, scratch, sizeof(scratch));
+    }
+    if (!look->writable && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0)
+        return;
+    atomic_store(slot, value);
+    if (!look->writable)
+        mprotect(page, page_bytes, PROT_READ);
+}
+
+/* What one pass over the modules does. */
+struct pass {
+    const struct hook *only; /* of this table; NULL: of all */
+    bool patch;
+    struct page_look look;
+};
+
+static const struct hook *find_in(const struct hook *hooks, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (hooks[i].name[0] == name[0] && strcmp(hooks[i].name, name) == 0)
+            return &hooks[i];
+    }
+    return NULL;
+}
+
+static const struct hook *find_hook(const struct pass *pass, const char *name)
+{
+    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
+        const struct hook *hooks = atomic_load(&added[i].hooks), *hook;
+
+        if (!hooks || (pass->only && pass->only != hooks))
+            continue;
+        hook = find_in(hooks, added[i].count, name);
+        if (hook)
+            return hook;
+    }
+    return pass->only && !pass->patch ? NULL : find_in(&lookup, 1, name);
+}
+
+static void treat_slot(const struct dl_phdr_info *info, const struct tables *tables, const ElfW(Rela) * relocation,
+                       struct pass *pass)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    const struct hook *hook;
+    _Atomic(void *) *slot;
+    void *real, *now;
+
+    if (type != mire__arch.reloc_slot && type != mire__arch.reloc_data && type != mire__arch.reloc_word)
+        return;
+    hook = find_hook(pass, tables->names + tables->symbols[ELF64_R_SYM(relocation->r_info)].st_name);
+    real = hook ? atomic_load(&hook->real) : NULL;
+    if (!real)
+        return;
+    slot = (_Atomic(void *) *)(info->dlpi_addr + relocation->r_offset);
+    now = atomic_load(slot);
+    if (pass->patch && now != hook->hook && (type != mire__arch.reloc_word || now == real))
+        store_slot(&pass->look, slot, hook->hook);
+    else if (!pass->patch && now == hook->hook)
+        store_slot(&pass->look, slot, real);
+}
+
+static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct pass *pass = context;
+    struct tables tables;
+
+    (void)size;
+    patched_adds = info->dlpi_adds;
+    if (!find_tables(&tables, info))
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < tables.counts[i]; k++)
+            treat_slot(info, &tables, &tables.relocations[i][k], pass);
+    }
+    return 0;
+}
+
+static int read_adds(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    *(unsigned long long *)context = info->dlpi_adds;
+    return 1;
+}
+
+enum mire_err mire__patch_add(struct hook *hooks, size_t count)
+{
+    struct pass pass = {.only = hooks, .patch = true};
+
+    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
+        if (atomic_load(&added[i].hooks))
+            continue;
+        if (!atomic_load(&lookup.real))
+            atomic_store(&lookup.real, (void *)dlsym);
+        added[i].count = count;
+        atomic_store(&added[i].hooks, hooks);
+        dl_iterate_phdr(treat_module, &pass);
+        return MIRE_OK;
+    }
+    return MIRE_E_FULL;
+}
+
+static bool any_added(void)
+{
+    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++)
+        if (atomic_load(&added[i].hooks))
+            return true;
+    return false;
+}
+
+void mire__patch_refresh(void)
+{
+    unsigned long long adds = patched_adds;
+    struct pass pass = {.patch = true};
+
+    /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
+    if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
+        return;
+    dl_iterate_phdr(read_adds, &adds);
+    if (adds != patched_adds)
+        dl_iterate_phdr(treat_module, &pass);
+}
+
+/* The last call is a jump, so that dlsym sees who called: RTLD_NEXT and RTLD_DEFAULT go by that. */
+static void *hook_dlsym(void *handle, const char *name)
+{
+    void *(*real)(void *, const char *) = (void *(*)(void *, const char *))atomic_load(&lookup.real);
+
+    if (handle != RTLD_NEXT && handle != RTLD_DEFAULT)
+        mire__patch_refresh();
+    return real(handle, name);
+}
+
+/* With the last table goes the hook of dlsym. */
+void mire__patch_remove(const struct hook *hooks)
+{
+    struct pass pass = {.only = hooks};
+
+    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
+        if (atomic_load(&added[i].hooks) != hooks)
+            continue;
+        dl_iterate_phdr(treat_module, &pass);
+        atomic_store(&added[i].hooks, NULL);
+        pass.only = NULL;
+        if (!any_added())
+            dl_iterate_phdr(treat_module, &pass);
+    }
+}

@@ -1,0 +1,71 @@
+/*
+ * footprint.h - what the process holds of the memory it may have, and what the kernel says of the shortage of it.
+ * Signal-safe like all of platform/: small files are read, nothing is allocated or kept open.
+ */
+#ifndef MIRE_PLATFORM_FOOTPRINT_H
+#define MIRE_PLATFORM_FOOTPRINT_H
+
+#include "base/base.h"
+
+/* The process itself. */
+struct footprint {
+    uint64_t bytes; /* that cannot be read from a file again: anonymous, shared, and swapped */
+    uint64_t peak_rss_bytes;
+    uint32_t thread_count;
+    bool traced; /* a debugger is attached */
+};
+
+/* Zeros where the kernel does not tell. */
+void mire__footprint(struct footprint *out);
+
+/* Descriptors that are open; 0 where the kernel does not tell. */
+uint32_t mire__fd_count(void);
+
+/* The cgroup in which the process's memory is counted. */
+struct cgroup {
+    char dir[MIRE_PATH_BYTES]; /* "" if there is none that can be read */
+    uint32_t top;              /* bytes of it that are the mount point: limits are looked for up to there */
+    uint64_t inode;            /* tells it from a later one of the same name */
+};
+
+/* Find it. Thread: one at a time. */
+void mire__cgroup_find(struct cgroup *out);
+
+/*
+ * The same from the two files' texts, without the inode: "/proc/self/cgroup" and "/proc/self/mountinfo". The memory
+ * controller's own hierarchy is preferred, else it is the unified one.
+ */
+void mire__cgroup_from(struct cgroup *out, const char *cgroup, const char *mountinfo);
+
+/* Whose limit it is. */
+enum mire__limit {
+    MIRE_LIMIT_NONE,
+    MIRE_LIMIT_MACHINE, /* all of its memory */
+    MIRE_LIMIT_CGROUP   /* its own, or one above */
+};
+
+/* What may be used. */
+struct memory_room {
+    enum mire__limit limit;
+    uint64_t limit_bytes;     /* the tightest: the one with the fewest bytes left */
+    uint64_t used_bytes;      /* of it, by all that count towards it, without what the kernel can drop */
+    uint64_t available_bytes; /* in the machine */
+};
+void mire__memory_room(struct memory_room *out, const struct cgroup *cgroup);
+
+/* OOM kills, as the kernel counts them. */
+struct oom_counts {
+    uint64_t cgroup; /* of processes in it */
+    uint64_t system;
+    uint8_t cgroup_known, system_known;
+    uint8_t unused[6];
+};
+
+/* A cgroup that is gone, or another one by now (see inode), is not known. */
+void mire__oom_counts(struct oom_counts *out, const struct cgroup *cgroup);
+
+/* Share of the last 10 s in which something stalled for want of memory, in millionths: in the cgroup, or else anywhere
+ * in the machine. 0 where the kernel does not tell. */
+uint32_t mire__memory_pressure_ppm(const struct cgroup *cgroup);
+
+#endif

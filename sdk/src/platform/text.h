@@ -1,0 +1,51 @@
+/*
+ * text.h - numbers and lines in the small files of the kernel. Signal-safe: arithmetic on the caller's memory. Private
+ * to platform/.
+ */
+#ifndef MIRE_PLATFORM_TEXT_H
+#define MIRE_PLATFORM_TEXT_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline const char *skip_spaces(const char *text)
+{
+    while (*text == ' ' || *text == '\t')
+        text++;
+    return text;
+}
+
+/* Returns what follows the number; `text` less its blanks where there is none. */
+static inline const char *read_decimal(uint64_t *out, const char *text)
+{
+    text = skip_spaces(text);
+    for (*out = 0; *text >= '0' && *text <= '9'; text++)
+        *out = *out * 10 + (uint64_t)(*text - '0');
+    return text;
+}
+
+/* What follows "key" at a line's beginning; NULL if there is no such line. */
+static inline const char *text_after(const char *text, const char *key)
+{
+    size_t size = strlen(key);
+
+    while (text && strncmp(text, key, size) != 0) {
+        text = strchr(text, '\n');
+        if (text)
+            text++;
+    }
+    return text ? text + size : NULL;
+}
+
+/* The number there; 0 if the line is not. */
+static inline uint64_t number_after(const char *text, const char *key)
+{
+    const char *at = text_after(text, key);
+    uint64_t value = 0;
+
+    if (at)
+        read_decimal(&value, at);
+    return value;
+}
+
+#endif

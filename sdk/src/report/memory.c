@@ -1,0 +1,231 @@
+/*
+ * memory.c - see memory.h.
+ *
+ * The report of a dead run may be sealed again, when somebody was killed between sealing it and moving the file. Its id
+ * is made from the run's own and the time it was last seen, so it is the same one.
+ */
+#include "report/memory.h"
+
+#include "platform/platform.h"
+#include "report/memory_draft.h"
+#include "report/text.h"
+#include "store/tables.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void write_document(struct wire *wire, const void *draft)
+{
+    mire__memory_document_write(wire, draft);
+}
+
+enum mire_err mire__memory_json(char **text_out, size_t *size_out, const struct heap_reader *reader,
+                                const struct memory_said *said)
+{
+    struct memory_draft *draft = malloc(sizeof(*draft));
+    enum mire_err err;
+
+    *text_out = NULL;
+    *size_out = 0;
+    if (!draft)
+        return MIRE_E_MEMORY;
+    err = mire__memory_draft_init(draft, reader, said);
+    if (err == MIRE_OK)
+        err = mire__text_write(text_out, size_out, write_document, draft);
+    if (err == MIRE_OK && said->extra)
+        mire__memory_draft_keep(said->extra, draft);
+    mire__memory_draft_fini(draft);
+    free(draft);
+    return err;
+}
+
+enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *reader, const struct memory_said *said,
+                                uint64_t now_ms)
+{
+    struct report_told told = {0};
+    struct memory_said saying = *said;
+    void *body = NULL;
+    size_t size = 0;
+    enum mire_err err;
+    char *text;
+
+    mire__store_drops(told.drops, store);
+    saying.told = &told;
+    err = mire__memory_json(&text, &size, reader, &saying);
+    if (err == MIRE_E_FULL)
+        mire__store_count_drop(store, MIRE_DROP_BIG);
+    if (err == MIRE_OK)
+        err = mire__text_pack(&body, &size, text, size);
+    free(text);
+    if (err == MIRE_OK)
+        err = mire__store_put(store, said->id, body, size, told.drops, now_ms);
+    free(body);
+    return err;
+}
+
+enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const struct memory_said *said)
+{
+    struct memory_draft *draft = malloc(sizeof(*draft));
+    struct memory_said saying = *said;
+    enum mire_err err = MIRE_E_MEMORY;
+
+    if (!draft)
+        return err;
+    saying.caps = (struct memory_caps){.stacks = 0};
+    saying.resident = NULL;
+    err = mire__memory_draft_init(draft, reader, &saying);
+    if (err == MIRE_OK)
+        mire__memory_draft_keep(said->extra, draft);
+    mire__memory_draft_fini(draft);
+    free(draft);
+    return err;
+}
+
+bool mire__memory_id(char out[MIRE_STORE_ID_LENGTH + 1], const uint8_t id[16])
+{
+    return mire__text_id(out, id);
+}
+
+/* ---- dead runs ---- */
+
+struct mapped {
+    void *bytes;
+    size_t size;
+};
+
+/* Returns MIRE_OK, MIRE_E_FORMAT (it cannot be tables), MIRE_E_STORE, MIRE_E_MEMORY. */
+static enum mire_err map_file(struct mapped *out, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    enum mire_err err = MIRE_E_STORE;
+    struct stat info;
+
+    if (fd < 0)
+        return err;
+    if (fstat(fd, &info) == 0) {
+        err = S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= MIRE_STORE_TABLES_MAX ? MIRE_OK
+                                                                                                 : MIRE_E_FORMAT;
+        out->size = (size_t)info.st_size;
+    }
+    if (err == MIRE_OK) {
+        out->bytes = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (out->bytes == MAP_FAILED)
+            err = MIRE_E_MEMORY;
+    }
+    close(fd);
+    return err;
+}
+
+/* The pages are the file's: read again they come from the cache of the kernel. */
+static void let_go(void *context)
+{
+    const struct mapped *file = context;
+
+    madvise(file->bytes, file->size, MADV_DONTNEED);
+}
+
+/* run: 32 hex digits, as names of runs are. */
+static void make_id(char out[MIRE_STORE_ID_LENGTH + 1], const char *run, uint64_t wall_ms)
+{
+    uint8_t id[16] = {0};
+    unsigned byte;
+
+    for (size_t i = 0; i < sizeof(id) && strlen(run) >= 2 * i + 2 && sscanf(run + 2 * i, "%2x", &byte) == 1; i++)
+        id[i] = (uint8_t)byte;
+    for (int i = 0; i < 6; i++)
+        id[i] = (uint8_t)(wall_ms >> (40 - 8 * i));
+    id[6] = 0x70 | (id[6] & 0x0f);
+    id[8] = 0x80 | (id[8] & 0x3f);
+    mire__text_id(out, id);
+}
+
+/* When the tables were looked at last, or the process was. */
+static uint64_t taken_ns(const struct heap_facts *facts, const struct blackbox_facts *run, const struct exit_end *end)
+{
+    uint64_t seen_ns = end->trail_rows > 0 ? end->trail[end->trail_rows - 1].boot_ns : 0;
+
+    if (seen_ns > run->start_boot_ns)
+        seen_ns = run->start_mono_ns + (seen_ns - run->start_boot_ns);
+    return facts->seen_ns > seen_ns ? facts->seen_ns : seen_ns;
+}
+
+/* Returns as mire__memory_seal; MIRE_E_FORMAT: nobody knows whose tables they are. */
+static enum mire_err seal_foom(struct store *store, const char *run_name, const struct heap_reader *reader,
+                               struct mapped *file, const struct blackbox *box, const struct exit_end *end,
+                               uint64_t now_ms)
+{
+    struct memory_said said = {.trigger = "foom",
+                               .taken_wall_ms = end->seen_wall_ms,
+                               .ground = end->ground,
+                               .trail = end->trail,
+                               .trail_rows = end->trail_rows,
+                               .footprint_peak_bytes = end->footprint_peak_bytes,
+                               .end = end,
+                               .on_read = let_go,
+                               .context = file,
+                               .caps = MIRE_MEMORY_CAPS_INIT};
+    struct blackbox_facts run;
+    struct heap_facts facts;
+    size_t size;
+    const void *extra = mire__read_extra(&size, reader);
+
+    if (box)
+        run = box->facts;
+    else if (!mire__extra_facts(&run, extra, size))
+        return MIRE_E_FORMAT;
+    mire__read_facts(&facts, reader);
+    said.facts = &run;
+    said.taken_ns = taken_ns(&facts, &run, end);
+    make_id(said.id, run_name, end->seen_wall_ms);
+    return mire__memory_seal(store, reader, &said, now_ms);
+}
+
+/* Returns as mire__report_memory_of_run; MIRE_E_FORMAT: the file says nothing. */
+static enum mire_err look_into(bool *sealed_out, struct store *store, const char *run, struct mapped *file,
+                               const struct blackbox *box, const struct exit_end *end, uint64_t now_ms)
+{
+    struct heap_reader *reader = malloc(sizeof(*reader));
+    enum mire_err err = MIRE_E_MEMORY;
+
+    if (!reader)
+        return err;
+    err = mire__read_open(reader, file->bytes, file->size) == MIRE_READ_OK ? MIRE_OK : MIRE_E_FORMAT;
+    if (err == MIRE_OK && end->verdict.verdict == MIRE_EXIT_FOOM) {
+        err = seal_foom(store, run, reader, file, box, end, now_ms);
+        *sealed_out = err == MIRE_OK;
+    }
+    free(reader);
+    return err == MIRE_E_FULL ? MIRE_OK : err;
+}
+
+enum mire_err mire__report_memory_of_run(bool *sealed_out, struct store *store, const char *run,
+                                         const struct blackbox *box, const struct exit_end *end, uint64_t now_ms)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    struct mapped file = {0};
+    enum mire_err err;
+
+    *sealed_out = false;
+    if (!mire__store_tables_path(path, store, run)) {
+        mire__store_tables_drop(store, run); /* a link to what the machine lost when it went down */
+        return MIRE_OK;
+    }
+    err = map_file(&file, path);
+    if (err == MIRE_OK) {
+        err = look_into(sealed_out, store, run, &file, box, end, now_ms);
+        munmap(file.bytes, file.size);
+    }
+    if (err == MIRE_E_FORMAT)
+        mire__store_count_drop(store, MIRE_DROP_BROKEN);
+    if (err == MIRE_E_FORMAT ||
+        (err == MIRE_OK && mire__store_keep(store, run, MIRE_MEMORY_RUNS, MIRE_MEMORY_KEPT_BYTES) != MIRE_OK)) {
+        mire__store_tables_drop(store, run);
+        err = MIRE_OK;
+    }
+    return err;
+}

@@ -1,0 +1,112 @@
+/*
+ * memory.h - the memory tables of a run become one report: what was alive, by category and by stack.
+ *
+ *     blocks, mappings --tally.h--> sums by category and stack --memory_draft.h--> what is worth telling --> JSON, zstd
+ *
+ * The tables may be those of this process, written to meanwhile, or a file that a killed process left behind: same
+ * code. Their content is taken as untrusted. Reading a million live blocks takes some 100 ms; at most 20 MB are
+ * used meanwhile.
+ *
+ * Thread: any that is not watched by the monitor itself (it uses the heap).  Signal handler: no.
+ */
+#ifndef MIRE_REPORT_MEMORY_H
+#define MIRE_REPORT_MEMORY_H
+
+#include "exit/judge.h"
+#include "heap/read.h"
+#include "report/report.h"
+#include "report/snapshot.h"
+
+/* How much is told. */
+struct memory_caps {
+    uint32_t top;     /* categories with most bytes whose stacks are told */
+    uint32_t objects; /* object classes beside those, with most bytes */
+    uint32_t each;    /* stacks of one category */
+    uint32_t stacks;  /* in all, at most MIRE_WIRE_STACKS_MAX */
+};
+
+/* For a report that is sent: some 20 KB. */
+#define MIRE_MEMORY_CAPS_INIT                              \
+    {                                                      \
+        .top = 32, .objects = 64, .each = 8, .stacks = 512 \
+    }
+
+/* For somebody who has the file: all that a document may hold. */
+#define MIRE_MEMORY_CAPS_ALL                                         \
+    {                                                                \
+        .top = 4096, .objects = 4096, .each = 16384, .stacks = 16384 \
+    }
+
+/* What the tables do not tell. All borrowed; NULL and 0 where not known, but for what has no remark. */
+struct memory_said {
+    const char *trigger; /* the wire's word; not NULL */
+    const char *name;
+    char id[MIRE_STORE_ID_LENGTH + 1];  /* of the report */
+    const struct blackbox_facts *facts; /* not NULL */
+    const struct process_use *use;
+    uint64_t taken_ns; /* CLOCK_MONOTONIC */
+    uint64_t taken_wall_ms;
+    uint32_t ground;               /* enum mire__ground */
+    const struct trail_row *trail; /* oldest first; the last one tells footprint and limit */
+    uint32_t trail_rows;
+    uint64_t footprint_peak_bytes;
+    uint64_t threshold_bytes;
+    const struct exit_end *end;
+    const struct report_told *told;
+    uint64_t (*resident)(uint64_t address, uint64_t size_bytes); /* how much of it lies in memory; own process only */
+    void (*on_read)(void *context); /* called after each MIRE_MEMORY_STRIDE blocks: what was read can leave memory */
+    void *context;
+    struct memory_extra *extra; /* where a snapshot is to be kept, for what comes after */
+    struct memory_caps caps;
+};
+
+/*
+ * The report's text.
+ *
+ *   text_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *
+ * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_FULL (larger than MIRE_REPORT_JSON_MAX).
+ */
+enum mire_err mire__memory_json(char **text_out, size_t *size_out, const struct heap_reader *reader,
+                                const struct memory_said *said);
+
+/*
+ * Build the report and put it into the store. What can never be sealed is counted there.
+ *
+ *   now_ms  wall clock
+ *
+ * Returns as mire__memory_json and mire__store_put.
+ */
+enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *reader, const struct memory_said *said,
+                                uint64_t now_ms);
+
+/* Keep what is alive as the run's snapshot (said->extra), from which the next report counts growth. As above. */
+enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const struct memory_said *said);
+
+/* A report's id as text; false if it is not a UUIDv7. */
+bool mire__memory_id(char out[MIRE_STORE_ID_LENGTH + 1], const uint8_t id[16]);
+
+/*
+ * A dead run's tables: reported if it was killed for want of memory, then kept among those of the last MIRE_MEMORY_RUNS
+ * runs. A file that is none is deleted and counted as broken; one that cannot be kept is deleted. Sealed again, the
+ * report has the same id.
+ *
+ *   sealed_out  a report was sealed
+ *   run         its name in the store; it may have left no tables
+ *   box         its blackbox, NULL if it is gone
+ *   end         how it ended
+ *   now_ms      wall clock
+ *
+ * Returns MIRE_OK      there is nothing more to do
+ *         MIRE_E_MEMORY, MIRE_E_STORE  the report could not be sealed: the tables stay for another try
+ */
+enum mire_err mire__report_memory_of_run(bool *sealed_out, struct store *store, const char *run,
+                                         const struct blackbox *box, const struct exit_end *end, uint64_t now_ms);
+
+#define MIRE_MEMORY_STRIDE (1u << 16)
+
+/* Files of dead runs kept, and bytes they may take on disk together. */
+#define MIRE_MEMORY_RUNS       3u
+#define MIRE_MEMORY_KEPT_BYTES (64u << 20)
+
+#endif

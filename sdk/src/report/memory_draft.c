@@ -1,0 +1,263 @@
+/*
+ * memory_draft.c - one pass over blocks and mappings, then a choice of what to tell.
+ */
+#include "report/memory_draft.h"
+
+#include "platform/platform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Frames told of one stack, innermost first; the collector keeps fewer. */
+#define DEPTH_MAX 256u
+
+/* ---- the pass ---- */
+
+static void add(struct memory_row *row, const struct heap_live *live, double weight)
+{
+    double size = (double)live->size, variance = weight * (weight - 1);
+
+    row->live.count += weight;
+    row->live.bytes += weight * size;
+    if (live->chance >= 1)
+        return;
+    row->variance_count += variance;
+    row->variance_bytes += size * size * variance;
+    if (weight > row->largest_count)
+        row->largest_count = weight;
+    if (weight * size > row->largest_bytes)
+        row->largest_bytes = weight * size;
+}
+
+static bool on_block(void *context, const struct heap_live *live)
+{
+    struct memory_draft *draft = context;
+    struct memory_row *row = &draft->rows[live->category];
+    double weight = 1 / live->chance;
+
+    add(row, live, weight);
+    add(&draft->all, live, weight);
+    mire__tally_add(&draft->tally, live->category, live->node, weight, weight * (double)live->size);
+    if (++draft->blocks_read % MIRE_MEMORY_STRIDE == 0 && draft->said->on_read)
+        draft->said->on_read(draft->said->context);
+    return true;
+}
+
+/* Mapped by an allocator to hand blocks out of: who asked for those is told by the blocks' own stacks. */
+static bool is_for_blocks(uint32_t category)
+{
+    return category == MIRE_CATEGORY_KINDS + MIRE_KIND_BRK || category == MIRE_CATEGORY_KINDS + MIRE_KIND_ALLOCATOR;
+}
+
+static bool on_region(void *context, const struct heap_live *live)
+{
+    struct memory_draft *draft = context;
+    struct memory_row *row = &draft->rows[live->category];
+
+    add(row, live, 1);
+    draft->mapped_bytes += (double)live->size;
+    if (draft->said->resident)
+        row->resident_bytes += (double)draft->said->resident(live->address, live->size);
+    if (!is_for_blocks(live->category))
+        mire__tally_add(&draft->tally, live->category, live->node, 1, (double)live->size);
+    return true;
+}
+
+/* ---- categories ---- */
+
+static int by_live_bytes(const void *a, const void *b)
+{
+    const struct memory_row *x = *(const struct memory_row *const *)a, *y = *(const struct memory_row *const *)b;
+
+    if (x->live.bytes != y->live.bytes)
+        return x->live.bytes < y->live.bytes ? 1 : -1;
+    return x->live.category < y->live.category ? -1 : 1;
+}
+
+/* What is told of each, in the order it is told in. */
+static enum mire_err rank_categories(struct memory_draft *draft)
+{
+    struct memory_row **order = calloc(MIRE_CATEGORIES_MAX, sizeof(struct memory_row *));
+
+    draft->ranked = calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->ranked));
+    if (!order || !draft->ranked) {
+        free(order);
+        return MIRE_E_MEMORY;
+    }
+    for (uint32_t i = 0; i < MIRE_CATEGORIES_MAX; i++) {
+        struct memory_row *row = &draft->rows[i];
+
+        row->rank = -1;
+        row->live.category = i;
+        if (!mire__read_category(&row->told, draft->reader, i))
+            continue;
+        if (row->live.count > 0 || (draft->exact && row->told.total_count > 0))
+            order[draft->row_count++] = row;
+        if (draft->before)
+            row->before = mire__snapshot_category(draft->before, i);
+    }
+    qsort(order, draft->row_count, sizeof(*order), by_live_bytes);
+    for (uint32_t i = 0; i < draft->row_count; i++) {
+        order[i]->rank = (int32_t)i;
+        draft->ranked[i] = order[i]->live.category;
+    }
+    free(order);
+    return MIRE_OK;
+}
+
+/* ---- stacks ---- */
+
+static struct place place_of(struct memory_draft *draft, const struct heap_frame *frame)
+{
+    struct place place = {.image = -1, .offset = frame->address};
+    struct heap_read_image image;
+
+    if (frame->image >= MIRE_HEAP_IMAGES_MAX || !mire__read_image(&image, draft->reader, frame->image))
+        return place;
+    if (draft->image_no[frame->image] < 0) {
+        draft->image_no[frame->image] = (int32_t)draft->image_count;
+        draft->images[draft->image_count++] = frame->image;
+    }
+    place.image = draft->image_no[frame->image];
+    place.offset = frame->address - image.load;
+    return place;
+}
+
+static uint32_t read_stack(struct heap_frame frames[DEPTH_MAX], const struct heap_reader *reader, uint32_t node)
+{
+    uint32_t depth = 0;
+
+    while (depth < DEPTH_MAX && mire__read_frame(&frames[depth], reader, &node))
+        depth++;
+    return depth;
+}
+
+static uint32_t add_stack(struct memory_draft *draft, uint32_t node)
+{
+    struct heap_frame frames[DEPTH_MAX];
+    uint32_t leaf = 0;
+
+    for (uint32_t i = read_stack(frames, draft->reader, node); i-- > 0;) {
+        struct place place = place_of(draft, &frames[i]);
+
+        leaf = mire__trie_child(&draft->trie, leaf, &place);
+    }
+    return leaf;
+}
+
+/* The stacks to be told, most bytes first: `chosen` of the tally's pairs. Returns the frames they have in all. */
+static size_t choose(uint32_t *chosen, struct memory_draft *draft)
+{
+    const struct memory_caps *caps = &draft->said->caps;
+    struct heap_frame frames[DEPTH_MAX];
+    uint32_t *left = calloc(draft->row_count + 1, sizeof(*left)); /* stacks to come, by rank */
+    uint32_t objects = caps->objects;
+    size_t sum = 0;
+
+    for (uint32_t rank = 0; left && rank < draft->row_count; rank++) {
+        bool more = rank >= caps->top && mire__memory_kind(draft->ranked[rank]) == 2 && objects > 0;
+
+        objects -= more;
+        left[rank] = rank < caps->top || more ? caps->each : 0;
+    }
+    for (uint32_t i = 0; left && i < draft->tally.pair_count && draft->stack_count < caps->stacks; i++) {
+        const struct tally_pair *pair = &draft->tally.pairs[i];
+        int32_t rank = draft->rows[pair->category].rank;
+        uint32_t depth;
+
+        if (rank < 0 || left[rank] == 0)
+            continue;
+        depth = read_stack(frames, draft->reader, pair->node);
+        if (sum + depth > MIRE_WIRE_NODES_MAX / 4)
+            break;
+        sum += depth;
+        left[rank]--;
+        chosen[draft->stack_count++] = i;
+    }
+    free(left);
+    return sum;
+}
+
+static enum mire_err gather_stacks(struct memory_draft *draft)
+{
+    uint32_t *chosen = calloc(draft->said->caps.stacks + 1, sizeof(*chosen));
+    enum mire_err err = chosen ? mire__trie_init(&draft->trie, choose(chosen, draft)) : MIRE_E_MEMORY;
+
+    draft->stacks = calloc(draft->stack_count + 1, sizeof(*draft->stacks));
+    if (!draft->stacks)
+        err = MIRE_E_MEMORY;
+    for (uint32_t i = 0; err == MIRE_OK && i < draft->stack_count; i++) {
+        const struct tally_pair *pair = &draft->tally.pairs[chosen[i]];
+        struct memory_stack *stack = &draft->stacks[i];
+
+        stack->rank = (uint32_t)draft->rows[pair->category].rank;
+        stack->count = (uint64_t)(pair->count + 0.5);
+        stack->bytes = (uint64_t)(pair->bytes + 0.5);
+        stack->node = add_stack(draft, pair->node);
+        if (draft->before)
+            stack->before = mire__snapshot_pair(draft->before, pair->category, pair->node);
+    }
+    free(chosen);
+    return err;
+}
+
+/* ---- all of it ---- */
+
+static enum mire_err gather(struct memory_draft *draft)
+{
+    enum mire_err err = mire__tally_init(&draft->tally);
+
+    draft->rows = calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->rows));
+    if (err != MIRE_OK || !draft->rows)
+        return MIRE_E_MEMORY;
+    mire__read_blocks(draft->reader, on_block, draft);
+    mire__read_regions(draft->reader, on_region, draft);
+    mire__tally_close(&draft->tally);
+    for (uint32_t i = 0; i < draft->tally.pair_count; i++)
+        draft->rows[draft->tally.pairs[i].category].stack_count++;
+    err = rank_categories(draft);
+    return err == MIRE_OK ? gather_stacks(draft) : err;
+}
+
+enum mire_err mire__memory_draft_init(struct memory_draft *draft, const struct heap_reader *reader,
+                                      const struct memory_said *said)
+{
+    uint64_t begin_ns = mire__now_ns();
+    enum mire_err err;
+    const void *extra;
+    size_t size;
+
+    memset(draft, 0, sizeof(*draft));
+    memset(draft->image_no, 0xff, sizeof(draft->image_no));
+    draft->reader = reader;
+    draft->said = said;
+    mire__read_facts(&draft->facts, reader);
+    draft->exact = draft->facts.inexact_ns == 0 && draft->facts.mode != MIRE_HEAP_SAMPLED;
+    extra = mire__read_extra(&size, reader);
+    draft->before = mire__extra_snapshot(extra, size);
+    if (draft->before && draft->before->taken_ns > said->taken_ns)
+        draft->before = NULL;
+    err = gather(draft);
+    draft->build_ns = mire__now_ns() - begin_ns;
+    return err;
+}
+
+void mire__memory_draft_fini(struct memory_draft *draft)
+{
+    mire__tally_fini(&draft->tally);
+    mire__trie_fini(&draft->trie);
+    free(draft->rows);
+    free(draft->ranked);
+    free(draft->stacks);
+}
+
+void mire__memory_draft_keep(struct memory_extra *extra, const struct memory_draft *draft)
+{
+    struct tally_pair *sums = calloc(MIRE_CATEGORIES_MAX, sizeof(*sums));
+
+    for (uint32_t i = 0; sums && i < MIRE_CATEGORIES_MAX; i++)
+        sums[i] = draft->rows[i].live;
+    if (sums)
+        mire__snapshot_take(extra, draft->said->taken_ns, sums, MIRE_CATEGORIES_MAX, &draft->tally);
+    free(sums);
+}

@@ -1,0 +1,73 @@
+/*
+ * memory_draft.h - what a memory report is made of. Private to report/.
+ */
+#ifndef MIRE_REPORT_MEMORY_DRAFT_H
+#define MIRE_REPORT_MEMORY_DRAFT_H
+
+#include "report/memory.h"
+#include "report/tally.h"
+#include "report/trie.h"
+#include "wire/wire.h"
+
+/* A category; counts and bytes as in tally_pair. */
+struct memory_row {
+    struct tally_pair live; /* its node is 0 */
+    double resident_bytes;
+    double variance_count, variance_bytes; /* of the estimates */
+    double largest_count, largest_bytes;   /* that one drawn block stands for */
+    uint32_t stack_count;
+    int32_t rank; /* its row in the report, -1 if it has none */
+    struct snapshot_row before;
+    struct heap_category told;
+};
+
+struct memory_stack {
+    uint32_t rank; /* of its category */
+    uint32_t node; /* of the trie */
+    uint64_t count, bytes;
+    struct snapshot_row before;
+};
+
+struct memory_draft {
+    const struct heap_reader *reader;
+    const struct memory_said *said;
+    struct heap_facts facts;
+    const struct snapshot *before; /* NULL: there is none */
+    bool exact;                    /* totals, peaks and sums leave nothing out */
+    struct tally tally;
+    uint64_t blocks_read;
+    struct memory_row all;   /* heap and object categories together */
+    double mapped_bytes;     /* vm categories */
+    struct memory_row *rows; /* MIRE_CATEGORIES_MAX of them, by the file's numbers */
+    uint32_t row_count;
+    uint32_t *ranked; /* numbers of the rows told, most live bytes first */
+    struct memory_stack *stacks;
+    uint32_t stack_count;
+    struct trie trie;
+    uint32_t image_count;
+    uint32_t images[MIRE_HEAP_IMAGES_MAX];  /* the file's number of each image used */
+    int32_t image_no[MIRE_HEAP_IMAGES_MAX]; /* the reverse; -1 if not used */
+    uint64_t build_ns;
+};
+
+/*
+ * Gather it. The draft borrows the reader, what is said, and the bytes.
+ * Returns MIRE_OK, MIRE_E_MEMORY; mire__memory_draft_fini is due whatever it returns.
+ */
+enum mire_err mire__memory_draft_init(struct memory_draft *draft, const struct heap_reader *reader,
+                                      const struct memory_said *said);
+void mire__memory_draft_fini(struct memory_draft *draft);
+
+/* Keep what was alive as the run's snapshot. Without memory for it the one before stays. */
+void mire__memory_draft_keep(struct memory_extra *extra, const struct memory_draft *draft);
+
+/* 0 heap, 1 vm, 2 object: the wire's numbers. */
+static inline uint32_t mire__memory_kind(uint32_t category)
+{
+    return category < MIRE_CATEGORY_KINDS ? 0 : category < MIRE_CATEGORY_CLASSES ? 1 : 2;
+}
+
+/* The whole document. */
+void mire__memory_document_write(struct wire *wire, const struct memory_draft *draft);
+
+#endif

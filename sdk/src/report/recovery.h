@@ -1,0 +1,29 @@
+/*
+ * recovery.h - dead blackboxes become sealed reports. Private to report/.
+ */
+#ifndef MIRE_REPORT_RECOVERY_H
+#define MIRE_REPORT_RECOVERY_H
+
+#include "report/report.h"
+
+struct recovery {
+    struct store *store;
+    const struct report_finder *finder;
+    char boot_id[40]; /* now */
+    size_t sealed;    /* reports */
+};
+
+/* Did the program end itself, by a way that left no word of it in the box? Then a hang that is open has ended. */
+void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *box);
+
+/*
+ * Seal what the box holds.
+ *   end  how its process ended; NULL: nobody knows
+ * False: something is not sealed for want of memory or disk, but wanted.
+ */
+bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end);
+
+/* Both, for a blackbox of which nothing else is known; a mire__store_box_fn, context being the recovery. */
+bool mire__recovery_take_box(void *context, void *memory, size_t size);
+
+#endif

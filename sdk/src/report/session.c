@@ -1,0 +1,232 @@
+/*
+ * session.c - see session.h.
+ */
+#include "report/session.h"
+
+#include "platform/platform.h"
+#include "report/document.h"
+#include "report/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a record says, in one piece. */
+struct draft_session {
+    char id[MIRE_STORE_ID_LENGTH + 1];
+    const struct blackbox *box;
+    uint64_t end_ns;
+    bool over;
+    struct session_counts counts; /* of this part */
+    const struct session_told *told;
+};
+
+/* Hangs that a killed process was in count too, as far as they are known. */
+static void add_open_hangs(struct session_counts *out, const struct blackbox *box)
+{
+    for (uint32_t lane = 0; lane < MIRE_LANE_PROCESS; lane++) {
+        enum mire__session_class class;
+        struct hang hang;
+
+        mire__blackbox_hang(&hang, box, lane);
+        if (hang.state != MIRE_HANG_OPEN || !mire__hang_counts(&hang) || !mire__session_class_of(&class, &hang))
+            continue;
+        out->hangs[class]++;
+        if (hang.last_seen_ns > hang.begin_ns)
+            out->hang_ms[class] += (hang.last_seen_ns - hang.begin_ns) / MIRE_NS_PER_MS;
+    }
+}
+
+/* Since the start of the session. */
+static void count(struct session_counts *out, const struct blackbox *box, uint64_t end_ns)
+{
+    const struct session *session = &box->session;
+    uint64_t front_ns = atomic_load(&session->front_ns);
+
+    memset(out, 0, sizeof(*out));
+    for (int i = 0; i < MIRE_SESSION_CLASSES; i++) {
+        out->hangs[i] = atomic_load(&session->hangs[i]);
+        out->hang_ms[i] = atomic_load(&session->hang_ms[i]);
+    }
+    for (int i = 0; i < MIRE_MICRO_BUCKETS; i++)
+        out->turns[i] = atomic_load(&box->micro.count[i]);
+    out->foreground_ns = atomic_load(&session->fronted_ns);
+    if (atomic_load(&session->front) == MIRE_FRONT_FORE && end_ns > front_ns)
+        out->foreground_ns += end_ns - front_ns;
+    out->cpu_ns = atomic_load(&session->check_cpu_ns) + atomic_load(&session->worker_cpu_ns);
+}
+
+/* Counts only rise; in a damaged file they may not. */
+static void subtract(struct session_counts *from, const struct session_counts *what)
+{
+    uint64_t numbers[sizeof(*from) / sizeof(uint64_t)], less[sizeof(*from) / sizeof(uint64_t)];
+
+    memcpy(numbers, from, sizeof(numbers));
+    memcpy(less, what, sizeof(less));
+    for (size_t i = 0; i < MIRE_COUNT(numbers); i++)
+        numbers[i] = numbers[i] > less[i] ? numbers[i] - less[i] : 0;
+    memcpy(from, numbers, sizeof(numbers));
+}
+
+static void write_hangs(struct wire *wire, const struct session_counts *counts)
+{
+    mire__wire_object(wire, MIRE_NAME_HANGS);
+    for (int i = 0; i < MIRE_SESSION_CLASSES; i++) {
+        if (counts->hangs[i] == 0)
+            continue;
+        mire__wire_object(wire, mire__session_class_name(i));
+        mire__wire_u64(wire, MIRE_NAME_COUNT, at_most(counts->hangs[i], UINT32_MAX));
+        mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(counts->hang_ms[i], MIRE_WIRE_DURATION_MAX));
+        mire__wire_end(wire);
+    }
+    mire__wire_end(wire);
+}
+
+static void write_turns(struct wire *wire, const uint64_t turns[MIRE_MICRO_BUCKETS])
+{
+    uint64_t from_ms[MIRE_MICRO_BUCKETS], counts[MIRE_MICRO_BUCKETS], sum = 0;
+
+    for (uint32_t i = 0; i < MIRE_MICRO_BUCKETS; i++) {
+        from_ms[i] = (MIRE_MICRO_NS / MIRE_NS_PER_MS) << i;
+        counts[i] = at_most(turns[i], UINT32_MAX);
+        sum += counts[i];
+    }
+    if (sum == 0)
+        return;
+    mire__wire_object(wire, MIRE_NAME_TURNS);
+    mire__wire_u64_column(wire, MIRE_NAME_FROM_MS, from_ms, MIRE_MICRO_BUCKETS);
+    mire__wire_u64_column(wire, MIRE_NAME_COUNT, counts, MIRE_MICRO_BUCKETS);
+    mire__wire_end(wire);
+}
+
+static void write_ends(struct wire *wire, const struct session_told *told)
+{
+    if (told->end_count == 0)
+        return;
+    mire__wire_array(wire, MIRE_NAME_ENDS);
+    for (size_t i = 0; i < told->end_count; i++) {
+        const struct store_end *end = &told->ends[i];
+
+        mire__wire_object(wire, NULL);
+        mire__wire_text(wire, MIRE_NAME_VERDICT, end->verdict, sizeof(end->verdict));
+        mire__wire_u64(wire, MIRE_NAME_CONFIDENCE_PPM, at_most(end->confidence_ppm, MIRE_WIRE_PPM_MAX));
+        mire__wire_u64(wire, MIRE_NAME_START_WALL_MS, end->start_wall_ms);
+        mire__wire_u64(wire, MIRE_NAME_SEEN_WALL_MS, end->seen_wall_ms);
+        mire__wire_end(wire);
+    }
+    mire__wire_end(wire);
+}
+
+/* Which plugins were on: who has none of them is the control of who has. */
+static void write_on(struct wire *wire, const struct blackbox *box)
+{
+    mire__wire_array(wire, MIRE_NAME_ON);
+    for (int i = 0; i < MIRE_PLUGINS; i++)
+        if (atomic_load(&box->session.plugins) >> i & 1)
+            mire__wire_text(wire, NULL, mire__plugin_name(i), SIZE_MAX);
+    mire__wire_end(wire);
+}
+
+static void write_session(struct wire *wire, const void *context)
+{
+    const struct draft_session *draft = context;
+    const struct session *session = &draft->box->session;
+    struct report_told losses = {.end = NULL};
+    uint64_t duration_ns = draft->end_ns > session->begin_ns ? draft->end_ns - session->begin_ns : 0;
+
+    memcpy(losses.drops, draft->told->drops, sizeof(losses.drops));
+    mire__document_head(wire, draft->id, MIRE_NAME_SESSION, &draft->box->facts, NULL);
+    mire__wire_object(wire, MIRE_NAME_SESSION);
+    mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, session->begin_wall_ms);
+    mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(duration_ns / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
+    if (atomic_load(&session->front) != MIRE_FRONT_UNTOLD)
+        mire__wire_u64(
+            wire, MIRE_NAME_FOREGROUND_MS,
+            at_most(at_most(draft->counts.foreground_ns, duration_ns) / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
+    mire__wire_u64(wire, MIRE_NAME_PART, session->part);
+    mire__wire_bool(wire, MIRE_NAME_OVER, draft->over);
+    write_on(wire, draft->box);
+    write_hangs(wire, &draft->counts);
+    write_turns(wire, draft->counts.turns);
+    write_ends(wire, draft->told);
+    mire__wire_u64(wire, MIRE_NAME_SDK_CPU_US, draft->counts.cpu_ns / 1000);
+    mire__wire_end(wire);
+    mire__document_drops(wire, &losses);
+    mire__wire_end(wire);
+}
+
+enum mire_err mire__session_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
+                                 const struct blackbox *box, uint64_t end_ns, bool over,
+                                 const struct session_told *told)
+{
+    struct draft_session draft = {.box = box, .end_ns = end_ns, .over = over, .told = told};
+    enum mire_err err;
+
+    *text_out = NULL;
+    *size_out = 0;
+    if (atomic_load(&box->session.on) == 0)
+        return MIRE_E_STATE;
+    if (!mire__text_id(draft.id, box->session.id))
+        return MIRE_E_FORMAT;
+    count(&draft.counts, box, end_ns);
+    add_open_hangs(&draft.counts, box);
+    subtract(&draft.counts, &box->session.told);
+    err = mire__text_write(text_out, size_out, write_session, &draft);
+    memcpy(id, draft.id, sizeof(draft.id));
+    return err;
+}
+
+/* How earlier runs ended that no record tells yet. */
+static void find_ends(struct session_told *told, struct store *store)
+{
+    struct store_end *ends = calloc(MIRE_STORE_ENDS, sizeof(*ends));
+    size_t found = ends ? mire__store_ends(ends, MIRE_STORE_ENDS, store) : 0;
+
+    told->end_count = 0;
+    for (size_t i = 0; i < found && told->end_count < MIRE_SESSION_ENDS_MAX; i++)
+        if (!ends[i].told)
+            told->ends[told->end_count++] = ends[i];
+    free(ends);
+}
+
+enum mire_err mire__session_seal(struct store *store, const struct blackbox *box, uint64_t end_ns, bool over,
+                                 uint64_t now_ms)
+{
+    char id[MIRE_STORE_ID_LENGTH + 1];
+    struct session_told told;
+    size_t size, packed;
+    void *body;
+    char *text;
+    enum mire_err err;
+
+    /* At the program's exit even one large request has its allocator put together all that it freed: none in vain. */
+    if (atomic_load(&box->session.on) == 0)
+        return MIRE_E_STATE;
+    mire__store_drops(told.drops, store);
+    find_ends(&told, store);
+    err = mire__session_json(&text, &size, id, box, end_ns, over, &told);
+    if (err != MIRE_OK)
+        return err;
+    err = mire__text_pack(&body, &packed, text, size);
+    free(text);
+    if (err != MIRE_OK)
+        return err;
+    err = mire__store_put(store, id, body, packed, told.drops, now_ms);
+    free(body);
+    /* Killed here, an end is told twice: better than never. */
+    for (size_t i = 0; err == MIRE_OK && i < told.end_count; i++)
+        mire__store_end_told(store, told.ends[i].run);
+    return err;
+}
+
+void mire__session_begin(struct blackbox *box, uint64_t now_ns, uint64_t now_wall_ms)
+{
+    struct session *session = &box->session;
+
+    if (session->begin_ns != 0) {
+        count(&session->told, box, now_ns);
+        session->part++;
+    }
+    session->begin_ns = now_ns;
+    session->begin_wall_ms = now_wall_ms;
+    mire__uuid7(session->id);
+}

@@ -1,0 +1,83 @@
+/*
+ * snapshot.h - what the report builder keeps in a run's heap file, so that the file alone tells whose it is and what
+ * was alive a while ago.
+ *
+ *     [ magic | facts | trail | active | snapshot 0 | snapshot 1 ]
+ *
+ * The facts are written once, before the tables. Snapshots are written in turn, and `active` is stored last; so whoever
+ * reads the file of a killed process finds a whole one. Of the trail, a copy of the evidence's (exit/trail.h), which
+ * does not live as long as this file, a kill may cost the newest rows. Read as untrusted bytes.
+ */
+#ifndef MIRE_REPORT_SNAPSHOT_H
+#define MIRE_REPORT_SNAPSHOT_H
+
+#include "exit/evidence.h"
+#include "report/tally.h"
+#include "ring/blackbox.h"
+
+#define MIRE_EXTRA_MAGIC         0x3178656d72696d00ull /* "\0mirmex1" */
+#define MIRE_SNAPSHOT_CATEGORIES 1152u                 /* all that a heap file can have */
+#define MIRE_SNAPSHOT_PAIRS      1900u                 /* those with most bytes; beyond them nothing matters */
+
+/* Of a category (node 0) or of a stack in it. */
+struct snapshot_row {
+    uint32_t category;
+    uint32_t node;
+    uint64_t count;
+    uint64_t bytes;
+};
+
+/* Rows are sorted by category and node. */
+struct snapshot {
+    uint64_t taken_ns; /* CLOCK_MONOTONIC; 0: there is none */
+    uint32_t category_count;
+    uint32_t pair_count;
+    struct snapshot_row categories[MIRE_SNAPSHOT_CATEGORIES];
+    struct snapshot_row pairs[MIRE_SNAPSHOT_PAIRS];
+};
+
+struct memory_extra {
+    uint64_t magic; /* stored after the facts */
+    struct blackbox_facts facts;
+    uint64_t footprint_peak_bytes;
+    _Atomic uint32_t trail_rows;
+    struct trail_row trail[MIRE_TRAIL_ROWS]; /* oldest first */
+    _Atomic uint32_t active;
+    struct snapshot snapshots[2];
+};
+
+/*
+ * The run begins.
+ *   extra  zeroed, of the heap file
+ */
+void mire__extra_begin(struct memory_extra *extra, const struct blackbox_facts *facts);
+
+/*
+ * The facts in a file; false if there are none. Its texts may not end, as in a blackbox's.
+ *   bytes  NULL is fine
+ */
+bool mire__extra_facts(struct blackbox_facts *out, const void *bytes, size_t size);
+
+/* The footprint's way so far; and to read it back: rows with a time that does not fall, at most MIRE_TRAIL_ROWS. */
+void mire__extra_set_trail(struct memory_extra *extra, const struct trail_row *rows, uint32_t count,
+                           uint64_t footprint_peak_bytes);
+uint32_t mire__extra_trail(struct trail_row out[MIRE_TRAIL_ROWS], uint64_t *footprint_peak_bytes_out, const void *bytes,
+                           size_t size);
+
+/* The snapshot in a file, NULL if there is none. Borrows the bytes; its counts are within their bounds. */
+const struct snapshot *mire__extra_snapshot(const void *bytes, size_t size);
+
+/*
+ * Take a snapshot.
+ *   sums   by category, `sum_count` of them; those without live blocks are left out
+ *   tally  closed
+ * Thread: one at a time.
+ */
+void mire__snapshot_take(struct memory_extra *extra, uint64_t taken_ns, const struct tally_pair *sums, size_t sum_count,
+                         const struct tally *tally);
+
+/* What was alive then; zeros for what the snapshot does not have.. */
+struct snapshot_row mire__snapshot_category(const struct snapshot *snapshot, uint32_t category);
+struct snapshot_row mire__snapshot_pair(const struct snapshot *snapshot, uint32_t category, uint32_t node);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * ends.c - the file `ends`: one line a run, the newest last,
+ *
+ *     <run> <told> <verdict> <confidence> <start> <seen> <process's name, to the end of the line>
+ *
+ * A line that cannot be read is left out.
+ */
+#include "store/ends.h"
+
+#include "store/disk.h"
+#include "store/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_BYTES 256
+
+struct list {
+    int lock;
+    size_t count;
+    struct store_end ends[MIRE_STORE_ENDS];
+    char path[MIRE_STORE_PATH_MAX];
+    char text[MIRE_STORE_ENDS * LINE_BYTES];
+};
+
+static bool read_line(struct store_end *out, const char *line)
+{
+    unsigned told;
+    int name_at = 0;
+
+    memset(out, 0, sizeof(*out));
+    if (sscanf(line, "%32[0-9a-f] %u %23[a-z_] %" SCNu32 " %" SCNu64 " %" SCNu64 " %n", out->run, &told, out->verdict,
+               &out->confidence_ppm, &out->start_wall_ms, &out->seen_wall_ms, &name_at) != 6)
+        return false;
+    out->told = told != 0;
+    snprintf(out->process, sizeof(out->process), "%s", line + name_at);
+    return name_at > 0 && strlen(out->run) + 1 == MIRE_STORE_RUN_BYTES;
+}
+
+static void read_list(struct list *list)
+{
+    ssize_t length = mire__disk_read(list->text, sizeof(list->text) - 1, list->path);
+    char *rest = list->text;
+
+    list->text[length > 0 ? length : 0] = '\0';
+    for (char *line; list->count < MIRE_STORE_ENDS && (line = strtok_r(rest, "\n", &rest));)
+        list->count += read_line(&list->ends[list->count], line);
+}
+
+static enum mire_err write_list(struct list *list)
+{
+    struct disk_part part = {list->text, 0};
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct store_end *end = &list->ends[i];
+
+        part.size += (size_t)snprintf(
+            list->text + part.size, LINE_BYTES, "%s %u %s %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n", end->run,
+            end->told, end->verdict, end->confidence_ppm, end->start_wall_ms, end->seen_wall_ms, end->process);
+    }
+    return mire__disk_write(list->path, &part, 1, false);
+}
+
+/* NULL: no memory, or it cannot be locked. */
+static struct list *open_list(struct store *store, bool lock)
+{
+    struct list *list = calloc(1, sizeof(*list));
+    char lock_path[MIRE_STORE_PATH_MAX];
+
+    if (!list)
+        return NULL;
+    list->lock = -1;
+    if (!mire__store_path(list->path, store, "ends", "") || !mire__store_path(lock_path, store, "lock", ""))
+        goto fail;
+    if (lock && (list->lock = mire__disk_lock(lock_path)) < 0)
+        goto fail;
+    read_list(list);
+    return list;
+fail:
+    free(list);
+    return NULL;
+}
+
+static void close_list(struct list *list)
+{
+    if (list->lock >= 0)
+        mire__disk_unlock(list->lock);
+    free(list);
+}
+
+static struct store_end *find(struct list *list, const char *run)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->ends[i].run, run) == 0)
+            return &list->ends[i];
+    return NULL;
+}
+
+enum mire_err mire__store_end_add(struct store *store, const struct store_end *end)
+{
+    struct list *list = open_list(store, true);
+    enum mire_err err = MIRE_OK;
+
+    if (!list)
+        return MIRE_E_STORE;
+    if (!find(list, end->run)) {
+        if (list->count == MIRE_STORE_ENDS)
+            memmove(&list->ends[0], &list->ends[1], --list->count * sizeof(list->ends[0]));
+        list->ends[list->count++] = *end;
+        err = write_list(list);
+    }
+    close_list(list);
+    return err;
+}
+
+size_t mire__store_ends(struct store_end *out, size_t cap, struct store *store)
+{
+    struct list *list = open_list(store, false);
+    size_t count = 0;
+
+    if (!list)
+        return 0;
+    for (size_t i = list->count > cap ? list->count - cap : 0; i < list->count; i++)
+        out[count++] = list->ends[i];
+    close_list(list);
+    return count;
+}
+
+enum mire_err mire__store_end_told(struct store *store, const char *run)
+{
+    struct list *list = open_list(store, true);
+    enum mire_err err = MIRE_OK;
+    struct store_end *end;
+
+    if (!list)
+        return MIRE_E_STORE;
+    end = find(list, run);
+    if (end && !end->told) {
+        end->told = true;
+        err = write_list(list);
+    }
+    close_list(list);
+    return err;
+}

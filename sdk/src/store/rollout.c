@@ -1,0 +1,60 @@
+/*
+ * rollout.c - the last good rollout document: one file, "<etag>\n<document>".
+ */
+#include "platform/platform.h"
+#include "store/disk.h"
+#include "store/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+size_t mire__store_rollout(char etag[MIRE_STORE_ETAG_BYTES], char *text, size_t cap, struct store *store)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    const size_t room = MIRE_STORE_ETAG_BYTES + cap + 1; /* one more, to see what does not fit */
+    char *bytes = malloc(room);
+    size_t size = 0;
+    ssize_t length;
+
+    etag[0] = '\0';
+    if (!bytes || !mire__store_path(path, store, "rollout", "") || (length = mire__disk_read(bytes, room, path)) <= 0) {
+        free(bytes);
+        return 0;
+    }
+    const char *line_end = memchr(bytes, '\n', (size_t)length);
+    if (line_end && line_end - bytes < MIRE_STORE_ETAG_BYTES) {
+        size_t etag_size = (size_t)(line_end - bytes);
+
+        size = (size_t)length - etag_size - 1;
+        size = size <= cap ? size : 0;
+        memcpy(etag, bytes, etag_size);
+        etag[etag_size] = '\0';
+        memcpy(text, line_end + 1, size);
+    }
+    free(bytes);
+    return size;
+}
+
+enum mire_err mire__store_set_rollout(struct store *store, const char *etag, const char *text, size_t size)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    size_t etag_size = strlen(etag) < MIRE_STORE_ETAG_BYTES && !strchr(etag, '\n') ? strlen(etag) : 0;
+    const struct disk_part parts[] = {{etag, etag_size}, {"\n", 1}, {text, size}};
+
+    if (!mire__store_path(path, store, "rollout", ""))
+        return MIRE_E_STORE;
+    return mire__disk_write(path, parts, 3, false);
+}
+
+/* Each write makes a new file, so its number and time tell. */
+uint64_t mire__store_rollout_mark(struct store *store)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    struct stat info;
+
+    if (!mire__store_path(path, store, "rollout", "") || stat(path, &info) != 0)
+        return 0;
+    return ((uint64_t)info.st_mtim.tv_sec * MIRE_NS_PER_S + (uint64_t)info.st_mtim.tv_nsec) ^ (uint64_t)info.st_ino
+                                                                                                  << 1;
+}

@@ -1,0 +1,206 @@
+/*
+ * tables.c - see tables.h.
+ *
+ * The directory in memory is shared by all users of the machine: ours is believed only if it is a directory that
+ * belongs to us and that nobody else may enter. The link is made once the file is locked, so whoever finds it finds a
+ * live run's or a dead one's.
+ */
+#include "store/tables.h"
+
+#include "store/disk.h"
+#include "store/inside.h"
+#include "store/runs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MEMORY      "/dev/shm"
+#define TMPFS_MAGIC 0x01021994
+#define COPY_BYTES  65536
+#define SWEEP_S     (24 * 3600) /* time enough to start again; they take memory */
+#define SWEEP_MOST  16
+
+static bool link_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run)
+{
+    return !strchr(run, '/') && run[0] != '.' && run[0] != '\0' &&
+           mire__store_run_path(out, store, run, MIRE_STORE_HEAP);
+}
+
+/* The path of a file in memory. False: there is no such file system, or the directory is not ours. */
+static bool memory_path(char out[MIRE_STORE_PATH_MAX], const char *run)
+{
+    struct statfs system;
+    struct stat info;
+    int length;
+
+    if (statfs(MEMORY, &system) != 0 || system.f_type != TMPFS_MAGIC)
+        return false;
+    snprintf(out, MIRE_STORE_PATH_MAX, MEMORY "/mire-%lu", (unsigned long)geteuid());
+    if ((mkdir(out, 0700) != 0 && errno != EEXIST) || lstat(out, &info) != 0 || !S_ISDIR(info.st_mode) ||
+        info.st_uid != geteuid() || info.st_mode & 077)
+        return false;
+    length = snprintf(out, MIRE_STORE_PATH_MAX, MEMORY "/mire-%lu/%s" MIRE_STORE_HEAP, (unsigned long)geteuid(), run);
+    return length > 0 && length < MIRE_STORE_PATH_MAX;
+}
+
+/* Nobody has mapped it, and it was not written to for SWEEP_S: its store is gone, or never came to look for it. */
+static bool is_abandoned(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat info;
+    bool abandoned = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+                     time(NULL) - info.st_mtime > SWEEP_S;
+
+    if (fd >= 0)
+        close(fd);
+    return abandoned;
+}
+
+/* Delete files in memory that nobody will miss; a few at each start. */
+static void sweep(const char *beside)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    uint32_t swept = 0;
+    DIR *dir;
+
+    memcpy(path, beside, sizeof(path));
+    *strrchr(path, '/') = '\0';
+    dir = opendir(path);
+    if (!dir)
+        return;
+    for (struct dirent *entry; swept < SWEEP_MOST && (entry = readdir(dir));) {
+        if (mire__store_ends_with(entry->d_name, MIRE_STORE_HEAP) && is_abandoned(dirfd(dir), entry->d_name))
+            swept += unlinkat(dirfd(dir), entry->d_name, 0) == 0;
+    }
+    closedir(dir);
+}
+
+/* Make a file of `size` zeros at `path`, locked and mapped. */
+static enum mire_err make(struct store_box *file, const char *path, size_t size)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    void *memory = MAP_FAILED;
+
+    if (fd < 0)
+        return MIRE_E_STORE;
+    if (ftruncate(fd, (off_t)size) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    close(fd);
+    if (memory == MAP_FAILED || madvise(memory, size, MADV_DONTFORK) != 0) {
+        if (memory != MAP_FAILED)
+            munmap(memory, size);
+        unlink(path);
+        return MIRE_E_SYSTEM;
+    }
+    file->memory = memory;
+    file->size = size;
+    return MIRE_OK;
+}
+
+enum mire_err mire__store_tables_open(struct store_box *file, struct store *store, const char *run, size_t size,
+                                      bool on_disk)
+{
+    char in_memory[MIRE_STORE_PATH_MAX];
+
+    memset(file, 0, sizeof(*file));
+    if (size == 0 || size > MIRE_STORE_TABLES_MAX)
+        return MIRE_E_RANGE;
+    if (!link_path(file->path, store, run) || !mire__disk_allows(size))
+        return MIRE_E_STORE;
+    if (!on_disk && memory_path(in_memory, run))
+        sweep(in_memory);
+    if (on_disk || !memory_path(in_memory, run) || make(file, in_memory, size) != MIRE_OK)
+        return make(file, file->path, size);
+    if (symlink(in_memory, file->path) == 0)
+        return MIRE_OK;
+    munmap(file->memory, size);
+    unlink(in_memory);
+    memset(file, 0, sizeof(*file));
+    return MIRE_E_STORE;
+}
+
+bool mire__store_tables_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run)
+{
+    char path[MIRE_STORE_PATH_MAX], expected[MIRE_STORE_PATH_MAX];
+    struct stat info;
+    ssize_t length;
+
+    if (!link_path(path, store, run) || lstat(path, &info) != 0)
+        return false;
+    if (S_ISREG(info.st_mode)) {
+        memcpy(out, path, sizeof(path));
+        return true;
+    }
+    /* The one link that is followed is the one that is made here. */
+    length = S_ISLNK(info.st_mode) ? readlink(path, out, MIRE_STORE_PATH_MAX - 1) : -1;
+    if (length < 0 || !memory_path(expected, run))
+        return false;
+    out[length] = '\0';
+    return strcmp(out, expected) == 0 && lstat(out, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Copy what is not a hole. */
+static bool copy_file(int to, int from, off_t size)
+{
+    static const size_t most = COPY_BYTES;
+    char buffer[COPY_BYTES];
+    off_t at = 0;
+
+    while (at < size && (at = lseek(from, at, SEEK_DATA)) >= 0) {
+        off_t end = lseek(from, at, SEEK_HOLE);
+
+        while (at < end) {
+            size_t piece = (size_t)(end - at) < most ? (size_t)(end - at) : most;
+            ssize_t got = pread(from, buffer, piece, at);
+
+            if (got <= 0 || pwrite(to, buffer, (size_t)got, at) != got)
+                return false;
+            at += got;
+        }
+    }
+    return (at >= 0 || errno == ENXIO) && ftruncate(to, size) == 0 && fdatasync(to) == 0;
+}
+
+enum mire_err mire__store_tables_settle(struct store *store, const char *run)
+{
+    char from[MIRE_STORE_PATH_MAX], to[MIRE_STORE_PATH_MAX], aside[MIRE_STORE_PATH_MAX + 8];
+    int from_fd, to_fd;
+    struct stat info;
+    bool copied;
+
+    if (!mire__store_tables_path(from, store, run) || !link_path(to, store, run))
+        return MIRE_E_STORE;
+    if (strcmp(from, to) == 0)
+        return MIRE_OK;
+    snprintf(aside, sizeof(aside), "%s.new", to);
+    from_fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    to_fd = from_fd < 0 ? -1 : open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    copied =
+        to_fd >= 0 && fstat(from_fd, &info) == 0 && copy_file(to_fd, from_fd, info.st_size) && rename(aside, to) == 0;
+    if (to_fd >= 0) {
+        close(to_fd);
+        unlink(copied ? from : aside);
+    }
+    if (from_fd >= 0)
+        close(from_fd);
+    return copied ? MIRE_OK : MIRE_E_STORE;
+}
+
+void mire__store_tables_drop(struct store *store, const char *run)
+{
+    char path[MIRE_STORE_PATH_MAX];
+
+    if (mire__store_tables_path(path, store, run))
+        unlink(path);
+    if (link_path(path, store, run))
+        unlink(path);
+}

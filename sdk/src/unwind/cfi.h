@@ -1,0 +1,66 @@
+/*
+ * cfi.h - call frame information: for a place in the code, where its caller's registers are.
+ *
+ * Reads .eh_frame through .eh_frame_hdr's sorted table, as the C++ ABI and DWARF 5 section 6.4 describe them, from
+ * memory that may be gone or wrong: every read is checked, every loop bounded. Thread: one at a time
+ * per cache. Signal-safe.
+ */
+#ifndef MIRE_UNWIND_CFI_H
+#define MIRE_UNWIND_CFI_H
+
+#include "unwind/peek.h"
+#include "platform/arch.h"
+
+enum cfi_rule_kind {
+    CFI_SAME = 0,      /* the caller's value is still in the register */
+    CFI_UNDEFINED,     /* lost; of the return address: no caller */
+    CFI_AT_OFFSET,     /* at CFA + value */
+    CFI_IS_OFFSET,     /* is CFA + value */
+    CFI_REGISTER,      /* in register `value` */
+    CFI_AT_EXPRESSION, /* at the address an expression gives */
+    CFI_IS_EXPRESSION  /* is what an expression gives */
+};
+
+struct cfi_rule {
+    uint8_t kind;
+    uint32_t size; /* of the expression, bytes */
+    int64_t value; /* offset, register, or the expression's address */
+};
+
+/* What holds at one place. */
+struct cfi_row {
+    uint64_t function;   /* where the code that this describes begins */
+    struct cfi_rule cfa; /* CFI_REGISTER: cfa_register + value; CFI_IS_EXPRESSION */
+    uint32_t cfa_register;
+    uint32_t ra_column;
+    bool signal_frame; /* its caller was interrupted, not calling */
+    struct cfi_rule rules[MIRE_REGS_MAX];
+};
+
+/* Rows found lately: most samples of a hang stand in the same places. Zeroed memory. */
+#define MIRE_CFI_ROWS 512
+struct cfi_cache {
+    uint64_t pc[MIRE_CFI_ROWS]; /* 0: empty */
+    bool described[MIRE_CFI_ROWS];
+    struct cfi_row rows[MIRE_CFI_ROWS];
+};
+
+/*
+ * The row that holds at pc.
+ *   header  address of the .eh_frame_hdr of the module that pc lies in; 0 if it has none
+ * Returns NULL if nothing is known of this place, or it cannot be understood; else the row, until the next call.
+ */
+const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *cache, uint64_t header, uint64_t pc);
+
+/* Memory of the thread: one word. False if it is not there. */
+typedef bool mire__word_fn(void *context, uint64_t *out, uint64_t address);
+
+/*
+ * Evaluate a DWARF expression.
+ *   push   first on the stack if with_push: the CFA, for rules
+ * False if it cannot be: a lost register, memory that is not there, an operation unknown or endless.
+ */
+bool mire__expression(uint64_t *out, struct peek_cache *cache, const struct cfi_rule *rule, const struct regs *regs,
+                      bool with_push, uint64_t push, mire__word_fn *word, void *context);
+
+#endif

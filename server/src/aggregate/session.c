@@ -1,0 +1,46 @@
+/*
+ * session.c - a session record as a row; pure arithmetic.
+ */
+#include "aggregate/aggregate.h"
+
+#include "wire/plugin.h"
+
+#include <string.h>
+
+#define DAY_US 86400000000ll
+
+static double at_most(double value, double limit)
+{
+    return value <= limit ? value : limit;
+}
+
+void aggregate_session(struct session_row *out, const struct report *report, const struct aggregate_facts *facts)
+{
+    const struct report_session *session = &report->session;
+    bool watched = session->plugins >> MIRE_PLUGIN_HANG & 1;
+    double weight = at_most(report_weight(report), MIRE_AGGREGATE_WEIGHT_MAX);
+    uint64_t time_ms = session->duration_ms.value;
+
+    if (session->foreground_ms.known && session->foreground_ms.value < time_ms)
+        time_ms = session->foreground_ms.value;
+    *out = (struct session_row){
+        .key = facts->key,
+        .app_id = facts->app_id,
+        .version_id = facts->version_id,
+        .received_us = facts->received_us,
+        .received_day = (int32_t)(facts->received_us / DAY_US),
+        .channel = report->app.channel,
+        .plugins = (int16_t)session->plugins,
+        .part = session->part.value < INT32_MAX ? (int64_t)session->part.value : INT32_MAX,
+        .over = session->over,
+        .duration_ms = (int64_t)session->duration_ms.value,
+        .foreground_ms = session->foreground_ms.known ? (int64_t)session->foreground_ms.value : -1,
+        .hangs = (int64_t)(session->hang_count - session->background_count),
+        .hang_ms = (int64_t)(session->hang_ms - session->background_ms),
+        .sdk_cpu_us = session->sdk_cpu_us.value < INT64_MAX / 2 ? (int64_t)session->sdk_cpu_us.value : INT64_MAX / 2,
+        .weight = weight,
+        .watched_weight = watched ? at_most(weight / report_share(report, "hang"), MIRE_AGGREGATE_WEIGHT_MAX) : 0,
+        .time_ms = (double)time_ms,
+    };
+    memcpy(out->install, report->device.install, sizeof out->install);
+}

@@ -1,0 +1,112 @@
+/* change.c - see change.h. */
+#include "api/change.h"
+
+#include "base/fault.h"
+#include "pg/key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* 1: the reply is a problem. */
+int change_refuse(struct change *change, int status, const char *code, const char *text)
+{
+    reply_error(change->reply, change->request, status, code, "%s", text);
+    return 1;
+}
+
+/* Begin a transaction for who may write. 0, 1 (the reply is made), or a fault. */
+static int begin(struct change *change, struct pg *pg)
+{
+    const char *key = request_bearer(change->request);
+    uint8_t hash[MIRE_KEY_HASH];
+    int rc = MIRE_ROLLOUT_NONE;
+
+    if (key && key_is_wellformed(key, strlen(key))) {
+        key_hash(hash, key, strlen(key));
+        rc = pg_begin(&change->tx, pg, MIRE_PG_WRITE);
+        if (!rc)
+            rc = pg_rollout_author(&change->app, change->tx, request_param(change->request, 0), hash);
+    }
+    if (rc != MIRE_ROLLOUT_NONE)
+        return rc;
+    reply_header(change->reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
+    return change_refuse(
+        change, 401, "key",
+        "Send a key of scope rollout of this app: Authorization: Bearer mk_... (mire key create APP --scope "
+        "rollout)");
+}
+
+/* Read the body. 0, 1, or a fault. */
+static int read_body(struct change *change, const struct bind_field *fields, size_t count)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct request *request = change->request;
+    struct json_fault malformed;
+    struct bind_fault wrong;
+    struct json json;
+    struct bind bind = {.json = &json, .arena = request->arena, .fault = &wrong};
+    struct problem problem = MIRE_PROBLEM_INIT;
+    int rc = 0;
+
+    json_init(&json);
+    if (json_read(&json, &malformed, (const char *)request->body, request->body_len, &limits) != MIRE_JSON_OK) {
+        problem_set(&problem, "rollout.malformed", "%s", malformed.text);
+        problem.position = (long long)malformed.at;
+        reply_problem(change->reply, request, 400, &problem);
+        rc = 1;
+    } else {
+        enum bind_outcome outcome = bind_object(&bind, change, 0, fields, count);
+        if (outcome == MIRE_BIND_WRONG) {
+            problem_set(&problem, "rollout.wrong", "%s", wrong.text);
+            snprintf(problem.path, sizeof problem.path, "%s", wrong.path);
+            problem.has_path = 1;
+            reply_problem(change->reply, request, 422, &problem);
+            rc = 1;
+        } else if (outcome) {
+            rc = MIRE_FAULT_MEMORY;
+        }
+    }
+    json_fini(&json);
+    if (!rc && (!*change->row.author || !*change->row.reason))
+        return change_refuse(change, 422, "rollout.wrong", "A change needs an author and a reason.");
+    return rc;
+}
+
+int change_moved(struct change *change)
+{
+    return change_refuse(change, 409, "rollout.moved",
+                         "The rollout is no longer the version named as base: look at it again, then change it.");
+}
+
+int change_store(struct change *change)
+{
+    int rc = pg_rollout_add(change->tx, change->app, (int64_t)change->base, &change->row);
+
+    return rc == MIRE_ROLLOUT_MOVED ? change_moved(change) : rc;
+}
+
+static int finish(struct change *change)
+{
+    int rc = pg_commit(&change->tx);
+
+    if (rc)
+        return rc;
+    text_printf(&change->reply->text, "{\"version\":%" PRIu64 "}", change->base + (change->same ? 0 : 1));
+    return reply_json(change->reply, 201);
+}
+
+int change_run(struct change *change, struct pg *pg, const struct bind_field *fields, size_t count,
+               int (*fill)(struct change *change))
+{
+    int rc = begin(change, pg);
+
+    if (!rc)
+        rc = read_body(change, fields, count);
+    if (!rc)
+        rc = fill(change);
+    if (!rc)
+        rc = finish(change);
+    pg_end(&change->tx);
+    return rc == 1 ? MIRE_HTTP_DONE : rc;
+}

@@ -1,0 +1,55 @@
+/*
+ * change.h - one change of a rollout while it is made: who may, what is asked, and the answer.
+ *
+ *     change_run: key -> transaction -> body -> fill, which makes the version after `base` -> commit -> 201
+ *
+ * Every change names the version it was made from: of two people who change one rollout at a time, the second is told.
+ */
+#ifndef MIRE_API_CHANGE_H
+#define MIRE_API_CHANGE_H
+
+#include "http/http.h"
+#include "json/bind.h"
+#include "pg/ramp.h"
+#include "pg/rollout.h"
+
+#define MIRE_CHANGE_WHO_MAX 128  /* characters of an author */
+#define MIRE_CHANGE_WHY_MAX 2000 /* of a reason */
+
+struct rollout;
+
+struct change {
+    struct request *request;
+    struct reply *reply;
+    struct pg_tx *tx;
+    int64_t now_us;
+    int32_t app;
+    uint64_t base;
+    bool same;               /* set by fill: no version is made, `base` goes on holding */
+    uint64_t to;             /* of a way back: whose rules */
+    struct rollout *rollout; /* of a new version */
+    struct pg_rollout row;
+    struct pg_ramp ramp;
+    const char *action; /* on a ramp */
+};
+
+/* Rows of the body's table that every change has. */
+/* clang-format off */
+#define MIRE_CHANGE_FIELDS \
+    {"base", MIRE_BIND_U64, offsetof(struct change, base), .required = true, .max = INT64_MAX}, \
+    {"author", MIRE_BIND_TEXT, offsetof(struct change, row.author), .required = true, .max = MIRE_CHANGE_WHO_MAX}, \
+    {"reason", MIRE_BIND_TEXT, offsetof(struct change, row.reason), .required = true, .max = MIRE_CHANGE_WHY_MAX}
+/* clang-format on */
+
+/* fill: 0, 1 (the reply is a problem), or a fault. Returns what a handler returns. */
+int change_run(struct change *change, struct pg *pg, const struct bind_field *fields, size_t count,
+               int (*fill)(struct change *change));
+
+/* Make the reply a problem; both return 1. */
+int change_refuse(struct change *change, int status, const char *code, const char *text);
+int change_moved(struct change *change);
+
+/* Make version `base` + 1 of change->row. 0, 1, or a fault. */
+int change_store(struct change *change);
+
+#endif

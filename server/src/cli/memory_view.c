@@ -1,0 +1,265 @@
+/* memory_view.c - see memory_view.h. Texts come from reports: all of them go through table_cell. */
+#include "cli/memory_view.h"
+
+#include "base/scope.h"
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRAIL_SHOWN 8
+
+/* ---- figures ---- */
+
+struct figure {
+    char text[40];
+};
+
+/* "412.0 MiB" */
+static struct figure bytes_of(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    struct figure figure;
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(figure.text, sizeof figure.text, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return figure;
+}
+
+/* "1,204,233" */
+static struct figure count_of(uint64_t count)
+{
+    struct figure figure;
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    size_t at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            figure.text[at++] = ',';
+        figure.text[at++] = digits[i];
+    }
+    figure.text[at] = '\0';
+    return figure;
+}
+
+/* "+12.0 MiB", "-" where it is not known */
+static struct figure growth_of(const struct memory_growth *grown)
+{
+    struct figure figure = {"-"};
+    if (!grown->known)
+        return figure;
+    struct figure size = bytes_of(grown->bytes < 0 ? 0 - (uint64_t)grown->bytes : (uint64_t)grown->bytes);
+    snprintf(figure.text, sizeof figure.text, "%s%.38s", grown->bytes < 0 ? "-" : grown->bytes ? "+" : "", size.text);
+    return figure;
+}
+
+static struct figure fact_of(struct fact fact)
+{
+    struct figure none = {"-"};
+    return fact.known ? bytes_of(fact.value) : none;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* A text from the report, as wide as it is. */
+static void put(struct text *out, const char *name)
+{
+    table_cell(out, name, (int)table_width(name));
+}
+
+/* ---- the head ---- */
+
+static void add_footprint(struct text *out, const struct memory *memory)
+{
+    if (memory->footprint_bytes.known) {
+        text_printf(out, "footprint  %s", bytes_of(memory->footprint_bytes.value).text);
+        if (memory->footprint_peak_bytes.known)
+            text_printf(out, ", at most %s", bytes_of(memory->footprint_peak_bytes.value).text);
+        if (memory->limit_bytes.known)
+            text_printf(out, "; limit %s", bytes_of(memory->limit_bytes.value).text);
+        if (memory->limit_used_bytes.known)
+            text_printf(out, ", of which %s were used", bytes_of(memory->limit_used_bytes.value).text);
+        text_add(out, "\n");
+    }
+    text_printf(out, "live       %s in %s blocks", bytes_of(memory->live_bytes).text,
+                count_of(memory->live_count).text);
+    if (memory->mapped_bytes.known)
+        text_printf(out, "; %s mapped", bytes_of(memory->mapped_bytes.value).text);
+    if (memory->explained_bytes.known && memory->footprint_bytes.known)
+        text_printf(out, "; %.0f %% of the footprint explained",
+                    percent(memory->explained_bytes.value, memory->footprint_bytes.value));
+    text_add(out, "\n");
+}
+
+static void add_trail(struct text *out, const struct memory *memory)
+{
+    size_t shown = memory->point_count < TRAIL_SHOWN ? memory->point_count : TRAIL_SHOWN;
+    if (shown < 2)
+        return;
+    text_add(out, "trail     ");
+    for (size_t i = 0; i < shown; i++) {
+        const struct memory_point *point = &memory->trail[i * (memory->point_count - 1) / (shown - 1)];
+        text_printf(out, "%s %s at %.1f s", i ? "," : "", bytes_of(point->footprint_bytes).text, point->at_ms / 1000.0);
+    }
+    text_add(out, "\n");
+}
+
+static void add_monitor(struct text *out, const struct memory *memory)
+{
+    if (memory->sampled)
+        text_printf(out, "mode       sampled, one block in %s; all figures are estimates\n",
+                    bytes_of(memory->interval_bytes.value).text);
+    else
+        text_add(out, "mode       exact\n");
+    if (memory->degraded.times)
+        text_printf(out, "degraded   %" PRIu64 " times, as the tables were full; asked for was %s\n",
+                    memory->degraded.times, memory->degraded.sampled ? "a shorter interval" : "exact");
+    for (size_t i = 0; i < memory->drop_count; i++) {
+        text_add(out, i ? ", " : "lost       ");
+        put(out, memory->drops[i].name);
+        text_printf(out, " %s", count_of(memory->drops[i].value).text);
+    }
+    if (memory->drop_count)
+        text_add(out, "\n");
+}
+
+static void add_head(struct text *out, const struct memory *memory)
+{
+    text_add(out, "taken      ");
+    put(out, memory->trigger);
+    if (memory->name[0]) {
+        text_add(out, ", ");
+        put(out, memory->name);
+    }
+    if (memory->foreground_known)
+        text_add(out, memory->foreground ? ", in the foreground" : ", in the background");
+    text_add(out, "\n");
+    add_footprint(out, memory);
+    add_trail(out, memory);
+    add_monitor(out, memory);
+    if (memory->grown_ms.known)
+        text_printf(out, "growth     counted over %.1f s\n", (double)memory->grown_ms.value / 1000);
+}
+
+/* ---- the table ---- */
+
+/* The last two are totals and peaks where those are known, and how sure an estimate is where it is one. */
+static void add_cells(struct text *out, const char *bytes, const char *count, const char *growth, const char *fourth,
+                      const char *fifth)
+{
+    table_cell(out, bytes, -11);
+    table_cell(out, count, -13);
+    table_cell(out, growth, -12);
+    table_cell(out, fourth, -12);
+    table_cell(out, fifth, -12);
+    text_add(out, "  ");
+}
+
+static void add_category(struct text *out, const struct memory *memory, size_t i)
+{
+    const struct memory_category *category = &memory->categories[i];
+    struct figure fourth = memory->sampled ? fact_of(category->error_bytes) : fact_of(category->total_bytes);
+    struct figure fifth = fact_of(category->peak_bytes);
+    if (memory->sampled)
+        fifth = category->error_count.known ? count_of(category->error_count.value) : (struct figure){"-"};
+    add_cells(out, bytes_of(category->live_bytes).text, count_of(category->live_count).text,
+              growth_of(&category->grown).text, fourth.text, fifth.text);
+    put(out, category->name);
+    if (memory->found && memory->found[i].rank)
+        text_printf(out, "   suspect: %s", memory_reason_name(memory->found[i].reason));
+    text_add(out, "\n");
+}
+
+static void add_stack(struct text *out, const struct resolved *doc, size_t s, const struct memory_view *view)
+{
+    const struct memory_stack *stack = &doc->memory.stacks[s];
+    const struct memory_category *category = &doc->memory.categories[stack->category];
+    size_t at = 0;
+    text_printf(out, "  %3.0f %%  %s in %s block%s", percent(stack->bytes, category->live_bytes),
+                bytes_of(stack->bytes).text, count_of(stack->count).text, stack->count == 1 ? "" : "s");
+    if (stack->grown.known)
+        text_printf(out, ", grown by %s", growth_of(&stack->grown).text);
+    text_add(out, stack->node ? "\n" : ", stack not known\n");
+    for (uint32_t node = stack->node; node; node = doc->nodes[node].parent, at++) {
+        const struct resolved_place *place = &doc->places[doc->nodes[node].place];
+        if (at >= view->frames && (int32_t)at > stack->caller1) {
+            text_add(out, "           ...\n");
+            break;
+        }
+        text_add(out, (int32_t)at == stack->caller1 ? "        1> " : "           ");
+        put(out, place->function);
+        if (place->file[0]) {
+            text_add(out, "  ");
+            put(out, place->file);
+            text_printf(out, ":%u", place->line);
+        } else if (place->named) {
+            text_add(out, "  ");
+            put(out, place->image);
+        }
+        text_add(out, "\n");
+    }
+}
+
+/* The category to be shown next, which is marked as shown; category_count if there is none left. */
+static size_t next_category(bool *taken, const struct memory *memory, const struct memory_view *view)
+{
+    size_t best = memory->category_count;
+    for (size_t i = 0; i < memory->category_count; i++) {
+        const struct memory_category *category = &memory->categories[i];
+        if (taken[i] || (view->category && strcmp(view->category, category->name) != 0))
+            continue;
+        if (best == memory->category_count ||
+            (view->by_count && category->live_count > memory->categories[best].live_count))
+            best = i;
+        if (!view->by_count)
+            break; /* they come with most bytes first */
+    }
+    if (best < memory->category_count)
+        taken[best] = true;
+    return best;
+}
+
+static size_t add_table(struct text *out, const struct resolved *doc, const struct memory_view *view)
+{
+    const struct memory *memory = &doc->memory;
+    MIRE_SCOPED(free_memory) bool *taken = calloc(memory->category_count + 1, sizeof *taken);
+    size_t shown = 0, rest = 0, i;
+    uint64_t rest_bytes = 0;
+    text_add(out, "\n");
+    add_cells(out, "Live bytes", "# live", "Growth", memory->sampled ? "+/- bytes" : "Total bytes",
+              memory->sampled ? "+/- #" : "Peak bytes");
+    text_add(out, "Category\n");
+    for (; taken && shown < view->categories && (i = next_category(taken, memory, view)) < memory->category_count;
+         shown++) {
+        struct memory_stacks stacks = memory_stacks_of(memory, i);
+        add_category(out, memory, i);
+        for (size_t s = 0; s < stacks.count && s < view->stacks; s++)
+            add_stack(out, doc, stacks.first + s, view);
+    }
+    while (taken && (i = next_category(taken, memory, view)) < memory->category_count) {
+        rest++;
+        rest_bytes += memory->categories[i].live_bytes;
+    }
+    if (rest)
+        text_printf(out, "%11s  in %zu categories more\n", bytes_of(rest_bytes).text, rest);
+    return shown;
+}
+
+size_t memory_print(FILE *out, const struct cli_document *document, const struct memory_view *view)
+{
+    struct text text = {0};
+    add_head(&text, &document->doc.memory);
+    size_t shown = add_table(&text, &document->doc, view);
+    if (text.bytes)
+        fwrite(text.bytes, 1, text.len, out);
+    text_fini(&text);
+    return shown;
+}

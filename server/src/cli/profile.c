@@ -1,0 +1,246 @@
+/*
+ * profile.c - see profile.h. profile.proto: github.com/google/pprof, proto/profile.proto. Of protocol buffers only what
+ * it takes: numbers as varints, and texts and messages with their length in front.
+ */
+#include "cli/profile.h"
+
+#include "base/scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* Fields of profile.proto. */
+enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING };
+enum { PROFILE_TIME_NANOS = 9, PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_DEFAULT_TYPE = 14 };
+enum { VALUE_TYPE = 1, VALUE_UNIT };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_TEXT };
+enum {
+    MAPPING_ID = 1,
+    MAPPING_START,
+    MAPPING_LIMIT,
+    MAPPING_OFFSET,
+    MAPPING_FILE,
+    MAPPING_BUILD_ID,
+    MAPPING_FUNCTIONS
+};
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
+
+struct profile {
+    const struct cli_document *document;
+    struct text body;
+    struct text strings; /* the string table's fields, in order */
+    uint64_t string_count;
+};
+
+/* ---- protocol buffers ---- */
+
+static void add_varint(struct text *out, uint64_t value)
+{
+    unsigned char bytes[10];
+    size_t len = 0;
+    for (; value >= 0x80; value >>= 7)
+        bytes[len++] = (unsigned char)(value | 0x80);
+    bytes[len++] = (unsigned char)value;
+    text_append(out, bytes, len);
+}
+
+static void add_number(struct text *out, unsigned field, uint64_t value)
+{
+    add_varint(out, (uint64_t)field << 3);
+    add_varint(out, value);
+}
+
+static void add_bytes(struct text *out, unsigned field, const void *bytes, size_t len)
+{
+    add_varint(out, (uint64_t)field << 3 | 2);
+    add_varint(out, len);
+    text_append(out, bytes, len);
+}
+
+/* Append a message and empty it. */
+static void add_message(struct text *out, unsigned field, struct text *message)
+{
+    add_bytes(out, field, message->bytes, message->len);
+    out->failed = out->failed || message->failed;
+    message->len = 0;
+}
+
+/* Each text is a row of its own: a reader merges what is equal. */
+static uint64_t string_of(struct profile *profile, const char *string)
+{
+    add_bytes(&profile->strings, PROFILE_STRING, string, strlen(string));
+    return profile->string_count++;
+}
+
+/* ---- the profile ---- */
+
+static void add_value_type(struct profile *profile, unsigned field, const char *type, const char *unit)
+{
+    struct text message = {0};
+    add_number(&message, VALUE_TYPE, string_of(profile, type));
+    add_number(&message, VALUE_UNIT, string_of(profile, unit));
+    add_message(&profile->body, field, &message);
+    text_fini(&message);
+}
+
+static void add_mappings(struct profile *profile)
+{
+    const struct report *report = &profile->document->report;
+    struct text message = {0};
+    for (size_t i = 0; i < report->image_count; i++) {
+        const struct report_image *image = &report->images[i];
+        char id[2 * MIRE_BUILD_ID_MAX + 1] = "";
+        for (size_t k = 0; k < image->id_len; k++)
+            snprintf(id + 2 * k, 3, "%02x", image->id[k]);
+        add_number(&message, MAPPING_ID, i + 1);
+        add_number(&message, MAPPING_START, image->load);
+        add_number(&message, MAPPING_LIMIT, image->load + image->size.value);
+        add_number(&message, MAPPING_FILE, string_of(profile, image->name));
+        add_number(&message, MAPPING_BUILD_ID, string_of(profile, id));
+        add_number(&message, MAPPING_FUNCTIONS, 1);
+        add_message(&profile->body, PROFILE_MAPPING, &message);
+    }
+    text_fini(&message);
+}
+
+/* Number of the mapping a place lies in, by the base name that a place has; 0 if it is in none. */
+static size_t mapping_of(const struct report *report, const struct resolved_place *place)
+{
+    for (size_t i = 0; place->image[0] && i < report->image_count; i++) {
+        const char *slash = strrchr(report->images[i].name, '/');
+        if (!strcmp(slash ? slash + 1 : report->images[i].name, place->image))
+            return i + 1;
+    }
+    return 0;
+}
+
+/* A place is a location with one line, and a function of its own: their numbers are the place's and one. */
+static void add_place(struct profile *profile, size_t number)
+{
+    const struct report *report = &profile->document->report;
+    const struct resolved_place *place = &profile->document->doc.places[number];
+    size_t mapping = mapping_of(report, place);
+    struct text message = {0}, line = {0};
+    uint64_t name = string_of(profile, place->function);
+    add_number(&message, FUNCTION_ID, number + 1);
+    add_number(&message, FUNCTION_NAME, name);
+    add_number(&message, FUNCTION_SYSTEM_NAME, name);
+    add_number(&message, FUNCTION_FILE, string_of(profile, place->file));
+    add_message(&profile->body, PROFILE_FUNCTION, &message);
+    add_number(&message, LOCATION_ID, number + 1);
+    add_number(&message, LOCATION_MAPPING, mapping);
+    add_number(&message, LOCATION_ADDRESS, place->offset + (mapping ? report->images[mapping - 1].load : 0));
+    add_number(&line, LINE_FUNCTION, number + 1);
+    add_number(&line, LINE_LINE, place->line);
+    add_message(&message, LOCATION_LINE, &line);
+    add_message(&profile->body, PROFILE_LOCATION, &message);
+    text_fini(&message);
+    text_fini(&line);
+}
+
+static void add_samples(struct profile *profile)
+{
+    const struct resolved *doc = &profile->document->doc;
+    struct text message = {0}, packed = {0};
+    for (size_t i = 0; i < doc->memory.stack_count; i++) {
+        const struct memory_stack *stack = &doc->memory.stacks[i];
+        for (uint32_t node = stack->node; node; node = doc->nodes[node].parent)
+            add_varint(&packed, (uint64_t)doc->nodes[node].place + 1);
+        add_message(&message, SAMPLE_LOCATION, &packed);
+        add_varint(&packed, stack->count);
+        add_varint(&packed, stack->bytes);
+        add_message(&message, SAMPLE_VALUE, &packed);
+        add_number(&packed, LABEL_KEY, string_of(profile, "category"));
+        add_number(&packed, LABEL_TEXT, string_of(profile, doc->memory.categories[stack->category].name));
+        add_message(&message, SAMPLE_LABEL, &packed);
+        add_message(&profile->body, PROFILE_SAMPLE, &message);
+    }
+    text_fini(&message);
+    text_fini(&packed);
+}
+
+static void add_profile(struct profile *profile)
+{
+    const struct memory *memory = &profile->document->doc.memory;
+    string_of(profile, ""); /* the first is the empty one */
+    add_value_type(profile, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
+    add_value_type(profile, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
+    add_mappings(profile);
+    for (size_t i = 0; i < profile->document->doc.place_count; i++)
+        add_place(profile, i);
+    add_samples(profile);
+    add_value_type(profile, PROFILE_PERIOD_TYPE, "space", "bytes");
+    add_number(&profile->body, PROFILE_PERIOD, memory->sampled ? memory->interval_bytes.value : 1);
+    add_number(&profile->body, PROFILE_TIME_NANOS, memory->taken_wall_ms.value * 1000000);
+    add_number(&profile->body, PROFILE_DEFAULT_TYPE, string_of(profile, "inuse_space"));
+    text_append(&profile->body, profile->strings.bytes, profile->strings.len);
+    profile->body.failed = profile->body.failed || profile->strings.failed;
+}
+
+static void add_gzip(struct text *out, const struct text *body)
+{
+    z_stream stream = {.next_in = (Bytef *)body->bytes, .avail_in = (uInt)body->len};
+    if (body->failed || body->len > UINT32_MAX ||
+        deflateInit2(&stream, 6, Z_DEFLATED, 16 + 15, 8, Z_DEFAULT_STRATEGY)) {
+        out->failed = true;
+        return;
+    }
+    uLong bound = deflateBound(&stream, body->len);
+    MIRE_SCOPED(free_memory) char *packed = malloc(bound);
+    stream.next_out = (Bytef *)packed;
+    stream.avail_out = packed ? (uInt)bound : 0;
+    if (!packed || deflate(&stream, Z_FINISH) != Z_STREAM_END)
+        out->failed = true;
+    else
+        text_append(out, packed, stream.total_out);
+    deflateEnd(&stream);
+}
+
+void profile_pprof(struct text *out, const struct cli_document *document)
+{
+    struct profile profile = {.document = document};
+    add_profile(&profile);
+    add_gzip(out, &profile.body);
+    text_fini(&profile.body);
+    text_fini(&profile.strings);
+}
+
+/* ---- collapsed stacks ---- */
+
+/* What separates frames and lines in the format cannot stand in a name. */
+static void add_name(struct text *out, const char *name)
+{
+    for (; *name; name++)
+        text_append(out, *name == ';' || *name == '\n' ? ":" : name, 1);
+}
+
+static void add_outermost_first(struct text *out, const struct resolved *doc, uint32_t leaf)
+{
+    size_t depth = 0;
+    for (uint32_t node = leaf; node; node = doc->nodes[node].parent)
+        depth++;
+    for (size_t left = depth; left > 0; left--) {
+        uint32_t node = leaf;
+        for (size_t up = 1; up < left; up++)
+            node = doc->nodes[node].parent;
+        add_name(out, doc->places[doc->nodes[node].place].function);
+        text_add(out, left > 1 ? ";" : "");
+    }
+}
+
+void profile_collapsed(struct text *out, const struct cli_document *document)
+{
+    const struct resolved *doc = &document->doc;
+    for (size_t i = 0; i < doc->memory.stack_count; i++) {
+        const struct memory_stack *stack = &doc->memory.stacks[i];
+        if (stack->node)
+            add_outermost_first(out, doc, stack->node);
+        else
+            text_add(out, "(unknown)");
+        text_printf(out, " %llu\n", (unsigned long long)stack->bytes);
+    }
+}

@@ -1,0 +1,20 @@
+/*
+ * profile.h - a memory report for other tools: pprof's profile.proto, and collapsed stacks. Inside cli/ only.
+ *
+ *     inuse_objects, inuse_space    live blocks and bytes by stack; the label `category` tells of what
+ *
+ * Tables keep totals by category and not by stack, so there is no alloc_objects or alloc_space.
+ */
+#ifndef MIRE_CLI_PROFILE_H
+#define MIRE_CLI_PROFILE_H
+
+#include "base/text.h"
+#include "cli/document.h"
+
+/* As a file that pprof reads: gzip'd profile.proto. Ask text_failed. */
+void profile_pprof(struct text *out, const struct cli_document *document);
+
+/* One line a stack: its functions from the outermost on with ; between, then its bytes. */
+void profile_collapsed(struct text *out, const struct cli_document *document);
+
+#endif

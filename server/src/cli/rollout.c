@@ -1,0 +1,374 @@
+/*
+ * rollout.c - `mire rollout`: which installations of an app watch what. Every change is a version of its own.
+ */
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/rollout_asking.h"
+#include "cli/rollout_rule.h"
+
+#include "base/scope.h"
+#include "rollout/rollout.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_BYTES (64u << 20)
+
+static const char usage[] =
+    "Usage: mire rollout show APP                       what holds, rule by rule\n"
+    "       mire rollout history APP                    every version: when, who, why\n"
+    "       mire rollout get APP [VERSION]              the rules as JSON\n"
+    "       mire rollout put APP FILE                   make these rules hold; - reads standard input\n"
+    "       mire rollout set APP PLUGIN=PERCENT...      change shares of one rule: hang=2 memory=0.5\n"
+    "       mire rollout kill APP | revive APP          everything off, everywhere; and on again\n"
+    "       mire rollout back APP VERSION               make the rules of an older version hold again\n"
+    "       mire rollout ramp APP PLUGIN PERCENT,...    raise a share step by step: hang 1,5,20,100\n"
+    "       mire rollout ramp APP PLUGIN pause|resume|back\n\n"
+    "  --rule NAME      whose shares `set` and `ramp` change; default public\n"
+    "  --hold HOURS     how long each step of a ramp holds at least; default 24\n"
+    "  --guard WHAT=N   what stops a ramp, once for each: crash=0.1 (percentage points by which runs with the plugin "
+    "end\n"
+    "                   badly more often than without), cpu=1 (percent of a processor), reports=100000 (an hour);\n"
+    "                   default crash=0.1\n"
+    "  --on-guard WHAT  pause (default), or back: to the share from before\n"
+    "  --reason TEXT    why; every change needs one\n"
+    "  --author NAME    who; default $USER\n"
+    "  --server URL     a mired; default $MIRE_SERVER, else http://127.0.0.1:7117\n"
+    "  --key KEY        a key of scope rollout (mire key create APP --scope rollout); default $MIRE_KEY\n\n"
+    "Plugins: hang, memory, exit, session. A change reaches a device when it asks next: fetch_s, an hour by default.\n";
+
+int rollout_wrong(const char *what)
+{
+    fprintf(stderr, "mire rollout: %s\n", what);
+    return CLI_USAGE;
+}
+
+int rollout_no_memory(void)
+{
+    fputs("mire rollout: no memory\n", stderr);
+    return CLI_FAILED;
+}
+
+static void put_url(struct text *url, const struct asking *asking, const char *rest)
+{
+    text_printf(url, "%s/api/v1/apps/", asking->server);
+    fetch_escape(url, asking->app);
+    text_add(url, rest);
+}
+
+int rollout_fetch(struct asking *asking, const char *version)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    MIRE_SCOPED(text_fini) struct text url = {0};
+    struct json_fault fault;
+    struct bind_fault where = {.text = "no rules"};
+    struct bind bind = {.json = &asking->json, .arena = &asking->arena, .fault = &where};
+
+    put_url(&url, asking, version ? "/rollout?version=" : "/rollout");
+    if (version)
+        fetch_escape(&url, version);
+    if (text_failed(&url))
+        return rollout_no_memory();
+    if (fetch_get(&asking->answer, url.bytes) != 0)
+        return CLI_FAILED;
+    bool good = json_read(&asking->json, &fault, asking->answer.bytes, asking->answer.len, &limits) == MIRE_JSON_OK &&
+                json_kind(&asking->json, 0) == MIRE_JSON_OBJECT;
+    uint32_t number = good ? json_member(&asking->json, 0, "version") : 0;
+    uint32_t rules = good ? json_member(&asking->json, 0, "rules") : 0;
+    if (number && rules && json_i64(&asking->version, &asking->json, number) &&
+        rollout_read(&asking->rules, &bind, rules) == MIRE_BIND_OK)
+        return CLI_DONE;
+    fprintf(stderr, "mire rollout: %s answers what this mire does not know: %s %s\n", asking->server, where.path,
+            where.text);
+    return CLI_FAILED;
+}
+
+int rollout_change(struct asking *asking, const char *method, const char *rest, const struct text *more)
+{
+    MIRE_SCOPED(text_fini) struct text url = {0}, body = {0}, answer = {0};
+
+    if (!asking->key)
+        return rollout_wrong("a change needs --key or MIRE_KEY");
+    if (!asking->reason || !*asking->reason)
+        return rollout_wrong("a change needs a --reason");
+    put_url(&url, asking, rest);
+    text_printf(&body, "{\"base\":%" PRId64 ",\"author\":", asking->version);
+    text_add_json(&body, asking->author, strlen(asking->author));
+    text_add(&body, ",\"reason\":");
+    text_add_json(&body, asking->reason, strlen(asking->reason));
+    text_add(&body, ",");
+    text_append(&body, more->bytes, more->len);
+    text_add(&body, "}");
+    if (text_failed(&url) || text_failed(&body) || text_failed(more))
+        return rollout_no_memory();
+    if (fetch_send(&answer, method, url.bytes, asking->key, &body) != 0)
+        return CLI_FAILED;
+    struct json json;
+    struct json_fault fault;
+    int64_t version = asking->version + 1;
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    json_init(&json);
+    if (json_read(&json, &fault, answer.bytes, answer.len, &limits) == MIRE_JSON_OK &&
+        json_kind(&json, 0) == MIRE_JSON_OBJECT)
+        json_i64(&version, &json, json_member(&json, 0, "version"));
+    json_fini(&json);
+    printf("version %" PRId64 " holds\n", version);
+    return CLI_DONE;
+}
+
+static int put_rules(struct asking *asking)
+{
+    MIRE_SCOPED(text_fini) struct text more = {0};
+
+    text_add(&more, "\"rules\":");
+    rollout_write(&more, &asking->rules);
+    return rollout_change(asking, "PUT", "/rollout", &more);
+}
+
+static int run_show(struct asking *asking)
+{
+    int status = rollout_fetch(asking, NULL);
+
+    if (status != CLI_DONE)
+        return status;
+    if (asking->version)
+        printf("version %" PRId64 ", asked for every %" PRIu64 " s%s\n", asking->version, asking->rules.fetch_s,
+               asking->rules.kill ? ", KILLED: everything is off" : "");
+    else
+        printf("the default; nobody has changed it\n");
+    for (size_t i = 0; i < asking->rules.count; i++)
+        rollout_print_rule(&asking->rules.rules[i]);
+    return CLI_DONE;
+}
+
+/* A member's text in `room` bytes. */
+static const char *text_of(char *out, size_t room, const struct json *json, uint32_t object, const char *name)
+{
+    uint32_t at = json_member(json, object, name);
+
+    out[0] = '\0';
+    if (at && json_kind(json, at) == MIRE_JSON_STRING && json_size(json, at) < room)
+        out[json_text(out, json, at)] = '\0';
+    return out;
+}
+
+static int run_history(struct asking *asking)
+{
+    char made[64], author[600], *reason;
+    int status = rollout_fetch(asking, NULL);
+    uint32_t list = status == CLI_DONE ? json_member(&asking->json, 0, "history") : 0;
+
+    if (!list || json_kind(&asking->json, list) != MIRE_JSON_ARRAY)
+        return status;
+    reason = arena_alloc(&asking->arena, asking->answer.len + 1);
+    if (!reason)
+        return rollout_no_memory();
+    printf("%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
+    for (uint32_t i = 0, at = list + 1; i < json_size(&asking->json, list); i++, at = json_next(&asking->json, at)) {
+        int64_t number = 0;
+        json_i64(&number, &asking->json, json_member(&asking->json, at, "version"));
+        printf("%-7" PRId64 "  %-20.20s  %-16s  %s\n", number, text_of(made, sizeof made, &asking->json, at, "made_at"),
+               text_of(author, sizeof author, &asking->json, at, "author"),
+               text_of(reason, asking->answer.len, &asking->json, at, "reason"));
+    }
+    return CLI_DONE;
+}
+
+static int run_get(struct asking *asking)
+{
+    MIRE_SCOPED(text_fini) struct text out = {0};
+    int status = rollout_fetch(asking, asking->word_count ? asking->words[0] : NULL);
+
+    if (status != CLI_DONE)
+        return status;
+    rollout_write(&out, &asking->rules);
+    if (text_failed(&out))
+        return rollout_no_memory();
+    puts(out.bytes);
+    return CLI_DONE;
+}
+
+static int run_put(struct asking *asking)
+{
+    MIRE_SCOPED(text_fini) struct text more = {0};
+    const char *path = asking->words[0];
+    FILE *file MIRE_SCOPED(close_file) = strcmp(path, "-") == 0 ? fdopen(dup(0), "r") : fopen(path, "r");
+    char piece[4096];
+
+    if (!file) {
+        fprintf(stderr, "mire rollout: cannot read %s\n", path);
+        return CLI_FAILED;
+    }
+    text_add(&more, "\"rules\":");
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0 && more.len <= MIRE_ROLLOUT_TEXT_MAX;)
+        text_append(&more, piece, got);
+    int status = rollout_fetch(asking, NULL);
+    return status == CLI_DONE ? rollout_change(asking, "PUT", "/rollout", &more) : status;
+}
+
+static struct rollout_rule *find_rule(struct asking *asking)
+{
+    for (size_t i = 0; i < asking->rules.count; i++)
+        if (strcmp(asking->rules.rules[i].name, asking->rule) == 0)
+            return &asking->rules.rules[i];
+    return NULL;
+}
+
+/* "hang=2": two percent. */
+static bool set_share(struct rollout_rule *rule, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    char *end = NULL;
+    double percent = equals ? strtod(equals + 1, &end) : -1;
+
+    if (!equals || end == equals + 1 || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+        return false;
+    for (int i = 0; i < MIRE_PLUGINS; i++) {
+        const char *name = mire__plugin_name(i);
+        if (strlen(name) != (size_t)(equals - word) || strncmp(name, word, strlen(name)) != 0)
+            continue;
+        rule->plugins[i].known = true;
+        rule->plugins[i].ppm = (uint32_t)(percent * 1e4 + 0.5);
+        return true;
+    }
+    return false;
+}
+
+static int run_set(struct asking *asking)
+{
+    int status = rollout_fetch(asking, NULL);
+    struct rollout_rule *rule = status == CLI_DONE ? find_rule(asking) : NULL;
+
+    if (status != CLI_DONE)
+        return status;
+    if (!rule)
+        return rollout_wrong("there is no rule of that name; `mire rollout show` lists them");
+    for (int i = 0; i < asking->word_count; i++)
+        if (!set_share(rule, asking->words[i]))
+            return rollout_wrong("shares look like hang=2, percent from 0 to 100, of hang, memory, exit and session");
+    return put_rules(asking);
+}
+
+static int run_switch(struct asking *asking, bool kill)
+{
+    int status = rollout_fetch(asking, NULL);
+
+    if (status != CLI_DONE)
+        return status;
+    if (asking->rules.kill == kill)
+        return rollout_wrong(kill ? "everything is off already" : "it is not off");
+    asking->rules.kill = kill;
+    return put_rules(asking);
+}
+
+static int run_kill(struct asking *asking)
+{
+    return run_switch(asking, true);
+}
+
+static int run_revive(struct asking *asking)
+{
+    return run_switch(asking, false);
+}
+
+static int run_back(struct asking *asking)
+{
+    MIRE_SCOPED(text_fini) struct text more = {0};
+    char *end;
+    long long to = strtoll(asking->words[0], &end, 10);
+
+    if (*end || end == asking->words[0] || to < 1)
+        return rollout_wrong("VERSION is a number of `mire rollout history`");
+    int status = rollout_fetch(asking, NULL);
+    text_printf(&more, "\"to\":%lld", to);
+    return status == CLI_DONE ? rollout_change(asking, "POST", "/rollout/back", &more) : status;
+}
+
+static const struct {
+    const char *verb;
+    int least, most; /* words after APP */
+    int (*run)(struct asking *asking);
+} verbs[] = {{"show", 0, 0, run_show},     {"history", 0, 0, run_history}, {"get", 0, 1, run_get},
+             {"put", 1, 1, run_put},       {"set", 1, 4, run_set},         {"kill", 0, 0, run_kill},
+             {"revive", 0, 0, run_revive}, {"back", 1, 1, run_back},       {"ramp", 2, 2, rollout_ramp}};
+
+static int pick(struct asking *asking, int argc, char **argv)
+{
+    const size_t count = sizeof verbs / sizeof *verbs;
+    size_t v = 0;
+
+    while (argc >= 2 && v < count && strcmp(verbs[v].verb, argv[0]) != 0)
+        v++;
+    if (argc < 2 || v == count || argc - 2 < verbs[v].least || argc - 2 > verbs[v].most) {
+        fputs(usage, stderr);
+        return CLI_USAGE;
+    }
+    asking->app = argv[1];
+    asking->words = argv + 2;
+    asking->word_count = argc - 2;
+    return verbs[v].run(asking);
+}
+
+int cli_rollout(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"server", required_argument, NULL, 's'}, {"key", required_argument, NULL, 'k'},
+        {"reason", required_argument, NULL, 'r'}, {"author", required_argument, NULL, 'a'},
+        {"rule", required_argument, NULL, 'u'},   {"hold", required_argument, NULL, 'o'},
+        {"guard", required_argument, NULL, 'g'},  {"on-guard", required_argument, NULL, 'b'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    const char *user = getenv("USER");
+    struct asking asking = {.server = fetch_server(),
+                            .key = getenv("MIRE_KEY"),
+                            .author = user && *user ? user : "mire",
+                            .rule = "public",
+                            .hold_h = 24,
+                            .crash = 0.1};
+
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (option) {
+        case 's':
+            asking.server = optarg;
+            break;
+        case 'k':
+            asking.key = optarg;
+            break;
+        case 'r':
+            asking.reason = optarg;
+            break;
+        case 'a':
+            asking.author = optarg;
+            break;
+        case 'u':
+            asking.rule = optarg;
+            break;
+        case 'o':
+            asking.hold_h = strtod(optarg, NULL);
+            break;
+        case 'g':
+            if (!rollout_set_guard(&asking, optarg))
+                return rollout_wrong("guards are crash=N, cpu=N and reports=N");
+            break;
+        case 'b':
+            asking.backs = strcmp(optarg, "back") == 0;
+            if (!asking.backs && strcmp(optarg, "pause") != 0)
+                return rollout_wrong("--on-guard is pause or back");
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return CLI_DONE;
+        default:
+            return CLI_USAGE;
+        }
+    }
+    arena_init(&asking.arena, ARENA_BYTES);
+    json_init(&asking.json);
+    int status = pick(&asking, argc - optind, argv + optind);
+    json_fini(&asking.json);
+    text_fini(&asking.answer);
+    arena_fini(&asking.arena);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* rollout_asking.h - what the verbs of `mire rollout` share. */
+#ifndef MIRE_CLI_ROLLOUT_ASKING_H
+#define MIRE_CLI_ROLLOUT_ASKING_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "rollout/rollout.h"
+
+#include <stdbool.h>
+
+struct asking {
+    const char *server, *key, *reason, *author, *rule, *app;
+    double hold_h, crash, cpu, reports; /* of a ramp */
+    bool backs;
+    char **words;
+    int word_count;
+    struct arena arena;
+    struct text answer; /* of the last request */
+    struct json json;
+    int64_t version; /* that holds */
+    struct rollout rules;
+};
+
+/* Say what was wrong; a status. */
+int rollout_wrong(const char *what);
+int rollout_no_memory(void);
+
+/* Fetch the rollout that holds, or a version of it, into `asking`. A status. */
+int rollout_fetch(struct asking *asking, const char *version);
+
+/* Send a change made from the version in `asking`: `more` are its own members. A status. */
+int rollout_change(struct asking *asking, const char *method, const char *rest, const struct text *more);
+
+/* `mire rollout ramp`, and its --guard: false if that is none. (rollout_ramp.c) */
+int rollout_ramp(struct asking *asking);
+bool rollout_set_guard(struct asking *asking, const char *word);
+
+#endif

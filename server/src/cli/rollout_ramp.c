@@ -1,0 +1,70 @@
+/* rollout_ramp.c - `mire rollout ramp`: begins a ramp, pauses, resumes and ends it. */
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/rollout_asking.h"
+
+#include "base/scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "1,5,20" percent as shares. False: it is not that. */
+static bool put_steps(struct text *out, const char *list)
+{
+    text_add(out, "\"steps\":[");
+    for (const char *at = list; at; at = *at == ',' ? at + 1 : NULL) {
+        char *end;
+        double percent = strtod(at, &end);
+        if (end == at || (*end && *end != ',') || !(percent > 0 && percent <= 100))
+            return false;
+        text_printf(out, "%s%.6f", at == list ? "" : ",", percent / 100);
+        at = end;
+    }
+    text_add(out, "]");
+    return true;
+}
+
+int rollout_ramp(struct asking *asking)
+{
+    MIRE_SCOPED(text_fini) struct text more = {0}, rest = {0};
+    const char *what = asking->words[1];
+    bool acts = strcmp(what, "pause") == 0 || strcmp(what, "resume") == 0 || strcmp(what, "back") == 0;
+    int status = rollout_fetch(asking, NULL);
+
+    if (status != CLI_DONE)
+        return status;
+    text_add(&rest, "/rollout/ramps/");
+    fetch_escape(&rest, asking->words[0]);
+    if (acts)
+        text_printf(&more, "\"action\":\"%s\"", what);
+    else if (!put_steps(&more, what))
+        return rollout_wrong("a ramp is percentages that rise, 1,5,20, or pause, resume or back");
+    if (!acts) {
+        text_add(&more, ",\"rule\":");
+        text_add_json(&more, asking->rule, strlen(asking->rule));
+        text_printf(
+            &more, ",\"hold_s\":%.0f,\"crash_points\":%g,\"cpu_percent\":%g,\"reports_per_hour\":%.0f,\"backs\":%s",
+            asking->hold_h * 3600, asking->crash, asking->cpu, asking->reports, asking->backs ? "true" : "false");
+    }
+    return text_failed(&rest) ? rollout_no_memory() : rollout_change(asking, acts ? "POST" : "PUT", rest.bytes, &more);
+}
+
+/* "crash=0.1" */
+bool rollout_set_guard(struct asking *asking, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    char *end = NULL;
+    double value = equals ? strtod(equals + 1, &end) : -1;
+
+    if (!equals || end == equals + 1 || *end || !(value >= 0))
+        return false;
+    if (strncmp(word, "crash=", 6) == 0)
+        asking->crash = value;
+    else if (strncmp(word, "cpu=", 4) == 0)
+        asking->cpu = value;
+    else if (strncmp(word, "reports=", 8) == 0)
+        asking->reports = value;
+    else
+        return false;
+    return true;
+}

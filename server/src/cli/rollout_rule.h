@@ -1,0 +1,10 @@
+/* rollout_rule.h - one rule of a rollout, for a terminal. */
+#ifndef MIRE_CLI_ROLLOUT_RULE_H
+#define MIRE_CLI_ROLLOUT_RULE_H
+
+#include "rollout/rollout.h"
+
+/* Print whom it is for, and a line for each plugin it speaks of. */
+void rollout_print_rule(const struct rollout_rule *rule);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * symbols_look.c - `mire symbols look`: what lies at addresses of a file at hand, as the server would say.
+ */
+#include "cli/cli.h"
+
+#include "symbols/symbols.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_ROOM 8192
+#define LINE_ROOM 64
+
+static const char usage[] =
+    "Usage: mire symbols look [--mangled] [--dir DIR] FILE [ADDRESS]...\n\n"
+    "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF or Mach-O FILE: "
+    "functions\n"
+    "inlined there first, the function itself last, each with its place below it. Without an ADDRESS they "
+    "are read\n"
+    "from standard input, one a line. What is not known is ??. DIR holds .build-id/xx/yyyy.debug, for a "
+    "file that\n"
+    "FILE's DWARF refers to (dwz); /usr/lib/debug unless given.\n";
+
+static void print_place(const struct symbol_frame *frame)
+{
+    if (frame->file)
+        printf("%s:%" PRIu32 "\n", frame->file, frame->line);
+    else
+        puts("??:0");
+}
+
+static void look(const struct module *module, const char *text, bool mangled)
+{
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    char name[NAME_ROOM];
+    size_t count = module_lookup(frames, module, strtoull(text, NULL, 16));
+    if (!count)
+        puts("??\n??:0");
+    for (size_t i = 0; i < count; i++) {
+        const char *shown = frames[i].function ? frames[i].function : "??";
+        if (!mangled && frames[i].function && symbol_demangle(name, sizeof name, shown))
+            shown = name;
+        puts(shown);
+        print_place(&frames[i]);
+    }
+    putchar('\n');
+}
+
+int cli_symbols_look(int argc, char **argv)
+{
+    char why[MIRE_SYMBOL_WHY];
+    char line[LINE_ROOM];
+    struct module *module;
+    const char *dir = "/usr/lib/debug";
+    bool mangled = argc > 0 && !strcmp(argv[0], "--mangled");
+    argc -= mangled;
+    argv += mangled;
+    if (argc > 1 && !strcmp(argv[0], "--dir")) {
+        dir = argv[1];
+        argc -= 2;
+        argv += 2;
+    }
+    if (argc < 1 || argv[0][0] == '-') {
+        fputs(usage, argc == 1 && !strcmp(argv[0], "--help") ? stdout : stderr);
+        return argc == 1 && !strcmp(argv[0], "--help") ? CLI_DONE : CLI_USAGE;
+    }
+    if (!module_open(&module, why, argv[0], &dir, 1)) {
+        fprintf(stderr, "mire symbols: %s %s\n", argv[0], why);
+        return CLI_FAILED;
+    }
+    for (int i = 1; i < argc; i++)
+        look(module, argv[i], mangled);
+    while (argc == 1 && fgets(line, sizeof line, stdin))
+        look(module, line, mangled);
+    module_close(module);
+    return CLI_DONE;
+}

@@ -1,0 +1,74 @@
+/*
+ * similar.h - which known issues look like this one: stacks compared frame by frame, in linear time.
+ *
+ *     asked   parse  readLine  load   onOpen  dispatch  main        0.83
+ *     known   parse  fill      load   onOpen  dispatch  main
+ *             `----- the same, near the same place: rare and inner frames weigh most
+ *
+ * A frame weighs idf^2 * exp(-0.1 * position): idf = ln(1 + members / members that have it), position counted from the
+ * innermost frame, a function that repeats in a row being one frame. Two stacks are as alike as the share of their
+ * weight that they have in common; a frame in common counts exp(-0.1 * how far it has moved). The topic (an exception's
+ * type, a category) is one frame more, of half weight. A constant in the denominator keeps stacks that hardly say
+ * anything from being sure. An issue is as alike as its best member, and a little more for each other member that
+ * is, less what has passed since (Rodrigues et al., "FaST", MSR 2022, weights frames so; that all members and their age
+ * are heard is from Karasov et al., "Aggregation of Stack Trace Similarities for Crash Report Deduplication", 2022).
+ *
+ * Nothing is merged here: this suggests.
+ *
+ * One thread at a time. Functions that can run out of memory return MIRE_FAULT_MEMORY and have changed nothing.
+ */
+#ifndef MIRE_CLUSTER_SIMILAR_H
+#define MIRE_CLUSTER_SIMILAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MIRE_SIMILAR_FRAMES 60 /* of a stack, from the innermost; the rest is the way into the program */
+#define MIRE_SIMILAR_STACKS 3  /* of a member */
+
+struct similar_stack {
+    const uint64_t *frames; /* borrowed: hashes of function names, innermost first */
+    size_t count;
+    uint64_t topic; /* hash; 0 for none */
+};
+
+struct similar;
+
+/* NULL: no memory. */
+struct similar *similar_new(void);
+void similar_free(struct similar *similar);
+
+/*
+ * Make known what belongs to an issue: a report, or what stands for it.
+ *
+ *   issue   any number
+ *   when_s  time it happened, seconds
+ *   stacks  borrowed; the first MIRE_SIMILAR_STACKS count
+ *
+ * Returns 0 or MIRE_FAULT_MEMORY. A member without frames is not kept.
+ */
+int similar_add(struct similar *similar, int64_t issue, int64_t when_s, const struct similar_stack *stacks,
+                size_t stack_count);
+
+struct similar_hit {
+    int64_t issue;
+    double score;    /* 0 nothing in common; 1 the same; a little above it if many members are */
+    double best;     /* its most similar member alone, 0..1 */
+    uint32_t member; /* that member: its number in order of similar_add, from 0 */
+};
+
+/*
+ * The issues most like these stacks, best first.
+ *
+ *   hits    room for `cap`
+ *   now_s   time of the stacks asked about
+ *
+ * Returns 0, with *got_out <= cap, or MIRE_FAULT_MEMORY.
+ */
+int similar_find(struct similar_hit *hits, size_t cap, size_t *got_out, struct similar *similar,
+                 const struct similar_stack *stacks, size_t stack_count, int64_t now_s);
+
+/* How many members are known. */
+size_t similar_count(const struct similar *similar);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * harvest.c - reads one unit: entries, then lines, then both together.
+ */
+#include "dwarf/worker.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+
+#define PATHS_BYTES_MAX (1ull << 30)
+
+/* What the unit says is its code, or else what its lines cover: there lines are believed outside of functions. */
+static bool paint_unit(struct reading *reading)
+{
+    struct dwarf_worker *worker = reading->worker;
+    struct range_walk ranges;
+    struct die die;
+    uint64_t low, high;
+    bool any = false;
+    if (die_at(&die, reading->unit, reading->unit->first)) {
+        ranges_begin(&ranges, reading->unit, &die);
+        while (ranges_next(&low, &high, &ranges)) {
+            struct paint_range range = {0};
+            if (!dwarf_offsets(&range.low, &range.high, reading->dwarf, low, high))
+                continue;
+            any = true;
+            if (!paint_add(&worker->paint, range))
+                return false;
+        }
+    }
+    for (size_t i = 0; i < worker->lines.sorted.count && !any; i++) {
+        const struct line_sequence *sequence = &worker->lines.sorted.rows[i];
+        if (!paint_add(&worker->paint, (struct paint_range){sequence->low, sequence->high, 0, 0}))
+            return false;
+    }
+    return true;
+}
+
+bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t number)
+{
+    struct reading reading = {.harvest = harvest, .dwarf = dwarf, .number = (uint32_t)number};
+    reading.unit = &dwarf->units.rows[number];
+    if (!reading.unit->is_code)
+        return true;
+    if (!harvest->worker) {
+        harvest->worker = calloc(1, sizeof *harvest->worker);
+        if (!harvest->worker)
+            return false;
+        arena_init(&harvest->worker->paths, PATHS_BYTES_MAX);
+    }
+    reading.worker = harvest->worker;
+    reading.worker->locals.count = 0;
+    paint_reset(&reading.worker->paint);
+    int rc = walk_unit(&reading);
+    harvest->damaged_units += rc > 0;
+    if (rc < 0 || !lines_read(&reading.worker->lines, reading.unit))
+        return false;
+    return paint_unit(&reading) && emit_unit(&reading);
+}
+
+void dwarf_harvest_rest(struct dwarf_harvest *harvest)
+{
+    struct dwarf_worker *worker = harvest->worker;
+    if (!worker)
+        return;
+    free(worker->locals.rows);
+    worker->locals.rows = NULL;
+    worker->locals.room = worker->locals.count = 0;
+    paint_fini(&worker->paint);
+    lines_fini(&worker->lines);
+    free(worker->file_ids);
+    worker->file_ids = NULL;
+    worker->file_id_room = 0;
+    free(worker->path_hash);
+    worker->path_hash = NULL;
+    worker->path_room = 0;
+    free(worker->name_hash);
+    worker->name_hash = NULL;
+    worker->name_room = 0;
+}
+
+void dwarf_harvest_fini(struct dwarf_harvest *harvest)
+{
+    dwarf_harvest_rest(harvest);
+    if (harvest->worker)
+        arena_fini(&harvest->worker->paths);
+    free(harvest->worker);
+    free(harvest->scopes.rows);
+    free(harvest->segments.rows);
+    free(harvest->runs.rows);
+    free(harvest->bare_runs.rows);
+    free(harvest->files.rows);
+    free(harvest->names.rows);
+    *harvest = (struct dwarf_harvest){0};
+}

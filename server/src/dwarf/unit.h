@@ -1,0 +1,245 @@
+/*
+ * unit.h - units, and the entries (DIEs) in them. Inside dwarf/ only.
+ *
+ * Each abbreviation is compiled into steps: runs of attributes nobody asks for become one skip, the others are fetched
+ * raw and understood only when they are used. An entry's steps of bounded length never exceed MIRE_OBJECT_PAD together,
+ * and those of unbounded length check themselves: so one check an entry is enough.
+ */
+#ifndef MIRE_DWARF_UNIT_H
+#define MIRE_DWARF_UNIT_H
+
+#include "dwarf/dwarf.h"
+
+#include "base/bytes.h"
+
+enum kind { /* what an entry means to us */
+            KIND_OTHER,
+            KIND_FUNCTION,
+            KIND_INLINED,
+            KIND_TYPE, /* holds no code unless inside a function */
+            KIND_UNIT,
+};
+
+enum attribute { /* those that are read */
+                 AT_NONE,
+                 AT_SIBLING,
+                 AT_NAME,
+                 AT_LINKAGE_NAME,
+                 AT_LOW,
+                 AT_HIGH,
+                 AT_RANGES,
+                 AT_ORIGIN,
+                 AT_SPECIFICATION,
+                 AT_CALL_FILE,
+                 AT_CALL_LINE,
+                 AT_DECLARATION,
+                 AT_LINES,
+                 AT_DIRECTORY,
+                 AT_STR_OFFSETS_BASE,
+                 AT_ADDR_BASE,
+                 AT_RNGLISTS_BASE,
+                 AT_RANGES_BASE,
+                 AT_COUNT
+};
+
+enum form { /* as in DWARF; the ones that have to be told apart after fetching */
+            FORM_ADDR = 0x01,
+            FORM_STRING = 0x08,
+            FORM_STRP = 0x0e,
+            FORM_REF_ADDR = 0x10,
+            FORM_REF1 = 0x11,
+            FORM_REF_UDATA = 0x15,
+            FORM_INDIRECT = 0x16,
+            FORM_STRX = 0x1a,
+            FORM_ADDRX = 0x1b,
+            FORM_REF_SUP4 = 0x1c,
+            FORM_STRP_SUP = 0x1d,
+            FORM_LINE_STRP = 0x1f,
+            FORM_IMPLICIT_CONST = 0x21,
+            FORM_RNGLISTX = 0x23,
+            FORM_REF_SUP8 = 0x24,
+            FORM_STRX1 = 0x25,
+            FORM_STRX4 = 0x28,
+            FORM_ADDRX1 = 0x29,
+            FORM_ADDRX4 = 0x2c,
+            FORM_GNU_ADDR_INDEX = 0x1f01,
+            FORM_GNU_STR_INDEX = 0x1f02,
+            FORM_GNU_REF_ALT = 0x1f20,
+            FORM_GNU_STRP_ALT = 0x1f21,
+};
+
+enum operation {
+    STEP_SKIP, /* `arg` bytes */
+    STEP_LEB,  /* and these fetch if the attribute is asked for */
+    STEP_SLEB,
+    STEP_BLOCK_1,
+    STEP_BLOCK_2,
+    STEP_BLOCK_4,
+    STEP_BLOCK_LEB,
+    STEP_STRING,
+    STEP_INDIRECT, /* the entry tells the form itself */
+    STEP_FETCH_1,
+    STEP_FETCH_2,
+    STEP_FETCH_3,
+    STEP_FETCH_4,
+    STEP_FETCH_8,
+    STEP_NOTHING,  /* true */
+    STEP_CONSTANT, /* constants[arg] */
+};
+
+struct step {
+    uint8_t operation;
+    uint8_t attribute;
+    uint16_t arg; /* of a fetch: the form */
+};
+
+struct abbrev {
+    uint16_t tag; /* 0: there is none with this code */
+    uint8_t kind;
+    bool has_children;
+    int16_t sibling; /* where a 4 byte DW_AT_sibling lies, -1: nowhere known */
+    uint16_t step_count;
+    int32_t fixed; /* bytes of an entry, -1: they vary */
+    uint32_t first_step;
+};
+
+struct abbrevs { /* one table of .debug_abbrev, for units of one shape */
+    uint64_t key;
+    struct abbrev *rows; /* by code */
+    size_t count, room;
+    struct {
+        struct step *rows;
+        size_t count, room;
+    } steps;
+    struct {
+        int64_t *rows;
+        size_t count, room;
+    } constants;
+};
+
+struct unit {
+    const struct dwarf *dwarf;
+    const struct abbrevs *abbrevs;
+    uint64_t at;    /* of its header in .debug_info: references count from here */
+    uint64_t first; /* of its first entry */
+    uint64_t end;
+    uint8_t version;
+    uint8_t address_size; /* 4 or 8 */
+    uint8_t offset_size;  /* 4 or 8 */
+    bool is_code;         /* a whole unit, not one of types or for other units to refer to */
+    bool has_lines;
+    uint64_t str_offsets_base;
+    uint64_t addr_base;
+    uint64_t rnglists_base;
+    uint64_t low; /* what its range lists count from */
+    uint64_t lines;
+    const char *directory; /* "" if none is told */
+};
+
+struct dwarf {
+    const struct object *object;
+    const struct dwarf *alt;
+    uint64_t base;
+    uint64_t limit; /* offsets lie below */
+    struct {
+        struct unit *rows;
+        size_t count, room;
+    } units;
+    struct abbrevs **tables; /* a hash of them, by key */
+    size_t table_count;
+    size_t table_room;
+    struct claims *claims;
+};
+
+struct die {
+    uint32_t has; /* bit of each attribute that was there */
+    uint16_t form[AT_COUNT];
+    uint64_t raw[AT_COUNT]; /* of a string inside the entry: its address */
+};
+
+static inline bool die_has(const struct die *die, enum attribute attribute)
+{
+    return die->has >> attribute & 1;
+}
+
+/* Compile a table, or find it compiled. NULL: it is damaged, or there is no memory. Not for several threads. */
+const struct abbrevs *abbrevs_get(struct dwarf *dwarf, uint64_t offset, const struct unit *shape);
+void abbrevs_free_all(struct dwarf *dwarf);
+
+/* The step that reads a form; false: no such form is known. */
+bool step_of_form(struct step *out, uint64_t form, const struct unit *shape);
+
+/* Steps whose length is told by the file, and those that need more than a load. NULL: they run out of the section. */
+const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, const struct step *step,
+                         const struct unit *unit);
+
+/* Fetch an entry's attributes: `p` lies behind its code. Returns what follows, NULL: the entry is damaged. */
+static inline const uint8_t *die_read(struct die *die, const uint8_t *p, const uint8_t *end, const struct unit *unit,
+                                      const struct abbrev *abbrev)
+{
+    const struct step *step = unit->abbrevs->steps.rows + abbrev->first_step;
+    die->has = 0;
+    for (unsigned i = 0; i < abbrev->step_count; i++, step++) {
+        uint64_t raw;
+        switch (step->operation) {
+        case STEP_SKIP:
+            p += step->arg;
+            continue;
+        case STEP_FETCH_1:
+            raw = *p++;
+            break;
+        case STEP_FETCH_2:
+            raw = load_16(p);
+            p += 2;
+            break;
+        case STEP_FETCH_4:
+            raw = load_32(p);
+            p += 4;
+            break;
+        case STEP_FETCH_8:
+            raw = load_64(p);
+            p += 8;
+            break;
+        case STEP_LEB:
+            raw = load_uleb(&p);
+            break;
+        default:
+            p = step_slow(die, p, end, step, unit);
+            if (!p)
+                return NULL;
+            continue;
+        }
+        die->raw[step->attribute] = raw;
+        die->form[step->attribute] = step->arg;
+        die->has |= 1u << step->attribute;
+    }
+    return p;
+}
+
+/* Values. A text is NULL if it is not there, and ends within MIRE_DWARF_NAME_MAX bytes or is cut by whoever copies. */
+const char *value_text(const struct unit *unit, uint16_t form, uint64_t raw);
+bool value_address(uint64_t *out, const struct unit *unit, uint16_t form, uint64_t raw);
+bool unit_address(uint64_t *out, const struct unit *unit, uint64_t index);
+
+/* The unit and place of an entry that is referred to; NULL: it is nowhere. */
+const struct unit *value_reference(uint64_t *at_out, const struct unit *unit, uint16_t form, uint64_t raw);
+
+/* Fetch the entry at a place in .debug_info. Returns its abbreviation, NULL: there is none. */
+const struct abbrev *die_at(struct die *die, const struct unit *unit, uint64_t at);
+
+/* [low, high) of an entry, or of each part of its range list. */
+struct range_walk {
+    const struct unit *unit;
+    const uint8_t *p;
+    const uint8_t *end;
+    uint64_t base;
+    uint64_t low, high; /* of an entry with one range; high 0: none left */
+    bool new_lists;     /* .debug_rnglists */
+};
+void ranges_begin(struct range_walk *walk, const struct unit *unit, const struct die *die);
+bool ranges_next(uint64_t *low_out, uint64_t *high_out, struct range_walk *walk);
+
+/* Is [low, high) code? Then as offsets. */
+bool dwarf_offsets(uint32_t *low_out, uint32_t *high_out, const struct dwarf *dwarf, uint64_t low, uint64_t high);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * pack.h - what packs of rules have in common: their text, its lines and words. Inside feature/ only.
+ *
+ * Blank lines and those that begin with # say nothing.
+ */
+#ifndef MIRE_FEATURE_PACK_H
+#define MIRE_FEATURE_PACK_H
+
+#include "feature/rules.h"
+
+/* Fill the fault. Returns MIRE_RULES_WRONG. */
+enum rules_outcome pack_wrong(struct rules_fault *fault, unsigned line, const char *text);
+
+/* A copy of a pack's text that may be cut up, owned by the caller (free), or what is wrong with it. */
+enum rules_outcome pack_copy(char **out, struct rules_fault *fault, const char *text, size_t len);
+
+/* A file's text, owned by the caller (free), not checked; one that cannot be read is MIRE_RULES_WRONG at line 0. */
+enum rules_outcome pack_read(char **out, size_t *len_out, struct rules_fault *fault, const char *path);
+
+/*
+ * Give each line that says something to `take`, until one is not MIRE_RULES_OK.
+ *
+ *   lines_out  how many lines the text has
+ */
+typedef enum rules_outcome pack_line_fn(void *pack, struct rules_fault *fault, char *line, unsigned number);
+enum rules_outcome pack_lines(unsigned *lines_out, char *text, struct rules_fault *fault, pack_line_fn *take,
+                              void *pack);
+
+/* Cut the next word off a line; the rest stays. NULL: there is none. */
+char *pack_word(char **line);
+
+/* What is left of a line, without the blanks around it. */
+char *pack_rest(char *line);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * exit.h - why the process of a report ended, as was found out afterwards. The wire's section "exit"
+ * (schema/wire/report.schema.json), in the report and in the resolved document alike.
+ */
+#ifndef MIRE_MODEL_EXIT_H
+#define MIRE_MODEL_EXIT_H
+
+#include "base/fact.h"
+#include "json/bind.h"
+#include "json/write.h"
+
+#define MIRE_EXIT_WORDS_MAX  64 /* rows of for, against and excluded */
+#define MIRE_EXIT_EXCLUSIONS 7  /* of a kill for want of memory */
+
+struct exit_words {
+    size_t count;
+    const char *const *words;
+};
+
+struct report_exit {
+    bool known;          /* the process had ended when the report was made */
+    const char *verdict; /* "watchdog_kill", "foom", ...; "" if not known */
+    uint32_t confidence_ppm;
+    struct exit_words speaks_for, against;
+    struct exit_words excluded; /* exclusions that hold */
+    struct fact signal;
+    struct fact code; /* two's complement */
+    struct fact address;
+    struct fact depth;
+    bool foreground, foreground_known;
+    struct fact foreground_ms;
+    struct fact stuck_ms;
+    struct fact seen_wall_ms;
+    struct fact footprint_bytes;
+    struct fact footprint_peak_bytes;
+    struct fact limit_used_bytes;
+    struct fact limit_bytes;
+    struct fact available_bytes;
+    struct fact pressure_ppm;
+    struct fact oom_kills;
+    struct fact thread_count;
+    struct fact fd_count;
+    bool debugger;
+};
+
+/* Read the object at `at`. `out` is zeroed but for its texts, which are "". */
+enum bind_outcome exit_read(struct bind *bind, struct report_exit *out, uint32_t at);
+
+/* Write it under `key`, in the same form; nothing if it is not known. */
+void exit_write(struct json_writer *w, const char *key, const struct report_exit *exit);
+
+/* What a verdict says, for people: "killed while stuck". The word itself if it is of a later version. Static or the
+ * argument. */
+const char *exit_text(const char *verdict);
+
+#endif

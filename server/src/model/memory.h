@@ -1,0 +1,157 @@
+/*
+ * memory.h - what a process held: categories of blocks, the stacks that allocated them, and what is found wrong.
+ *
+ *     categories  c: kind + name      "Malloc 48 B", "VM: stack", "GtkWidget"      most held bytes first
+ *     stacks      s: category c, node n, bytes, count                              by category, most bytes first
+ *     found       one a category: why it is suspect, and what healthy processes of the kind hold
+ *
+ * The same in a report, where nodes are the wire's, and in the resolved-stack document, where they are the document's.
+ * Of a sampled report all amounts are estimates, already scaled.
+ */
+#ifndef MIRE_MODEL_MEMORY_H
+#define MIRE_MODEL_MEMORY_H
+
+#include "base/fact.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report_named_number { /* a row of drops */
+    const char *name;
+    uint64_t value;
+};
+
+enum memory_kind {
+    MIRE_MEMORY_HEAP,   /* blocks of an allocator, by size */
+    MIRE_MEMORY_VM,     /* mappings, by what they map */
+    MIRE_MEMORY_OBJECT, /* blocks that the program, or its object system, calls by a class */
+    MIRE_MEMORY_KIND_COUNT
+};
+
+enum memory_reason { /* why a category is suspect */
+                     MIRE_MEMORY_NOT_SUSPECT,
+                     MIRE_MEMORY_TOO_MANY_BYTES,
+                     MIRE_MEMORY_TOO_MANY_OBJECTS,
+                     MIRE_MEMORY_GROWS,
+                     MIRE_MEMORY_REASON_COUNT
+};
+
+struct memory_growth { /* since the last snapshot of the run */
+    bool known;
+    int64_t bytes;
+    int64_t count;
+};
+
+struct memory_category {
+    const char *name;
+    enum memory_kind kind;
+    uint64_t live_count;
+    uint64_t live_bytes; /* of a mapping its addresses, in memory or not */
+    uint64_t held_bytes; /* what of it lies in memory, or live_bytes where nobody looked: what all is ranked by */
+    struct fact total_count, total_bytes; /* since the monitor started */
+    struct fact peak_count, peak_bytes;
+    struct fact error_count, error_bytes; /* of an estimate: within so much of the truth, 95 times of 100 */
+    struct fact stack_count;              /* on the device: the report may have fewer, or none */
+    struct memory_growth grown;
+};
+
+struct memory_stack {
+    uint32_t category;
+    uint32_t node; /* 0: not known */
+    uint64_t count, bytes;
+    struct memory_growth grown;
+    int32_t caller1; /* frame counted from the innermost that is to answer for it; -1: not looked for, or none */
+};
+
+struct memory_point {
+    uint32_t at_ms; /* since the process began */
+    uint64_t footprint_bytes;
+    struct fact available_bytes;
+};
+
+struct memory_found { /* one a category */
+    enum memory_reason reason;
+    uint32_t rank;                            /* place among the suspects, from 1; 0: none */
+    unsigned rule;                            /* line of the rule that decided; 0: none did */
+    struct fact healthy_bytes, healthy_count; /* medians */
+};
+
+/* Which healthy processes a report was compared with. */
+enum healthy_scope {
+    MIRE_HEALTHY_NONE,    /* there are too few */
+    MIRE_HEALTHY_VERSION, /* of the same version and device class */
+    MIRE_HEALTHY_CLASS,   /* of the same device class, any version */
+    MIRE_HEALTHY_APP,     /* any */
+    MIRE_HEALTHY_SCOPE_COUNT
+};
+
+struct memory {
+    bool known;
+    const char *trigger; /* why the device looked: foom, demand, pressure, footprint, baseline, test */
+    const char *name;    /* the app's own name for it; "" */
+    uint64_t taken_ns;   /* monotonic clock of the device */
+    struct fact taken_wall_ms;
+    bool foreground;
+    bool foreground_known;
+    bool sampled;
+    struct fact interval_bytes; /* of a sampled report: mean distance between samples */
+    struct fact footprint_bytes, footprint_peak_bytes;
+    struct fact limit_bytes, limit_used_bytes;
+    struct fact threshold_bytes;
+    struct fact explained_bytes;     /* of the footprint, by what was watched */
+    uint64_t live_bytes, live_count; /* of kinds heap and object */
+    struct fact mapped_bytes;
+    struct fact grown_ms;
+    uint64_t held_bytes; /* of all categories but what allocators mapped */
+    size_t category_count;
+    const struct memory_category *categories;
+    size_t stack_count;
+    const struct memory_stack *stacks;
+    size_t point_count;
+    const struct memory_point *trail; /* at_ms never falling */
+    struct memory_degraded {
+        uint64_t times; /* 0: never */
+        struct fact since_ns;
+        bool sampled; /* asked for */
+        struct fact interval_bytes;
+    } degraded;
+    struct memory_cost {
+        struct fact budget_bytes, used_bytes, calls, stacks, build_us;
+    } cost;
+    size_t drop_count;
+    const struct report_named_number *drops; /* calls that are in no table, by reason */
+
+    /* After the feature stage. */
+    enum healthy_scope healthy_scope;
+    uint64_t healthy_reports; /* how many the medians are of */
+    struct fact healthy_footprint_bytes;
+    const struct memory_found *found; /* one a category; NULL before */
+};
+
+struct arena;
+
+/*
+ * Put categories and stacks in order: categories by what they hold, then by name; stacks by category, then by bytes.
+ * Both are copied into the arena. 0, or MIRE_FAULT_MEMORY.
+ */
+int memory_arrange(struct memory *memory, struct arena *arena);
+
+/* Is it what an allocator mapped? Its blocks are counted by themselves: it is in no sum. */
+bool memory_is_of_allocator(const struct memory_category *category);
+
+/* Names as rows, API and documents have them, static; and back: the COUNT where it is none. */
+const char *memory_kind_name(enum memory_kind kind);
+enum memory_kind memory_kind_of(const char *name);
+const char *memory_reason_name(enum memory_reason reason);
+enum memory_reason memory_reason_of(const char *name);
+const char *healthy_scope_name(enum healthy_scope scope);
+enum healthy_scope healthy_scope_of(const char *name);
+
+/* Stacks of one category: the first, and how many follow it. */
+struct memory_stacks {
+    size_t first, count;
+};
+struct memory_stacks memory_stacks_of(const struct memory *memory, size_t category);
+
+#endif

@@ -1,0 +1,336 @@
+/*
+ * elf.c - ELF files of 32 and 64 bits, little-endian: fields are fetched by offset and width, nothing is cast.
+ */
+#include "object/parts.h"
+
+#include "base/bytes.h"
+#include "base/grow.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define CHDR_ZLIB 1 /* ch_type; the system's elf.h may be older than zstd */
+#define CHDR_ZSTD 2
+
+struct elf {
+    struct parts *parts;
+    bool wide; /* ELFCLASS64 */
+    uint64_t table;
+    uint64_t count;
+    uint64_t names;     /* where section names begin */
+    uint64_t names_end; /* and end */
+};
+
+struct row { /* of the section table */
+    const char *name;
+    uint64_t type;
+    uint64_t flags;
+    uint64_t address;
+    uint64_t offset;
+    uint64_t size;
+    uint64_t link;
+    uint64_t entry_size;
+};
+
+#define WIDTH(elf, type, field) ((elf)->wide ? sizeof(((Elf64_##type *)0)->field) : sizeof(((Elf32_##type *)0)->field))
+#define FIELD(elf, at, type, field)                                                              \
+    load_wide((elf)->parts->bytes + (at) +                                                       \
+                  ((elf)->wide ? offsetof(Elf64_##type, field) : offsetof(Elf32_##type, field)), \
+              WIDTH(elf, type, field))
+#define SIZE(elf, type) ((elf)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
+
+static const struct {
+    const char *name; /* behind .debug_ */
+    enum section_name section;
+} wanted[] = {
+    {"info", MIRE_SECTION_INFO},         {"abbrev", MIRE_SECTION_ABBREV},     {"line", MIRE_SECTION_LINE},
+    {"str", MIRE_SECTION_STR},           {"line_str", MIRE_SECTION_LINE_STR}, {"str_offsets", MIRE_SECTION_STR_OFFSETS},
+    {"addr", MIRE_SECTION_ADDR},         {"ranges", MIRE_SECTION_RANGES},     {"rnglists", MIRE_SECTION_RNGLISTS},
+    {"cu_index", MIRE_SECTION_CU_INDEX},
+};
+
+bool parts_are_elf(const uint8_t *bytes, size_t len)
+{
+    return len >= sizeof(Elf32_Ehdr) && !memcmp(bytes, ELFMAG, SELFMAG);
+}
+
+static const char *arch_name(uint64_t machine)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return "x86_64";
+    case EM_AARCH64:
+        return "aarch64";
+    case EM_ARM:
+        return "arm";
+    case EM_386:
+        return "x86";
+    case EM_RISCV:
+        return "riscv";
+    default:
+        return "other";
+    }
+}
+
+static struct row row_at(const struct elf *elf, uint64_t index)
+{
+    uint64_t at = elf->table + index * SIZE(elf, Shdr);
+    uint64_t name = elf->names + FIELD(elf, at, Shdr, sh_name);
+    struct row row = {
+        .name = "",
+        .type = FIELD(elf, at, Shdr, sh_type),
+        .flags = FIELD(elf, at, Shdr, sh_flags),
+        .address = FIELD(elf, at, Shdr, sh_addr),
+        .offset = FIELD(elf, at, Shdr, sh_offset),
+        .size = FIELD(elf, at, Shdr, sh_size),
+        .link = FIELD(elf, at, Shdr, sh_link),
+        .entry_size = FIELD(elf, at, Shdr, sh_entsize),
+    };
+    if (name >= elf->names && name < elf->names_end &&
+        memchr(elf->parts->bytes + name, '\0', (size_t)(elf->names_end - name)))
+        row.name = (const char *)elf->parts->bytes + name;
+    return row;
+}
+
+static void read_id(struct object_facts *facts, const uint8_t *at, uint64_t size)
+{
+    const uint8_t *end = at + size;
+    while (!facts->id_len && end - at >= 12) {
+        uint64_t name_room = ((uint64_t)load_32(at) + 3) & ~3ull;
+        uint64_t data_len = load_32(at + 4);
+        const uint8_t *name = at + 12;
+        if (name_room + data_len > (uint64_t)(end - name))
+            return;
+        if (load_32(at + 8) == NT_GNU_BUILD_ID && load_32(at) == 4 && !memcmp(name, "GNU", 4) && data_len >= 4 &&
+            data_len <= sizeof facts->id) {
+            memcpy(facts->id, name + name_room, data_len);
+            facts->id_len = data_len;
+        }
+        uint64_t next = name_room + ((data_len + 3) & ~3ull);
+        if (next > (uint64_t)(end - name))
+            return;
+        at = name + next;
+    }
+}
+
+static const char *check_tables(struct elf *elf)
+{
+    struct parts *parts = elf->parts;
+    elf->table = FIELD(elf, 0, Ehdr, e_shoff);
+    elf->count = FIELD(elf, 0, Ehdr, e_shnum);
+    uint64_t names = FIELD(elf, 0, Ehdr, e_shstrndx);
+    if (!elf->table)
+        return "has no sections";
+    if (FIELD(elf, 0, Ehdr, e_shentsize) != SIZE(elf, Shdr) || !parts_hold(parts, elf->table, SIZE(elf, Shdr)))
+        return "has a section table that lies outside the file";
+    if (!elf->count)
+        elf->count = FIELD(elf, elf->table, Shdr, sh_size);
+    if (names == SHN_XINDEX)
+        names = FIELD(elf, elf->table, Shdr, sh_link);
+    if (elf->count > parts->len / SIZE(elf, Shdr) || !parts_hold(parts, elf->table, elf->count * SIZE(elf, Shdr)) ||
+        names >= elf->count)
+        return "has a section table that lies outside the file";
+    for (uint64_t i = 1; i < elf->count; i++) {
+        struct row row = row_at(elf, i);
+        if (row.type != SHT_NOBITS && !parts_hold(parts, row.offset, row.size))
+            return "has a section that lies outside the file";
+    }
+    struct row row = row_at(elf, names);
+    if (row.type == SHT_NOBITS)
+        return "has section names that are not in the file";
+    elf->names = row.offset;
+    elf->names_end = row.offset + row.size;
+    return NULL;
+}
+
+/* What a section of DWARF is, -1: not one of those that are read. */
+static int wanted_as(const char *name, bool *packed_out, bool *split_out)
+{
+    *packed_out = !strncmp(name, ".zdebug_", 8);
+    if (!*packed_out && strncmp(name, ".debug_", 7) != 0)
+        return -1;
+    name += *packed_out ? 8 : 7;
+    size_t len = strlen(name);
+    *split_out = len > 4 && !strcmp(name + len - 4, ".dwo");
+    len -= *split_out ? 4 : 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (strlen(wanted[i].name) == len && !memcmp(wanted[i].name, name, len))
+            return (int)wanted[i].section;
+    return MIRE_SECTION_COUNT;
+}
+
+/* How long a compressed section will be; false: it is not compressed, or in a way that is not known. */
+static bool is_packed(struct packed *out, const struct elf *elf, const struct row *row, bool old)
+{
+    const uint8_t *bytes = elf->parts->bytes + row->offset;
+    size_t head = old ? 12 : elf->wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+    if (row->size < head)
+        return false;
+    uint64_t type = CHDR_ZLIB;
+    uint64_t len;
+    if (old) {
+        if (memcmp(bytes, "ZLIB", 4) != 0)
+            return false;
+        len = __builtin_bswap64(load_64(bytes + 4));
+    } else {
+        type = load_32(bytes);
+        len = elf->wide ? load_64(bytes + 8) : load_32(bytes + 4);
+    }
+    *out =
+        (struct packed){.zstd = type == CHDR_ZSTD, .from = bytes + head, .from_len = row->size - head, .to_len = len};
+    return type == CHDR_ZLIB || type == CHDR_ZSTD;
+}
+
+static const char *take_dwarf(const struct elf *elf, const struct row *row, int section, bool old, bool split)
+{
+    struct parts *parts = elf->parts;
+    struct object *object = parts->object;
+    struct packed packed;
+    bool compressed = old || row->flags & SHF_COMPRESSED;
+    if (compressed && !is_packed(&packed, elf, row, old))
+        return "has a section that is compressed in an unknown way";
+    if (section == MIRE_SECTION_INFO)
+        parts->facts.has_dwarf = true;
+    if (!object)
+        return NULL;
+    object->dwarf_bytes += compressed ? packed.to_len : row->size;
+    if (section == MIRE_SECTION_COUNT || object->sections[section].bytes || (split && !object->split))
+        return NULL; /* not read, given twice, or both split and whole in one file, as gcc -gsplit-dwarf=single does */
+    object->sections[section] = (struct section){parts->bytes + row->offset, row->size};
+    if (compressed) {
+        packed.name = (enum section_name)section;
+        parts->packed[parts->packed_count++] = packed;
+    }
+    return NULL;
+}
+
+/* Sized before unsized; global before weak before local; among equals fewer leading underscores. A name of an older
+ * version of the library (name@VERSION) comes last. */
+static uint8_t rank_of(unsigned bind, bool sized, const char *name)
+{
+    unsigned rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
+    size_t underscores = strspn(name, "_");
+    rank = strchr(name, '@') && !strstr(name, "@@") ? 0 : rank;
+    return (uint8_t)((sized ? 64u : 0) + rank * 8 + (underscores < 7 ? 7 - (unsigned)underscores : 0));
+}
+
+/* Add a symbol if it is code that can be called by its name: not $x, which tells instructions from data, nor .L1, a
+ * place inside. False: out of memory. */
+static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, uint64_t names_len)
+{
+    struct symbol_list *list = &elf->parts->symbols;
+    uint64_t info = FIELD(elf, at, Sym, st_info);
+    uint64_t home = FIELD(elf, at, Sym, st_shndx);
+    uint64_t name_at = FIELD(elf, at, Sym, st_name);
+    unsigned type = ELF64_ST_TYPE(info);
+    if (home == SHN_UNDEF || name_at >= names_len || !names[name_at] || names[name_at] == '$' ||
+        names[name_at] == '.' || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
+        return true;
+    struct row row = {0};
+    if (home < elf->count) /* not one of the reserved numbers */
+        row = row_at(elf, home);
+    if (type == STT_NOTYPE && !(row.flags & SHF_EXECINSTR))
+        return true;
+    struct symbol symbol = {.low = FIELD(elf, at, Sym, st_value), .name = names + name_at};
+    uint64_t size = FIELD(elf, at, Sym, st_size);
+    if (FIELD(elf, 0, Ehdr, e_machine) == EM_ARM)
+        symbol.low &= ~1ull; /* thumb */
+    symbol.high = size ? symbol.low + size : row.address + row.size;
+    symbol.rank = rank_of(ELF64_ST_BIND(info), size != 0, symbol.name);
+    if (symbol.high <= symbol.low)
+        return true;
+    if (!GROW(list))
+        return false;
+    list->rows[list->count++] = symbol;
+    return true;
+}
+
+static const char *take_symbols(const struct elf *elf, const struct row *table)
+{
+    elf->parts->facts.has_symbols |= table->size > 0;
+    if (!elf->parts->object || table->entry_size != SIZE(elf, Sym) || table->link >= elf->count)
+        return NULL;
+    struct row names = row_at(elf, table->link);
+    if (names.type != SHT_STRTAB)
+        return NULL;
+    for (uint64_t at = table->offset; table->offset + table->size - at >= SIZE(elf, Sym); at += SIZE(elf, Sym))
+        if (!take_symbol(elf, at, (const char *)elf->parts->bytes + names.offset, names.size))
+            return "needs more memory than there is";
+    return NULL;
+}
+
+static const char *take_code(const struct elf *elf, const struct row *row)
+{
+    struct code_list *code = &elf->parts->code;
+    if (!elf->parts->object || !row->size || row->address > UINT64_MAX - row->size)
+        return NULL;
+    if (!GROW(code))
+        return "needs more memory than there is";
+    code->rows[code->count++] = (struct code){row->address, row->address + row->size};
+    return NULL;
+}
+
+static void take_alt(struct object_facts *facts, const uint8_t *bytes, size_t size)
+{
+    const uint8_t *nul = memchr(bytes, '\0', size);
+    size_t len = nul ? size - (size_t)(nul + 1 - bytes) : 0;
+    if (!len || len > sizeof facts->alt_id)
+        return;
+    memcpy(facts->alt_id, nul + 1, len);
+    facts->alt_id_len = len;
+}
+
+static const char *take_row(const struct elf *elf, const struct row *row)
+{
+    struct parts *parts = elf->parts;
+    const uint8_t *bytes = parts->bytes + row->offset;
+    bool old;
+    bool split;
+    if (row->flags & SHF_EXECINSTR && row->flags & SHF_ALLOC) {
+        const char *wrong = take_code(elf, row);
+        if (wrong)
+            return wrong;
+    }
+    if (row->type == SHT_NOBITS)
+        return NULL;
+    if (row->type == SHT_NOTE)
+        read_id(&parts->facts, bytes, row->size);
+    if (row->type == SHT_SYMTAB || row->type == SHT_DYNSYM)
+        return take_symbols(elf, row);
+    int section = wanted_as(row->name, &old, &split);
+    if (section >= 0)
+        return take_dwarf(elf, row, section, old, split);
+    if (!strcmp(row->name, ".gnu_debugaltlink"))
+        take_alt(&parts->facts, bytes, row->size);
+    if (!parts->object)
+        return NULL;
+    struct section plain = {bytes, row->size};
+    if (!strcmp(row->name, ".eh_frame") && !eh_frame_read(&parts->frames, &plain, row->address, elf->wide ? 8 : 4))
+        return "needs more memory than there is";
+    if (!strcmp(row->name, ".gnu_debugdata"))
+        hidden_read(parts, bytes, row->size);
+    return NULL;
+}
+
+const char *elf_read(struct parts *parts)
+{
+    struct elf elf = {.parts = parts, .wide = parts->bytes[EI_CLASS] == ELFCLASS64};
+    if ((!elf.wide && parts->bytes[EI_CLASS] != ELFCLASS32) || parts->len < SIZE(&elf, Ehdr))
+        return "is not an ELF file";
+    if (parts->bytes[EI_DATA] != ELFDATA2LSB)
+        return "is not little-endian";
+    parts->facts.arch = arch_name(FIELD(&elf, 0, Ehdr, e_machine));
+    const char *wrong = check_tables(&elf);
+    bool whole = false;
+    bool ignored;
+    for (uint64_t i = 1; i < elf.count && !wrong; i++)
+        whole |= wanted_as(row_at(&elf, i).name, &ignored, &ignored) == MIRE_SECTION_INFO &&
+                 !strstr(row_at(&elf, i).name, ".dwo");
+    if (parts->object)
+        parts->object->split = !whole;
+    for (uint64_t i = 1; i < elf.count && !wrong; i++) {
+        struct row row = row_at(&elf, i);
+        wrong = take_row(&elf, &row);
+    }
+    return wrong;
+}

@@ -1,0 +1,287 @@
+/*
+ * macho.c - Mach-O files: programs, libraries and the files inside dSYM bundles, of 32 and 64 bits, thin and universal.
+ *
+ * A universal file is big-endian around little-endian slices; everything in a slice counts from the slice's beginning.
+ */
+#include "object/parts.h"
+
+#include "base/bytes.h"
+#include "base/grow.h"
+
+#include <string.h>
+
+#define MAGIC_32      0xfeedfaceu
+#define MAGIC_64      0xfeedfacfu
+#define FAT_32        0xcafebabeu
+#define FAT_64        0xcafebabfu
+#define CPU_X86       7u
+#define CPU_ARM       12u
+#define CPU_64        0x01000000u
+#define CPU_64_32     0x02000000u
+#define LC_SEGMENT    1u
+#define LC_SYMTAB     2u
+#define LC_SEGMENT_64 0x19u
+#define LC_UUID       0x1bu
+#define LC_STARTS     0x26u       /* function starts */
+#define CODE_FLAGS    0x80000400u /* of a section: holds instructions, only or also */
+#define SLICES_MAX    64
+#define SECTIONS_MAX  256 /* a symbol tells its section in one byte */
+#define SYMBOL_STAB   0xe0
+#define SYMBOL_TYPE   0x0e
+#define SYMBOL_THUMB  8
+#define NAME_LEN      16
+
+struct macho {
+    struct parts *parts; /* bytes and len are the slice's */
+    bool wide;
+    uint64_t text;                      /* where __TEXT is loaded: function starts count from here */
+    struct code sections[SECTIONS_MAX]; /* empty for one that holds no code */
+    size_t section_count;
+    uint64_t symbols, symbol_count, names, names_len;
+    uint64_t starts, starts_len;
+};
+
+static const struct {
+    const char *name; /* not ended by a NUL where all 16 characters are used */
+    enum section_name section;
+} wanted[] = {
+    {"__debug_info", MIRE_SECTION_INFO},         {"__debug_abbrev", MIRE_SECTION_ABBREV},
+    {"__debug_line", MIRE_SECTION_LINE},         {"__debug_str", MIRE_SECTION_STR},
+    {"__debug_line_str", MIRE_SECTION_LINE_STR}, {"__debug_str_offs", MIRE_SECTION_STR_OFFSETS},
+    {"__debug_addr", MIRE_SECTION_ADDR},         {"__debug_ranges", MIRE_SECTION_RANGES},
+    {"__debug_rnglists", MIRE_SECTION_RNGLISTS},
+};
+
+static uint32_t load_big(const uint8_t *at)
+{
+    return swap_32(load_32(at));
+}
+
+bool parts_are_macho(const uint8_t *bytes, size_t len)
+{
+    if (len < 28)
+        return false;
+    uint32_t magic = load_32(bytes);
+    uint32_t big = swap_32(magic);
+    /* A Java class begins with the magic of a universal file too; there the count would be a version above 40. */
+    return magic == MAGIC_32 || magic == MAGIC_64 || ((big == FAT_32 || big == FAT_64) && load_big(bytes + 4) < 40);
+}
+
+static const char *arch_name(uint32_t cpu)
+{
+    switch (cpu) {
+    case CPU_X86 | CPU_64:
+        return "x86_64";
+    case CPU_ARM | CPU_64:
+    case CPU_ARM | CPU_64_32:
+        return "aarch64";
+    case CPU_ARM:
+        return "arm";
+    case CPU_X86:
+        return "x86";
+    default:
+        return "other";
+    }
+}
+
+static void take_dwarf(struct macho *macho, const uint8_t *name, const uint8_t *bytes, uint64_t size)
+{
+    struct parts *parts = macho->parts;
+    if (strncmp((const char *)name, "__debug_", 8) != 0)
+        return;
+    if (parts->object)
+        parts->object->dwarf_bytes += size;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (strncmp((const char *)name, wanted[i].name, NAME_LEN) != 0)
+            continue;
+        parts->facts.has_dwarf |= wanted[i].section == MIRE_SECTION_INFO && size;
+        if (parts->object && !parts->object->sections[wanted[i].section].bytes)
+            parts->object->sections[wanted[i].section] = (struct section){bytes, size};
+    }
+}
+
+static const char *take_section(struct macho *macho, const uint8_t *at)
+{
+    struct parts *parts = macho->parts;
+    uint64_t address = macho->wide ? load_64(at + 32) : load_32(at + 32);
+    uint64_t size = macho->wide ? load_64(at + 40) : load_32(at + 36);
+    uint64_t offset = load_32(at + (macho->wide ? 48 : 40));
+    uint32_t flags = load_32(at + (macho->wide ? 64 : 56));
+    struct code code = {0};
+    if (!strncmp((const char *)at + NAME_LEN, "__DWARF", NAME_LEN)) { /* its segment */
+        if (!parts_hold(parts, offset, size))
+            return "has a section that lies outside the file";
+        take_dwarf(macho, at, parts->bytes + offset, size);
+    }
+    if (flags & CODE_FLAGS && size && address <= UINT64_MAX - size)
+        code = (struct code){address, address + size};
+    if (macho->section_count < SECTIONS_MAX)
+        macho->sections[macho->section_count++] = code;
+    if (!parts->object || !code.high)
+        return NULL;
+    if (!GROW(&parts->code))
+        return "needs more memory than there is";
+    parts->code.rows[parts->code.count++] = code;
+    return NULL;
+}
+
+static const char *take_segment(struct macho *macho, const uint8_t *at, uint32_t len)
+{
+    uint32_t head = macho->wide ? 72 : 56;
+    uint32_t each = macho->wide ? 80 : 68;
+    if (len < head)
+        return "has a load command that is too short";
+    uint32_t count = load_32(at + (macho->wide ? 64 : 48));
+    if (count > (len - head) / each)
+        return "has a load command that is too short";
+    if (!strncmp((const char *)at + 8, "__TEXT", NAME_LEN))
+        macho->text = macho->wide ? load_64(at + 24) : load_32(at + 24);
+    const char *wrong = NULL;
+    for (uint32_t i = 0; i < count && !wrong; i++)
+        wrong = take_section(macho, at + head + i * each);
+    return wrong;
+}
+
+static const char *take_command(struct macho *macho, const uint8_t *at, uint32_t command, uint32_t len)
+{
+    struct object_facts *facts = &macho->parts->facts;
+    if (command == (macho->wide ? LC_SEGMENT_64 : LC_SEGMENT))
+        return take_segment(macho, at, len);
+    if (command == LC_UUID && len >= 24) {
+        memcpy(facts->id, at + 8, 16);
+        facts->id_len = 16;
+    } else if (command == LC_SYMTAB && len >= 24) {
+        macho->symbols = load_32(at + 8);
+        macho->symbol_count = load_32(at + 12);
+        macho->names = load_32(at + 16);
+        macho->names_len = load_32(at + 20);
+        if (!parts_hold(macho->parts, macho->symbols, macho->symbol_count * (macho->wide ? 16 : 12)) ||
+            !parts_hold(macho->parts, macho->names, macho->names_len))
+            return "has a symbol table that lies outside the file";
+        facts->has_symbols = macho->symbol_count > 0;
+    } else if (command == LC_STARTS && len >= 16) {
+        macho->starts = load_32(at + 8);
+        macho->starts_len = load_32(at + 12);
+        if (!parts_hold(macho->parts, macho->starts, macho->starts_len))
+            return "has a table of functions that lies outside the file";
+    }
+    return NULL;
+}
+
+static const struct code *section_of(const struct macho *macho, uint64_t address)
+{
+    for (size_t i = 0; i < macho->section_count; i++)
+        if (address >= macho->sections[i].low && address < macho->sections[i].high)
+            return &macho->sections[i];
+    return NULL;
+}
+
+static const char *take_symbols(struct macho *macho)
+{
+    struct symbol_list *list = &macho->parts->symbols;
+    const uint8_t *at = macho->parts->bytes + macho->symbols;
+    for (uint64_t i = 0; i < macho->symbol_count; i++, at += macho->wide ? 16 : 12) {
+        uint32_t name_at = load_32(at);
+        const char *name = (const char *)macho->parts->bytes + macho->names + name_at;
+        uint64_t address = macho->wide ? load_64(at + 8) : load_32(at + 8);
+        const struct code *home = at[5] && at[5] <= macho->section_count ? &macho->sections[at[5] - 1] : NULL;
+        if (at[4] & SYMBOL_STAB || (at[4] & SYMBOL_TYPE) != SYMBOL_TYPE || !home || name_at >= macho->names_len)
+            continue;
+        if (load_16(at + 6) & SYMBOL_THUMB)
+            address &= ~1ull;
+        name += *name == '_'; /* the one that the C compiler puts before every name */
+        if (!*name || address < home->low || address >= home->high)
+            continue;
+        if (!GROW(list))
+            return "needs more memory than there is";
+        uint8_t rank = (uint8_t)(1 + (at[4] & 1)); /* external before local */
+        list->rows[list->count++] = (struct symbol){address, home->high, name, rank};
+    }
+    return NULL;
+}
+
+/* Each function is told as the distance from the one before. */
+static const char *take_starts(struct macho *macho)
+{
+    struct symbol_list *list = &macho->parts->frames;
+    const uint8_t *p = macho->parts->bytes + macho->starts;
+    const uint8_t *end = p + macho->starts_len;
+    uint64_t address = macho->text;
+    while (p < end) {
+        uint64_t step = load_uleb(&p);
+        address += step;
+        if (!step)
+            break;
+        const struct code *home = section_of(macho, address & ~1ull);
+        if (!home)
+            continue;
+        if (!GROW(list))
+            return "needs more memory than there is";
+        list->rows[list->count++] = (struct symbol){address & ~1ull, home->high, "", 0};
+    }
+    for (size_t i = 0; i + 1 < list->count; i++)
+        if (list->rows[i + 1].low > list->rows[i].low && list->rows[i + 1].low < list->rows[i].high)
+            list->rows[i].high = list->rows[i + 1].low;
+    return NULL;
+}
+
+static const char *read_slice(struct parts *parts)
+{
+    struct macho macho = {.parts = parts, .wide = parts->len >= 32 && load_32(parts->bytes) == MAGIC_64};
+    if (parts->len < 32 || (!macho.wide && load_32(parts->bytes) != MAGIC_32))
+        return "is not a Mach-O file";
+    uint32_t count = load_32(parts->bytes + 16);
+    uint64_t at = macho.wide ? 32 : 28;
+    const char *wrong = NULL;
+    parts->facts.arch = arch_name(load_32(parts->bytes + 4));
+    for (uint32_t i = 0; i < count && !wrong; i++) {
+        if (!parts_hold(parts, at, 8))
+            return "has load commands that lie outside the file";
+        uint32_t len = load_32(parts->bytes + at + 4);
+        if (len < 8 || !parts_hold(parts, at, len))
+            return "has load commands that lie outside the file";
+        wrong = take_command(&macho, parts->bytes + at, load_32(parts->bytes + at), len);
+        at += len;
+    }
+    if (!wrong && parts->object)
+        wrong = take_symbols(&macho);
+    if (!wrong && parts->object)
+        wrong = take_starts(&macho);
+    return wrong;
+}
+
+/* Bytes of slice `i`; false: it lies outside the file. */
+static bool slice_at(struct parts *out, const struct parts *file, bool wide, uint32_t i)
+{
+    const uint8_t *at = file->bytes + 8 + i * (wide ? 32u : 20u);
+    uint64_t offset = wide ? (uint64_t)load_big(at + 8) << 32 | load_big(at + 12) : load_big(at + 8);
+    uint64_t size = wide ? (uint64_t)load_big(at + 16) << 32 | load_big(at + 20) : load_big(at + 12);
+    *out = (struct parts){.bytes = file->bytes + offset, .len = size, .facts = {.arch = "other"}};
+    return parts_hold(file, offset, size);
+}
+
+const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len)
+{
+    uint32_t magic = swap_32(load_32(parts->bytes));
+    bool wide = magic == FAT_64;
+    if (magic != FAT_32 && !wide)
+        return read_slice(parts);
+    uint32_t count = load_big(parts->bytes + 4);
+    if (!count || count > SLICES_MAX || !parts_hold(parts, 8, count * (wide ? 32ull : 20ull)))
+        return "has a list of slices that lies outside the file";
+    for (uint32_t i = 0; i < count; i++) {
+        struct parts slice;
+        if (!slice_at(&slice, parts, wide, i))
+            return "has a slice that lies outside the file";
+        const char *wrong = read_slice(&slice); /* a look, for its UUID */
+        if (wrong)
+            return wrong;
+        if (id_len && (slice.facts.id_len != id_len || memcmp(slice.facts.id, id, id_len) != 0))
+            continue;
+        parts->bytes = slice.bytes;
+        parts->len = slice.len;
+        parts->facts.universal = count > 1;
+        return read_slice(parts);
+    }
+    return "has no slice with that UUID";
+}

@@ -1,0 +1,142 @@
+/*
+ * object.c - maps files, and hands them to the reader of their format.
+ */
+#include "object/object.h"
+#include "object/parts.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+
+bool file_bytes_map_fd(struct file_bytes *out, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || (uint64_t)st.st_size > MIRE_OBJECT_FILE_MAX)
+        return false;
+    size_t len = (size_t)st.st_size;
+    size_t room = ((len + PAGE - 1) & ~(size_t)(PAGE - 1)) + MIRE_OBJECT_PAD;
+    /* Zeros, the file over their beginning: so pages of zeros stay behind it. */
+    uint8_t *bytes = mmap(NULL, room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    if (mmap(bytes, len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        munmap(bytes, room);
+        return false;
+    }
+    *out = (struct file_bytes){bytes, len, room};
+    return true;
+}
+
+bool file_bytes_map(struct file_bytes *out, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool good = file_bytes_map_fd(out, fd);
+    close(fd);
+    return good;
+}
+
+void file_bytes_unmap(struct file_bytes *file)
+{
+    if (file->mapped)
+        munmap((void *)(uintptr_t)file->bytes, file->mapped);
+    *file = (struct file_bytes){0};
+}
+
+static const char *read_format(struct parts *parts, const uint8_t *id, size_t id_len)
+{
+    if (parts_are_elf(parts->bytes, parts->len))
+        return elf_read(parts);
+    if (parts_are_macho(parts->bytes, parts->len))
+        return macho_read(parts, id, id_len);
+    return "is neither an ELF nor a Mach-O file";
+}
+
+const char *object_look(struct object_facts *out, const void *bytes, size_t len, const uint8_t *id, size_t id_len)
+{
+    struct parts parts = {.bytes = bytes, .len = len, .facts = {.arch = "other"}};
+    const char *wrong = read_format(&parts, id, id_len);
+    *out = parts.facts;
+    return wrong;
+}
+
+static int by_low(const void *a, const void *b)
+{
+    const struct code *x = a;
+    const struct code *y = b;
+    return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
+}
+
+/* Sort, and join what touches. */
+static void settle_code(struct code_list *code)
+{
+    size_t kept = 0;
+    if (code->count)
+        qsort(code->rows, code->count, sizeof *code->rows, by_low);
+    for (size_t i = 0; i < code->count; i++) {
+        struct code *last = kept ? &code->rows[kept - 1] : NULL;
+        if (last && code->rows[i].low <= last->high)
+            last->high = code->rows[i].high > last->high ? code->rows[i].high : last->high;
+        else
+            code->rows[kept++] = code->rows[i];
+    }
+    code->count = kept;
+}
+
+const char *object_open(struct object **out, const struct file_bytes *file, const uint8_t *id, size_t id_len,
+                        unsigned threads)
+{
+    struct object *object = calloc(1, sizeof *object);
+    if (!object)
+        return "there is no memory for it";
+    struct parts parts = {.object = object, .bytes = file->bytes, .len = file->len, .facts = {.arch = "other"}};
+    const char *wrong = read_format(&parts, id, id_len);
+    if (!wrong)
+        wrong = inflate_all(&parts, threads);
+    settle_code(&parts.code);
+    object->facts = parts.facts;
+    object->code = parts.code.rows;
+    object->code_count = parts.code.count;
+    object->symbols = parts.symbols.rows;
+    object->symbol_count = parts.symbols.count;
+    object->frames = parts.frames.rows;
+    object->frame_count = parts.frames.count;
+    if (wrong) {
+        object_close(object);
+        return wrong;
+    }
+    *out = object;
+    return NULL;
+}
+
+void object_close(struct object *object)
+{
+    if (!object)
+        return;
+    for (size_t i = 0; i < object->held_count; i++)
+        munmap(object->held[i], object->held_bytes[i]);
+    free(object->code);
+    free(object->symbols);
+    free(object->frames);
+    free(object);
+}
+
+bool object_is_code(const struct object *object, uint64_t low, uint64_t high)
+{
+    size_t from = 0;
+    size_t to = object->code_count;
+    while (from < to) { /* the first range that ends behind `low` */
+        size_t middle = from + (to - from) / 2;
+        if (object->code[middle].high <= low)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < object->code_count && object->code[from].low <= low && high <= object->code[from].high;
+}

@@ -1,0 +1,128 @@
+/*
+ * object.h - what is in an ELF or Mach-O file that leads from addresses to names: identity, code, the sections of
+ * DWARF, symbols, the unwind table's functions.
+ *
+ *     ELF ------.                          .-- sections, decompressed (zlib, zstd) if need be
+ *     Mach-O ---+--> struct object --------+-- code: the address ranges that hold instructions
+ *     universal-'    (picked by UUID)      '-- symbols, also those of .gnu_debugdata
+ *
+ * Files come from anywhere: every offset and count in them is checked before it is used, and what is wrong with one is
+ * told in words. Nothing is copied that need not be: sections and names lie in the file's bytes.
+ *
+ * Reading past the end is made harmless instead of being checked byte by byte: behind the bytes of a file, and behind
+ * every section, MIRE_OBJECT_PAD more bytes can be read. A reader checks its place once per entry, as long as an entry
+ * is shorter than that.
+ *
+ * Thread: an object is only read after object_open, so threads may share it.
+ */
+#ifndef MIRE_OBJECT_OBJECT_H
+#define MIRE_OBJECT_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MIRE_OBJECT_PAD      4096         /* bytes that can be read behind a file and behind each section */
+#define MIRE_OBJECT_FILE_MAX (2ull << 30) /* bytes of a file that is opened */
+#define MIRE_OBJECT_ID_MAX   32           /* bytes of a build id */
+
+struct file_bytes {
+    const uint8_t *bytes;
+    size_t len;
+    size_t mapped; /* bytes to unmap; 0: the caller's */
+};
+
+/* Map a file with its pad. False: it cannot be read, is empty, not a plain file, or larger than MIRE_OBJECT_FILE_MAX.
+ */
+bool file_bytes_map(struct file_bytes *out, const char *path);
+bool file_bytes_map_fd(struct file_bytes *out, int fd);
+void file_bytes_unmap(struct file_bytes *file);
+
+enum section_name {
+    MIRE_SECTION_INFO,
+    MIRE_SECTION_ABBREV,
+    MIRE_SECTION_LINE,
+    MIRE_SECTION_STR,
+    MIRE_SECTION_LINE_STR,
+    MIRE_SECTION_STR_OFFSETS,
+    MIRE_SECTION_ADDR,
+    MIRE_SECTION_RANGES,
+    MIRE_SECTION_RNGLISTS,
+    MIRE_SECTION_CU_INDEX, /* of a package of split files */
+    MIRE_SECTION_COUNT
+};
+
+struct section {
+    const uint8_t *bytes; /* NULL: the file has none */
+    size_t len;
+};
+
+struct code { /* addresses that hold instructions */
+    uint64_t low;
+    uint64_t high; /* not in it */
+};
+
+struct symbol { /* one function of a symbol table */
+    uint64_t low;
+    uint64_t high;    /* not in it */
+    const char *name; /* ends in a NUL or at the pad */
+    uint8_t rank;     /* among names of one address the highest is shown */
+};
+
+struct object_facts {
+    uint8_t id[MIRE_OBJECT_ID_MAX]; /* build id or UUID */
+    size_t id_len;                  /* 0: none */
+    bool has_dwarf;
+    bool has_symbols;
+    bool universal;                     /* more than one slice: these are the facts of one of them */
+    const char *arch;                   /* static */
+    uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the file that DW_FORM_..._alt means, by .gnu_debugaltlink */
+    size_t alt_id_len;                  /* 0: none */
+};
+
+/*
+ * Look at a file without trusting it; nothing is decompressed.
+ *
+ *   file  pads are not needed
+ *   id    of a universal file the slice with this UUID is meant; id_len 0: the first slice
+ *
+ * Returns NULL, or what is wrong with it (static): not an object file, big endian, a table outside the file, ...
+ */
+const char *object_look(struct object_facts *out, const void *bytes, size_t len, const uint8_t *id, size_t id_len);
+
+struct object {
+    struct object_facts facts;
+    struct section sections[MIRE_SECTION_COUNT];
+    bool split;           /* the sections are those of a split file: .debug_info.dwo and so on */
+    uint64_t dwarf_bytes; /* of all sections of DWARF, decompressed, also of those that are not read */
+
+    struct code *code; /* by address, none touching another */
+    size_t code_count;
+
+    struct symbol *symbols; /* in the file's order; one without a size reaches to the end of its section */
+    size_t symbol_count;
+    struct symbol *frames; /* the functions of the unwind table, without names */
+    size_t frame_count;
+
+    void *held[MIRE_SECTION_COUNT + 1]; /* what was decompressed: object_close gives it back */
+    size_t held_bytes[MIRE_SECTION_COUNT + 1];
+    size_t held_count;
+};
+
+/*
+ * Open a file for reading.
+ *
+ *   file     borrowed until object_close
+ *   id       as in object_look
+ *   threads  that may decompress, 1..
+ *
+ * Returns NULL, or what is wrong with the file (static).
+ */
+const char *object_open(struct object **out, const struct file_bytes *file, const uint8_t *id, size_t id_len,
+                        unsigned threads);
+void object_close(struct object *object);
+
+/* Does [low, high) lie inside one range of code? */
+bool object_is_code(const struct object *object, uint64_t low, uint64_t high);
+
+#endif

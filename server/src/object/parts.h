@@ -1,0 +1,74 @@
+/*
+ * parts.h - how the readers of the formats fill a struct object. Inside object/ only.
+ */
+#ifndef MIRE_OBJECT_PARTS_H
+#define MIRE_OBJECT_PARTS_H
+
+#include "object/object.h"
+
+struct packed { /* one section to decompress */
+    enum section_name name;
+    bool zstd; /* else zlib */
+    const uint8_t *from;
+    size_t from_len;
+    uint8_t *to;
+    size_t to_len;
+    bool failed;
+};
+
+struct symbol_list {
+    struct symbol *rows;
+    size_t count;
+    size_t room;
+};
+
+struct code_list {
+    struct code *rows;
+    size_t count;
+    size_t room;
+};
+
+/* A file while it is read: the object it becomes, and lists that still grow. */
+struct parts {
+    struct object *object; /* NULL: only look at it */
+    struct object_facts facts;
+    bool hidden; /* it was found in another one */
+    const uint8_t *bytes;
+    size_t len;
+    struct packed packed[MIRE_SECTION_COUNT];
+    size_t packed_count;
+    struct code_list code;
+    struct symbol_list symbols;
+    struct symbol_list frames;
+};
+
+/* Does [at, at + size) lie in the file? */
+static inline bool parts_hold(const struct parts *parts, uint64_t at, uint64_t size)
+{
+    return at <= parts->len && size <= parts->len - at;
+}
+
+/* Each returns NULL or what is wrong. parts->object is filled if it is not NULL, parts->facts always. */
+const char *elf_read(struct parts *parts);
+const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len);
+
+bool parts_are_elf(const uint8_t *bytes, size_t len);
+bool parts_are_macho(const uint8_t *bytes, size_t len);
+
+/* The functions of an .eh_frame section that is loaded at `address`. Damage ends it. False: out of memory. */
+bool eh_frame_read(struct symbol_list *out, const struct section *section, uint64_t address, unsigned address_size);
+
+/*
+ * Decompress all of parts->packed into memory the object owns, by up to `threads` threads.
+ *
+ * Returns NULL or what is wrong.
+ */
+const char *inflate_all(struct parts *parts, unsigned threads);
+
+/*
+ * Symbols of the small ELF file in a .gnu_debugdata section (xz). What is damaged there is passed over: the file is
+ * good without it.
+ */
+void hidden_read(struct parts *parts, const uint8_t *bytes, size_t len);
+
+#endif

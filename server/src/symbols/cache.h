@@ -1,0 +1,92 @@
+/*
+ * cache.h - one converted file: from an address to functions, files and lines, by reading a few places of a mapped
+ * file.
+ *
+ *     header   | 128 bytes, all numbers little-endian; its own checksum, and that of what follows
+ *     pages    | for each 256 bytes of code the block its first byte lies in           u32
+ *     starts   | where each block begins, as an offset from `base`                      u32
+ *     places   | where its bytes lie in `data`                                          u32
+ *     files    | where each path lies in `texts`                                        u32
+ *     scopes   | two words each, just as wide as the largest of the file needs:
+ *              |   name in `texts`, file of the call  |  scope it is inlined into, line of the call
+ *              |   of a function instead of file and line: where it begins
+ *     data     | blocks of up to 16 segments: a segment is a maximal run of addresses with one scope, file and line
+ *              |   scope, file and line: the least of the block, and the bits that tell how much more
+ *              |   16 beginnings as 16 bit distances from the block's, compared all at once
+ *              |   the bits, segment by segment
+ *     texts    | names as linked (mangled), paths; each ends in a NUL
+ *
+ * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
+ * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.
+ *
+ * A file that was damaged, or made to do harm, gives wrong answers at worst: every number that leads somewhere is
+ * checked where it is used. Thread: any number, a cache is only read.
+ */
+#ifndef MIRE_SYMBOLS_CACHE_H
+#define MIRE_SYMBOLS_CACHE_H
+
+#include "symbols/symbols.h"
+
+#define MIRE_CACHE_VERSION 1
+
+struct cache_head { /* as in the file */
+    char magic[8];
+    uint32_t version;
+    uint32_t head_crc; /* of these 128 bytes, with 0 here */
+    uint64_t file_bytes;
+    uint32_t body_crc; /* of all that follows */
+    uint8_t id_len;
+    uint8_t kind;       /* enum symbol_kind */
+    uint8_t scope_wide; /* bytes of a scope's first word */
+    uint8_t scope_deep; /* and of its second */
+    uint8_t id[MIRE_SYMBOL_ID_MAX];
+    uint64_t base;
+    uint32_t high; /* behind the last segment */
+    uint32_t page_count;
+    uint32_t block_count;
+    uint32_t scope_count;
+    uint32_t file_count;
+    uint32_t data_bytes;
+    uint32_t text_bytes;
+    uint8_t name_bits;
+    uint8_t parent_bits;
+    uint8_t file_bits;
+    uint8_t line_bits;
+    char arch[16];
+    uint64_t unused;
+};
+
+#define MIRE_CACHE_MAGIC    "Mire\x7fSYM"
+#define MIRE_CACHE_PAGE     256 /* bytes of code that a page stands for */
+#define MIRE_CACHE_SEGMENTS 16  /* of a block */
+#define MIRE_CACHE_REACH    0xffffu
+#define MIRE_CACHE_BLOCK    44  /* bytes of a block before its bits */
+#define MIRE_CACHE_PAD      256 /* zeros behind scopes, and behind data: a block is shorter */
+
+/* Numbers of a block's three words: the least value, and above it how many bits each segment has. */
+#define MIRE_CACHE_SCOPE_BITS 27
+#define MIRE_CACHE_FILE_BITS  22 /* then 5 of width, then 4 of the number of segments less one */
+#define MIRE_CACHE_LINE_BITS  24
+
+_Static_assert(sizeof(struct cache_head) == 128, "the header has no holes");
+
+/*
+ * Open a cache.
+ *
+ *   out     closed by cache_close
+ *   id      it must be that of this build id; id_len 0: of any
+ *   whole   also compare the checksum of everything: for a file that has just come
+ *
+ * Returns NULL, or what is wrong with the file (static).
+ */
+const char *cache_open(struct module **out, const char *path, const uint8_t *id, size_t id_len, bool whole);
+
+/* The same of an open file, which may be closed afterwards. */
+const char *cache_open_fd(struct module **out, int fd, const uint8_t *id, size_t id_len, bool whole);
+
+void cache_close(struct module *module);
+
+/* The header of an open cache. */
+const struct cache_head *cache_head(const struct module *module);
+
+#endif

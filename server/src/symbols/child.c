@@ -1,0 +1,181 @@
+/*
+ * child.c - starts the child and waits for it; and what the child does.
+ */
+#include "symbols/child.h"
+#include "symbols/sandbox.h"
+#include "symbols/symbols.h"
+
+#include "base/id.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_FD 3 /* in the child: the cache, the alternative file or /dev/null, then the files */
+#define THREADS  2
+#define WAIT_MS  (300 * 1000)
+
+extern char **environ;
+
+static enum child_answer convert_here(char *why, int fd, const struct child_files *files, const uint8_t *id,
+                                      size_t id_len)
+{
+    struct file_bytes bytes[MIRE_CONVERT_OBJECTS + 1] = {0};
+    struct object *objects[MIRE_CONVERT_OBJECTS + 1] = {0};
+    struct convert_source source = {.object_count = files->count, .id = id, .id_len = id_len};
+    struct convert_facts facts;
+    const char *wrong = NULL;
+    for (size_t i = 0; i < files->count && !wrong; i++) {
+        wrong = file_bytes_map_fd(&bytes[i], files->fds[i]) ? object_open(&objects[i], &bytes[i], id, id_len, THREADS)
+                                                            : "cannot be mapped";
+        source.objects[i] = objects[i];
+    }
+    if (!wrong && files->alt >= 0 && file_bytes_map_fd(&bytes[files->count], files->alt) &&
+        !object_open(&objects[files->count], &bytes[files->count], NULL, 0, THREADS))
+        source.alt = objects[files->count];
+    if (!wrong)
+        wrong = convert(&facts, fd, &source, THREADS);
+    for (size_t i = 0; i <= files->count; i++) {
+        object_close(objects[i]);
+        file_bytes_unmap(&bytes[i]);
+    }
+    snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
+    return wrong ? CHILD_WRONG : CHILD_DONE;
+}
+
+int symbols_child(int argc, char **argv)
+{
+    struct child_files files = {.alt = FIRST_FD + 1};
+    uint8_t id[MIRE_SYMBOL_ID_MAX];
+    char why[MIRE_SYMBOL_WHY];
+    size_t id_len = argc > 2 ? strlen(argv[2]) / 2 : 0;
+    files.count = argc > 1 ? (size_t)atoi(argv[1]) : 0;
+    if (!files.count || files.count > MIRE_CONVERT_OBJECTS || id_len > sizeof id ||
+        (id_len && !hex_parse(id, argv[2], id_len)))
+        return CHILD_REFUSED;
+    for (size_t i = 0; i < files.count; i++)
+        files.fds[i] = FIRST_FD + 2 + (int)i;
+    sandbox_enter();
+    enum child_answer answer = convert_here(why, FIRST_FD, &files, id, id_len);
+    if (why[0] && write(STDOUT_FILENO, why, strlen(why)) < 0)
+        return CHILD_REFUSED;
+    return answer;
+}
+
+/* What is at place i of the child's files. */
+static int given_fd(int i, int fd, const struct child_files *files, int null)
+{
+    return i == 0 ? fd : i > 1 ? files->fds[i - 2] : files->alt >= 0 ? files->alt : null;
+}
+
+/*
+ * Start it with its files in their places. The files of this process may lie in those very places, so all are first
+ * put out of the way, above them.
+ */
+static pid_t start(int fd, const struct child_files *files, int out, int null, char *const *argv)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    pid_t pid = -1;
+    int count = 2 + (int)files->count;
+    int far[2 + MIRE_CONVERT_OBJECTS];
+    bool good = posix_spawn_file_actions_init(&actions) == 0 && posix_spawnattr_init(&attributes) == 0;
+    if (!good)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        far[i] = fcntl(given_fd(i, fd, files, null), F_DUPFD_CLOEXEC, FIRST_FD + count);
+        good = good && far[i] >= 0 && posix_spawn_file_actions_adddup2(&actions, far[i], FIRST_FD + i) == 0;
+    }
+    sigemptyset(&none);
+    good = good && posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO) == 0 &&
+           posix_spawn_file_actions_addclosefrom_np(&actions, FIRST_FD + count) == 0 &&
+           posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
+           posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) == 0;
+    if (good && posix_spawn(&pid, argv[0], &actions, &attributes, argv, environ) != 0)
+        pid = -1;
+    for (int i = 0; i < count; i++)
+        if (far[i] >= 0)
+            close(far[i]);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return pid;
+}
+
+/* Read what the child says until it ends or has taken too long. */
+static bool listen_to(char *why, int fd)
+{
+    size_t len = 0;
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (;;) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        long left = WAIT_MS - (now.tv_sec - begin.tv_sec) * 1000;
+        int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
+        if (!ready)
+            return false;
+        if (ready < 0)
+            continue;
+        char scratch[MIRE_SYMBOL_WHY];
+        ssize_t n = read(fd, scratch, sizeof scratch);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return true;
+        size_t take = n > 0 && (size_t)n < MIRE_SYMBOL_WHY - 1 - len ? (size_t)n : 0;
+        memcpy(why + len, scratch, take);
+        len += take;
+        why[len] = '\0';
+    }
+}
+
+static enum child_answer judge(char *why, int status, bool ended)
+{
+    if (!ended)
+        snprintf(why, MIRE_SYMBOL_WHY, "takes more than %d seconds", WAIT_MS / 1000);
+    else if (WIFSIGNALED(status))
+        snprintf(why, MIRE_SYMBOL_WHY, "ended its reader by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == CHILD_DONE || WEXITSTATUS(status) == CHILD_WRONG)
+        return (enum child_answer)WEXITSTATUS(status);
+    else
+        return CHILD_REFUSED;
+    return CHILD_WRONG;
+}
+
+enum child_answer child_convert(char *why, int fd, const struct child_files *files, const uint8_t *id, size_t id_len,
+                                const char *converter)
+{
+    char hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
+    char count[16];
+    int pipes[2];
+    int status = 0;
+    why[0] = '\0';
+    if (!converter)
+        return convert_here(why, fd, files, id, id_len);
+    if (pipe2(pipes, O_CLOEXEC) != 0)
+        return CHILD_REFUSED;
+    hex_format(hex, id, id_len);
+    snprintf(count, sizeof count, "%zu", files->count);
+    char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, count, hex, NULL};
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    pid_t pid = null >= 0 ? start(fd, files, pipes[1], null, argv) : -1;
+    close(pipes[1]);
+    if (null >= 0)
+        close(null);
+    bool ended = pid > 0 && listen_to(why, pipes[0]);
+    close(pipes[0]);
+    if (pid <= 0)
+        return CHILD_REFUSED;
+    if (!ended)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return judge(why, status, ended);
+}

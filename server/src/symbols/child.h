@@ -1,0 +1,37 @@
+/*
+ * child.h - converts in a process of its own, which can do nothing but that. Inside symbols/ only.
+ *
+ *     this process                          child: options.converter symbol-child ...
+ *     open files  --- 3: cache, 4..: files -->  limits of memory, time and file size; no new privileges; a filter that
+ *                                               leaves only the system calls converting needs
+ *     what was wrong  <------ 1 -------------   a line, and the exit status
+ *
+ * A file that makes the reader crash, spin or swell ends the child, not the server.
+ */
+#ifndef MIRE_SYMBOLS_CHILD_H
+#define MIRE_SYMBOLS_CHILD_H
+
+#include "symbols/convert.h"
+
+struct child_files { /* open, of one module, what knows more first */
+    int fds[MIRE_CONVERT_OBJECTS];
+    size_t count;
+    int alt; /* -1: none */
+};
+
+enum child_answer {
+    CHILD_DONE,
+    CHILD_WRONG,   /* the file cannot be converted */
+    CHILD_REFUSED, /* the system refused: it is not the file's fault */
+};
+
+/*
+ * Convert files into `fd`.
+ *
+ *   converter  program to run, which hands "symbol-child" to symbols_child; NULL: convert in this process
+ *   why        room for MIRE_SYMBOL_WHY bytes: what was wrong
+ */
+enum child_answer child_convert(char *why, int fd, const struct child_files *files, const uint8_t *id, size_t id_len,
+                                const char *converter);
+
+#endif

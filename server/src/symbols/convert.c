@@ -1,0 +1,154 @@
+/*
+ * convert.c - shares units out among threads, then writes down what they found.
+ *
+ * Units are taken one after the other from a common counter, so that a long one does not leave the others waiting. Each
+ * thread fills its own harvest; which thread read a unit cannot be seen in the cache.
+ */
+#include "symbols/convert.h"
+#include "symbols/layers.h"
+
+#include "dwarf/dwarf.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct job {
+    struct dwarf *dwarf;
+    atomic_size_t next; /* unit; any thread, relaxed */
+    atomic_bool failed; /* any thread, relaxed */
+};
+
+struct share {
+    struct job *job;
+    struct dwarf_harvest *harvest;
+    pthread_t thread;
+};
+
+static void *read_units(void *context)
+{
+    struct share *share = context;
+    struct job *job = share->job;
+    size_t count = dwarf_unit_count(job->dwarf);
+    for (size_t unit; (unit = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < count;)
+        if (atomic_load_explicit(&job->failed, memory_order_relaxed) || !dwarf_read(share->harvest, job->dwarf, unit)) {
+            atomic_store_explicit(&job->failed, true, memory_order_relaxed);
+            break;
+        }
+    dwarf_harvest_rest(share->harvest);
+    return NULL;
+}
+
+/* False: out of memory. */
+static bool read_all(struct dwarf_harvest *harvests, struct dwarf *dwarf, unsigned threads)
+{
+    struct job job = {.dwarf = dwarf};
+    struct share shares[MIRE_CONVERT_THREADS];
+    unsigned started = 1;
+    for (unsigned i = 0; i < threads; i++)
+        shares[i] = (struct share){.job = &job, .harvest = &harvests[i]};
+    while (started < threads && !pthread_create(&shares[started].thread, NULL, read_units, &shares[started]))
+        started++;
+    read_units(&shares[0]);
+    while (started > 1)
+        pthread_join(shares[--started].thread, NULL);
+    return !job.failed;
+}
+
+static const struct object *first_with_dwarf(const struct convert_source *source)
+{
+    for (size_t i = 0; i < source->object_count; i++)
+        if (source->objects[i]->facts.has_dwarf)
+            return source->objects[i];
+    return NULL;
+}
+
+/* Where offsets count from: the beginning of the code. */
+static bool find_base(uint64_t *out, const struct convert_source *source)
+{
+    *out = UINT64_MAX;
+    for (size_t i = 0; i < source->object_count; i++)
+        if (source->objects[i]->code_count && source->objects[i]->code[0].low < *out)
+            *out = source->objects[i]->code[0].low;
+    return *out != UINT64_MAX;
+}
+
+static bool read_names(struct names *names, struct names *frames, const struct convert_source *source, uint64_t base)
+{
+    for (size_t i = 0; i < source->object_count; i++) {
+        const struct object *object = source->objects[i];
+        if (!names_add(names, object->symbols, object->symbol_count, object, base) ||
+            !names_add(frames, object->frames, object->frame_count, object, base))
+            return false;
+    }
+    names_seal(names);
+    names_seal(frames);
+    return true;
+}
+
+static void write_head(struct cache_head *head, const struct convert_source *source, uint64_t base, bool has_dwarf)
+{
+    const struct object_facts *facts = &source->objects[0]->facts;
+    const uint8_t *id = source->id_len ? source->id : facts->id;
+    size_t id_len = source->id_len ? source->id_len : facts->id_len;
+    memcpy(head->id, id, id_len);
+    head->id_len = (uint8_t)id_len;
+    head->base = base;
+    head->kind = has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
+    strncpy(head->arch, facts->arch, sizeof head->arch - 1);
+}
+
+static const char *pack_all(int fd, const struct layers *layers, struct cache_head *head)
+{
+    struct pack pack;
+    uint32_t high;
+    bool good = pack_init(&pack) && layers_pack(&high, &pack, layers);
+    const char *wrong = good ? NULL : "needs more memory than there is";
+    if (good && !pack_write(&pack, fd, head, high))
+        wrong = "could not be written";
+    pack_fini(&pack);
+    return wrong;
+}
+
+const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads)
+{
+    struct dwarf_harvest harvests[MIRE_CONVERT_THREADS] = {0};
+    struct names names = {0};
+    struct names frames = {0};
+    struct layers layers = {.harvests = harvests, .names = &names, .frames = &frames};
+    struct cache_head head = {0};
+    struct dwarf *dwarf = NULL;
+    struct dwarf *alt = NULL;
+    uint64_t base;
+    const char *wrong = NULL;
+    const struct object *object = first_with_dwarf(source);
+    *out = (struct convert_facts){0};
+    if (!source->object_count || !find_base(&base, source))
+        return "has no code";
+    if (object && source->alt)
+        wrong = dwarf_open(&alt, source->alt, NULL, base);
+    if (object && !wrong)
+        wrong = dwarf_open(&dwarf, object, alt, base);
+    if (dwarf) {
+        threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
+        layers.harvest_count = threads;
+        if (!read_all(harvests, dwarf, threads))
+            wrong = "needs more memory than there is";
+        *out = (struct convert_facts){.units = dwarf_unit_count(dwarf), .dwarf_bytes = object->dwarf_bytes};
+        for (size_t i = 0; i < threads; i++)
+            out->damaged_units += harvests[i].damaged_units;
+    }
+    if (!wrong && !read_names(&names, &frames, source, base))
+        wrong = "needs more memory than there is";
+    write_head(&head, source, base, dwarf != NULL);
+    if (!wrong)
+        wrong = pack_all(fd, &layers, &head);
+    for (size_t i = 0; i < layers.harvest_count; i++)
+        dwarf_harvest_fini(&harvests[i]);
+    names_fini(&names);
+    names_fini(&frames);
+    dwarf_close(dwarf);
+    dwarf_close(alt);
+    return wrong;
+}

@@ -1,0 +1,44 @@
+/*
+ * convert.h - object files -> one cache.
+ *
+ *     units, shared out among threads --> a harvest each --.
+ *     symbols of all files ---------------------------------+--> laid over each other --> pack --> file
+ *     functions of the unwind table ------------------------'
+ *
+ * Where several speak of one address: functions of the DWARF before symbols, symbols before functions of the unwind
+ * table, which have no name; of units the lowest. Lines outside of functions (assembly) go with the symbol there. What
+ * nobody speaks of is a gap.
+ */
+#ifndef MIRE_SYMBOLS_CONVERT_H
+#define MIRE_SYMBOLS_CONVERT_H
+
+#include "object/object.h"
+
+#define MIRE_CONVERT_OBJECTS 4
+#define MIRE_CONVERT_THREADS 16
+
+struct convert_source {
+    const struct object *objects[MIRE_CONVERT_OBJECTS]; /* of one module, what knows more first */
+    size_t object_count;
+    const struct object *alt; /* what DW_FORM_..._alt refers to; NULL: there is none */
+    const uint8_t *id;        /* the cache's; id_len 0: that of the first object */
+    size_t id_len;
+};
+
+struct convert_facts {
+    size_t units;
+    size_t damaged_units; /* read as far as they go */
+    uint64_t dwarf_bytes;
+};
+
+/*
+ * Convert.
+ *
+ *   fd       the cache is written here, from its beginning
+ *   threads  1..MIRE_CONVERT_THREADS
+ *
+ * Returns NULL, or what is wrong (static).
+ */
+const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * layers.c - two paintings of the code, gone through side by side.
+ *
+ *     on top     [ run of unit 3        ][ run of unit 7 ][ symbol ]      [ frame ]
+ *     lines      [ bare run of unit 4 ]                    [ unit 9    ]
+ *
+ * A run brings its own lines; a symbol takes those of the bare run below it.
+ */
+#include "symbols/layers.h"
+
+#include "base/paint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK_FRAME 1u
+#define RANK_NAME  2u /* a run's is higher, the more so the lower its unit is: add_runs */
+
+struct source { /* numbers of one harvest in the pack */
+    const struct dwarf_harvest *harvest;
+    uint32_t *scopes; /* 0: not added yet */
+    uint32_t *files;  /* UINT32_MAX: not added yet */
+    uint32_t *names;  /* where they lie, likewise */
+    uint32_t first_run;
+    uint32_t first_bare;
+};
+
+struct laying {
+    struct pack *pack;
+    const struct layers *layers;
+    struct source *sources;
+    struct paint top;  /* what: runs of all harvests, then names, then frames */
+    struct paint bare; /* what: bare runs of all harvests */
+    uint32_t run_count;
+    struct paint_range bare_piece; /* the one not passed yet; empty: no more */
+    uint32_t reached;
+};
+
+static const struct source *source_of(const struct laying *l, uint32_t run, bool bare)
+{
+    size_t i = l->layers->harvest_count - 1;
+    while (i && (bare ? l->sources[i].first_bare : l->sources[i].first_run) > run)
+        i--;
+    return &l->sources[i];
+}
+
+static uint32_t file_of(struct laying *l, const struct source *source, uint32_t file)
+{
+    if (!file)
+        return 0;
+    if (source->files[file] == UINT32_MAX)
+        source->files[file] = pack_file(l->pack, source->harvest->files.rows[file]);
+    return source->files[file];
+}
+
+static uint32_t text_of(struct laying *l, const struct source *source, uint32_t name)
+{
+    if (!name)
+        return 0;
+    if (source->names[name] == UINT32_MAX)
+        source->names[name] = pack_text(l->pack, source->harvest->names.rows[name]);
+    return source->names[name];
+}
+
+/* Where a symbol's name lies, without the version that the linker wrote behind it (memcpy@GLIBC_2.2.5). */
+static uint32_t symbol_text(struct laying *l, const char *name)
+{
+    const char *at = strchr(name, '@');
+    bool versioned = at && at > name && ((at[1] >= 'A' && at[1] <= 'Z') || at[1] == '@');
+    return versioned ? pack_text_of(l->pack, name, (size_t)(at - name)) : pack_text(l->pack, name);
+}
+
+/* Is a symbol's name the mangled form of a name in the source? That holds it, but for operators. */
+static bool is_mangled(const char *symbol, const char *name)
+{
+    if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R'))
+        return false;
+    name += *name == '~';
+    return !strncmp(name, "operator", 8) || memmem(symbol, strlen(symbol), name, strcspn(name, "<"));
+}
+
+/* A function without the linker's name may have one in the symbol table: some compilers leave it at that. */
+static uint32_t function_name(struct laying *l, const struct source *source, const struct dwarf_scope *scope)
+{
+    const struct name *name = scope->linked ? NULL : names_at(l->layers->names, scope->entry);
+    bool better = name && (!scope->name || is_mangled(name->text, source->harvest->names.rows[scope->name]));
+    return better ? symbol_text(l, name->text) : text_of(l, source, scope->name);
+}
+
+/* The pack's number of a harvest's scope (plus one). */
+static uint32_t scope_of(struct laying *l, const struct source *source, uint32_t scope)
+{
+    if (!scope)
+        return 0;
+    uint32_t *known = &source->scopes[scope - 1];
+    if (*known)
+        return *known;
+    const struct dwarf_scope *from = &source->harvest->scopes.rows[scope - 1];
+    struct pack_scope to = {.parent = scope_of(l, source, from->parent)};
+    if (to.parent) {
+        to.file = file_of(l, source, from->file);
+        to.line = from->line;
+    } else {
+        to.entry = from->entry;
+    }
+    to.name = to.parent ? text_of(l, source, from->name) : function_name(l, source, from);
+    return *known = pack_scope(l->pack, &to);
+}
+
+/* The part of a run inside [low, high). */
+static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t number)
+{
+    const struct source *source = source_of(l, number, false);
+    const struct dwarf_run *run = &source->harvest->runs.rows[number - source->first_run];
+    const struct dwarf_segment *segments = source->harvest->segments.rows + run->first;
+    size_t i = 0;
+    if (low > run->low) { /* the segment that holds `low` */
+        size_t to = run->count;
+        while (to - i > 1) {
+            size_t middle = i + (to - i) / 2;
+            if (segments[middle].at <= low)
+                i = middle;
+            else
+                to = middle;
+        }
+    }
+    for (; i < run->count && segments[i].at < high; i++) {
+        uint32_t scope = scope_of(l, source, segments[i].scope);
+        pack_segment(l->pack, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                    file_of(l, source, segments[i].file), segments[i].line});
+    }
+}
+
+/* Segments of a symbol in [low, high), with the lines of the bare run there. */
+static void lay_lines(struct laying *l, uint32_t low, uint32_t high, uint32_t scope)
+{
+    const struct source *source = source_of(l, l->bare_piece.what, true);
+    const struct dwarf_run *run = &source->harvest->bare_runs.rows[l->bare_piece.what - source->first_bare];
+    const struct dwarf_segment *segments = source->harvest->segments.rows + run->first;
+    for (size_t i = 0; i < run->count && segments[i].at < high; i++) {
+        if (i + 1 < run->count && segments[i + 1].at <= low)
+            continue;
+        pack_segment(l->pack, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                    file_of(l, source, segments[i].file), segments[i].line});
+    }
+}
+
+static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t scope)
+{
+    while (low < high) {
+        struct paint_range *bare = &l->bare_piece;
+        while (bare->high && bare->high <= low)
+            if (!paint_next(bare, &l->bare))
+                *bare = (struct paint_range){0};
+        uint32_t end = high;
+        if (bare->high && bare->low <= low) {
+            end = bare->high < end ? bare->high : end;
+            lay_lines(l, low, end, scope);
+        } else {
+            end = bare->high && bare->low < end ? bare->low : end;
+            pack_segment(l->pack, (struct pack_segment){low, scope, 0, 0});
+        }
+        low = end;
+    }
+}
+
+static void lay(struct laying *l, const struct paint_range *piece)
+{
+    if (piece->low > l->reached)
+        pack_segment(l->pack, (struct pack_segment){.at = l->reached});
+    l->reached = piece->high;
+    if (piece->what < l->run_count) {
+        lay_run(l, piece->low, piece->high, piece->what);
+        return;
+    }
+    uint32_t number = piece->what - l->run_count;
+    const struct names *names = l->layers->names;
+    const struct name *name =
+        number < names->count ? &names->rows[number] : &l->layers->frames->rows[number - names->count];
+    struct pack_scope scope = {.name = symbol_text(l, name->text), .entry = name->low};
+    lay_symbol(l, piece->low, piece->high, pack_scope(l->pack, &scope));
+}
+
+static bool add_runs(struct paint *paint, uint32_t *count, const struct dwarf_run *runs, size_t run_count)
+{
+    for (size_t i = 0; i < run_count; i++)
+        if (!paint_add(paint, (struct paint_range){runs[i].low, runs[i].high, UINT32_MAX - runs[i].unit,
+                                                   *count + (uint32_t)i}))
+            return false;
+    *count += (uint32_t)run_count;
+    return true;
+}
+
+static bool add_names(struct paint *paint, uint32_t first, const struct names *names, uint32_t rank)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!paint_add(paint, (struct paint_range){names->rows[i].low, names->rows[i].high, rank, first + (uint32_t)i}))
+            return false;
+    return true;
+}
+
+static bool begin(struct laying *l)
+{
+    const struct layers *layers = l->layers;
+    uint32_t bare_count = 0;
+    l->sources = calloc(layers->harvest_count + 1, sizeof *l->sources);
+    if (!l->sources)
+        return false;
+    for (size_t i = 0; i < layers->harvest_count; i++) {
+        struct source *source = &l->sources[i];
+        const struct dwarf_harvest *harvest = &layers->harvests[i];
+        *source = (struct source){.harvest = harvest, .first_run = l->run_count, .first_bare = bare_count};
+        source->scopes = calloc(harvest->scopes.count + 1, sizeof *source->scopes);
+        source->files = malloc((harvest->files.count + 1) * sizeof *source->files);
+        source->names = malloc((harvest->names.count + 1) * sizeof *source->names);
+        if (!source->scopes || !source->files || !source->names)
+            return false;
+        memset(source->files, 0xff, (harvest->files.count + 1) * sizeof *source->files);
+        memset(source->names, 0xff, (harvest->names.count + 1) * sizeof *source->names);
+        if (!add_runs(&l->top, &l->run_count, harvest->runs.rows, harvest->runs.count) ||
+            !add_runs(&l->bare, &bare_count, harvest->bare_runs.rows, harvest->bare_runs.count))
+            return false;
+    }
+    return add_names(&l->top, l->run_count, layers->names, RANK_NAME) &&
+           add_names(&l->top, l->run_count + (uint32_t)layers->names->count, layers->frames, RANK_FRAME) &&
+           paint_begin(&l->top) && paint_begin(&l->bare);
+}
+
+bool layers_pack(uint32_t *high_out, struct pack *pack, const struct layers *layers)
+{
+    struct laying l = {.pack = pack, .layers = layers};
+    struct paint_range piece;
+    bool good = begin(&l);
+    if (good && !paint_next(&l.bare_piece, &l.bare))
+        l.bare_piece = (struct paint_range){0};
+    while (good && !pack->failed && paint_next(&piece, &l.top))
+        lay(&l, &piece);
+    if (good)
+        pack_segment(pack, (struct pack_segment){.at = l.reached});
+    *high_out = l.reached;
+    for (size_t i = 0; l.sources && i < layers->harvest_count; i++) {
+        free(l.sources[i].scopes);
+        free(l.sources[i].files);
+        free(l.sources[i].names);
+    }
+    free(l.sources);
+    paint_fini(&l.top);
+    paint_fini(&l.bare);
+    return good && !pack->failed;
+}

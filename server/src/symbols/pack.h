@@ -1,0 +1,94 @@
+/*
+ * pack.h - writes a cache. Inside symbols/ only.
+ *
+ * Segments come in order of address; scopes, files and names are added as they are first met, so that those of
+ * neighbouring code have neighbouring numbers. Files and texts that are equal are kept once; so are scopes, unless they
+ * come far apart.
+ */
+#ifndef MIRE_SYMBOLS_PACK_H
+#define MIRE_SYMBOLS_PACK_H
+
+#include "symbols/cache.h"
+
+#define MIRE_PACK_RECENT 8192
+
+struct pack_scope {
+    uint32_t name;
+    uint32_t parent; /* 0: it is a function */
+    uint32_t file;   /* of the call */
+    uint32_t line;
+    uint32_t entry; /* of a function */
+};
+
+struct pack_segment {
+    uint32_t at;
+    uint32_t scope;
+    uint32_t file;
+    uint32_t line;
+};
+
+struct pack {
+    bool failed; /* out of memory; what is added from then on is lost */
+    struct {
+        struct pack_scope *rows;
+        size_t count, room;
+    } scopes;
+    struct {
+        uint32_t *rows;
+        size_t count, room;
+    } starts, places, files;
+    struct {
+        uint8_t *rows;
+        size_t count, room;
+    } data;
+    struct {
+        char *rows;
+        size_t count, room;
+    } texts;
+    struct pack_segment pending[MIRE_CACHE_SEGMENTS]; /* the block that is not written yet */
+    unsigned pending_count;
+    struct pack_segment last;
+    uint32_t recent[MIRE_PACK_RECENT]; /* scopes by hash: equal ones are parts of one function, so they come soon */
+    uint32_t *file_hash;               /* numbers, by place of the text; the room of a hash is a power of two */
+    size_t file_hash_room;
+    uint64_t *text_hash; /* upper half of the hash, place in `texts` */
+    size_t text_hash_room;
+    size_t text_hash_count;
+    struct pack_known *known; /* places of texts by their address in memory */
+    size_t known_room;
+    size_t known_count;
+};
+
+/* False: out of memory. */
+bool pack_init(struct pack *pack);
+void pack_fini(struct pack *pack);
+
+/* Where a text lies; 0: it is NULL or empty. The text stays where it is until pack_fini. */
+uint32_t pack_text(struct pack *pack, const char *text);
+
+/* The same of `len` bytes, which need not stay. */
+uint32_t pack_text_of(struct pack *pack, const char *text, size_t len);
+
+/* Number of a path, the same for equal ones; 0: unknown. */
+uint32_t pack_file(struct pack *pack, const char *path);
+
+/* Number of a scope. */
+uint32_t pack_scope(struct pack *pack, const struct pack_scope *scope);
+
+/* From segment.at on. In order of address; what is equal to the one before it changes nothing. */
+void pack_segment(struct pack *pack, struct pack_segment segment);
+
+/* The last block is written: nothing more is added. */
+void pack_flush(struct pack *pack);
+
+/*
+ * Write the cache to a file, from its beginning.
+ *
+ *   head  id, kind, base and arch are the caller's; the rest is filled
+ *   high  behind the last segment
+ *
+ * Returns false if the system refuses, or memory was lacking at any time.
+ */
+bool pack_write(struct pack *pack, int fd, struct cache_head *head, uint32_t high);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * bench_heap.c - what the memory tables cost: time on the way of an allocation, the longest pause, memory for a block
+ * and a stack, and reading 1,000,000 live blocks.
+ *
+ *     make bench-heap
+ *
+ * Times are CPU time of the calling thread, so what else the machine does is not in them. Ends with 0 if no goal is
+ * missed.
+ */
+#include "heap/keep.h"
+#include "heap/read.h"
+#include "support/heaps.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define BASE   UINT64_C(0x7f0000000000)
+#define ROUNDS 5
+
+static bool missed;
+
+static void print(const char *name, double value, const char *unit, double goal)
+{
+    bool ok = value <= goal;
+
+    printf("%-44s %10.2f %-6s | goal <= %g | %s\n", name, value, unit, goal, ok ? "ok" : "short");
+    missed |= !ok;
+}
+
+static double cpu_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static uint64_t random_state = 1;
+
+static uint32_t roll(uint32_t below)
+{
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(random_state >> 33) % below;
+}
+
+/* ---- blocks ---- */
+
+/* Set and clear `pairs` times among `live` blocks of `size` bytes, `spacing` apart. Returns ns for a pair. */
+static double time_pairs(uint64_t live, uint64_t size, uint64_t spacing, uint32_t pairs)
+{
+    struct heaps *heaps = heaps_new(64u << 20, MIRE_HEAP_EXACT);
+    double begin, best = 1e9;
+
+    for (uint64_t i = 0; i < live; i++)
+        heaps_set(heaps, BASE + i * spacing, size, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        begin = cpu_ns();
+        for (uint32_t i = 0; i < pairs; i++) {
+            uint64_t address = BASE + roll((uint32_t)live) * spacing;
+
+            heaps_clear(heaps, address);
+            heaps_set(heaps, address, size, 1);
+        }
+        begin = (cpu_ns() - begin) / pairs;
+        best = begin < best ? begin : best;
+    }
+    heaps_free(heaps);
+    return best;
+}
+
+/* A free of a block that was not sampled. */
+static double time_dismissal(void)
+{
+    struct heaps *heaps = heaps_new_at(20u << 20, MIRE_HEAP_SAMPLED, 512u << 10);
+    uint64_t known = 0;
+    double begin, best = 1e9;
+
+    for (uint64_t i = 0; i < 2000; i++)
+        mire__live_as_sample(&heaps->heap, heaps->slot, BASE + i * 524288, 100, 1, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        begin = cpu_ns();
+        for (uint64_t i = 0; i < 4000000; i++)
+            known += mire__live_as_maybe(&heaps->heap, BASE + 48 + i % 65536 * 64);
+        begin = (cpu_ns() - begin) / 4e6;
+        best = begin < best ? begin : best;
+    }
+    heaps_free(heaps);
+    return known > 0 ? best : 1e9; /* some are taken for known: a filter that knows none is none */
+}
+
+/* ---- the longest pause ---- */
+
+/*
+ * The longest call that adds a stack, or sets a block, while the tables grow from nothing. The tables grow at the same
+ * calls in every round, interrupts come at others: of each call the shortest time in any round counts.
+ */
+static double longest_growth(bool stacks)
+{
+    enum { CALLS = 200000 };
+    double *shortest = calloc(CALLS, sizeof(*shortest)), longest = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct heaps *heaps = heaps_new(64u << 20, MIRE_HEAP_EXACT);
+
+        random_state = 1;
+        for (uint32_t i = 0; i < CALLS; i++) {
+            uint64_t frames[5] = {0x401000 + i, 0x501000 + roll(5000), 0x601000 + roll(100), 0x701000, 0x801000};
+            uint32_t nodes[5];
+            double begin = cpu_ns(), took;
+
+            if (stacks)
+                mire__nodes_as_push(nodes, &heaps->heap, MIRE_NODE_ROOT, frames, 5);
+            else
+                heaps_set(heaps, BASE + i * UINT64_C(4096), i % 2 ? 48 : 1000, 1);
+            took = (cpu_ns() - begin) / 1000;
+            shortest[i] = round == 0 || took < shortest[i] ? took : shortest[i];
+        }
+        heaps_free(heaps);
+    }
+    for (uint32_t i = 0; i < CALLS; i++)
+        longest = shortest[i] > longest ? shortest[i] : longest;
+    free(shortest);
+    return longest;
+}
+
+/* ---- memory ---- */
+
+/* What a live block takes of the budget, all counted. */
+static double bytes_per_block(uint64_t live, uint64_t size, uint64_t spacing)
+{
+    struct heaps *heaps = heaps_new(128u << 20, MIRE_HEAP_EXACT);
+    uint64_t before = heaps->heap.header->claimed_bytes, after;
+
+    for (uint64_t i = 0; i < live; i++)
+        heaps_set(heaps, BASE + i * spacing, size, 1);
+    after = heaps->heap.header->claimed_bytes;
+    heaps_free(heaps);
+    return (double)(after - before) / (double)live;
+}
+
+/* Pages of this process that are in memory. */
+static double resident_mib(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long all = 0, resident = 0;
+
+    if (!file || fscanf(file, "%lu %lu", &all, &resident) != 2)
+        abort();
+    fclose(file);
+    return (double)resident * 4096 / (1 << 20);
+}
+
+/* ---- reading ---- */
+
+struct sums {
+    uint64_t count, bytes;
+    uint32_t *by_node;
+};
+
+static bool sum_up(void *context, const struct heap_live *live)
+{
+    struct sums *sums = context;
+
+    sums->count++;
+    sums->bytes += live->size;
+    sums->by_node[live->node]++;
+    return true;
+}
+
+static void read_a_million(void)
+{
+    enum { BLOCKS = 1000000, STACKS = 100000 };
+    struct heaps *heaps = heaps_new(40u << 20, MIRE_HEAP_EXACT);
+    static struct heap_reader reader;
+    struct sums sums = {0, 0, NULL};
+    double before, begin, took;
+
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        uint64_t frames[4] = {0x401000 + i % STACKS, 0x501000 + i % 5000, 0x601000 + i % 100, 0x701000};
+        uint32_t nodes[4];
+
+        mire__nodes_as_push(nodes, &heaps->heap, MIRE_NODE_ROOT, frames, 4);
+        heaps_set(heaps, BASE + i * UINT64_C(64), 16 + i % 40, nodes[0]);
+    }
+    before = resident_mib();
+    begin = cpu_ns();
+    sums.by_node = calloc(MIRE_HEAP_WORDS_MAX, sizeof(*sums.by_node));
+    if (mire__read_open(&reader, heaps->memory, heaps->bytes) != MIRE_READ_OK)
+        abort();
+    mire__read_blocks(&reader, sum_up, &sums);
+    took = (cpu_ns() - begin) / 1e6;
+    if (sums.count != BLOCKS)
+        abort();
+    print("read_1m_blocks", took, "ms", 300);
+    print("read_1m_blocks_memory", resident_mib() - before, "MiB", 32);
+    print("tables_of_1m_blocks", (double)heaps->heap.header->claimed_bytes / (1 << 20), "MiB", 20);
+    free(sums.by_node);
+    heaps_free(heaps);
+}
+
+int main(void)
+{
+    print("pair_small_hot", time_pairs(1000, 48, 64, 2000000), "ns", 15);
+    print("pair_small_1m_live", time_pairs(1000000, 48, 64, 2000000), "ns", 60);
+    print("pair_large_hot", time_pairs(1000, 5000, 8192, 1000000), "ns", 80);
+    print("free_dismissed", time_dismissal(), "ns", 5);
+    print("longest_push_growing", longest_growth(true), "us", 50);
+    print("longest_set_growing", longest_growth(false), "us", 50);
+    print("bytes_per_block_32", bytes_per_block(500000, 24, 32), "B", 16);
+    print("bytes_per_block_64", bytes_per_block(500000, 50, 64), "B", 16);
+    print("bytes_per_block_208", bytes_per_block(400000, 192, 208), "B", 40);
+    print("bytes_per_block_272", bytes_per_block(300000, 256, 272), "B", 40);
+    print("bytes_per_block_4096", bytes_per_block(300000, 4000, 4096), "B", 40);
+    read_a_million();
+    return missed;
+}

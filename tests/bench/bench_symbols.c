@@ -1,0 +1,301 @@
+/*
+ * bench_symbols.c - converting debug files and looking addresses up, beside llvm-gsymutil on the same files in the same
+ * run.
+ *
+ *     bench_symbols DIR        DIR as tests/support/debug-files.sh fills it
+ *
+ * Each conversion is a process of its own, so that its processor time and its memory are told by the system. Times are
+ * the best of some rounds taken in turn: others only make them longer.
+ */
+#include "object/object.h"
+#include "symbols/cache.h"
+#include "symbols/convert.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MEGA 1e6
+
+enum { ROUNDS = 3, ADDRESSES = 1 << 17, LOOK_ROUNDS = 7 };
+
+static const struct file {
+    const char *name;
+    bool large;      /* more than 100 MB of DWARF */
+    double per_s;    /* look-ups, millions */
+    bool has_packed; /* there is one with compressed sections */
+} files[] = {{"libc", false, 25, true},
+             {"libstdc++", false, 25, false},
+             {"libpython", false, 25, false},
+             {"libjvm", true, 10, true},
+             {"ceph-osd", true, 10, true}};
+
+static int missed;
+
+static void tell(const char *what, const char *file, double value, const char *unit, const char *sign, double goal)
+{
+    bool good = !strcmp(sign, ">=") ? value >= goal : value <= goal;
+    missed += !good;
+    printf("%-28s %-10s %10.2f %-8s | goal %s %g | %s\n", what, file, value, unit, sign, goal, good ? "ok" : "short");
+    fflush(stdout);
+}
+
+static double now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+struct cost {
+    double cpu_s;
+    double wall_s;
+    double peak_bytes;
+};
+
+/* Run work(context) in a child. */
+static struct cost cost_of(int (*work)(void *context), void *context)
+{
+    struct rusage usage;
+    int status;
+    double begin = now(CLOCK_MONOTONIC);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid)
+        _exit(work(context));
+    wait4(pid, &status, 0, &usage);
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+        fprintf(stderr, "bench_symbols: a child failed\n");
+        exit(2);
+    }
+    return (struct cost){(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                             (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / MEGA,
+                         now(CLOCK_MONOTONIC) - begin, (double)usage.ru_maxrss * 1024};
+}
+
+struct conversion {
+    const char *from;
+    const char *to;
+    unsigned threads;
+};
+
+static int convert_file(void *context)
+{
+    const struct conversion *c = context;
+    struct file_bytes bytes;
+    struct object *object;
+    struct convert_facts facts;
+    if (!file_bytes_map(&bytes, c->from) || object_open(&object, &bytes, NULL, 0, c->threads))
+        return 1;
+    struct convert_source source = {.objects = {object}, .object_count = 1};
+    int fd = open(c->to, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    return convert(&facts, fd, &source, c->threads) != NULL;
+}
+
+static int convert_gsym(void *context)
+{
+    const struct conversion *c = context;
+    char in[4096], out[4096];
+    snprintf(in, sizeof in, "--convert=%s", c->from);
+    snprintf(out, sizeof out, "--out-file=%s", c->to);
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, 1);
+    dup2(null, 2);
+    execlp("llvm-gsymutil-16", "llvm-gsymutil-16", "--num-threads=1", in, out, (char *)NULL);
+    return 127;
+}
+
+static struct cost best_of(int (*work)(void *context), struct conversion *c, int rounds)
+{
+    struct cost best = {1e9, 1e9, 0};
+    for (int i = 0; i < rounds; i++) {
+        struct cost cost = cost_of(work, c);
+        best.cpu_s = cost.cpu_s < best.cpu_s ? cost.cpu_s : best.cpu_s;
+        best.wall_s = cost.wall_s < best.wall_s ? cost.wall_s : best.wall_s;
+        best.peak_bytes = cost.peak_bytes > best.peak_bytes ? cost.peak_bytes : best.peak_bytes;
+    }
+    return best;
+}
+
+static double size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (double)st.st_size;
+}
+
+static double dwarf_bytes(const char *path)
+{
+    struct file_bytes bytes;
+    struct object *object;
+    if (!file_bytes_map(&bytes, path) || object_open(&object, &bytes, NULL, 0, 1)) {
+        fprintf(stderr, "bench_symbols: %s cannot be read: tests/support/debug-files.sh makes it\n", path);
+        exit(2);
+    }
+    double total = (double)object->dwarf_bytes;
+    object_close(object);
+    file_bytes_unmap(&bytes);
+    return total;
+}
+
+static void measure_conversion(const struct file *file, const char *dir)
+{
+    char from[4096], packed[4096], cache[4096], gsym[4096];
+    snprintf(from, sizeof from, "%s/%s", dir, file->name);
+    snprintf(packed, sizeof packed, "%s/%s.zlib", dir, file->name);
+    snprintf(cache, sizeof cache, "%s/%s.cache", dir, file->name);
+    snprintf(gsym, sizeof gsym, "%s/%s.gsym", dir, file->name);
+    double dwarf = dwarf_bytes(from);
+    struct conversion one = {from, cache, 1}, two = {from, cache, 2}, zlib = {packed, cache, 1}, peer = {from, gsym, 1};
+    int rounds = file->large ? ROUNDS : 3 * ROUNDS;
+    if (!file->large) { /* too short for the clock of rusage: the size is what is asked */
+        convert_file(&one);
+    } else {
+        struct cost theirs = best_of(convert_gsym, &peer, 1);
+        struct cost alone = best_of(convert_file, &one, rounds);
+        struct cost both = best_of(convert_file, &two, rounds);
+        tell("convert", file->name, dwarf / MEGA / alone.cpu_s, "MB/s", ">=", 250);
+        tell("convert beside gsymutil", file->name, theirs.cpu_s / alone.cpu_s, "times", ">=", 2);
+        tell("convert, two threads", file->name, alone.wall_s / both.wall_s, "times", ">=", 1.6);
+        tell("memory", file->name, alone.peak_bytes / dwarf, "of DWARF", "<=", 1.3);
+        if (file->has_packed) {
+            struct cost inflated = best_of(convert_file, &zlib, rounds);
+            tell("convert from zlib", file->name, dwarf / MEGA / inflated.cpu_s, "MB/s", ">=", 180);
+            tell("memory from zlib", file->name, inflated.peak_bytes / dwarf, "of DWARF", "<=", 1.6);
+        }
+        tell("cache beside GSYM", file->name, size_of(cache) / size_of(gsym), "times", "<=", 0.9);
+    }
+    tell("cache", file->name, 100 * size_of(cache) / dwarf, "%", "<=", file->large ? 8 : 11);
+}
+
+/* Addresses all over the code. */
+static void scatter(uint64_t *addresses, size_t count, const struct cache_head *head)
+{
+    uint64_t seed = 1;
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        addresses[i] = head->base + (seed >> 33) % head->high;
+    }
+}
+
+static volatile uint64_t sink;
+
+/* Reads the first byte of every text, as whoever prints them would. */
+static uint64_t touch(const struct symbol_frame *frames, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (frames[i].function ? (unsigned char)frames[i].function[0] : 0u) +
+               (frames[i].file ? (unsigned char)frames[i].file[0] : 0u) + frames[i].line;
+    return sum;
+}
+
+/* Processor seconds for all addresses. */
+static double look_all(const struct module *module, const uint64_t *addresses, size_t count)
+{
+    static struct symbol_frame frames[2 * MIRE_SYMBOL_ROOM];
+    static struct symbol_chain chains[256];
+    double begin = now(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t sum = 0;
+    for (size_t at = 0, done; at < count; at += done) {
+        size_t these = count - at < 256 ? count - at : 256;
+        done = module_lookup_all(frames, 2 * MIRE_SYMBOL_ROOM, chains, module, addresses + at, these);
+        sum += touch(frames, chains[done - 1].first + chains[done - 1].count);
+    }
+    sink += sum;
+    return now(CLOCK_PROCESS_CPUTIME_ID) - begin;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median nanoseconds of a look-up by itself, in groups of 16 because the clock takes longer than one. */
+static double look_single(const struct module *module, const uint64_t *addresses)
+{
+    static double times[ADDRESSES / 16];
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    for (size_t i = 0; i < ADDRESSES / 16; i++) {
+        double begin = now(CLOCK_MONOTONIC);
+        for (size_t k = 0; k < 16; k++)
+            sink += touch(frames, module_lookup(frames, module, addresses[i * 16 + k]));
+        times[i] = (now(CLOCK_MONOTONIC) - begin) * 1e9 / 16;
+    }
+    qsort(times, ADDRESSES / 16, sizeof *times, compare);
+    return times[ADDRESSES / 32];
+}
+
+static double open_us(const char *path)
+{
+    double best = 1e9;
+    for (int i = 0; i < 50; i++) {
+        struct module *module;
+        double begin = now(CLOCK_MONOTONIC);
+        if (cache_open(&module, path, NULL, 0, false))
+            exit(2);
+        double us = (now(CLOCK_MONOTONIC) - begin) * 1e6;
+        best = us < best ? us : best;
+        cache_close(module);
+    }
+    return best;
+}
+
+static struct module *measure_looking(const struct file *file, const char *dir)
+{
+    static uint64_t addresses[ADDRESSES];
+    char path[4096];
+    struct module *module;
+    double best = 1e9;
+    snprintf(path, sizeof path, "%s/%s.cache", dir, file->name);
+    if (cache_open(&module, path, NULL, 0, true))
+        exit(2);
+    scatter(addresses, ADDRESSES, cache_head(module));
+    for (int i = 0; i < LOOK_ROUNDS; i++) {
+        double s = look_all(module, addresses, ADDRESSES);
+        best = s < best ? s : best;
+    }
+    tell("look-ups", file->name, ADDRESSES / best / MEGA, "M/s", ">=", file->per_s);
+    tell("one look-up, median", file->name, look_single(module, addresses), "ns", "<=", 250);
+    tell("open", file->name, open_us(path), "us", "<=", 50);
+    return module;
+}
+
+/* 100 threads of 30 frames over five images, whose caches are open. */
+static void measure_report(struct module *const modules[5])
+{
+    static uint64_t addresses[600];
+    double best = 1e9;
+    for (int round = 0; round < 20; round++) {
+        double s = 0;
+        for (int m = 0; m < 5; m++) {
+            scatter(addresses, 600, cache_head(modules[m]));
+            s += look_all(modules[m], addresses, 600);
+        }
+        best = s < best ? s : best;
+    }
+    tell("a report of 3000 frames", "all five", best * 1e3, "ms", "<=", 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct module *modules[5];
+    if (argc != 2) {
+        fprintf(stderr, "usage: bench_symbols DIR\n");
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        measure_conversion(&files[i], argv[1]);
+        modules[i] = measure_looking(&files[i], argv[1]);
+    }
+    measure_report(modules);
+    return missed ? 1 : 0;
+}

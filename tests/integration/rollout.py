@@ -1,0 +1,301 @@
+#!/usr/bin/python3
+"""A rollout from its author's hands to a device: a real mired, `mire rollout`, and an app that links libmire.
+
+That shares of a million installations are as asked is unit/sdk/rollout.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
+sys.path[:0] = [str(SOURCE / "tests/structure")]
+
+import examples  # noqa: E402
+import jsonschema  # noqa: E402
+import yaml  # noqa: E402
+
+DOCUMENT = yaml.safe_load((SOURCE / "schema/api/openapi.yaml").read_text())
+ROLLOUT = jsonschema.Draft202012Validator(json.loads((SOURCE / "schema/wire/rollout.schema.json").read_text()))
+ANSWERS = {name: examples.validator(DOCUMENT, ref) for name, ref in examples.schemas(DOCUMENT).items()}
+INSTALL = "00112233445566778899aabbccddeeff"
+
+
+class Mired:
+    def __init__(self, folder):
+        self.folder = folder
+        port = folder / "port"
+        self.process = subprocess.Popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={folder / 'data'}",
+                                         f"--port-file={port}", "--log-level=error"])
+        until = time.monotonic() + 60
+        while not port.exists():
+            assert self.process.poll() is None and time.monotonic() < until, "mired did not start"
+            time.sleep(0.05)
+        self.url = f"http://127.0.0.1:{port.read_text().strip()}"
+
+    def mire(self, *words, code=0):
+        done = subprocess.run([BINARY / "server/mire", *words], capture_output=True, text=True, timeout=120,
+                              env=os.environ | {"MIRE_SERVER": self.url, "USER": "kim"})
+        assert done.returncode == code, (words, done)
+        return done.stdout if code == 0 else done.stderr
+
+    def key(self, app, scope):
+        return self.mire("key", "create", app, "--scope", scope, "--data-dir", str(self.folder / "data")).strip()
+
+    def ask(self, method, path, key=None, body=None, **headers):
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.headers, answer.read()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(60) == 0
+
+
+class RolloutTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory(prefix="mire-rollout-", dir="/tmp")
+        folder = pathlib.Path(cls.scratch.name)
+        folder.chmod(0o755)
+        cls.mired = Mired(folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.mired.stop()
+        cls.scratch.cleanup()
+
+    def setUp(self):
+        self.app = self.id().rsplit("test_")[-1].replace("_", "-")[:40]
+        self.ingest, self.author = self.mired.key(self.app, "ingest"), self.mired.key(self.app, "rollout")
+        self.path = f"/api/v1/apps/{self.app}/rollout"
+
+    def device(self, etag=None, **facts):
+        query = "&".join(f"{name}={value}" for name, value in ({"install": INSTALL} | facts).items())
+        headers = {"If_None_Match": etag} if etag else {}
+        status, got, body = self.mired.ask("GET", f"/api/v1/rollout?{query}", self.ingest, **headers)
+        if status == 200:
+            ROLLOUT.validate(json.loads(body))
+        return status, got["ETag"], json.loads(body) if body else None
+
+    def shares(self, **facts):
+        return {name: plugin["ppm"] for name, plugin in self.device(**facts)[2]["plugins"].items()}
+
+    def current(self, version=None):
+        status, _, body = self.mired.ask("GET", self.path + (f"?version={version}" if version else ""))
+        assert status == 200, body
+        for error in ANSWERS["getRollout"].iter_errors(json.loads(body)):
+            raise AssertionError(f"{error.json_path}: {error.message}")
+        return json.loads(body)
+
+    def put(self, base, rules, author="kim", reason="because", key=None):
+        return self.mired.ask("PUT", self.path, self.author if key is None else key,
+                              {"base": base, "author": author, "reason": reason, "rules": rules})
+
+    def change(self, *words):
+        return self.mired.mire("rollout", *words, "--key", self.author, "--reason", f"to see {words[0]}")
+
+    def run_app(self, store, channel="internal", wait_ms=2500):
+        done = subprocess.run([BINARY / "tests/integration/rollout_app", self.mired.url, self.ingest, store, channel, str(wait_ms)],
+                              stdin=subprocess.DEVNULL if wait_ms else None, capture_output=True, text=True, timeout=60)
+        return done.stdout
+
+    def reports(self):
+        _, _, body = self.mired.ask("GET", f"/api/v1/apps/{self.app}/overview?t=1h")
+        overview = json.loads(body)
+        return overview["totals"]["reports"] + overview["waiting"]
+
+    def test_device_gets_its_class_and_304_until_that_changes(self):
+        self.assertEqual(self.shares(), {"hang": 20000, "memory": 10000, "exit": 100000, "session": 100000})
+        self.assertEqual(self.shares(channel="gray")["hang"], 1000000)
+        status, etag, document = self.device(version="8.1")
+        self.assertEqual((status, document["version"]), (200, 0))
+        self.assertEqual(self.device(etag=etag, version="8.1"), (304, etag, None))
+        rules = self.current()["rules"]
+        rules["rules"].insert(0, {"name": "old", "when": {"versions": {"to": "8"}}, "plugins": {"hang": {"probability": 0.5}}})
+        self.assertEqual(self.put(0, rules)[0], 201)
+        self.assertEqual(self.shares(version="7.9")["hang"], 500000)
+        self.assertEqual(self.shares(version="8.1")["hang"], 20000)
+        self.assertEqual(self.device(etag=etag, version="8.1")[0], 200, "the version is another one")
+        self.assertEqual(self.mired.ask("GET", "/api/v1/rollout", self.author)[0], 401, "a key of another scope")
+        self.assertEqual(self.mired.ask("GET", "/api/v1/rollout")[0], 401)
+
+    def test_every_change_is_a_version_that_can_be_gone_back_to(self):
+        first = self.current()
+        self.assertEqual((first["version"], first["made_at"], first["history"]), (0, None, []))
+        self.assertEqual(self.change("set", self.app, "hang=5", "memory=0.25"), "version 1 holds\n")
+        self.assertEqual(self.shares(), {"hang": 50000, "memory": 2500, "exit": 100000, "session": 100000})
+        self.change("set", self.app, "hang=50%", "--rule", "inside")
+        self.assertEqual(self.shares(channel="internal")["hang"], 500000)
+        self.change("kill", self.app)
+        self.assertTrue(self.device()[2]["kill"])
+        self.assertIn("KILLED", self.mired.mire("rollout", "show", self.app))
+        self.change("back", self.app, "1")
+        document = self.device()[2]
+        self.assertEqual((document["version"], document["kill"]), (4, False))
+        self.assertEqual(self.shares(channel="internal")["hang"], 1000000)
+        self.assertEqual(self.current()["rules"], self.current(1)["rules"])
+        self.assertEqual([(row["version"], row["author"], row["reason"]) for row in self.current()["history"]],
+                         [(4, "kim", "to see back"), (3, "kim", "to see kill"), (2, "kim", "to see set"), (1, "kim", "to see set")])
+        history = self.mired.mire("rollout", "history", self.app).splitlines()
+        self.assertEqual([line.split()[0] for line in history], ["VERSION", "4", "3", "2", "1"])
+
+    def test_ramp_begins_pauses_and_goes_back(self):
+        ramp = lambda *words, code=0: self.mired.mire("rollout", "ramp", self.app, "hang", *words, "--key", self.author, "--reason", "to see", code=code)
+        self.assertEqual(ramp("5,20,100", "--hold", "2", "--guard", "cpu=1", "--on-guard", "back"), "version 1 holds\n")
+        self.assertEqual(self.shares()["hang"], 50000)
+        found, = self.current()["ramps"]
+        self.assertEqual((found["state"], found["step"], found["steps_ppm"], found["before_ppm"], found["hold_s"], found["backs"]),
+                         ("running", 0, [50000, 200000, 1000000], 20000, 7200, True))
+        self.assertEqual((found["crash_points"], found["cpu_percent"], found["reports_per_hour"]), (0.1, 1, 0))
+        self.assertEqual(ramp("pause"), "version 1 holds\n")
+        self.assertEqual(self.current()["ramps"][0]["state"], "paused")
+        self.assertIn("pause of a running ramp", ramp("pause", code=1))
+        self.assertEqual(ramp("resume"), "version 2 holds\n")
+        self.assertEqual(ramp("back"), "version 3 holds\n")
+        self.assertEqual((self.current()["ramps"][0]["state"], self.shares()["hang"]), ("stopped", 20000))
+        self.assertIn("rise", ramp("5,3", code=1))
+        self.assertIn("no rule", ramp("5", "--rule", "nobody", code=1))
+        self.assertEqual(self.current()["version"], 3)
+
+    def test_rules_travel_through_files(self):
+        rules = self.mired.mire("rollout", "get", self.app)
+        file = pathlib.Path(self.scratch.name) / "rules.json"
+        file.write_text(rules.replace('"fetch_s":3600', '"fetch_s": 900'))
+        self.change("put", self.app, str(file))
+        self.assertEqual(self.device()[2]["fetch_s"], 900)
+        self.assertEqual(self.mired.mire("rollout", "get", self.app, "1"), self.mired.mire("rollout", "get", self.app))
+        self.assertIn("fetch_s", self.mired.mire("rollout", "get", self.app))
+
+    def test_what_cannot_be_is_refused_and_changes_nothing(self):
+        good = self.current()["rules"]
+        self.assertEqual(self.put(0, good)[0], 201)
+        status, _, body = self.put(0, good)
+        self.assertEqual(status, 409, "made from a version that no longer holds")
+        for error in ANSWERS["problem"].iter_errors(json.loads(body)):
+            raise AssertionError(error.message)
+        for base, rules, author, reason in ((1, {"rules": [{"name": "x", "plugins": {"hang": {"probability": 2}}}]}, "k", "r"),
+                                            (1, good, "", "r"), (1, good, "k", ""), (1, [], "k", "r"), (-1, good, "k", "r")):
+            self.assertEqual(self.put(base, rules, author, reason)[0], 422)
+        self.assertIn('"path":"/rules/rules/0/plugins/hang/probability"',
+                      self.put(1, {"rules": [{"name": "x", "plugins": {"hang": {"probability": 2}}}]})[2].decode())
+        self.assertEqual(self.mired.ask("PUT", self.path, self.author, b'{"base":1,')[0], 400)
+        other = self.mired.key("other-app", "rollout")
+        for key in ("", "nonsense", self.ingest, other):
+            self.assertEqual(self.put(1, good, key=key)[0], 401)
+        back = {"base": 1, "author": "k", "reason": "r", "to": 7}
+        self.assertEqual(self.mired.ask("POST", self.path + "/back", self.author, back)[0], 404)
+        self.assertEqual(self.mired.ask("GET", self.path + "?version=7")[0], 404)
+        self.assertIn("reason", self.mired.mire("rollout", "set", self.app, "hang=1", "--key", self.author, code=2))
+        self.assertIn("shares look like", self.mired.mire("rollout", "set", self.app, "lag=1", "--key", self.author, "--reason", "x", code=2))
+        self.assertEqual(self.current()["version"], 1)
+
+    def rates(self):
+        _, _, body = self.mired.ask("GET", f"/api/v1/apps/{self.app}/rates?t=24h")
+        for error in ANSWERS["getRates"].iter_errors(json.loads(body)):
+            raise AssertionError(f"{error.json_path}: {error.message}")
+        return json.loads(body)
+
+    def test_sessions_become_rates(self):
+        self.assertEqual(self.rates()["total"]["lag_percent"], None)
+        rules = {"rules": [{"name": "all", "plugins": {"hang": {"probability": 1}, "exit": {"probability": 1}, "session": {"probability": 1}}}]}
+        self.put(0, rules)
+        store = tempfile.mkdtemp(dir=self.scratch.name)
+        for run in range(3):
+            self.run_app(store, wait_ms=1000)
+        rules["rules"][0]["plugins"] |= {"hang": {"probability": 0}, "session": {"probability": 1}}
+        self.put(1, rules)  # one more session as a control
+        self.run_app(store, wait_ms=1000)
+        self.run_app(store, wait_ms=1000)
+        self.run_app(store, wait_ms=1000)
+        until = time.monotonic() + 20
+        while self.rates()["total"]["records"] < 5 and time.monotonic() < until:
+            time.sleep(0.1)
+        rates = self.rates()
+        total, version = rates["total"], rates["versions"][0]
+        self.assertEqual((total["records"], total["sessions"]), (5, 5), "each run is told by the next")
+        self.assertEqual(total["lag_percent"]["value"], 100, "every session that was watched had its hang")
+        self.assertTrue(0 < total["lag_percent"]["low"] < 100)
+        self.assertTrue(500 < total["hang_s_per_hour"]["value"] < 3600, total)
+        self.assertTrue(total["ends"] >= 3 and total["foom_percent"]["value"] == 0, total)
+        self.assertTrue(0 < total["sdk_cpu_percent"] < 100, total)
+        self.assertEqual((version["version"], version["records"], len(version["days"])), ("2.1", 5, 1))
+        self.assertEqual(self.mired.ask("GET", f"/api/v1/apps/{self.app}/rates?channel=public")[2].count(b'"records":0'), 1)
+        _, _, body = self.mired.ask("GET", f"/api/v1/apps/{self.app}/overview?t=1h")
+        self.assertEqual((json.loads(body)["waiting"], json.loads(body)["unworked"]), (0, 0))
+
+    def test_app_inside_reports_and_the_share_is_told(self):
+        store = tempfile.mkdtemp(dir=self.scratch.name)
+        self.assertEqual(self.run_app(store, wait_ms=500), "start MIRE_OK\nflush MIRE_OK\nstop MIRE_OK\n")
+        self.assertEqual(self.reports(), 1)
+        kept = (pathlib.Path(store) / "rollout").read_bytes()
+        self.assertEqual(json.loads(kept.split(b"\n", 1)[1])["plugins"]["hang"]["ppm"], 1000000)
+
+    def test_kill_is_obeyed_at_once_and_after_a_new_start(self):
+        store = tempfile.mkdtemp(dir=self.scratch.name)
+        self.change("kill", self.app)
+        self.assertEqual(self.run_app(store), "start MIRE_OK\nflush MIRE_OK\nstop MIRE_OK\n")  # watched until it asked
+        url, self.mired.url = self.mired.url, "http://127.0.0.1:9"
+        self.run_app(store, wait_ms=50)  # knows it from the disk
+        self.mired.url = url
+        self.assertEqual(self.reports(), 0)
+        self.assertEqual(os.listdir(os.path.join(store, "out")), [], "nothing was even kept")
+        self.change("revive", self.app)
+        self.run_app(store)  # starts off, and learns that it may
+        self.assertEqual(self.reports(), 0)
+        self.run_app(store, wait_ms=50)
+        self.assertEqual(self.reports(), 1)
+
+    def test_parameters_hold_within_the_sdks_bounds(self):
+        store = tempfile.mkdtemp(dir=self.scratch.name)
+        rules = {"rules": [{"name": "all", "plugins": {"hang": {"probability": 1, "parameters": {"foreground_ms": 5000}}}}]}
+        self.put(0, rules)
+        self.run_app(store)  # 800 ms are no hang any more, as soon as it has asked
+        self.assertEqual(self.reports(), 0)
+        rules["rules"][0]["plugins"]["hang"]["parameters"]["foreground_ms"] = 1  # the least is 250
+        self.put(1, rules)
+        self.run_app(store)
+        self.assertEqual(self.reports(), 1)
+
+    def test_damaged_document_leaves_the_apps_own_options(self):
+        store = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))
+        self.change("kill", self.app)
+        (store / "rollout").write_bytes(b'"etag"\n{"mire_rollout": 1, "kill": tr')
+        url, self.mired.url = self.mired.url, "http://127.0.0.1:9"
+        self.run_app(store, wait_ms=50)
+        self.mired.url = url
+        self.assertEqual(len(os.listdir(store / "out")), 1, "watched, and kept for later")
+
+    def test_mire_run_asks_for_its_program(self):
+        store = tempfile.mkdtemp(dir=self.scratch.name)
+        program = "import select,time\nselect.poll().poll(20)\ntime.sleep(1)\nselect.poll().poll(20)\n"
+        words = [BINARY / "sdk/mire-run", "--app", "rollout-run", "--server", self.mired.url, "--key", self.ingest, "--store",
+                 store, "--threshold", "500", "--", "/usr/bin/python3", "-c", program]
+        subprocess.run(words, check=True, timeout=60)
+        self.assertEqual(self.reports(), 1)
+        self.change("kill", self.app)
+        subprocess.run(words, check=True, timeout=60)  # the document of before: watched; killed before it is sent
+        self.assertEqual(json.loads((pathlib.Path(store) / "rollout").read_bytes().split(b"\n", 1)[1])["kill"], True)
+        subprocess.run(words, check=True, timeout=60)
+        self.assertEqual(self.reports(), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

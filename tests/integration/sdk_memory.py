@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+"""Memory reports of real programs: an app with libmire, on demand, in trouble, in health and killed; programs as they are."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import jsonschema
+
+SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
+APP = BINARY / "tests/integration/memory_app"
+SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "schema/wire/report.schema.json").read_text()))
+CGROUP = pathlib.Path("/sys/fs/cgroup/memory")
+MIB = 1 << 20
+
+
+def reports(store):
+    """Sealed memory reports, oldest first, as documents."""
+    found = []
+    for path in sorted((store / "out").glob("*.report")):
+        text = subprocess.run(["zstd", "-dcq"], input=path.read_bytes(), stdout=subprocess.PIPE, timeout=60).stdout
+        document = json.loads(text)
+        SCHEMA.validate(document)
+        if document["kind"] == "memory":
+            document["bytes"] = path.stat().st_size
+            found.append(document)
+    return found
+
+
+def rows(document, table):
+    columns = document["memory"][table]
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+def category(document, name):
+    return next(row for row in rows(document, "categories") if row["name"] == name)
+
+
+def view(document, *words):
+    """The report in a terminal, where names are found."""
+    document = {key: value for key, value in document.items() if key != "bytes"}
+    done = subprocess.run([BINARY / "server/mire", "memory", *words, "-"], input=json.dumps(document), text=True,
+                          stdout=subprocess.PIPE, timeout=60, check=True)
+    return done.stdout
+
+
+def run(store, what, **more):
+    subprocess.run([APP, store, what], check=True, timeout=120, **more)
+
+
+def on_demand(store):
+    run(store, "demand")
+    first, unnamed, second = reports(store)
+    assert [r["memory"].get("name") for r in (first, unnamed, second)] == ["first", None, "second"]
+    assert all(r["memory"]["trigger"] == "demand" and r["memory"]["mode"] == "exact" for r in (first, unnamed, second))
+    assert first["memory"]["foreground"] and "grown_ms" not in first["memory"]
+    held = category(first, "Malloc 64 KiB")
+    assert held["live_count"] == 100 and held["live_bytes"] == 100 * 48 * 1024 and held["kind"] == 0, held
+    tiles = category(first, "MapTile")
+    assert tiles["live_count"] == 64 and tiles["live_bytes"] == 64 * 640 and tiles["kind"] == 2, tiles
+    later = category(second, "Malloc 64 KiB")
+    assert later["live_count"] == 80 and later["grown_count"] == -20 and later["peak_count"] >= 100, later
+    assert 130 <= later["total_count"] < 140, later  # libc reads directories with such blocks
+    assert category(second, "MapTile")["grown_count"] == 0
+    text = view(second, "--category", "Malloc 64 KiB")
+    assert re.search(r"50 blocks, grown by -2\.3 MiB\n +1> load_map .*memory_app\.c:\d+\n", text), text
+    assert re.search(r"30 blocks, grown by \+1\.4 MiB\n +1> draw_panel .*memory_app\.c:\d+\n", text), text
+    assert all(r["memory"]["live_bytes"] == sum(row["live_bytes"] for row in rows(r, "categories") if row["kind"] != 1)
+               for r in (first, unnamed, second))
+    assert all(0 < r["memory"]["explained_bytes"] <= r["memory"]["footprint_bytes"] for r in (first, second))
+    assert all(r["bytes"] < 40000 for r in (first, second))
+
+
+def while_all_else_changes(store):
+    """What stays is told exactly, however often other blocks come and go meanwhile."""
+    run(store, "churn")
+    found = [r for r in reports(store) if r["memory"].get("name") == "churn"]
+    assert len(found) == 5
+    for report in found:
+        tiles, maps = category(report, "MapTile"), category(report, "Malloc 64 KiB")
+        assert tiles["live_count"] == 64 and tiles["live_bytes"] == 64 * 640, tiles
+        assert 100 <= maps["live_count"] <= 103, maps  # libc reads directories with such blocks
+        small = sum(row["live_count"] for row in rows(report, "categories") if row["kind"] == 0) - maps["live_count"]
+        assert small < 4 * 512 + 2000, small
+        # a table's lock that is not to be had in time costs a block, never a wait
+        assert sum(report["memory"]["drops"].values()) * 1000 < report["memory"]["cost"]["calls"], report["memory"]
+
+
+def of_trouble_and_health(store):
+    run(store, "footprint")
+    found = [r["memory"] for r in reports(store)]
+    assert [m["trigger"] for m in found] == ["footprint"], found  # again only when a quarter more, and ten minutes later
+    assert found[0]["threshold_bytes"] == 20 * MIB <= found[0]["footprint_bytes"] < 45 * MIB, found
+    assert found[0]["trail"]["footprint_bytes"] == sorted(found[0]["trail"]["footprint_bytes"]), found
+    shutil.rmtree(store)
+    run(store, "baseline")
+    found = [r["memory"]["trigger"] for r in reports(store)]
+    assert found and set(found) == {"baseline"} and len(found) <= 2, found  # after 0.5, 1.5, 3.5 s at the earliest
+
+
+def of_a_killed_run(store):
+    """Killed by hand: no report, but the tables are kept, and of many runs the last three."""
+    for i in range(4):
+        app = subprocess.Popen([APP, store, "grow"], stdout=subprocess.PIPE)
+        app.stdout.readline()
+        time.sleep(0.3)
+        app.send_signal(signal.SIGKILL)
+        app.wait()
+        app.stdout.close()
+    run(store, "start")
+    kept = list((store / "memory").glob("*.heap"))
+    assert len(kept) == 3 and not list((store / "box").glob("*.heap")), kept
+    text = subprocess.run([BINARY / "server/mire", "memory", kept[0]], capture_output=True, text=True, timeout=60).stdout
+    assert re.search(r"Malloc 128 KiB.*\n +100 %.*\n +1> load_map ", text), text
+    assert not [r for r in reports(store) if r["memory"]["trigger"] == "foom"]
+
+
+def limited(megabytes, words, **more):
+    """Run under a memory limit. None where this machine has no such thing."""
+    group = CGROUP / f"mire_test_{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError:
+        return None
+    try:
+        for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
+            if (group / name).exists():
+                (group / name).write_text(str(megabytes * MIB))
+        enter = f'echo $$ > {group}/cgroup.procs; exec "$@"'
+        return subprocess.run(["sh", "-c", enter, "sh", *words], timeout=120, stdout=subprocess.PIPE, **more).returncode
+    finally:
+        time.sleep(0.1)
+        group.rmdir()
+
+
+def of_a_run_without_memory(store):
+    code = limited(64, [APP, store, "grow"])
+    if code is None:
+        return print("no run was killed for want of memory: there is no memory control group here")
+    assert code == -signal.SIGKILL, code
+    run(store, "start")
+    run(store, "start")  # and nothing more the second time
+    found = [r for r in reports(store) if r["memory"]["trigger"] == "foom"]
+    assert len(found) == 1, found
+    report = found[0]
+    assert report["exit"]["verdict"] == "foom" and report["memory"]["limit_bytes"] == 64 * MIB, report["exit"]
+    assert report["memory"]["live_bytes"] > 45 * MIB and report["bytes"] < 40000
+    top = next(row for row in rows(report, "categories") if row["kind"] == 0)  # address space is not memory
+    assert top["name"] == "Malloc 128 KiB" and top["live_bytes"] > 45 * MIB, top
+    assert re.search(r"Malloc 128 KiB   suspect: bytes\n +100 %.*\n +1> load_map ", view(report)), view(report)
+
+
+def of_programs_as_they_are(store):
+    words = [BINARY / "sdk/mire-run", "--store", store, "--app", "calc", "--"]
+    python = shutil.which("python3", path="/usr/bin:/bin")
+    code = "x = [bytes(100000) for i in range(200)]; print(len(x))"
+    done = subprocess.run([*words, python, "-c", code], env=os.environ | {"MIRE_MEMORY": "exact", "PYTHONMALLOC": "malloc"},
+                          stdout=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "200\n", done
+    kept = list((store / "memory").glob("*.heap"))
+    assert len(kept) == 1, kept
+    text = subprocess.run([BINARY / "server/mire", "memory", "--top", "100", "--stacks", "0", kept[0]], capture_output=True,
+                          text=True, timeout=60).stdout
+    row = re.search(r"^ +\S+ \w+ +[\d,]+ +- +([\d.]+) MiB +([\d.]+) MiB  Malloc 128 KiB", text, re.M)
+    assert row and 19 <= float(row[1]) <= 21 and 19 <= float(row[2]) <= 21, text
+
+
+with tempfile.TemporaryDirectory() as name:
+    for number, test in enumerate((on_demand, while_all_else_changes, of_trouble_and_health, of_a_killed_run, of_a_run_without_memory,
+                                   of_programs_as_they_are)):
+        begun = time.monotonic()
+        test(pathlib.Path(name) / str(number))
+        print(f"{test.__name__} {time.monotonic() - begun:.1f} s")

@@ -1,0 +1,267 @@
+/*
+ * oracle.c - kills a program that knows what it holds, and compares that with what Mire's file says.
+ *
+ *     oracle [KILLS [SEED [PLANT]]]     KILLS: $KILLS if not given, or 100
+ *
+ * Each run is one of the program (app.c), watched by the preload library or linked with libmire in turn, killed between
+ * 0 and 40 ms after its script began. PLANT falsifies the truth of each run in one place before it is judged: then
+ * every run must be found wrong, which shows that the judge can. Prints what it found; exits 0 if every run was right.
+ *
+ * It calls itself mire-run, for a child of mire-run is watched from its first instruction on.
+ */
+#include "oracle/judge.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READY_MS  5000
+#define WITHIN_US 40000u
+#define TOLD_MAX  20u
+
+struct run {
+    uint32_t seed;
+    char scratch[64], store[96], truth_path[96];
+    bool linked, plant;
+    struct verdict verdict;
+};
+
+static uint64_t draw_state;
+
+static uint32_t draw(uint32_t bound)
+{
+    draw_state = draw_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(draw_state >> 33) % bound;
+}
+
+static void pause_us(uint32_t us)
+{
+    nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L}, NULL);
+}
+
+static void *map(const char *path, int protection, uint64_t *size_out)
+{
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    struct stat stat;
+    void *bytes = MAP_FAILED;
+
+    if (file >= 0 && fstat(file, &stat) == 0 && stat.st_size > 0) {
+        *size_out = (uint64_t)stat.st_size;
+        bytes = mmap(NULL, (size_t)stat.st_size, protection, MAP_PRIVATE, file, 0);
+    }
+    if (file >= 0)
+        close(file);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+/* ---- the program ---- */
+
+static void execute(const struct run *run)
+{
+    char seed[16];
+
+    snprintf(seed, sizeof(seed), "%u", run->seed);
+    if (run->linked) {
+        setenv("ORACLE_STORE", run->store, 1);
+        execl(ORACLE_DIR "/oracle_app_linked", "oracle_app", run->truth_path, seed, "0", ORACLE_DIR, (char *)NULL);
+    } else {
+        setenv("LD_PRELOAD", MIRE_PRELOAD, 1);
+        setenv("MIRE_APP", "oracle", 1);
+        setenv("MIRE_APP_VERSION", "1", 1);
+        setenv("MIRE_STORE", run->store, 1);
+        setenv("MIRE_MEMORY", "exact", 1);
+        execl(ORACLE_DIR "/oracle_app", "oracle_app", run->truth_path, seed, "0", ORACLE_DIR, (char *)NULL);
+    }
+    _exit(127);
+}
+
+/* Is the script going? Its file grows to its size before anything is in it. */
+static bool is_ready(const struct run *run)
+{
+    _Atomic uint32_t ready = 0;
+    int file = open(run->truth_path, O_RDONLY | O_CLOEXEC);
+
+    if (file >= 0) {
+        if (pread(file, &ready, sizeof(ready), 0) != sizeof(ready))
+            ready = 0;
+        close(file);
+    }
+    return ready != 0;
+}
+
+/* Starts the program, lets it go on for a random while and kills it. Returns its process id, -1 if it did not get so
+ * far. */
+static pid_t kill_one(const struct run *run)
+{
+    uint32_t wait_us = draw(WITHIN_US);
+    pid_t child = fork();
+    int status, waited_ms = 0;
+
+    if (child == 0)
+        execute(run);
+    while (child > 0 && !is_ready(run) && waited_ms++ < READY_MS && waitpid(child, &status, WNOHANG) == 0)
+        pause_us(1000);
+    pause_us(wait_us);
+    if (child > 0 && kill(child, SIGKILL) == 0 && waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+        WTERMSIG(status) == SIGKILL)
+        return child;
+    return -1;
+}
+
+/* ---- what it left ---- */
+
+static bool judge_file(struct run *run, const struct truth *truth, pid_t child, const char *path, bool *is_it)
+{
+    static struct heap_reader reader;
+    struct heap_facts facts;
+    uint64_t size;
+    void *bytes = map(path, PROT_READ, &size);
+    bool done = false;
+
+    *is_it = false;
+    if (bytes && mire__read_open(&reader, bytes, size) == MIRE_READ_OK) {
+        mire__read_facts(&facts, &reader);
+        *is_it = facts.pid == (uint32_t)child;
+        done = *is_it && judge(&run->verdict, &reader, truth);
+    }
+    if (bytes)
+        munmap(bytes, size);
+    return done;
+}
+
+static bool judge_store(struct run *run, const struct truth *truth, pid_t child)
+{
+    char box[128];
+    DIR *dir;
+    bool done = false, is_it = false;
+
+    snprintf(box, sizeof(box), "%s/box", run->store);
+    dir = opendir(box);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char path[400], real[PATH_MAX];
+        size_t length = strlen(entry->d_name);
+
+        if (length < 5 || strcmp(entry->d_name + length - 5, ".heap") != 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", box, entry->d_name);
+        if (!realpath(path, real)) /* the tables may lie elsewhere */
+            continue;
+        if (!is_it)
+            done = judge_file(run, truth, child, real, &is_it);
+        unlink(real);
+    }
+    if (dir)
+        closedir(dir);
+    return done;
+}
+
+/* One block less, one that was never there, another size, another stack. */
+static bool falsify(struct truth *truth)
+{
+    uint32_t from = draw(truth->slots_count), how = draw(4);
+
+    for (uint32_t i = 0; i < truth->slots_count; i++) {
+        struct truth_slot *slot = &truth->slots[(from + i) % truth->slots_count];
+        struct truth_block *block = &slot->blocks[slot->state & 1];
+
+        if ((slot->state & TRUTH_CALLING) || block->address == 0)
+            continue;
+        switch (how) {
+        case 0:
+            block->address = 0;
+            break;
+        case 1:
+            block->address += 8;
+            break;
+        case 2:
+            block->size++;
+            break;
+        default:
+            block->stack ^= 1u << 8;
+            break;
+        }
+        return true;
+    }
+    return false;
+}
+
+static void fail(struct run *run, const char *why)
+{
+    run->verdict.wrong++;
+    snprintf(run->verdict.first, sizeof(run->verdict.first), "%s", why);
+}
+
+static void judge_run(struct run *run, pid_t child)
+{
+    uint64_t size = 0;
+    struct truth *truth = map(run->truth_path, PROT_READ | PROT_WRITE, &size);
+
+    if (child < 0)
+        fail(run, truth && truth->complaint[0] ? truth->complaint : "the program ended before it was killed");
+    else if (!truth || size != sizeof(*truth))
+        fail(run, "no truth");
+    else if (run->plant && !falsify(truth))
+        fail(run, "nothing to falsify");
+    else if (!judge_store(run, truth, child))
+        fail(run, "no file of Mire's that can be read");
+    if (truth)
+        munmap(truth, size);
+}
+
+static void clear(const char *dir)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+    if (system(command) != 0)
+        fprintf(stderr, "oracle: cannot remove %s\n", dir);
+}
+
+static void run_one(struct run *run)
+{
+    snprintf(run->store, sizeof(run->store), "%s/store", run->scratch);
+    snprintf(run->truth_path, sizeof(run->truth_path), "%s/truth", run->scratch);
+    clear(run->store);
+    unlink(run->truth_path);
+    judge_run(run, kill_one(run));
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t kills = argc > 1 ? (uint32_t)atoi(argv[1]) : 100,
+             seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : (uint32_t)time(NULL);
+    bool plant = argc > 3;
+    char scratch[] = "/tmp/mire-oracle-XXXXXX";
+    uint64_t wrong_runs = 0, blocks = 0, pages = 0, in_flight = 0;
+
+    if (!mkdtemp(scratch) || prctl(PR_SET_NAME, "mire-run") != 0)
+        return 2;
+    draw_state = seed;
+    for (uint32_t i = 0; i < kills; i++) {
+        struct run run = {.seed = seed + i, .linked = draw(4) == 0, .plant = plant};
+
+        snprintf(run.scratch, sizeof(run.scratch), "%s", scratch);
+        run_one(&run);
+        blocks += run.verdict.blocks, pages += run.verdict.pages, in_flight += run.verdict.in_flight;
+        if ((run.verdict.wrong > 0) != plant && wrong_runs++ < TOLD_MAX)
+            printf("seed %u%s: %u wrong: %s\n", run.seed, run.linked ? ", linked" : "", run.verdict.wrong,
+                   plant ? "nothing found" : run.verdict.first);
+        fflush(stdout);
+    }
+    clear(scratch);
+    printf("%u kills from seed %u: %" PRIu64 " blocks and %" PRIu64 " pages as they were, %" PRIu64
+           " calls in flight, %" PRIu64 " runs %s\n",
+           kills, seed, blocks, pages, in_flight, wrong_runs, plant ? "whose planted error was not found" : "wrong");
+    return wrong_runs > 0;
+}

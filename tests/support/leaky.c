@@ -1,0 +1,22 @@
+/*
+ * leaky.c - a library that a program of another language calls, and that never gives back what it takes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((noinline)) void *leak_session(size_t bytes)
+{
+    char *session = malloc(bytes);
+
+    if (session)
+        memset(session, 1, bytes);
+    return session;
+}
+
+__attribute__((noinline)) void *open_session(size_t bytes)
+{
+    void *session = leak_session(bytes);
+
+    __asm__ volatile("" ::: "memory");
+    return session;
+}

@@ -1,0 +1,37 @@
+/*
+ * rollout_app.c - an app that links libmire: starts it, waits WAIT_MS in its loop, hangs for 800 ms, waits a little
+ * more, and says what the calls answered. A line on standard input before the hang lets it go on earlier.
+ *
+ *     rollout_app URL KEY STORE CHANNEL WAIT_MS
+ */
+#include <mire/mire.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+    const struct timespec long_turn = {.tv_nsec = 800000000};
+    struct pollfd input = {.fd = 0, .events = POLLIN};
+    mire_options *options = mire_options_new();
+
+    if (argc != 6)
+        return 2;
+    mire_options_set_app(options, "rollout-app", "2.1");
+    mire_options_set_channel(options, argv[4]);
+    mire_options_set_server(options, argv[1], argv[2]);
+    mire_options_set_store(options, argv[3]);
+    mire_options_set_threshold_ms(options, 400);
+    mire_options_set_number(options, "depth_least", 0);
+    printf("start %s\n", mire_err_name(mire_start(options)));
+    fflush(stdout);
+    mire_options_free(options);
+    poll(&input, 1, atoi(argv[5]));
+    nanosleep(&long_turn, NULL);
+    poll(NULL, 0, 300);
+    printf("flush %s\n", mire_err_name(mire_flush(0)));
+    printf("stop %s\n", mire_err_name(mire_stop()));
+    return 0;
+}

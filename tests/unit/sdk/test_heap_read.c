@@ -1,0 +1,260 @@
+/* test_heap_read.c - the reader over files as they are, cut off, damaged, and half written. */
+#include "heap/classes.h"
+#include "heap/inside.h"
+#include "heap/regions.h"
+#include "support/heap_walk.h"
+#include "support/heaps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define BASE UINT64_C(0x7f0000000000)
+
+static struct heap_walk walk;
+
+/* Some of everything. */
+static struct heaps *filled(enum heap_mode mode)
+{
+    struct heaps *heaps = heaps_new_at(MIRE_HEAP_BUDGET_MIN, mode, 64u << 10);
+    uint32_t class = mire__classes_as_find(&heaps->heap, "UIImage");
+
+    heaps_image(heaps, 0x400000, 0x100000, "/usr/bin/mapview");
+    for (uint64_t i = 0; i < 600; i++) {
+        uint32_t node = heaps_stack(heaps, 4, 0x401000 + i % 3, 0x402000 + i % 7, 0x403000 + i % 31, 0x404000 + i);
+        uint64_t address = i < 300 ? BASE + i * 256 : BASE + i * 2048;
+
+        if (mode == MIRE_HEAP_EXACT)
+            heaps_set(heaps, address, i < 300 ? i % 250 : i * 3, node);
+        else
+            mire__live_as_sample(&heaps->heap, heaps->slot, address, i * 3, node, i % 2);
+        if (i % 10 == 0)
+            mire__live_as_tag(&heaps->heap, heaps->slot, address, class);
+        if (i % 60 == 0)
+            mire__regions_as_map(&heaps->heap, BASE + i * 65536, 4096 * (i + 1), MIRE_KIND_STACK, node);
+    }
+    return heaps;
+}
+
+static void everything_is_read(void **state)
+{
+    struct heaps *heaps = filled(MIRE_HEAP_EXACT);
+    struct heap_facts facts;
+    size_t extra_bytes;
+
+    (void)state;
+    assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_OK);
+    assert_int_equal(walk.blocks, 600);
+    assert_int_equal(walk.regions, 10);
+    assert_int_equal(walk.frames, 610 * 4);
+    assert_int_equal(walk.torn + walk.impossible, 0);
+    mire__read_facts(&facts, &walk.reader);
+    assert_int_equal(facts.pid, 4711);
+    assert_int_equal(facts.allocated_count, 600);
+    assert_int_equal(facts.image_count, 1);
+    assert_int_equal(facts.mode, MIRE_HEAP_EXACT);
+    assert_false(facts.stopped);
+    memcpy(mire__heap_extra(&heaps->heap), "builder", 8);
+    assert_string_equal(mire__read_extra(&extra_bytes, &walk.reader), "builder");
+    assert_int_equal(extra_bytes, MIRE_HEAP_EXTRA_BYTES);
+    mire__heap_close(&heaps->heap); /* the file stays */
+    assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_OK);
+    assert_int_equal(walk.blocks, 600);
+    mire__read_facts(&facts, &walk.reader);
+    assert_true(facts.stopped);
+    heaps_free(heaps);
+}
+
+static void what_is_no_such_file_is_told(void **state)
+{
+    struct heaps *heaps = filled(MIRE_HEAP_EXACT);
+    struct heap_header *header = heaps->memory;
+
+    (void)state;
+    assert_int_equal(heap_walk(&walk, heaps->memory, MIRE_HEAP_PAGE_BYTES - 1), MIRE_READ_SHORT);
+    header->version++;
+    assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_VERSION);
+    header->version--;
+    header->sections[MIRE_HEAP_CELLS].at += 8;
+    assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_FORMAT);
+    header->sections[MIRE_HEAP_CELLS].at -= 8;
+    header->magic = 0;
+    assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_FORMAT);
+    heaps_free(heaps);
+}
+
+/* With MIRE_HEAP_CORPUS set the packed files are kept there: the fuzzer's corpus was made so. */
+static void keep_packed(const uint8_t *bytes, size_t size, const char *name)
+{
+    const char *dir = getenv("MIRE_HEAP_CORPUS");
+    char path[512];
+    FILE *file;
+
+    if (!dir)
+        return;
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static void damage_of_any_kind_is_borne(void **state)
+{
+    static const enum heap_mode modes[] = {MIRE_HEAP_EXACT, MIRE_HEAP_SAMPLED};
+    uint64_t random = (uint64_t)time(NULL);
+
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)random);
+    for (uint32_t m = 0; m < MIRE_COUNT(modes); m++) {
+        struct heaps *heaps = filled(modes[m]);
+        size_t size;
+        uint8_t *packed = heaps_pack(heaps, &size), *copy = malloc(size);
+
+        keep_packed(packed, size, m ? "sampled" : "exact");
+        assert_int_equal(heap_walk(&walk, packed, size), MIRE_READ_OK);
+        assert_int_equal(walk.blocks, 600);
+        assert_int_equal(walk.torn + walk.impossible, 0);
+        for (size_t cut = size; cut > MIRE_HEAP_PAGE_BYTES;
+             cut -= 1000) { /* its own memory: a sanitizer sees one byte more */
+            uint8_t *front = malloc(cut);
+
+            memcpy(front, packed, cut);
+            heap_walk(&walk, front, cut);
+            assert_int_equal(walk.impossible, 0);
+            free(front);
+            if (cut < 2 * MIRE_HEAP_PAGE_BYTES)
+                break;
+        }
+        for (int i = 0; i < 3000; i++) {
+            memcpy(copy, packed, size);
+            for (int j = 0; j < 8; j++) {
+                random = random * 6364136223846793005ull + 1442695040888963407ull;
+                copy[(random >> 33) % (j < 4 ? MIRE_HEAP_PAGE_BYTES : size)] ^= (uint8_t)(1u << (random >> 20 & 7));
+            }
+            heap_walk(&walk, copy, size);
+            assert_int_equal(walk.impossible, 0);
+        }
+        free(packed);
+        free(copy);
+        heaps_free(heaps);
+    }
+}
+
+/* ---- half written ---- */
+
+static void a_size_without_its_cell_is_no_block(void **state)
+{
+    struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
+
+    (void)state;
+    for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++) /* so that there is a page, with one block in it */
+        heaps_set(heaps, 0x8400 + (MIRE_CELLS_DENSE - i) * 192, 100, 0);
+    heaps->heap.cells[6] = 100u << MIRE_CELL_OFFSET_SHIFT;
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, MIRE_CELLS_DENSE);
+    assert_int_equal(walk.torn, 0);
+    heaps->heap.cells[5] = MIRE_CELL_SIZE_NEXT; /* now it is one */
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, MIRE_CELLS_DENSE + 1);
+    heaps->heap.cells[6] = 17; /* a block within a block */
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, MIRE_CELLS_DENSE + 1);
+    assert_int_equal(walk.torn, 1);
+    heaps_free(heaps);
+}
+
+static void a_block_on_its_way_counts_once(void **state)
+{
+    struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
+    struct live_block block = {.size = 100}, was;
+    bool replaced;
+
+    (void)state;
+    for (uint64_t i = 0; i < 200; i++)
+        heaps_set(heaps, 0x8000 + i * 128, 100, 0);
+    assert_non_null(mire__cells_at(&heaps->heap, 0x8000 + 199 * 128));
+    mire__blocks_as_put(&was, &replaced, &heaps->heap, 0x8000 + 199 * 128, &block);
+    heaps->heap.header->moving = 0x8000 + 199 * 128;
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, 200);
+    heaps->heap.cells[199 * 4] = 0; /* the next store */
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, 200);
+    heaps_free(heaps);
+}
+
+/* What a segment looks like between any two stores of its split. */
+static void an_entry_counts_once_while_its_segment_is_split(void **state)
+{
+    struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
+    struct heap_segment *segments = heaps->heap.blocks;
+    uint64_t i = 0, blocks, overwritten = 0;
+
+    (void)state;
+    while (heaps->heap.header->segments_used < 2)
+        heaps_set(heaps, BASE + i++ * 4096, 1000, 0);
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    blocks = walk.blocks;
+    assert_int_equal(blocks, i);
+    for (uint32_t at = 0; at < MIRE_SEGMENT_ENTRIES; at++) { /* as before the old copies were cleared */
+        if (segments[1].entries[at].where && segments[0].entries[at].where) {
+            overwritten++; /* by the block that made the segment split */
+        } else if (segments[1].entries[at].where) {
+            segments[0].entries[at].what = segments[1].entries[at].what;
+            segments[0].entries[at].where = segments[1].entries[at].where;
+        }
+    }
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, blocks);
+    segments[0].covers = 1; /* as before the old segment was made half: it is told whole, the new one not at all */
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, blocks - overwritten);
+    segments[1].covers = 0; /* as before the new one was published */
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, blocks - overwritten);
+    heaps_free(heaps);
+}
+
+static void a_node_that_is_being_added_is_none(void **state)
+{
+    struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
+    uint32_t node = heaps_stack(heaps, 2, UINT64_C(0x401000), UINT64_C(0x402000)), at = node;
+    struct heap_frame frame;
+
+    (void)state;
+    heaps_set(heaps, 0x8000, 100, node);
+    heaps->heap.words[node] = 0;
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, 1);
+    assert_int_equal(walk.frames, 0);
+    assert_false(mire__read_frame(&frame, &walk.reader, &at));
+    heaps_free(heaps);
+}
+
+static void names_tell_what_is_missing(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < MIRE_HEAP_DROPS; i++)
+        assert_true(strlen(mire__read_drop_name((enum heap_drop)i)) > 0);
+    assert_string_equal(mire__read_drop_name(MIRE_HEAP_DROPS), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_read),
+        cmocka_unit_test(what_is_no_such_file_is_told),
+        cmocka_unit_test(damage_of_any_kind_is_borne),
+        cmocka_unit_test(a_size_without_its_cell_is_no_block),
+        cmocka_unit_test(a_block_on_its_way_counts_once),
+        cmocka_unit_test(an_entry_counts_once_while_its_segment_is_split),
+        cmocka_unit_test(a_node_that_is_being_added_is_none),
+        cmocka_unit_test(names_tell_what_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

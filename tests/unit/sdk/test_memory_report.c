@@ -1,0 +1,464 @@
+/* What a memory report tells of tables: all that is alive, who asked for the most of it, how it grew, how sure that is.
+ */
+#include "report/memory.h"
+
+#include "heap/classes.h"
+#include "heap/regions.h"
+#include "heap/weight.h"
+#include "support/boxes.h"
+#include "support/heaps.h"
+#include "support/scratch.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <cmocka.h>
+
+#define EXE  UINT64_C(0x555555554000)
+#define LIB  UINT64_C(0x7ffff7dc0000)
+#define MAIN (EXE + 0x1000)
+#define LOAD (EXE + 0x2000)
+#define DRAW (EXE + 0x3000)
+#define GLUE (LIB + 0x4000)
+#define MIB  ((uint64_t)1 << 20)
+#define S    MIRE_NS_PER_S
+
+static struct blackbox_facts facts;
+
+static struct memory_said saying(const char *trigger)
+{
+    facts = box_facts();
+    facts.start_boot_ns = 7 * S;
+    return (struct memory_said){.trigger = trigger,
+                                .id = "019aa1b2-c3d4-7e5f-8a6b-0123456789ab",
+                                .facts = &facts,
+                                .taken_ns = 65 * S,
+                                .ground = MIRE_GROUND_UNKNOWN,
+                                .caps = MIRE_MEMORY_CAPS_INIT};
+}
+
+static char *json_of(const struct heaps *heaps, const struct memory_said *said)
+{
+    struct heap_reader *reader = malloc(sizeof(*reader));
+    char *text;
+    size_t size;
+
+    assert_int_equal(mire__read_open(reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
+    assert_int_equal(mire__memory_json(&text, &size, reader, said), MIRE_OK);
+    text = realloc(text, size + 1);
+    text[size] = '\0';
+    free(reader);
+    return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        return;
+    fprintf(stderr, "%s\n", text); /* fail_msg would cut it */
+    fail_msg("no %s", part);
+}
+
+/* The numbers of a column of a table: "categories", "live_bytes". Returns how many. */
+static size_t column_of(double *out, size_t cap, const char *text, const char *table, const char *column)
+{
+    char key[64];
+    const char *at;
+    size_t count = 0;
+
+    snprintf(key, sizeof(key), "\"%s\":{", table);
+    at = strstr(text, key);
+    assert_non_null(at);
+    snprintf(key, sizeof(key), "\"%s\":[", column);
+    at = strstr(at, key);
+    assert_non_null(at);
+    for (at += strlen(key); *at != ']' && count < cap; at += *at == ',') {
+        char *end;
+        out[count++] = strtod(at, &end);
+        at = end;
+    }
+    return count;
+}
+
+/* Two stacks that load, one that draws, a tagged block, a mapping. */
+static struct heaps *a_process(void)
+{
+    struct heaps *heaps = heaps_new(8 * MIB, MIRE_HEAP_EXACT);
+    uint32_t load, draw;
+
+    heaps_image(heaps, EXE, 0x100000, "/usr/bin/mapview");
+    heaps_image(heaps, LIB, 0x100000, "/usr/lib/libglue.so");
+    load = heaps_stack(heaps, 3, MAIN, LOAD, GLUE);
+    draw = heaps_stack(heaps, 2, MAIN, DRAW);
+    assert_true(heaps_set(heaps, 0x10000000, 1000000, load));
+    assert_true(heaps_set(heaps, 0x20000000, 1000000, load));
+    assert_true(heaps_set(heaps, 0x30000000, 1000000, draw));
+    assert_true(heaps_set(heaps, 0x40000000, 48, draw));
+    assert_true(heaps_set(heaps, 0x50000000, 48, draw));
+    assert_true(heaps_set(heaps, 0x60000000, 64, load));
+    assert_true(heaps_clear(heaps, 0x60000000));
+    assert_true(
+        mire__live_as_tag(&heaps->heap, heaps->slot, 0x50000000, mire__classes_as_find(&heaps->heap, "MapTile")));
+    assert_true(mire__regions_as_map(&heaps->heap, 0x70000000, 2 * MIB, MIRE_KIND_ANONYMOUS, load));
+    return heaps;
+}
+
+static void all_that_is_alive_is_told_by_category_and_stack(void **state)
+{
+    struct heaps *heaps = a_process();
+    struct memory_said said = saying("demand");
+    char *text = json_of(heaps, &said);
+
+    (void)state;
+    assert_has(text, "\"kind\":\"memory\"");
+    assert_has(text, "\"trigger\":\"demand\",\"taken_ns\":65000000000,\"mode\":\"exact\"");
+    assert_has(text, "\"live_bytes\":3000096,\"live_count\":5,\"mapped_bytes\":2097152");
+    assert_has(text, "\"categories\":{\"name\":[\"Malloc 1 MiB\",\"VM: anonymous\",\"Malloc 48\",\"MapTile\"");
+    assert_has(text, "\"kind\":[0,1,0,2");
+    assert_has(text, "\"live_count\":[3,1,1,1");
+    assert_has(text, "\"live_bytes\":[3000000,2097152,48,48");
+    assert_has(text, "\"stack_count\":[2,1,1,1");
+    /* most bytes first: twice load, the mapping, draw, and the two small ones */
+    assert_has(text, "\"stacks\":{\"category\":[1,0,0,2,3],\"node\":[3,3,4,4,4],\"count\":[1,2,1,1,1],"
+                     "\"bytes\":[2097152,2000000,1000000,48,48]}");
+    assert_has(text, "\"name\":\"/usr/lib/libglue.so\",\"id\":\"abcd010203");
+    assert_has(text, "\"nodes\":{\"up\":[1,1,1,3],");
+    free(text);
+    heaps_free(heaps);
+}
+
+static void totals_and_peaks_are_told_where_they_are_exact(void **state)
+{
+    struct heaps *heaps = a_process();
+    struct memory_said said = saying("demand");
+    double live[16], total[16], peak[16];
+    size_t count;
+    char *text = json_of(heaps, &said);
+
+    (void)state;
+    count = column_of(live, 16, text, "categories", "live_bytes");
+    assert_int_equal(column_of(total, 16, text, "categories", "total_bytes"), count);
+    assert_int_equal(column_of(peak, 16, text, "categories", "peak_bytes"), count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(total[i] >= live[i]);
+        assert_true(peak[i] >= live[i]);
+    }
+    assert_int_equal(count, 5); /* "Malloc 64" has nothing alive, but had */
+    assert_true(live[4] == 0 && total[4] == 64);
+    free(text);
+    heaps_free(heaps);
+}
+
+static void growth_is_counted_from_the_runs_last_snapshot(void **state)
+{
+    struct heaps *heaps = a_process();
+    struct memory_extra *extra = mire__heap_extra(&heaps->heap);
+    struct memory_said said = saying("baseline");
+    char *text;
+
+    (void)state;
+    assert_non_null(extra);
+    mire__extra_begin(extra, &facts);
+    said.extra = extra;
+    text = json_of(heaps, &said);
+    assert_null(strstr(text, "grown"));
+    free(text);
+    assert_true(heaps_clear(heaps, 0x10000000));
+    assert_true(heaps_set(heaps, 0x80000000, 48, heaps_stack(heaps, 2, MAIN, DRAW)));
+    said = saying("demand");
+    said.taken_ns = 95 * S;
+    text = json_of(heaps, &said);
+    assert_has(text, "\"grown_ms\":30000");
+    assert_has(text, "\"live_bytes\":[2097152,2000000,96,48");
+    assert_has(text, "\"grown_count\":[0,-1,1,0");
+    assert_has(text, "\"grown_bytes\":[0,-1000000,48,0");
+    assert_has(text, "\"bytes\":[2097152,1000000,1000000,96,48],\"grown_count\":[0,-1,0,1,0],"
+                     "\"grown_bytes\":[0,-1000000,0,48,0]");
+    free(text);
+    heaps_free(heaps);
+}
+
+static void stacks_are_told_of_the_largest_categories_and_of_objects(void **state)
+{
+    struct heaps *heaps = heaps_new(8 * MIB, MIRE_HEAP_EXACT);
+    struct memory_said said = saying("demand");
+    double category[64];
+    size_t count;
+    char *text;
+
+    (void)state;
+    for (uint32_t i = 0; i < 20; i++) {
+        uint32_t node = heaps_stack(heaps, 2, MAIN, LOAD + 16 * i);
+
+        assert_true(heaps_set(heaps, 0x10000000 + i * MIB, 100000, node));
+        assert_true(heaps_set(heaps, 0x20000000 + i * MIB, 40, node));
+        assert_true(heaps_set(heaps, 0x30000000 + i * MIB, 30, node));
+        assert_true(mire__live_as_tag(&heaps->heap, heaps->slot, 0x30000000 + i * MIB,
+                                      mire__classes_as_find(&heaps->heap, "MapTile")));
+    }
+    said.caps = (struct memory_caps){.top = 1, .objects = 1, .each = 5, .stacks = 100};
+    text = json_of(heaps, &said);
+    count = column_of(category, 64, text, "stacks", "category");
+    assert_int_equal(count, 10); /* none of "Malloc 48", five of the two others */
+    for (size_t i = 0; i < count; i++)
+        assert_true(category[i] == (i < 5 ? 0 : 2));
+    assert_has(text, "\"stack_count\":[20,20,20");
+    free(text);
+    said.caps.stacks = 3;
+    text = json_of(heaps, &said);
+    assert_int_equal(column_of(category, 64, text, "stacks", "category"), 3);
+    free(text);
+    heaps_free(heaps);
+}
+
+static void footprint_limit_and_trail_stand_in_it_and_what_is_explained(void **state)
+{
+    struct heaps *heaps = a_process();
+    struct memory_said said = saying("footprint");
+    const struct trail_row rows[2] = {
+        {.boot_ns = 8 * S,
+         .footprint_bytes = 1 * MIB,
+         .used_bytes = 20 * MIB,
+         .limit_bytes = 64 * MIB,
+         .available_bytes = 30 * MIB},
+        {.boot_ns = 67 * S,
+         .footprint_bytes = 10 * MIB,
+         .used_bytes = 60 * MIB,
+         .limit_bytes = 64 * MIB,
+         .available_bytes = 30 * MIB},
+    };
+    char *text, *at;
+
+    (void)state;
+    said.trail = rows;
+    said.trail_rows = 2;
+    said.footprint_peak_bytes = 11 * MIB;
+    said.threshold_bytes = 10 * MIB;
+    text = json_of(heaps, &said);
+    assert_has(text, "\"footprint_bytes\":10485760,\"footprint_peak_bytes\":11534336,\"limit_bytes\":67108864,"
+                     "\"limit_used_bytes\":62914560,\"threshold_bytes\":10485760");
+    assert_has(text, "\"trail\":{\"at_ms\":[1000,60000],\"footprint_bytes\":[1048576,10485760],"
+                     "\"available_bytes\":[31457280,4194304]}");
+    at = strstr(text, "\"explained_bytes\":");
+    assert_non_null(at);
+    /* the blocks, the mapping, and what the tables take themselves */
+    assert_true(strtod(at + strlen("\"explained_bytes\":"), NULL) >= 3000096 + 2097152);
+    free(text);
+    heaps_free(heaps);
+}
+
+/* One run of a program that holds `count` blocks of mixed sizes, sampled. */
+static void sampled_run(double *estimate, double *half, double *truth, unsigned seed)
+{
+    const uint64_t interval = 64 << 10;
+    struct heaps *heaps = heaps_new_at(8 * MIB, MIRE_HEAP_SAMPLED, interval);
+    uint32_t node = heaps_stack(heaps, 2, MAIN, LOAD), index = mire__heap_as_interval(&heaps->heap);
+    struct memory_said said = saying("demand");
+    double bytes[64], error[64];
+    size_t count;
+    char *text;
+
+    *truth = *estimate = *half = 0;
+    srand48(seed);
+    for (uint32_t i = 0; i < 3000; i++) {
+        uint64_t size = 33 + (uint64_t)(lrand48() % 16); /* one size class */
+
+        *truth += (double)size;
+        if (drand48() < mire__draw_chance(size, interval))
+            assert_true(mire__live_as_sample(&heaps->heap, heaps->slot, 0x10000000 + i * 64, size, node, index));
+    }
+    text = json_of(heaps, &said);
+    assert_has(text, "\"mode\":\"sampled\",\"interval_bytes\":65536");
+    assert_null(strstr(text, "peak_bytes\":["));
+    count = column_of(bytes, 64, text, "categories", "live_bytes");
+    assert_int_equal(column_of(error, 64, text, "categories", "error_bytes"), count);
+    if (count > 0) {
+        *estimate = bytes[0];
+        *half = error[0];
+    }
+    free(text);
+    heaps_free(heaps);
+}
+
+static void the_truth_lies_within_the_stated_interval_in_95_of_100_runs(void **state)
+{
+    double estimate, half, truth, sum = 0, last_truth = 0;
+    unsigned within = 0, told = 0;
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 400; seed++) {
+        sampled_run(&estimate, &half, &truth, seed);
+        sum += estimate;
+        last_truth = truth;
+        if (half == 0)
+            continue; /* nothing was drawn: then nothing is stated */
+        told++;
+        within += fabs(estimate - truth) <= half;
+    }
+    assert_true(told > 300); /* two samples or so are drawn in a run: the interval must hold for few, too */
+    assert_true(within * 100 >= told * 95);
+    assert_true(fabs(sum / 400 - last_truth) < 0.15 * last_truth); /* and the estimate is not biased */
+}
+
+/* ---- dead runs ---- */
+
+#define RUN "0123456789abcdef0123456789abcdef"
+
+static enum mire_err take(struct store *store, const struct blackbox *box, const struct exit_end *end, uint64_t now_ms,
+                          bool sealed)
+{
+    bool was_sealed;
+    enum mire_err err = mire__report_memory_of_run(&was_sealed, store, RUN, box, end, now_ms);
+
+    assert_int_equal(was_sealed, sealed);
+    return err;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size), (ssize_t)size);
+    close(fd);
+}
+
+static struct store *a_dead_run(const char *dir, char path[512])
+{
+    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
+    struct heaps *heaps = a_process();
+    struct memory_said said = saying("foom");
+    struct store *store;
+
+    assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
+    mire__extra_begin(mire__heap_extra(&heaps->heap), said.facts);
+    snprintf(path, 512, "%s/box/" RUN ".heap", dir);
+    write_file(path, heaps->memory, heaps->bytes);
+    heaps_free(heaps);
+    return store;
+}
+
+static const struct exit_end *foom(void)
+{
+    static struct exit_end end = {.verdict = {.verdict = MIRE_EXIT_FOOM, .confidence_ppm = 990000},
+                                  .ground = MIRE_GROUND_FORE,
+                                  .seen_wall_ms = 1763685118456ull,
+                                  .footprint_peak_bytes = 70 * MIB,
+                                  .trail_rows = 1};
+
+    end.trail[0] = (struct trail_row){
+        .boot_ns = 67 * S, .footprint_bytes = 70 * MIB, .used_bytes = 63 * MIB, .limit_bytes = 64 * MIB};
+    return &end;
+}
+
+static char *sealed(struct store *store, const char *id)
+{
+    void *body;
+    size_t size;
+    char *text = calloc(1, 1 << 20);
+
+    assert_int_equal(mire__store_get(&body, &size, store, id), MIRE_OK);
+    assert_false(ZSTD_isError(ZSTD_decompress(text, (1 << 20) - 1, body, size)));
+    free(body);
+    return text;
+}
+
+static void a_run_killed_for_want_of_memory_is_reported_under_one_id(void **state)
+{
+    char path[512], kept[512];
+    struct store *store = a_dead_run(*state, path);
+    struct store_item items[4];
+    char *text;
+
+    assert_int_equal(take(store, NULL, foom(), 1763685200000ull, true), MIRE_OK);
+    assert_int_equal(mire__store_list(items, 4, store), 1);
+    text = sealed(store, items[0].id);
+    assert_has(text,
+               "\"trigger\":\"foom\",\"taken_ns\":65000000000,\"taken_wall_ms\":1763685118456,\"foreground\":true");
+    assert_has(text, "\"exit\":{\"verdict\":\"foom\"");
+    assert_has(text, "\"app\":{\"name\":\"mapview\"");
+    assert_has(text, "\"footprint_bytes\":73400320");
+    free(text);
+    assert_int_not_equal(access(path, F_OK), 0);
+    snprintf(kept, sizeof(kept), "%s/memory/" RUN ".heap", (char *)*state);
+    assert_int_equal(rename(kept, path), 0); /* as if somebody had been killed before it was moved */
+    assert_int_equal(take(store, NULL, foom(), 1763685300000ull, true), MIRE_OK);
+    assert_int_equal(mire__store_list(items, 4, store), 1);
+    mire__store_close(store);
+}
+
+static void other_runs_tables_are_kept_without_a_report(void **state)
+{
+    char path[512], kept[512];
+    struct store *store = a_dead_run(*state, path);
+    struct exit_end end = {.verdict = {.verdict = MIRE_EXIT_CRASH}};
+    struct store_item items[4];
+
+    assert_int_equal(take(store, NULL, &end, 1, false), MIRE_OK);
+    assert_int_equal(mire__store_list(items, 4, store), 0);
+    snprintf(kept, sizeof(kept), "%s/memory/" RUN ".heap", (char *)*state);
+    assert_int_equal(access(kept, F_OK), 0);
+    mire__store_close(store);
+}
+
+static void a_file_that_is_none_is_counted_and_goes(void **state)
+{
+    char path[512];
+    struct store *store = a_dead_run(*state, path);
+    uint64_t drops[MIRE_DROP_REASONS];
+    struct store_item items[4];
+
+    write_file(path, "no tables", 9);
+    assert_int_equal(take(store, NULL, foom(), 1, false), MIRE_OK);
+    write_file(path, "", 0);
+    assert_int_equal(take(store, NULL, foom(), 1, false), MIRE_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    mire__store_drops(drops, store);
+    assert_int_equal(drops[MIRE_DROP_BROKEN], 2);
+    assert_int_equal(mire__store_list(items, 4, store), 0);
+    assert_int_equal(take(store, NULL, foom(), 1, false), MIRE_OK); /* it is gone: so be it */
+    mire__store_close(store);
+}
+
+static void tables_that_name_no_app_need_the_blackbox(void **state)
+{
+    char path[512];
+    struct store *store = a_dead_run(*state, path);
+    struct heaps *heaps = a_process();
+    struct blackbox *box = box_new();
+    struct store_item items[4];
+    uint64_t drops[MIRE_DROP_REASONS];
+
+    write_file(path, heaps->memory, heaps->bytes);
+    assert_int_equal(take(store, box, foom(), 1763685200000ull, true), MIRE_OK);
+    assert_int_equal(mire__store_list(items, 4, store), 1);
+    write_file(path, heaps->memory, heaps->bytes);
+    assert_int_equal(take(store, NULL, foom(), 1763685200000ull, false), MIRE_OK);
+    mire__store_drops(drops, store);
+    assert_int_equal(drops[MIRE_DROP_BROKEN], 1);
+    free(box);
+    heaps_free(heaps);
+    mire__store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_that_is_alive_is_told_by_category_and_stack),
+        cmocka_unit_test(totals_and_peaks_are_told_where_they_are_exact),
+        cmocka_unit_test(growth_is_counted_from_the_runs_last_snapshot),
+        cmocka_unit_test(stacks_are_told_of_the_largest_categories_and_of_objects),
+        cmocka_unit_test(footprint_limit_and_trail_stand_in_it_and_what_is_explained),
+        cmocka_unit_test(the_truth_lies_within_the_stated_interval_in_95_of_100_runs),
+        cmocka_unit_test_setup_teardown(a_run_killed_for_want_of_memory_is_reported_under_one_id, scratch_new,
+                                        scratch_free),
+        cmocka_unit_test_setup_teardown(other_runs_tables_are_kept_without_a_report, scratch_new, scratch_free),
+        cmocka_unit_test_setup_teardown(a_file_that_is_none_is_counted_and_goes, scratch_new, scratch_free),
+        cmocka_unit_test_setup_teardown(tables_that_name_no_app_need_the_blackbox, scratch_new, scratch_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

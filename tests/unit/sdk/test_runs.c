@@ -1,0 +1,379 @@
+/* test_runs.c - runs that are over: judged once, remembered, their hangs sealed with the verdict, their files deleted.
+ */
+#include "exit/evidence.h"
+#include "platform/platform.h"
+#include "report/report.h"
+#include "store/ends.h"
+#include "support/boxes.h"
+#include "support/scratch.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+#define NOW 1763685100000u
+#define S   MIRE_NS_PER_S
+
+static struct store *open_store(const char *dir)
+{
+    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
+    struct store *store;
+
+    assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
+    return store;
+}
+
+static struct evidence_start start_of(uint32_t pid)
+{
+    struct evidence_start start = {.pid = pid, .wall_ms = NOW - 60000, .boot_ns = mire__boot_now_ns()};
+
+    mire__file_read(start.boot_id, sizeof(start.boot_id), "/proc/sys/kernel/random/boot_id");
+    start.boot_id[36] = '\0';
+    mire__text_copy(start.app_version, sizeof(start.app_version), "8.0.38");
+    mire__text_copy(start.process_name, sizeof(start.process_name), "mapview");
+    return start;
+}
+
+static struct report_finder finder(const struct evidence_start *next)
+{
+    return (struct report_finder){.now_ms = NOW, .next = next};
+}
+
+static void put(struct store *store, const char *run, const char *suffix, const void *bytes, size_t size)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    FILE *file;
+
+    assert_true(mire__store_run_path(path, store, run, suffix));
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static bool is_there(struct store *store, const char *run, const char *suffix)
+{
+    char path[MIRE_STORE_PATH_MAX];
+
+    return mire__store_run_path(path, store, run, suffix) && access(path, F_OK) == 0;
+}
+
+/* A process that is gone; its evidence is in the store, and a blackbox with a hang if `hang` is a state. */
+static void leave_run(struct store *store, char run[MIRE_STORE_RUN_BYTES], enum mire__hang_state hang)
+{
+    struct evidence evidence;
+    struct evidence_start start = start_of(4194303);
+    struct blackbox *box;
+    struct hang record;
+
+    mire__store_run_name(run);
+    memset(&evidence, 0, sizeof(evidence));
+    mire__evidence_init(&evidence, &start);
+    put(store, run, MIRE_STORE_EXIT, &evidence, sizeof(evidence));
+    if (hang == MIRE_HANG_NONE)
+        return;
+    box = box_new();
+    mire__text_copy(box->facts.boot_id, sizeof(box->facts.boot_id), start.boot_id);
+    box->facts.pid = start.pid;
+    mire__blackbox_hang(&record, box, 0);
+    record.state = hang;
+    mire__blackbox_set_hang(box, 0, &record);
+    put(store, run, MIRE_STORE_BOX, box, sizeof(*box));
+    free(box);
+}
+
+static size_t recover(struct store *store)
+{
+    const struct report_finder next = finder(NULL);
+
+    return mire__report_recover(store, &next);
+}
+
+static void assert_remembered(struct store *store, const char *run, const char *verdict)
+{
+    struct store_end ends[4];
+
+    assert_int_equal(mire__store_ends(ends, 4, store), 1);
+    assert_string_equal(ends[0].run, run);
+    assert_string_equal(ends[0].verdict, verdict);
+    assert_string_equal(ends[0].process, "mapview");
+    assert_false(ends[0].told);
+}
+
+/* The only sealed report as text; free() it. */
+static char *sealed_text(struct store *store)
+{
+    struct store_item item;
+    unsigned long long plain;
+    size_t size;
+    void *body;
+    char *text;
+
+    assert_int_equal(mire__store_list(&item, 1, store), 1);
+    assert_int_equal(mire__store_get(&body, &size, store, item.id), MIRE_OK);
+    plain = ZSTD_getFrameContentSize(body, size);
+    text = calloc(1, plain + 1);
+    assert_int_equal(ZSTD_decompress(text, plain, body, size), plain);
+    free(body);
+    return text;
+}
+
+static void a_run_killed_while_stuck_is_told_with_its_hang(void **state)
+{
+    struct store *store = open_store(*state);
+    char run[MIRE_STORE_RUN_BYTES], *text;
+
+    leave_run(store, run, MIRE_HANG_OPEN);
+    assert_int_equal(recover(store), 1);
+    assert_remembered(store, run, "watchdog_kill");
+    text = sealed_text(store);
+    assert_non_null(strstr(text, "\"exit\":{\"verdict\":\"watchdog_kill\""));
+    assert_non_null(strstr(text, "\"guess\":\"blocked_and_killed\""));
+    assert_non_null(strstr(text, "\"stuck_ms\":3000"));
+    free(text);
+    assert_false(is_there(store, run, MIRE_STORE_EXIT) || is_there(store, run, MIRE_STORE_BOX));
+    mire__store_close(store);
+}
+
+static void a_hang_of_a_run_that_crashed_is_not_blocked_and_killed(void **state)
+{
+    struct store *store = open_store(*state);
+    char run[MIRE_STORE_RUN_BYTES], *text;
+
+    leave_run(store, run, MIRE_HANG_OPEN);
+    put(store, run, MIRE_STORE_CRASH, "", 0); /* empty: still a crash */
+    assert_int_equal(recover(store), 1);
+    assert_remembered(store, run, "crash");
+    text = sealed_text(store);
+    assert_non_null(strstr(text, "\"guess\":\"foreground_block\""));
+    assert_non_null(strstr(text, "\"open\":true"));
+    free(text);
+    assert_false(is_there(store, run, MIRE_STORE_CRASH));
+    mire__store_close(store);
+}
+
+static void a_run_without_a_blackbox_is_remembered(void **state)
+{
+    struct store *store = open_store(*state);
+    char run[MIRE_STORE_RUN_BYTES];
+
+    leave_run(store, run, MIRE_HANG_NONE);
+    put(store, run, MIRE_STORE_CRASH, "", 0);
+    assert_int_equal(recover(store), 0);
+    assert_remembered(store, run, "crash");
+    mire__store_close(store);
+}
+
+static void what_the_parent_knows_is_of_its_child_alone(void **state)
+{
+    struct store *store = open_store(*state);
+    char run[MIRE_STORE_RUN_BYTES];
+    struct report_ended ended = {.pid = 4194303, .start_ticks = 7, .killed = true, .status = SIGTERM};
+    struct report_finder parent = {.now_ms = NOW, .ended = &ended};
+    struct store_end ends[2];
+
+    leave_run(store, run, MIRE_HANG_NONE);
+    mire__report_recover(store, &parent); /* the same number, another process */
+    leave_run(store, run, MIRE_HANG_NONE);
+    ended.start_ticks = 0;
+    mire__report_recover(store, &parent);
+    assert_int_equal(mire__store_ends(ends, 2, store), 2);
+    assert_string_not_equal(ends[0].verdict, "user_quit");
+    assert_string_equal(ends[1].verdict, "user_quit");
+    mire__store_close(store);
+}
+
+static void a_run_of_an_older_version_is_read_and_told(void **state)
+{
+    struct store *store = open_store(*state);
+    struct evidence_start next = start_of((uint32_t)getpid());
+    struct report_finder upgraded = finder(&next);
+    char run[MIRE_STORE_RUN_BYTES], *text;
+
+    leave_run(store, run, MIRE_HANG_ENDED);
+    mire__text_copy(next.app_version, sizeof(next.app_version), "8.0.39");
+    assert_int_equal(mire__report_recover(store, &upgraded), 1);
+    assert_remembered(store, run, "app_upgraded");
+    text = sealed_text(store);
+    assert_non_null(strstr(text, "\"version\":\"8.0.38\""));
+    free(text);
+    mire__store_close(store);
+}
+
+static void a_run_that_is_alive_is_left_alone(void **state)
+{
+    struct store *store = open_store(*state);
+    char run[MIRE_STORE_RUN_BYTES];
+    struct store_box file;
+
+    mire__store_run_name(run);
+    assert_int_equal(mire__store_box_open_as(&file, store, run, MIRE_STORE_EXIT, 4096, 4096), MIRE_OK);
+    assert_int_equal(recover(store), 0);
+    assert_true(is_there(store, run, MIRE_STORE_EXIT));
+    mire__store_box_close(&file);
+    mire__store_close(store);
+}
+
+static void evidence_that_cannot_be_read_is_counted_and_its_blackbox_told(void **state)
+{
+    struct store *store = open_store(*state);
+    char run[MIRE_STORE_RUN_BYTES], *text;
+
+    leave_run(store, run, MIRE_HANG_ENDED);
+    put(store, run, MIRE_STORE_EXIT, "nonsense", 8);
+    assert_int_equal(recover(store), 1);
+    text = sealed_text(store);
+    assert_non_null(strstr(text, "\"drops\":{\"broken\":1}"));
+    assert_null(strstr(text, "\"exit\":{"));
+    free(text);
+    assert_false(is_there(store, run, MIRE_STORE_EXIT) || is_there(store, run, MIRE_STORE_BOX));
+    mire__store_close(store);
+}
+
+/* Nothing can be remembered while others hold the lock: all stays for the next try, which finds the same. */
+static void what_cannot_be_remembered_is_judged_again(void **state)
+{
+    struct store *store = open_store(*state);
+    char run[MIRE_STORE_RUN_BYTES], path[MIRE_STORE_PATH_MAX];
+    int lock;
+
+    leave_run(store, run, MIRE_HANG_OPEN);
+    snprintf(path, sizeof(path), "%s/lock", (char *)*state);
+    lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    assert_int_equal(recover(store), 0);
+    assert_true(is_there(store, run, MIRE_STORE_EXIT) && is_there(store, run, MIRE_STORE_BOX));
+    close(lock);
+    assert_int_equal(recover(store), 1);
+    assert_remembered(store, run, "watchdog_kill");
+    mire__store_close(store);
+}
+
+static void many_at_once_judge_each_run_once(void **state)
+{
+    enum { RUNS = 12, JUDGES = 6 };
+    struct store *store = open_store(*state);
+    struct store_end ends[MIRE_STORE_ENDS];
+    char runs[RUNS][MIRE_STORE_RUN_BYTES];
+
+    for (int i = 0; i < RUNS; i++)
+        leave_run(store, runs[i], MIRE_HANG_NONE);
+    for (int i = 0; i < JUDGES; i++) {
+        if (fork() != 0)
+            continue;
+        recover(store);
+        _exit(0);
+    }
+    for (int i = 0; i < JUDGES; i++)
+        wait(NULL);
+    recover(store); /* whom the lock kept from remembering leaves the run for later */
+    assert_int_equal(mire__store_ends(ends, MIRE_STORE_ENDS, store), RUNS);
+    for (int i = 0; i < RUNS; i++)
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(ends[i].run, ends[j].run);
+    mire__store_close(store);
+}
+
+static void what_was_never_finished_is_swept_after_an_hour(void **state)
+{
+    struct store *store = open_store(*state);
+    const struct timespec old[2] = {{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
+    char fresh[512], stale[512];
+
+    snprintf(fresh, sizeof(fresh), "%s/ends.1.new", (char *)*state);
+    snprintf(stale, sizeof(stale), "%s/ends.2.new", (char *)*state);
+    close(open(fresh, O_WRONLY | O_CREAT, 0600));
+    close(open(stale, O_WRONLY | O_CREAT, 0600));
+    assert_int_equal(utimensat(AT_FDCWD, stale, old, 0), 0);
+    recover(store);
+    assert_int_equal(access(fresh, F_OK), 0);
+    assert_int_not_equal(access(stale, F_OK), 0);
+    mire__store_close(store);
+}
+
+static struct store_end end_number(uint32_t number)
+{
+    struct store_end end = {.verdict = "foom", .confidence_ppm = number, .process = "a process  with blanks"};
+
+    snprintf(end.run, sizeof(end.run), "%032x", number);
+    return end;
+}
+
+static void the_last_ends_are_remembered_once_each(void **state)
+{
+    struct store *store = open_store(*state);
+    struct store_end ends[MIRE_STORE_ENDS + 2];
+
+    for (uint32_t i = 0; i < MIRE_STORE_ENDS + 5; i++) {
+        struct store_end end = end_number(i);
+
+        assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
+        assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
+    }
+    assert_int_equal(mire__store_ends(ends, MIRE_STORE_ENDS + 2, store), MIRE_STORE_ENDS);
+    assert_int_equal(ends[0].confidence_ppm, 5);
+    assert_string_equal(ends[0].process, "a process  with blanks");
+    assert_int_equal(mire__store_ends(ends, 2, store), 2);
+    assert_int_equal(ends[1].confidence_ppm, MIRE_STORE_ENDS + 4);
+    mire__store_close(store);
+}
+
+static void an_end_is_told_once(void **state)
+{
+    struct store *store = open_store(*state);
+    struct store_end end = end_number(3), ends[2];
+
+    assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
+    assert_int_equal(mire__store_end_told(store, end.run), MIRE_OK);
+    assert_int_equal(mire__store_end_add(store, &end), MIRE_OK); /* judged once more, it stays told */
+    assert_int_equal(mire__store_ends(ends, 2, store), 1);
+    assert_true(ends[0].told);
+    mire__store_close(store);
+}
+
+static void a_line_that_cannot_be_read_is_left_out(void **state)
+{
+    struct store *store = open_store(*state);
+    struct store_end end = end_number(3), ends[4];
+    char path[MIRE_STORE_PATH_MAX];
+    FILE *file;
+
+    assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
+    snprintf(path, sizeof(path), "%s/ends", (char *)*state);
+    file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("12 0 foom 1 2 3 short\nnonsense\n\n00000000000000000000000000000004 0 foom x\n", file);
+    fclose(file);
+    assert_int_equal(mire__store_ends(ends, 4, store), 1);
+    mire__store_close(store);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_run_killed_while_stuck_is_told_with_its_hang),
+        CASE(a_hang_of_a_run_that_crashed_is_not_blocked_and_killed),
+        CASE(a_run_without_a_blackbox_is_remembered),
+        CASE(what_the_parent_knows_is_of_its_child_alone),
+        CASE(a_run_of_an_older_version_is_read_and_told),
+        CASE(a_run_that_is_alive_is_left_alone),
+        CASE(evidence_that_cannot_be_read_is_counted_and_its_blackbox_told),
+        CASE(what_cannot_be_remembered_is_judged_again),
+        CASE(many_at_once_judge_each_run_once),
+        CASE(what_was_never_finished_is_swept_after_an_hour),
+        CASE(the_last_ends_are_remembered_once_each),
+        CASE(an_end_is_told_once),
+        CASE(a_line_that_cannot_be_read_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

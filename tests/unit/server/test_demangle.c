@@ -1,0 +1,116 @@
+/* Names as people read them: C++ and Rust. */
+#include "symbols/symbols.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static void names_are_demangled(void **state)
+{
+    (void)state;
+    char out[64];
+    symbol_demangle(out, sizeof out, "_ZN3foo3barEi");
+    assert_string_equal(out, "foo::bar(int)");
+    symbol_demangle(out, sizeof out, "_ZN5rsapp6orders8sort_all17h8ad6e3d46a3647b0E");
+    assert_string_equal(out, "rsapp::orders::sort_all");
+    symbol_demangle(
+        out, sizeof out,
+        "_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h4955c04342d2c441E.llvm.18088968993357556268");
+    assert_string_equal(out, "std::rt::lang_start::{{closure}}");
+    symbol_demangle(out, sizeof out, "_ZN47_$LT$rsapp..Book$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE");
+    assert_string_equal(out, "<rsapp::Book as core::ops::Drop>::drop");
+    symbol_demangle(out, sizeof out, "keysCommand");
+    assert_string_equal(out, "keysCommand");
+    symbol_demangle(out, sizeof out, "_Znonsense");
+    assert_string_equal(out, "_Znonsense");
+    assert_int_equal(symbol_demangle(out, 4, "keysCommand"), 3);
+    assert_string_equal(out, "key");
+}
+
+/* What rustc 1.95 wrote, and what binutils' c++filt reads, without hashes and the types of constants. */
+static void rust_names_of_version_0_are_demangled(void **state)
+{
+    static const char *const names[][2] = {
+        {"_RNvCs6xxl1lAjzDf_1a4main", "a::main"},
+        {"_RNvMs0_NtCs6xxl1lAjzDf_1a4shopINtB5_3NegKln5_E3getB7_", "<a::shop::Neg<-5>>::get"},
+        {"_RINvCs6xxl1lAjzDf_1a3genTaReAtj2_ENCNvB2_4mains1_0EB2_",
+         "a::gen::<(i8, &str, [u16; 2]), a::main::{closure#3}>"},
+        {"_RNvMs_NtCs6xxl1lAjzDf_1a4shopINtB4_3ArrKj4_Kb1_Kc78_E3runB6_", "<a::shop::Arr<4, true, 'x'>>::run"},
+        {"_RNvMs_NtCs6xxl1lAjzDf_1a4shopINtB4_3ArrKj0_Kb0_Kce9_E3runB6_", "<a::shop::Arr<0, false, '\\u{e9}'>>::run"},
+        {"_RNSNvYNCINvNtNtCsjrHSEGnQ3l9_3std6thread9lifecycle15spawn_uncheckedNCNvCs6xxl1lAjzDf_1a4mains_0uEs_"
+         "0INtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceuE9call_once6vtableB17_",
+         "<std::thread::lifecycle::spawn_unchecked<a::main::{closure#1}, ()>::{closure#1} as"
+         " core::ops::function::FnOnce<()>>::call_once::{shim:vtable#0}"},
+        {"_RINvC1a2fpFUKCPhOsEuE", "a::fp::<unsafe extern \"C\" fn(*const u8, *mut i16)>"},
+        {"_RINvC1a2fpDNtNtC4core3fmt5DebugNtNtC4core6marker4SendEL_E",
+         "a::fp::<dyn core::fmt::Debug + core::marker::Send>"},
+        {"_RINvC1a2fpDINtC1a8IteratorhEp4ItemTyEEL_E", "a::fp::<dyn a::Iterator<u8, Item = (u64,)>>"},
+        {"_RINvC1a2fpDG_INtC1a2FnRL0_hEEL_E", "a::fp::<dyn for<'a> a::Fn<&'a u8>>"},
+        {"_RINvC1a2fpSQRhE", "a::fp::<[&mut &u8]>"},
+    };
+    char out[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        symbol_demangle(out, sizeof out, names[i][0]);
+        assert_string_equal(out, names[i][1]);
+    }
+    symbol_demangle(out, sizeof out, "_RNvC1a4main.llvm.18088968993357556268");
+    assert_string_equal(out, "a::main");
+    assert_int_equal(symbol_demangle(out, 5, "_RNvC1a4main"), 4);
+    assert_string_equal(out, "a::m");
+}
+
+static void rust_names_that_break_the_grammar_stay_as_they_are(void **state)
+{
+    static const char *const names[] = {"_R",
+                                        "_RN",
+                                        "_RNvC1a4mai",
+                                        "_RNvB_1a",
+                                        "_RNvC1a99999999999999999999a",
+                                        "_RINvC1a1bB",
+                                        "_RINvC1a1b",
+                                        "_RINvC1a1bK",
+                                        "_RNvBzzzzzzzzzzzzz_1a",
+                                        "_RegisterThing"};
+    char out[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        symbol_demangle(out, sizeof out, names[i]);
+        assert_string_equal(out, names[i]);
+    }
+}
+
+/* Tuples that hold the one before twice: sixty of them would be written for ever. */
+static void rust_names_that_stand_for_endless_text_are_cut(void **state)
+{
+    char name[2048] = "_RINvC1a1bTllE";
+    char out[256];
+    (void)state;
+    for (size_t before = 8, i = 0; i < 60; i++) {
+        static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        size_t len = strlen(name), to = before - 1;
+        char reference[8] = {digits[to / 62 % 62], digits[to % 62]};
+        const char *shown = to < 62 ? reference + 1 : reference;
+        before = len - 2;
+        snprintf(name + len, sizeof name - len, "TB%s_B%s_E", shown, shown);
+    }
+    strcat(name, "E");
+    assert_int_equal(symbol_demangle(out, sizeof out, name), sizeof out - 1);
+    assert_int_equal(strncmp(out, "a::b::<(i32, i32), ((i32, i32), (i32, i32)), ", 44), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_demangled),
+        cmocka_unit_test(rust_names_of_version_0_are_demangled),
+        cmocka_unit_test(rust_names_that_break_the_grammar_stay_as_they_are),
+        cmocka_unit_test(rust_names_that_stand_for_endless_text_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest';
+import healthy from '../../../schema/api/examples/getHealthy.json';
+import example from '../../../schema/api/examples/getMemory.json';
+import type { Healthy, Memory } from '../api/types';
+import {
+  chosenRows,
+  explained,
+  firstRow,
+  framesOf,
+  keyOf,
+  ofHealthy,
+  ofMedians,
+  ofReport,
+  rowsOf,
+  stacksOf,
+  suspectsOf,
+  times,
+} from './memory';
+
+const memory = example as Memory;
+const rows = rowsOf(memory, ofHealthy(memory));
+
+it('suspects stand in the order of their ranks, with how many times the median they hold', () => {
+  const suspects = suspectsOf(rows);
+  expect(suspects.map((row) => row.category.suspect!.rank)).toEqual(suspects.map((_, i) => i + 1));
+  const first = suspects[0]!;
+  expect(first.ratio).toBeCloseTo(first.category.held_bytes / first.category.healthy_bytes!);
+  const objects = suspects.find((row) => row.category.suspect!.reason === 'objects')!;
+  expect(objects.ofCount).toBe(true);
+  expect(objects.ratio).toBeCloseTo(objects.category.live_count / objects.category.healthy_count!);
+});
+
+it('nothing before is infinitely more, nothing now and before is nothing to tell, and unknown stays unknown', () => {
+  expect(times(5, 0)).toBe(Number.POSITIVE_INFINITY);
+  expect(times(0, 0)).toBeNull();
+  expect(times(5, undefined)).toBeNull();
+  expect(rowsOf(memory, null).every((row) => row.ratio === null && row.before === null)).toBe(true);
+  expect(rowsOf(memory, new Map())[0]!.ratio).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('rows are chosen by kind and words, and sorted', () => {
+  const heap = chosenRows(rows, 'heap', 'malloc KIB', 'bytes');
+  expect(heap.length).toBeGreaterThan(1);
+  expect(heap.every((row) => row.category.kind === 'heap' && row.category.name.includes('KiB'))).toBe(true);
+  expect(chosenRows(rows, '', 'no such thing', 'bytes')).toEqual([]);
+  for (const order of ['bytes', 'count', 'ratio', 'grown'] as const) {
+    const sorted = chosenRows(rows, '', '', order).map((row) =>
+      order === 'bytes'
+        ? row.category.held_bytes
+        : order === 'count'
+          ? row.category.live_count
+          : order === 'grown'
+            ? row.category.grown_bytes!
+            : (row.ratio ?? -1),
+    );
+    expect(sorted, order).toEqual([...sorted].sort((a, b) => b - a));
+  }
+  expect(rows.map((row) => row.at)).toEqual(rows.map((_, i) => i));
+});
+
+it('a category named in the address is shown, else the first suspect, else one whose stacks are known', () => {
+  expect(firstRow(memory, rows, 'vm:VM: stack')!.category.name).toBe('VM: stack');
+  expect(firstRow(memory, rows, '')!.category.suspect!.rank).toBe(1);
+  const quiet = { ...memory, categories: memory.categories.map((c) => ({ ...c, suspect: null })) };
+  const calm = rowsOf(quiet, null);
+  expect(memory.stacks.some((stack) => stack.category === firstRow(quiet, calm, '')!.at)).toBe(true);
+  expect(firstRow({ ...quiet, categories: [] }, [], '')).toBeUndefined();
+});
+
+it('stacks are frames from the innermost out, with the one to answer among them', () => {
+  const at = rows.findIndex((row) => row.category.name === 'Malloc 48.00 KiB');
+  const stacks = stacksOf(memory, at, 'bytes');
+  expect(stacks[0]!.frames[0]!.function).toBe('malloc');
+  expect(stacks[0]!.frames[stacks[0]!.caller1!]!.function).toBe('TileCache::insert(Key, Tile&&)');
+  expect(stacks[0]!.share).toBeCloseTo(0.78, 2);
+  expect(stacks.at(-1)!.frames).toEqual([]);
+  expect(framesOf(memory, 0)).toEqual([]);
+  expect(stacksOf(memory, at, 'objects')[0]!.stack.count).toBeGreaterThan(0);
+});
+
+it('a report is compared with medians and with another report alike', () => {
+  const medians = ofMedians(healthy as Healthy)!;
+  expect(medians.get('heap:Malloc 48.00 KiB')!.bytes).toBeGreaterThan(0);
+  expect(ofMedians({ ...(healthy as Healthy), reports: 0 })).toBeNull();
+  expect(rowsOf(memory, ofReport(memory)).every((row) => row.ratio === 1 || row.category.held_bytes === 0)).toBe(true);
+  expect(keyOf({ kind: 'vm', name: 'VM: stack' })).toBe('vm:VM: stack');
+});
+
+it('what is explained is a share of the footprint, where that is told', () => {
+  expect(explained(memory)).toBeGreaterThan(0.9);
+  expect(explained({ ...memory, footprint_bytes: null })).toBeNull();
+  expect(explained({ ...memory, explained_bytes: null })).toBeNull();
+});

@@ -1,0 +1,134 @@
+/* What a report of memory says, worked out for tables: rows, comparisons, whose stacks they are. */
+import type { Frame, Healthy, Memory, MemoryCategory } from '../api/types';
+
+export type Stack = Memory['stacks'][number];
+export type Kind = MemoryCategory['kind'];
+type Named = { kind: Kind; name: string };
+
+/* How a category stands in the address. */
+export function keyOf(category: Named): string {
+  return `${category.kind}:${category.name}`;
+}
+
+/* What something is compared with: how much of it there was elsewhere. */
+export interface Amounts {
+  bytes: number;
+  count: number;
+}
+export type Other = Map<string, Amounts>;
+
+export function ofHealthy(memory: Memory): Other | null {
+  if (!memory.healthy) return null;
+  return new Map(
+    memory.categories.map((c) => [keyOf(c), { bytes: c.healthy_bytes ?? 0, count: c.healthy_count ?? 0 }]),
+  );
+}
+
+export function ofMedians(healthy: Healthy): Other | null {
+  if (healthy.reports === 0) return null;
+  return new Map(healthy.categories.map((c) => [keyOf(c), { bytes: c.bytes.p50, count: c.objects.p50 }]));
+}
+
+export function ofReport(memory: Memory): Other {
+  return new Map(memory.categories.map((c) => [keyOf(c), { bytes: c.held_bytes, count: c.live_count }]));
+}
+
+/* So many times as much; null where it is not known, Infinity where there was nothing. */
+export function times(now: number, before: number | undefined): number | null {
+  if (before === undefined) return null;
+  return before > 0 ? now / before : now > 0 ? Number.POSITIVE_INFINITY : null;
+}
+
+export interface Row {
+  key: string;
+  /** Index into categories. */
+  at: number;
+  category: MemoryCategory;
+  /** Of what the process took, or of all categories where these tell of more. */
+  share: number;
+  before: Amounts | null;
+  /** Of bytes, or of objects where their number is what is suspect. */
+  ratio: number | null;
+  ofCount: boolean;
+}
+
+/* One row a category, in the report's order: most held bytes first. */
+export function rowsOf(memory: Memory, other: Other | null): Row[] {
+  const all = Math.max(memory.footprint_bytes ?? 0, memory.held_bytes, 1);
+  return memory.categories.map((category, at) => {
+    const key = keyOf(category);
+    const before = other ? (other.get(key) ?? { bytes: 0, count: 0 }) : null;
+    const ofCount = category.suspect?.reason === 'objects';
+    const ratio = ofCount ? times(category.live_count, before?.count) : times(category.held_bytes, before?.bytes);
+    return { key, at, category, share: Math.min(1, category.held_bytes / all), before, ratio, ofCount };
+  });
+}
+
+export function suspectsOf(rows: readonly Row[]): Row[] {
+  return rows.filter((row) => row.category.suspect).sort((a, b) => a.category.suspect!.rank - b.category.suspect!.rank);
+}
+
+export type Order = 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
+
+/* The rows of a kind whose names hold every word, largest first. */
+export function chosenRows(rows: readonly Row[], kind: Kind | '', words: string, order: Order): Row[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const kept = rows.filter(
+    ({ category }) =>
+      (kind === '' || category.kind === kind) && wanted.every((word) => category.name.toLowerCase().includes(word)),
+  );
+  const much = (row: Row): number => {
+    if (order === 'count') return row.category.live_count;
+    if (order === 'ratio') return row.ratio ?? -1;
+    return order === 'grown' ? (row.category.grown_bytes ?? Number.NEGATIVE_INFINITY) : row.category.held_bytes;
+  };
+  if (order === 'name') return kept.sort((a, b) => a.category.name.localeCompare(b.category.name));
+  return kept.sort((a, b) => (much(a) === much(b) ? a.at - b.at : much(a) > much(b) ? -1 : 1));
+}
+
+/* The category to show first: the one of the address, the first suspect, the largest whose stacks are known. */
+export function firstRow(memory: Memory, rows: readonly Row[], wanted: string): Row | undefined {
+  const named = rows.find((row) => row.key === wanted);
+  if (named) return named;
+  const known = new Set(memory.stacks.map((stack) => stack.category));
+  return suspectsOf(rows)[0] ?? rows.find((row) => known.has(row.at)) ?? rows[0];
+}
+
+export interface ShownStack {
+  stack: Stack;
+  /** Of all that is alive in the category. */
+  share: number;
+  frames: Frame[];
+  /** The frame to answer for it, an index into frames. */
+  caller1: number | null;
+}
+
+/* Frames of a node, innermost first. */
+export function framesOf(memory: Memory, node: number): Frame[] {
+  const { parent, place } = memory.nodes;
+  const frames: Frame[] = [];
+  for (let at = node; at > 0; at = parent[at - 1] ?? 0) frames.push(memory.places[place[at - 1]!]!);
+  return frames;
+}
+
+/* The stacks of a category, those that hold most first; shares are of what its live things hold together. */
+export function stacksOf(memory: Memory, at: number, of: 'bytes' | 'objects'): ShownStack[] {
+  const much = (stack: Stack) => (of === 'bytes' ? stack.bytes : stack.count);
+  const category = memory.categories[at]!;
+  const all = (of === 'bytes' ? category.live_bytes : category.live_count) || 1;
+  return memory.stacks
+    .filter((stack) => stack.category === at)
+    .sort((a, b) => much(b) - much(a))
+    .map((stack) => ({
+      stack,
+      share: Math.min(1, much(stack) / all),
+      frames: framesOf(memory, stack.node),
+      caller1: stack.caller1,
+    }));
+}
+
+/* How much of the footprint is accounted for; null if the device does not tell. */
+export function explained(memory: Memory): number | null {
+  const { footprint_bytes, explained_bytes } = memory;
+  return footprint_bytes && explained_bytes !== null ? Math.min(1, explained_bytes / footprint_bytes) : null;
+}

@@ -1,0 +1,234 @@
+/* Categories as a table: the suspects with the reason, and all of them by kind, page by page. */
+
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { lang, say } from '../lib/i18n';
+import { useKeys } from '../lib/keys';
+import { patch, query } from '../lib/location';
+import { reasonWord } from '../lib/words';
+import { bytes, count, exact, percent } from '../model/format';
+import { chosenRows, type Order, type Row } from '../model/memory';
+
+/* Rows a page: with five cells each the page stays small, however many categories there are. */
+const PAGE = 40;
+
+export function kindOfCategory(kind: Row['category']['kind']): string {
+  return { heap: say('heap'), vm: say('mapping'), object: say('class') }[kind];
+}
+
+function Ratio({ row }: { row: Row }): JSX.Element {
+  const { ratio, before, ofCount } = row;
+  if (ratio === null) return <span class="dim">—</span>;
+  const text =
+    ratio === Number.POSITIVE_INFINITY ? say('new') : `×${ratio >= 10 ? Math.round(ratio) : ratio.toFixed(1)}`;
+  const told = ofCount ? count(before!.count, lang.value) : bytes(before!.bytes);
+  return (
+    <span class={ratio >= 2 ? 'rose' : ''} title={say('there it was {what}', { what: told })}>
+      {text}
+      {ofCount ? <span class="dim"> {say('(count)')}</span> : null}
+    </span>
+  );
+}
+
+/* Bytes that lie in memory; of a mapping how many addresses it has, of an estimate how far it may be off. */
+function held(row: Row): string {
+  const { kind, live_bytes, error_bytes } = row.category;
+  const told = [
+    say('Persistent bytes, in the words of Instruments'),
+    kind === 'vm' ? say('{bytes} of addresses', { bytes: bytes(live_bytes) }) : '',
+    error_bytes ? say('give or take {bytes}', { bytes: bytes(error_bytes) }) : '',
+  ];
+  return told.filter((text) => text !== '').join('; ');
+}
+
+function Growth({ row }: { row: Row }): JSX.Element {
+  const grown = row.category.grown_bytes;
+  if (grown === null || grown === 0) return <span class="dim">{grown === null ? '' : '0'}</span>;
+  return <span class={grown > 0 ? 'rose' : ''}>{`${grown > 0 ? '+' : '−'}${bytes(Math.abs(grown))}`}</span>;
+}
+
+interface TableProps {
+  rows: readonly Row[];
+  chosen: string;
+  label: string;
+  caption: string;
+  /** With the reason of each; else with its growth. */
+  why?: boolean;
+  sortable?: boolean;
+}
+
+export function CategoryTable({ rows, chosen, label, caption, why, sortable }: TableProps): JSX.Element {
+  const table = useRef<HTMLTableElement>(null);
+  const move = (by: 1 | -1) => {
+    const all = [...(document.querySelectorAll<HTMLElement>('.held [data-row]') ?? [])];
+    all[all.indexOf(document.activeElement as HTMLElement) + by]?.focus();
+  };
+  useKeys({ next: () => move(1), previous: () => move(-1) });
+  return (
+    <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+      <table class="tight categories" ref={table}>
+        <caption class="offscreen">{caption}</caption>
+        <thead>
+          <tr>
+            <Head by="name" text={say('Category')} sortable={sortable} />
+            <Head by="bytes" text={say('Live bytes')} title={say('Persistent bytes')} number sortable={sortable} />
+            <Head by="count" text={say('# live')} title={say('# persistent')} number sortable={sortable} />
+            <th scope="col" class="num">
+              {say('Share')}
+            </th>
+            <Head by="ratio" text={label} number sortable={sortable} />
+            {why ? (
+              <th scope="col">{say('Why')}</th>
+            ) : (
+              <Head by="grown" text={say('Grown')} number sortable={sortable} />
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.key} class={row.key === chosen ? 'chosen' : ''}>
+              <th scope="row">
+                <button
+                  type="button"
+                  class="link"
+                  data-row
+                  aria-pressed={row.key === chosen}
+                  onClick={() => patch({ c: row.key })}
+                >
+                  {row.category.name || '—'}
+                </button>{' '}
+                <span class="dim small">{kindOfCategory(row.category.kind)}</span>
+              </th>
+              <td class="num" title={held(row)}>
+                {bytes(row.category.held_bytes)}
+              </td>
+              <td class="num">{exact(row.category.live_count, lang.value)}</td>
+              <td class="num">{percent(row.share, lang.value)}</td>
+              <td class="num">
+                <Ratio row={row} />
+              </td>
+              {why ? (
+                <td>
+                  <span class="tag hot">{reasonWord(row.category.suspect?.reason ?? '')}</span>
+                </td>
+              ) : (
+                <td class="num">
+                  <Growth row={row} />
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface HeadProps {
+  by: Order;
+  text: string;
+  title?: string;
+  number?: boolean;
+  sortable: boolean | undefined;
+}
+
+function Head({ by, text, title, number, sortable }: HeadProps): JSX.Element {
+  const { co } = query.value;
+  const sorted = sortable && co === by;
+  return (
+    <th
+      scope="col"
+      class={number ? 'num' : ''}
+      title={title}
+      aria-sort={sorted ? (by === 'name' ? 'ascending' : 'descending') : undefined}
+    >
+      {sortable ? (
+        <button type="button" class="sort" onClick={() => patch({ co: by })}>
+          {text}
+          <span aria-hidden="true">{sorted ? (by === 'name' ? ' ↑' : ' ↓') : ''}</span>
+        </button>
+      ) : (
+        text
+      )}
+    </th>
+  );
+}
+
+export function AllCategories(props: { rows: readonly Row[]; chosen: string; label: string }): JSX.Element {
+  const { rows, chosen, label } = props;
+  const { type, co } = query.value;
+  const [words, setWords] = useState('');
+  const [from, setFrom] = useState(0);
+  const found = chosenRows(rows, type, words, co);
+  const at = from < found.length ? from : 0;
+  const kinds = [
+    ['', say('All')],
+    ['heap', say('Heap')],
+    ['vm', say('Mappings')],
+    ['object', say('Classes')],
+  ] as const;
+  return (
+    <section aria-label={say('All categories')}>
+      <h2>{say('All {n|category|categories}', { n: exact(rows.length, lang.value) })}</h2>
+      <div class="picker">
+        <div class="segments" role="group" aria-label={say('Kind of category')}>
+          {kinds.map(([kind, text]) => (
+            <button
+              key={kind}
+              type="button"
+              aria-pressed={type === kind}
+              onClick={() => {
+                setFrom(0);
+                patch({ type: kind });
+              }}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+        <input
+          type="search"
+          value={words}
+          placeholder={say('Search categories')}
+          aria-label={say('Search categories')}
+          onInput={(event) => {
+            setFrom(0);
+            setWords(event.currentTarget.value);
+          }}
+        />
+      </div>
+      {found.length > 0 ? (
+        <CategoryTable
+          rows={found.slice(at, at + PAGE)}
+          chosen={chosen}
+          label={label}
+          caption={say('Categories; the buttons in the head sort')}
+          sortable
+        />
+      ) : (
+        <p class="dim">{say('No category matches.')}</p>
+      )}
+      {found.length > PAGE ? (
+        <p class="row">
+          {at > 0 ? (
+            <button type="button" onClick={() => setFrom(at - PAGE)}>
+              {say('‹ Previous')}
+            </button>
+          ) : null}
+          {at + PAGE < found.length ? (
+            <button type="button" onClick={() => setFrom(at + PAGE)}>
+              {say('Next ›')}
+            </button>
+          ) : null}
+          <span class="dim">
+            {say('{from}–{to} of {total}', {
+              from: at + 1,
+              to: Math.min(at + PAGE, found.length),
+              total: exact(found.length, lang.value),
+            })}
+          </span>
+        </p>
+      ) : null}
+    </section>
+  );
+}
