@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const tables[] = {"report", "hang", "hang_stack", "memory_baseline", "session"};
+static const char *const tables[] = {"report", "hang", "hang_stack", "memory_baseline", "session", "lacking"};
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
 
 /* 20261121 of a day. */
