@@ -7,6 +7,7 @@
 #include "base/grow.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CHDR_ZLIB 1 /* ch_type; the system's elf.h may be older than zstd */
@@ -319,7 +320,7 @@ const char *elf_read(struct parts *parts)
         return "is not an ELF file";
     if (parts->bytes[EI_DATA] != ELFDATA2LSB)
         return "is not little-endian";
-    parts->facts.arch = arch_name(FIELD(&elf, 0, Ehdr, e_machine));
+    snprintf(parts->facts.arch, sizeof parts->facts.arch, "%s", arch_name(FIELD(&elf, 0, Ehdr, e_machine)));
     const char *wrong = check_tables(&elf);
     bool whole = false;
     bool ignored;

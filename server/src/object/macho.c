@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/grow.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MAGIC_32      0xfeedfaceu
@@ -233,7 +234,7 @@ static const char *read_slice(struct parts *parts)
     uint32_t count = load_32(parts->bytes + 16);
     uint64_t at = macho.wide ? 32 : 28;
     const char *wrong = NULL;
-    parts->facts.arch = arch_name(load_32(parts->bytes + 4));
+    snprintf(parts->facts.arch, sizeof parts->facts.arch, "%s", arch_name(load_32(parts->bytes + 4)));
     for (uint32_t i = 0; i < count && !wrong; i++) {
         if (!parts_hold(parts, at, 8))
             return "has load commands that lie outside the file";
@@ -250,28 +251,37 @@ static const char *read_slice(struct parts *parts)
     return wrong;
 }
 
-/* Bytes of slice `i`; false: it lies outside the file. */
-static bool slice_at(struct parts *out, const struct parts *file, bool wide, uint32_t i)
+bool parts_are_universal(const uint8_t *bytes, size_t len)
 {
-    const uint8_t *at = file->bytes + 8 + i * (wide ? 32u : 20u);
+    uint32_t big = parts_are_macho(bytes, len) ? load_big(bytes) : 0;
+    return big == FAT_32 || big == FAT_64;
+}
+
+bool macho_slice(struct parts *out, const struct parts *file, size_t number)
+{
+    bool wide = load_big(file->bytes) == FAT_64;
+    uint64_t place = 8 + number * (wide ? 32u : 20u);
+    if (number >= load_big(file->bytes + 4) || number >= SLICES_MAX || !parts_hold(file, place, wide ? 32 : 20))
+        return false;
+    const uint8_t *at = file->bytes + place;
     uint64_t offset = wide ? (uint64_t)load_big(at + 8) << 32 | load_big(at + 12) : load_big(at + 8);
     uint64_t size = wide ? (uint64_t)load_big(at + 16) << 32 | load_big(at + 20) : load_big(at + 12);
+    if (!parts_hold(file, offset, size))
+        return false;
     *out = (struct parts){.bytes = file->bytes + offset, .len = size, .facts = {.arch = "other"}};
-    return parts_hold(file, offset, size);
+    return true;
 }
 
 const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len)
 {
-    uint32_t magic = swap_32(load_32(parts->bytes));
-    bool wide = magic == FAT_64;
-    if (magic != FAT_32 && !wide)
+    if (!parts_are_universal(parts->bytes, parts->len))
         return read_slice(parts);
     uint32_t count = load_big(parts->bytes + 4);
-    if (!count || count > SLICES_MAX || !parts_hold(parts, 8, count * (wide ? 32ull : 20ull)))
+    if (!count || count > SLICES_MAX)
         return "has a list of slices that lies outside the file";
     for (uint32_t i = 0; i < count; i++) {
         struct parts slice;
-        if (!slice_at(&slice, parts, wide, i))
+        if (!macho_slice(&slice, parts, i))
             return "has a slice that lies outside the file";
         const char *wrong = read_slice(&slice); /* a look, for its UUID */
         if (wrong)

@@ -66,6 +66,21 @@ const char *object_look(struct object_facts *out, const void *bytes, size_t len,
     return wrong;
 }
 
+bool object_begins(const void *bytes, size_t len)
+{
+    return parts_are_elf(bytes, len) || parts_are_macho(bytes, len);
+}
+
+bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t len, size_t number)
+{
+    struct parts file = {.bytes = bytes, .len = len};
+    struct parts slice = file;
+    bool good = parts_are_universal(bytes, len) ? macho_slice(&slice, &file, number) : !number;
+    *at_out = (uint64_t)(slice.bytes - file.bytes);
+    *len_out = slice.len;
+    return good;
+}
+
 static int by_low(const void *a, const void *b)
 {
     const struct code *x = a;

@@ -25,6 +25,7 @@
 #define MIRE_OBJECT_PAD      4096         /* bytes that can be read behind a file and behind each section */
 #define MIRE_OBJECT_FILE_MAX (2ull << 30) /* bytes of a file that is opened */
 #define MIRE_OBJECT_ID_MAX   32           /* bytes of a build id */
+#define MIRE_OBJECT_ARCH     16           /* room for the name of an architecture, with NUL */
 
 struct file_bytes {
     const uint8_t *bytes;
@@ -75,7 +76,7 @@ struct object_facts {
     bool has_dwarf;
     bool has_symbols;
     bool universal;                     /* more than one slice: these are the facts of one of them */
-    const char *arch;                   /* static */
+    char arch[MIRE_OBJECT_ARCH];        /* "other" if it is none we know */
     uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the file that DW_FORM_..._alt means, by .gnu_debugaltlink */
     size_t alt_id_len;                  /* 0: none */
 };
@@ -89,6 +90,16 @@ struct object_facts {
  * Returns NULL, or what is wrong with it (static): not an object file, big endian, a table outside the file, ...
  */
 const char *object_look(struct object_facts *out, const void *bytes, size_t len, const uint8_t *id, size_t id_len);
+
+/* Could a file that begins like this be one that object_look reads? For the first bytes of a longer one. */
+bool object_begins(const void *bytes, size_t len);
+
+/*
+ * Where slice `number` of a file lies: each architecture of a universal file, any other file itself as number 0.
+ *
+ * Returns false if there is no such slice, or it lies outside the file.
+ */
+bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t len, size_t number);
 
 struct object {
     struct object_facts facts;

@@ -52,8 +52,12 @@ static inline bool parts_hold(const struct parts *parts, uint64_t at, uint64_t s
 const char *elf_read(struct parts *parts);
 const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len);
 
+/* Bytes of slice `number` of a universal file; false: there is none, or it lies outside the file. */
+bool macho_slice(struct parts *out, const struct parts *file, size_t number);
+
 bool parts_are_elf(const uint8_t *bytes, size_t len);
 bool parts_are_macho(const uint8_t *bytes, size_t len);
+bool parts_are_universal(const uint8_t *bytes, size_t len);
 
 /* The functions of an .eh_frame section that is loaded at `address`. Damage ends it. False: out of memory. */
 bool eh_frame_read(struct symbol_list *out, const struct section *section, uint64_t address, unsigned address_size);

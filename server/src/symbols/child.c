@@ -2,6 +2,7 @@
  * child.c - starts the child and waits for it; and what the child does.
  */
 #include "symbols/child.h"
+#include "symbols/contents_inside.h"
 #include "symbols/sandbox.h"
 #include "symbols/symbols.h"
 
@@ -19,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define UNPACK   "unpack"
 #define FIRST_FD 3 /* in the child: the cache, the alternative file or /dev/null, then the files */
 #define THREADS  2
 #define WAIT_MS  (300 * 1000)
@@ -51,11 +53,17 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
     return wrong ? CHILD_WRONG : CHILD_DONE;
 }
 
-int symbols_child(int argc, char **argv)
+static enum child_answer unpack_here(char *why, int out, int in)
+{
+    const char *wrong = contents_unpack(out, in);
+    snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
+    return wrong ? CHILD_WRONG : CHILD_DONE;
+}
+
+static enum child_answer convert_told(char *why, int argc, char **argv)
 {
     struct child_files files = {.alt = FIRST_FD + 1};
     uint8_t id[MIRE_SYMBOL_ID_MAX];
-    char why[MIRE_SYMBOL_WHY];
     size_t id_len = argc > 2 ? strlen(argv[2]) / 2 : 0;
     files.count = argc > 1 ? (size_t)atoi(argv[1]) : 0;
     if (!files.count || files.count > MIRE_CONVERT_OBJECTS || id_len > sizeof id ||
@@ -63,8 +71,15 @@ int symbols_child(int argc, char **argv)
         return CHILD_REFUSED;
     for (size_t i = 0; i < files.count; i++)
         files.fds[i] = FIRST_FD + 2 + (int)i;
+    return convert_here(why, FIRST_FD, &files, id, id_len);
+}
+
+int symbols_child(int argc, char **argv)
+{
+    char why[MIRE_SYMBOL_WHY] = "";
     sandbox_enter();
-    enum child_answer answer = convert_here(why, FIRST_FD, &files, id, id_len);
+    bool unpack = argc > 1 && !strcmp(argv[1], UNPACK);
+    enum child_answer answer = unpack ? unpack_here(why, FIRST_FD, FIRST_FD + 2) : convert_told(why, argc, argv);
     if (why[0] && write(STDOUT_FILENO, why, strlen(why)) < 0)
         return CHILD_REFUSED;
     return answer;
@@ -149,21 +164,14 @@ static enum child_answer judge(char *why, int status, bool ended)
     return CHILD_WRONG;
 }
 
-enum child_answer child_convert(char *why, int fd, const struct child_files *files, const uint8_t *id, size_t id_len,
-                                const char *converter)
+/* Run the child with its files until it ends. */
+static enum child_answer run(char *why, int fd, const struct child_files *files, char *const *argv)
 {
-    char hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
-    char count[16];
     int pipes[2];
     int status = 0;
     why[0] = '\0';
-    if (!converter)
-        return convert_here(why, fd, files, id, id_len);
     if (pipe2(pipes, O_CLOEXEC) != 0)
         return CHILD_REFUSED;
-    hex_format(hex, id, id_len);
-    snprintf(count, sizeof count, "%zu", files->count);
-    char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, count, hex, NULL};
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     pid_t pid = null >= 0 ? start(fd, files, pipes[1], null, argv) : -1;
     close(pipes[1]);
@@ -178,4 +186,26 @@ enum child_answer child_convert(char *why, int fd, const struct child_files *fil
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     return judge(why, status, ended);
+}
+
+enum child_answer child_convert(char *why, int fd, const struct child_files *files, const uint8_t *id, size_t id_len,
+                                const char *converter)
+{
+    char hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
+    char count[16];
+    if (!converter)
+        return convert_here(why, fd, files, id, id_len);
+    hex_format(hex, id, id_len);
+    snprintf(count, sizeof count, "%zu", files->count);
+    char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, count, hex, NULL};
+    return run(why, fd, files, argv);
+}
+
+enum child_answer child_unpack(char *why, int out, int in, const char *converter)
+{
+    struct child_files files = {.fds = {in}, .count = 1, .alt = -1};
+    if (!converter)
+        return unpack_here(why, out, in);
+    char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, (char[]){UNPACK}, NULL};
+    return run(why, out, &files, argv);
 }

@@ -1,5 +1,5 @@
 /*
- * child.h - converts in a process of its own, which can do nothing but that. Inside symbols/ only.
+ * child.h - converts and unpacks in a process of its own, which can do nothing but that. Inside symbols/ only.
  *
  *     this process                          child: options.converter symbol-child ...
  *     open files  --- 3: cache, 4..: files -->  limits of memory, time and file size; no new privileges; a filter that
@@ -33,5 +33,10 @@ enum child_answer {
  */
 enum child_answer child_convert(char *why, int fd, const struct child_files *files, const uint8_t *id, size_t id_len,
                                 const char *converter);
+
+/*
+ * Unpack the archive `in` into `out`, as contents_open does. The same answers.
+ */
+enum child_answer child_unpack(char *why, int out, int in, const char *converter);
 
 #endif

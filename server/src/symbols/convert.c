@@ -96,7 +96,7 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     head->id_len = (uint8_t)id_len;
     head->base = base;
     head->kind = has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
-    strncpy(head->arch, facts->arch, sizeof head->arch - 1);
+    memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
 static const char *pack_all(int fd, const struct layers *layers, struct cache_head *head)

@@ -1,0 +1,187 @@
+/*
+ * contents.c - files that are no archive are looked at where they lie; archives are unpacked by the child first, and
+ * what it wrote down is read as if a stranger had written it.
+ */
+#include "symbols/archive.h"
+#include "symbols/child.h"
+#include "symbols/contents_inside.h"
+
+#include "base/grow.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC "Mire\x7fITM"
+#define PAGE  4096u
+
+/* A name for people: what could disturb a line of text or a database is replaced. */
+static void copy_name(char *out, const char *name)
+{
+    size_t i = 0;
+    for (; i + 1 < MIRE_CONTENTS_NAME && name[i]; i++)
+        out[i] = name[i] < ' ' || name[i] > '~' ? '_' : name[i];
+    out[i] = '\0';
+}
+
+static const char *add_item(struct contents *contents, const uint8_t *bytes, uint64_t at, uint64_t len,
+                            const char *name)
+{
+    struct contents_item item = {.at = at, .len = len};
+    const char *wrong = object_look(&item.facts, bytes, (size_t)len, NULL, 0);
+    if (wrong)
+        return wrong;
+    if (!item.facts.id_len)
+        return "has no GNU build id (link with -Wl,--build-id), and no UUID";
+    if (!item.facts.has_dwarf && !item.facts.has_symbols)
+        return "has neither DWARF nor a symbol table; send the unstripped or the debug file";
+    if (contents->count == MIRE_CONTENTS_MAX || !GROW(contents))
+        return "holds too many files";
+    copy_name(item.name, name);
+    contents->rows[contents->count++] = item;
+    return NULL;
+}
+
+const char *contents_add(struct contents *contents, const uint8_t *bytes, uint64_t at, uint64_t len, const char *name)
+{
+    size_t before = contents->count;
+    const char *wrong = NULL;
+    uint64_t slice_at, slice_len;
+    for (size_t i = 0; object_slice(&slice_at, &slice_len, bytes, (size_t)len, i); i++) {
+        const char *why = add_item(contents, bytes + slice_at, at + slice_at, slice_len, name);
+        wrong = wrong ? wrong : why;
+    }
+    return contents->count > before ? NULL : wrong ? wrong : "has a list of slices that lies outside the file";
+}
+
+struct unpacked {
+    struct contents contents;
+    const char *wrong; /* with the first file that was one, and could not be kept */
+    int fd;
+};
+
+static bool wanted(void *context, const uint8_t *bytes, size_t len)
+{
+    (void)context;
+    return object_begins(bytes, len);
+}
+
+static bool kept(void *context, uint64_t at, uint64_t len, const char *name)
+{
+    struct unpacked *unpacked = context;
+    uint64_t page = at & ~(uint64_t)(PAGE - 1);
+    size_t mapped = (size_t)(at - page + len);
+    uint8_t *bytes = mmap(NULL, mapped, PROT_READ, MAP_SHARED, unpacked->fd, (off_t)page);
+    if (bytes == MAP_FAILED)
+        return false;
+    const char *wrong = contents_add(&unpacked->contents, bytes + (at - page), at, len, name);
+    munmap(bytes, mapped);
+    unpacked->wrong = unpacked->wrong ? unpacked->wrong : wrong;
+    return unpacked->contents.count < MIRE_CONTENTS_MAX;
+}
+
+static bool write_rows(int fd, const struct contents *contents)
+{
+    struct contents_end end = {.count = contents->count};
+    size_t len = contents->count * sizeof *contents->rows;
+    memcpy(end.magic, MAGIC, sizeof end.magic);
+    return write(fd, contents->rows, len) == (ssize_t)len && write(fd, &end, sizeof end) == (ssize_t)sizeof end;
+}
+
+const char *contents_unpack(int out, int in)
+{
+    struct unpacked unpacked = {.fd = out};
+    struct archive_use use = {.context = &unpacked,
+                              .wanted = wanted,
+                              .kept = kept,
+                              .fd = out,
+                              .kept_max = MIRE_CONTENTS_BYTES,
+                              .members_max = MIRE_CONTENTS_MAX};
+    struct file_bytes file;
+    if (!file_bytes_map_fd(&file, in))
+        return "cannot be mapped";
+    const char *wrong = archive_read(&use, file.bytes, file.len);
+    if (!wrong && !unpacked.contents.count)
+        wrong = unpacked.wrong ? unpacked.wrong : "holds no file that names could be taken from";
+    if (!wrong && !write_rows(out, &unpacked.contents))
+        wrong = "could not be written";
+    file_bytes_unmap(&file);
+    free(unpacked.contents.rows);
+    return wrong;
+}
+
+static bool is_sound(const struct contents_item *item, uint64_t file_bytes)
+{
+    return item->facts.id_len && item->facts.id_len <= MIRE_OBJECT_ID_MAX &&
+           item->facts.alt_id_len <= MIRE_OBJECT_ID_MAX && item->at <= file_bytes &&
+           item->len <= file_bytes - item->at && memchr(item->name, '\0', sizeof item->name) &&
+           memchr(item->facts.arch, '\0', sizeof item->facts.arch);
+}
+
+/* What the child wrote down. */
+static bool read_rows(struct contents *contents)
+{
+    struct contents_end end;
+    struct stat st;
+    if (fstat(contents->fd, &st) != 0 || st.st_size < (off_t)sizeof end ||
+        pread(contents->fd, &end, sizeof end, st.st_size - (off_t)sizeof end) != (ssize_t)sizeof end ||
+        memcmp(end.magic, MAGIC, sizeof end.magic) != 0 || end.count > MIRE_CONTENTS_MAX)
+        return false;
+    size_t len = (size_t)end.count * sizeof *contents->rows;
+    off_t at = st.st_size - (off_t)sizeof end - (off_t)len;
+    if (at < 0 || !(contents->rows = malloc(len + 1)) || pread(contents->fd, contents->rows, len, at) != (ssize_t)len)
+        return false;
+    contents->count = contents->room = (size_t)end.count;
+    for (size_t i = 0; i < contents->count; i++)
+        if (!is_sound(&contents->rows[i], (uint64_t)at))
+            return false;
+    return true;
+}
+
+static enum contents_answer open_archive(struct contents *out, char *why, int fd, const char *dir,
+                                         const char *converter)
+{
+    out->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : memfd_create("mire-contents", MFD_CLOEXEC);
+    out->own = out->fd >= 0;
+    if (!out->own)
+        return CONTENTS_FAILED;
+    switch (child_unpack(why, out->fd, fd, converter)) {
+    case CHILD_DONE:
+        return read_rows(out) ? CONTENTS_GOOD : CONTENTS_FAILED;
+    case CHILD_WRONG:
+        return CONTENTS_WRONG;
+    default:
+        return CONTENTS_FAILED;
+    }
+}
+
+enum contents_answer contents_open(struct contents *out, char *why, int fd, const char *dir, const char *converter)
+{
+    struct file_bytes file;
+    const char *wrong;
+    *out = (struct contents){.fd = fd};
+    why[0] = '\0';
+    if (!file_bytes_map_fd(&file, fd)) {
+        snprintf(why, MIRE_SYMBOL_WHY, "is empty, too large, or no plain file");
+        return CONTENTS_WRONG;
+    }
+    bool packed = archive_is(file.bytes, file.len);
+    wrong = packed ? NULL : contents_add(out, file.bytes, 0, file.len, "");
+    file_bytes_unmap(&file);
+    if (packed)
+        return open_archive(out, why, fd, dir, converter);
+    snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
+    return wrong ? CONTENTS_WRONG : CONTENTS_GOOD;
+}
+
+void contents_close(struct contents *contents)
+{
+    if (contents->own)
+        close(contents->fd);
+    free(contents->rows);
+    *contents = (struct contents){0};
+}

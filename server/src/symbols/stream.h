@@ -1,0 +1,34 @@
+/*
+ * stream.h - bytes of an archive's member in order, inflated if need be. Inside symbols/ only.
+ */
+#ifndef MIRE_SYMBOLS_STREAM_H
+#define MIRE_SYMBOLS_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zlib.h>
+
+enum stream_kind { STREAM_PLAIN, STREAM_DEFLATE, STREAM_GZIP };
+
+struct stream {
+    enum stream_kind kind;
+    const uint8_t *bytes;
+    size_t len;
+    size_t at;
+    uint64_t given; /* bytes that came out */
+    uint32_t crc;   /* of them, as zip and gzip count it */
+    const char *wrong;
+    bool ended;
+    bool alone; /* one member is all of it: what nobody wants need not be read */
+    z_stream z;
+};
+
+/* False: out of memory. Ended by stream_fini. */
+bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len);
+void stream_fini(struct stream *stream);
+
+/* The next bytes, `room` of them unless it ends before; stream->wrong tells of damage. */
+size_t stream_read(struct stream *stream, uint8_t *out, size_t room);
+
+#endif

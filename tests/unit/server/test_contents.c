@@ -1,0 +1,385 @@
+/* What a file that was sent holds: itself, slices, members of archives; and archives that mean harm. */
+#include "symbols/contents.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define CORPUS MIRE_SOURCE_DIR "/tests/fuzz/corpus"
+
+struct buffer {
+    uint8_t *bytes;
+    size_t len;
+};
+
+static void put(struct buffer *b, const void *bytes, size_t len)
+{
+    b->bytes = realloc(b->bytes, b->len + len + 1);
+    assert_non_null(b->bytes);
+    if (len)
+        memcpy(b->bytes + b->len, bytes, len);
+    b->len += len;
+}
+
+static void put_number(struct buffer *b, uint64_t value, size_t width)
+{
+    put(b, &value, width);
+}
+
+static struct buffer slurp(const char *name)
+{
+    char path[512];
+    uint8_t chunk[4096];
+    struct buffer b = {0};
+    snprintf(path, sizeof path, "%s/%s", CORPUS, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;)
+        put(&b, chunk, n);
+    fclose(file);
+    return b;
+}
+
+static int fd_of(const struct buffer *b)
+{
+    int fd = memfd_create("test", 0);
+    assert_int_equal(write(fd, b->bytes, b->len), (ssize_t)b->len);
+    return fd;
+}
+
+static struct buffer deflated(const struct buffer *in, int window)
+{
+    struct buffer out = {.bytes = malloc(in->len + 1000), .len = 0};
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = in->bytes;
+    z.avail_in = (uInt)in->len;
+    z.next_out = out.bytes;
+    z.avail_out = (uInt)(in->len + 1000);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    out.len = z.total_out;
+    deflateEnd(&z);
+    return out;
+}
+
+struct zip {
+    struct buffer file;
+    struct buffer directory;
+    uint16_t count;
+};
+
+/* A member; `claim` is added to the sizes and the checksum that are told of it. */
+static void zip_add(struct zip *zip, const char *name, const struct buffer *bytes, bool stored, uint32_t claim)
+{
+    struct buffer packed = stored ? (struct buffer){0} : deflated(bytes, -15);
+    const struct buffer *body = stored ? bytes : &packed;
+    uint64_t local = zip->file.len;
+    uint32_t crc = (uint32_t)crc32(0, bytes->bytes, (uInt)bytes->len);
+    put_number(&zip->file, 0x04034b50, 4);
+    put_number(&zip->file, 0, 22); /* nobody reads it here */
+    put_number(&zip->file, strlen(name), 2);
+    put_number(&zip->file, 0, 2);
+    put(&zip->file, name, strlen(name));
+    put(&zip->file, body->bytes, body->len);
+    put_number(&zip->directory, 0x02014b50, 4);
+    put_number(&zip->directory, 0, 6); /* versions, flags */
+    put_number(&zip->directory, stored ? 0 : 8, 2);
+    put_number(&zip->directory, 0, 4); /* time */
+    put_number(&zip->directory, crc + claim, 4);
+    put_number(&zip->directory, body->len, 4);
+    put_number(&zip->directory, bytes->len, 4);
+    put_number(&zip->directory, strlen(name), 2);
+    put_number(&zip->directory, 0, 8); /* extra, comment, disk, attributes */
+    put_number(&zip->directory, 0, 4);
+    put_number(&zip->directory, local, 4);
+    put(&zip->directory, name, strlen(name));
+    zip->count++;
+    free(packed.bytes);
+}
+
+static struct buffer zip_end(struct zip *zip)
+{
+    uint64_t at = zip->file.len;
+    put(&zip->file, zip->directory.bytes, zip->directory.len);
+    put_number(&zip->file, 0x06054b50, 4);
+    put_number(&zip->file, 0, 4);
+    put_number(&zip->file, zip->count, 2);
+    put_number(&zip->file, zip->count, 2);
+    put_number(&zip->file, zip->directory.len, 4);
+    put_number(&zip->file, at, 4);
+    put_number(&zip->file, 0, 2);
+    free(zip->directory.bytes);
+    return zip->file;
+}
+
+static void tar_add(struct buffer *tar, const char *name, char type, const void *bytes, size_t len)
+{
+    char block[513] = "";
+    unsigned sum = 8 * ' ';
+    snprintf(block, 101, "%s", name);
+    snprintf(block + 124, 13, "%011zo", len);
+    block[156] = type;
+    memcpy(block + 257, "ustar", 6);
+    for (size_t i = 0; i < 512; i++)
+        sum += i >= 148 && i < 156 ? 0 : (unsigned char)block[i];
+    snprintf(block + 148, 8, "%06o", sum);
+    put(tar, block, 512);
+    put(tar, bytes, len);
+    memset(block, 0, sizeof block);
+    put(tar, block, (512 - len % 512) % 512);
+}
+
+/* Opened in this process and in a child, and both agree. */
+static enum contents_answer open_it(struct contents *out, char *why, const struct buffer *file)
+{
+    struct contents other;
+    char same[MIRE_SYMBOL_WHY];
+    int fd = fd_of(file);
+    enum contents_answer answer = contents_open(&other, same, fd, "/tmp", "/proc/self/exe");
+    assert_int_equal(contents_open(out, why, fd, NULL, NULL), answer);
+    assert_string_equal(why, same);
+    if (answer == CONTENTS_GOOD) {
+        assert_int_equal(out->count, other.count);
+        assert_memory_equal(out->rows, other.rows, out->count * sizeof *out->rows);
+    }
+    contents_close(&other);
+    if (!out->own)
+        out->own = true; /* the test's file goes with it */
+    else
+        close(fd);
+    return answer;
+}
+
+static void assert_holds(const struct contents *contents, size_t i, const struct buffer *bytes, const char *name)
+{
+    assert_true(i < contents->count);
+    const struct contents_item *item = &contents->rows[i];
+    assert_string_equal(item->name, name);
+    assert_int_equal(item->len, bytes->len);
+    assert_true(item->facts.id_len >= 16);
+    uint8_t *got = malloc(bytes->len);
+    assert_int_equal(pread(contents->fd, got, bytes->len, (off_t)item->at), (ssize_t)bytes->len);
+    assert_memory_equal(got, bytes->bytes, bytes->len);
+    free(got);
+}
+
+static void a_plain_file_is_its_only_item(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct buffer elf = slurp("elf/dwarf5.so");
+    assert_int_equal(open_it(&contents, why, &elf), CONTENTS_GOOD);
+    assert_int_equal(contents.count, 1);
+    assert_holds(&contents, 0, &elf, "");
+    assert_true(contents.rows[0].facts.has_dwarf);
+    assert_string_equal(contents.rows[0].facts.arch, "x86_64");
+    contents_close(&contents);
+    free(elf.bytes);
+}
+
+static void a_file_of_no_use_is_refused_with_a_reason(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct buffer text = {0};
+    put(&text, "#!/bin/sh\nexit 0\n", 17);
+    assert_int_equal(open_it(&contents, why, &text), CONTENTS_WRONG);
+    assert_non_null(strstr(why, "is neither"));
+    contents_close(&contents);
+    free(text.bytes);
+}
+
+static void members_of_a_zip_are_items(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct zip zip = {0};
+    struct buffer one = slurp("elf/dwarf5.so");
+    struct buffer two = slurp("elf/dwarf2.so");
+    struct buffer text = {0};
+    put(&text, "not for us", 10);
+    zip_add(&zip, "app/lib/one.debug", &one, false, 0);
+    zip_add(&zip, "app/notes.txt", &text, false, 0);
+    zip_add(&zip, "../../etc/tow\n.so", &two, true, 0);
+    struct buffer file = zip_end(&zip);
+    assert_int_equal(open_it(&contents, why, &file), CONTENTS_GOOD);
+    assert_int_equal(contents.count, 2);
+    assert_holds(&contents, 0, &one, "one.debug");
+    assert_holds(&contents, 1, &two, "tow_.so");
+    contents_close(&contents);
+    free(file.bytes);
+    free(one.bytes);
+    free(two.bytes);
+    free(text.bytes);
+}
+
+static void members_of_a_tar_are_items_packed_or_not(void **state)
+{
+    (void)state;
+    static const char long_name[] = "a-directory/of-a-name-that-is-longer-than-the-hundred-bytes-a-header-has/"
+                                    "and-goes-on-for-a-while/until-it-ends.so";
+    static const char pax[] = "30 mtime=1700000000.123456789\n22 path=deep/pax-name\n";
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct buffer tar = {0};
+    struct buffer one = slurp("elf/dwarf5.so");
+    struct buffer two = slurp("elf/dwarf2.so");
+    struct buffer three = slurp("elf/zlib.so");
+    char end[1024] = "";
+    tar_add(&tar, "lib/", '5', NULL, 0);
+    tar_add(&tar, "lib/one.so", '0', one.bytes, one.len);
+    tar_add(&tar, "././@LongLink", 'L', long_name, sizeof long_name);
+    tar_add(&tar, "cut-off", '0', two.bytes, two.len);
+    tar_add(&tar, "pax", 'x', pax, sizeof pax - 1);
+    tar_add(&tar, "cut-off", '0', three.bytes, three.len);
+    put(&tar, end, sizeof end);
+    struct buffer gz = deflated(&tar, 15 + 16);
+    for (int packed = 0; packed < 2; packed++) {
+        assert_int_equal(open_it(&contents, why, packed ? &gz : &tar), CONTENTS_GOOD);
+        assert_int_equal(contents.count, 3);
+        assert_holds(&contents, 0, &one, "one.so");
+        assert_holds(&contents, 1, &two, "until-it-ends.so");
+        assert_holds(&contents, 2, &three, "pax-name");
+        contents_close(&contents);
+    }
+    tar.len -= 2000; /* within the last file */
+    assert_int_equal(open_it(&contents, why, &tar), CONTENTS_WRONG);
+    assert_non_null(strstr(why, "it ends within a file"));
+    contents_close(&contents);
+    free(gz.bytes);
+    free(tar.bytes);
+    free(one.bytes);
+    free(two.bytes);
+    free(three.bytes);
+}
+
+static void a_gzip_of_one_file_is_that_file(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct buffer elf = slurp("elf/dwarf5.so");
+    struct buffer gz = deflated(&elf, 15 + 16);
+    assert_int_equal(open_it(&contents, why, &gz), CONTENTS_GOOD);
+    assert_int_equal(contents.count, 1);
+    assert_holds(&contents, 0, &elf, "");
+    contents_close(&contents);
+    gz.bytes[gz.len / 2] ^= 0x55;
+    gz.bytes[gz.len / 2 + 1] ^= 0x55;
+    assert_int_equal(open_it(&contents, why, &gz), CONTENTS_WRONG);
+    assert_non_null(strstr(why, "damaged"));
+    contents_close(&contents);
+    free(gz.bytes);
+    free(elf.bytes);
+}
+
+static void an_archive_without_anything_of_use_says_why(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct zip zip = {0};
+    struct buffer text = {0};
+    put(&text, "not for us", 10);
+    zip_add(&zip, "notes.txt", &text, false, 0);
+    struct buffer file = zip_end(&zip);
+    assert_int_equal(open_it(&contents, why, &file), CONTENTS_WRONG);
+    assert_string_equal(why, "holds no file that names could be taken from");
+    contents_close(&contents);
+    free(file.bytes);
+    free(text.bytes);
+}
+
+static void a_member_that_is_not_what_was_packed_is_refused(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct zip zip = {0};
+    struct buffer elf = slurp("elf/dwarf5.so");
+    zip_add(&zip, "a.so", &elf, false, 1);
+    struct buffer file = zip_end(&zip);
+    assert_int_equal(open_it(&contents, why, &file), CONTENTS_WRONG);
+    assert_non_null(strstr(why, "is not what was packed"));
+    contents_close(&contents);
+    free(file.bytes);
+    free(elf.bytes);
+}
+
+/* 100 MB of zeros behind an ELF header, in 100 KB. */
+static void a_bomb_is_given_up(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct buffer zeros = {calloc(1, 100u << 20), 100u << 20};
+    memcpy(zeros.bytes, "\177ELF\2\1\1", 7);
+    struct buffer gz = deflated(&zeros, 15 + 16);
+    free(zeros.bytes);
+    assert_int_equal(open_it(&contents, why, &gz), CONTENTS_WRONG);
+    assert_string_equal(why, "unpacks to too much");
+    contents_close(&contents);
+    free(gz.bytes);
+}
+
+/* Every beginning, and every byte that is something else: answers, and no more than the file holds. */
+static void damaged_archives_are_answered(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct zip zip = {0};
+    struct buffer elf = slurp("elf/stripped.so");
+    elf.len = 2000;
+    zip_add(&zip, "a.so", &elf, true, 0);
+    zip_add(&zip, "b.so", &elf, false, 0);
+    struct buffer file = zip_end(&zip);
+    for (size_t len = 1; len < file.len; len += 37) {
+        struct buffer cut = {file.bytes, len};
+        int fd = fd_of(&cut);
+        assert_int_not_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_GOOD);
+        contents_close(&contents);
+        close(fd);
+    }
+    for (size_t i = file.len - 160; i < file.len; i++) {
+        uint8_t was = file.bytes[i];
+        file.bytes[i] = 0xff;
+        int fd = fd_of(&file);
+        (void)contents_open(&contents, why, fd, NULL, NULL);
+        contents_close(&contents);
+        close(fd);
+        file.bytes[i] = was;
+    }
+    free(file.bytes);
+    free(elf.bytes);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "symbol-child"))
+        return symbols_child(argc - 1, argv + 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_file_is_its_only_item),
+        cmocka_unit_test(a_file_of_no_use_is_refused_with_a_reason),
+        cmocka_unit_test(members_of_a_zip_are_items),
+        cmocka_unit_test(members_of_a_tar_are_items_packed_or_not),
+        cmocka_unit_test(a_gzip_of_one_file_is_that_file),
+        cmocka_unit_test(an_archive_without_anything_of_use_says_why),
+        cmocka_unit_test(a_member_that_is_not_what_was_packed_is_refused),
+        cmocka_unit_test(a_bomb_is_given_up),
+        cmocka_unit_test(damaged_archives_are_answered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
