@@ -348,7 +348,7 @@ def run(world, seed, web, also=()):
 
 
 def main():
-    seed = int(os.environ.get("MIRE_SEED", dt.datetime.now().strftime("%j%H%M%S")))
+    seed = int(os.environ.get("MIRE_SEED", 1))
     print(f"MIRE_SEED={seed}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         web = pathlib.Path(scratch, "web")

@@ -4,6 +4,7 @@
 #include "heap/read.h"
 #include "heap/weight.h"
 #include "support/heaps.h"
+#include "support/seed.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,15 +20,9 @@
 
 static uint64_t random_state;
 
-static uint32_t next(uint64_t *state, uint32_t below)
-{
-    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(*state >> 33) % below;
-}
-
 static uint32_t roll(uint32_t below)
 {
-    return next(&random_state, below);
+    return test_roll(&random_state, below);
 }
 
 static void keep(struct heaps *heaps, struct heap_kept *kept)
@@ -103,8 +98,7 @@ static void full_tables_are_thinned_without_bias(void **state)
     struct estimate e;
 
     (void)state;
-    random_state = (uint64_t)time(NULL);
-    print_message("seed %llu\n", (unsigned long long)random_state);
+    random_state = test_seed();
     for (uint64_t i = 0; i < BLOCKS; i++) {
         uint64_t address = BASE + (i << 13), size = mixed_size(address);
         uint32_t interval = mire__heap_as_interval(&heaps->heap);
@@ -242,7 +236,7 @@ static void take_over(struct worker *worker, struct heap_slot *slot)
 
 static void one_step(struct worker *worker, struct heap_slot *slot)
 {
-    uint32_t at = next(&worker->random, EACH), to = next(&worker->random, MIRE_COUNT(worker->handed));
+    uint32_t at = test_roll(&worker->random, EACH), to = test_roll(&worker->random, MIRE_COUNT(worker->handed));
     uint64_t address = BASE + ((uint64_t)worker->index << 32) + (uint64_t)at * 160, none = 0;
     uint64_t frames[3] = {0x401000 + at % 61, 0x402000 + at % 7, 0x403000};
     struct live_block was;

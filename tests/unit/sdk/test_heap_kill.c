@@ -9,6 +9,7 @@
 #include "heap/read.h"
 #include "heap/regions.h"
 #include "support/heaps.h"
+#include "support/seed.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -239,7 +239,7 @@ static void check_tables(uint64_t done)
 static void a_killed_process_leaves_what_it_had_done(void **state)
 {
     uint64_t calls = 0;
-    uint32_t random = (uint32_t)time(NULL);
+    uint32_t random = test_seed();
 
     (void)state;
     memory_bytes = mire__heap_file_bytes(BUDGET);

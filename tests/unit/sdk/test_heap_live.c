@@ -3,12 +3,12 @@
 #include "heap/keep.h"
 #include "heap/read.h"
 #include "support/heaps.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -18,14 +18,7 @@ static uint64_t random_state;
 
 static uint32_t roll(uint32_t below)
 {
-    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(random_state >> 33) % below;
-}
-
-static void seed_random(void)
-{
-    random_state = (uint64_t)time(NULL);
-    print_message("seed %llu\n", (unsigned long long)random_state);
+    return test_roll(&random_state, below);
 }
 
 /* ---- the twin: a plain list ---- */
@@ -138,7 +131,7 @@ static void blocks_are_those_of_a_naive_twin(void **state)
     struct twin twin = {calloc(SLOTS * MIRE_COUNT(quanta), sizeof(struct twin_block)), 0, 0, false};
 
     (void)state;
-    seed_random();
+    random_state = test_seed();
     memset(arenas, 0, sizeof(arenas));
     for (uint32_t i = 0; i < 256; i++) /* 256 words of nodes, so that every node of the blocks is one */
         heaps_stack(heaps, 1, (uint64_t)(0x400000 + 16 * i));

@@ -1,12 +1,12 @@
 /* test_heap_nodes.c - stacks in, the same stacks out; no node twice; images that come and go. */
 #include "heap/read.h"
 #include "support/heaps.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -16,14 +16,7 @@ static uint64_t random_state;
 
 static uint32_t roll(uint32_t below)
 {
-    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(random_state >> 33) % below;
-}
-
-static void seed_random(void)
-{
-    random_state = (uint64_t)time(NULL);
-    print_message("seed %llu\n", (unsigned long long)random_state);
+    return test_roll(&random_state, below);
 }
 
 static struct heap_reader *read_tables(const struct heaps *heaps)
@@ -97,7 +90,7 @@ static void stacks_come_out_as_they_went_in(void **state)
     struct heap_reader *reader;
 
     (void)state;
-    seed_random();
+    random_state = test_seed();
     for (uint32_t i = 0; i < STACKS; i++) {
         depths[i] = wander(stacks[i], 60000); /* more places than short words can name */
         assert_true(mire__nodes_as_push(path, &heaps->heap, MIRE_NODE_ROOT, stacks[i], depths[i]));
@@ -132,7 +125,7 @@ static void stacks_beyond_the_budget_are_cut_and_counted(void **state)
     struct heap_reader *reader;
 
     (void)state;
-    seed_random();
+    random_state = test_seed();
     for (uint32_t i = 0; i < 40000; i++) {
         depth = wander(addresses, 100000);
         if (!mire__nodes_as_push(path, &heaps->heap, MIRE_NODE_ROOT, addresses, depth))

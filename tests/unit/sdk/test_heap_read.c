@@ -4,12 +4,12 @@
 #include "heap/regions.h"
 #include "support/heap_walk.h"
 #include "support/heaps.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -106,10 +106,9 @@ static void keep_packed(const uint8_t *bytes, size_t size, const char *name)
 static void damage_of_any_kind_is_borne(void **state)
 {
     static const enum heap_mode modes[] = {MIRE_HEAP_EXACT, MIRE_HEAP_SAMPLED};
-    uint64_t random = (uint64_t)time(NULL);
+    uint64_t random = test_seed();
 
     (void)state;
-    print_message("seed %llu\n", (unsigned long long)random);
     for (uint32_t m = 0; m < MIRE_COUNT(modes); m++) {
         struct heaps *heaps = filled(modes[m]);
         size_t size;

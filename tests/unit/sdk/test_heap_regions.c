@@ -2,11 +2,11 @@
 #include "heap/read.h"
 #include "heap/regions.h"
 #include "support/heaps.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -19,8 +19,7 @@ static uint64_t random_state;
 
 static uint32_t roll(uint32_t below)
 {
-    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(random_state >> 33) % below;
+    return test_roll(&random_state, below);
 }
 
 /* Kind and node of each page, both + 1; 0 if it is not mapped. */
@@ -91,8 +90,7 @@ static void regions_are_those_of_a_naive_twin(void **state)
     static struct twin twin;
 
     (void)state;
-    random_state = (uint64_t)time(NULL);
-    print_message("seed %llu\n", (unsigned long long)random_state);
+    random_state = test_seed();
     for (uint64_t i = 0; i < 16; i++)
         heaps_stack(heaps, 1, 0x401000 + i);
     for (int step = 0; step < 20000; step++) {

@@ -2,6 +2,7 @@
 #include "capture/frames.h"
 #include "capture/governor.h"
 #include "capture/load.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,12 +79,11 @@ static void without_a_limit_nothing_is_over(void **state)
 static void a_load_is_that_of_its_naive_twin(void **state)
 {
     static struct load_reading all[2000];
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = test_seed();
     uint64_t now_ns = S, amount = 0, part_ns = limit.window_ns / 16;
     uint32_t said = 0;
 
     (void)state;
-    printf("seed %u\n", seed);
     srandom(seed);
     for (uint32_t i = 0; i < MIRE_COUNT(all); i++) {
         uint64_t step_ns = (uint64_t)(random() % 100 == 0 ? random() % 7000 : random() % 200) * MS, surely = 0;

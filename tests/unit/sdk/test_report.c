@@ -5,24 +5,23 @@
 #include "report/trie.h"
 #include "support/boxes.h"
 #include "support/documents.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <zstd.h>
 #include <cmocka.h>
 
 static void trie_is_equal_to_a_naive_twin(void **state)
 {
     enum { STACKS = 400, DEPTH = 12 };
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = test_seed();
     struct place stacks[STACKS][DEPTH];
     uint32_t leaves[STACKS], lengths[STACKS];
     struct trie trie;
 
     (void)state;
-    print_message("seed %u\n", seed);
     srand(seed);
     assert_int_equal(mire__trie_init(&trie, STACKS * DEPTH), MIRE_OK);
     for (int i = 0; i < STACKS; i++) {
@@ -300,10 +299,9 @@ static void damage(struct blackbox *box, size_t from, size_t to)
 static void report_survives_any_damage(void **state)
 {
     static const uint64_t a[] = {BOX_LIBC_LOAD + 8, BOX_EXE_LOAD + 16, 0};
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = test_seed();
 
     (void)state;
-    print_message("seed %u\n", seed);
     srand(seed);
     for (int round = 0; round < 300; round++) {
         struct blackbox *box = box_new();

@@ -1,10 +1,10 @@
 /* test_restraint.c - what is sent and what is only counted; time is an argument, and a naive twin replays it all. */
 #include "capture/restraint.h"
 #include "support/scratch.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -278,10 +278,9 @@ static void waiting_is_that_of_its_naive_twin(void **state)
 {
     static struct event events[STACKS][EVENTS];
     uint32_t counts[STACKS] = {0}, sent_count = 0;
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = test_seed();
 
     (void)state;
-    printf("seed %u\n", seed);
     srandom(seed);
     for (uint32_t i = 0; i < EVENTS; i++) {
         uint32_t stack = (uint32_t)random() % STACKS;

@@ -1,12 +1,12 @@
 /* test_ring.c - the ring against a naive twin, and the blackbox as its reader finds it. */
 #include "ring/blackbox.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -71,10 +71,9 @@ static void assert_covers(const struct ring *ring, const struct twin_sample *all
 static void ring_thins_like_its_naive_twin(void **state)
 {
     (void)state;
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = test_seed();
     static struct twin_sample all[8 * MIRE_RING_SAMPLES];
 
-    printf("seed %u\n", seed);
     srandom(seed);
     for (int round = 0; round < 20; round++) {
         uint32_t count = (uint32_t)random() % MIRE_COUNT(all);

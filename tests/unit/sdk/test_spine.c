@@ -1,12 +1,12 @@
 /* test_spine.c - which stacks are one, which are not; against a naive twin that builds the tree. */
 #include "ring/spine.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -255,11 +255,10 @@ static void the_spine_is_that_of_its_naive_twin(void **state)
 {
     static uint32_t stacks[MIRE_RING_SAMPLES][6];
     static uint64_t weights[MIRE_RING_SAMPLES];
-    unsigned seed = (unsigned)time(NULL);
+    unsigned seed = test_seed();
     uint32_t depths[7] = {0};
 
     (void)state;
-    printf("seed %u\n", seed);
     srandom(seed);
     for (int round = 0; round < 500; round++) {
         uint32_t count = 1 + (uint32_t)random() % 40;

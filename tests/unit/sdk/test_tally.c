@@ -1,12 +1,12 @@
 /* Sums by category and stack: what a naive twin has, and the large ones whatever comes. */
 #include "report/tally.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <cmocka.h>
 
 static const struct tally_pair *find(const struct tally *tally, uint32_t category, uint32_t node)
@@ -20,11 +20,10 @@ static const struct tally_pair *find(const struct tally *tally, uint32_t categor
 static void sums_are_those_of_a_naive_twin(void **state)
 {
     static double count[8][1024], bytes[8][1024];
-    unsigned seed = (unsigned)time(NULL), pairs = 0;
+    unsigned seed = test_seed(), pairs = 0;
     struct tally tally;
 
     (void)state;
-    printf("seed %u\n", seed);
     srand48(seed);
     assert_int_equal(mire__tally_init(&tally), MIRE_OK);
     for (int i = 0; i < 200000; i++) {

@@ -3,6 +3,7 @@
 #include "base/sort.h"
 #include "symbols/cache.h"
 #include "symbols/pack.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,22 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 static uint64_t seed;
 
 static uint32_t below(uint32_t most)
 {
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)((seed >> 33) % most);
+    return test_roll(&seed, most);
 }
 
 static int print_seed(void **state)
 {
     (void)state;
-    seed = (uint64_t)time(NULL);
-    print_message("seed %llu\n", (unsigned long long)seed);
+    seed = test_seed();
     return 0;
 }
 

@@ -1,12 +1,12 @@
 /* The flame graph's merge and layout, against a twin that keeps whole stacks and counts by scanning them. */
 #include "api/flame.h"
+#include "support/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -270,10 +270,6 @@ int main(void)
         cmocka_unit_test(threads_are_the_first_level_where_there_are_several),
         cmocka_unit_test(a_deep_and_wide_tree_is_laid_out_quickly),
     };
-    const char *chosen = getenv("MIRE_SEED");
-    unsigned seed = chosen ? (unsigned)atoi(chosen) : (unsigned)time(NULL);
-
-    print_message("MIRE_SEED=%u\n", seed);
-    srand(seed);
+    srand(test_seed());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
