@@ -31,7 +31,7 @@ build:
 
 test: build
 	@deploy/need.sh test
-	@$(call ctest,$(PRESET))
+	@tests/run.sh $(PRESET) $(JOBS)
 
 check: build
 	@deploy/need.sh test tidy
