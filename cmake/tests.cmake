@@ -1,6 +1,6 @@
 # How tests that are not unit tests, fuzz targets and measurements are declared.
 #
-#   mire_script_test(integration kill SCRIPT kill.sh [ARGS ...] [TIMEOUT 60] [SERIAL])
+#   mire_script_test(integration kill SCRIPT kill.sh [ARGS ...] [TIMEOUT 300] [SERIAL])
 #       One script; becomes ctest "integration/kill" with label "integration". It finds the tree in $MIRE_SOURCE_DIR and
 #       what was built in $MIRE_BINARY_DIR, with which sanitizer in $MIRE_SANITIZE. SERIAL: it measures
 #       time, so nothing runs beside it.
@@ -13,7 +13,7 @@
 function(mire_script_test label name)
   cmake_parse_arguments(T "SERIAL" "SCRIPT;TIMEOUT" "ARGS" ${ARGN})
   if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 120)
+    set(T_TIMEOUT 300)
   endif()
   add_test(NAME ${label}/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS})
   set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${T_TIMEOUT}
@@ -38,7 +38,7 @@ function(mire_fuzz name)
   else()
     target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
     add_test(NAME fuzz/${name} COMMAND ${target} ${F_CORPUS})
-    set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+    set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 300)
   endif()
 endfunction()
 

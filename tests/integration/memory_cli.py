@@ -152,8 +152,8 @@ def bears_damage(tables, folder):
     """Cut, overwritten, or both: an answer or a message, never a crash."""
     whole = tables.read_bytes()
     used = len(whole.rstrip(b"\0"))
-    seed = random.randrange(1 << 32)
-    print("seed", seed)
+    seed = int(os.environ.get("MIRE_SEED", 1))
+    print(f"MIRE_SEED={seed}")
     rng = random.Random(seed)
     damaged = folder / "damaged.heap"
     for i in range(60):

@@ -55,18 +55,10 @@ static struct uuid put(struct pg *pg, const char *trigger, const char *version, 
     return id;
 }
 
-static void run(struct pg *pg, const char *sql)
-{
-    struct pg_tx *tx = NULL;
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_query(NULL, tx, sql), 0);
-    assert_int_equal(pg_commit(&tx), 0);
-}
-
 static struct pg *database(void)
 {
     struct pg *pg = pgtest_database(8);
-    run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
+    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
     return pg;
 }
 
@@ -79,10 +71,7 @@ static void work_all(struct pg *pg, int threads)
     options.log = &quiet;
     options.threads = threads;
     assert_int_equal(work_start(&work, &options), 0);
-    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()") > 0; i++) {
-        assert_true(i < 1000);
-        usleep(20000);
-    }
+    pgtest_until_none(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()", NULL);
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
@@ -212,7 +201,7 @@ static void worked_on_twice_each_counts_once(void **state)
     for (int i = 0; i < 12; i++)
         put(pg, i % 2 ? "baseline" : "foom", "1", "", 100 * MIB);
     work_all(pg, 4);
-    run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
+    pgtest_run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
     work_all(pg, 4);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM memory_baseline"), 6);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::bigint FROM issue_hour"), 6);

@@ -105,10 +105,7 @@ static void work_through(struct pg *pg, const struct work_options *options)
 {
     struct work *work;
     assert_int_equal(work_start(&work, options), 0);
-    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") > 0; i++) {
-        assert_true(i < 500);
-        usleep(20000);
-    }
+    pgtest_until_none(pg, "SELECT count(*) FROM inbox", NULL);
     work_stop(work);
 }
 

@@ -56,18 +56,10 @@ static struct uuid put(struct pg *pg, bool spoil)
     return id;
 }
 
-static void run(struct pg *pg, const char *sql)
-{
-    struct pg_tx *tx = NULL;
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_query(NULL, tx, sql), 0);
-    assert_int_equal(pg_commit(&tx), 0);
-}
-
 static struct pg *database(void)
 {
     struct pg *pg = pgtest_database(8);
-    run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
+    pgtest_run(pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'mapview', 'Mapview')");
     return pg;
 }
 
@@ -85,10 +77,7 @@ static struct work *start(struct pg *pg, struct inbox_bell *bell)
 /* Wait until nothing in the inbox is due. */
 static void drain(struct pg *pg)
 {
-    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()") > 0; i++) {
-        assert_true(i < 1000);
-        usleep(20000);
-    }
+    pgtest_until_none(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()", NULL);
 }
 
 static void a_report_becomes_rows(void **state)
@@ -150,7 +139,7 @@ static void a_report_worked_on_twice_counts_once(void **state)
     (void)put(pg, false);
     struct work *work = start(pg, NULL);
     drain(pg);
-    run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
+    pgtest_run(pg, "INSERT INTO inbox (slot, day, report_id) SELECT slot, day, report_id FROM report");
     drain(pg);
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM version_hour"), 1);
@@ -183,13 +172,10 @@ static void a_report_that_keeps_failing_is_given_up_after_its_attempts(void **st
     (void)state;
     struct pg *pg = database();
     (void)put(pg, false);
-    run(pg, "ALTER TABLE hang ADD CONSTRAINT nothing_fits CHECK (duration_ms < 0)");
+    pgtest_run(pg, "ALTER TABLE hang ADD CONSTRAINT nothing_fits CHECK (duration_ms < 0)");
     struct work *work = start(pg, NULL);
-    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM unworked WHERE stage = 'aggregate'") == 0; i++) {
-        assert_true(i < 400);
-        run(pg, "UPDATE inbox SET not_before = now() - interval '1 s'");
-        usleep(50000);
-    }
+    pgtest_until_none(pg, "SELECT 1 - count(*) FROM unworked WHERE stage = 'aggregate'",
+                      "UPDATE inbox SET not_before = now() - interval '1 s'");
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 0); /* undone with the rest */
@@ -271,11 +257,8 @@ static void killed_anywhere_each_report_counts_once(void **state)
     }
     struct work *work = start(pg, NULL);
     drain(pg);
-    for (int i = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") > 0; i++) { /* rows whose backend is not gone yet */
-        assert_true(i < 500);
-        run(pg, "UPDATE inbox SET not_before = now()"); /* what was in hand waits some seconds */
-        usleep(20000);
-    }
+    pgtest_until_none(pg, "SELECT count(*) FROM inbox", /* a row whose backend is not gone yet waits some seconds */
+                      "UPDATE inbox SET not_before = now()");
     work_stop(work);
     remove_dir(dir);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), REPORTS);
@@ -347,10 +330,10 @@ static int work_through(struct pg *pg, const struct work_options *given, int (*p
         pid_t pid = worker_process(&options);
         assert_true(pid > 0);
         for (int i = 0; waitpid(pid, &status, WNOHANG) == 0; i++) {
-            assert_true(i < 1000);
+            assert_true(i < 12000);
             if (!pgtest_number(pg, "SELECT count(*) FROM inbox"))
                 kill(pid, SIGKILL);
-            run(pg, "UPDATE inbox SET not_before = now()");
+            pgtest_run(pg, "UPDATE inbox SET not_before = now()");
             usleep(5000);
         }
         assert_true(WIFSIGNALED(status));

@@ -145,3 +145,24 @@ int64_t pgtest_number(struct pg *pg, const char *sql)
     must(pg_query(&rows, tx, sql), sql);
     return pg_int(rows, 0, 0);
 }
+
+void pgtest_run(struct pg *pg, const char *sql)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    must(pg_begin(&tx, pg, MIRE_PG_WRITE), "begin");
+    must(pg_query(NULL, tx, sql), sql);
+    must(pg_commit(&tx), "commit");
+}
+
+void pgtest_until_none(struct pg *pg, const char *sql, const char *nudge)
+{
+    int64_t end_us = clock_wall_us() + 60 * 1000000LL;
+    for (;;) {
+        if (nudge)
+            pgtest_run(pg, nudge);
+        if (!pgtest_number(pg, sql))
+            return;
+        must(clock_wall_us() > end_us ? MIRE_FAULT_TIMEOUT : 0, sql);
+        usleep(20000);
+    }
+}

@@ -25,6 +25,16 @@ struct pg *pgtest_database(int connections);
 /* Connection string of the database made last; static. */
 const char *pgtest_database_conninfo(void);
 
+/* One statement in a transaction of its own; ends the program if it fails. */
+void pgtest_run(struct pg *pg, const char *sql);
+
+/*
+ * Wait until a query that gives one number answers 0; ends the program after a minute, which only a fault takes.
+ *
+ *   nudge   done before each question, NULL nothing
+ */
+void pgtest_until_none(struct pg *pg, const char *sql, const char *nudge);
+
 /* What one SQL query that gives one number answers; ends the program if it fails. */
 int64_t pgtest_number(struct pg *pg, const char *sql);
 
