@@ -14,7 +14,7 @@ fail() {
 }
 
 headers=$(cd "$dir/moved/include" && find . -type f | LC_ALL=C sort | tr '\n' ' ')
-[ "$headers" = './mire/glib.h ./mire/memory.h ./mire/mire.h ./mire/ping.h ./mire/uv.h ' ] || fail "headers installed: $headers"
+[ "$headers" = './mire/exit.h ./mire/glib.h ./mire/memory.h ./mire/mire.h ./mire/ping.h ./mire/store.h ./mire/uv.h ' ] || fail "headers installed: $headers"
 pc=$(find "$dir/moved" -name mire.pc)
 libdir=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH="${pc%/*}" LD_LIBRARY_PATH="$libdir"

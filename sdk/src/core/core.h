@@ -16,6 +16,7 @@
  *   MIRE_APP, MIRE_APP_VERSION        needed
  *   MIRE_APP_BUILD, MIRE_CHANNEL      optional
  *   MIRE_STORE                        directory
+ *   MIRE_STORE_SYNC                   "seal", "always" or "never", as mire_options_set_store_sync
  *   MIRE_STORE_OTHERS                 name of a store for a user who may not write there (core/place.h)
  *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
  *   MIRE_SETTINGS                     "name=value ...", as mire_options_set_number

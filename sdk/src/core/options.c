@@ -17,6 +17,7 @@ void mire__options_init(mire_options *options)
     memset(options, 0, sizeof(*options));
     mire__text_copy(options->channel, sizeof(options->channel), "public");
     options->settings = (struct capture_settings)MIRE_SETTINGS_INIT;
+    options->store_caps = (struct store_caps)MIRE_STORE_CAPS_INIT;
     options->sampling = 1;
     options->signals = MIRE_SIGNALS_CRASH | MIRE_SIGNALS_QUIT;
 }
@@ -117,6 +118,27 @@ enum mire_err mire_options_set_store(mire_options *options, const char *path)
     if (!options || !is_fit(path, MIRE_DIR_BYTES, is_never))
         return MIRE_E_ARG;
     mire__text_copy(options->store_dir, sizeof(options->store_dir), path);
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_store_sync(mire_options *options, enum mire_store_sync sync)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if ((unsigned)sync > MIRE_STORE_SYNC_NEVER)
+        return MIRE_E_RANGE;
+    options->store_sync = sync;
+    return MIRE_OK;
+}
+
+enum mire_err mire_options_set_store_caps(mire_options *options, uint32_t kib, uint32_t count, uint32_t age_s)
+{
+    if (!options)
+        return MIRE_E_ARG;
+    if (kib < 64 || kib > 1u << 20 || count < 2 || count > MIRE_STORE_LIST_MAX || age_s < 60 || age_s > 365u * 86400)
+        return MIRE_E_RANGE;
+    options->store_caps =
+        (struct store_caps){.bytes = (uint64_t)kib << 10, .count = count, .age_ms = (uint64_t)age_s * 1000};
     return MIRE_OK;
 }
 
@@ -246,6 +268,16 @@ static void add_threads(mire_options *options, const char *list)
         mire_options_add_thread(options, name);
 }
 
+static void set_sync(mire_options *options, const char *text)
+{
+    static const char *const names[] = {
+        [MIRE_STORE_SYNC_SEAL] = "seal", [MIRE_STORE_SYNC_ALWAYS] = "always", [MIRE_STORE_SYNC_NEVER] = "never"};
+
+    for (size_t i = 0; text && i < MIRE_COUNT(names); i++)
+        if (strcmp(text, names[i]) == 0)
+            mire_options_set_store_sync(options, (enum mire_store_sync)i);
+}
+
 /* "exact", "off", "sampled" or "sampled:INTERVAL"; the default of a program that is run is sampled. */
 static void set_memory(mire_options *options, const char *text)
 {
@@ -289,6 +321,7 @@ void mire__options_from_environment(mire_options *options)
         mire_options_set_signals(options, number("MIRE_SIGNALS"));
     set_numbers(options, getenv("MIRE_SETTINGS"));
     add_threads(options, getenv("MIRE_THREADS"));
+    set_sync(options, getenv("MIRE_STORE_SYNC"));
     set_memory(options, getenv("MIRE_MEMORY"));
     mire_options_set_memory_budget(options, number("MIRE_MEMORY_BUDGET"));
 }

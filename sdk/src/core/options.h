@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "capture/settings.h"
 #include "mire/memory.h"
+#include "store/store.h"
 
 #define MIRE_NAME_BYTES 129 /* 128 and the NUL */
 #define MIRE_URL_BYTES  2049
@@ -31,6 +32,8 @@ struct mire_options {
                                          */
     struct capture_settings settings;
     struct memory_options memory;
+    struct store_caps store_caps;
+    enum mire_store_sync store_sync;
     char threads[MIRE_THREAD_NAMES_MAX][MIRE_GATE_NAME_BYTES];
     uint32_t threads_count;
     uint8_t launch;  /* enum mire__launch */

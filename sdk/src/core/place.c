@@ -54,33 +54,41 @@ static bool below(char out[MIRE_STORE_PATH_MAX], const char *base, const char *b
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
-static enum mire_err try_place(struct store **store_out, const char *place)
+static enum mire_err try_place(struct store **store_out, const char *place, const mire_options *options)
 {
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
-
     if (strncmp(place, SHARED, sizeof(SHARED) - 1) == 0 && !is_ours(place))
         return MIRE_E_STORE;
-    return mire__store_open(store_out, place, &caps);
+    return mire__store_open(store_out, place, &options->store_caps);
+}
+
+static enum mire_err open_place(struct store **store_out, char dir[MIRE_STORE_PATH_MAX], const mire_options *options)
+{
+    enum mire_err err = MIRE_E_STORE;
+
+    if (options->store_dir[0]) {
+        mire__text_copy(dir, MIRE_STORE_PATH_MAX, options->store_dir);
+        err = mire__store_open(store_out, dir, &options->store_caps);
+        if (err == MIRE_E_STORE && options->store_others[0] &&
+            mire__place_of_user(dir, geteuid(), options->store_others))
+            err = try_place(store_out, dir, options);
+        return err;
+    }
+    if (below(dir, getenv("XDG_STATE_HOME"), "", options->app_name))
+        err = try_place(store_out, dir, options);
+    if (err == MIRE_E_STORE && below(dir, getenv("HOME"), "/.local/state", options->app_name))
+        err = try_place(store_out, dir, options);
+    if (err == MIRE_E_STORE && mire__place_of_user(dir, geteuid(), options->app_name))
+        err = try_place(store_out, dir, options);
+    return err;
 }
 
 enum mire_err mire__place_open(struct store **store_out, char dir[MIRE_STORE_PATH_MAX], const mire_options *options)
 {
-    enum mire_err err = MIRE_E_STORE;
+    enum mire_err err;
 
     *store_out = NULL;
-    if (options->store_dir[0]) {
-        mire__text_copy(dir, MIRE_STORE_PATH_MAX, options->store_dir);
-        err = mire__store_open(store_out, dir, &(struct store_caps)MIRE_STORE_CAPS_INIT);
-        if (err == MIRE_E_STORE && options->store_others[0] &&
-            mire__place_of_user(dir, geteuid(), options->store_others))
-            err = try_place(store_out, dir);
-        return err;
-    }
-    if (below(dir, getenv("XDG_STATE_HOME"), "", options->app_name))
-        err = try_place(store_out, dir);
-    if (err == MIRE_E_STORE && below(dir, getenv("HOME"), "/.local/state", options->app_name))
-        err = try_place(store_out, dir);
-    if (err == MIRE_E_STORE && mire__place_of_user(dir, geteuid(), options->app_name))
-        err = try_place(store_out, dir);
+    err = open_place(store_out, dir, options);
+    if (err == MIRE_OK)
+        mire__store_set_sync(*store_out, options->store_sync);
     return err;
 }

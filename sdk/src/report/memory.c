@@ -44,27 +44,48 @@ enum mire_err mire__memory_json(char **text_out, size_t *size_out, const struct 
     return err;
 }
 
-enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *reader, const struct memory_said *said,
-                                uint64_t now_ms)
+static enum store_value value_of(const char *trigger)
 {
-    struct report_told told = {0};
-    struct memory_said saying = *said;
+    if (strcmp(trigger, "foom") == 0)
+        return MIRE_VALUE_DEATH;
+    return strcmp(trigger, "baseline") == 0 ? MIRE_VALUE_BASELINE : MIRE_VALUE_CAPTURE;
+}
+
+static enum mire_err build_and_put(struct store *store, const struct heap_reader *reader,
+                                   const struct memory_said *said, uint64_t now_ms)
+{
     void *body = NULL;
     size_t size = 0;
-    enum mire_err err;
     char *text;
+    enum mire_err err = mire__memory_json(&text, &size, reader, said);
 
-    mire__store_drops(told.drops, store);
-    saying.told = &told;
-    err = mire__memory_json(&text, &size, reader, &saying);
     if (err == MIRE_E_FULL)
         mire__store_count_drop(store, MIRE_DROP_BIG);
     if (err == MIRE_OK)
         err = mire__text_pack(&body, &size, text, size);
     free(text);
+    const struct store_report sealed = {
+        .id = said->id, .body = body, .size = size, .value = value_of(said->trigger), .told = said->told->drops};
     if (err == MIRE_OK)
-        err = mire__store_put(store, said->id, body, size, told.drops, now_ms);
+        err = mire__store_put(store, &sealed, now_ms);
     free(body);
+    return err;
+}
+
+enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *reader, const struct memory_said *said,
+                                uint64_t now_ms)
+{
+    struct report_told told = {0};
+    struct memory_said saying = *said;
+    enum mire_err err;
+
+    mire__store_drops(told.drops, store);
+    saying.told = &told;
+    err = build_and_put(store, reader, &saying, now_ms);
+    if (err == MIRE_E_STATE) { /* another report tells the losses */
+        told = (struct report_told){0};
+        err = build_and_put(store, reader, &saying, now_ms);
+    }
     return err;
 }
 

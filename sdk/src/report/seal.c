@@ -22,26 +22,61 @@ static void untold_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *m
     }
 }
 
-enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, const struct exit_end *end,
-                                uint64_t now_ms)
+/* Not by its own will, nor by its user's. */
+static bool is_death(enum mire__end verdict)
 {
-    struct report_told told;
-    struct report report;
-    enum mire_err err;
+    return verdict == MIRE_EXIT_FOOM || verdict == MIRE_EXIT_WATCHDOG_KILL || verdict == MIRE_EXIT_CRASH ||
+           verdict == MIRE_EXIT_ABORT;
+}
 
-    told.end = end;
-    mire__store_drops(told.drops, store);
-    untold_micro(told.micro, &box->micro);
-    err = mire__report_build(&report, box, lane, &told);
+static enum store_value value_of(const struct blackbox *box, uint32_t lane, const struct exit_end *end)
+{
+    struct hang hang;
+
+    mire__blackbox_hang(&hang, box, lane);
+    if (end && (hang.state == MIRE_HANG_OPEN || is_death(end->verdict.verdict)))
+        return MIRE_VALUE_DEATH;
+    return hang.trigger == MIRE_TRIGGER_BUSY || hang.trigger == MIRE_TRIGGER_UNANSWERED ? MIRE_VALUE_HANG
+                                                                                        : MIRE_VALUE_CAPTURE;
+}
+
+/* told.drops: what it tells, all zeros for nothing. */
+static enum mire_err build_and_put(struct store *store, struct blackbox *box, uint32_t lane,
+                                   const struct report_told *told, uint64_t now_ms)
+{
+    struct report report;
+    enum mire_err err = mire__report_build(&report, box, lane, told);
+
     if (err != MIRE_OK) {
         if (err != MIRE_E_MEMORY)
             mire__store_count_drop(store, err == MIRE_E_FULL ? MIRE_DROP_BIG : MIRE_DROP_BROKEN);
         return err;
     }
-    err = mire__store_put(store, report.id, report.body, report.size, told.drops, now_ms);
+    const struct store_report sealed = {.id = report.id,
+                                        .body = report.body,
+                                        .size = report.size,
+                                        .value = value_of(box, lane, told->end),
+                                        .told = told->drops};
+    err = mire__store_put(store, &sealed, now_ms);
+    mire__report_fini(&report);
+    return err;
+}
+
+enum mire_err mire__report_seal(struct store *store, struct blackbox *box, uint32_t lane, const struct exit_end *end,
+                                uint64_t now_ms)
+{
+    struct report_told told = {.end = end};
+    enum mire_err err;
+
+    mire__store_drops(told.drops, store);
+    untold_micro(told.micro, &box->micro);
+    err = build_and_put(store, box, lane, &told, now_ms);
+    if (err == MIRE_E_STATE) { /* another report tells the losses */
+        memset(told.drops, 0, sizeof(told.drops));
+        err = build_and_put(store, box, lane, &told, now_ms);
+    }
     for (int i = 0; err == MIRE_OK && i < MIRE_MICRO_BUCKETS; i++)
         atomic_fetch_add(&box->micro.told[i], told.micro[i]);
-    mire__report_fini(&report);
     return err;
 }
 

@@ -188,14 +188,32 @@ static void find_ends(struct session_told *told, struct store *store)
     free(ends);
 }
 
+static enum mire_err build_and_put(struct store *store, const struct blackbox *box, uint64_t end_ns, bool over,
+                                   const struct session_told *told, uint64_t now_ms)
+{
+    char id[MIRE_STORE_ID_LENGTH + 1];
+    size_t size, packed;
+    void *body = NULL;
+    char *text;
+    enum mire_err err = mire__session_json(&text, &size, id, box, end_ns, over, told);
+
+    if (err != MIRE_OK)
+        return err;
+    err = mire__text_pack(&body, &packed, text, size);
+    free(text);
+    if (err != MIRE_OK)
+        return err;
+    const struct store_report sealed = {
+        .id = id, .body = body, .size = packed, .value = MIRE_VALUE_SESSION, .told = told->drops};
+    err = mire__store_put(store, &sealed, now_ms);
+    free(body);
+    return err;
+}
+
 enum mire_err mire__session_seal(struct store *store, const struct blackbox *box, uint64_t end_ns, bool over,
                                  uint64_t now_ms)
 {
-    char id[MIRE_STORE_ID_LENGTH + 1];
     struct session_told told;
-    size_t size, packed;
-    void *body;
-    char *text;
     enum mire_err err;
 
     /* At the program's exit even one large request has its allocator put together all that it freed: none in vain. */
@@ -203,15 +221,11 @@ enum mire_err mire__session_seal(struct store *store, const struct blackbox *box
         return MIRE_E_STATE;
     mire__store_drops(told.drops, store);
     find_ends(&told, store);
-    err = mire__session_json(&text, &size, id, box, end_ns, over, &told);
-    if (err != MIRE_OK)
-        return err;
-    err = mire__text_pack(&body, &packed, text, size);
-    free(text);
-    if (err != MIRE_OK)
-        return err;
-    err = mire__store_put(store, id, body, packed, told.drops, now_ms);
-    free(body);
+    err = build_and_put(store, box, end_ns, over, &told, now_ms);
+    if (err == MIRE_E_STATE) { /* another report tells the losses */
+        memset(told.drops, 0, sizeof(told.drops));
+        err = build_and_put(store, box, end_ns, over, &told, now_ms);
+    }
     /* Killed here, an end is told twice: better than never. */
     for (size_t i = 0; err == MIRE_OK && i < told.end_count; i++)
         mire__store_end_told(store, told.ends[i].run);

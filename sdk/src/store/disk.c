@@ -18,8 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_TRIES   20
-#define LOCK_WAIT_NS 10000000
+#define LOCK_LOOK_MS 10
 
 enum mire_err mire__disk_make_dir(const char *path)
 {
@@ -58,22 +57,27 @@ static bool write_all(int fd, const struct disk_part *part)
     return true;
 }
 
-static bool sync_dir_of(const char *path)
+bool mire__disk_sync_dir(const char *path)
 {
-    char dir[MIRE_STORE_PATH_MAX];
-    const char *slash = strrchr(path, '/');
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool synced;
-    int fd;
 
-    memcpy(dir, path, (size_t)(slash - path));
-    dir[slash - path] = '\0';
-    fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return false;
     /* Some file systems cannot sync a directory, and say so; they order renames themselves. */
     synced = fsync(fd) == 0 || errno == EINVAL;
     close(fd);
     return synced;
+}
+
+bool mire__disk_sync_dir_of(const char *path)
+{
+    char dir[MIRE_STORE_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    memcpy(dir, path, (size_t)(slash - path));
+    dir[slash - path] = '\0';
+    return mire__disk_sync_dir(dir);
 }
 
 bool mire__disk_allows(size_t size)
@@ -83,7 +87,7 @@ bool mire__disk_allows(size_t size)
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
-static bool fill(const char *aside, const struct disk_part *parts, size_t count)
+static bool fill(const char *aside, const struct disk_part *parts, size_t count, bool sync)
 {
     int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool whole = fd >= 0;
@@ -94,14 +98,14 @@ static bool fill(const char *aside, const struct disk_part *parts, size_t count)
     whole = whole && mire__disk_allows(size);
     for (size_t i = 0; whole && i < count; i++)
         whole = write_all(fd, &parts[i]);
-    whole = whole && fdatasync(fd) == 0;
+    whole = whole && (!sync || fdatasync(fd) == 0);
     /* close can report a failed write on network file systems. */
     if (fd >= 0 && close(fd) != 0)
         whole = false;
     return whole;
 }
 
-enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, bool exclusive)
+enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, unsigned how)
 {
     char aside[MIRE_STORE_PATH_MAX];
     uint64_t random;
@@ -112,19 +116,19 @@ enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, 
     length = snprintf(aside, sizeof(aside), "%s.%016llx.new", path, (unsigned long long)random);
     if (length < 0 || (size_t)length >= sizeof(aside))
         return MIRE_E_STORE;
-    if (!fill(aside, parts, count)) {
+    if (!fill(aside, parts, count, how & MIRE_DISK_SYNC_FILE)) {
         unlink(aside);
         return MIRE_E_STORE;
     }
-    if (exclusive)
+    if (how & MIRE_DISK_EXCLUSIVE)
         moved = link(aside, path) == 0 || errno == EEXIST;
     else
         moved = rename(aside, path) == 0;
-    if (exclusive || !moved)
+    if (how & MIRE_DISK_EXCLUSIVE || !moved)
         unlink(aside);
     if (!moved)
         return MIRE_E_STORE;
-    return sync_dir_of(path) ? MIRE_OK : MIRE_E_STORE;
+    return !(how & MIRE_DISK_SYNC_NAME) || mire__disk_sync_dir_of(path) ? MIRE_OK : MIRE_E_STORE;
 }
 
 ssize_t mire__disk_read(void *out, size_t cap, const char *path)
@@ -150,17 +154,17 @@ ssize_t mire__disk_read(void *out, size_t cap, const char *path)
     return (ssize_t)length;
 }
 
-int mire__disk_lock(const char *path)
+int mire__disk_lock(const char *path, uint32_t wait_ms)
 {
-    const struct timespec wait = {.tv_nsec = LOCK_WAIT_NS};
+    const struct timespec look = {.tv_nsec = LOCK_LOOK_MS * 1000000};
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd < 0)
         return -1;
-    for (int i = 0; i < LOCK_TRIES; i++) {
+    for (uint32_t waited_ms = 0; waited_ms <= wait_ms; waited_ms += LOCK_LOOK_MS) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             return fd;
-        nanosleep(&wait, NULL);
+        nanosleep(&look, NULL);
     }
     close(fd);
     return -1;

@@ -1,17 +1,31 @@
 /*
- * drops.c - counts of losses, kept in the file `drops`: one line a reason, "<name> <count>".
+ * drops.c - the loss ledger: the file `drops`, lines of
+ *
+ *     <reason> <count>
+ *     telling <id>             a report is being sealed; then, of each reason that is not 0,
+ *     told <reason> <count>        what it tells, and
+ *     replaced <reason> <count>    what the one told in whose place it comes
+ *     dropping <id>            a report is being deleted
+ *
+ * A loss is counted before the report goes, and what a report tells leaves the counts before the report appears: each
+ * time with the line that says so. Who finds such a line looks whether the report is there, and finishes.
  */
-#include "store/disk.h"
+#include "base/base.h"
 #include "store/inside.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define LINE_BYTES 160
 
 static const char *const names[MIRE_DROP_REASONS] = {
     [MIRE_DROP_FULL] = "full",       [MIRE_DROP_AGE] = "age",           [MIRE_DROP_WRITE] = "write",
     [MIRE_DROP_REFUSED] = "refused", [MIRE_DROP_BROKEN] = "broken",     [MIRE_DROP_BIG] = "big",
     [MIRE_DROP_SHORT] = "short",     [MIRE_DROP_ANNEALED] = "annealed", [MIRE_DROP_DAILY] = "daily",
+    [MIRE_DROP_FORMAT] = "format",   [MIRE_DROP_CONSENT] = "consent",   [MIRE_DROP_FILTERED] = "filtered",
 };
 
 const char *mire__store_reason_name(enum store_reason reason)
@@ -19,86 +33,269 @@ const char *mire__store_reason_name(enum store_reason reason)
     return (unsigned)reason < MIRE_DROP_REASONS ? names[reason] : "unknown";
 }
 
-static void read_counts(uint64_t counts[MIRE_DROP_REASONS], const char *path)
-{
-    char text[1024];
-    ssize_t length = mire__disk_read(text, sizeof(text) - 1, path);
-    char *rest = text;
+/* ---- text ---- */
 
-    memset(counts, 0, MIRE_DROP_REASONS * sizeof(counts[0]));
-    text[length > 0 ? length : 0] = '\0';
-    for (char *line; (line = strtok_r(rest, "\n", &rest));) {
-        char *space = strchr(line, ' ');
-        if (!space)
-            continue;
-        *space = '\0';
-        for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
-            if (strcmp(line, names[i]) == 0)
-                counts[i] = strtoull(space + 1, NULL, 10);
-    }
+/* "<name> <count>". A name of a later version counts as of an unknown format. */
+static bool read_count(uint64_t counts[MIRE_DROP_REASONS], const char *line)
+{
+    size_t reason = MIRE_DROP_FORMAT;
+    char name[32];
+    uint64_t count;
+
+    if (sscanf(line, "%31[a-z_] %" SCNu64, name, &count) != 2)
+        return false;
+    for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
+        if (strcmp(name, names[i]) == 0)
+            reason = i;
+    counts[reason] += count;
+    return true;
 }
 
-static enum mire_err write_counts(const uint64_t counts[MIRE_DROP_REASONS], const char *path)
+static bool read_id(char out[MIRE_STORE_ID_LENGTH + 1], const char *text)
 {
-    char text[1024];
-    struct disk_part part = {text, 0};
+    if (strlen(text) != MIRE_STORE_ID_LENGTH || strspn(text, "0123456789abcdef-") != MIRE_STORE_ID_LENGTH)
+        return false;
+    memcpy(out, text, MIRE_STORE_ID_LENGTH + 1);
+    return true;
+}
+
+static bool read_line(struct ledger *ledger, const char *line)
+{
+    if (strncmp(line, "telling ", 8) == 0)
+        return ledger->telling = read_id(ledger->id, line + 8);
+    if (strncmp(line, "dropping ", 9) == 0)
+        return ledger->dropping < MIRE_LEDGER_BATCH && read_id(ledger->ids[ledger->dropping], line + 9) &&
+               ++ledger->dropping;
+    if (strncmp(line, "told ", 5) == 0)
+        return read_count(ledger->told, line + 5);
+    if (strncmp(line, "replaced ", 9) == 0)
+        return read_count(ledger->replaced, line + 9);
+    return read_count(ledger->counts, line);
+}
+
+bool mire__ledger_read(struct ledger *ledger, const char *text, size_t size)
+{
+    size_t length;
+
+    memset(ledger, 0, sizeof(*ledger));
+    ledger->lock = -1;
+    for (const char *at = text, *end = text + size; at < end; at += length + 1) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        char line[LINE_BYTES];
+
+        length = newline ? (size_t)(newline - at) : (size_t)(end - at);
+        if (length >= sizeof(line))
+            return false;
+        memcpy(line, at, length);
+        line[length] = '\0';
+        if (!read_line(ledger, line))
+            return false;
+    }
+    return true;
+}
+
+static size_t write_counts(char *out, size_t room, const char *word, const uint64_t counts[MIRE_DROP_REASONS])
+{
+    size_t size = 0;
 
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
-        part.size += (size_t)snprintf(text + part.size, sizeof(text) - part.size, "%s %llu\n", names[i],
-                                      (unsigned long long)counts[i]);
-    return mire__disk_write(path, &part, 1, false);
+        if (counts[i] > 0)
+            size += (size_t)snprintf(out + size, room - size, "%s%s %" PRIu64 "\n", word, names[i], counts[i]);
+    return size;
 }
 
-static uint64_t less(uint64_t from, uint64_t what)
+size_t mire__ledger_write(char out[MIRE_LEDGER_TEXT], const struct ledger *ledger)
 {
-    return from > what ? from - what : 0;
+    const size_t room = MIRE_LEDGER_TEXT;
+    size_t size = write_counts(out, room, "", ledger->counts);
+
+    if (ledger->telling) {
+        size += (size_t)snprintf(out + size, room - size, "telling %s\n", ledger->id);
+        size += write_counts(out + size, room - size, "told ", ledger->told);
+        size += write_counts(out + size, room - size, "replaced ", ledger->replaced);
+    }
+    for (size_t i = 0; i < ledger->dropping; i++)
+        size += (size_t)snprintf(out + size, room - size, "dropping %s\n", ledger->ids[i]);
+    return size;
 }
 
-/* In memory, for the next one who can write. What is taken off and cannot be written is told twice. */
-static void keep_unsaved(struct store *store, const uint64_t add[MIRE_DROP_REASONS])
+/* ---- file ---- */
+
+void mire__drops_add(uint64_t to[MIRE_DROP_REASONS], const uint64_t what[MIRE_DROP_REASONS])
+{
+    for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
+        to[i] += what[i];
+}
+
+void mire__store_keep_drops(struct store *store, const uint64_t add[MIRE_DROP_REASONS])
 {
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
         atomic_fetch_add_explicit(&store->unsaved[i], add[i], memory_order_relaxed);
 }
 
-void mire__store_drops_change(struct store *store, const uint64_t add[MIRE_DROP_REASONS],
-                              const uint64_t take[MIRE_DROP_REASONS])
+static bool load(struct ledger *ledger, const struct store *store)
 {
-    char path[MIRE_STORE_PATH_MAX], lock_path[MIRE_STORE_PATH_MAX];
-    uint64_t counts[MIRE_DROP_REASONS], more[MIRE_DROP_REASONS];
-    int lock = -1;
+    char *text = malloc(MIRE_LEDGER_TEXT);
+    enum frame_state state;
+    ssize_t size = text ? mire__store_load_locked(&state, store, "drops", text, MIRE_LEDGER_TEXT) : 0;
 
-    for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
-        more[i] = (add ? add[i] : 0) + atomic_exchange_explicit(&store->unsaved[i], 0, memory_order_relaxed);
-    if (mire__store_path(path, store, "drops", "") && mire__store_path(lock_path, store, "lock", ""))
-        lock = mire__disk_lock(lock_path);
-    if (lock < 0) {
-        keep_unsaved(store, more);
-        return;
+    if (!text)
+        return false;
+    if (!mire__ledger_read(ledger, text, size > 0 ? (size_t)size : 0) || state > FRAME_OLD) {
+        /* What it counted is lost, which is one loss more. */
+        memset(ledger, 0, sizeof(*ledger));
+        ledger->counts[state == FRAME_NEWER ? MIRE_DROP_FORMAT : MIRE_DROP_BROKEN] = 1;
     }
-    read_counts(counts, path);
-    for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
-        counts[i] = less(counts[i] + more[i], take ? take[i] : 0);
-    if (write_counts(counts, path) != MIRE_OK)
-        keep_unsaved(store, more);
-    mire__disk_unlock(lock);
+    free(text);
+    return true;
 }
+
+static void finish_telling(struct ledger *ledger, const struct store *store)
+{
+    uint64_t told[MIRE_DROP_REASONS];
+    char path[MIRE_STORE_PATH_MAX];
+    bool sealed = mire__store_report_path(path, store, ledger->id) && mire__store_report_told(told, path) &&
+                  memcmp(told, ledger->told, sizeof(told)) == 0;
+
+    mire__drops_add(ledger->counts, sealed ? ledger->replaced : ledger->told);
+    ledger->telling = false;
+    memset(ledger->told, 0, sizeof(ledger->told));
+    memset(ledger->replaced, 0, sizeof(ledger->replaced));
+}
+
+static void finish_dropping(struct ledger *ledger, const struct store *store)
+{
+    char path[MIRE_STORE_PATH_MAX];
+
+    for (size_t i = 0; i < ledger->dropping; i++)
+        if (mire__store_report_path(path, store, ledger->ids[i]))
+            mire__store_remove(store, path);
+    ledger->dropping = 0;
+}
+
+void mire__ledger_finish(struct ledger *ledger, const struct store *store)
+{
+    if (ledger->telling)
+        finish_telling(ledger, store);
+    if (ledger->dropping > 0)
+        finish_dropping(ledger, store);
+}
+
+bool mire__ledger_tell(struct ledger *ledger, const struct store_report *report,
+                       const uint64_t replaced[MIRE_DROP_REASONS])
+{
+    for (size_t i = 0; report->told && i < MIRE_DROP_REASONS; i++)
+        if (report->told[i] > ledger->counts[i])
+            return false;
+    for (size_t i = 0; i < MIRE_DROP_REASONS; i++) {
+        ledger->told[i] = report->told ? report->told[i] : 0;
+        ledger->counts[i] -= ledger->told[i];
+        ledger->replaced[i] = replaced[i];
+    }
+    mire__text_copy(ledger->id, sizeof(ledger->id), report->id);
+    ledger->telling = true;
+    return true;
+}
+
+bool mire__ledger_open(struct ledger *ledger, struct store *store, uint32_t wait_ms)
+{
+    int lock = mire__store_lock(store, wait_ms);
+    bool unfinished;
+
+    if (lock < 0)
+        return false;
+    if (!load(ledger, store)) {
+        mire__disk_unlock(lock);
+        return false;
+    }
+    ledger->lock = lock;
+    unfinished = ledger->telling || ledger->dropping > 0;
+    mire__ledger_finish(ledger, store);
+    for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
+        ledger->taken[i] = atomic_exchange_explicit(&store->unsaved[i], 0, memory_order_relaxed);
+    mire__drops_add(ledger->counts, ledger->taken);
+    if (unfinished)
+        mire__ledger_save(ledger, store, true);
+    return true;
+}
+
+enum mire_err mire__ledger_save(struct ledger *ledger, struct store *store, bool sealed)
+{
+    char *text = malloc(MIRE_LEDGER_TEXT);
+    struct disk_part part = {text, 0};
+    enum mire_err err = MIRE_E_STORE;
+
+    if (text) {
+        part.size = mire__ledger_write(text, ledger);
+        err =
+            sealed ? mire__store_save_sealed(store, "drops", &part, 1, 0) : mire__store_save(store, "drops", &part, 1);
+    }
+    if (err == MIRE_OK)
+        memset(ledger->taken, 0, sizeof(ledger->taken));
+    free(text);
+    return err;
+}
+
+void mire__ledger_close(struct ledger *ledger, struct store *store)
+{
+    mire__store_keep_drops(store, ledger->taken);
+    mire__disk_unlock(ledger->lock);
+}
+
+bool mire__ledger_is_pending(const struct store *store)
+{
+    struct ledger ledger;
+
+    return load(&ledger, store) && (ledger.telling || ledger.dropping > 0);
+}
+
+/* ---- for everybody ---- */
 
 void mire__store_count_drop(struct store *store, enum store_reason reason)
 {
     uint64_t add[MIRE_DROP_REASONS] = {0};
 
     add[reason] = 1;
-    mire__store_drops_change(store, add, NULL);
+    if (reason < MIRE_DROP_SHORT || reason > MIRE_DROP_DAILY)
+        atomic_fetch_add_explicit(&store->dropped_count, 1, memory_order_relaxed);
+    mire__store_keep_drops(store, add);
+    mire__store_save_drops(store);
+}
+
+static bool is_any_unsaved(struct store *store)
+{
+    for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
+        if (atomic_load_explicit(&store->unsaved[i], memory_order_relaxed) > 0)
+            return true;
+    return false;
+}
+
+static enum mire_err save_waiting(struct store *store, uint32_t wait_ms)
+{
+    enum mire_err err = MIRE_E_STORE;
+    struct ledger ledger;
+
+    if (!is_any_unsaved(store))
+        return MIRE_OK;
+    if (!mire__ledger_open(&ledger, store, wait_ms))
+        return MIRE_E_STORE;
+    err = mire__ledger_save(&ledger, store, false);
+    mire__ledger_close(&ledger, store);
+    return err;
+}
+
+enum mire_err mire__store_save_drops(struct store *store)
+{
+    return save_waiting(store, MIRE_STORE_LOCK_MS);
 }
 
 void mire__store_drops(uint64_t counts[MIRE_DROP_REASONS], struct store *store)
 {
-    char path[MIRE_STORE_PATH_MAX];
+    struct ledger ledger;
 
     memset(counts, 0, MIRE_DROP_REASONS * sizeof(counts[0]));
-    if (mire__store_path(path, store, "drops", ""))
-        read_counts(counts, path);
+    if (load(&ledger, store))
+        memcpy(counts, ledger.counts, sizeof(ledger.counts));
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
         counts[i] += atomic_load_explicit(&store->unsaved[i], memory_order_relaxed);
 }

@@ -7,7 +7,6 @@
  */
 #include "store/ends.h"
 
-#include "store/disk.h"
 #include "store/inside.h"
 
 #include <inttypes.h>
@@ -20,8 +19,8 @@
 struct list {
     int lock;
     size_t count;
+    struct store *store;
     struct store_end ends[MIRE_STORE_ENDS];
-    char path[MIRE_STORE_PATH_MAX];
     char text[MIRE_STORE_ENDS * LINE_BYTES];
 };
 
@@ -39,9 +38,9 @@ static bool read_line(struct store_end *out, const char *line)
     return name_at > 0 && strlen(out->run) + 1 == MIRE_STORE_RUN_BYTES;
 }
 
-static void read_list(struct list *list)
+/* length: of the text, -1 if there is none. */
+static void read_list(struct list *list, ssize_t length)
 {
-    ssize_t length = mire__disk_read(list->text, sizeof(list->text) - 1, list->path);
     char *rest = list->text;
 
     list->text[length > 0 ? length : 0] = '\0';
@@ -60,27 +59,31 @@ static enum mire_err write_list(struct list *list)
             list->text + part.size, LINE_BYTES, "%s %u %s %" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n", end->run,
             end->told, end->verdict, end->confidence_ppm, end->start_wall_ms, end->seen_wall_ms, end->process);
     }
-    return mire__disk_write(list->path, &part, 1, false);
+    return mire__store_save(list->store, "ends", &part, 1);
 }
 
 /* NULL: no memory, or it cannot be locked. */
 static struct list *open_list(struct store *store, bool lock)
 {
     struct list *list = calloc(1, sizeof(*list));
-    char lock_path[MIRE_STORE_PATH_MAX];
+    enum frame_state state;
+    ssize_t length;
 
     if (!list)
         return NULL;
     list->lock = -1;
-    if (!mire__store_path(list->path, store, "ends", "") || !mire__store_path(lock_path, store, "lock", ""))
-        goto fail;
-    if (lock && (list->lock = mire__disk_lock(lock_path)) < 0)
-        goto fail;
-    read_list(list);
+    list->store = store;
+    length = mire__store_load(store, "ends", list->text, sizeof(list->text) - 1);
+    if (lock) {
+        list->lock = mire__store_lock(store, MIRE_STORE_LOCK_MS);
+        if (list->lock < 0) {
+            free(list);
+            return NULL;
+        }
+        length = mire__store_load_locked(&state, store, "ends", list->text, sizeof(list->text) - 1);
+    }
+    read_list(list, length);
     return list;
-fail:
-    free(list);
-    return NULL;
 }
 
 static void close_list(struct list *list)

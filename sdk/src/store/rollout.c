@@ -2,7 +2,6 @@
  * rollout.c - the last good rollout document: one file, "<etag>\n<document>".
  */
 #include "platform/platform.h"
-#include "store/disk.h"
 #include "store/inside.h"
 
 #include <stdlib.h>
@@ -11,14 +10,13 @@
 
 size_t mire__store_rollout(char etag[MIRE_STORE_ETAG_BYTES], char *text, size_t cap, struct store *store)
 {
-    char path[MIRE_STORE_PATH_MAX];
-    const size_t room = MIRE_STORE_ETAG_BYTES + cap + 1; /* one more, to see what does not fit */
+    const size_t room = MIRE_STORE_ETAG_BYTES + cap;
     char *bytes = malloc(room);
     size_t size = 0;
     ssize_t length;
 
     etag[0] = '\0';
-    if (!bytes || !mire__store_path(path, store, "rollout", "") || (length = mire__disk_read(bytes, room, path)) <= 0) {
+    if (!bytes || (length = mire__store_load(store, "rollout", bytes, room)) <= 0) {
         free(bytes);
         return 0;
     }
@@ -38,13 +36,10 @@ size_t mire__store_rollout(char etag[MIRE_STORE_ETAG_BYTES], char *text, size_t 
 
 enum mire_err mire__store_set_rollout(struct store *store, const char *etag, const char *text, size_t size)
 {
-    char path[MIRE_STORE_PATH_MAX];
     size_t etag_size = strlen(etag) < MIRE_STORE_ETAG_BYTES && !strchr(etag, '\n') ? strlen(etag) : 0;
     const struct disk_part parts[] = {{etag, etag_size}, {"\n", 1}, {text, size}};
 
-    if (!mire__store_path(path, store, "rollout", ""))
-        return MIRE_E_STORE;
-    return mire__disk_write(path, parts, 3, false);
+    return mire__store_save(store, "rollout", parts, 3);
 }
 
 /* Each write makes a new file, so its number and time tell. */

@@ -6,7 +6,6 @@
  *
  * A line that cannot be read is left out: its stack begins anew.
  */
-#include "store/disk.h"
 #include "store/inside.h"
 
 #include <inttypes.h>
@@ -22,127 +21,127 @@ struct row {
     struct store_held held;
 };
 
-struct ledger {
+struct stacks {
     int lock;
     uint32_t count;
+    struct store *store;
     struct row rows[MIRE_STORE_STACKS];
-    char path[MIRE_STORE_PATH_MAX];
     char text[MIRE_STORE_STACKS * LINE_BYTES];
 };
 
-static void read_rows(struct ledger *ledger)
+/* length: of the text, -1 if there is none. */
+static void read_rows(struct stacks *stacks, ssize_t length)
 {
-    ssize_t length = mire__disk_read(ledger->text, sizeof(ledger->text) - 1, ledger->path);
-    char *rest = ledger->text;
+    char *rest = stacks->text;
 
-    ledger->text[length > 0 ? length : 0] = '\0';
-    for (char *line; ledger->count < MIRE_STORE_STACKS && (line = strtok_r(rest, "\n", &rest));) {
+    stacks->text[length > 0 ? length : 0] = '\0';
+    for (char *line; stacks->count < MIRE_STORE_STACKS && (line = strtok_r(rest, "\n", &rest));) {
         struct row row;
 
         if (sscanf(line, "%" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &row.stack, &row.day, &row.sent,
                    &row.held.count, &row.held.duration_ms) == 5)
-            ledger->rows[ledger->count++] = row;
+            stacks->rows[stacks->count++] = row;
     }
 }
 
-/* Read the ledger and keep others from it. NULL where that cannot be. */
-static struct ledger *open_ledger(struct store *store)
+/* Read them and keep others from it. NULL where that cannot be. */
+static struct stacks *open_stacks(struct store *store)
 {
-    struct ledger *ledger = calloc(1, sizeof(*ledger));
-    char lock_path[MIRE_STORE_PATH_MAX];
+    struct stacks *stacks = calloc(1, sizeof(*stacks));
+    enum frame_state state;
 
-    if (!ledger)
+    if (!stacks)
         return NULL;
-    ledger->lock = -1;
-    if (mire__store_path(ledger->path, store, "stacks", "") && mire__store_path(lock_path, store, "lock", ""))
-        ledger->lock = mire__disk_lock(lock_path);
-    if (ledger->lock >= 0) {
-        read_rows(ledger);
-        return ledger;
+    stacks->store = store;
+    mire__store_load(store, "stacks", stacks->text, sizeof(stacks->text) - 1); /* a damaged one is refused now */
+    stacks->lock = mire__store_lock(store, MIRE_STORE_LOCK_MS);
+    if (stacks->lock >= 0) {
+        read_rows(stacks, mire__store_load_locked(&state, store, "stacks", stacks->text, sizeof(stacks->text) - 1));
+        return stacks;
     }
-    free(ledger);
+    free(stacks);
     return NULL;
 }
 
-static void close_ledger(struct ledger *ledger)
+static void close_stacks(struct stacks *stacks)
 {
-    mire__disk_unlock(ledger->lock);
-    free(ledger);
+    mire__disk_unlock(stacks->lock);
+    free(stacks);
 }
 
-static enum mire_err write_ledger(struct ledger *ledger)
+static enum mire_err write_stacks(struct stacks *stacks)
 {
-    struct disk_part part = {ledger->text, 0};
+    struct disk_part part = {stacks->text, 0};
 
-    for (uint32_t i = 0; i < ledger->count; i++) {
-        const struct row *row = &ledger->rows[i];
+    for (uint32_t i = 0; i < stacks->count; i++) {
+        const struct row *row = &stacks->rows[i];
 
-        part.size += (size_t)snprintf(ledger->text + part.size, LINE_BYTES,
+        part.size += (size_t)snprintf(stacks->text + part.size, LINE_BYTES,
                                       "%016" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", row->stack,
                                       row->day, row->sent, row->held.count, row->held.duration_ms);
     }
-    return mire__disk_write(ledger->path, &part, 1, false);
+    return mire__store_save(stacks->store, "stacks", &part, 1);
 }
 
 /* The stack's row, moved to the end; a new one if there is none, which may push out the first. */
-static struct row *row_of(struct ledger *ledger, uint64_t stack, uint64_t day)
+static struct row *row_of(struct stacks *stacks, uint64_t stack, uint64_t day)
 {
     struct row row = {.stack = stack, .day = day};
     uint32_t at = 0;
 
-    while (at < ledger->count && ledger->rows[at].stack != stack)
+    while (at < stacks->count && stacks->rows[at].stack != stack)
         at++;
-    if (at < ledger->count)
-        row = ledger->rows[at];
-    else if (ledger->count < MIRE_STORE_STACKS)
-        ledger->count++;
+    if (at < stacks->count)
+        row = stacks->rows[at];
+    else if (stacks->count < MIRE_STORE_STACKS)
+        stacks->count++;
     else
         at = 0;
-    memmove(&ledger->rows[at], &ledger->rows[at + 1], (ledger->count - 1 - at) * sizeof(row));
+    memmove(&stacks->rows[at], &stacks->rows[at + 1], (stacks->count - 1 - at) * sizeof(row));
     if (row.day != day)
         row.sent = 0;
     row.day = day;
-    ledger->rows[ledger->count - 1] = row;
-    return &ledger->rows[ledger->count - 1];
+    stacks->rows[stacks->count - 1] = row;
+    return &stacks->rows[stacks->count - 1];
 }
 
 enum mire_err mire__store_stack_send(struct store_held *held_out, struct store *store, uint64_t stack, uint64_t now_ms,
                                      uint32_t cap)
 {
-    struct ledger *ledger = open_ledger(store);
+    struct stacks *stacks = open_stacks(store);
     struct store_held held;
     enum mire_err err = MIRE_E_FULL;
     struct row *row;
 
     *held_out = (struct store_held){0};
-    if (!ledger)
+    if (!stacks)
         return MIRE_E_STORE;
-    row = row_of(ledger, stack, now_ms / DAY_MS);
+    row = row_of(stacks, stack, now_ms / DAY_MS);
     held = row->held;
     if (row->sent < cap) {
         row->sent++;
         row->held = (struct store_held){0};
-        err = write_ledger(ledger);
+        err = write_stacks(stacks);
     }
     if (err == MIRE_OK)
         *held_out = held;
-    close_ledger(ledger);
+    close_stacks(stacks);
     return err;
 }
 
 enum mire_err mire__store_stack_hold(struct store *store, uint64_t stack, uint64_t now_ms,
                                      const struct store_held *held)
 {
-    struct ledger *ledger = open_ledger(store);
+    struct stacks *stacks = open_stacks(store);
     enum mire_err err;
     struct row *row;
 
-    if (!ledger)
+    if (!stacks)
         return MIRE_E_STORE;
-    row = row_of(ledger, stack, now_ms / DAY_MS);
+    row = row_of(stacks, stack, now_ms / DAY_MS);
     row->held.count += held->count;
     row->held.duration_ms += held->duration_ms;
-    err = write_ledger(ledger);
-    close_ledger(ledger);
+    err = write_stacks(stacks);
+    close_stacks(stacks);
     return err;
 }

@@ -2,7 +2,7 @@
  * store.h - what survives the process: one directory, shared by all processes of an app.
  *
  *     <dir>/install          32 hex digits, random, made once
- *           drops            records lost, by reason
+ *           drops            the loss ledger: records lost, by reason, that no report tells yet
  *           stacks           what was sent today and what was held back, by stack
  *           after            when the server wants to hear from us again
  *           rollout          the last good rollout document, behind the ETag it came with
@@ -12,11 +12,16 @@
  *           memory/<n>.heap  memory tables of the last runs, for whoever looks into them
  *           out/<id>.report  sealed report, zstd; waits to be sent
  *
- * A file appears under its name only when complete: written aside, synced, renamed, directory synced. No descriptor is
- * kept between calls, for hosts that close what they do not know. Directories are 0700, files 0600.
+ * A file appears under its name only when complete: written aside, synced, renamed, directory synced. When it is synced
+ * is the app's to say (enum mire_store_sync). Each file that is not mapped begins with one frame (frame.h): version,
+ * lengths and a checksum. What does not hold is deleted and counted, once, as MIRE_DROP_BROKEN; what an older version
+ * of the library wrote, without frames, is read; what a newer one wrote is MIRE_DROP_FORMAT. No descriptor is kept
+ * between calls, for hosts that close what they do not know. Directories are 0700, files 0600.
  *
- * Sealed reports carry, behind the body, a zstd skippable frame with the drop counts that the body tells. So a report
- * that is lost gives its counts back, and none is lost or told twice.
+ * Every loss is in exactly one place: in the ledger, or in one sealed report, whose frame says what its body tells. So
+ * a report that is lost gives its counts back, and none is lost or told twice, whenever the process is killed. The two
+ * ways round: while the ledger cannot be written, or is locked for 200 ms, counts wait in memory; and a report that was
+ * sent, and is then sealed again by whoever recovers its process, is at the server already, with what it told then.
  *
  * Thread: any; calls on one store may run in parallel.  Signal handler: no.
  */
@@ -28,6 +33,7 @@
 #include <stdint.h>
 
 #include "mire/mire.h"
+#include "mire/store.h"
 
 #define MIRE_STORE_PATH_MAX  4096
 #define MIRE_STORE_ID_LENGTH 36          /* characters of a report's UUID */
@@ -35,7 +41,10 @@
 #define MIRE_STORE_BOX_MAX   (64u << 20) /* bytes */
 #define MIRE_STORE_STACKS    128         /* stacks known to the ledger of what was sent today */
 
-/* Why a record was lost. The names are what the report's `drops` says; see mire__store_reason_name. */
+/*
+ * Why a record was lost. The names are what the report's `drops` says; see mire__store_reason_name. The numbers stand
+ * in files: new ones come last.
+ */
 enum store_reason {
     MIRE_DROP_FULL,     /* made room for newer reports: bytes or count */
     MIRE_DROP_AGE,      /* older than caps.age_ms */
@@ -46,6 +55,9 @@ enum store_reason {
     MIRE_DROP_SHORT,    /* restraint: its stacks are too short to mean anything */
     MIRE_DROP_ANNEALED, /* restraint: the same stack as just before */
     MIRE_DROP_DAILY,    /* restraint: its stack was sent often enough today */
+    MIRE_DROP_FORMAT,   /* written by a newer version of the library, in a format this one does not know */
+    MIRE_DROP_CONSENT,  /* the user does not agree to reports */
+    MIRE_DROP_FILTERED, /* the app's before_send said no */
     MIRE_DROP_REASONS
 };
 
@@ -60,6 +72,21 @@ struct store_caps {
     {                                                                       \
         .bytes = 5u << 20, .count = 256, .age_ms = 14ull * 24 * 3600 * 1000 \
     }
+
+/*
+ * What a sealed report is worth when there is no room for all: the least goes first, the oldest among equals. The
+ * numbers stand in files.
+ *
+ * Records of sessions are tiny, and every rate is divided by them: they go last. Not to push out everything else on a
+ * device that starts often and is never on line, they are at most half of caps.count.
+ */
+enum store_value {
+    MIRE_VALUE_BASELINE = 1, /* memory of a healthy process */
+    MIRE_VALUE_CAPTURE = 2,  /* asked for, or noticed beside hangs: CPU, disk, frames, pressure */
+    MIRE_VALUE_HANG = 3,     /* also whatever an older version of the library sealed */
+    MIRE_VALUE_DEATH = 4,    /* of a run that was killed stuck, ran out of memory or crashed */
+    MIRE_VALUE_SESSION = 5
+};
 
 struct store;
 
@@ -89,26 +116,50 @@ const char *mire__store_dir(const struct store *store);
 enum mire_err mire__store_install(char install[33], struct store *store);
 
 /*
- * Seal a report. Sealing one id again replaces the same bytes. Afterwards old reports are dropped until the caps hold;
- * the one sealed now stays. One that cannot be written is not counted: its caller knows whether that loses it.
+ * When files are synced; MIRE_STORE_SYNC_SEAL until this is called. See mire/store.h for what each keeps. Before the
+ * store is used by a second thread.
+ */
+void mire__store_set_sync(struct store *store, enum mire_store_sync sync);
+
+/* A report to be sealed. Borrowed for the call. */
+struct store_report {
+    const char *id; /* UUIDv7, lower case */
+    const void *body;
+    size_t size;
+    enum store_value value;
+    const uint64_t *told; /* MIRE_DROP_REASONS counts that the body tells, from mire__store_drops; NULL: none */
+};
+
+/*
+ * Seal a report: the counts it tells leave the ledger. Sealing one id again replaces it, and gives back what the
+ * replaced one told. Afterwards reports are dropped until the caps hold: those too old, but for the one sealed now;
+ * then those of least value, the oldest among equals. One that cannot be written is not counted: its caller knows
+ * whether that loses it.
  *
- *   id      UUID, lower case
- *   told    counts that the body tells, from mire__store_drops; taken off the counts. NULL for none
  *   now_ms  wall clock, for the age of others
  *
  * Returns MIRE_OK
- *         MIRE_E_FULL   larger than caps.bytes; counted as MIRE_DROP_BIG
- *         MIRE_E_STORE  not written, no trace left
+ *         MIRE_E_STATE  the counts cannot leave the ledger: another report told them meanwhile, or the ledger cannot be
+ *                       written. Nothing is sealed. One that tells none does not meet this
+ *         MIRE_E_FULL   larger than caps.bytes, counted as MIRE_DROP_BIG; or all that is there is worth more, counted
+ * as MIRE_DROP_FULL MIRE_E_STORE  not written, no trace left
  */
-enum mire_err mire__store_put(struct store *store, const char *id, const void *body, size_t size,
-                              const uint64_t told[MIRE_DROP_REASONS], uint64_t now_ms);
+enum mire_err mire__store_put(struct store *store, const struct store_report *report, uint64_t now_ms);
 
 /* Bytes of the reports sealed since the store was opened. */
 uint64_t mire__store_written(const struct store *store);
 
+/* What became of reports since the store was opened, by this process. */
+struct store_balance {
+    uint64_t sent;    /* mire__store_done */
+    uint64_t dropped; /* all reasons but those of restraint */
+};
+void mire__store_balance(struct store_balance *out, const struct store *store);
+
 /* One sealed report. */
 struct store_item {
     char id[MIRE_STORE_ID_LENGTH + 1];
+    enum store_value value;
     uint64_t bytes; /* on disk */
 };
 
@@ -126,11 +177,12 @@ size_t mire__store_list(struct store_item *items, size_t cap, struct store *stor
  *
  *   body_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
  *
- * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (no longer there), MIRE_E_FORMAT (not as it was sealed).
+ * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (no longer there), MIRE_E_FORMAT (not as it was sealed: it is dropped
+ * and counted now).
  */
 enum mire_err mire__store_get(void **body_out, size_t *size_out, struct store *store, const char *id);
 
-/* The server has it: forget it. */
+/* The server has it, with the counts it tells: forget it. */
 void mire__store_done(struct store *store, const char *id);
 
 /* It will never be sent: forget it, count it and give back the counts it tells. */
@@ -138,6 +190,9 @@ void mire__store_drop(struct store *store, const char *id, enum store_reason rea
 
 /* Count a loss. What cannot be written now is kept in memory and written with the next one. */
 void mire__store_count_drop(struct store *store, enum store_reason reason);
+
+/* Write the counts that wait in memory. Returns MIRE_OK: none does any more; MIRE_E_STORE. Closing tries it too. */
+enum mire_err mire__store_save_drops(struct store *store);
 
 /* Counts of losses that no sealed report tells. */
 void mire__store_drops(uint64_t counts[MIRE_DROP_REASONS], struct store *store);

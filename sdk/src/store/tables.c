@@ -7,7 +7,7 @@
  */
 #include "store/tables.h"
 
-#include "store/disk.h"
+#include "platform/platform.h"
 #include "store/inside.h"
 #include "store/runs.h"
 
@@ -148,8 +148,8 @@ bool mire__store_tables_path(char out[MIRE_STORE_PATH_MAX], const struct store *
     return strcmp(out, expected) == 0 && lstat(out, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Copy what is not a hole. */
-static bool copy_file(int to, int from, off_t size)
+/* Copy what is not a hole. sync: see that it is on disk. */
+static bool copy_file(int to, int from, off_t size, bool sync)
 {
     static const size_t most = COPY_BYTES;
     char buffer[COPY_BYTES];
@@ -167,25 +167,30 @@ static bool copy_file(int to, int from, off_t size)
             at += got;
         }
     }
-    return (at >= 0 || errno == ENXIO) && ftruncate(to, size) == 0 && fdatasync(to) == 0;
+    return (at >= 0 || errno == ENXIO) && ftruncate(to, size) == 0 && (!sync || fdatasync(to) == 0);
 }
 
 enum mire_err mire__store_tables_settle(struct store *store, const char *run)
 {
-    char from[MIRE_STORE_PATH_MAX], to[MIRE_STORE_PATH_MAX], aside[MIRE_STORE_PATH_MAX + 8];
+    char from[MIRE_STORE_PATH_MAX], to[MIRE_STORE_PATH_MAX], aside[MIRE_STORE_PATH_MAX + 32];
+    const unsigned how = mire__store_how(store, false);
     int from_fd, to_fd;
     struct stat info;
+    uint64_t random;
     bool copied;
 
     if (!mire__store_tables_path(from, store, run) || !link_path(to, store, run))
         return MIRE_E_STORE;
     if (strcmp(from, to) == 0)
         return MIRE_OK;
-    snprintf(aside, sizeof(aside), "%s.new", to);
+    mire__random(&random, sizeof(random)); /* two processes may settle it at once */
+    snprintf(aside, sizeof(aside), "%s.%016llx.new", to, (unsigned long long)random);
     from_fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    to_fd = from_fd < 0 ? -1 : open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    copied =
-        to_fd >= 0 && fstat(from_fd, &info) == 0 && copy_file(to_fd, from_fd, info.st_size) && rename(aside, to) == 0;
+    to_fd = from_fd < 0 ? -1 : open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    copied = to_fd >= 0 && fstat(from_fd, &info) == 0 &&
+             copy_file(to_fd, from_fd, info.st_size, how & MIRE_DISK_SYNC_FILE) && rename(aside, to) == 0;
+    if (copied && how & MIRE_DISK_SYNC_NAME)
+        mire__disk_sync_dir_of(to);
     if (to_fd >= 0) {
         close(to_fd);
         unlink(copied ? from : aside);

@@ -180,5 +180,7 @@ const char *decode_encoding_of(const void *body, size_t len)
     const unsigned char *u = body;
     if (len >= 4 && u[0] == 0x28 && u[1] == 0xb5 && u[2] == 0x2f && u[3] == 0xfd)
         return "zstd";
+    if (len >= 4 && (u[0] & 0xf0) == 0x50 && u[1] == 0x2a && u[2] == 0x4d && u[3] == 0x18)
+        return "zstd"; /* a frame that readers pass over, as before a sealed report in the device's store */
     return len >= 2 && u[0] == 0x1f && u[1] == 0x8b ? "gzip" : "identity";
 }

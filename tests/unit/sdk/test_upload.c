@@ -63,7 +63,9 @@ static void seal(struct scene *scene, const char *body)
     char id[40];
 
     snprintf(id, sizeof(id), "%08x-%04x-7000-8000-%012x", (unsigned)(NOW >> 16), (unsigned)(NOW & 0xffff), serial++);
-    assert_int_equal(mire__store_put(scene->store, id, body, strlen(body), NULL, NOW), MIRE_OK);
+    const struct store_report report = {.id = id, .body = body, .size = strlen(body), .value = MIRE_VALUE_HANG};
+
+    assert_int_equal(mire__store_put(scene->store, &report, NOW), MIRE_OK);
 }
 
 static uint64_t round_at(struct scene *scene, uint64_t now_ms)

@@ -1,0 +1,418 @@
+/*
+ * reports.c - sealed reports: put, list, get, forget; and the caps.
+ *
+ * On disk a sealed report is a frame (frame.h), which zstd readers pass over, and its body.
+ */
+#include "store/inside.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX   ".report"
+#define READ_MAX (16u << 20)
+
+bool mire__store_report_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *id)
+{
+    int length = snprintf(out, MIRE_STORE_PATH_MAX, "%s/out/%s" SUFFIX, store->dir, id);
+    return length > 0 && length < MIRE_STORE_PATH_MAX;
+}
+
+/* ---- list ---- */
+
+static bool is_id(const char *name)
+{
+    return strlen(name) == MIRE_STORE_ID_LENGTH + strlen(SUFFIX) && strcmp(name + MIRE_STORE_ID_LENGTH, SUFFIX) == 0 &&
+           strspn(name, "0123456789abcdef-") == MIRE_STORE_ID_LENGTH;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct store_item *)a)->id, ((const struct store_item *)b)->id);
+}
+
+/* What is worth least comes first, the oldest among equals. */
+static int by_value(const void *a, const void *b)
+{
+    const struct store_item *x = a, *y = b;
+
+    return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : by_id(a, b);
+}
+
+/* Keep the `cap` smallest ids seen: a full array gives up its largest. */
+static size_t keep(struct store_item *items, size_t count, size_t cap, const struct store_item *item)
+{
+    size_t largest = 0;
+
+    if (count < cap) {
+        items[count] = *item;
+        return count + 1;
+    }
+    for (size_t i = 1; i < count; i++)
+        if (by_id(&items[i], &items[largest]) > 0)
+            largest = i;
+    if (count > 0 && by_id(item, &items[largest]) < 0)
+        items[largest] = *item;
+    return count;
+}
+
+/* By its frame alone; what has none that can be read is worth least. */
+static enum store_value value_of(int dir, const char *name, uint64_t file_size)
+{
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    uint8_t head[MIRE_FRAME_BYTES_MAX];
+    ssize_t size = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+    struct frame frame = {.value = MIRE_VALUE_BASELINE};
+
+    if (fd >= 0)
+        close(fd);
+    if (size < 0 || mire__frame_peek(&frame, head, (size_t)size, file_size) > FRAME_OLD)
+        return MIRE_VALUE_BASELINE;
+    return frame.value;
+}
+
+size_t mire__store_list(struct store_item *items, size_t cap, struct store *store)
+{
+    char path[MIRE_STORE_PATH_MAX], name[MIRE_STORE_ID_LENGTH + sizeof(SUFFIX)];
+    size_t count = 0;
+    DIR *dir;
+
+    if (!mire__store_path(path, store, "out", "") || !(dir = opendir(path)))
+        return 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        struct store_item item = {.value = MIRE_VALUE_BASELINE};
+        struct stat info;
+        if (!is_id(entry->d_name)) {
+            mire__store_sweep(dirfd(dir), entry->d_name);
+            continue;
+        }
+        if (fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+            continue;
+        memcpy(item.id, entry->d_name, MIRE_STORE_ID_LENGTH);
+        item.bytes = (uint64_t)info.st_size;
+        count = keep(items, count, cap, &item);
+    }
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "%s" SUFFIX, items[i].id);
+        items[i].value = value_of(dirfd(dir), name, items[i].bytes);
+    }
+    closedir(dir);
+    qsort(items, count, sizeof(*items), by_id);
+    return count;
+}
+
+/* ---- get ---- */
+
+/* The whole file. Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE. */
+static enum mire_err read_file(uint8_t **bytes_out, size_t *size_out, const char *path)
+{
+    struct stat info;
+    uint8_t *bytes;
+
+    *bytes_out = NULL;
+    *size_out = 0;
+    if (stat(path, &info) != 0)
+        return MIRE_E_STORE;
+    if (info.st_size > READ_MAX)
+        return MIRE_OK; /* none of ours: it is empty for whoever looks into it */
+    bytes = malloc((size_t)info.st_size + 1);
+    if (!bytes)
+        return MIRE_E_MEMORY;
+    if (mire__disk_read(bytes, (size_t)info.st_size, path) != (ssize_t)info.st_size) {
+        free(bytes);
+        return MIRE_E_STORE;
+    }
+    *bytes_out = bytes;
+    *size_out = (size_t)info.st_size;
+    return MIRE_OK;
+}
+
+/* Only what has a body by itself is a report of the first version. */
+static enum frame_state check(struct frame *frame, const uint8_t *bytes, size_t size)
+{
+    enum frame_state state = mire__frame_check(frame, bytes, size);
+
+    return state == FRAME_OLD && frame->body_size == size ? FRAME_BROKEN : state;
+}
+
+bool mire__store_report_told(uint64_t told[MIRE_DROP_REASONS], const char *path)
+{
+    struct frame frame;
+    uint8_t *bytes;
+    size_t size;
+
+    memset(told, 0, MIRE_DROP_REASONS * sizeof(told[0]));
+    if (read_file(&bytes, &size, path) != MIRE_OK)
+        return access(path, F_OK) == 0;
+    if (check(&frame, bytes, size) <= FRAME_OLD)
+        memcpy(told, frame.told, sizeof(frame.told));
+    free(bytes);
+    return true;
+}
+
+enum mire_err mire__store_get(void **body_out, size_t *size_out, struct store *store, const char *id)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    enum frame_state state;
+    struct frame frame;
+    uint8_t *bytes;
+    size_t size;
+    enum mire_err err;
+
+    *body_out = NULL;
+    *size_out = 0;
+    if (!mire__store_report_path(path, store, id))
+        return MIRE_E_STORE;
+    err = read_file(&bytes, &size, path);
+    if (err != MIRE_OK)
+        return err;
+    state = check(&frame, bytes, size);
+    if (state > FRAME_OLD) {
+        free(bytes);
+        mire__store_drop(store, id, state == FRAME_NEWER ? MIRE_DROP_FORMAT : MIRE_DROP_BROKEN);
+        return MIRE_E_FORMAT;
+    }
+    memmove(bytes, bytes + frame.body_at, frame.body_size);
+    *body_out = bytes;
+    *size_out = frame.body_size;
+    return MIRE_OK;
+}
+
+/* ---- forget ---- */
+
+void mire__store_done(struct store *store, const char *id)
+{
+    char path[MIRE_STORE_PATH_MAX];
+    struct ledger ledger;
+
+    /* What a killed process was about to seal or drop is decided by whether the report is there. */
+    if (mire__ledger_is_pending(store) && mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS))
+        mire__ledger_close(&ledger, store);
+    if (mire__store_report_path(path, store, id) && mire__store_remove(store, path))
+        atomic_fetch_add_explicit(&store->sent_count, 1, memory_order_relaxed);
+}
+
+/* A report that goes, and why. */
+struct victim {
+    const char *id;
+    enum store_reason reason;
+};
+
+/* Without the ledger, which is locked or cannot be read: counted in memory. */
+static void drop_uncounted(struct store *store, const struct victim *victim)
+{
+    uint64_t add[MIRE_DROP_REASONS] = {0};
+    char path[MIRE_STORE_PATH_MAX];
+
+    if (!mire__store_report_path(path, store, victim->id) || !mire__store_report_told(add, path) ||
+        !mire__store_remove(store, path)) /* of several that drop it, the one that removes it counts it */
+        return;
+    add[victim->reason]++;
+    mire__store_keep_drops(store, add);
+    atomic_fetch_add_explicit(&store->dropped_count, 1, memory_order_relaxed);
+}
+
+/* At most MIRE_LEDGER_BATCH. Counted, with the word that they go; gone; and no more word of it. */
+static void drop_some(struct store *store, const struct victim *victims, size_t count)
+{
+    uint64_t added[MIRE_DROP_REASONS] = {0}, told[MIRE_DROP_REASONS];
+    char path[MIRE_STORE_PATH_MAX];
+    struct ledger ledger;
+    bool saved;
+
+    if (!mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS)) {
+        for (size_t i = 0; i < count; i++)
+            drop_uncounted(store, &victims[i]);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!mire__store_report_path(path, store, victims[i].id) || !mire__store_report_told(told, path))
+            continue;
+        mire__drops_add(added, told);
+        added[victims[i].reason]++;
+        memcpy(ledger.ids[ledger.dropping++], victims[i].id, MIRE_STORE_ID_LENGTH + 1);
+    }
+    if (ledger.dropping > 0) {
+        atomic_fetch_add_explicit(&store->dropped_count, ledger.dropping, memory_order_relaxed);
+        mire__drops_add(ledger.counts, added);
+        saved = mire__ledger_save(&ledger, store, true) == MIRE_OK;
+        mire__ledger_finish(&ledger, store);
+        /* On a full disk there is room only now. */
+        if (mire__ledger_save(&ledger, store, false) != MIRE_OK && !saved)
+            mire__store_keep_drops(store, added);
+    }
+    mire__ledger_close(&ledger, store);
+}
+
+void mire__store_drop(struct store *store, const char *id, enum store_reason reason)
+{
+    const struct victim victim = {id, reason};
+
+    drop_some(store, &victim, 1);
+}
+
+/* ---- caps ---- */
+
+/* Milliseconds in a UUIDv7's first 48 bits: "0123abcd-ef01-7...". */
+static uint64_t id_ms(const char *id)
+{
+    return (strtoull(id, NULL, 16) & 0xffffffffu) << 16 | (strtoull(id + 9, NULL, 16) & 0xffffu);
+}
+
+/* Of what the caps are. */
+struct sum {
+    size_t count, sessions;
+    uint64_t bytes;
+};
+
+enum cap { CAP_AGE, CAP_SESSIONS, CAP_ALL };
+
+static bool is_over(const struct store_item *item, enum cap cap, const struct sum *left, const struct store *store,
+                    uint64_t now_ms)
+{
+    const struct store_caps *caps = &store->caps;
+
+    switch (cap) {
+    case CAP_AGE:
+        return id_ms(item->id) + caps->age_ms < now_ms;
+    case CAP_SESSIONS:
+        return item->value == MIRE_VALUE_SESSION && left->sessions > (caps->count + 1) / 2;
+    case CAP_ALL:
+        break;
+    }
+    return left->count > caps->count || left->bytes > caps->bytes;
+}
+
+/* What is over, of items that are sorted by value; those chosen lose theirs. Returns how many. */
+static size_t choose(struct victim *victims, struct store_item *items, size_t count, const struct store *store,
+                     uint64_t now_ms, const char *id)
+{
+    struct sum left = {.count = count};
+    size_t chosen = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        left.bytes += items[i].bytes;
+        left.sessions += items[i].value == MIRE_VALUE_SESSION;
+    }
+    for (enum cap cap = CAP_AGE; cap <= CAP_ALL; cap++)
+        for (size_t i = 0; i < count; i++) {
+            struct store_item *item = &items[i];
+
+            if (!item->value || !is_over(item, cap, &left, store, now_ms) ||
+                (cap == CAP_AGE && strcmp(item->id, id) == 0))
+                continue;
+            victims[chosen++] = (struct victim){item->id, cap == CAP_AGE ? MIRE_DROP_AGE : MIRE_DROP_FULL};
+            left.bytes -= item->bytes;
+            left.sessions -= item->value == MIRE_VALUE_SESSION;
+            left.count--;
+            item->value = 0;
+        }
+    return chosen;
+}
+
+static void enforce_caps(struct store *store, const char *id, uint64_t now_ms)
+{
+    struct store_item *items = calloc(MIRE_STORE_LIST_MAX, sizeof(*items));
+    struct victim *victims = calloc(MIRE_STORE_LIST_MAX, sizeof(*victims));
+    size_t count = items && victims ? mire__store_list(items, MIRE_STORE_LIST_MAX, store) : 0;
+
+    if (count > 0) {
+        qsort(items, count, sizeof(*items), by_value);
+        count = choose(victims, items, count, store, now_ms, id);
+    }
+    for (size_t i = 0; i < count; i += MIRE_LEDGER_BATCH)
+        drop_some(store, victims + i, count - i < MIRE_LEDGER_BATCH ? count - i : MIRE_LEDGER_BATCH);
+    free(victims);
+    free(items);
+}
+
+/* ---- put ---- */
+
+static enum mire_err write_report(struct store *store, const struct store_report *report, const char *path)
+{
+    const struct disk_part body = {report->body, report->size};
+    struct frame frame = {.value = report->value};
+    uint8_t head[MIRE_FRAME_BYTES];
+    const struct disk_part parts[2] = {{head, sizeof(head)}, body};
+    unsigned how = mire__store_how(store, true);
+
+    if (report->told)
+        memcpy(frame.told, report->told, sizeof(frame.told));
+    mire__frame_write(head, &frame, &body, 1);
+    if (how & MIRE_DISK_SYNC_NAME)
+        mire__store_root(store);
+    return mire__disk_write(path, parts, 2, how);
+}
+
+static bool is_any(const uint64_t counts[MIRE_DROP_REASONS])
+{
+    for (size_t i = 0; counts && i < MIRE_DROP_REASONS; i++)
+        if (counts[i] > 0)
+            return true;
+    return false;
+}
+
+/* It tells counts, or replaces one that does: the ledger says so before, and after. */
+static enum mire_err put_telling(struct store *store, const struct store_report *report, const char *path,
+                                 const uint64_t replaced[MIRE_DROP_REASONS])
+{
+    struct ledger ledger;
+    enum mire_err err = MIRE_E_STATE;
+
+    if (!mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS)) {
+        if (is_any(report->told))
+            return MIRE_E_STATE;
+        err = write_report(store, report, path);
+        if (err == MIRE_OK)
+            mire__store_keep_drops(store, replaced);
+        return err;
+    }
+    if (mire__ledger_tell(&ledger, report, replaced) && mire__ledger_save(&ledger, store, true) == MIRE_OK) {
+        err = write_report(store, report, path);
+        mire__ledger_finish(&ledger, store);
+        mire__ledger_save(&ledger, store, false); /* if it fails, whoever comes next finds the word and finishes */
+    }
+    mire__ledger_close(&ledger, store);
+    return err;
+}
+
+enum mire_err mire__store_put(struct store *store, const struct store_report *report, uint64_t now_ms)
+{
+    const uint64_t size = (uint64_t)report->size + MIRE_FRAME_BYTES;
+    uint64_t replaced[MIRE_DROP_REASONS];
+    char path[MIRE_STORE_PATH_MAX];
+    enum mire_err err;
+
+    if (size > store->caps.bytes || size > READ_MAX) {
+        mire__store_count_drop(store, MIRE_DROP_BIG);
+        return MIRE_E_FULL;
+    }
+    if (!mire__store_report_path(path, store, report->id))
+        return MIRE_E_STORE;
+    mire__store_report_told(replaced, path);
+    if (is_any(report->told) || is_any(replaced))
+        err = put_telling(store, report, path, replaced);
+    else
+        err = write_report(store, report, path);
+    if (err != MIRE_OK)
+        return err;
+    atomic_fetch_add_explicit(&store->written_bytes, size, memory_order_relaxed);
+    enforce_caps(store, report->id, now_ms);
+    return access(path, F_OK) == 0 || errno != ENOENT ? MIRE_OK : MIRE_E_FULL;
+}
+
+uint64_t mire__store_written(const struct store *store)
+{
+    return atomic_load_explicit(&store->written_bytes, memory_order_relaxed);
+}
+
+void mire__store_balance(struct store_balance *out, const struct store *store)
+{
+    out->sent = atomic_load_explicit(&store->sent_count, memory_order_relaxed);
+    out->dropped = atomic_load_explicit(&store->dropped_count, memory_order_relaxed);
+}
