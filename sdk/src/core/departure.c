@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 static struct {
-    void (*stop)(void);
+    void (*stop)(bool exits);
     bool exit_hooked;
     bool end_hooked;
     pthread_key_t end; /* its destructor tells that the watched thread ends */
@@ -20,7 +20,7 @@ static struct {
 /* At exit, or when the library is unloaded: then nobody may call into it any more. */
 static void stop_at_exit(void)
 {
-    departure.stop();
+    departure.stop(true);
     if (departure.end_hooked)
         pthread_key_delete(departure.end);
     departure.end_hooked = false;
@@ -33,10 +33,10 @@ static void stop_at_exit(void)
 static void stop_at_thread_end(void *tid)
 {
     if ((uint32_t)(uintptr_t)tid == atomic_load(&departure.watched_tid))
-        departure.stop();
+        departure.stop(false);
 }
 
-void mire__departure_hook(void (*stop)(void))
+void mire__departure_hook(void (*stop)(bool exits))
 {
     departure.stop = stop;
     if (!departure.exit_hooked)

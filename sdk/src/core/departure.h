@@ -5,10 +5,12 @@
 #ifndef MIRE_CORE_DEPARTURE_H
 #define MIRE_CORE_DEPARTURE_H
 
+#include <stdbool.h>
+
 /*
- * Call `stop` when the process exits, or when the calling thread ends while others go on. Again: the thread that called
- * last is the one. Without memory for it the thread's end goes unnoticed.
+ * Call `stop` when the process exits (or unloads the library), or when the calling thread ends while others go on.
+ * Again: the thread that called last is the one. Without memory for it the thread's end goes unnoticed.
  */
-void mire__departure_hook(void (*stop)(void));
+void mire__departure_hook(void (*stop)(bool exits));
 
 #endif

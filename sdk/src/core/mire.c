@@ -72,11 +72,14 @@ static enum mire_err open_store(void)
     return err == MIRE_OK ? mire__store_install(mire.install, mire.store) : err;
 }
 
-/* All but the worker. */
-static void release(void)
+/* All but the worker. At the process's exit nobody could send its session's record any more: the next start makes it.
+ */
+static void release(bool exits)
 {
     mire__exits_end();
     mire__monitors_stop(&mire.monitors, NULL);
+    if (exits && mire__session_leave())
+        mire__store_box_leave(&mire.box);
     mire__session_close();
     mire__variant_send_close(mire.worker.sender);
     mire__store_box_close(&mire.box);
@@ -96,7 +99,7 @@ static bool stop_on_worker(void)
     if (!enter(ON))
         return false;
     pthread_detach(mire.worker.thread);
-    release();
+    release(false);
     turn_off();
     return true;
 }
@@ -216,10 +219,10 @@ fail_box:
 
 /* The worker first: it may be hooking modules that a monitor's stop unhooks. A hang sealed after it just rings a bell.
  */
-static void stop_watching(void)
+static void stop_watching(bool exits)
 {
     mire__worker_stop(&mire.worker);
-    release();
+    release(exits);
 }
 
 /* Which plugins are on, for this process. */
@@ -231,9 +234,36 @@ static void make_plan(void)
         mire__plan_numbers(&mire.options.settings, &mire.plan.rollout);
 }
 
-static void stop(void)
+/* From ON or ON_IDLE; waits for the worker, which has BUSY for as long as a monitor's stop takes. */
+static bool enter_to_stop(uint32_t *from)
 {
-    mire_stop();
+    for (;;) {
+        *from = atomic_load(&mire.state);
+        if ((*from == ON || *from == ON_IDLE) && enter(*from))
+            return true;
+        if (*from == OFF || (*from == BUSY && !atomic_load(&mire.obeying) && atomic_load(&mire.state) == BUSY))
+            return false;
+        sched_yield();
+    }
+}
+
+static enum mire_err stop(bool exits)
+{
+    uint32_t state;
+
+    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+        return MIRE_E_STATE;
+    if (state == ON)
+        stop_watching(exits);
+    else if (mire.works)
+        stop_worker();
+    turn_off();
+    return MIRE_OK;
+}
+
+static void depart(bool exits)
+{
+    stop(exits);
 }
 
 /* Called in BUSY, with the options in place; leaves it. */
@@ -257,7 +287,7 @@ static enum mire_err start(void)
         turn_off();
         return err;
     }
-    mire__departure_hook(stop);
+    mire__departure_hook(depart);
     leave(watches ? ON : ON_IDLE);
     return MIRE_OK;
 }
@@ -299,19 +329,6 @@ enum mire_err mire__core_restart_in_child(void)
     return start();
 }
 
-/* From ON or ON_IDLE; waits for the worker, which has BUSY for as long as a monitor's stop takes. */
-static bool enter_to_stop(uint32_t *from)
-{
-    for (;;) {
-        *from = atomic_load(&mire.state);
-        if ((*from == ON || *from == ON_IDLE) && enter(*from))
-            return true;
-        if (*from == OFF || (*from == BUSY && !atomic_load(&mire.obeying) && atomic_load(&mire.state) == BUSY))
-            return false;
-        sched_yield();
-    }
-}
-
 enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_bytes)
 {
     uint32_t state;
@@ -335,16 +352,7 @@ enum mire_err mire_memory_report(const char *name)
 
 enum mire_err mire_stop(void)
 {
-    uint32_t state;
-
-    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
-        return MIRE_E_STATE;
-    if (state == ON)
-        stop_watching();
-    else if (mire.works)
-        stop_worker();
-    turn_off();
-    return MIRE_OK;
+    return stop(false);
 }
 
 enum mire_err mire_flush(uint32_t timeout_ms)

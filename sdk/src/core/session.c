@@ -89,6 +89,17 @@ void mire__session_close(void)
     mire__session_seal(now.store, box, mire__now_ns(), true, mire__wall_now_ms());
 }
 
+bool mire__session_leave(void)
+{
+    struct blackbox *box = atomic_exchange(&now.box, NULL);
+
+    if (!box || atomic_load(&box->session.on) == 0)
+        return false;
+    keep_front(&box->session, box->facts.start_mono_ns);
+    atomic_store(&box->session.seen_ns, mire__now_ns());
+    return true;
+}
+
 uint64_t mire__session_look(void)
 {
     struct blackbox *box = atomic_load(&now.box);

@@ -21,6 +21,13 @@ void mire__session_note_plugins(uint32_t running);
 /* It is over: seal the record, if one is wanted. The box may go afterwards. Thread: the worker's, or nobody else's. */
 void mire__session_close(void);
 
+/*
+ * It is over with the process, which ends by itself: what it counted is brought up to date in the box. True: a record
+ * is wanted, and whoever finds the box makes it. No heap is used: at exit one large request has the allocator put
+ * together all that the program freed. Thread: as close.
+ */
+bool mire__session_leave(void);
+
 /* It never was. Thread: the one that starts, after the worker has ended. */
 void mire__session_forget(void);
 

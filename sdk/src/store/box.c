@@ -102,9 +102,15 @@ enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, si
 
 void mire__store_box_close(struct store_box *box)
 {
+    if (box->memory)
+        unlink(box->path);
+    mire__store_box_leave(box);
+}
+
+void mire__store_box_leave(struct store_box *box)
+{
     if (!box->memory)
         return;
-    unlink(box->path);
     munmap(box->memory, box->size);
     memset(box, 0, sizeof(*box));
 }

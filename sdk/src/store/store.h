@@ -281,6 +281,9 @@ enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, si
 /* Unmap and delete it: nothing in it is left to tell. A zeroed box is fine. */
 void mire__store_box_close(struct store_box *box);
 
+/* Unmap it and let it lie: whoever recovers dead boxes tells what is in it. A zeroed box is fine. */
+void mire__store_box_leave(struct store_box *box);
+
 /*
  * What to do with a dead box: `true` when all it tells is sealed, or it tells nothing, so that it is deleted.
  *   memory  a copy of it, which may be changed

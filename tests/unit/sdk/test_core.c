@@ -12,6 +12,9 @@
 #include "support/scratch.h"
 #include "support/watched.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -335,6 +338,57 @@ static void exit_seals_a_hang_that_goes_on(void **state)
     assert_int_equal(sealed(*state), 1);
 }
 
+#ifdef __GLIBC__
+/* Of freed small blocks, which the allocator puts together when somebody wants a large one. */
+static struct {
+    size_t before;
+    bool watched;
+} small;
+
+static void note_small_blocks(void)
+{
+    small.before = mallinfo2().fsmblks;
+    small.watched = true;
+}
+
+/* After all handlers of exit. */
+__attribute__((destructor)) static void look_at_small_blocks(void)
+{
+    if (small.watched)
+        _exit(small.before > 0 && mallinfo2().fsmblks < small.before ? 1 : 0);
+}
+
+static void free_much_and_exit(void)
+{
+    static void *blocks[4096];
+
+    for (size_t i = 0; i < MIRE_COUNT(blocks); i++)
+        blocks[i] = malloc(40);
+    for (size_t i = 0; i < MIRE_COUNT(blocks); i++)
+        free(blocks[i]);
+    atexit(note_small_blocks); /* runs before what was registered before it */
+    exit(0);
+}
+
+static void exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is(void **state)
+{
+    static const char told[] =
+        "{\"mire_rollout\":1,\"version\":1,\"plugins\":{\"session\":{\"ppm\":1000000},"
+        "\"hang\":{\"ppm\":1000000},\"memory\":{\"ppm\":1000000,\"parameters\":{\"mode\":\"exact\"}}}}";
+    struct store *store;
+
+    assert_int_equal(mire__store_open(&store, *state, &(struct store_caps)MIRE_STORE_CAPS_INIT), MIRE_OK);
+    assert_int_equal(mire__store_set_rollout(store, "", told, strlen(told)), MIRE_OK);
+    mire__store_close(store);
+    assert_int_equal(WEXITSTATUS(in_child(*state, free_much_and_exit)), 0);
+    assert_int_equal(sealed(*state), 0);
+    assert_int_equal(start(*state), MIRE_OK);
+    assert_sealed(*state, 1, idle_nap);
+    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(sealed(*state), 2); /* and its own: it is stopped, and the process goes on */
+}
+#endif
+
 static void forked_child_is_watched_from_its_first_wait(void **state)
 {
 #ifdef __SANITIZE_THREAD__
@@ -392,6 +446,9 @@ int main(void)
         TEST(installation_outside_the_sample_watches_nothing),
         TEST(killed_process_is_reported_by_the_next_start),
         TEST(exit_seals_a_hang_that_goes_on),
+#ifdef __GLIBC__
+        TEST(exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is),
+#endif
         TEST(forked_child_is_watched_from_its_first_wait),
         TEST(log_tells_of_a_server_that_is_not_there),
     };
