@@ -46,6 +46,11 @@ static enum attribute attribute_of(uint64_t name)
         return AT_ADDR_BASE;
     case 0x74:
         return AT_RNGLISTS_BASE;
+    case 0x76:
+    case 0x2130: /* GNU */
+        return AT_DWO_NAME;
+    case 0x2131: /* GNU */
+        return AT_DWO_ID;
     case 0x2132: /* GNU */
         return AT_RANGES_BASE;
     default:

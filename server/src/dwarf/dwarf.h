@@ -86,6 +86,24 @@ struct dwarf_harvest {
 const char *dwarf_open(struct dwarf **out, const struct object *object, const struct dwarf *alt, uint64_t base);
 void dwarf_close(struct dwarf *dwarf);
 
+struct dwarf_wanted { /* a unit whose functions lie in a split file */
+    uint64_t id;
+    const char *name;      /* of the file, where the compiler put it; "" if that is not told */
+    const char *directory; /* that name counts from, "" likewise */
+};
+
+/* The units that still lack their split file. Returns how many, at most `room`. */
+size_t dwarf_wants(struct dwarf_wanted *out, size_t room, const struct dwarf *dwarf);
+
+/*
+ * Take the units of a split file (.dwo, .dwp) that are wanted. Not while units are read.
+ *
+ *   object  borrowed until dwarf_close; it lends some of its sections from the program's from now on
+ *
+ * Returns NULL, or what is wrong (static): then nothing was taken.
+ */
+const char *dwarf_add_split(struct dwarf *dwarf, struct object *object);
+
 size_t dwarf_unit_count(const struct dwarf *dwarf);
 
 /* Read unit 0..count-1. False: out of memory. */

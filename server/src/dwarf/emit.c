@@ -32,7 +32,7 @@ static uint32_t file_of(struct emitter *e, uint32_t file)
     if (index == SIZE_MAX)
         return 0;
     if (worker->file_ids[index] == UINT32_MAX) {
-        size_t len = lines_path(path, sizeof path, &worker->lines, e->reading->unit, file);
+        size_t len = lines_path(path, sizeof path, &worker->lines, e->reading->outer, file);
         worker->file_ids[index] = len ? intern_path(e->reading->harvest, path, len, &e->failed) : 0;
     }
     return worker->file_ids[index];

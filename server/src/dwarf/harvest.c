@@ -17,8 +17,8 @@ static bool paint_unit(struct reading *reading)
     struct die die;
     uint64_t low, high;
     bool any = false;
-    if (die_at(&die, reading->unit, reading->unit->first)) {
-        ranges_begin(&ranges, reading->unit, &die);
+    if (die_at(&die, reading->outer, reading->outer->first)) {
+        ranges_begin(&ranges, reading->outer, &die);
         while (ranges_next(&low, &high, &ranges)) {
             struct paint_range range = {0};
             if (!dwarf_offsets(&range.low, &range.high, reading->dwarf, low, high))
@@ -39,8 +39,9 @@ static bool paint_unit(struct reading *reading)
 bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t number)
 {
     struct reading reading = {.harvest = harvest, .dwarf = dwarf, .number = (uint32_t)number};
-    reading.unit = &dwarf->units.rows[number];
-    if (!reading.unit->is_code)
+    reading.outer = &dwarf->units.rows[number];
+    reading.unit = reading.outer->split ? reading.outer->split : reading.outer;
+    if (!reading.outer->is_code)
         return true;
     if (!harvest->worker) {
         harvest->worker = calloc(1, sizeof *harvest->worker);
@@ -53,7 +54,7 @@ bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t numbe
     paint_reset(&reading.worker->paint);
     int rc = walk_unit(&reading);
     harvest->damaged_units += rc > 0;
-    if (rc < 0 || !lines_read(&reading.worker->lines, reading.unit))
+    if (rc < 0 || !lines_read(&reading.worker->lines, reading.outer))
         return false;
     return paint_unit(&reading) && emit_unit(&reading);
 }

@@ -11,7 +11,7 @@ static uint64_t list_place(const struct unit *unit, uint16_t form, uint64_t raw)
 {
     const struct section *lists = &unit->dwarf->object->sections[MIRE_SECTION_RNGLISTS];
     if (form != FORM_RNGLISTX)
-        return raw;
+        return raw + unit->rnglists_start;
     uint64_t at = unit->rnglists_base + raw * unit->offset_size;
     if (raw > lists->len || at >= lists->len || at < unit->rnglists_base)
         return UINT64_MAX;
@@ -32,7 +32,8 @@ void ranges_begin(struct range_walk *walk, const struct unit *unit, const struct
         return;
     const struct section *lists =
         &unit->dwarf->object->sections[walk->new_lists ? MIRE_SECTION_RNGLISTS : MIRE_SECTION_RANGES];
-    uint64_t at = walk->new_lists ? list_place(unit, die->form[AT_RANGES], die->raw[AT_RANGES]) : die->raw[AT_RANGES];
+    uint64_t at = walk->new_lists ? list_place(unit, die->form[AT_RANGES], die->raw[AT_RANGES])
+                                  : die->raw[AT_RANGES] + unit->ranges_base;
     if (at < lists->len) {
         walk->p = lists->bytes + at;
         walk->end = lists->bytes + lists->len;

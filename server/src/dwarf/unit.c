@@ -199,13 +199,18 @@ const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, 
 }
 
 /* What the first entry says about the whole unit. */
-static void read_root(struct unit *unit)
+static void read_root(struct unit *unit, const struct piece *piece)
 {
     struct die die;
     unit->directory = "";
     unit->str_offsets_base = unit->version >= 5 ? (unit->offset_size == 8 ? 16 : 8) : 0;
     unit->addr_base = unit->version >= 5 ? 8 : 0;
     unit->rnglists_base = unit->offset_size == 8 ? 20 : 12;
+    if (piece) {
+        unit->str_offsets_base += piece->str_offsets;
+        unit->rnglists_base += piece->rnglists;
+        unit->rnglists_start = piece->rnglists;
+    }
     const struct abbrev *abbrev = die_at(&die, unit, unit->first);
     if (!abbrev || abbrev->kind != KIND_UNIT) {
         unit->is_code = false;
@@ -218,6 +223,13 @@ static void read_root(struct unit *unit)
         unit->addr_base = die.raw[AT_ADDR_BASE];
     if (die_has(&die, AT_RNGLISTS_BASE))
         unit->rnglists_base = die.raw[AT_RNGLISTS_BASE];
+    if (die_has(&die, AT_DWO_ID))
+        unit->dwo_id = die.raw[AT_DWO_ID];
+    const char *dwo = die_has(&die, AT_DWO_NAME) ? value_text(unit, die.form[AT_DWO_NAME], die.raw[AT_DWO_NAME]) : NULL;
+    unit->dwo_name = dwo ? dwo : "";
+    unit->is_skeleton = dwo && !unit->dwarf->object->split;
+    if (die_has(&die, AT_RANGES_BASE))
+        unit->split_ranges_base = die.raw[AT_RANGES_BASE];
     if (die_has(&die, AT_LOW) && !value_address(&unit->low, unit, die.form[AT_LOW], die.raw[AT_LOW]))
         unit->low = 0;
     unit->has_lines = die_has(&die, AT_LINES);
@@ -257,7 +269,10 @@ static bool read_header(struct unit *unit, uint64_t *abbrevs_out, uint64_t *at, 
     if (version < 5)
         unit->address_size = *p++;
     p += type == UNIT_TYPE || type == UNIT_SPLIT_TYPE ? 8 + unit->offset_size : 0;
-    p += type == UNIT_SKELETON || type == UNIT_SPLIT ? 8 : 0;
+    if (type == UNIT_SKELETON || type == UNIT_SPLIT) {
+        unit->dwo_id = load_64(p);
+        p += 8;
+    }
     unit->first = (uint64_t)(p - info->bytes);
     unit->is_code = type != UNIT_TYPE && type != UNIT_SPLIT_TYPE && type != UNIT_PARTIAL;
     return unit->first < unit->end;
@@ -275,10 +290,13 @@ static const char *read_units(struct dwarf *dwarf)
             break; /* what follows cannot be found */
         if (!good || !unit.version || (unit.address_size != 4 && unit.address_size != 8))
             continue;
-        unit.abbrevs = abbrevs_get(dwarf, abbrevs, &unit);
+        const struct piece *piece = package_at(&dwarf->package, unit.at);
+        if (dwarf->package.count && !piece)
+            continue; /* of types */
+        unit.abbrevs = abbrevs_get(dwarf, abbrevs + (piece ? piece->abbrev : 0), &unit);
         if (!unit.abbrevs)
             continue;
-        read_root(&unit);
+        read_root(&unit, piece);
         if (!GROW(&dwarf->units))
             return "needs more memory than there is";
         dwarf->units.rows[dwarf->units.count++] = unit;
@@ -296,7 +314,9 @@ const char *dwarf_open(struct dwarf **out, const struct object *object, const st
     dwarf->base = base;
     dwarf->limit = UINT32_MAX - 1;
     dwarf->claims = claims_new(object->sections[MIRE_SECTION_INFO].len);
-    const char *wrong = dwarf->claims ? read_units(dwarf) : "needs more memory than there is";
+    const char *wrong = dwarf->claims && package_read(&dwarf->package, &object->sections[MIRE_SECTION_CU_INDEX])
+                            ? read_units(dwarf)
+                            : "needs more memory than there is";
     if (wrong)
         dwarf_close(dwarf);
     else
@@ -308,6 +328,11 @@ void dwarf_close(struct dwarf *dwarf)
 {
     if (!dwarf)
         return;
+    for (size_t i = 0; i < dwarf->splits.count; i++)
+        dwarf_close(dwarf->splits.rows[i]);
+    free(dwarf->splits.rows);
+    free(dwarf->skeletons);
+    package_fini(&dwarf->package);
     claims_free(dwarf->claims);
     abbrevs_free_all(dwarf);
     free(dwarf->units.rows);

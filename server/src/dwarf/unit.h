@@ -9,6 +9,7 @@
 #define MIRE_DWARF_UNIT_H
 
 #include "dwarf/dwarf.h"
+#include "dwarf/package.h"
 
 #include "base/bytes.h"
 
@@ -39,6 +40,8 @@ enum attribute { /* those that are read */
                  AT_ADDR_BASE,
                  AT_RNGLISTS_BASE,
                  AT_RANGES_BASE,
+                 AT_DWO_ID,
+                 AT_DWO_NAME,
                  AT_COUNT
 };
 
@@ -128,12 +131,24 @@ struct unit {
     uint8_t offset_size;  /* 4 or 8 */
     bool is_code;         /* a whole unit, not one of types or for other units to refer to */
     bool has_lines;
+    bool is_skeleton;         /* its entries lie in a split file */
+    const struct unit *split; /* there; NULL: that file was not given */
+    uint64_t dwo_id;          /* of a skeleton, and of its other half */
+    const char *dwo_name;     /* "" if none is told */
     uint64_t str_offsets_base;
     uint64_t addr_base;
     uint64_t rnglists_base;
-    uint64_t low; /* what its range lists count from */
+    uint64_t rnglists_start;    /* of the unit's lists: 0 but in a package */
+    uint64_t ranges_base;       /* to add to places in .debug_ranges: of a split unit of DWARF 4 */
+    uint64_t split_ranges_base; /* the same as its skeleton tells it: the skeleton's own do not count from it */
+    uint64_t low;               /* what its range lists count from */
     uint64_t lines;
     const char *directory; /* "" if none is told */
+};
+
+struct skeleton {
+    uint64_t id;
+    uint32_t unit;
 };
 
 struct dwarf {
@@ -149,6 +164,13 @@ struct dwarf {
     size_t table_count;
     size_t table_room;
     struct claims *claims;
+    struct package package; /* empty unless the file is one */
+    struct {
+        struct dwarf **rows;
+        size_t count, room;
+    } splits;
+    struct skeleton *skeletons; /* by id, once a split file came; NULL: none did */
+    size_t skeleton_count;
 };
 
 struct die {

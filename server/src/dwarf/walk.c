@@ -124,14 +124,14 @@ static const uint8_t *behind(const struct reading *reading, const uint8_t *p, co
 {
     if (sibling > reading->unit->end - reading->unit->at)
         return NULL;
-    const uint8_t *to = reading->dwarf->object->sections[MIRE_SECTION_INFO].bytes + reading->unit->at + sibling;
+    const uint8_t *to = reading->unit->dwarf->object->sections[MIRE_SECTION_INFO].bytes + reading->unit->at + sibling;
     return to > p && to <= end ? to : NULL;
 }
 
 int walk_unit(struct reading *reading)
 {
     const struct unit *unit = reading->unit;
-    const uint8_t *info = reading->dwarf->object->sections[MIRE_SECTION_INFO].bytes;
+    const uint8_t *info = unit->dwarf->object->sections[MIRE_SECTION_INFO].bytes;
     const uint8_t *p = info + unit->first;
     const uint8_t *end = info + unit->end;
     uint32_t *stack = reading->worker->stack;

@@ -52,7 +52,8 @@ struct reading { /* of one unit by one thread */
     struct dwarf_harvest *harvest;
     struct dwarf_worker *worker;
     struct dwarf *dwarf;
-    const struct unit *unit;
+    const struct unit *outer; /* the unit in the program: its ranges and lines */
+    const struct unit *unit;  /* its entries: the same, unless they lie in a split file */
     uint32_t number;
 };
 

@@ -182,6 +182,21 @@ static bool is_packed(struct packed *out, const struct elf *elf, const struct ro
     return type == CHDR_ZLIB || type == CHDR_ZSTD;
 }
 
+/* Remember what tells a split file's id. */
+static void take_split(struct split_parts *out, const struct row *row, const uint8_t *bytes, int section, bool split)
+{
+    struct section plain = {bytes, row->size};
+    if (section == MIRE_SECTION_INFO && split)
+        out->info = plain;
+    else if (section == MIRE_SECTION_ABBREV && split)
+        out->abbrev = plain;
+    else if (section == MIRE_SECTION_CU_INDEX)
+        out->index = plain;
+    else
+        return;
+    out->packed |= row->flags & SHF_COMPRESSED;
+}
+
 static const char *take_dwarf(const struct elf *elf, const struct row *row, int section, bool old, bool split)
 {
     struct parts *parts = elf->parts;
@@ -192,11 +207,13 @@ static const char *take_dwarf(const struct elf *elf, const struct row *row, int 
         return "has a section that is compressed in an unknown way";
     if (section == MIRE_SECTION_INFO)
         parts->facts.has_dwarf = true;
+    take_split(&parts->split, row, parts->bytes + row->offset, section, split);
     if (!object)
         return NULL;
     object->dwarf_bytes += compressed ? packed.to_len : row->size;
-    if (section == MIRE_SECTION_COUNT || object->sections[section].bytes || (split && !object->split))
-        return NULL; /* not read, given twice, or both split and whole in one file, as gcc -gsplit-dwarf=single does */
+    if (section == MIRE_SECTION_COUNT || object->sections[section].bytes ||
+        (section != MIRE_SECTION_CU_INDEX && split != object->split))
+        return NULL; /* not read, given twice, or of the other kind, where one file holds both */
     object->sections[section] = (struct section){parts->bytes + row->offset, row->size};
     if (compressed) {
         packed.name = (enum section_name)section;
@@ -313,25 +330,50 @@ static const char *take_row(const struct elf *elf, const struct row *row)
     return NULL;
 }
 
+/*
+ * Is it something that was linked, or a split file? With both kinds of DWARF in it the whole one counts, but in an
+ * unlinked file (-gsplit-dwarf=single) the split one, which has nothing for a linker to fill in.
+ */
+static const char *check_type(const struct elf *elf, bool *whole_out)
+{
+    bool linked = FIELD(elf, 0, Ehdr, e_type) != ET_REL;
+    bool split = false;
+    bool whole = false;
+    for (uint64_t i = 1; i < elf->count; i++) {
+        bool old;
+        bool dwo;
+        if (wanted_as(row_at(elf, i).name, &old, &dwo) == MIRE_SECTION_INFO) {
+            split |= dwo;
+            whole |= !dwo;
+        }
+    }
+    *whole_out = linked ? whole || !split : !split;
+    return linked || split ? NULL : "was not linked (.o, .ko); send what the linker made of it";
+}
+
 const char *elf_read(struct parts *parts)
 {
     struct elf elf = {.parts = parts, .wide = parts->bytes[EI_CLASS] == ELFCLASS64};
     if ((!elf.wide && parts->bytes[EI_CLASS] != ELFCLASS32) || parts->len < SIZE(&elf, Ehdr))
         return "is not an ELF file";
     if (parts->bytes[EI_DATA] != ELFDATA2LSB)
-        return "is not little-endian";
+        return "is big-endian, and such files are not read";
     snprintf(parts->facts.arch, sizeof parts->facts.arch, "%s", arch_name(FIELD(&elf, 0, Ehdr, e_machine)));
     const char *wrong = check_tables(&elf);
     bool whole = false;
-    bool ignored;
-    for (uint64_t i = 1; i < elf.count && !wrong; i++)
-        whole |= wanted_as(row_at(&elf, i).name, &ignored, &ignored) == MIRE_SECTION_INFO &&
-                 !strstr(row_at(&elf, i).name, ".dwo");
+    if (!wrong)
+        wrong = check_type(&elf, &whole);
     if (parts->object)
         parts->object->split = !whole;
     for (uint64_t i = 1; i < elf.count && !wrong; i++) {
         struct row row = row_at(&elf, i);
         wrong = take_row(&elf, &row);
     }
+    parts->facts.split = !whole && parts->split.info.bytes;
+    parts->facts.package = parts->facts.split && parts->split.index.bytes;
+    if (parts->facts.split && !wrong && parts->split.packed)
+        wrong = "is a split file whose sections are compressed, and such files are not read";
+    if (parts->facts.split && !wrong && !split_id(&parts->facts, &parts->split))
+        wrong = "is a split file without an id";
     return wrong;
 }

@@ -65,7 +65,8 @@ bool parts_are_macho(const uint8_t *bytes, size_t len)
     uint32_t magic = load_32(bytes);
     uint32_t big = swap_32(magic);
     /* A Java class begins with the magic of a universal file too; there the count would be a version above 40. */
-    return magic == MAGIC_32 || magic == MAGIC_64 || ((big == FAT_32 || big == FAT_64) && load_big(bytes + 4) < 40);
+    return magic == MAGIC_32 || magic == MAGIC_64 || big == MAGIC_32 || big == MAGIC_64 ||
+           ((big == FAT_32 || big == FAT_64) && load_big(bytes + 4) < 40);
 }
 
 static const char *arch_name(uint32_t cpu)
@@ -229,6 +230,8 @@ static const char *take_starts(struct macho *macho)
 static const char *read_slice(struct parts *parts)
 {
     struct macho macho = {.parts = parts, .wide = parts->len >= 32 && load_32(parts->bytes) == MAGIC_64};
+    if (parts->len >= 4 && (load_big(parts->bytes) == MAGIC_32 || load_big(parts->bytes) == MAGIC_64))
+        return "is big-endian, and such files are not read";
     if (parts->len < 32 || (!macho.wide && load_32(parts->bytes) != MAGIC_32))
         return "is not a Mach-O file";
     uint32_t count = load_32(parts->bytes + 16);

@@ -75,6 +75,8 @@ struct object_facts {
     size_t id_len;                  /* 0: none */
     bool has_dwarf;
     bool has_symbols;
+    bool split;                         /* .dwo or .dwp: for the skeletons of a program, known by an id of 8 bytes */
+    bool package;                       /* .dwp: many of them, known by the lowest id */
     bool universal;                     /* more than one slice: these are the facts of one of them */
     char arch[MIRE_OBJECT_ARCH];        /* "other" if it is none we know */
     uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the file that DW_FORM_..._alt means, by .gnu_debugaltlink */

@@ -28,6 +28,13 @@ struct code_list {
     size_t room;
 };
 
+struct split_parts { /* of a split file, as they lie in it */
+    struct section info;
+    struct section abbrev;
+    struct section index; /* of a package */
+    bool packed;          /* one of them is compressed */
+};
+
 /* A file while it is read: the object it becomes, and lists that still grow. */
 struct parts {
     struct object *object; /* NULL: only look at it */
@@ -35,6 +42,7 @@ struct parts {
     bool hidden; /* it was found in another one */
     const uint8_t *bytes;
     size_t len;
+    struct split_parts split;
     struct packed packed[MIRE_SECTION_COUNT];
     size_t packed_count;
     struct code_list code;
@@ -61,6 +69,9 @@ bool parts_are_universal(const uint8_t *bytes, size_t len);
 
 /* The functions of an .eh_frame section that is loaded at `address`. Damage ends it. False: out of memory. */
 bool eh_frame_read(struct symbol_list *out, const struct section *section, uint64_t address, unsigned address_size);
+
+/* The id of a split file. False: it has none that can be found. */
+bool split_id(struct object_facts *facts, const struct split_parts *parts);
 
 /*
  * Decompress all of parts->packed into memory the object owns, by up to `threads` threads.

@@ -6,6 +6,7 @@
 #include "symbols/sandbox.h"
 #include "symbols/symbols.h"
 
+#include "base/bytes.h"
 #include "base/id.h"
 
 #include <errno.h>
@@ -21,19 +22,56 @@
 #include <unistd.h>
 
 #define UNPACK   "unpack"
-#define FIRST_FD 3 /* in the child: the cache, the alternative file or /dev/null, then the files */
+#define ASK      "ask"
+#define FIRST_FD 3 /* in the child: the cache, the alternative file, the split files (or /dev/null), then the files */
+#define PLACES   3 /* before the files */
 #define THREADS  2
 #define WAIT_MS  (300 * 1000)
 
 extern char **environ;
+
+struct split_files {
+    struct file_bytes bytes;
+    struct object **objects;
+    size_t count;
+};
+
+/* The split files that lie behind each other in one file. What cannot be read among them is passed over. */
+static void open_splits(struct split_files *out, int fd)
+{
+    *out = (struct split_files){0};
+    if (fd < 0 || !file_bytes_map_fd(&out->bytes, fd) ||
+        !(out->objects = calloc(MIRE_CONVERT_WANTS, sizeof(*out->objects))))
+        return;
+    size_t at = 0;
+    while (out->count < MIRE_CONVERT_WANTS && out->bytes.len - at > sizeof(uint64_t)) {
+        uint64_t len = load_64(out->bytes.bytes + at);
+        at += sizeof len;
+        if (len > out->bytes.len - at)
+            return;
+        struct file_bytes one = {out->bytes.bytes + at, (size_t)len, 0};
+        if (!object_open(&out->objects[out->count], &one, NULL, 0, THREADS))
+            out->count++;
+        at += (size_t)len;
+    }
+}
+
+static void close_splits(struct split_files *splits)
+{
+    for (size_t i = 0; i < splits->count; i++)
+        object_close(splits->objects[i]);
+    free(splits->objects);
+    file_bytes_unmap(&splits->bytes);
+}
 
 static enum child_answer convert_here(char *why, int fd, const struct child_files *files, const uint8_t *id,
                                       size_t id_len)
 {
     struct file_bytes bytes[MIRE_CONVERT_OBJECTS + 1] = {0};
     struct object *objects[MIRE_CONVERT_OBJECTS + 1] = {0};
-    struct convert_source source = {.object_count = files->count, .id = id, .id_len = id_len};
-    struct convert_facts facts;
+    struct convert_source source = {.object_count = files->count, .asks = files->asks, .id = id, .id_len = id_len};
+    struct convert_facts facts = {0};
+    struct split_files splits;
     const char *wrong = NULL;
     for (size_t i = 0; i < files->count && !wrong; i++) {
         wrong = file_bytes_map_fd(&bytes[i], files->fds[i]) ? object_open(&objects[i], &bytes[i], id, id_len, THREADS)
@@ -43,14 +81,18 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
     if (!wrong && files->alt >= 0 && file_bytes_map_fd(&bytes[files->count], files->alt) &&
         !object_open(&objects[files->count], &bytes[files->count], NULL, 0, THREADS))
         source.alt = objects[files->count];
+    open_splits(&splits, files->splits);
+    source.splits = splits.objects;
+    source.split_count = splits.count;
     if (!wrong)
         wrong = convert(&facts, fd, &source, THREADS);
     for (size_t i = 0; i <= files->count; i++) {
         object_close(objects[i]);
         file_bytes_unmap(&bytes[i]);
     }
+    close_splits(&splits);
     snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
-    return wrong ? CHILD_WRONG : CHILD_DONE;
+    return wrong ? CHILD_WRONG : facts.wanted ? CHILD_WANTS : CHILD_DONE;
 }
 
 static enum child_answer unpack_here(char *why, int out, int in)
@@ -62,7 +104,7 @@ static enum child_answer unpack_here(char *why, int out, int in)
 
 static enum child_answer convert_told(char *why, int argc, char **argv)
 {
-    struct child_files files = {.alt = FIRST_FD + 1};
+    struct child_files files = {.alt = FIRST_FD + 1, .splits = FIRST_FD + 2};
     uint8_t id[MIRE_SYMBOL_ID_MAX];
     size_t id_len = argc > 2 ? strlen(argv[2]) / 2 : 0;
     files.count = argc > 1 ? (size_t)atoi(argv[1]) : 0;
@@ -70,7 +112,8 @@ static enum child_answer convert_told(char *why, int argc, char **argv)
         (id_len && !hex_parse(id, argv[2], id_len)))
         return CHILD_REFUSED;
     for (size_t i = 0; i < files.count; i++)
-        files.fds[i] = FIRST_FD + 2 + (int)i;
+        files.fds[i] = FIRST_FD + PLACES + (int)i;
+    files.asks = argc > 3 && !strcmp(argv[3], ASK);
     return convert_here(why, FIRST_FD, &files, id, id_len);
 }
 
@@ -79,7 +122,7 @@ int symbols_child(int argc, char **argv)
     char why[MIRE_SYMBOL_WHY] = "";
     sandbox_enter();
     bool unpack = argc > 1 && !strcmp(argv[1], UNPACK);
-    enum child_answer answer = unpack ? unpack_here(why, FIRST_FD, FIRST_FD + 2) : convert_told(why, argc, argv);
+    enum child_answer answer = unpack ? unpack_here(why, FIRST_FD, FIRST_FD + PLACES) : convert_told(why, argc, argv);
     if (why[0] && write(STDOUT_FILENO, why, strlen(why)) < 0)
         return CHILD_REFUSED;
     return answer;
@@ -88,7 +131,8 @@ int symbols_child(int argc, char **argv)
 /* What is at place i of the child's files. */
 static int given_fd(int i, int fd, const struct child_files *files, int null)
 {
-    return i == 0 ? fd : i > 1 ? files->fds[i - 2] : files->alt >= 0 ? files->alt : null;
+    int given = i == 0 ? fd : i == 1 ? files->alt : i == 2 ? files->splits : files->fds[i - PLACES];
+    return given >= 0 ? given : null;
 }
 
 /*
@@ -101,8 +145,8 @@ static pid_t start(int fd, const struct child_files *files, int out, int null, c
     posix_spawnattr_t attributes;
     sigset_t none;
     pid_t pid = -1;
-    int count = 2 + (int)files->count;
-    int far[2 + MIRE_CONVERT_OBJECTS];
+    int count = PLACES + (int)files->count;
+    int far[PLACES + MIRE_CONVERT_OBJECTS];
     bool good = posix_spawn_file_actions_init(&actions) == 0 && posix_spawnattr_init(&attributes) == 0;
     if (!good)
         return -1;
@@ -157,7 +201,7 @@ static enum child_answer judge(char *why, int status, bool ended)
         snprintf(why, MIRE_SYMBOL_WHY, "takes more than %d seconds", WAIT_MS / 1000);
     else if (WIFSIGNALED(status))
         snprintf(why, MIRE_SYMBOL_WHY, "ended its reader by signal %d", WTERMSIG(status));
-    else if (WEXITSTATUS(status) == CHILD_DONE || WEXITSTATUS(status) == CHILD_WRONG)
+    else if (WEXITSTATUS(status) <= CHILD_WANTS)
         return (enum child_answer)WEXITSTATUS(status);
     else
         return CHILD_REFUSED;
@@ -197,13 +241,14 @@ enum child_answer child_convert(char *why, int fd, const struct child_files *fil
         return convert_here(why, fd, files, id, id_len);
     hex_format(hex, id, id_len);
     snprintf(count, sizeof count, "%zu", files->count);
-    char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, count, hex, NULL};
+    char *argv[] = {
+        (char *)(uintptr_t)converter, (char[]){"symbol-child"}, count, hex, files->asks ? (char[]){ASK} : NULL, NULL};
     return run(why, fd, files, argv);
 }
 
 enum child_answer child_unpack(char *why, int out, int in, const char *converter)
 {
-    struct child_files files = {.fds = {in}, .count = 1, .alt = -1};
+    struct child_files files = {.fds = {in}, .count = 1, .alt = -1, .splits = -1};
     if (!converter)
         return unpack_here(why, out, in);
     char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, (char[]){UNPACK}, NULL};

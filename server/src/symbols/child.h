@@ -16,12 +16,15 @@
 struct child_files { /* open, of one module, what knows more first */
     int fds[MIRE_CONVERT_OBJECTS];
     size_t count;
-    int alt; /* -1: none */
+    int alt;    /* -1: none */
+    int splits; /* as splits_gather wrote them; -1: none */
+    bool asks;  /* as in convert.h */
 };
 
 enum child_answer {
     CHILD_DONE,
     CHILD_WRONG,   /* the file cannot be converted */
+    CHILD_WANTS,   /* split files: rows of struct convert_want were written instead */
     CHILD_REFUSED, /* the system refused: it is not the file's fault */
 };
 

@@ -11,8 +11,10 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct job {
     struct dwarf *dwarf;
@@ -111,6 +113,48 @@ static const char *pack_all(int fd, const struct layers *layers, struct cache_he
     return wrong;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct dwarf_wanted *x = a;
+    const struct dwarf_wanted *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Write down which split files are wanted. False: the system refuses. */
+static bool write_wants(size_t *count_out, int fd, const struct dwarf *dwarf)
+{
+    struct dwarf_wanted *list = calloc(MIRE_CONVERT_WANTS, sizeof *list);
+    bool good = list != NULL;
+    size_t count = list ? dwarf_wants(list, MIRE_CONVERT_WANTS, dwarf) : 0;
+    if (count)
+        qsort(list, count, sizeof *list, by_id);
+    for (size_t i = 0; i < count && good; i++) {
+        struct convert_want want = {.id = list[i].id};
+        bool whole = list[i].name[0] == '/' || !list[i].directory[0];
+        int len = list[i].name[0] ? snprintf(want.path, sizeof want.path, "%s%s%s", whole ? "" : list[i].directory,
+                                             whole ? "" : "/", list[i].name)
+                                  : 0;
+        if (len >= (int)sizeof want.path)
+            want.path[0] = '\0';
+        good = write(fd, &want, sizeof want) == (ssize_t)sizeof want;
+    }
+    free(list);
+    *count_out = count;
+    return good;
+}
+
+/* Units, and what their split files add to them. NULL, or what is wrong. */
+static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const struct object *object,
+                              const struct convert_source *source, uint64_t base)
+{
+    const char *wrong = source->alt ? dwarf_open(alt_out, source->alt, NULL, base) : NULL;
+    if (!wrong)
+        wrong = dwarf_open(out, object, *alt_out, base);
+    for (size_t i = 0; i < source->split_count && !wrong; i++)
+        (void)dwarf_add_split(*out, source->splits[i]); /* a damaged one leaves its units to the program */
+    return wrong;
+}
+
 const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads)
 {
     struct dwarf_harvest harvests[MIRE_CONVERT_THREADS] = {0};
@@ -126,10 +170,15 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     *out = (struct convert_facts){0};
     if (!source->object_count || !find_base(&base, source))
         return "has no code";
-    if (object && source->alt)
-        wrong = dwarf_open(&alt, source->alt, NULL, base);
-    if (object && !wrong)
-        wrong = dwarf_open(&dwarf, object, alt, base);
+    if (object)
+        wrong = open_dwarf(&dwarf, &alt, object, source, base);
+    if (dwarf && source->asks && !write_wants(&out->wanted, fd, dwarf))
+        wrong = "could not be written";
+    if (wrong || out->wanted) {
+        dwarf_close(dwarf);
+        dwarf_close(alt);
+        return wrong;
+    }
     if (dwarf) {
         threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
         layers.harvest_count = threads;

@@ -20,8 +20,11 @@
 struct convert_source {
     const struct object *objects[MIRE_CONVERT_OBJECTS]; /* of one module, what knows more first */
     size_t object_count;
-    const struct object *alt; /* what DW_FORM_..._alt refers to; NULL: there is none */
-    const uint8_t *id;        /* the cache's; id_len 0: that of the first object */
+    const struct object *alt;     /* what DW_FORM_..._alt refers to; NULL: there is none */
+    struct object *const *splits; /* split files for the first one's skeletons */
+    size_t split_count;
+    bool asks;         /* rather than convert without a split file, tell which are wanted */
+    const uint8_t *id; /* the cache's; id_len 0: that of the first object */
     size_t id_len;
 };
 
@@ -29,12 +32,20 @@ struct convert_facts {
     size_t units;
     size_t damaged_units; /* read as far as they go */
     uint64_t dwarf_bytes;
+    size_t wanted; /* split files; of source.asks: the rows that were written */
+};
+
+#define MIRE_CONVERT_WANTS 20000
+
+struct convert_want { /* written to fd instead of a cache, lowest id first */
+    uint64_t id;
+    char path[504]; /* where the compiler put it; "" if that is not told */
 };
 
 /*
  * Convert.
  *
- *   fd       the cache is written here, from its beginning
+ *   fd       the cache is written here, from its beginning; if facts.wanted is not 0 and source.asks: what is wanted
  *   threads  1..MIRE_CONVERT_THREADS
  *
  * Returns NULL, or what is wrong (static).

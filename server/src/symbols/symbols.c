@@ -8,6 +8,7 @@
 #include "symbols/child.h"
 #include "symbols/rust.h"
 #include "symbols/shelf.h"
+#include "symbols/splits.h"
 
 #include "base/id.h"
 
@@ -73,25 +74,36 @@ struct search {
     enum symbol_kind best;
     uint8_t alt_id[MIRE_OBJECT_ID_MAX];
     size_t alt_id_len;
+    const char *wrong; /* with the file last looked at */
+    bool anew;         /* even if there is a cache: it lacks what has come since */
 };
 
-/* Look at a file. -1: it is none that can be used. */
-static int open_file(struct object_facts *facts, const char *path, const uint8_t *id, size_t id_len)
+/* What is wrong with a file as one of a module: NULL, or a static text. */
+static const char *judge_file(struct object_facts *facts, int fd, const uint8_t *id, size_t id_len)
 {
     struct file_bytes bytes;
+    if (!file_bytes_map_fd(&bytes, fd))
+        return "is empty, too large, or no plain file";
+    const char *wrong = object_look(facts, bytes.bytes, bytes.len, id, id_len);
+    file_bytes_unmap(&bytes);
+    if (!wrong && id_len && (facts->id_len != id_len || memcmp(facts->id, id, id_len) != 0))
+        wrong = "is of another build";
+    if (!wrong && facts->split)
+        wrong = "is a split file; its functions are found through the program";
+    return wrong;
+}
+
+/* Look at a file. -1: it is none that can be used, *wrong_out says why. */
+static int open_file(const char **wrong_out, struct object_facts *facts, const char *path, const uint8_t *id,
+                     size_t id_len)
+{
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
+    *wrong_out = fd < 0 ? "cannot be opened" : judge_file(facts, fd, id, id_len);
+    if (fd >= 0 && *wrong_out) {
+        close(fd);
         return -1;
-    bool good = file_bytes_map_fd(&bytes, fd);
-    if (good) {
-        good = !object_look(facts, bytes.bytes, bytes.len, id, id_len) &&
-               (!id_len || (facts->id_len == id_len && !memcmp(facts->id, id, id_len)));
-        file_bytes_unmap(&bytes);
     }
-    if (good)
-        return fd;
-    close(fd);
-    return -1;
+    return fd;
 }
 
 /* Take a file if it is of the module; one with DWARF comes first. */
@@ -100,7 +112,7 @@ static void consider(struct search *search, const char *path)
     struct object_facts facts;
     if (search->files.count == MIRE_CONVERT_OBJECTS)
         return;
-    int fd = open_file(&facts, path, search->id, search->id_len);
+    int fd = open_file(&search->wrong, &facts, path, search->id, search->id_len);
     if (fd < 0)
         return;
     enum symbol_kind kind = facts.has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
@@ -142,10 +154,10 @@ static int find_alt(struct search *search)
         return 0;
     int found = find_uploaded(path, sizeof path, options, search->alt_id, search->alt_id_len);
     if (found > 0)
-        search->files.alt = open_file(&facts, path, search->alt_id, search->alt_id_len);
+        search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
     for (size_t i = 0; found >= 0 && search->files.alt < 0 && i < options->dir_count; i++)
         if (name_in_dir(path, sizeof path, options->dirs[i], search->alt_id, search->alt_id_len))
-            search->files.alt = open_file(&facts, path, search->alt_id, search->alt_id_len);
+            search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
     return found < 0 ? found : 0;
 }
 
@@ -175,21 +187,43 @@ static void close_files(struct search *search)
         close(search->files.fds[i]);
     if (search->files.alt >= 0)
         close(search->files.alt);
+    if (search->files.splits >= 0)
+        close(search->files.splits);
+}
+
+/* Convert again, with the split files that can be found for what the first go wanted. */
+static enum child_answer convert_with_splits(char *why, int fd, struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    struct child_files *files = &search->files;
+    struct splits_lack lack;
+    const char *beside = options->local_images ? search->path : "";
+    if (splits_gather(&files->splits, &lack, options, fd, beside) || ftruncate(fd, 0) != 0 ||
+        lseek(fd, 0, SEEK_SET) != 0)
+        return CHILD_REFUSED;
+    files->asks = false;
+    enum child_answer answer = child_convert(why, fd, files, search->id, search->id_len, options->converter);
+    if (answer == CHILD_DONE)
+        splits_note(options, search->id, search->id_len, &lack);
+    return answer;
 }
 
 /* Convert what was found, unless somebody did while we waited for our turn. */
-static void convert_files(struct module **out, char *why, const struct search *search)
+static void convert_files(struct module **out, char *why, struct search *search)
 {
     const struct symbols_options *options = search->options;
     struct shelf_place place;
     if (!shelf_begin(&place, options->cache_dir, search->id, search->id_len, search->best))
         return;
-    if (shelf_open(out, options->cache_dir, search->id, search->id_len, search->best) != SHELF_NONE) {
+    if (!search->anew && shelf_open(out, options->cache_dir, search->id, search->id_len, search->best) != SHELF_NONE) {
         shelf_abort(&place, false);
         return;
     }
+    search->files.asks = true;
     enum child_answer answer =
         child_convert(why, place.fd, &search->files, search->id, search->id_len, options->converter);
+    if (answer == CHILD_WANTS)
+        answer = convert_with_splits(why, place.fd, search);
     const char *wrong = answer == CHILD_DONE ? cache_open_fd(out, place.fd, search->id, search->id_len, true) : NULL;
     if (wrong)
         snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong);
@@ -210,13 +244,18 @@ static void convert_files(struct module **out, char *why, const struct search *s
 static int load(struct module **out, const struct symbols_options *options, const uint8_t *id, size_t id_len,
                 const char *image)
 {
-    struct search search = {.options = options, .id = id, .id_len = id_len, .files = {.alt = -1}};
+    struct search search = {.options = options, .id = id, .id_len = id_len, .files = {.alt = -1, .splits = -1}};
     char why[MIRE_SYMBOL_WHY];
     *out = NULL;
-    if (shelf_open(out, options->cache_dir, id, id_len, MIRE_SYMBOLS_DEBUG) != SHELF_NONE)
+    int came = splits_came(options, id, id_len);
+    if (came < 0)
+        return came;
+    search.anew = came > 0;
+    if (!came && shelf_open(out, options->cache_dir, id, id_len, MIRE_SYMBOLS_DEBUG) != SHELF_NONE)
         return 0;
     int rc = find_files(&search, image);
-    if (!rc && search.files.count && shelf_open(out, options->cache_dir, id, id_len, search.best) == SHELF_NONE)
+    if (!rc && search.files.count &&
+        (came || shelf_open(out, options->cache_dir, id, id_len, search.best) == SHELF_NONE))
         convert_files(out, why, &search);
     close_files(&search);
     return rc;
@@ -225,12 +264,13 @@ static int load(struct module **out, const struct symbols_options *options, cons
 bool module_open(struct module **out, char *why, const char *path, const char *const *dirs, size_t dir_count)
 {
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
-    struct search search = {.options = &options, .files = {.alt = -1}};
+    struct search search = {.options = &options, .files = {.alt = -1, .splits = -1}};
+    options.local_images = true;
     options.dirs = dirs;
     options.dir_count = dir_count;
     *out = NULL;
-    snprintf(why, MIRE_SYMBOL_WHY, "is not an object file that can be read");
     consider(&search, path);
+    snprintf(why, MIRE_SYMBOL_WHY, "%s", search.wrong ? search.wrong : "");
     (void)find_alt(&search);
     if (search.files.count)
         convert_files(out, why, &search);

@@ -1,0 +1,218 @@
+/* Programs whose functions lie in .dwo and .dwp files: put together from what was uploaded, or lies beside them. */
+#include "object/object.h"
+#include "symbols/symbols.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIXTURES MIRE_SOURCE_DIR "/tests/fixtures/symbols/split/"
+#define FILES    4
+
+static const char *sent[FILES]; /* what was uploaded, by name */
+static unsigned asked;
+
+static bool facts_of(struct object_facts *out, const char *path)
+{
+    struct file_bytes file;
+    if (!file_bytes_map(&file, path))
+        return false;
+    bool good = !object_look(out, file.bytes, file.len, NULL, 0);
+    file_bytes_unmap(&file);
+    return good;
+}
+
+static int uploaded(void *context, char *path, size_t room, const uint8_t *id, size_t id_len)
+{
+    (void)context;
+    asked++;
+    for (size_t i = 0; i < FILES && sent[i]; i++) {
+        struct object_facts facts;
+        snprintf(path, room, FIXTURES "%s", sent[i]);
+        assert_true(facts_of(&facts, path));
+        if (facts.id_len == id_len && !memcmp(facts.id, id, id_len))
+            return 1;
+    }
+    return 0;
+}
+
+static char dir[] = "/tmp/mire-splits-XXXXXX";
+
+static int make_dir(void **state)
+{
+    (void)state;
+    memset(sent, 0, sizeof sent);
+    strcpy(dir + strlen(dir) - 6, "XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    char lock[128];
+    (void)symbols_make_room(dir, 1, 1);
+    snprintf(lock, sizeof lock, "%s/converting", dir);
+    unlink(lock);
+    return rmdir(dir);
+}
+
+/* Is there an address in [low, low + 64) with this chain, innermost first? */
+static bool has_chain(const struct module *module, uint64_t low, size_t count, const char *const *names)
+{
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    for (uint64_t at = low; at < low + 64; at++) {
+        bool same = module_lookup(frames, module, at) == count;
+        for (size_t i = 0; same && i < count; i++)
+            same = !strcmp(frames[i].function, names[i]) && frames[i].line && frames[i].file &&
+                   !strncmp(frames[i].file, "/src/", 5);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t address_of(const struct module *module, const char *name)
+{
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    for (uint64_t at = 0x100; at < 0x2000; at++) {
+        size_t count = module_lookup(frames, module, at);
+        if (count && frames[count - 1].function && !strcmp(frames[count - 1].function, name))
+            return at;
+    }
+    return 0;
+}
+
+static const char *const split_chain[] = {"deepest", "middle", "outer"};
+static const char *const other_chain[] = {"elsewhere", "far"};
+
+static void assert_whole(const struct module *module)
+{
+    assert_true(has_chain(module, address_of(module, "outer"), 3, split_chain));
+    assert_true(has_chain(module, address_of(module, "far"), 2, other_chain));
+}
+
+static struct symbols *open_symbols(void)
+{
+    struct symbols *symbols;
+    struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
+    options.uploaded = uploaded;
+    options.cache_dir = dir;
+    options.converter = "/proc/self/exe";
+    assert_int_equal(symbols_open(&symbols, &options), 0);
+    return symbols;
+}
+
+static struct module *find(struct symbols *symbols, const char *program)
+{
+    struct object_facts facts;
+    struct module *module;
+    char path[512];
+    snprintf(path, sizeof path, FIXTURES "%s", program);
+    assert_true(facts_of(&facts, path));
+    assert_false(facts.split);
+    assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
+    return module;
+}
+
+static void split_files_are_told_from_programs_and_known_by_their_id(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool package;
+    } rows[] = {
+        {"gcc5.so-split.dwo", false}, {"gcc5.so-other.dwo", false}, {"gcc4.so.dwp", true}, {"clang5.so.dwp", true}};
+    struct object_facts facts[4];
+    for (size_t i = 0; i < 4; i++) {
+        char path[512];
+        snprintf(path, sizeof path, FIXTURES "%s", rows[i].name);
+        assert_true(facts_of(&facts[i], path));
+        assert_true(facts[i].split);
+        assert_int_equal(facts[i].package, rows[i].package);
+        assert_int_equal(facts[i].id_len, 8);
+        assert_true(facts[i].has_dwarf);
+        for (size_t k = 0; k < i; k++)
+            assert_memory_not_equal(facts[i].id, facts[k].id, 8);
+    }
+}
+
+static void uploaded_dwo_files_are_found_by_id(void **state)
+{
+    (void)state;
+    sent[0] = "gcc5.so";
+    sent[1] = "gcc5.so-other.dwo";
+    sent[2] = "gcc5.so-split.dwo";
+    struct symbols *symbols = open_symbols();
+    assert_whole(find(symbols, "gcc5.so"));
+    symbols_close(symbols);
+}
+
+static void a_package_is_found_whatever_the_version(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"gcc4.so", "gcc4.so.dwp"}, {"clang5.so", "clang5.so.dwp"}};
+    for (size_t i = 0; i < 2; i++) {
+        sent[0] = pairs[i][0];
+        sent[1] = pairs[i][1];
+        struct symbols *symbols = open_symbols();
+        assert_whole(find(symbols, pairs[i][0]));
+        symbols_close(symbols);
+    }
+}
+
+static void what_lies_beside_a_file_at_hand_is_used(void **state)
+{
+    (void)state;
+    char why[MIRE_SYMBOL_WHY];
+    struct module *module;
+    assert_true(module_open(&module, why, FIXTURES "clang5.so", NULL, 0));
+    assert_whole(module);
+    module_close(module);
+    assert_false(module_open(&module, why, FIXTURES "clang5.so.dwp", NULL, 0));
+    assert_non_null(strstr(why, "is a split file"));
+}
+
+static void a_split_file_that_comes_later_is_put_in(void **state)
+{
+    (void)state;
+    sent[0] = "gcc5.so";
+    sent[1] = "gcc5.so-split.dwo";
+    struct symbols *symbols = open_symbols();
+    struct module *module = find(symbols, "gcc5.so");
+    assert_true(has_chain(module, address_of(module, "outer"), 3, split_chain));
+    assert_false(has_chain(module, address_of(module, "far"), 2, other_chain));
+    assert_int_not_equal(address_of(module, "far"), 0); /* named by the symbol table */
+    symbols_close(symbols);
+
+    sent[2] = "gcc5.so-other.dwo";
+    symbols = open_symbols();
+    assert_whole(find(symbols, "gcc5.so"));
+    symbols_close(symbols);
+
+    asked = 0; /* and from then on it is whole */
+    symbols = open_symbols();
+    assert_whole(find(symbols, "gcc5.so"));
+    assert_int_equal(asked, 0);
+    symbols_close(symbols);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "symbol-child"))
+        return symbols_child(argc - 1, argv + 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(split_files_are_told_from_programs_and_known_by_their_id),
+        cmocka_unit_test_setup_teardown(uploaded_dwo_files_are_found_by_id, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_package_is_found_whatever_the_version, make_dir, remove_dir),
+        cmocka_unit_test(what_lies_beside_a_file_at_hand_is_used),
+        cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_put_in, make_dir, remove_dir),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
