@@ -98,6 +98,7 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .received_us = received,
                 .begun_us = begun_us(report, received),
                 .duration_ms = hang->duration_ms,
+                .waited_ms = waited_ms,
                 .category = category_name(facts->category),
                 .reason = facts->reason,
                 .open = hang->open,

@@ -89,25 +89,35 @@ static size_t module_length(const char *image)
 int way_caller(struct caller *out, struct arena *arena, const struct way *way, size_t step)
 {
     if (!way->count) {
-        *out = (struct caller){"(no stack)", "", ""};
+        *out = (struct caller){"(no stack)", "", "", NULL};
         return 0;
     }
     const struct resolved_place *place = &way->doc->places[way->places[step]];
     size_t len = place->named ? plain_length(place->function) : strlen(place->function);
     out->function = arena_copy(arena, place->function, len);
     out->image = place->image;
+    out->build = !place->named && place->build && place->build[0] ? place->build : NULL;
     out->place = place->file[0] ? arena_printf(arena, "%s:%u", place->file, place->line) : "";
     return out->function && out->place ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* The module a caller is in. An offset is one of a build: the same one in another build is another function. */
+static const char *module_of(const struct caller *caller)
+{
+    return caller->build ? caller->build : caller->image;
 }
 
 /* What the key is made of: parts with a zero byte between, which none of them can hold; the subject only where there is
  * one. */
 int feature_seal(struct feature *feature, struct arena *arena)
 {
-    const char *const parts[] = {
-        feature->caller1.function, feature->caller1.image,           feature->caller2.function,
-        feature->caller2.image,    category_name(feature->category), reason_name(feature->reason),
-        feature->subject};
+    const char *const parts[] = {feature->caller1.function,
+                                 module_of(&feature->caller1),
+                                 feature->caller2.function,
+                                 module_of(&feature->caller2),
+                                 category_name(feature->category),
+                                 reason_name(feature->reason),
+                                 feature->subject};
     size_t lengths[7], len = 0, at = 0;
     size_t count = feature->subject[0] ? 7 : 6;
     for (size_t i = 0; i < count; i++) {

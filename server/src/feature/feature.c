@@ -100,7 +100,7 @@ static int find_callers(struct feature *out, struct finding *f)
     if (!rc)
         rc = way_caller(&out->caller2, f->arena, &f->way, two);
     if (category_is_of_process(out->category) && f->report->hang.name[0])
-        out->caller2 = (struct caller){f->report->hang.name, "", ""};
+        out->caller2 = (struct caller){f->report->hang.name, "", "", NULL};
     return rc ? rc : tell_why(out, f, one, how);
 }
 

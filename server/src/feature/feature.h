@@ -44,6 +44,7 @@ struct caller {
     const char *function; /* without the suffixes compilers add; "(no stack)" if there is none */
     const char *image;    /* base name; "" if unknown */
     const char *place;    /* file:line, or "" */
+    const char *build;    /* of a function without a name: build id of its module, if that has one; else NULL */
 };
 
 struct feature {

@@ -139,7 +139,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     uint64_t held = 0, all = 0;
     size_t at = category_to_blame(memory), one = 0, two = 0;
     if (!memory->category_count) {
-        out->caller1 = out->caller2 = (struct caller){"(no stack)", "", ""};
+        out->caller1 = out->caller2 = (struct caller){"(no stack)", "", "", NULL};
         out->subject = "(nothing)"; /* never empty: by it memory is told from other kinds */
         out->why = "the report has no categories";
         return 0;
@@ -159,7 +159,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     if (!rc)
         rc = way_caller(&out->caller2, b->arena, &way, two);
     if (memory->name[0])
-        out->caller2 = (struct caller){memory->name, "", ""};
+        out->caller2 = (struct caller){memory->name, "", "", NULL};
     return rc ? rc : tell_why(out, b->arena, category, reason, held, all, how);
 }
 

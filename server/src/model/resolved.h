@@ -28,6 +28,7 @@ struct resolved_place {
     bool named;           /* function is a symbol's name */
     bool inlined;         /* inlined into the next frame out */
     enum role role;
+    const char *build; /* its build id, where there is no symbol: what the offset is one of; not in the document */
 };
 
 struct resolved_node {

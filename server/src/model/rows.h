@@ -28,6 +28,7 @@ struct issue_row {
     const char *category;
     const char *reason;
     const char *subject; /* of memory: the category to blame; else "" */
+    bool unnamed;        /* a caller has no name: the key is of its build id and offset */
     int32_t rules_version;
     int64_t first_seen_us;
     int64_t first_version_id;
@@ -41,6 +42,7 @@ struct hang_row {
     int64_t received_us;
     int64_t begun_us;
     int64_t duration_ms;
+    int64_t waited_ms; /* what it adds to the longest wait */
     const char *category;
     const char *reason;
     bool open;
@@ -66,6 +68,15 @@ struct hang_row {
     int32_t frame_count;
     int32_t unresolved_count;
     int32_t rules_version;
+};
+
+/* A module that a report has frames in, and that no debug file was found for. */
+struct lack_row {
+    const uint8_t *build_id;
+    size_t build_id_len;
+    const char *name;
+    const char *arch;
+    const char *had; /* "none", or "names" */
 };
 
 /* What a healthy process held. */

@@ -5,9 +5,11 @@
 #include "symbolicate/symbolicate.h"
 
 #include "base/fault.h"
+#include "base/id.h"
 #include "model/facts.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 4096 /* of a function's name as shown */
@@ -26,6 +28,13 @@ struct job {
     size_t place_count;
     size_t place_room;
     size_t unresolved;
+    struct symbolicate_lack *lacks;
+    size_t lack_count;
+};
+
+struct where { /* the image of a frame */
+    const char *name;
+    const char *build; /* its build id, as hexadecimal digits; "" if it has none */
 };
 
 static const char *base_name(const char *path)
@@ -53,12 +62,13 @@ static struct resolved_place *add_place(struct job *job)
  * A place for an address nothing is known of, or only where its function begins (start, else 0). Addresses outside all
  * modules (code made at run time, mostly) differ from run to run, so they have one name for all.
  */
-static int add_bare(struct job *job, const char *image, uint64_t offset, uint64_t start)
+static int add_bare(struct job *job, const struct where *where, uint64_t offset, uint64_t start)
 {
+    const char *image = where->name;
     struct resolved_place *place = add_place(job);
     if (!place)
         return MIRE_FAULT_MEMORY;
-    *place = (struct resolved_place){.image = image, .file = "", .offset = offset};
+    *place = (struct resolved_place){.image = image, .build = where->build, .file = "", .offset = offset};
     place->function =
         image[0] ? arena_printf(job->arena, "%s+0x%" PRIx64, image, start ? start : offset) : "[anonymous code]";
     job->unresolved++;
@@ -86,17 +96,17 @@ static int add_named(struct job *job, const char *image, uint64_t offset, const 
 
 /* Places of one frame, from what its module knows. */
 static int resolve_frame(struct job *job, struct chain *chain, const struct symbol_frame *frames, size_t count,
-                         const char *image, uint64_t offset)
+                         const struct where *where, uint64_t offset)
 {
     chain->first = (uint32_t)job->place_count;
     chain->count = 1;
     if (!count || !frames[count - 1].function)
-        return add_bare(job, image, offset, count ? frames[count - 1].start : 0);
+        return add_bare(job, where, offset, count ? frames[count - 1].start : 0);
     chain->count = 0;
     for (size_t i = 0; i < count; i++) {
         if (!frames[i].function || !frames[i].function[0])
             continue; /* an inlined call the compiler left nameless */
-        int rc = add_named(job, image, offset, &frames[i]);
+        int rc = add_named(job, where->name, offset, &frames[i]);
         if (rc)
             return rc;
         chain->count++;
@@ -105,7 +115,7 @@ static int resolve_frame(struct job *job, struct chain *chain, const struct symb
 }
 
 /* The frames `order[0..count)`, which are all of one image; `module` is NULL if nothing is known of it. */
-static int resolve_image(struct job *job, const struct module *module, const char *image, const uint32_t *order,
+static int resolve_image(struct job *job, const struct module *module, const struct where *where, const uint32_t *order,
                          size_t count)
 {
     struct symbol_frame frames[2 * MIRE_SYMBOL_ROOM];
@@ -120,7 +130,7 @@ static int resolve_image(struct job *job, const struct module *module, const cha
         }
         done = module ? module_lookup_all(frames, 2 * MIRE_SYMBOL_ROOM, chains, module, offsets, these) : these;
         for (size_t i = 0; i < done && !rc; i++)
-            rc = resolve_frame(job, &job->chains[order[at + i]], frames + chains[i].first, chains[i].count, image,
+            rc = resolve_frame(job, &job->chains[order[at + i]], frames + chains[i].first, chains[i].count, where,
                                offsets[i]);
     }
     return rc;
@@ -146,23 +156,56 @@ static int sort_frames(uint32_t **order_out, uint32_t **first_out, const struct 
     return 0;
 }
 
+/* An image with frames; `module` is what is known of it. A build id that stands there twice is lacking once. */
+static int note_image(struct where *out, struct job *job, const struct report_image *image, const struct module *module)
+{
+    char hex[2 * MIRE_BUILD_ID_MAX + 1];
+    hex_format(hex, image->id, image->id_len);
+    out->name = base_name(image->name);
+    out->build = arena_strdup(job->arena, hex);
+    if (!out->build)
+        return MIRE_FAULT_MEMORY;
+    if (!image->id_len || module_kind(module) == MIRE_SYMBOLS_DEBUG)
+        return 0;
+    for (size_t i = 0; i < job->lack_count; i++)
+        if (job->lacks[i].image->id_len == image->id_len && !memcmp(job->lacks[i].image->id, image->id, image->id_len))
+            return 0;
+    job->lacks[job->lack_count++] = (struct symbolicate_lack){image, module_kind(module)};
+    return 0;
+}
+
+static int by_build(const void *a, const void *b)
+{
+    const struct report_image *x = ((const struct symbolicate_lack *)a)->image;
+    const struct report_image *y = ((const struct symbolicate_lack *)b)->image;
+    int order = memcmp(x->id, y->id, x->id_len < y->id_len ? x->id_len : y->id_len);
+    return order ? order : x->id_len - y->id_len;
+}
+
 static int resolve_frames(struct job *job, struct symbols *symbols, uint64_t now_ms)
 {
     const struct report *report = job->report;
     uint32_t *order = NULL;
     uint32_t *first = NULL;
     int rc = sort_frames(&order, &first, job);
+    job->lacks = arena_array(job->arena, report->image_count, sizeof *job->lacks);
+    if (!job->lacks)
+        return MIRE_FAULT_MEMORY;
     for (int64_t i = -1; !rc && i < (int64_t)report->image_count; i++) {
         struct module *module = NULL;
         const struct report_image *image = i < 0 ? NULL : &report->images[i];
-        const char *name = image ? base_name(image->name) : "";
+        struct where where = {"", ""};
         uint32_t from = first[i + 1];
         uint32_t to = first[i + 2];
         if (image && from < to)
             rc = symbols_find(&module, symbols, image->id, image->id_len, image->name, now_ms);
+        if (!rc && image && from < to)
+            rc = note_image(&where, job, image, module);
         if (!rc)
-            rc = resolve_image(job, module, name, order + from, to - from);
+            rc = resolve_image(job, module, &where, order + from, to - from);
     }
+    if (job->lack_count)
+        qsort(job->lacks, job->lack_count, sizeof *job->lacks, by_build);
     return rc;
 }
 
@@ -297,6 +340,6 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
         rc = report_facts(&out->facts, &out->fact_count, arena, report);
     out->places = job.places;
     out->place_count = job.place_count;
-    *counts_out = (struct symbolicate_counts){report->frame_count, job.unresolved};
+    *counts_out = (struct symbolicate_counts){report->frame_count, job.unresolved, job.lacks, job.lack_count};
     return rc;
 }

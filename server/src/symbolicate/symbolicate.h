@@ -15,9 +15,17 @@
 #include "model/resolved.h"
 #include "symbols/symbols.h"
 
+/* An image that frames lie in and that would be known better with a debug file. */
+struct symbolicate_lack {
+    const struct report_image *image;
+    enum symbol_kind had; /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
+};
+
 struct symbolicate_counts {
-    size_t frames;     /* distinct frames of the report */
-    size_t unresolved; /* of them without a function's name */
+    size_t frames;                        /* distinct frames of the report */
+    size_t unresolved;                    /* of them without a function's name */
+    const struct symbolicate_lack *lacks; /* in the arena, by rising build id, each once */
+    size_t lack_count;
 };
 
 /*

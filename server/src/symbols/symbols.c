@@ -30,6 +30,7 @@ struct entry {
     char *path;            /* of a module without build id */
     struct module *module; /* NULL: was not found */
     uint64_t found_ms;
+    int64_t arrivals; /* when it was looked for */
 };
 
 struct symbols {
@@ -310,16 +311,39 @@ static struct entry *take(struct symbols *symbols, const uint8_t *id, size_t id_
     return found;
 }
 
+/* May there be more by now than what was found? Of what DWARF was found for there is not. */
+static bool is_stale(const struct entry *entry, const struct symbols *symbols, int64_t arrivals, uint64_t now_ms)
+{
+    if (module_kind(entry->module) == MIRE_SYMBOLS_DEBUG)
+        return false;
+    return entry->arrivals != arrivals || (!entry->module && now_ms - entry->found_ms >= symbols->options.retry_ms);
+}
+
+enum symbol_kind module_kind(const struct module *module)
+{
+    return module ? (enum symbol_kind)cache_head(module)->kind : MIRE_SYMBOLS_NONE;
+}
+
 int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id, size_t id_len, const char *path,
                  uint64_t now_ms)
 {
+    const struct symbols_options *options = &symbols->options;
+    int64_t arrivals = 0;
     *out = NULL;
     if (id_len > MIRE_SYMBOL_ID_MAX || (!id_len && !symbols->options.local_images))
         return 0;
     if (symbols->options.admit && !symbols->options.admit(symbols->options.admit_context, id, id_len))
         return 0;
     struct entry *entry = take(symbols, id, id_len, path);
-    if (entry && !entry->module && now_ms - entry->found_ms >= symbols->options.retry_ms) {
+    if (options->arrivals && (!entry || module_kind(entry->module) != MIRE_SYMBOLS_DEBUG)) {
+        int rc = options->arrivals(options->uploaded_context, &arrivals); /* before looking: what comes later, counts */
+        if (rc) {
+            if (entry)
+                free_entry(entry);
+            return rc;
+        }
+    }
+    if (entry && is_stale(entry, symbols, arrivals, now_ms)) {
         free_entry(entry);
         entry = NULL;
     }
@@ -335,6 +359,7 @@ int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id
             memcpy(entry->id, id, id_len);
         entry->id_len = id_len;
         entry->found_ms = now_ms;
+        entry->arrivals = arrivals;
     }
     entry->next = symbols->entries;
     symbols->entries = entry;

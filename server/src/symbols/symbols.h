@@ -48,6 +48,13 @@ struct symbols_options {
      * 1 found, 0 there is none, below zero a fault, which symbols_find returns. NULL: nothing is uploaded.
      */
     int (*uploaded)(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
+
+    /*
+     * How many files have come so far. Asked before it is said again that there is nothing, or names only: that is said
+     * without looking only while the number stays as it was. 0 or a fault, which symbols_find returns. NULL: nobody
+     * tells.
+     */
+    int (*arrivals)(void *context, int64_t *count_out);
     void (*converted)(void *context, const char *path); /* that file is not needed any more; NULL: nobody asks */
     void *uploaded_context;
 
@@ -84,6 +91,9 @@ void symbols_close(struct symbols *symbols);
  */
 int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id, size_t id_len, const char *path,
                  uint64_t now_ms);
+
+/* What the module was made of; of NULL nothing. */
+enum symbol_kind module_kind(const struct module *module);
 
 /* One function at an address. Texts are the module's. */
 struct symbol_frame {

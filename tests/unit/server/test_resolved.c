@@ -13,9 +13,9 @@
 #include <zstd.h>
 
 static const struct resolved_place places[] = {
-    {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP},
-    {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK},
-    {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN},
+    {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP, NULL},
+    {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK, NULL},
+    {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN, NULL},
 };
 static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1, 2}};
 static const struct report_sample samples[] = {
