@@ -193,7 +193,7 @@ static int find_path(struct call *call, const struct call_kind *kind)
     if (rc == 0 && kind->has_issue && issue_parse(&call->issue, request_param(call->request, 1)) != 0)
         return call_missing(call, "\"%.40s\" is no issue; they look like H-1042 or M-77.",
                             request_param(call->request, 1));
-    return rc;
+    return rc == 0 && kind->has_issue ? read_issue_now(&call->issue, call->tx) : rc;
 }
 
 static int answer(struct call *call, const struct call_kind *kind)

@@ -192,6 +192,7 @@ static int answer_issue_link(struct call *call)
     if (rc != 0)
         return rc;
     call->view.app = home.app;
+    call->issue = home.issue;
     if (ticket)
         return answer_ticket(call, home.slug);
     return redirect(call, path_of(call->arena, &home));

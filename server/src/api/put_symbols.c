@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "object/object.h"
 #include "pg/key.h"
+#include "pg/rekey.h"
 #include "pg/symbol.h"
 
 #include <stdio.h>
@@ -66,6 +67,8 @@ static int store(struct pg *pg, const struct object_facts *facts, const char *na
         rc = pg_symbol_begin(tx, id, debug, facts->arch, name, (int64_t)len);
     if (!rc)
         rc = store_pieces(tx, id, debug, body, len);
+    if (!rc)
+        rc = pg_symbol_arrived(tx, id);
     return rc ? rc : pg_commit(&tx);
 }
 

@@ -113,7 +113,7 @@ static int open_database(struct daemon *daemon)
     if (daemon->role & MIRE_ROLE_HTTP)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS));
     if (daemon->role & MIRE_ROLE_WORK)
-        threads += (int)config_number(config, MIRE_SET_WORKERS);
+        threads += (int)config_number(config, MIRE_SET_WORKERS) + 1; /* that derives stored reports anew */
     struct pg_options options = {.conninfo = daemon->conninfo,
                                  .connections = threads + POOL_SPARE,
                                  .wait_ms = 5000,

@@ -1,6 +1,8 @@
 /* category.c - one row a kind. */
 #include "model/category.h"
 
+#include <string.h>
+
 static const struct {
     const char *name;
     bool of_process;
@@ -23,6 +25,17 @@ static const struct {
 const char *category_name(enum hang_category category)
 {
     return kinds[category].name;
+}
+
+bool category_named(enum hang_category *out, const char *name)
+{
+    for (int i = 0; i < MIRE_CATEGORY_COUNT; i++) {
+        if (strcmp(kinds[i].name, name) != 0)
+            continue;
+        *out = (enum hang_category)i;
+        return true;
+    }
+    return false;
 }
 
 bool category_is_of_process(enum hang_category category)

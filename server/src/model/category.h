@@ -32,6 +32,9 @@ enum hang_category {
 /* The name in rows and API; static. */
 const char *category_name(enum hang_category category);
 
+/* The kind of that name; false if there is none. */
+bool category_named(enum hang_category *out, const char *name);
+
 /* Is the whole process the subject, not one thread? */
 bool category_is_of_process(enum hang_category category);
 

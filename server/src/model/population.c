@@ -133,3 +133,29 @@ int population_merge(struct population *population, const struct population *mor
     }
     return rc;
 }
+
+static uint64_t less_by(uint64_t value, uint64_t taken)
+{
+    return value > taken ? value - taken : 0;
+}
+
+void population_take(struct population *population, const struct population *less)
+{
+    size_t kept = 0;
+    population->reports = less_by(population->reports, less->reports);
+    population->weight = less_by(population->weight, less->weight);
+    sketch_take(&population->footprint, &less->footprint);
+    sketch_take(&population->held, &less->held);
+    for (size_t i = 0; i < population->count; i++) {
+        struct population_category category = population->categories[i];
+        const struct population_category *taken = population_find(less, category.kind, category.name);
+        if (taken) {
+            category.suspects = less_by(category.suspects, taken->suspects);
+            sketch_take(&category.bytes, &taken->bytes);
+            sketch_take(&category.objects, &taken->objects);
+        }
+        if (category.suspects || category.bytes.count || category.objects.count)
+            population->categories[kept++] = category;
+    }
+    population->count = kept;
+}

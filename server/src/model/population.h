@@ -44,6 +44,9 @@ int population_add(struct population *population, const struct memory *memory, u
 /* Count all of `more` too. 0, or MIRE_FAULT_MEMORY. */
 int population_merge(struct population *population, const struct population *more);
 
+/* Take away what was added; a category that nothing is left of goes. */
+void population_take(struct population *population, const struct population *less);
+
 /* The category, or NULL. */
 const struct population_category *population_find(const struct population *population, enum memory_kind kind,
                                                   const char *name);

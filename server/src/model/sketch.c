@@ -63,6 +63,21 @@ int sketch_merge(struct sketch *sketch, struct arena *arena, const struct sketch
     return rc;
 }
 
+void sketch_take(struct sketch *sketch, const struct sketch *less)
+{
+    size_t kept = 0;
+    for (size_t i = 0, at = 0; i < sketch->count; i++) {
+        struct sketch_bin bin = sketch->bins[i];
+        while (at < less->count && less->bins[at].bin < bin.bin)
+            at++;
+        uint64_t taken = at < less->count && less->bins[at].bin == bin.bin ? less->bins[at].weight : 0;
+        bin.weight -= taken < bin.weight ? taken : bin.weight;
+        if (bin.weight)
+            sketch->bins[kept++] = bin;
+    }
+    sketch->count = kept;
+}
+
 uint64_t sketch_quantile(const struct sketch *sketch, uint64_t all, unsigned percent)
 {
     uint64_t added = 0;

@@ -37,6 +37,9 @@ int sketch_add(struct sketch *sketch, struct arena *arena, uint64_t value, uint6
 /* Count all of `more` too. 0, or MIRE_FAULT_MEMORY. */
 int sketch_merge(struct sketch *sketch, struct arena *arena, const struct sketch *more);
 
+/* Take away what was added: never below nothing. */
+void sketch_take(struct sketch *sketch, const struct sketch *less);
+
 /*
  * The smallest value that `percent` of all do not exceed.
  *

@@ -1,9 +1,9 @@
 /*
  * derive.c - the statements behind derive.h, text beside binding.
  *
- * Workers lock rows in one order: version, issue, hang, hang_stack, version_hour, issue_hour, turn_hour, issue_memory
- * (memory.c); of a baseline version, memory_baseline, healthy. Each transaction touches one row of each, and those of
- * turn_hour by length, so two of them never wait for each other in a circle.
+ * Workers lock rows in one order: version, issue, hang, hang_stack, image, version_hour, issue_hour, turn_hour,
+ * issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each transaction touches one row of each,
+ * and those of turn_hour by length, so two of them never wait for each other in a circle.
  */
 #include "pg/derive.h"
 
@@ -50,26 +50,29 @@ int pg_version(int64_t *version_id_out, struct pg_tx *tx, int32_t app_id, struct
 int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN])
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx, "SELECT issue_id FROM issue WHERE app_id = $1 AND feature_key = $2", PG_INT4(app_id),
-                      PG_BYTES(key, MIRE_FEATURE_KEY_LEN));
+    int rc =
+        pg_query(&rows, tx, "SELECT issue_id, gone_to IS NOT NULL FROM issue WHERE app_id = $1 AND feature_key = $2",
+                 PG_INT4(app_id), PG_BYTES(key, MIRE_FEATURE_KEY_LEN));
     if (rc || !pg_row_count(rows))
         return rc;
     *issue_id_out = pg_int(rows, 0, 0);
-    return 1;
+    if (pg_bool(rows, 0, 1)) /* it has a report again */
+        rc = pg_query(NULL, tx, "UPDATE issue SET gone_to = NULL WHERE issue_id = $1", PG_INT8(*issue_id_out));
+    return rc ? rc : 1;
 }
 
 int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue)
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_place, caller2,"
-                      " caller2_image, category, reason, rules_version, first_seen, first_version_id, subject)"
-                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+                      " caller2_image, category, reason, rules_version, first_seen, first_version_id, subject, unnamed)"
+                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
                       " ON CONFLICT (app_id, feature_key) DO NOTHING",
                       PG_INT4(issue->app_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
                       PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_place),
                       PG_TEXT(issue->caller2), PG_TEXT(issue->caller2_image), PG_TEXT(issue->category),
                       PG_TEXT(issue->reason), PG_INT4(issue->rules_version), PG_TIME(issue->first_seen_us),
-                      PG_INT8(issue->first_version_id), PG_TEXT(issue->subject));
+                      PG_INT8(issue->first_version_id), PG_TEXT(issue->subject), PG_BOOL(issue->unnamed));
     if (rc)
         return rc;
     int found = pg_issue_find(issue_id_out, tx, issue->app_id, issue->feature_key);
@@ -86,10 +89,10 @@ int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)
         " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count, "
         "frame_count,"
         " unresolved_count, rules_version, foreground, launch, thread_count, annealed, annealed_ms, holder,"
-        " footprint_bytes, subject_bytes, exit, exit_ppm)"
+        " footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,"
         " $23, CASE WHEN $24 THEN $25 END, $26, nullif($27, -1), $28, $29, $30, nullif($31, -1), nullif($32, -1),"
-        " nullif($33, ''), CASE WHEN $33 <> '' THEN $34::integer END) ON CONFLICT (slot, day, report_id) DO "
+        " nullif($33, ''), CASE WHEN $33 <> '' THEN $34::integer END, $35) ON CONFLICT (slot, day, report_id) DO "
         "NOTHING",
         PG_INT2(hang->key.slot), PG_DAY(hang->key.day), PG_UUID(&id), PG_INT4(hang->app_id), PG_INT8(hang->version_id),
         PG_INT8(hang->issue_id), PG_TIME(hang->received_us), PG_TIME(hang->begun_us), PG_INT8(hang->duration_ms),
@@ -99,7 +102,7 @@ int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)
         PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version),
         PG_BOOL(hang->foreground_known), PG_BOOL(hang->foreground), PG_BOOL(hang->launch), PG_INT8(hang->thread_count),
         PG_INT8(hang->annealed), PG_INT8(hang->annealed_ms), PG_TEXT(hang->holder), PG_INT8(hang->footprint_bytes),
-        PG_INT8(hang->subject_bytes), PG_TEXT(hang->exit), PG_INT4(hang->exit_ppm));
+        PG_INT8(hang->subject_bytes), PG_TEXT(hang->exit), PG_INT4(hang->exit_ppm), PG_INT8(hang->waited_ms));
     if (!rc)
         *new_out = pg_touched(rows) > 0;
     return rc;
@@ -112,6 +115,52 @@ int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_byt
                     "INSERT INTO hang_stack (slot, day, report_id, document) VALUES ($1, $2, $3, $4)"
                     " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
                     PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_BYTES(document.bytes, document.len));
+}
+
+#define LACKS_AT_ONCE 64
+
+int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count)
+{
+    int rc = 0;
+    for (size_t at = 0, these; !rc && at < count; at += these) {
+        struct pg_bytes builds[LACKS_AT_ONCE];
+        const char *names[LACKS_AT_ONCE], *archs[LACKS_AT_ONCE];
+        these = count - at < LACKS_AT_ONCE ? count - at : LACKS_AT_ONCE;
+        for (size_t i = 0; i < these; i++) {
+            builds[i] = (struct pg_bytes){lacks[at + i].build_id, lacks[at + i].build_id_len};
+            names[i] = lacks[at + i].name;
+            archs[i] = lacks[at + i].arch;
+        }
+        rc = pg_query(NULL, tx,
+                      "INSERT INTO image (build_id, name, arch)"
+                      " SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[]) l (build_id, name, arch)"
+                      " WHERE NOT EXISTS (SELECT FROM image i WHERE i.build_id = l.build_id) ORDER BY build_id"
+                      " ON CONFLICT DO NOTHING",
+                      PG_BYTESS(builds, these), PG_TEXTS(names, these), PG_TEXTS(archs, these));
+    }
+    return rc;
+}
+
+int pg_lacks_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id, const struct lack_row *lacks,
+                   size_t count)
+{
+    struct uuid id = id_of(key);
+    int rc = 0;
+    for (size_t at = 0, these; !rc && at < count; at += these) {
+        struct pg_bytes builds[LACKS_AT_ONCE];
+        const char *had[LACKS_AT_ONCE];
+        these = count - at < LACKS_AT_ONCE ? count - at : LACKS_AT_ONCE;
+        for (size_t i = 0; i < these; i++) {
+            builds[i] = (struct pg_bytes){lacks[at + i].build_id, lacks[at + i].build_id_len};
+            had[i] = lacks[at + i].had;
+        }
+        rc = pg_query(NULL, tx,
+                      "INSERT INTO lacking (slot, day, report_id, app_id, build_id, had)"
+                      " SELECT $1, $2, $3, $4, l.* FROM unnest($5::bytea[], $6::text[]) l ON CONFLICT DO NOTHING",
+                      PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_INT4(app_id), PG_BYTESS(builds, these),
+                      PG_TEXTS(had, these));
+    }
+    return rc;
 }
 
 /* Turns of each length; nothing if the report tells of none. */
@@ -138,29 +187,40 @@ static int turns_add(struct pg_tx *tx, const struct hour_row *hour)
         PG_INT8S(from_ms, used), PG_REALS(turns, used));
 }
 
+int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
+{
+    return pg_query(NULL, tx,
+                    "INSERT INTO version_hour AS t (slot, hour, app_id, version_id, category, reports, hangs, hang_ms,"
+                    " longest_ms) VALUES ($1, $2, $3, $4, $5, $9, $6, $7, $8)"
+                    " ON CONFLICT (slot, hour, app_id, version_id, category) DO UPDATE SET"
+                    " reports = t.reports + EXCLUDED.reports,"
+                    " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
+                    " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms)",
+                    PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
+                    PG_TEXT(hour->category), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
+                    PG_INT8(reports));
+}
+
+int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
+{
+    return pg_query(NULL, tx,
+                    "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
+                    " longest_ms, last_at, most_bytes) VALUES ($1, $2, $3, $4, $5, $11, $6, $7, $8, $9, $10)"
+                    " ON CONFLICT (slot, hour, app_id, issue_id, version_id) DO UPDATE SET"
+                    " reports = t.reports + EXCLUDED.reports,"
+                    " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
+                    " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
+                    " most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
+                    " last_at = greatest(t.last_at, EXCLUDED.last_at)",
+                    PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
+                    PG_INT8(hour->version_id), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
+                    PG_TIME(hour->last_us), PG_INT8(hour->most_bytes), PG_INT8(reports));
+}
+
 int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)
 {
-    int rc =
-        pg_query(NULL, tx,
-                 "INSERT INTO version_hour AS t (slot, hour, app_id, version_id, category, reports, hangs, hang_ms,"
-                 " longest_ms) VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8)"
-                 " ON CONFLICT (slot, hour, app_id, version_id, category) DO UPDATE SET reports = t.reports + 1,"
-                 " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
-                 " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms)",
-                 PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
-                 PG_TEXT(hour->category), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms));
-    if (rc)
-        return rc;
-    rc = pg_query(NULL, tx,
-                  "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
-                  " longest_ms, last_at, most_bytes) VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10)"
-                  " ON CONFLICT (slot, hour, app_id, issue_id, version_id) DO UPDATE SET reports = t.reports + 1,"
-                  " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
-                  " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
-                  " most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
-                  " last_at = greatest(t.last_at, EXCLUDED.last_at)",
-                  PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
-                  PG_INT8(hour->version_id), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
-                  PG_TIME(hour->last_us), PG_INT8(hour->most_bytes));
+    int rc = pg_version_hour_add(tx, hour, 1);
+    if (!rc)
+        rc = pg_issue_hour_add(tx, hour, 1);
     return rc ? rc : turns_add(tx, hour);
 }

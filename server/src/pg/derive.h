@@ -21,10 +21,23 @@ int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_ro
 /* Store a hang. *new_out: it was not there yet; only then may it be counted. */
 int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang);
 
+/*
+ * Store the modules that reports lack a debug file of, and that a report lacks them.
+ *
+ *   lacks  by rising build id, each once: workers that store new ones wait for each other in one order
+ */
+int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count);
+int pg_lacks_store(struct pg_tx *tx, const struct report_key *key, int32_t app_id, const struct lack_row *lacks,
+                   size_t count);
+
 /* Store its resolved stacks, in place of earlier ones. */
 int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_bytes document);
 
 /* Add one report to version_hour, issue_hour and turn_hour. The rows are locked until commit, always in this order. */
 int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour);
+
+/* Parts of that: so many reports, less than none to take them away. */
+int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
+int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
 
 #endif

@@ -24,6 +24,13 @@ int pg_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_
 int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct hang_row *hang,
                         const struct memory *memory);
 
+/* Take away one that was added: `hang` and `memory` as they were then. A sum of no report goes. */
+int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct hang_row *hang,
+                         const struct memory *memory);
+
+/* Add to an issue what the processes of another held, which then has nothing. */
+int pg_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t from, int64_t to);
+
 /*
  * The healthy processes to compare one with: those of its version and device class; if they are fewer than `least`,
  * those of its class; if these are too few too, those of the app.

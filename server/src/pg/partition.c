@@ -95,6 +95,8 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
         "DELETE FROM session_other WHERE received_at < $1::date",
         "DELETE FROM hang_stack_other s WHERE s.day <= $1::date AND NOT EXISTS (SELECT FROM hang_other h"
         " WHERE h.slot = s.slot AND h.day = s.day AND h.report_id = s.report_id)",
+        "DELETE FROM lacking_other l WHERE l.day <= $1::date AND NOT EXISTS (SELECT FROM hang_other h"
+        " WHERE h.slot = l.slot AND h.day = l.day AND h.report_id = l.report_id)",
         "DELETE FROM inbox i WHERE i.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
         " WHERE r.slot = i.slot AND r.day = i.day AND r.report_id = i.report_id)",
         "DELETE FROM unworked u WHERE u.day <= $1::date AND NOT EXISTS (SELECT FROM report r"

@@ -51,6 +51,11 @@ struct home {
     bool memory; /* it is an issue of memory */
 };
 
+/* The issue that holds the reports of one that was emptied, however often they moved; itself if it was not. 0 or a
+ * fault.
+ */
+int read_issue_now(int64_t *issue, struct pg_tx *tx);
+
 /* 0, READ_NONE or a fault. */
 int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue);
 int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);

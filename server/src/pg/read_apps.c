@@ -61,13 +61,28 @@ static int home_fill(struct home *out, struct arena *arena, const struct pg_rows
     return out->slug ? 0 : MIRE_FAULT_MEMORY;
 }
 
+int read_issue_now(int64_t *issue, struct pg_tx *tx)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "WITH RECURSIVE way AS (SELECT issue_id, gone_to FROM issue WHERE issue_id = $1"
+                      "  UNION SELECT i.issue_id, i.gone_to FROM issue i JOIN way w ON i.issue_id = w.gone_to)"
+                      " SELECT issue_id FROM way WHERE gone_to IS NULL",
+                      PG_INT8(*issue));
+    if (!rc && pg_row_count(rows))
+        *issue = pg_int(rows, 0, 0);
+    return rc;
+}
+
 int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT slug, app_id, issue_id, subject <> '' FROM issue JOIN app USING (app_id) WHERE issue_id = $1",
-                 PG_INT8(issue));
+    int rc = read_issue_now(&issue, tx);
+    if (!rc)
+        rc = pg_query(
+            &rows, tx,
+            "SELECT slug, app_id, issue_id, subject <> '' FROM issue JOIN app USING (app_id) WHERE issue_id = $1",
+            PG_INT8(issue));
     return rc ? rc : home_fill(out, arena, rows);
 }
 

@@ -20,6 +20,15 @@ int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes bu
     return 1;
 }
 
+int pg_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, "SELECT arrivals FROM symbol_clock");
+    if (!rc)
+        *count_out = pg_row_count(rows) ? pg_int(rows, 0, 0) : 0;
+    return rc;
+}
+
 int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part)
 {
     return pg_query(out, tx, "SELECT bytes FROM symbol_chunk WHERE build_id = $1 AND kind = $2 AND part = $3",

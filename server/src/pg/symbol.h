@@ -16,6 +16,9 @@ struct symbol_info {
 /* The best uploaded file of a build id: 1 found, 0 there is none, below zero a fault. */
 int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id);
 
+/* How many files have come so far. */
+int pg_symbol_arrivals(int64_t *count_out, struct pg_tx *tx);
+
 /* Piece `part` of a file, from 0, as a zstd frame. Rows are freed by the caller; no row: there is no such piece. 0 or a
  * fault. */
 int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part);

@@ -5,6 +5,7 @@
 
 #include "base/fault.h"
 #include "base/log.h"
+#include "pg/rekey_due.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -77,6 +78,15 @@ static void suspect(const struct hand *hand, const struct hand_slot *slot, const
     log_event(log, MIRE_LOG_WARN, told ? "work.suspect" : "work.suspect_lost", LOG_TEXT("file", name.text));
 }
 
+/* It was being derived anew, or is done. */
+static int count_rekey(struct pg_tx **tx, const struct hand_slot *slot)
+{
+    struct report_key key = {.slot = slot->slot, .day = slot->day};
+    memcpy(key.report_id, slot->report_id, sizeof key.report_id);
+    int rc = pg_rekey_count_attempt(*tx, &key);
+    return rc ? rc : pg_commit(tx);
+}
+
 /* Count the attempt, if the report still waits. */
 static int count_attempt(struct pg *pg, const struct hand_slot *slot, const char *stage, const struct log *log)
 {
@@ -88,7 +98,9 @@ static int count_attempt(struct pg *pg, const struct hand_slot *slot, const char
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)
         rc = inbox_find(&claim, tx);
-    if (rc <= 0)
+    if (!rc)
+        return count_rekey(&tx, slot);
+    if (rc < 0)
         return rc;
     rc = inbox_fail(tx, &claim, stage, CRASHED, false);
     if (!rc)

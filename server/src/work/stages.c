@@ -3,7 +3,6 @@
  */
 #include "work/stages.h"
 
-#include "aggregate/aggregate.h"
 #include "cluster/cluster.h"
 #include "decode/decode.h"
 #include "pg/derive.h"
@@ -103,13 +102,10 @@ static int open_issue(void *context, int64_t *issue_id_out, const struct issue_r
     return pg_issue_open(issue_id_out, context, issue);
 }
 
-static int run_cluster(struct item *item)
+void stages_issue(struct issue_row *out, const struct item *item)
 {
     const struct feature *feature = &item->feature;
-    int rc = find_version(item);
-    if (rc || is_session(item) || report_is_baseline(&item->report))
-        return rc;
-    struct issue_row issue = {
+    *out = (struct issue_row){
         .app_id = item->claim.app_id,
         .caller1 = feature->caller1.function,
         .caller1_image = feature->caller1.image,
@@ -119,17 +115,27 @@ static int run_cluster(struct item *item)
         .category = category_name(feature->category),
         .reason = reason_name(feature->reason),
         .subject = feature->subject,
+        .unnamed = feature->caller1.build || feature->caller2.build,
         .rules_version = feature->rules_version,
         .first_seen_us = item->claim.received_us,
         .first_version_id = item->version_id,
     };
-    memcpy(issue.feature_key, feature->key, sizeof issue.feature_key);
+    memcpy(out->feature_key, feature->key, sizeof out->feature_key);
+}
+
+static int run_cluster(struct item *item)
+{
+    int rc = find_version(item);
+    if (rc || is_session(item) || report_is_baseline(&item->report))
+        return rc;
+    struct issue_row issue;
+    stages_issue(&issue, item);
     const struct cluster_index index = {item->tx, find_issue, open_issue};
     rc = cluster_assign(&item->issue_id, &index, &issue);
     return rc < 0 ? rc : MIRE_STAGE_DONE;
 }
 
-static int store_stacks(struct item *item, const struct report_key *key)
+int stages_store_stacks(const struct item *item, const struct report_key *key)
 {
     unsigned char *bytes;
     size_t len;
@@ -193,9 +199,9 @@ static int store_session(struct item *item, const struct aggregate_facts *facts)
     return rc;
 }
 
-static int run_aggregate(struct item *item)
+void stages_facts(struct aggregate_facts *out, const struct item *item)
 {
-    struct aggregate_facts facts = {
+    *out = (struct aggregate_facts){
         .key = {.slot = item->claim.slot, .day = item->claim.day},
         .app_id = item->claim.app_id,
         .received_us = item->claim.received_us,
@@ -209,9 +215,51 @@ static int run_aggregate(struct item *item)
         .frame_count = item->counts.frames,
         .unresolved_count = item->counts.unresolved,
     };
+    memcpy(out->key.report_id, item->claim.report_id.bytes, sizeof out->key.report_id);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+int stages_lacks(struct lack_row **out, const struct item *item)
+{
+    const struct symbolicate_counts *counts = &item->counts;
+    struct lack_row *lacks = arena_array(item->arena, counts->lack_count, sizeof *lacks);
+    if (!lacks)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < counts->lack_count; i++) {
+        const struct report_image *image = counts->lacks[i].image;
+        const char *name = base_name(image->name);
+        lacks[i] = (struct lack_row){.build_id = image->id,
+                                     .build_id_len = image->id_len,
+                                     .name = arena_copy(item->arena, name, aggregate_text_length(name)),
+                                     .arch = image->arch[0] ? image->arch : item->report.device.arch,
+                                     .had = counts->lacks[i].had == MIRE_SYMBOLS_NONE ? "none" : "names"};
+        if (!lacks[i].name)
+            return MIRE_FAULT_MEMORY;
+    }
+    *out = lacks;
+    return 0;
+}
+
+static int store_lacks(struct item *item, const struct report_key *key)
+{
+    struct lack_row *lacks;
+    int rc = stages_lacks(&lacks, item);
+    if (!rc)
+        rc = pg_images_store(item->tx, lacks, item->counts.lack_count);
+    return rc ? rc : pg_lacks_store(item->tx, key, item->claim.app_id, lacks, item->counts.lack_count);
+}
+
+static int run_aggregate(struct item *item)
+{
+    struct aggregate_facts facts;
     struct aggregate_rows rows;
     bool is_new = false;
-    memcpy(facts.key.report_id, item->claim.report_id.bytes, sizeof facts.key.report_id);
+    stages_facts(&facts, item);
     if (is_session(item))
         return store_session(item, &facts);
     if (report_is_baseline(&item->report))
@@ -219,12 +267,22 @@ static int run_aggregate(struct item *item)
     aggregate_rows(&rows, &item->report, &facts);
     int rc = pg_hang_store(&is_new, item->tx, &rows.hang);
     if (!rc && is_new)
-        rc = store_stacks(item, &facts.key);
+        rc = stages_store_stacks(item, &facts.key);
+    if (!rc && is_new)
+        rc = store_lacks(item, &facts.key);
     if (!rc && is_new)
         rc = pg_hour_add(item->tx, &rows.hour);
     if (!rc && is_new && item->report.kind == MIRE_REPORT_MEMORY)
         rc = pg_issue_memory_add(item->tx, item->arena, &rows.hang, &item->resolved.memory);
     return rc;
+}
+
+int stages_derive(struct item *item)
+{
+    int rc = run_decode(item);
+    if (!rc)
+        rc = run_symbolicate(item);
+    return rc ? rc : run_feature(item);
 }
 
 const struct stage work_stages[] = {

@@ -4,6 +4,7 @@
 #ifndef MIRE_WORK_STAGES_H
 #define MIRE_WORK_STAGES_H
 
+#include "aggregate/aggregate.h"
 #include "feature/memory.h"
 #include "inbox/inbox.h"
 #include "model/report.h"
@@ -37,6 +38,20 @@ struct stage {
     const char *name;              /* as in unworked.stage */
     int (*run)(struct item *item); /* an outcome or a fault */
 };
+
+/* The stages up to the feature, one after the other: an outcome or a fault. What they change in rows is at most a
+ * version that is new. */
+int stages_derive(struct item *item);
+
+/* What came of them, as the rows that cluster and aggregate make. Texts are borrowed from the item. */
+void stages_issue(struct issue_row *out, const struct item *item);
+void stages_facts(struct aggregate_facts *out, const struct item *item);
+
+/* Modules without debug file, in the item's arena; there are as many as item->counts.lack_count. 0 or a fault. */
+int stages_lacks(struct lack_row **out, const struct item *item);
+
+/* Store the resolved stacks of a report, in place of earlier ones. */
+int stages_store_stacks(const struct item *item, const struct report_key *key);
 
 extern const struct stage work_stages[];
 extern const size_t work_stage_count;

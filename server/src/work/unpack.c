@@ -96,6 +96,20 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     return fetch(path, unpack->tx, (struct pg_bytes){id, id_len}, &info);
 }
 
+void unpack_in(struct unpack *unpack, struct pg_tx *tx)
+{
+    unpack->tx = tx;
+    unpack->arrivals = -1;
+}
+
+int unpack_arrivals(void *context, int64_t *count_out)
+{
+    struct unpack *unpack = context;
+    int rc = unpack->arrivals < 0 ? pg_symbol_arrivals(&unpack->arrivals, unpack->tx) : 0;
+    *count_out = unpack->arrivals;
+    return rc;
+}
+
 void unpack_forget(void *context, const char *path)
 {
     (void)context;

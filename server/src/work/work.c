@@ -9,9 +9,8 @@
  *     nothing, ever again   the next process counts the attempt (hand.h)
  */
 #include "work/work.h"
-#include "work/hand.h"
-#include "work/stages.h"
-#include "work/unpack.h"
+#include "work/rekey.h"
+#include "work/worker.h"
 
 #include "base/clock.h"
 #include "base/fault.h"
@@ -31,32 +30,6 @@
 #define PAUSE_MS     250  /* after the first fault in a row; doubles */
 #define PAUSE_MAX_MS 8000
 #define ARENA_BYTES  (512u << 20) /* of one report: its model, stacks and trees */
-
-struct worker {
-    struct work *work;
-    pthread_t thread;
-    struct arena arena;
-    struct symbols *symbols;
-    struct unpack unpack;
-    struct hand_slot *slot;
-};
-
-struct work {
-    struct work_options options;
-    struct rules *rules;
-    struct suspect_rules *suspects;
-    struct hand hand;
-    pthread_rwlock_t turn; /* held for a report: shared, alone if it failed before */
-    struct inbox_bell *bell;
-    bool own_bell;
-    _Atomic bool stopping; /* written by work_stop, read by workers; relaxed */
-    _Atomic uint64_t done; /* the counters: written by workers, read by anyone; relaxed */
-    _Atomic uint64_t given_up;
-    _Atomic uint64_t failed;
-    struct histogram seconds; /* a report took */
-    int started;
-    struct worker workers[];
-};
 
 /* Why the stage failed, for the inbox and the log. */
 static void explain(struct item *item, int rc)
@@ -128,19 +101,32 @@ static int finish_one(struct work *work, struct item *item, struct pg_tx **tx, u
     return rc;
 }
 
+struct item worker_item(struct worker *worker, struct pg_tx *tx)
+{
+    struct work *work = worker->work;
+    return (struct item){.arena = &worker->arena,
+                         .tx = tx,
+                         .hand = &work->hand,
+                         .slot = worker->slot,
+                         .symbols = worker->symbols,
+                         .rules = work->rules,
+                         .suspects = work->suspects,
+                         .now_ms = clock_mono_ns() / 1000000};
+}
+
+void worker_pause(const struct work *work, int ms)
+{
+    for (int waited = 0; waited < ms && !atomic_load_explicit(&work->stopping, memory_order_relaxed); waited += 50)
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+}
+
 /* One report. 1: there was one, 0: nothing is due, below zero: a fault, nothing has changed. */
 static int work_one(struct worker *worker)
 {
     struct work *work = worker->work;
     uint64_t begun_ns = clock_mono_ns();
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    struct item item = {.arena = &worker->arena,
-                        .hand = &work->hand,
-                        .slot = worker->slot,
-                        .symbols = worker->symbols,
-                        .rules = work->rules,
-                        .suspects = work->suspects,
-                        .now_ms = begun_ns / 1000000};
+    struct item item = worker_item(worker, NULL);
     size_t got = 0;
     arena_reset(&worker->arena);
     int rc = pg_begin(&tx, work->options.pg, MIRE_PG_WRITE);
@@ -148,7 +134,8 @@ static int work_one(struct worker *worker)
         rc = inbox_claim(&item.claim, 1, &got, tx, &worker->arena);
     if (rc || !got)
         return rc;
-    item.tx = worker->unpack.tx = tx;
+    item.tx = tx;
+    unpack_in(&worker->unpack, tx);
     if (item.claim.attempts)
         pthread_rwlock_wrlock(&work->turn);
     else
@@ -174,9 +161,7 @@ static void *worker_main(void *argument)
             pause_ms = PAUSE_MS;
             continue;
         }
-        for (int waited = 0; waited < pause_ms && !atomic_load_explicit(&work->stopping, memory_order_relaxed);
-             waited += 50)
-            nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+        worker_pause(work, pause_ms);
         pause_ms = rc == MIRE_FAULT_RACED || pause_ms * 2 > PAUSE_MAX_MS ? PAUSE_MS : pause_ms * 2;
     }
     return NULL;
@@ -221,7 +206,7 @@ static void log_refused(void *context, const char *path, const char *why)
               LOG_TEXT("reason", why));
 }
 
-static int start_worker(struct work *work)
+static int start_worker(struct work *work, void *(*run)(void *worker))
 {
     struct worker *worker = &work->workers[work->started];
     const struct work_options *options = &work->options;
@@ -237,6 +222,7 @@ static int start_worker(struct work *work)
     symbols.admit = admit;
     symbols.admit_context = worker;
     symbols.uploaded = unpack_find;
+    symbols.arrivals = unpack_arrivals;
     symbols.converted = unpack_forget;
     symbols.uploaded_context = &worker->unpack;
     symbols.cache_dir = options->cache_dir;
@@ -247,7 +233,7 @@ static int start_worker(struct work *work)
     arena_init(&worker->arena, ARENA_BYTES);
     if (symbols_open(&worker->symbols, &symbols))
         return MIRE_FAULT_MEMORY;
-    if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+    if (pthread_create(&worker->thread, NULL, run, worker) != 0) {
         symbols_close(worker->symbols);
         return MIRE_FAULT_SYSTEM;
     }
@@ -279,7 +265,7 @@ static void init_turn(struct work *work)
 int work_start(struct work **out, const struct work_options *options)
 {
     size_t threads = options->threads > 0 ? (size_t)options->threads : 1;
-    struct work *work = calloc(1, sizeof *work + threads * sizeof work->workers[0]);
+    struct work *work = calloc(1, sizeof *work + (threads + 1) * sizeof work->workers[0]);
     if (!work)
         return MIRE_FAULT_MEMORY;
     work->options = *options;
@@ -298,7 +284,9 @@ int work_start(struct work **out, const struct work_options *options)
     if (!rc)
         rc = recover(work);
     for (size_t i = 0; i < threads && !rc; i++)
-        rc = start_worker(work);
+        rc = start_worker(work, worker_main);
+    if (!rc)
+        rc = start_worker(work, rekey_main);
     if (rc) {
         work_stop(work);
         return rc;
@@ -333,5 +321,9 @@ void work_metrics(struct work *work, struct text *out)
     metric_value(out, "mire_reports_worked_total", "outcome=\"done\"", (double)atomic_load(&work->done));
     metric_value(out, "mire_reports_worked_total", "outcome=\"failed\"", (double)atomic_load(&work->failed));
     metric_value(out, "mire_reports_worked_total", "outcome=\"unworked\"", (double)atomic_load(&work->given_up));
+    metric_head(out, "mire_reports_rekeyed_total", "counter", "Stored reports derived anew, by what came of it.");
+    metric_value(out, "mire_reports_rekeyed_total", "outcome=\"moved\"", (double)atomic_load(&work->moved));
+    metric_value(out, "mire_reports_rekeyed_total", "outcome=\"stayed\"", (double)atomic_load(&work->stayed));
+    metric_value(out, "mire_reports_rekeyed_total", "outcome=\"failed\"", (double)atomic_load(&work->left));
     histogram_write(out, "mire_work_seconds", "Time from claim to commit of a report.", &work->seconds);
 }

@@ -1,0 +1,52 @@
+/*
+ * worker.h - a thread of work.h and what is its own. Inside work/ only.
+ */
+#ifndef MIRE_WORK_WORKER_H
+#define MIRE_WORK_WORKER_H
+
+#include "work/hand.h"
+#include "work/stages.h"
+#include "work/unpack.h"
+#include "work/work.h"
+
+#include "base/metric.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct worker {
+    struct work *work;
+    pthread_t thread;
+    struct arena arena;
+    struct symbols *symbols;
+    struct unpack unpack;
+    struct hand_slot *slot;
+    int16_t rekey_from; /* slot to claim from next */
+    int rekey_most;     /* reports in a batch */
+};
+
+struct work {
+    struct work_options options;
+    struct rules *rules;
+    struct suspect_rules *suspects;
+    struct hand hand;
+    pthread_rwlock_t turn; /* held for a report: shared, alone if it failed before */
+    struct inbox_bell *bell;
+    bool own_bell;
+    _Atomic bool stopping; /* written by work_stop, read by workers; relaxed */
+    _Atomic uint64_t done; /* the counters: written by workers, read by anyone; relaxed */
+    _Atomic uint64_t given_up;
+    _Atomic uint64_t failed;
+    _Atomic uint64_t moved, stayed, left; /* reports derived anew, by what came of it */
+    struct histogram seconds;             /* a report took */
+    int started;
+    struct worker workers[]; /* options.threads of them take reports in, the last derives stored ones anew */
+};
+
+/* An item with what a worker has for one; the transaction's connection included. */
+struct item worker_item(struct worker *worker, struct pg_tx *tx);
+
+/* Wait, but not once the workers are to stop. */
+void worker_pause(const struct work *work, int ms);
+
+#endif

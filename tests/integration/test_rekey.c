@@ -1,0 +1,455 @@
+/*
+ * Stored reports whose debug file comes late, through a real PostgreSQL. The program whose reports they are is this
+ * one: its own file is what arrives.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "inbox/inbox.h"
+#include "object/object.h"
+#include "pg/read.h"
+#include "pg/rekey.h"
+#include "pg/symbol.h"
+#include "support/pgtest.h"
+#include "work/work.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zstd.h>
+
+static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
+
+/* Two functions that reports are of. */
+__attribute__((noinline, noclone)) void planted_scene(void);
+__attribute__((noinline, noclone)) void planted_culprit(void);
+void planted_culprit(void)
+{
+    __asm__ volatile("nop\nnop\nnop\nnop");
+}
+void planted_scene(void)
+{
+    planted_culprit();
+    __asm__ volatile("nop\nnop");
+}
+
+static int first_base(struct dl_phdr_info *info, size_t size, void *out)
+{
+    (void)size;
+    *(uintptr_t *)out = info->dlpi_addr;
+    return 1;
+}
+
+static uint64_t offset_of(void (*function)(void), unsigned plus)
+{
+    uintptr_t base = 0;
+    dl_iterate_phdr(first_base, &base);
+    return (uintptr_t)function - base + plus;
+}
+
+struct self { /* this program's file */
+    uint8_t *bytes;
+    size_t len;
+    struct object_facts facts;
+};
+
+static struct self self(void)
+{
+    struct self self;
+    struct stat st;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(fstat(fd, &st), 0);
+    self.len = (size_t)st.st_size;
+    self.bytes = mmap(NULL, self.len, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    assert_ptr_not_equal(self.bytes, MAP_FAILED);
+    assert_null(object_look(&self.facts, self.bytes, self.len, NULL, 0));
+    assert_true(self.facts.id_len > 0);
+    return self;
+}
+
+/* A report of a hang in planted_culprit + at, called by planted_scene. */
+static void put_report(struct pg *pg, unsigned at, uint32_t duration_ms)
+{
+    char body[4096], id[MIRE_UUID_TEXT], build[2 * MIRE_OBJECT_ID_MAX + 1];
+    struct self me = self();
+    struct uuid uuid;
+    uuid_make(&uuid, clock_wall_us());
+    uuid_format(id, &uuid);
+    hex_format(build, me.facts.id, me.facts.id_len);
+    munmap(me.bytes, me.len);
+    int len =
+        snprintf(body, sizeof body,
+                 "{\"mire\":1,\"id\":\"%s\",\"kind\":\"hang\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
+                 "\"device\":{\"install\":\"00112233445566778899aabbccddeeff\",\"os\":\"linux\",\"arch\":\"x86_64\"},"
+                 "\"process\":{\"pid\":1,\"name\":\"a\"},"
+                 "\"images\":[{\"name\":\"/opt/a/late\",\"id\":\"%s\",\"arch\":\"x86_64\",\"load\":4096}],"
+                 "\"frames\":{\"image\":[0,0],\"offset\":[%llu,%llu]},\"nodes\":{\"up\":[1,1],\"frame\":[1,0]},"
+                 "\"hang\":{\"begin_ns\":0,\"duration_ms\":%u,\"threshold_ms\":1000,\"open\":false,"
+                 "\"samples\":{\"at_ms\":[1000],\"weight_ms\":[1000],\"node\":[2]}}}",
+                 id, build, (unsigned long long)offset_of(planted_culprit, at),
+                 (unsigned long long)offset_of(planted_scene, 6), duration_ms);
+    struct inbox_row row = {uuid, 1, "mire", "identity", body, (size_t)len};
+    assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
+}
+
+/* This program's file arrives, as an upload stores it. */
+static void arrive(struct pg *pg)
+{
+    struct pg_tx *tx = NULL;
+    struct self me = self();
+    struct pg_bytes id = {me.facts.id, me.facts.id_len};
+    size_t room = ZSTD_compressBound(MIRE_SYMBOL_PIECE);
+    char *frame = malloc(room);
+    int32_t part = 0;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_symbol_begin(tx, id, me.facts.has_dwarf, "x86_64", "late.debug", (int64_t)me.len), 0);
+    for (size_t at = 0; at < me.len; at += MIRE_SYMBOL_PIECE, part++) {
+        size_t piece = me.len - at < MIRE_SYMBOL_PIECE ? me.len - at : MIRE_SYMBOL_PIECE;
+        size_t n = ZSTD_compress(frame, room, me.bytes + at, piece, 1);
+        assert_int_equal(pg_symbol_add(tx, id, me.facts.has_dwarf, part, (struct pg_bytes){frame, n}), 0);
+    }
+    assert_int_equal(pg_symbol_arrived(tx, id), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+    free(frame);
+    munmap(me.bytes, me.len);
+}
+
+static void run(struct pg *pg, const char *sql)
+{
+    struct pg_tx *tx = NULL;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_query(NULL, tx, sql), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+}
+
+/* --- one test's world --- */
+
+struct world {
+    struct pg *pg;
+    struct work *work;
+    char cache[64];
+    struct work_options options;
+};
+
+static void start(struct world *world)
+{
+    assert_int_equal(work_start(&world->work, &world->options), 0);
+}
+
+static void stop(struct world *world)
+{
+    work_stop(world->work);
+    world->work = NULL;
+}
+
+static struct world *world_new(void)
+{
+    struct world *world = calloc(1, sizeof *world);
+    world->pg = pgtest_database(12);
+    run(world->pg, "INSERT INTO app (app_id, slug, name) VALUES (1, 'late', 'Late')");
+    snprintf(world->cache, sizeof world->cache, "/tmp/mire-rekey-XXXXXX");
+    assert_non_null(mkdtemp(world->cache));
+    world->options = (struct work_options){.pg = world->pg, .log = &quiet, .threads = 2, .cache_dir = world->cache};
+    return world;
+}
+
+static void world_free(struct world *world)
+{
+    char command[128];
+    stop(world);
+    pg_close(world->pg);
+    snprintf(command, sizeof command, "rm -rf %s", world->cache);
+    assert_int_equal(system(command), 0);
+    free(world);
+}
+
+/* Wait until a query says 0. */
+static void await_zero(struct world *world, const char *sql)
+{
+    for (int i = 0; pgtest_number(world->pg, sql) > 0; i++) {
+        assert_true(i < 3000);
+        usleep(20000);
+    }
+}
+
+static void await_inbox(struct world *world)
+{
+    await_zero(world, "SELECT count(*) FROM inbox");
+}
+
+/* Wait until all that came has been derived anew and every job has ended. */
+static void await_jobs(struct world *world)
+{
+    await_zero(world, "SELECT (SELECT count(*) FROM symbol_arrival) + (SELECT count(*) FROM rekey_queue)"
+                      " + (SELECT count(*) FROM rekey_job WHERE state IN ('queueing', 'running'))");
+}
+
+/* What is counted of issues is what the hangs say: every sum over issue_hour, against hang. */
+static void assert_counters_hold(struct world *world)
+{
+    assert_int_equal(
+        pgtest_number(world->pg, "SELECT count(*) FROM (SELECT app_id, issue_id, version_id, count(*) AS reports,"
+                                 " sum(weight * (1 + annealed)) AS hangs, max(waited_ms) AS longest,"
+                                 " max(received_at) AS last FROM hang GROUP BY 1, 2, 3) h FULL JOIN (SELECT app_id,"
+                                 " issue_id, version_id, sum(reports) AS reports, sum(hangs) AS hangs,"
+                                 " max(longest_ms) AS longest, max(last_at) AS last FROM issue_hour GROUP BY 1, 2, 3) c"
+                                 " USING (app_id, issue_id, version_id) WHERE h.reports IS DISTINCT FROM c.reports OR"
+                                 " h.hangs IS DISTINCT FROM c.hangs OR h.longest IS DISTINCT FROM c.longest OR"
+                                 " h.last IS DISTINCT FROM c.last"),
+        0);
+    assert_int_equal(
+        pgtest_number(world->pg, "SELECT (SELECT sum(reports) FROM version_hour) - (SELECT count(*) FROM hang)"), 0);
+}
+
+#define IS_NAMED "caller1 = 'planted_culprit' AND caller2 = 'planted_scene' AND NOT unnamed AND gone_to IS NULL"
+
+/* --- tests --- */
+
+static void an_issue_of_addresses_keeps_number_state_and_first_seen(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    put_report(world->pg, 1, 3000);
+    put_report(world->pg, 1, 5000);
+    start(world);
+    await_inbox(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed AND caller1 LIKE 'late+0x%'"),
+                     1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM lacking WHERE had = 'none'"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM image WHERE name = 'late' AND arch = 'x86_64'"), 1);
+    run(world->pg, "UPDATE issue SET state = 'ignored', first_seen = '2026-01-02'");
+    int64_t number = pgtest_number(world->pg, "SELECT issue_id FROM issue");
+    arrive(world->pg);
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue"), 1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT issue_id FROM issue WHERE " IS_NAMED " AND state = 'ignored'"
+                                              " AND first_seen = '2026-01-02'"),
+                     number);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 0"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM lacking"), 0);
+    assert_int_equal(pgtest_number(world->pg, "SELECT queued FROM rekey_job WHERE state = 'done'"), 2);
+    assert_counters_hold(world);
+    world_free(world);
+}
+
+static void issues_of_one_function_become_one(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    put_report(world->pg, 0, 3000);
+    put_report(world->pg, 1, 4000);
+    put_report(world->pg, 1, 7000);
+    put_report(world->pg, 1, 5000);
+    start(world);
+    await_inbox(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 2);
+    run(world->pg, "UPDATE issue SET state = 'resolved' WHERE issue_id ="
+                   " (SELECT issue_id FROM hang GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)");
+    run(world->pg, "UPDATE issue SET first_seen = '2026-01-02' WHERE state = 'open'");
+    arrive(world->pg);
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED " AND state = 'resolved'"
+                                              " AND first_seen = '2026-01-02'"),
+                     1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue g JOIN issue n ON n.issue_id = g.gone_to"
+                                              " AND n.gone_to IS NULL"),
+                     1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM hang"), 1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM issue_hour"), 1);
+    assert_counters_hold(world);
+    struct pg_tx *tx = NULL;
+    int64_t gone = pgtest_number(world->pg, "SELECT issue_id FROM issue WHERE gone_to IS NOT NULL"), now = gone;
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_READ), 0);
+    assert_int_equal(read_issue_now(&now, tx), 0);
+    pg_end(&tx);
+    assert_int_equal(now, pgtest_number(world->pg, "SELECT issue_id FROM issue WHERE gone_to IS NULL"));
+    world_free(world);
+}
+
+static void counters_of_reports_that_are_gone_follow(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    put_report(world->pg, 0, 3000);
+    put_report(world->pg, 1, 4000);
+    start(world);
+    await_inbox(world);
+    /* Both issues had a report more, which was dropped since: by retention, which leaves counters. */
+    run(world->pg,
+        "INSERT INTO issue_hour (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms, longest_ms,"
+        " last_at) SELECT 5, '2026-01-01', 1, issue_id, 1, 1, 1, 9000, 9000, '2026-01-01' FROM issue");
+    arrive(world->pg);
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg,
+                                   "SELECT reports FROM issue_hour JOIN issue USING (issue_id) WHERE slot = 5"
+                                   " AND hour = '2026-01-01' AND hang_ms = 18000 AND " IS_NAMED),
+                     2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM issue_hour"), 1);
+    world_free(world);
+}
+
+static void a_report_that_nothing_was_lacking_for_is_left_alone(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    put_report(world->pg, 1, 3000);
+    start(world);
+    await_inbox(world);
+    run(world->pg, "UPDATE lacking SET build_id = '\\x1234'");
+    arrive(world->pg);
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM rekey_job"), 0);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 1);
+    put_report(world->pg, 1, 3000); /* what is new uses the file at once */
+    await_inbox(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED), 1);
+    world_free(world);
+}
+
+static void a_preview_counts_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    struct rekey_job job;
+    int64_t number;
+    put_report(world->pg, 0, 3000);
+    put_report(world->pg, 1, 4000);
+    start(world);
+    await_inbox(world);
+    run(world->pg, "DELETE FROM lacking"); /* so that the file alone moves nothing */
+    arrive(world->pg);
+    await_jobs(world);
+    struct rekey_ask ask = {.app_id = 1, .cause = "key", .detail = "to see", .preview = true};
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+    await_jobs(world);
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_READ), 0);
+    assert_int_equal(pg_rekey_job(&rows, tx, number), 0);
+    assert_int_equal(pg_row_count(rows), 1);
+    pg_rekey_read(&job, rows, 0);
+    assert_string_equal(job.state, "done");
+    assert_int_equal(job.queued, 2);
+    assert_int_equal(job.done, 2);
+    assert_int_equal(job.moved, 2);
+    assert_int_equal(job.issues_new, 1);
+    assert_int_equal(job.issues_gone, 2);
+    pg_rows_free(&rows);
+    assert_int_equal(pg_rekey_flows(&rows, tx, number, 10), 0);
+    assert_int_equal(pg_row_count(rows), 2);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 2"), 2);
+    ask.preview = false;
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED), 1);
+    assert_counters_hold(world);
+    world_free(world);
+}
+
+static void a_report_that_cannot_be_read_any_more_stays(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    put_report(world->pg, 1, 3000);
+    put_report(world->pg, 1, 4000);
+    start(world);
+    await_inbox(world);
+    run(world->pg,
+        "UPDATE report SET body = 'x' WHERE report_id = (SELECT report_id FROM hang WHERE duration_ms = 3000)");
+    arrive(world->pg);
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT sum(failed)::int8 FROM rekey_flow"), 1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 0"), 1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang"), 2);
+    assert_counters_hold(world);
+    world_free(world);
+}
+
+/* Processes that derive reports anew, killed again and again, while new ones arrive. */
+static void killed_anywhere_every_report_moves_once(void **state)
+{
+    (void)state;
+    enum { REPORTS = 400, KILLS = 6 };
+    struct world *world = world_new();
+    for (unsigned i = 0; i < REPORTS; i++)
+        put_report(world->pg, i % 3, 1000 + i);
+    start(world);
+    await_inbox(world);
+    stop(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 3);
+    run(world->pg, "UPDATE issue SET state = 'ignored', first_seen = '2026-01-02'");
+    arrive(world->pg);
+    for (int kill_at = 0; kill_at < KILLS; kill_at++) {
+        int64_t left = pgtest_number(world->pg, "SELECT count(*) FROM lacking");
+        pid_t pids[2];
+        for (int p = 0; p < 2; p++) {
+            pids[p] = fork();
+            assert_true(pids[p] >= 0);
+            if (pids[p] == 0) {
+                struct pg *pg;
+                struct work *work;
+                struct pg_options options = {
+                    .conninfo = pgtest_database_conninfo(), .connections = 6, .wait_ms = 5000, .log = &quiet};
+                if (pg_open(&pg, &options))
+                    _exit(1);
+                world->options.pg = pg;
+                if (work_start(&work, &world->options))
+                    _exit(1);
+                for (;;)
+                    pause();
+            }
+        }
+        put_report(world->pg, (unsigned)kill_at % 3, 2000);
+        for (int i = 0; i < 3000 && left && pgtest_number(world->pg, "SELECT count(*) FROM lacking") >= left; i++)
+            usleep(2000);
+        for (int p = 0; p < 2; p++) {
+            kill(pids[p], SIGKILL);
+            waitpid(pids[p], NULL, 0);
+        }
+    }
+    start(world);
+    await_inbox(world);
+    await_jobs(world);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang"), REPORTS + KILLS);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 0"), REPORTS + KILLS);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED " AND state = 'ignored'"
+                                              " AND first_seen = '2026-01-02'"),
+                     1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM hang"), 1);
+    assert_counters_hold(world);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_issue_of_addresses_keeps_number_state_and_first_seen),
+        cmocka_unit_test(issues_of_one_function_become_one),
+        cmocka_unit_test(counters_of_reports_that_are_gone_follow),
+        cmocka_unit_test(a_report_that_nothing_was_lacking_for_is_left_alone),
+        cmocka_unit_test(a_preview_counts_and_changes_nothing),
+        cmocka_unit_test(a_report_that_cannot_be_read_any_more_stays),
+        cmocka_unit_test(killed_anywhere_every_report_moves_once),
+    };
+    return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);
+}
