@@ -122,11 +122,11 @@ static int read_filter(struct filter *out, struct call *call, const char *name, 
     return call_refuse(call, name, words);
 }
 
-/* Kinds by name. Without any that is wanted, tests are left out where kinds can be chosen: nobody's trouble. */
+/* Kinds by name. Without any that is wanted, what is nobody's trouble is left out where kinds can be chosen. */
 static int read_kinds(struct call *call, const char *const *names)
 {
     static const char wanted[] =
-        "hang, launch, background, killed, threads, cpu, power, disk, frames, custom, test, !x to exclude";
+        "hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, custom, test, system, idle, !x to exclude";
     const char *kinds[MIRE_CATEGORY_COUNT + 1] = {NULL};
     struct filter *filter = &call->view.kind;
     bool choice = false;
@@ -138,12 +138,14 @@ static int read_kinds(struct call *call, const char *const *names)
         choice |= strcmp(*names, "kind") == 0;
     if (rc || !choice || filter->with_count)
         return rc;
-    const char **without = arena_array(call->arena, filter->without_count + 1, sizeof *without);
+    const char **without = arena_array(call->arena, filter->without_count + MIRE_CATEGORY_COUNT, sizeof *without);
     if (!without)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < filter->without_count; i++)
         without[i] = filter->without[i];
-    without[filter->without_count++] = category_name(MIRE_CATEGORY_TEST);
+    for (int i = 0; i < MIRE_CATEGORY_COUNT; i++)
+        if (category_is_apart((enum hang_category)i))
+            without[filter->without_count++] = category_name((enum hang_category)i);
     filter->without = without;
     return 0;
 }

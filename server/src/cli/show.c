@@ -56,7 +56,7 @@ static void print_hot(const struct cli_document *shown)
             printf("  %s:%u", place->file, place->line);
         else if (place->named)
             printf("  %s", place->image);
-        feature_explain(why, sizeof why, place, &shown->report, shown->rules);
+        feature_explain(why, sizeof why, doc, place);
         printf("\n            - %s\n", why);
     }
 }

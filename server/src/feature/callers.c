@@ -3,6 +3,7 @@
 
 #include "base/fault.h"
 #include "base/id.h"
+#include "feature/classes.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -12,21 +13,39 @@ static enum rule_class class_at(const struct way *way, size_t step)
     return way->classes[way->places[step]];
 }
 
-/* Step of the path to blame; count if there is no path. *how says why it. */
-size_t way_caller1(const struct way *way, const char **how)
+static bool is_main(const struct resolved_place *place)
+{
+    return place->named && !strcmp(place->function, "main");
+}
+
+struct way_found way_caller1(const struct way *way)
 {
     size_t count = way->count;
-    *how = "deepest app frame of the path";
-    for (size_t i = count; i-- > 0;)
-        if (class_at(way, i) == MIRE_CLASS_APP)
-            return i;
-    *how = "no app frame on the path: deepest named frame of a library";
+    bool loop = false;
+    for (size_t i = count; i-- > 0;) {
+        if (rule_class_is_app(class_at(way, i)) && !(loop && is_main(&way->doc->places[way->places[i]])))
+            return (struct way_found){i, WAY_APP, "deepest app frame of the path"};
+        loop |= class_at(way, i) == MIRE_CLASS_DISPATCH;
+    }
     for (size_t i = count; i-- > 0;)
         if (way->doc->places[way->places[i]].named &&
             (class_at(way, i) == MIRE_CLASS_SYSTEM || class_at(way, i) == MIRE_CLASS_DISPATCH))
-            return i;
-    *how = "nothing but runtime on the path: its deepest frame";
-    return count ? count - 1 : 0;
+            return (struct way_found){i, WAY_LIBRARY, "no app frame on the path: deepest named frame of a library"};
+    if (!count)
+        return (struct way_found){0, WAY_EMPTY, "no sample has a stack"};
+    return (struct way_found){count - 1, WAY_RUNTIME, "nothing but runtime on the path: its deepest frame"};
+}
+
+bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uint32_t node)
+{
+    bool loop = false;
+    for (; node; node = doc->nodes[node].parent) {
+        enum rule_class here = classes[doc->nodes[node].place];
+        if (!class_is_skipped(here) && !(loop && is_main(&doc->places[doc->nodes[node].place])))
+            return true;
+        loop |= here == MIRE_CLASS_DISPATCH;
+    }
+    return false;
 }
 
 /* First step inside the innermost dispatch above Caller1; without one, inside the first library that the app calls and
@@ -39,27 +58,57 @@ static size_t inside_dispatch(const struct way *way, size_t caller1)
         if (class_at(way, i) == MIRE_CLASS_DISPATCH)
             from = i + 1;
     for (size_t i = 0; i < caller1 && !from; i++) {
-        app |= class_at(way, i) == MIRE_CLASS_APP;
+        app |= rule_class_is_app(class_at(way, i));
         if (app && class_at(way, i) == MIRE_CLASS_SYSTEM)
             from = i + 1;
     }
     return from;
 }
 
+/* The outermost function that a rule calls a scene, inside the dispatch; else the innermost one outside it. */
+static bool find_scene(size_t *out, const struct way *way, size_t from, size_t caller1)
+{
+    for (size_t i = from; i <= caller1; i++)
+        if (class_at(way, i) == MIRE_CLASS_SCENE) {
+            *out = i;
+            return true;
+        }
+    for (size_t i = from; i-- > 0;)
+        if (class_at(way, i) == MIRE_CLASS_SCENE) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+/* The thread's entry: its outermost function with a name that does not only start it. */
+static size_t find_entry(const struct way *way)
+{
+    for (size_t i = 0; i < way->count; i++)
+        if (way->doc->places[way->places[i]].named && class_at(way, i) != MIRE_CLASS_RUNTIME)
+            return i;
+    return 0;
+}
+
 /*
- * Step of the scene: the first app frame from there on. One with a name is preferred: what lies nameless between a loop
- * and its handlers is mostly the loop's own. main is every program's outermost: it is passed over if it can be.
+ * Step of the scene: what a rule says; else the first app frame from the dispatch on; else the thread's entry. An app
+ * frame with a name is preferred: what lies nameless between a loop and its handlers is mostly the loop's own. main is
+ * every program's outermost: it is passed over if it can be.
  */
 size_t way_caller2(const struct way *way, size_t caller1)
 {
     size_t from = inside_dispatch(way, caller1);
     size_t first = caller1;
+    if (find_scene(&first, way, from, caller1))
+        return first;
+    if (!rule_class_is_app(class_at(way, caller1)))
+        return find_entry(way);
     for (size_t i = caller1; i-- > from;)
-        if (class_at(way, i) == MIRE_CLASS_APP)
+        if (rule_class_is_app(class_at(way, i)))
             first = i;
     for (size_t i = first; i < caller1; i++)
-        if (class_at(way, i) == MIRE_CLASS_APP && way->doc->places[way->places[i]].named &&
-            strcmp(way->doc->places[way->places[i]].function, "main") != 0)
+        if (rule_class_is_app(class_at(way, i)) && way->doc->places[way->places[i]].named &&
+            !is_main(&way->doc->places[way->places[i]]))
             return i;
     return first;
 }
@@ -116,7 +165,7 @@ int feature_seal(struct feature *feature, struct arena *arena)
                                  feature->caller2.function,
                                  module_of(&feature->caller2),
                                  category_name(feature->category),
-                                 reason_name(feature->reason),
+                                 feature_reason(feature),
                                  feature->subject};
     size_t lengths[7], len = 0, at = 0;
     size_t count = feature->subject[0] ? 7 : 6;

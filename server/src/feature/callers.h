@@ -13,8 +13,24 @@ struct way {
     size_t count;
 };
 
-/* Step of the one to blame, and in words how it came to that; 0 if the way is empty. */
-size_t way_caller1(const struct way *way, const char **how);
+enum way_kind {
+    WAY_APP,     /* an app function, or code outside all modules */
+    WAY_LIBRARY, /* none is on the way: the deepest named function of a library or loop */
+    WAY_RUNTIME, /* nor such a one: the deepest function */
+    WAY_EMPTY,
+};
+
+struct way_found {
+    size_t step; /* 0 if the way is empty */
+    enum way_kind kind;
+    const char *how; /* in words, static */
+};
+
+/* The one to blame: the deepest function of no skipped class. A main that runs a loop answers for nothing inside it. */
+struct way_found way_caller1(const struct way *way);
+
+/* Is there such a one on the way up from a node? */
+bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uint32_t node);
 
 /* Step of the scene. */
 size_t way_caller2(const struct way *way, size_t caller1);

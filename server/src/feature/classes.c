@@ -2,10 +2,32 @@
 #include "feature/classes.h"
 
 #include "base/fault.h"
-#include "feature/feature.h"
 
 #include <stdio.h>
 #include <string.h>
+
+struct module {
+    const char *image; /* NULL: a free place of the table */
+    bool own;          /* the program's own executable */
+    struct rules_module rules;
+};
+
+struct judging {
+    struct arena *arena;
+    struct resolved *doc;
+    const struct report *report;
+    const struct rules *rules;
+    struct module *modules; /* by name of the image: a hash table */
+    size_t room;
+    uint8_t *position;   /* per place: BETWEEN... */
+    uint32_t *rule_of;   /* per rule that was found, by hash: index into `found` + 1 */
+    size_t rule_room;
+    struct resolved_rule *found;
+    size_t found_count;
+};
+
+#define NOT_ENTRY 1 /* in some stack another function is outside it */
+#define NOT_LEAF  2 /* in some, inside */
 
 static const char *base_name(const char *path)
 {
@@ -22,64 +44,128 @@ static const char *path_of(const struct report *report, const char *image)
     return image;
 }
 
-enum verdict { BY_RULE, BY_NAME_OF_PROGRAM, BY_DEFAULT, IN_NO_MODULE };
+static size_t hash_text(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static int find_module(struct module **out, struct judging *j, const char *image)
+{
+    size_t at = hash_text(image) & (j->room - 1);
+    while (j->modules[at].image && strcmp(j->modules[at].image, image) != 0)
+        at = (at + 1) & (j->room - 1);
+    *out = &j->modules[at];
+    if ((*out)->image)
+        return 0;
+    const char *path = image[0] ? path_of(j->report, image) : "";
+    (*out)->image = image;
+    (*out)->own = path[0] && !strcmp(path, j->report->process.path);
+    return rules_module(&(*out)->rules, j->arena, j->rules, path);
+}
+
+/* Where in their stacks the places stand. */
+static void find_positions(struct judging *j)
+{
+    const struct resolved *doc = j->doc;
+    for (size_t n = 1; n < doc->node_count; n++) {
+        uint32_t parent = doc->nodes[n].parent;
+        if (!parent)
+            continue;
+        j->position[doc->nodes[n].place] |= NOT_ENTRY;
+        j->position[doc->nodes[parent].place] |= NOT_LEAF;
+    }
+}
+
+/* Number of a rule in the document, counting from 1. */
+static uint32_t note_rule(struct judging *j, const struct rule_found *found)
+{
+    size_t at = (found->line * 31 + hash_text(found->pack)) & (j->rule_room - 1);
+    for (; j->rule_of[at]; at = (at + 1) & (j->rule_room - 1)) {
+        const struct resolved_rule *rule = &j->found[j->rule_of[at] - 1];
+        if (rule->line == found->line && !strcmp(rule->pack, found->pack))
+            return j->rule_of[at];
+    }
+    j->found[j->found_count] =
+        (struct resolved_rule){found->pack, found->version, found->line, found->text};
+    return j->rule_of[at] = (uint32_t)++j->found_count;
+}
 
 /*
  * A rule, else the module: the program's own executable and what no rule calls system is app; an address outside all
- * modules is nobody's.
+ * modules is nobody's, a name outside all (an interpreter's, Java's) may be to blame.
  */
-static enum verdict judge(struct rule_found *out, const struct resolved_place *place, const struct report *report,
-                          const struct rules *rules)
+static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct module *module,
+                             const struct resolved_place *place)
 {
-    *out = (struct rule_found){.class = MIRE_CLASS_NONE};
-    if (!place->image[0])
-        return IN_NO_MODULE;
-    const char *path = path_of(report, place->image);
-    bool found = rules_find(out, rules, path, place->named ? place->function : "");
-    bool own = path[0] && !strcmp(path, report->process.path);
-    if (found && !(own && out->class == MIRE_CLASS_SYSTEM))
-        return BY_RULE;
-    out->class = MIRE_CLASS_APP;
-    return own ? BY_NAME_OF_PROGRAM : BY_DEFAULT;
+    bool known = place->image[0] || place->named;
+    *by_rule_out = known && found->class != MIRE_CLASS_NONE && !(module->own && found->class == MIRE_CLASS_SYSTEM);
+    if (*by_rule_out)
+        return found->class;
+    return known ? MIRE_CLASS_APP : MIRE_CLASS_NONE;
 }
 
-void feature_explain(char *out, size_t room, const struct resolved_place *place, const struct report *report,
-                     const struct rules *rules)
+static int judge_place(struct classes *out, struct judging *j, struct resolved_place *place, size_t at)
 {
-    struct rule_found found;
-    switch (judge(&found, place, report, rules)) {
-    case BY_RULE:
-        snprintf(out, room, "%s: line %u of the %s pack %d, %s %s", rule_class_name(found.class), found.line,
-                 found.builtin ? "built-in" : "extra", found.version, found.module, found.function);
-        return;
-    case BY_NAME_OF_PROGRAM:
-        snprintf(out, room, "app: the program itself, no rule fits");
-        return;
-    case BY_DEFAULT:
-        snprintf(out, room, "app: no rule fits");
-        return;
-    case IN_NO_MODULE:
-        snprintf(out, room, "unknown: code outside all modules");
-        return;
-    }
+    struct rule_found found, mark;
+    struct module *module;
+    bool by_rule;
+    int rc = find_module(&module, j, place->image);
+    if (rc)
+        return rc;
+    const char *function = place->named ? place->function : "";
+    const struct rules_subject subject = {.module = &module->rules,
+                                          .function = function,
+                                          .file = place->file,
+                                          .language = language_of(function, place->file),
+                                          .entry = !(j->position[at] & NOT_ENTRY),
+                                          .leaf = !(j->position[at] & NOT_LEAF)};
+    rules_find(&found, &mark, j->rules, &subject);
+    out->of[at] = judge(&by_rule, &found, module, place);
+    place->role = rule_role(out->of[at]);
+    place->rule = by_rule ? note_rule(j, &found) : 0;
+    out->marks[at] = mark.class;
+    place->mark = out->marks[at] ? note_rule(j, &mark) : 0;
+    out->marked |= out->marks[at] != MIRE_CLASS_NONE;
+    return 0;
 }
 
-int classes_find(enum rule_class **out, struct arena *arena, struct resolved *doc, const struct report *report,
+static size_t table_room(size_t count)
+{
+    size_t room = 16;
+    while (room < count * 2)
+        room *= 2;
+    return room;
+}
+
+int classes_find(struct classes *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules)
 {
-    struct resolved_place *places = arena_array(arena, doc->place_count, sizeof *places);
-    enum rule_class *classes = arena_array(arena, doc->place_count, sizeof *classes);
-    if (!places || !classes)
+    size_t count = doc->place_count;
+    struct judging j = {.arena = arena, .doc = doc, .report = report, .rules = rules, .room = table_room(count),
+                        .rule_room = table_room(2 * count)};
+    struct resolved_place *places = arena_array(arena, count, sizeof *places);
+    out->of = arena_array(arena, count, sizeof *out->of);
+    out->marks = arena_array(arena, count, sizeof *out->marks);
+    out->marked = false;
+    j.modules = arena_array(arena, j.room, sizeof *j.modules);
+    j.position = arena_array(arena, count, sizeof *j.position);
+    j.rule_of = arena_array(arena, j.rule_room, sizeof *j.rule_of);
+    j.found = arena_array(arena, 2 * count, sizeof *j.found);
+    if (!places || !out->of || !out->marks || !j.modules || !j.position || !j.rule_of || !j.found)
         return MIRE_FAULT_MEMORY;
-    if (doc->place_count)
-        memcpy(places, doc->places, doc->place_count * sizeof *places);
-    for (size_t p = 0; p < doc->place_count; p++) {
-        struct rule_found found;
-        (void)judge(&found, &places[p], report, rules);
-        classes[p] = found.class;
-        places[p].role = rule_role(classes[p]);
+    if (count)
+        memcpy(places, doc->places, count * sizeof *places);
+    find_positions(&j);
+    for (size_t p = 0; p < count; p++) {
+        int rc = judge_place(out, &j, &places[p], p);
+        if (rc)
+            return rc;
     }
     doc->places = places;
-    *out = classes;
+    doc->rules = j.found;
+    doc->rule_count = j.found_count;
     return 0;
 }

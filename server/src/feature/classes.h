@@ -1,5 +1,5 @@
 /*
- * classes.h - what kind of work every function of a report does. Inside feature/ only.
+ * classes.h - what kind of work every function of a report does, and which rule says so. Inside feature/ only.
  */
 #ifndef MIRE_FEATURE_CLASSES_H
 #define MIRE_FEATURE_CLASSES_H
@@ -8,15 +8,26 @@
 #include "feature/rules.h"
 #include "model/resolved.h"
 
+struct classes {
+    enum rule_class *of;    /* one a place */
+    enum rule_class *marks; /* one a place: idle, truncated, meaningless, or none */
+    bool marked;            /* any place is */
+};
+
 /*
- * Class of every place, and its role in the document.
+ * Class and mark of every place; roles and rules in the document.
  *
- *   out  one a place
- *   doc  its places are replaced by a copy with roles
+ *   doc  its places are replaced by a copy with roles and rules, its rules are filled
  *
  * 0, or MIRE_FAULT_MEMORY.
  */
-int classes_find(enum rule_class **out, struct arena *arena, struct resolved *doc, const struct report *report,
+int classes_find(struct classes *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules);
+
+/* May what stands in a place be to blame, or is it unknown code that may be? */
+static inline bool class_is_skipped(enum rule_class rule)
+{
+    return rule != MIRE_CLASS_NONE && !rule_class_is_app(rule);
+}
 
 #endif

@@ -7,34 +7,67 @@
 #include "feature/classes.h"
 #include "feature/holder.h"
 #include "feature/hot.h"
+#include "feature/marks.h"
 #include "feature/reason.h"
 #include "feature/tree.h"
 
 #include "base/fault.h"
 
+#include <stdio.h>
+#include <string.h>
+
 struct finding {
     struct arena *arena;
     struct resolved *doc;
     const struct report *report;
-    enum rule_class *classes; /* per place */
-    uint32_t *functions;      /* per place */
+    struct classes classes;
+    struct marks marks;
+    uint32_t *functions; /* per place */
     struct tree_path path;
-    struct way way;  /* the path's places */
-    uint32_t thread; /* whose path, MIRE_TREE_ALL: everybody's */
+    struct way way;         /* the path's places */
+    uint32_t thread;        /* whose path, MIRE_TREE_ALL: everybody's */
+    struct way_found found; /* on the way */
 };
 
 const char *reason_name(enum hang_reason reason)
 {
-    static const char *const names[] = {"unknown", "cpu", "io", "lock", "sleep", "wait", "bytes", "objects", "growth"};
+    static const char *const names[MIRE_REASON_COUNT] = {"unknown", "cpu",  "io",    "lock",    "sleep",  "wait", "page_in",
+                                                         "ipc",     "idle", "late",  "bytes",   "objects", "growth"};
     return names[reason];
 }
 
-static bool has_app(const struct finding *f)
+const char *feature_reason(const struct feature *feature)
 {
+    return feature->topic[0] ? feature->topic : reason_name(feature->reason);
+}
+
+void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_place *place)
+{
+    const struct resolved_rule *rule = place->rule ? &doc->rules[place->rule - 1] : NULL;
+    if (rule)
+        snprintf(out, room, "line %u of the pack %s %d: %s", rule->line, rule->pack, rule->version, rule->text);
+    else
+        snprintf(out, room, "%s",
+                 place->role == MIRE_ROLE_APP ? "app: no rule passes it over" : "unknown: code outside all modules");
+}
+
+static int walk(struct finding *f, uint32_t thread)
+{
+    const struct tree_walk how = {f->functions, MIRE_FEATURE_SHARE, MIRE_FEATURE_LEAST, thread, f->marks.left_out};
+    f->thread = thread;
+    int rc = tree_path(&f->path, f->arena, f->doc, &how);
+    uint32_t *places = rc ? NULL : arena_array(f->arena, f->path.count, sizeof *places);
+    if (!places)
+        return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < f->path.count; i++)
-        if (f->classes[f->path.steps[i].place] == MIRE_CLASS_APP)
-            return true;
-    return false;
+        places[i] = f->path.steps[i].place;
+    f->way = (struct way){f->doc, f->classes.of, places, f->path.count};
+    f->found = way_caller1(&f->way);
+    if (f->marks.most == MIRE_CLASS_MOMENT && f->found.kind == WAY_APP) {
+        f->found.step = way_caller2(&f->way, f->found.step);
+        f->found.how = "one moment of a computation: the outermost app frame inside the loop";
+    }
+    return 0;
 }
 
 /* The path in everybody's tree; if that leads to nobody, in the tree of the thread with most time. */
@@ -42,25 +75,23 @@ static int find_path(struct finding *f)
 {
     uint32_t heaviest = tree_heaviest_thread(f->doc);
     bool many = false;
-    f->thread = MIRE_TREE_ALL;
-    int rc = tree_path(&f->path, f->arena, f->doc, f->functions, MIRE_FEATURE_SHARE, MIRE_TREE_ALL);
+    int rc = walk(f, MIRE_TREE_ALL);
     for (size_t i = 0; i < f->doc->sample_count; i++)
         many |= f->doc->samples[i].thread != heaviest;
-    if (rc || !many || has_app(f))
-        return rc;
-    f->thread = heaviest;
-    return tree_path(&f->path, f->arena, f->doc, f->functions, MIRE_FEATURE_SHARE, heaviest);
+    return rc || !many || f->found.kind == WAY_APP ? rc : walk(f, heaviest);
 }
 
-static int make_way(struct finding *f)
+/* Does any stack that counts hold what may be to blame? */
+static bool has_app(const struct finding *f)
 {
-    uint32_t *places = arena_array(f->arena, f->path.count, sizeof *places);
-    if (!places)
-        return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < f->path.count; i++)
-        places[i] = f->path.steps[i].place;
-    f->way = (struct way){f->doc, f->classes, places, f->path.count};
-    return 0;
+    const struct resolved *doc = f->doc;
+    for (size_t i = 0; i < doc->sample_count; i++) {
+        if (f->marks.left_out && f->marks.left_out[i])
+            continue;
+        if (way_has_app(doc, f->classes.of, doc->samples[i].node))
+            return true;
+    }
+    return !doc->sample_count && way_has_app(doc, f->classes.of, doc->hot.node);
 }
 
 /* "writer", of the thread that the path is of. */
@@ -71,8 +102,9 @@ static const char *thread_name(const struct finding *f)
 }
 
 /* How it came to Caller1, and the verdict that the document keeps. */
-static int tell_why(struct feature *out, struct finding *f, size_t step, const char *how)
+static int tell_why(struct feature *out, struct finding *f)
 {
+    size_t step = f->found.step;
     uint64_t held = f->path.count ? f->path.steps[step].weight : 0;
     uint64_t total = f->path.total ? f->path.total : 1;
     if (f->path.count)
@@ -80,33 +112,54 @@ static int tell_why(struct feature *out, struct finding *f, size_t step, const c
             (struct resolved_verdict){true, f->path.steps[step].place, (uint32_t)(held * 1000000 / total)};
     out->why = arena_printf(f->arena, "%s holds %u %% of the sampled time%s%s (%s)", out->caller1.function,
                             (unsigned)(held * 100 / total), f->thread == MIRE_TREE_ALL ? "" : " of thread ",
-                            f->thread == MIRE_TREE_ALL ? "" : thread_name(f), how);
+                            f->thread == MIRE_TREE_ALL ? "" : thread_name(f), f->found.how);
+    f->doc->why = out->why ? out->why : "";
     return out->why ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* Nobody is on the path: is it that nobody has most of the time, or that there is nobody? */
+static int judge_path(struct feature *out, struct finding *f)
+{
+    if (f->found.kind == WAY_APP || !f->path.total)
+        return 0;
+    if (has_app(f)) {
+        const char *at = f->path.count ? out->caller1.function : "the thread's entry";
+        f->found.how = "app functions have time, none of them most of it";
+        out->caller1.function = arena_printf(f->arena, "diffuse at %s", at);
+        return out->caller1.function ? 0 : MIRE_FAULT_MEMORY;
+    }
+    if (category_may_be_nobodys(out->category))
+        out->category = MIRE_CATEGORY_SYSTEM;
+    return 0;
 }
 
 static int find_callers(struct feature *out, struct finding *f)
 {
-    const char *how = "no sample has a stack";
-    size_t one = 0;
+    size_t one = f->found.step;
     size_t two = 0;
     if (f->path.count) {
-        one = way_caller1(&f->way, &how);
         two = way_caller2(&f->way, one);
-        uint32_t *functions = f->functions;
+        const uint32_t *functions = f->functions;
         f->doc->hot.caller1 = hot_frame(f->doc, functions, functions[f->path.steps[one].place], false);
         f->doc->hot.caller2 = hot_frame(f->doc, functions, functions[f->path.steps[two].place], true);
     }
     int rc = way_caller(&out->caller1, f->arena, &f->way, one);
     if (!rc)
         rc = way_caller(&out->caller2, f->arena, &f->way, two);
-    if (category_is_of_process(out->category) && f->report->hang.name[0])
-        out->caller2 = (struct caller){f->report->hang.name, "", "", NULL};
-    return rc ? rc : tell_why(out, f, one, how);
+    if (!rc)
+        rc = judge_path(out, f);
+    if (f->marks.most == MIRE_CLASS_TRUNCATED)
+        out->caller2 = (struct caller){.function = "(truncated)", .image = "", .place = ""};
+    if (category_is_of_process(out->category) && f->report->hang.name[0] && !out->topic[0])
+        out->caller2 = (struct caller){.function = f->report->hang.name, .image = "", .place = ""};
+    return rc ? rc : tell_why(out, f);
 }
 
 /* What the kind says itself; else what the samples say. */
 static enum hang_reason find_reason(enum hang_category category, const struct finding *f)
 {
+    if (f->marks.most == MIRE_CLASS_IDLE)
+        return MIRE_REASON_IDLE;
     switch (category) {
     case MIRE_CATEGORY_CPU:
     case MIRE_CATEGORY_POWER:
@@ -115,31 +168,48 @@ static enum hang_reason find_reason(enum hang_category category, const struct fi
     case MIRE_CATEGORY_DISK:
         return MIRE_REASON_IO;
     default:
-        return reason_find(f->doc, f->report, f->classes);
+        return reason_find(f->doc, f->report, f->classes.of);
     }
+}
+
+/* Stacks that wait for events, or say nothing, are nobody's. */
+static void judge_marks(struct feature *out, const struct finding *f)
+{
+    if (!category_may_be_nobodys(out->category))
+        return;
+    if (f->marks.most == MIRE_CLASS_IDLE)
+        out->category = MIRE_CATEGORY_IDLE;
+    else if (f->marks.most == MIRE_CLASS_MEANINGLESS)
+        out->category = MIRE_CATEGORY_SYSTEM;
 }
 
 int feature_find(struct feature *out, struct arena *arena, struct resolved *doc, const struct report *report,
                  const struct rules *rules)
 {
     struct finding f = {.arena = arena, .doc = doc, .report = report};
-    *out = (struct feature){
-        .category = category_find(report), .subject = "", .holder = "", .rules_version = rules_version(rules)};
+    *out = (struct feature){.category = category_find(report),
+                            .topic = strcmp(report->hang.trigger, "exception") ? "" : report->hang.name,
+                            .subject = "",
+                            .holder = "",
+                            .rules_version = rules_version(rules)};
     int rc = classes_find(&f.classes, arena, doc, report, rules);
     if (!rc)
         rc = tree_functions(&f.functions, arena, doc);
     if (!rc)
         rc = hot_find(doc, arena, f.functions);
     if (!rc)
+        rc = marks_find(&f.marks, arena, doc, &f.classes, MIRE_FEATURE_SHARE);
+    if (!rc)
         rc = find_path(&f);
-    if (!rc)
-        rc = make_way(&f);
-    if (!rc)
-        rc = find_callers(out, &f);
     if (rc)
         return rc;
-    out->reason = find_reason(out->category, &f);
+    enum hang_category told = out->category;
+    judge_marks(out, &f);
+    rc = find_callers(out, &f);
+    if (rc)
+        return rc;
+    out->reason = find_reason(told, &f);
     if (out->reason == MIRE_REASON_LOCK)
-        rc = holder_find(&out->holder, arena, doc, f.classes);
+        rc = holder_find(&out->holder, arena, doc, f.classes.of);
     return rc ? rc : feature_seal(out, arena);
 }

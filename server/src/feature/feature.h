@@ -6,12 +6,16 @@
  *         `- aeMain       100 %    dispatch: hands events out
  *            `- readQuery  99 %    <- Caller2: the outermost app frame inside the loop's dispatch
  *               `- call    98 %
- *                  `- keys 97 %    <- Caller1: the deepest app frame on the path that holds at least 60 % of the time
+ *                  `- keys 97 %    <- Caller1: the deepest app frame of the path that holds 60 % of its parent
  *                     |- dictNext 41 %      (containers, allocators, libc ... are passed over)
  *                     `- match    38 %
  *
  * Where samples are several threads', the tree is everybody's; if nobody's function dominates it, that of the thread
  * with most time. A capture or a scene that the app has a name for has that name as Caller2.
+ *
+ * Where app functions have time and none is on the path, the feature is "diffuse at" its end. Where no stack has any, the
+ * report is of the kind system; where most stacks wait for events, of the kind idle: nobody is to blame, and neither is
+ * ranked.
  *
  * Blame follows time, not the innermost frame of one stack, so one hang has one key however its leaves vary. Everything
  * here is computed from the arguments alone.
@@ -25,7 +29,8 @@
 #include "model/resolved.h"
 
 #define MIRE_FEATURE_KEY   16 /* bytes */
-#define MIRE_FEATURE_SHARE 60 /* percent of the sampled time that the blamed path holds */
+#define MIRE_FEATURE_SHARE 60 /* percent of its parent's time that each step of the blamed path holds */
+#define MIRE_FEATURE_LEAST 30 /* percent of all sampled time: what holds less is told from chance by nothing */
 
 enum hang_reason {
     MIRE_REASON_UNKNOWN,
@@ -34,6 +39,10 @@ enum hang_reason {
     MIRE_REASON_LOCK,
     MIRE_REASON_SLEEP,
     MIRE_REASON_WAIT,
+    MIRE_REASON_PAGE_IN, /* for pages of files or swap to be read */
+    MIRE_REASON_IPC,     /* for another process to answer */
+    MIRE_REASON_IDLE,    /* the stacks wait for events: they were taken too late */
+    MIRE_REASON_LATE,    /* hardly anybody ran, not the thread that watches either: frozen or starved */
     MIRE_REASON_BYTES, /* of memory: too many bytes, too many objects, it grows */
     MIRE_REASON_OBJECTS,
     MIRE_REASON_GROWTH,
@@ -52,12 +61,13 @@ struct feature {
     struct caller caller2;
     enum hang_category category;
     enum hang_reason reason;
+    const char *topic;             /* of an exception: its type, which is the reason; "" of all else */
     const char *subject;           /* of memory: the category there is too much of; "" of all else */
     uint64_t subject_bytes;        /* what it holds */
     uint8_t key[MIRE_FEATURE_KEY]; /* BLAKE2b-128 of the parts */
     int rules_version;
     const char *holder; /* who held the lock waited for: "writer in flushPages"; "" if nobody is known */
-    const char *why;    /* how it came to that, for people */
+    const char *why;    /* how it came to that, for people; also in the document */
 };
 
 /*
@@ -73,12 +83,15 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
                  const struct rules *rules);
 
 /*
- * Why a place was kept or passed over, in words: "system: rule 345 of the built-in pack 1, matching libc.so* / read".
+ * Why a place was kept or passed over, in words: "system: line 345 of the pack linux_c 3, libc.so* read".
  *
  *   out    always ended by NUL
+ *   doc    after feature_find
  */
-void feature_explain(char *out, size_t room, const struct resolved_place *place, const struct report *report,
-                     const struct rules *rules);
+void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_place *place);
+
+/* What the feature's reason is called in rows and API: the topic, else the reason's name. */
+const char *feature_reason(const struct feature *feature);
 
 /* The name in rows and API; static. */
 const char *reason_name(enum hang_reason reason);

@@ -25,7 +25,7 @@ static int32_t find_frame(uint32_t *place_out, const struct resolved *doc, const
     int32_t at = 0;
     for (; node && at < INT32_MAX; node = doc->nodes[node].parent, at++) {
         uint32_t place = doc->nodes[node].place;
-        if (classes[place] == MIRE_CLASS_APP) {
+        if (rule_class_is_app(classes[place])) {
             *place_out = place;
             return at;
         }

@@ -12,7 +12,7 @@
 struct blaming {
     struct arena *arena;
     struct resolved *doc;
-    enum rule_class *classes;
+    struct classes classes;
     uint32_t *functions; /* per place */
     uint32_t *places;    /* of the way that is looked at */
     uint64_t *held;      /* per function: by the stacks it is Caller1 of */
@@ -32,14 +32,13 @@ static struct way way_to(struct blaming *b, uint32_t node)
     size_t depth = depth_of(b->doc, node);
     for (size_t i = depth; node; node = b->doc->nodes[node].parent)
         b->places[--i] = b->doc->nodes[node].place;
-    return (struct way){b->doc, b->classes, b->places, depth};
+    return (struct way){b->doc, b->classes.of, b->places, depth};
 }
 
 static int find_all_callers(struct blaming *b)
 {
     struct memory *memory = &b->doc->memory;
     struct memory_stack *stacks = arena_array(b->arena, memory->stack_count, sizeof *stacks);
-    const char *how;
     size_t deepest = 0;
     if (!stacks)
         return MIRE_FAULT_MEMORY;
@@ -53,7 +52,7 @@ static int find_all_callers(struct blaming *b)
     for (size_t i = 0; i < memory->stack_count; i++) {
         stacks[i] = memory->stacks[i];
         struct way way = way_to(b, stacks[i].node);
-        stacks[i].caller1 = way.count ? (int32_t)(way.count - 1 - way_caller1(&way, &how)) : -1;
+        stacks[i].caller1 = way.count ? (int32_t)(way.count - 1 - way_caller1(&way).step) : -1;
     }
     memory->stacks = stacks;
     return 0;
@@ -149,7 +148,9 @@ static int find_callers(struct feature *out, struct blaming *b)
     const struct memory_stack *stack = find_stack(&held, &all, b, at, reason);
     struct way way = way_to(b, stack ? stack->node : 0);
     if (way.count) {
-        one = way_caller1(&way, &how);
+        struct way_found found = way_caller1(&way);
+        one = found.step;
+        how = found.how;
         two = way_caller2(&way, one);
     }
     out->subject = category->name;
@@ -168,6 +169,7 @@ int feature_find_memory(struct feature *out, struct arena *arena, struct resolve
 {
     struct blaming b = {.arena = arena, .doc = doc};
     *out = (struct feature){.category = category_find(report),
+                            .topic = "",
                             .subject = "",
                             .holder = "",
                             .rules_version = rules_version(packs->rules) + suspect_rules_version(packs->suspects)};
@@ -183,5 +185,7 @@ int feature_find_memory(struct feature *out, struct arena *arena, struct resolve
         rc = MIRE_FAULT_MEMORY;
     if (!rc)
         rc = find_callers(out, &b);
+    if (!rc)
+        doc->why = out->why;
     return rc ? rc : feature_seal(out, arena);
 }

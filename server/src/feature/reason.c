@@ -5,16 +5,19 @@
  *     R  running, or wanting to                            cpu, unless the thread hardly used the CPU (the interruption
  *                                                          itself may have woken it), or not mostly and the frames say
  *                                                          something: then as below, and cpu if that says nothing
- *     D  disk sleep                                        io
+ *     D  disk sleep                                        io; page_in if it is in no call, the frames do not say io,
+ *                                                          and pages were read for it
  *     other           futex                                lock or wait as the frames say, else lock
  *                     reads, writes, sleeps, file locks    that
  *                     waits for events or processes        what the frames say, else wait
  *                     none, or not told                    what the frames say; else, if the state is not told, cpu
  *                                                          if the thread used the CPU most of the time
  *
- * What the frames say is the class of the innermost one that is lock, io, sleep or wait, before the first app frame.
+ * What the frames say is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app frame;
+ * ipc behind a wait is what is waited for.
  *
- * Samples see only moments. If the thread spent most of the hang on the CPU, it is cpu whatever they say.
+ * Samples see only moments. If the thread spent most of the hang on the CPU, it is cpu whatever they say; else, if the
+ * thread that watches was itself late for most of it, the process hardly ran at all: late.
  */
 #include "feature/reason.h"
 #include "feature/syscalls.h"
@@ -33,21 +36,26 @@ static enum hang_reason of_class(enum rule_class class)
         return MIRE_REASON_SLEEP;
     case MIRE_CLASS_WAIT:
         return MIRE_REASON_WAIT;
+    case MIRE_CLASS_IPC:
+        return MIRE_REASON_IPC;
     default:
         return MIRE_REASON_UNKNOWN;
     }
 }
 
-/* What the innermost frames say, up to the first that is the app's own. */
+/* What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for another process. */
 static enum hang_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node)
 {
+    enum hang_reason found = MIRE_REASON_UNKNOWN;
     for (; node; node = doc->nodes[node].parent) {
         enum rule_class class = classes[doc->nodes[node].place];
         enum hang_reason reason = of_class(class);
-        if (reason != MIRE_REASON_UNKNOWN || class == MIRE_CLASS_APP)
-            return reason;
+        if (found == MIRE_REASON_UNKNOWN || (found == MIRE_REASON_WAIT && reason == MIRE_REASON_IPC))
+            found = reason;
+        if (rule_class_is_app(class) || (found != MIRE_REASON_UNKNOWN && found != MIRE_REASON_WAIT))
+            break;
     }
-    return MIRE_REASON_UNKNOWN;
+    return found;
 }
 
 /* Percent of the hang that the thread was on the CPU; -1 if that is unknown. */
@@ -91,6 +99,18 @@ static enum hang_reason of_syscall(enum syscall_kind kind, enum hang_reason fram
     return frames;
 }
 
+/* It sleeps for the disk, in no call, and pages were read for it. */
+static bool is_page_in(const struct report *report, const struct report_sample *sample, enum hang_reason frames)
+{
+    return sample->syscall < 0 && frames != MIRE_REASON_IO && report->hang.thread.major_faults.value > 0;
+}
+
+/* Was the thread that watches late for most of it? */
+static bool is_late(const struct report *report)
+{
+    return report->hang.duration_ms && report->hang.late_ms * 100 >= (uint64_t)report->hang.duration_ms * BUSY_PERCENT;
+}
+
 static enum hang_reason vote(const struct resolved *doc, const struct report *report, const enum rule_class *classes,
                              const struct report_sample *sample)
 {
@@ -99,7 +119,7 @@ static enum hang_reason vote(const struct resolved *doc, const struct report *re
     if (sample->state == 'R' && !hardly_on_cpu(report) && !within_call)
         return MIRE_REASON_CPU;
     if (sample->state == 'D')
-        return MIRE_REASON_IO;
+        return is_page_in(report, sample, frames) ? MIRE_REASON_PAGE_IN : MIRE_REASON_IO;
     enum hang_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames);
     if (reason != MIRE_REASON_UNKNOWN)
         return reason;
@@ -114,6 +134,8 @@ enum hang_reason reason_find(const struct resolved *doc, const struct report *re
     enum hang_reason most = MIRE_REASON_UNKNOWN;
     if (mostly_on_cpu(report))
         return MIRE_REASON_CPU;
+    if (is_late(report))
+        return MIRE_REASON_LATE;
     for (size_t i = 0; i < doc->sample_count; i++)
         votes[vote(doc, report, classes, &doc->samples[i])] += doc->samples[i].weight_ms + 1ull;
     if (!doc->sample_count)

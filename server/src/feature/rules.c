@@ -1,32 +1,17 @@
 /*
- * rules.c - reads packs and applies them, rule by rule: packs are short and places few.
+ * rules.c - reads packs: one row a rule, module patterns that are alike once.
  */
 #include "feature/rules.h"
 
+#include "base/scope.h"
+#include "base/text.h"
 #include "feature/pack.h"
+#include "feature/packs.h"
+#include "feature/rules_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern const char rules_linux_c[]; /* made by the build from server/rules/linux-c.rules */
-extern const size_t rules_linux_c_len;
-
-struct rule {
-    enum rule_class class;
-    const char *module;
-    const char *function;
-    unsigned line;
-};
-
-struct rules {
-    char *text;         /* the rules point into it */
-    struct rules *next; /* asked when none of these fits; NULL: this is the last */
-    bool builtin;
-    int version;
-    size_t count;
-    struct rule rows[];
-};
 
 static const struct {
     const char *name;
@@ -34,6 +19,7 @@ static const struct {
 } classes[MIRE_CLASS_COUNT] = {
     [MIRE_CLASS_NONE] = {"", MIRE_ROLE_UNKNOWN},
     [MIRE_CLASS_APP] = {"app", MIRE_ROLE_APP},
+    [MIRE_CLASS_SCENE] = {"scene", MIRE_ROLE_APP},
     [MIRE_CLASS_SYSTEM] = {"system", MIRE_ROLE_SYSTEM},
     [MIRE_CLASS_RUNTIME] = {"runtime", MIRE_ROLE_RUNTIME},
     [MIRE_CLASS_CONTAINER] = {"container", MIRE_ROLE_RUNTIME},
@@ -41,8 +27,13 @@ static const struct {
     [MIRE_CLASS_SLEEP] = {"sleep", MIRE_ROLE_WAIT},
     [MIRE_CLASS_WAIT] = {"wait", MIRE_ROLE_WAIT},
     [MIRE_CLASS_IO] = {"io", MIRE_ROLE_IO},
+    [MIRE_CLASS_IPC] = {"ipc", MIRE_ROLE_WAIT},
     [MIRE_CLASS_LOCK] = {"lock", MIRE_ROLE_LOCK},
     [MIRE_CLASS_DISPATCH] = {"dispatch", MIRE_ROLE_DISPATCH},
+    [MIRE_CLASS_IDLE] = {"idle", MIRE_ROLE_WAIT},
+    [MIRE_CLASS_TRUNCATED] = {"truncated", MIRE_ROLE_UNKNOWN},
+    [MIRE_CLASS_MEANINGLESS] = {"meaningless", MIRE_ROLE_UNKNOWN},
+    [MIRE_CLASS_MOMENT] = {"moment", MIRE_ROLE_UNKNOWN},
 };
 
 enum role rule_role(enum rule_class rule)
@@ -50,27 +41,9 @@ enum role rule_role(enum rule_class rule)
     return (unsigned)rule < MIRE_CLASS_COUNT ? classes[rule].role : MIRE_ROLE_UNKNOWN;
 }
 
-bool glob_match(const char *pattern, const char *text)
+const char *rule_class_name(enum rule_class rule)
 {
-    const char *star = NULL;
-    const char *again = NULL;
-    while (*text) {
-        if (*pattern == '*') {
-            star = pattern++;
-            again = text;
-        } else if (*pattern == '?' || *pattern == *text) {
-            pattern++;
-            text++;
-        } else if (star) {
-            pattern = star + 1;
-            text = ++again;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return !*pattern;
+    return (unsigned)rule < MIRE_CLASS_COUNT ? classes[rule].name : "";
 }
 
 static enum rule_class class_of(const char *name)
@@ -81,45 +54,188 @@ static enum rule_class class_of(const char *name)
     return MIRE_CLASS_NONE;
 }
 
-static enum rules_outcome parse_line(void *pack, struct rules_fault *fault, char *line, unsigned number)
+/* As pack_wrong, with a word of the pack's in it. */
+static enum rules_outcome wrong_word(struct rules_fault *fault, unsigned line, const char *what, const char *word,
+                                     const char *instead)
 {
-    struct rules *rules = pack;
+    fault->line = line;
+    snprintf(fault->text, sizeof fault->text, "%s: %.30s; write %s", what, word, instead);
+    return MIRE_RULES_WRONG;
+}
+
+static enum rules_outcome read_pattern(struct pattern *out, struct rules_fault *fault, unsigned line, const char *text)
+{
+    const char *why = NULL;
+    int rc = pattern_make(out, &why, text);
+    return rc < 0 ? MIRE_RULES_NO_MEMORY : rc ? pack_wrong(fault, line, why) : MIRE_RULES_OK;
+}
+
+/* Number of a module pattern, the same for those written alike. */
+static enum rules_outcome find_module(uint32_t *out, struct rules *rules, struct rules_fault *fault, unsigned line,
+                                      const char *text)
+{
+    for (*out = 0; *out < rules->module_count; ++*out)
+        if (!strcmp(rules->modules[*out].text, text))
+            return MIRE_RULES_OK;
+    if (rules->module_count == rules->module_room) {
+        size_t room = rules->module_room ? rules->module_room * 2 : 64;
+        struct pattern *more = realloc(rules->modules, room * sizeof *more);
+        if (!more)
+            return MIRE_RULES_NO_MEMORY;
+        rules->modules = more;
+        rules->module_room = room;
+    }
+    enum rules_outcome outcome = read_pattern(&rules->modules[rules->module_count], fault, line, text);
+    rules->module_count += outcome == MIRE_RULES_OK;
+    return outcome;
+}
+
+static enum rules_outcome read_condition(struct rule *rule, struct rules_fault *fault, unsigned line, const char *word)
+{
+    const char *value = strchr(word, '=') + 1;
+    if (!strncmp(word, "file=", 5))
+        return rule->file.text ? pack_wrong(fault, line, "file= stands here twice: leave one")
+                               : read_pattern(&rule->file, fault, line, value);
+    if (!strncmp(word, "lang=", 5)) {
+        rule->language = language_of_name(value);
+        return rule->language ? MIRE_RULES_OK
+                              : wrong_word(fault, line, "no such language", value,
+                                           "lang= and one of c, cpp, rust, go, java, kotlin, swift, objc, d");
+    }
+    rule->entry |= !strcmp(value, "entry");
+    rule->leaf |= !strcmp(value, "leaf");
+    return !strcmp(value, "entry") || !strcmp(value, "leaf")
+               ? MIRE_RULES_OK
+               : wrong_word(fault, line, "no such position", value, "at=entry or at=leaf");
+}
+
+static bool is_condition(const char *word)
+{
+    return !strncmp(word, "file=", 5) || !strncmp(word, "lang=", 5) || !strncmp(word, "at=", 3);
+}
+
+/* The conditions before the module; *module_out is the first word that is none, *written_out what was read. */
+static enum rules_outcome read_conditions(struct rule *rule, char **module_out, struct text *written,
+                                          struct rules_fault *fault, char **line)
+{
+    enum rules_outcome outcome = MIRE_RULES_OK;
+    char *word;
+    while ((word = pack_word(line)) && is_condition(word) && !outcome) {
+        outcome = read_condition(rule, fault, rule->line, word);
+        text_printf(written, "%s ", word);
+    }
+    *module_out = word;
+    return outcome;
+}
+
+static void rule_fini(struct rule *rule)
+{
+    pattern_fini(&rule->function);
+    pattern_fini(&rule->file);
+    free(rule->written);
+}
+
+static enum rules_outcome read_rule(struct rule *rule, struct rules *rules, struct rules_fault *fault, char *line)
+{
+    MIRE_SCOPED(text_fini) struct text written = {0};
     char *first = pack_word(&line);
-    char *second = pack_word(&line);
-    char *rest = pack_rest(line);
-    if (rules->count == MIRE_RULES_MAX)
-        return pack_wrong(fault, number, "too many rules");
-    if (!second)
-        return pack_wrong(fault, number, "a class, a module and a function belong here");
-    if (!rules->version) {
-        char *end;
-        long version = strtol(second, &end, 10);
-        if (strcmp(first, "version") != 0 || *end || version < 1 || version > 1000000000 || *rest)
-            return pack_wrong(fault, number, "a pack begins with: version NUMBER");
-        rules->version = (int)version;
-        return MIRE_RULES_OK;
+    char *module;
+    rule->class = class_of(first);
+    if (rule->class == MIRE_CLASS_NONE)
+        return wrong_word(fault, rule->line, "no such class", first,
+                          "one of app, scene, system, runtime, container, allocator,"
+                          " sleep, wait, io, ipc, lock, dispatch, idle, truncated, meaningless, moment");
+    text_printf(&written, "%s ", first);
+    enum rules_outcome outcome = read_conditions(rule, &module, &written, fault, &line);
+    if (outcome)
+        return outcome;
+    char *function = pack_rest(line);
+    if (!module || !*function)
+        return pack_wrong(fault, rule->line, "write: CLASS MODULE FUNCTION; * stands for any module or function");
+    text_printf(&written, "%s %s", module, function);
+    rule->written = text_failed(&written) ? NULL : strndup(written.bytes, written.len);
+    if (!rule->written)
+        return MIRE_RULES_NO_MEMORY;
+    outcome = read_pattern(&rule->function, fault, rule->line, function);
+    return outcome ? outcome : find_module(&rule->module, rules, fault, rule->line, module);
+}
+
+static enum rules_outcome add_rule(struct rules *rules, struct rules_fault *fault, char *line, unsigned number)
+{
+    struct pack *pack = &rules->packs[rules->pack_count - 1];
+    if (pack->rule_count == MIRE_RULES_MAX)
+        return pack_wrong(fault, number, "too many rules: a pack has at most 4096");
+    if (rules->count == rules->room) {
+        size_t room = rules->room ? rules->room * 2 : 256;
+        struct rule *more = realloc(rules->rows, room * sizeof *more);
+        if (!more)
+            return MIRE_RULES_NO_MEMORY;
+        rules->rows = more;
+        rules->room = room;
     }
-    struct rule rule = {class_of(first), second, rest, number};
-    if (rule.class == MIRE_CLASS_NONE) {
-        fault->line = number;
-        snprintf(fault->text, sizeof fault->text, "no such class: %.60s", first);
-        return MIRE_RULES_WRONG;
-    }
-    if (!*rest)
-        return pack_wrong(fault, number, "the function is missing");
-    rules->rows[rules->count++] = rule;
+    struct rule *rule = &rules->rows[rules->count];
+    *rule = (struct rule){.line = number, .pack = (uint16_t)(rules->pack_count - 1)};
+    enum rules_outcome outcome = read_rule(rule, rules, fault, line);
+    if (outcome)
+        rule_fini(rule);
+    rules->count += !outcome;
+    pack->rule_count += !outcome;
+    return outcome;
+}
+
+static enum rules_outcome read_line(void *context, struct rules_fault *fault, char *line, unsigned number)
+{
+    struct rules *rules = context;
+    struct pack *pack = &rules->packs[rules->pack_count - 1];
+    char *rest = line + strspn(line, " \t");
+    bool tells = !strncmp(rest, "version", 7) && strchr(" \t", rest[7]);
+    if (pack->version && tells)
+        return pack_wrong(fault, number, "the version stands elsewhere already: delete this line");
+    if (pack->version)
+        return add_rule(rules, fault, line, number);
+    char *end = rest;
+    long version = tells ? strtol(rest + 7, &end, 10) : 0;
+    if (!tells || version < 1 || version > 1000000000 || end[strspn(end, " \t")])
+        return pack_wrong(fault, number, "a pack begins with a line: version NUMBER");
+    pack->version = (int)version;
     return MIRE_RULES_OK;
 }
 
-enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, const char *text, size_t len)
+/* Put a pack behind those there are. */
+static enum rules_outcome add_pack(struct rules *rules, struct rules_fault *fault, const struct rules_source *source,
+                                   bool builtin)
 {
     unsigned lines = 0;
-    struct rules *rules = calloc(1, sizeof *rules + MIRE_RULES_MAX * sizeof rules->rows[0]);
-    enum rules_outcome outcome = rules ? pack_copy(&rules->text, fault, text, len) : MIRE_RULES_NO_MEMORY;
-    if (outcome == MIRE_RULES_OK)
-        outcome = pack_lines(&lines, rules->text, fault, parse_line, rules);
-    if (outcome == MIRE_RULES_OK && !rules->version)
-        outcome = pack_wrong(fault, lines, "a pack begins with: version NUMBER");
+    struct pack *pack = &rules->packs[rules->pack_count];
+    fault->pack = source->name;
+    if (rules->pack_count == MIRE_PACKS_MAX)
+        return pack_wrong(fault, 0, "too many packs");
+    *pack = (struct pack){
+        .name = source->name, .version = source->version, .builtin = builtin ? source->text : NULL};
+    enum rules_outcome outcome = pack_copy(&pack->text, fault, source->text, source->len);
+    if (outcome)
+        return outcome;
+    rules->pack_count++;
+    outcome = pack_lines(&lines, pack->text, fault, read_line, rules);
+    if (!outcome && !pack->version)
+        outcome = pack_wrong(fault, lines, "a pack begins with a line: version NUMBER");
+    return outcome;
+}
+
+static enum rules_outcome make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
+                               size_t count, bool builtin)
+{
+    struct rules *rules = calloc(1, sizeof *rules);
+    enum rules_outcome outcome = rules ? MIRE_RULES_OK : MIRE_RULES_NO_MEMORY;
+    for (size_t i = 0; i < count && !outcome; i++)
+        outcome = add_pack(rules, fault, &sources[i], false);
+    for (size_t i = 0; builtin && i < packs_builtin_count && !outcome; i++) {
+        const struct pack_builtin *pack = &packs_builtin[i];
+        const struct rules_source source = {pack->name, pack->text, *pack->len, 0};
+        outcome = add_pack(rules, fault, &source, true);
+    }
+    if (!outcome && rules_index_make(rules))
+        outcome = MIRE_RULES_NO_MEMORY;
     if (outcome) {
         rules_free(rules);
         return outcome;
@@ -128,108 +244,70 @@ enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, co
     return MIRE_RULES_OK;
 }
 
-enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault)
+enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, const char *text, size_t len)
 {
-    enum rules_outcome outcome = rules_parse(out, fault, rules_linux_c, rules_linux_c_len);
-    if (outcome == MIRE_RULES_OK)
-        (*out)->builtin = true;
-    return outcome;
+    const struct rules_source source = {"extra", text, len, 0};
+    return make(out, fault, &source, 1, false);
 }
 
-static enum rules_outcome parse_file(struct rules **out, struct rules_fault *fault, const char *path)
+enum rules_outcome rules_make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
+                              size_t count)
 {
-    char *text = NULL;
-    size_t len = 0;
-    enum rules_outcome outcome = pack_read(&text, &len, fault, path);
-    if (outcome == MIRE_RULES_OK)
-        outcome = rules_parse(out, fault, text, len);
-    free(text);
-    return outcome;
+    return make(out, fault, sources, count, true);
+}
+
+enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault)
+{
+    return make(out, fault, NULL, 0, true);
 }
 
 enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, const char *path)
 {
-    struct rules *first = NULL;
-    struct rules *builtin = NULL;
-    enum rules_outcome outcome = rules_builtin(&builtin, fault);
-    if (outcome == MIRE_RULES_OK && path && *path)
-        outcome = parse_file(&first, fault, path);
-    if (outcome != MIRE_RULES_OK) {
-        rules_free(builtin);
-        return outcome;
-    }
-    if (first)
-        first->next = builtin;
-    *out = first ? first : builtin;
-    return MIRE_RULES_OK;
+    struct rules_source source = {.name = "extra"};
+    char *text = NULL;
+    if (!path || !*path)
+        return rules_builtin(out, fault);
+    fault->pack = source.name;
+    enum rules_outcome outcome = pack_read(&text, &source.len, fault, path);
+    source.text = text;
+    if (outcome == MIRE_RULES_OK)
+        outcome = make(out, fault, &source, 1, true);
+    free(text);
+    return outcome;
 }
 
 void rules_free(struct rules *rules)
 {
-    while (rules) {
-        struct rules *next = rules->next;
-        free(rules->text);
-        free(rules);
-        rules = next;
-    }
+    if (!rules)
+        return;
+    for (size_t i = 0; i < rules->count; i++)
+        rule_fini(&rules->rows[i]);
+    for (size_t i = 0; i < rules->module_count; i++)
+        pattern_fini(&rules->modules[i]);
+    for (size_t i = 0; i < rules->pack_count; i++)
+        free(rules->packs[i].text);
+    rules_index_fini(&rules->classes);
+    rules_index_fini(&rules->marks);
+    free(rules->rows);
+    free(rules->modules);
+    free(rules);
 }
 
 int rules_version(const struct rules *rules)
 {
-    return rules->version + (rules->next ? rules->next->version : 0);
+    int sum = 0;
+    for (size_t i = 0; i < rules->pack_count; i++)
+        sum += rules->packs[i].version;
+    return sum;
 }
 
-/*
- * The name behind the type a demangled template function returns: "bool std::equal<A>(A, A)" -> "std::equal<A>(A, A)".
- * Blanks in brackets, in "operator new" and in "(anonymous namespace)" end no type.
- */
-static const char *behind_type(const char *function)
+size_t rules_pack_count(const struct rules *rules)
 {
-    static const char nameless[] = "(anonymous namespace)";
-    const char *name = function;
-    int depth = 0;
-    for (const char *at = function; *at; at++) {
-        if (!strncmp(at, "operator", 8) && (at == name || at[-1] == ':'))
-            break;
-        if (!strncmp(at, nameless, sizeof nameless - 1))
-            at += sizeof nameless - 2;
-        else if (*at == '(' && !depth)
-            break;
-        else if (*at == '<' || *at == '(' || *at == '[')
-            depth++;
-        else if (*at == '>' || *at == ')' || *at == ']')
-            depth--;
-        else if (*at == ' ' && !depth)
-            name = at + 1;
-    }
-    return name;
+    return rules->pack_count;
 }
 
-bool rules_find(struct rule_found *out, const struct rules *rules, const char *path, const char *function)
+struct rules_pack rules_pack(const struct rules *rules, size_t at)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *name = behind_type(function);
-    for (; rules; rules = rules->next) {
-        for (size_t i = 0; i < rules->count; i++) {
-            const struct rule *rule = &rules->rows[i];
-            if (!glob_match(rule->module, strchr(rule->module, '/') ? path : base) || !glob_match(rule->function, name))
-                continue;
-            *out = (struct rule_found){rule->class, rule->module,   rule->function,
-                                       rule->line,  rules->builtin, rules->version};
-            return true;
-        }
-    }
-    return false;
-}
-
-enum rule_class rules_classify(const struct rules *rules, const char *path, const char *function)
-{
-    struct rule_found found;
-    return rules_find(&found, rules, path, function) ? found.class : MIRE_CLASS_NONE;
-}
-
-const char *rule_class_name(enum rule_class rule)
-{
-    return (unsigned)rule < MIRE_CLASS_COUNT ? classes[rule].name : "";
+    const struct pack *pack = &rules->packs[at];
+    return (struct rules_pack){pack->name, pack->version, pack->builtin != NULL, pack->rule_count, pack->builtin};
 }

@@ -1,23 +1,43 @@
 /*
- * rules.h - rule packs: what kind of work a function does, by the names of its module and itself.
+ * rules.h - rule packs: what kind of work a function does, by the names of its module and itself, and more.
  *
  *     version 1
- *     # class    module        function
- *     lock       libc.so*      pthread_mutex_lock
- *     dispatch   *             g_main_context_dispatch
- *     system     /usr/lib/x   *
+ *     # class    conditions         module        function
+ *     lock                          libc.so*      pthread_mutex_lock
+ *     dispatch                      *             g_main_context_dispatch
+ *     system                        /usr/lib/x    *
+ *     scene      file=*ui/pages*    shop          ~^on_.*_(opened|clicked)$
+ *     system     lang=java          *             java.*
+ *     idle                          *             g_main_context_poll
  *
- * One rule a line, the first that fits decides. * stands for any characters, ? for one. A module pattern with a slash
- * is compared with the path, any other with the base name. Blanks separate; a function pattern may hold blanks. It is
- * compared with the name without the type that a template function returns.
+ * One rule a line. A function has the class of the first rule that fits. Patterns are as pattern.h has them. A module
+ * pattern with a slash is compared with the path, any other with the base name, and so is one of a file. Blanks
+ * separate; a function pattern may hold blanks. It is compared with the name without the type that a template function
+ * returns. Conditions, none or several: file=PATTERN; lang=NAME, a name of language.h; at=entry (in all its stacks it
+ * is the outermost function) or at=leaf (the innermost).
+ *
+ *     class                             what it says
+ *     app                               may be to blame
+ *     scene                             the same, and is the scene: Caller2
+ *     system runtime container          passed over on the way to who is to blame
+ *     allocator dispatch                the same; dispatch hands events to their handlers: it bounds a loop
+ *     lock io sleep wait ipc            the same, and says why a thread does not get on
+ *     idle truncated meaningless        of the stacks it stands in (marks.h), not of the function: another rule says
+ *     moment                            what that does
+ *
+ * Packs stand in a row: an app's own rules, an operator's file, then those built into the program, one a platform.
+ * Rules never change once made: any number of threads may ask them.
  */
 #ifndef MIRE_FEATURE_RULES_H
 #define MIRE_FEATURE_RULES_H
 
+#include "base/arena.h"
+#include "feature/language.h"
 #include "model/role.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define MIRE_RULES_MAX      4096       /* rules of a pack */
 #define MIRE_RULES_TEXT_MAX (1u << 20) /* bytes of its text */
@@ -25,6 +45,7 @@
 enum rule_class {
     MIRE_CLASS_NONE, /* no rule fits */
     MIRE_CLASS_APP,
+    MIRE_CLASS_SCENE,
     MIRE_CLASS_SYSTEM,
     MIRE_CLASS_RUNTIME,
     MIRE_CLASS_CONTAINER,
@@ -32,65 +53,115 @@ enum rule_class {
     MIRE_CLASS_SLEEP,
     MIRE_CLASS_WAIT,
     MIRE_CLASS_IO,
+    MIRE_CLASS_IPC,
     MIRE_CLASS_LOCK,
     MIRE_CLASS_DISPATCH,
+    MIRE_CLASS_IDLE, /* marks of stacks, from here on */
+    MIRE_CLASS_TRUNCATED,
+    MIRE_CLASS_MEANINGLESS,
+    MIRE_CLASS_MOMENT,
     MIRE_CLASS_COUNT
 };
+
+/* May a function of that class be to blame? */
+static inline bool rule_class_is_app(enum rule_class rule)
+{
+    return rule == MIRE_CLASS_APP || rule == MIRE_CLASS_SCENE;
+}
 
 struct rules;
 
 struct rules_fault {
-    unsigned line; /* from 1 */
-    char text[120];
+    unsigned line;    /* from 1; 0: the text as a whole */
+    const char *pack; /* name of the pack it is in; static or the caller's */
+    char text[240];   /* what is wrong, and what to write instead */
 };
 
 enum rules_outcome { MIRE_RULES_OK = 0, MIRE_RULES_WRONG = 1, MIRE_RULES_NO_MEMORY = -1 };
 
-/* Read a pack. `text` is copied. On MIRE_RULES_WRONG the fault tells line and reason. */
+struct rules_source {
+    const char *name; /* for people; static */
+    const char *text;
+    size_t len;
+    int version; /* 0: the text begins with "version NUMBER"; else this is it, and the text names none */
+};
+
+/* Read one pack alone. `text` is copied. On MIRE_RULES_WRONG the fault tells line and reason. */
 enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, const char *text, size_t len);
 
-/* The pack built into the program (server/rules/linux-c.rules). */
+/* Packs of the caller's, the first asked first, then the built-in ones. Texts are copied. */
+enum rules_outcome rules_make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
+                              size_t count);
+
+/* The built-in packs (server/rules). */
 enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault);
 
 /*
- * The built-in pack, with the rules of a file asked before its own; a NULL or empty path: the built-in one alone. A
+ * The built-in packs, with the rules of a file asked before their own; a NULL or empty path: the built-in ones alone. A
  * file that cannot be read is MIRE_RULES_WRONG at line 0.
  */
 enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, const char *path);
 
 void rules_free(struct rules *rules);
 
-/* Version the pack gives itself, at least 1, plus that of the file before it. It rises whenever answers change. */
+/* Sum of the versions of all packs, at least 1: it rises whenever answers change. */
 int rules_version(const struct rules *rules);
 
-/*
- * Class of a function.
- *
- *   path      of its module; "" if it lies in none
- *   function  its name; "" if unknown
- */
-enum rule_class rules_classify(const struct rules *rules, const char *path, const char *function);
-
-/* The rule that decides. Texts are the pack's. */
-struct rule_found {
-    enum rule_class class;
-    const char *module;
-    const char *function;
-    unsigned line; /* of its file */
+/* The packs, in the order in which they are asked. */
+struct rules_pack {
+    const char *name; /* "app", "extra", or a built-in one's: the name of its file in server/rules */
+    int version;
     bool builtin;
-    int version; /* of its own pack */
+    size_t rule_count;
+    const char *text; /* of a built-in one; else NULL */
+};
+size_t rules_pack_count(const struct rules *rules);
+struct rules_pack rules_pack(const struct rules *rules, size_t at);
+
+/* A module, looked at once: which module patterns fit it. */
+struct rules_module {
+    uint64_t *fits; /* bits, one a distinct module pattern */
 };
 
-/* As rules_classify, with the rule; false if none fits. */
-bool rules_find(struct rule_found *out, const struct rules *rules, const char *path, const char *function);
+/*
+ *   path  of the module; "" if the function lies in none
+ *
+ * 0, or MIRE_FAULT_MEMORY.
+ */
+int rules_module(struct rules_module *out, struct arena *arena, const struct rules *rules, const char *path);
+
+/* What is asked about. Texts are "" where unknown. */
+struct rules_subject {
+    const struct rules_module *module;
+    const char *function;
+    const char *file;
+    enum language language;
+    bool entry, leaf; /* it is the outermost, the innermost function of all its stacks */
+};
+
+/* The rule that decides. Texts are the rules': they go with them. */
+struct rule_found {
+    enum rule_class class;
+    const char *text; /* as written, with one blank between words: "lock libc.so* pthread_mutex_lock" */
+    unsigned line;    /* of its pack */
+    const char *pack;
+    int version; /* of its pack */
+};
+
+/*
+ * Find the rule that says what a function is, and the first that marks the stacks it stands in; of the class NONE where
+ * none fits. NULL: not asked.
+ */
+void rules_find(struct rule_found *out, struct rule_found *mark_out, const struct rules *rules,
+                const struct rules_subject *subject);
+
+/* Class of a function by the names alone, for tests and tools: rules_module and rules_find in one, slow. */
+enum rule_class rules_classify(const struct rules *rules, const char *path, const char *function);
 
 /* Name of a class as in a pack, static; "" for MIRE_CLASS_NONE. */
 const char *rule_class_name(enum rule_class rule);
 
 /* What a class looks like in a stack. */
 enum role rule_role(enum rule_class rule);
-
-/* Whether text fits a pattern. */
-bool glob_match(const char *pattern, const char *text);
 
 #endif

@@ -1,6 +1,8 @@
 /* suspects.c - every category under the rule that fits it, then an order among those that it finds suspect. */
 #include "feature/suspects.h"
 
+#include "feature/pattern.h"
+
 #include "base/fault.h"
 #include "feature/suspect_rules.h"
 

@@ -83,15 +83,21 @@ uint32_t tree_heaviest_thread(const struct resolved *doc)
     return heaviest;
 }
 
+static bool counts(const struct resolved *doc, size_t sample, const struct tree_walk *how)
+{
+    return doc->samples[sample].node && (how->thread == MIRE_TREE_ALL || doc->samples[sample].thread == how->thread) &&
+           !(how->left_out && how->left_out[sample]);
+}
+
 /* Time of every node, and the children's lists. */
-static void weigh(struct walk *walk, uint32_t thread)
+static void weigh(struct walk *walk, const struct tree_walk *how)
 {
     const struct resolved *doc = walk->doc;
     uint64_t sum = 0;
     for (size_t i = 0; i < doc->sample_count; i++)
         sum += doc->samples[i].weight_ms;
     for (size_t i = 0; i < doc->sample_count; i++)
-        if (doc->samples[i].node && (thread == MIRE_TREE_ALL || doc->samples[i].thread == thread))
+        if (counts(doc, i, how))
             walk->below[doc->samples[i].node] += sum ? doc->samples[i].weight_ms : 1;
     if (!doc->sample_count && doc->hot.node)
         walk->below[doc->hot.node] = 1;
@@ -165,25 +171,27 @@ static size_t join_recursion(struct walk *walk, size_t count, uint32_t function)
     return count;
 }
 
-int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const uint32_t *functions,
-              unsigned percent, uint32_t thread)
+int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const struct tree_walk *how)
 {
-    struct walk walk = {.doc = doc, .functions = functions};
+    struct walk walk = {.doc = doc, .functions = how->functions};
     *out = (struct tree_path){0};
     int rc = walk_init(&walk, arena);
     if (rc)
         return rc;
-    weigh(&walk, thread);
+    weigh(&walk, how);
     out->total = walk.below[0];
     out->steps = walk.steps;
+    uint64_t parent = out->total;
     size_t count = 1; /* level[0] is the root */
     uint32_t caller = UINT32_MAX;
     for (uint32_t stamp = 1;; stamp++) {
         uint32_t best = 0;
         uint32_t place = 0;
         size_t found = children(&walk, count, caller, stamp, &best);
-        if (!found || walk.weight[best] * 100 < out->total * percent)
+        if (!found || walk.weight[best] * 100 < parent * how->percent ||
+            walk.weight[best] * 100 < out->total * how->least)
             return 0;
+        parent = walk.weight[best];
         count = keep(&walk, found, best, &place);
         walk.steps[out->count++] = (struct tree_step){place, walk.weight[best]};
         count = join_recursion(&walk, count, best);

@@ -23,17 +23,21 @@ struct tree_path {
 /* Number of each place's function: places of one function in one image have one number. 0, or a fault. */
 int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc);
 
+struct tree_walk {
+    const uint32_t *functions; /* of tree_functions */
+    unsigned percent;          /* of its parent's time, that the way on holds */
+    unsigned least;            /* percent of all time: below, nobody is told from chance */
+    uint32_t thread;           /* whose samples, as in report_sample; MIRE_TREE_ALL: everybody's */
+    const uint8_t *left_out;   /* samples that do not count; NULL: all do */
+};
+
 /*
- * Descend from the root as long as one function holds at least `percent` of the total. A function that calls itself
- * directly is one step.
- *
- *   functions  of tree_functions
- *   thread     whose samples, as in report_sample; MIRE_TREE_ALL: everybody's
+ * Descend from the root as long as one function holds at least that much of its parent's time. A function that calls
+ * itself directly is one step.
  *
  * 0, or MIRE_FAULT_MEMORY.
  */
-int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const uint32_t *functions,
-              unsigned percent, uint32_t thread);
+int tree_path(struct tree_path *out, struct arena *arena, const struct resolved *doc, const struct tree_walk *how);
 
 /* The thread with most time in the samples, the first of equals; 0 without samples. */
 uint32_t tree_heaviest_thread(const struct resolved *doc);

@@ -20,6 +20,8 @@ static const struct {
     [MIRE_CATEGORY_MEMORY] = {"memory", true},
     [MIRE_CATEGORY_CUSTOM] = {"custom", true},
     [MIRE_CATEGORY_TEST] = {"test", true},
+    [MIRE_CATEGORY_SYSTEM] = {"system", false},
+    [MIRE_CATEGORY_IDLE] = {"idle", false},
 };
 
 const char *category_name(enum hang_category category)
@@ -43,8 +45,27 @@ bool category_is_of_process(enum hang_category category)
     return kinds[category].of_process;
 }
 
+bool category_is_apart(enum hang_category category)
+{
+    return category == MIRE_CATEGORY_TEST || category == MIRE_CATEGORY_SYSTEM || category == MIRE_CATEGORY_IDLE;
+}
+
+bool category_may_be_nobodys(enum hang_category category)
+{
+    return category <= MIRE_CATEGORY_FRAMES;
+}
+
+/* Of what turned out to be nobody's the trigger says whether a thread was waited for. */
+static bool is_of_thread(const struct report *report)
+{
+    const char *trigger = report->hang.trigger;
+    return !strcmp(trigger, "busy") || !strcmp(trigger, "unanswered");
+}
+
 uint64_t category_waited_ms(enum hang_category category, const struct report *report)
 {
+    if ((category == MIRE_CATEGORY_SYSTEM || category == MIRE_CATEGORY_IDLE) && !is_of_thread(report))
+        return report->hang.frames.longest_ms.value;
     if (category == MIRE_CATEGORY_FRAMES)
         return report->hang.frames.longest_ms.value;
     return category_is_of_process(category) ? 0 : report->hang.duration_ms;

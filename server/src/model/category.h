@@ -6,6 +6,8 @@
  *     cpu power disk                          the process used too much: nobody waited for it
  *     foom memory                             it was killed for the memory it held, or held much: the same
  *     custom test                             the app asked for a report
+ *     system idle                             one of the first two rows, but nobody is to blame: no stack has code of the
+ *                                             app, or most wait for events
  */
 #ifndef MIRE_MODEL_CATEGORY_H
 #define MIRE_MODEL_CATEGORY_H
@@ -25,7 +27,9 @@ enum hang_category {
     MIRE_CATEGORY_FOOM,   /* the kernel took the process away for the memory it held */
     MIRE_CATEGORY_MEMORY, /* it lived, and told what it held */
     MIRE_CATEGORY_CUSTOM,
-    MIRE_CATEGORY_TEST, /* never ranked with the others */
+    MIRE_CATEGORY_TEST,   /* never ranked with the others */
+    MIRE_CATEGORY_SYSTEM, /* nor these */
+    MIRE_CATEGORY_IDLE,
     MIRE_CATEGORY_COUNT
 };
 
@@ -37,6 +41,12 @@ bool category_named(enum hang_category *out, const char *name);
 
 /* Is the whole process the subject, not one thread? */
 bool category_is_of_process(enum hang_category category);
+
+/* Is it counted apart, and in no list unless asked for? */
+bool category_is_apart(enum hang_category category);
+
+/* May it turn out to be nobody's? Not what is about memory, or what the app asked for. */
+bool category_may_be_nobodys(enum hang_category category);
 
 /* Milliseconds that somebody waited in the event itself: 0 for kinds in which nobody did. */
 uint64_t category_waited_ms(enum hang_category category, const struct report *report);

@@ -23,7 +23,9 @@ static enum bind_outcome read_gate(struct bind *bind, void *out, uint32_t at)
 struct places {
     struct resolved *doc;
     struct resolved_place *rows;
-    struct bind_column line, offset, named, inlined;
+    struct bind_column line, offset, named, inlined, rule, mark, rules_version, rules_line;
+    const char **rules_pack, **rules_text;
+    size_t pack_count, text_count;
 };
 
 /* One of the text columns; `member` is where the text goes. */
@@ -72,6 +74,65 @@ static enum bind_outcome read_role(struct bind *bind, void *out, uint32_t at)
     return read_texts(out, bind, at, offsetof(struct resolved_place, role));
 }
 
+static enum bind_outcome read_list(const char ***out, size_t *count_out, struct bind *bind, uint32_t at)
+{
+    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
+    if (outcome)
+        return outcome;
+    *count_out = json_size(bind->json, at);
+    *out = arena_array(bind->arena, *count_out, sizeof **out);
+    if (!*out)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < *count_out && !outcome; i++, element = json_next(bind->json, element))
+        outcome = bind_text(&(*out)[i], bind, element, FUNCTION_MAX);
+    return outcome;
+}
+
+static enum bind_outcome read_rules_pack(struct bind *bind, void *out, uint32_t at)
+{
+    struct places *places = out;
+    return read_list(&places->rules_pack, &places->pack_count, bind, at);
+}
+
+static enum bind_outcome read_rules_text(struct bind *bind, void *out, uint32_t at)
+{
+    struct places *places = out;
+    return read_list(&places->rules_text, &places->text_count, bind, at);
+}
+
+/* The rules, and which of them each place names; documents of before there were any have none. */
+static enum bind_outcome read_rules(struct bind *bind, struct places *places)
+{
+    size_t count = places->text_count;
+    struct resolved_rule *rules = arena_array(bind->arena, count, sizeof *rules);
+    if (!places->rule.known)
+        return MIRE_BIND_OK;
+    if (!rules)
+        return MIRE_BIND_NO_MEMORY;
+    if (places->pack_count != count || places->rules_version.count != count || places->rules_line.count != count ||
+        places->rule.count != places->doc->place_count || places->mark.count != places->doc->place_count)
+        return bind_wrong(bind, "columns differ in length");
+    for (size_t i = 0; i < count; i++)
+        rules[i] = (struct resolved_rule){places->rules_pack[i], (int)places->rules_version.values[i],
+                                          (uint32_t)places->rules_line.values[i], places->rules_text[i]};
+    for (size_t i = 0; i < places->doc->place_count; i++) {
+        if (places->rule.values[i] > count || places->mark.values[i] > count)
+            return bind_wrong(bind, "place %zu names no rule", i);
+        places->rows[i].rule = (uint32_t)places->rule.values[i];
+        places->rows[i].mark = (uint32_t)places->mark.values[i];
+    }
+    places->doc->rules = rules;
+    places->doc->rule_count = count;
+    return MIRE_BIND_OK;
+}
+
+#define RULES_COLUMN(member, most)                                                                         \
+    {                                                                                                      \
+        .name = #member, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct places, member), .max = most, \
+        .items_max = ITEMS_MAX                                                                             \
+    }
+
 static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
@@ -83,6 +144,12 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
         COLUMN(struct places, named, 1),
         COLUMN(struct places, inlined, 1),
         {.name = "role", .want = MIRE_BIND_OTHER, .read = read_role, .required = true},
+        RULES_COLUMN(rule, UINT32_MAX),
+        RULES_COLUMN(mark, UINT32_MAX),
+        OTHER("rules_pack", read_rules_pack),
+        RULES_COLUMN(rules_version, INT32_MAX),
+        RULES_COLUMN(rules_line, UINT32_MAX),
+        OTHER("rules_text", read_rules_text),
     };
     struct resolved *doc = out;
     struct places places = {.doc = doc};
@@ -100,7 +167,7 @@ static enum bind_outcome read_places(struct bind *bind, void *out, uint32_t at)
         places.rows[i].inlined = places.inlined.values[i];
     }
     doc->places = places.rows;
-    return MIRE_BIND_OK;
+    return read_rules(bind, &places);
 }
 
 static enum bind_outcome read_nodes(struct bind *bind, void *out, uint32_t at)
@@ -255,6 +322,7 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
         {.name = "hot", .want = MIRE_BIND_OTHER, .read = read_hot, .required = true},
         OTHER("blame", document_blame),
         OTHER("verdict", document_verdict),
+        TEXT(struct resolved, why),
         OTHER("holder", document_holder),
         OTHER("facts", document_facts),
         OTHER("cost", document_cost),

@@ -50,6 +50,12 @@ static void write_places(struct json_writer *w, const struct resolved *doc)
     COLUMN(w, "named", u64, doc->place_count, p[i].named);
     COLUMN(w, "inlined", u64, doc->place_count, p[i].inlined);
     COLUMN(w, "role", text, doc->place_count, role_name(p[i].role));
+    COLUMN(w, "rule", u64, doc->place_count, p[i].rule);
+    COLUMN(w, "mark", u64, doc->place_count, p[i].mark);
+    COLUMN(w, "rules_pack", text, doc->rule_count, doc->rules[i].pack);
+    COLUMN(w, "rules_version", u64, doc->rule_count, (uint64_t)doc->rules[i].version);
+    COLUMN(w, "rules_line", u64, doc->rule_count, doc->rules[i].line);
+    COLUMN(w, "rules_text", text, doc->rule_count, doc->rules[i].text);
     json_write_close(w, '}');
 }
 
@@ -213,6 +219,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     write_hot(w, &doc->hot);
     write_verdict(w, "blame", &doc->blame);
     write_verdict(w, "verdict", &doc->verdict);
+    json_write_text(w, "why", doc->why);
     write_lists(w, doc);
     memory_document_write(w, &doc->memory);
     write_holder(w, &doc->holder);

@@ -28,7 +28,16 @@ struct resolved_place {
     bool named;           /* function is a symbol's name */
     bool inlined;         /* inlined into the next frame out */
     enum role role;
+    uint32_t rule; /* number of the rule that says so, counting from 1; 0: none does */
+    uint32_t mark; /* of the rule that marks the stacks it stands in */
     const char *build; /* its build id, where there is no symbol: what the offset is one of; not in the document */
+};
+
+struct resolved_rule { /* why a place has its role */
+    const char *pack;  /* "app": the app's own; else the name of a pack */
+    int version;       /* of the pack */
+    uint32_t line;     /* of the pack */
+    const char *text;  /* as written: "lock libc.so* pthread_mutex_lock" */
 };
 
 struct resolved_node {
@@ -96,6 +105,8 @@ struct resolved {
 
     size_t place_count;
     const struct resolved_place *places;
+    size_t rule_count; /* that places name */
+    const struct resolved_rule *rules;
     size_t node_count; /* with the root: at least 1 */
     const struct resolved_node *nodes;
 
@@ -105,6 +116,7 @@ struct resolved {
     struct resolved_hot hot;
     struct resolved_verdict blame;   /* the device's */
     struct resolved_verdict verdict; /* ours */
+    const char *why;                 /* how it came to that, for people */
 
     struct memory memory; /* known only of a memory report */
 
@@ -120,7 +132,7 @@ struct resolved {
 /* First in an initialiser: what a document says that nobody told anything of. */
 #define MIRE_RESOLVED_NOTHING                                                                    \
     .trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}, .exit = {.verdict = ""}, \
-    .holder = {.thread = -1, .frame = -1}, .memory = {.trigger = "", .name = ""}
+    .holder = {.thread = -1, .frame = -1}, .why = "", .memory = {.trigger = "", .name = ""}
 
 /*
  * Write a document.

@@ -1,4 +1,5 @@
 /* What the feature of stacks is: who is to blame, in which scene, and why. */
+#include "feature/pattern.h"
 #include "feature/tree.h"
 #include "support/stacks.h"
 
@@ -338,6 +339,21 @@ static void bad_packs_are_refused_with_their_line(void **state)
     }
 }
 
+/* The rule for a function of a module. */
+static struct rule_found rule_for(const struct rules *rules, const char *path, const char *function)
+{
+    struct arena arena;
+    struct rules_module module;
+    struct rule_found found;
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(rules_module(&module, &arena, rules, path), 0);
+    const struct rules_subject subject = {.module = &module, .function = function, .file = ""};
+    rules_find(&found, NULL, rules, &subject);
+    assert_int_not_equal(found.class, MIRE_CLASS_NONE);
+    arena_fini(&arena);
+    return found;
+}
+
 static void rules_of_a_file_come_before_the_built_in_ones(void **state)
 {
     (void)state;
@@ -352,13 +368,14 @@ static void rules_of_a_file_come_before_the_built_in_ones(void **state)
     assert_int_equal(rules_builtin(&builtin, &fault), MIRE_RULES_OK);
     assert_int_equal(rules_load(&rules, &fault, path), MIRE_RULES_OK);
     assert_int_equal(rules_version(rules), 7 + rules_version(builtin));
-    assert_true(rules_find(&found, rules, "/opt/shop", "cart_find"));
+    found = rule_for(rules, "/opt/shop", "cart_find");
     assert_int_equal(found.class, MIRE_CLASS_CONTAINER);
     assert_int_equal(found.line, 3);
-    assert_false(found.builtin);
+    assert_string_equal(found.pack, "extra");
+    assert_int_equal(found.version, 7);
     assert_int_equal(rules_classify(rules, "/lib/libc.so.6", "malloc"), MIRE_CLASS_APP);
-    assert_true(rules_find(&found, rules, "/lib/libc.so.6", "calloc"));
-    assert_true(found.builtin);
+    found = rule_for(rules, "/lib/libc.so.6", "calloc");
+    assert_string_equal(found.pack, "linux_c");
     rules_free(rules);
     rules_free(builtin);
     assert_int_equal(rules_load(&rules, &fault, "/nowhere"), MIRE_RULES_WRONG);

@@ -13,10 +13,11 @@
 #include <zstd.h>
 
 static const struct resolved_place places[] = {
-    {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP, NULL},
-    {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK, NULL},
-    {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN, NULL},
+    {"main", "app", "src/main.c", 12, 0x1000, true, false, MIRE_ROLE_APP, 0, 2, NULL},
+    {"quote \"\\\n\xe4\xb8\xad", "app", "", 0, UINT64_MAX, true, true, MIRE_ROLE_LOCK, 1, 0, NULL},
+    {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN, 2, 0, NULL},
 };
+static const struct resolved_rule rules[] = {{"linux_c", 4, 25, "lock * quote*"}, {"app", 2, 1, "idle * main"}};
 static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1, 2}};
 static const struct report_sample samples[] = {
     {0, 50, 3, 'R', -1, 0}, {50, 60, 4, '?', -1, 2}, {50, 70, 0, 'S', 202, 1}};
@@ -49,8 +50,11 @@ static struct resolved document(void)
         .late_ms = 3,
         .guess = "io",
         .thread = {.tid = {9, true}, .name = "ui", .read_bytes = {UINT64_MAX, true}},
+        .why = "quote holds 98 %",
         .place_count = 3,
         .places = places,
+        .rule_count = 2,
+        .rules = rules,
         .node_count = 5,
         .nodes = nodes,
         .period_ms = 50,
@@ -90,7 +94,13 @@ static void a_document_comes_back_as_it_was(void **state)
         assert_true(back.places[i].line == places[i].line && back.places[i].offset == places[i].offset);
         assert_true(back.places[i].named == places[i].named && back.places[i].inlined == places[i].inlined);
         assert_int_equal(back.places[i].role, places[i].role);
+        assert_true(back.places[i].rule == places[i].rule && back.places[i].mark == places[i].mark);
     }
+    assert_int_equal(back.rule_count, 2);
+    assert_string_equal(back.rules[0].pack, "linux_c");
+    assert_string_equal(back.rules[1].text, "idle * main");
+    assert_true(back.rules[0].version == 4 && back.rules[0].line == 25);
+    assert_string_equal(back.why, "quote holds 98 %");
     assert_int_equal(back.node_count, 5);
     assert_memory_equal(back.nodes + 1, nodes + 1, 4 * sizeof *nodes);
     assert_int_equal(back.sample_count, 3);

@@ -35,6 +35,8 @@ export const KINDS: Readonly<Record<string, string>> = {
   memory: 'much memory',
   custom: 'captured by the app',
   test: 'test',
+  system: 'no code of the app',
+  idle: 'waiting for events',
 };
 
 /* Why a category of memory is suspect. */
@@ -44,8 +46,16 @@ export const REASONS: Readonly<Record<string, string>> = {
   growth: 'grows',
 };
 
+/* Why a thread did not get on, where the word alone says too little. */
+export const WAITS: Readonly<Record<string, string>> = {
+  page_in: 'pages read in',
+  ipc: 'another process',
+  idle: 'waiting for events',
+  late: 'frozen or starved',
+};
+
 export function reasonWord(text: string): string {
-  const known = REASONS[text];
+  const known = REASONS[text] ?? WAITS[text];
   return known ? say(known) : word(text);
 }
 

@@ -1,0 +1,64 @@
+/* language.c - the ending of the file, else what only one language's names look like. */
+#include "feature/language.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const names[MIRE_LANGUAGE_COUNT] = {"",     "c",      "cpp",   "rust", "go",
+                                                       "java", "kotlin", "swift", "objc", "d"};
+
+static const struct {
+    const char *ending;
+    enum language language;
+} endings[] = {
+    {"c", MIRE_LANGUAGE_C},        {"cc", MIRE_LANGUAGE_CPP},  {"cpp", MIRE_LANGUAGE_CPP},    {"cxx", MIRE_LANGUAGE_CPP},
+    {"hpp", MIRE_LANGUAGE_CPP},    {"hh", MIRE_LANGUAGE_CPP},  {"rs", MIRE_LANGUAGE_RUST},    {"go", MIRE_LANGUAGE_GO},
+    {"java", MIRE_LANGUAGE_JAVA},  {"kt", MIRE_LANGUAGE_KOTLIN}, {"swift", MIRE_LANGUAGE_SWIFT}, {"m", MIRE_LANGUAGE_OBJC},
+    {"mm", MIRE_LANGUAGE_OBJC},    {"d", MIRE_LANGUAGE_D},
+};
+
+const char *language_name(enum language language)
+{
+    return (unsigned)language < MIRE_LANGUAGE_COUNT ? names[language] : "";
+}
+
+enum language language_of_name(const char *name)
+{
+    for (int i = 1; i < MIRE_LANGUAGE_COUNT; i++)
+        if (!strcmp(names[i], name))
+            return (enum language)i;
+    return MIRE_LANGUAGE_UNKNOWN;
+}
+
+/* org.eclipse.Main$1.run: words with dots between, at least two dots, letters, digits, $ and _ else. */
+static bool is_dotted(const char *name)
+{
+    int dots = 0;
+    if (!isalpha((unsigned char)name[0]))
+        return false;
+    for (; *name && *name != '('; name++) {
+        if (*name == '.')
+            dots++;
+        else if (!isalnum((unsigned char)*name) && *name != '_' && *name != '$' && *name != '<' && *name != '>' &&
+                 *name != '-')
+            return false;
+    }
+    return dots >= 2;
+}
+
+enum language language_of(const char *function, const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (!strcmp(dot + 1, endings[i].ending))
+            return endings[i].language;
+    if ((function[0] == '-' || function[0] == '+') && function[1] == '[')
+        return MIRE_LANGUAGE_OBJC;
+    if (strstr(function, "::"))
+        return function[0] == '<' || !strncmp(function, "core::", 6) || !strncmp(function, "alloc::", 7)
+                   ? MIRE_LANGUAGE_RUST
+                   : MIRE_LANGUAGE_CPP;
+    return is_dotted(function) ? MIRE_LANGUAGE_JAVA : MIRE_LANGUAGE_UNKNOWN;
+}

@@ -1,0 +1,66 @@
+/* pattern.c - globs, and which kind a pattern is: most are plain names or beginnings of one. */
+#include "feature/pattern.h"
+
+#include <string.h>
+
+bool glob_match(const char *pattern, const char *text)
+{
+    const char *star = NULL;
+    const char *again = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++;
+            again = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star + 1;
+            text = ++again;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+int pattern_make(struct pattern *out, const char **why_out, const char *text)
+{
+    *out = (struct pattern){.text = text, .kind = MIRE_PATTERN_GLOB};
+    if (text[0] == '~') {
+        out->kind = MIRE_PATTERN_REGEX;
+        return regex_make(&out->regex, why_out, text + 1);
+    }
+    out->literal = strcspn(text, "*?");
+    if (!text[out->literal])
+        out->kind = MIRE_PATTERN_EXACT;
+    else if (!strcmp(text + out->literal, "*"))
+        out->kind = out->literal ? MIRE_PATTERN_PREFIX : MIRE_PATTERN_ANY;
+    return 0;
+}
+
+void pattern_fini(struct pattern *pattern)
+{
+    regex_free(pattern->regex);
+    pattern->regex = NULL;
+}
+
+bool pattern_match(const struct pattern *pattern, const char *text)
+{
+    switch (pattern->kind) {
+    case MIRE_PATTERN_ANY:
+        return true;
+    case MIRE_PATTERN_EXACT:
+        return !strcmp(pattern->text, text);
+    case MIRE_PATTERN_PREFIX:
+        return !strncmp(pattern->text, text, pattern->literal);
+    case MIRE_PATTERN_GLOB:
+        return !strncmp(pattern->text, text, pattern->literal) &&
+               glob_match(pattern->text + pattern->literal, text + pattern->literal);
+    case MIRE_PATTERN_REGEX:
+        break;
+    }
+    return regex_match(pattern->regex, text);
+}

@@ -1,0 +1,52 @@
+/*
+ * pattern.h - what names are compared with: a glob, or a regular expression behind a ~. Inside feature/ only.
+ *
+ *     libc.so*                 * any characters, ? one
+ *     ~^on_.*_(clicked|key)$   . [a-z] [^a-z] ( ) | * + ? ^ $, and \ before a character that means itself
+ *
+ * A regular expression may fit anywhere in the name; a glob fits the whole of it. Both take time in proportion to name
+ * times pattern, whatever the pattern: an expression is walked with all its states at once, never by trying again.
+ *
+ * A pattern is read once and then only looked at: any number of threads may match it.
+ */
+#ifndef MIRE_FEATURE_PATTERN_H
+#define MIRE_FEATURE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MIRE_REGEX_STATES   256  /* of an expression: about its length */
+#define MIRE_REGEX_TEXT_MAX 4096 /* bytes of a name that an expression looks at; the rest is not seen */
+
+struct regex;
+
+/*
+ * Read an expression.
+ *
+ *   out      owned by the caller (regex_free)
+ *   why_out  static text, where it is wrong
+ *
+ * 0, 1 wrong, -1 out of memory.
+ */
+int regex_make(struct regex **out, const char **why_out, const char *text);
+void regex_free(struct regex *regex);
+bool regex_match(const struct regex *regex, const char *text);
+
+enum pattern_kind { MIRE_PATTERN_ANY, MIRE_PATTERN_EXACT, MIRE_PATTERN_PREFIX, MIRE_PATTERN_GLOB, MIRE_PATTERN_REGEX };
+
+struct pattern {
+    const char *text; /* borrowed; as written */
+    struct regex *regex;
+    size_t literal; /* bytes at its beginning that stand for themselves; 0 of an expression */
+    enum pattern_kind kind;
+};
+
+/* As regex_make; the text must live as long as the pattern. */
+int pattern_make(struct pattern *out, const char **why_out, const char *text);
+void pattern_fini(struct pattern *pattern);
+bool pattern_match(const struct pattern *pattern, const char *text);
+
+/* Whether text fits a glob. */
+bool glob_match(const char *pattern, const char *text);
+
+#endif

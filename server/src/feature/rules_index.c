@@ -1,0 +1,214 @@
+/* rules_index.c - see rules_index.h. */
+#include "feature/rules_index.h"
+
+#include "base/fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of keys, shortest first; the last one stands for the whole name. */
+static const unsigned char lengths[] = {0, 1, 2, 3, 4, 6, 8, 11, 14, 18, 22, 26};
+#define LENGTHS (sizeof lengths)
+#define WHOLE   LENGTHS
+
+#define HASH_BEGIN 0xcbf29ce484222325
+
+static uint64_t hash_on(uint64_t hash, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+    return hash;
+}
+
+/* The key's number among the lengths, and the key. */
+static uint64_t key_of_rule(size_t *length_out, const struct rule *rule)
+{
+    const struct pattern *function = &rule->function;
+    size_t at = LENGTHS - 1;
+    if (function->kind == MIRE_PATTERN_EXACT) {
+        *length_out = WHOLE;
+        return hash_on(HASH_BEGIN, function->text, function->literal) + WHOLE;
+    }
+    while (lengths[at] > function->literal)
+        at--;
+    *length_out = at;
+    return hash_on(HASH_BEGIN, function->text, lengths[at]) + at;
+}
+
+static struct rules_bucket *bucket_of(const struct rules_index *index, uint64_t key)
+{
+    size_t at = (key ^ key >> 29) & (index->room - 1);
+    while (index->buckets[at].count && index->buckets[at].key != key)
+        at = (at + 1) & (index->room - 1);
+    return &index->buckets[at];
+}
+
+static bool is_mark(const struct rule *rule)
+{
+    return rule->class >= MIRE_CLASS_IDLE;
+}
+
+static int make(struct rules_index *index, const struct rules *rules, bool marks)
+{
+    uint32_t at = 0;
+    index->room = 16;
+    while (index->room < rules->count * 2)
+        index->room *= 2;
+    index->buckets = calloc(index->room, sizeof *index->buckets);
+    index->numbers = calloc(rules->count + 1, sizeof *index->numbers);
+    if (!index->buckets || !index->numbers)
+        return -1;
+    for (size_t i = 0; i < rules->count; i++) {
+        if (is_mark(&rules->rows[i]) != marks)
+            continue;
+        size_t length;
+        uint64_t key = key_of_rule(&length, &rules->rows[i]);
+        struct rules_bucket *bucket = bucket_of(index, key);
+        index->lengths |= 1u << length;
+        bucket->key = key;
+        bucket->count++;
+    }
+    for (size_t b = 0; b < index->room; b++) {
+        index->buckets[b].first = at;
+        at += index->buckets[b].count;
+    }
+    uint32_t *filled = calloc(index->room, sizeof *filled);
+    for (size_t i = 0; filled && i < rules->count; i++) {
+        if (is_mark(&rules->rows[i]) != marks)
+            continue;
+        size_t length;
+        const struct rules_bucket *bucket = bucket_of(index, key_of_rule(&length, &rules->rows[i]));
+        index->numbers[bucket->first + filled[bucket - index->buckets]++] = (uint32_t)i;
+    }
+    free(filled);
+    return filled ? 0 : -1;
+}
+
+int rules_index_make(struct rules *rules)
+{
+    return make(&rules->classes, rules, false) || make(&rules->marks, rules, true) ? -1 : 0;
+}
+
+void rules_index_fini(struct rules_index *index)
+{
+    free(index->buckets);
+    free(index->numbers);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool fits_path(const struct pattern *pattern, const char *path)
+{
+    return pattern_match(pattern, strchr(pattern->text, '/') ? path : base_name(path));
+}
+
+int rules_module(struct rules_module *out, struct arena *arena, const struct rules *rules, const char *path)
+{
+    out->fits = arena_array(arena, rules->module_count / 64 + 1, sizeof *out->fits);
+    if (!out->fits)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < rules->module_count; i++)
+        if (fits_path(&rules->modules[i], path))
+            out->fits[i / 64] |= 1ull << i % 64;
+    return 0;
+}
+
+/*
+ * The name behind the type a demangled template function returns: "bool std::equal<A>(A, A)" -> "std::equal<A>(A, A)".
+ * Blanks in brackets, in "operator new" and in "(anonymous namespace)" end no type.
+ */
+static const char *behind_type(const char *function)
+{
+    static const char nameless[] = "(anonymous namespace)";
+    const char *name = function;
+    int depth = 0;
+    if (!strchr(function, ' ') || function[0] == '-' || function[0] == '+')
+        return function;
+    for (const char *at = function; *at; at++) {
+        if (!strncmp(at, "operator", 8) && (at == name || at[-1] == ':'))
+            break;
+        if (!strncmp(at, nameless, sizeof nameless - 1))
+            at += sizeof nameless - 2;
+        else if (*at == '(' && !depth)
+            break;
+        else if (*at == '<' || *at == '(' || *at == '[')
+            depth++;
+        else if (*at == '>' || *at == ')' || *at == ']')
+            depth--;
+        else if (*at == ' ' && !depth)
+            name = at + 1;
+    }
+    return name;
+}
+
+static bool fits(const struct rule *rule, const struct rules_subject *subject, const char *name)
+{
+    return subject->module->fits[rule->module / 64] >> rule->module % 64 & 1 &&
+           (rule->language == MIRE_LANGUAGE_UNKNOWN || rule->language == subject->language) &&
+           (!rule->entry || subject->entry) && (!rule->leaf || subject->leaf) &&
+           pattern_match(&rule->function, name) && (!rule->file.text || fits_path(&rule->file, subject->file));
+}
+
+/* The first rule of a bucket that fits, if it comes before `best`. */
+static uint32_t look(uint32_t best, const struct rules *rules, const struct rules_index *index, uint64_t key,
+                     const struct rules_subject *subject, const char *name)
+{
+    const struct rules_bucket *bucket = bucket_of(index, key);
+    const uint32_t *numbers = &index->numbers[bucket->first];
+    for (uint32_t i = 0; i < bucket->count && numbers[i] < best; i++)
+        if (fits(&rules->rows[numbers[i]], subject, name))
+            return numbers[i];
+    return best;
+}
+
+static struct rule_found found_at(const struct rules *rules, uint32_t number)
+{
+    if (number == UINT32_MAX)
+        return (struct rule_found){.class = MIRE_CLASS_NONE, .text = "", .pack = ""};
+    const struct rule *rule = &rules->rows[number];
+    const struct pack *pack = &rules->packs[rule->pack];
+    return (struct rule_found){rule->class, rule->written, rule->line, pack->name, pack->version};
+}
+
+void rules_find(struct rule_found *out, struct rule_found *mark_out, const struct rules *rules,
+                const struct rules_subject *subject)
+{
+    const struct rules_index *indexes[] = {&rules->classes, &rules->marks};
+    struct rule_found *outs[] = {out, mark_out};
+    const char *name = behind_type(subject->function);
+    size_t len = strlen(name), at = 0;
+    uint64_t hash = HASH_BEGIN;
+    uint32_t best[] = {UINT32_MAX, UINT32_MAX};
+    for (size_t l = 0; l <= WHOLE; l++) {
+        size_t to = l == WHOLE ? len : lengths[l];
+        if (to > len)
+            continue;
+        hash = hash_on(hash, name + at, to - at);
+        at = to;
+        for (int i = 0; i < 2; i++)
+            if (outs[i] && indexes[i]->lengths >> l & 1)
+                best[i] = look(best[i], rules, indexes[i], hash + l, subject, name);
+    }
+    for (int i = 0; i < 2; i++)
+        if (outs[i])
+            *outs[i] = found_at(rules, best[i]);
+}
+
+enum rule_class rules_classify(const struct rules *rules, const char *path, const char *function)
+{
+    struct arena arena;
+    struct rules_module module;
+    struct rule_found found = {.class = MIRE_CLASS_NONE};
+    arena_init(&arena, 1u << 20);
+    if (!rules_module(&module, &arena, rules, path)) {
+        const struct rules_subject subject = {
+            .module = &module, .function = function, .file = "", .language = language_of(function, "")};
+        rules_find(&found, NULL, rules, &subject);
+    }
+    arena_fini(&arena);
+    return found.class;
+}
