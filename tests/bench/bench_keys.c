@@ -1,12 +1,11 @@
 /*
  * The server's own keys on stacks of which others know the truth (../shared/data):
  *
- *   caller1_of_kernel   logs of hung tasks, stalls and leaks that syzkaller's maintainers titled: share whose Caller1 is the
- *                       function of the title (TITLE, or ALT: the same before syzkaller shortened it)
- *   skipped_of_kernel   of those logs, how many have a Caller1 in a class that is passed over
- *   key_bcubed_f1       reports of Eclipse's bug tracker, whose users linked duplicates: how well issues made of the key alone
- *                       agree with the links (BCubed, over reports that have a duplicate)
- *   key_us              CPU time of feature, key and issue of one report, median, after symbolication
+ *   caller1_of_kernel   logs of hung tasks, stalls and leaks that syzkaller's maintainers titled: share whose Caller1
+ * is the function of the title (TITLE, or ALT: the same before syzkaller shortened it) skipped_of_kernel   of those
+ * logs, how many have a Caller1 in a class that is passed over key_bcubed_f1       reports of Eclipse's bug tracker,
+ * whose users linked duplicates: how well issues made of the key alone agree with the links (BCubed, over reports that
+ * have a duplicate) key_us              CPU time of feature, key and issue of one report, median, after symbolication
  *
  * A stack goes through feature_find as a report of one sample; of Eclipse's reports the longest stack is taken.
  */
@@ -231,7 +230,8 @@ static bool read_bugs(void)
     return true;
 }
 
-/* BCubed over reports that have a duplicate: of each, what share of its issue by key is of its issue by links, and back.
+/* BCubed over reports that have a duplicate: of each, what share of its issue by key is of its issue by links, and
+ * back.
  */
 static double bcubed_f1(void)
 {

@@ -101,7 +101,8 @@ static void read_line(struct reading *r, const char *line)
         r->headed = false;
         return;
     }
-    for (const char *mark; (mark = after(text, "<IRQ>")) || (mark = after(text, "<EOI>")) || (mark = after(text, "</IRQ>"));)
+    for (const char *mark;
+         (mark = after(text, "<IRQ>")) || (mark = after(text, "<EOI>")) || (mark = after(text, "</IRQ>"));)
         text = behind_marks(mark);
     if (*text == '(' && text[1] == '<') /* "(<8065b2a4>] (name) from (other)" of 32-bit ARM */
         return;

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "pg/key.h"
 #include "pg/ramp.h"
-#include "pg/rollout.h"
+#include "pg/edition.h"
 #include "support/pgtest.h"
 
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static void scene_open(struct scene *scene, bool backs)
                                  .step_since_us = scene->now_us,
                                  .looked_us = scene->now_us};
     assert_int_equal(pg_begin(&tx, scene->pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(share_change(tx, &arena, &place, 0, 30000, "kim", "begin"), MIRE_ROLLOUT_DONE);
+    assert_int_equal(share_change(tx, &arena, &place, 0, 30000, "kim", "begin"), MIRE_EDITION_DONE);
     assert_int_equal(pg_ramp_put(tx, &ramp), 0);
     assert_int_equal(pg_commit(&tx), 0);
     arena_fini(&arena);

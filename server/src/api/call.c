@@ -125,8 +125,8 @@ static int read_filter(struct filter *out, struct call *call, const char *name, 
 /* Kinds by name. Without any that is wanted, what is nobody's trouble is left out where kinds can be chosen. */
 static int read_kinds(struct call *call, const char *const *names)
 {
-    static const char wanted[] =
-        "hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, custom, test, system, idle, !x to exclude";
+    static const char wanted[] = "hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, "
+                                 "custom, test, system, idle, !x to exclude";
     const char *kinds[MIRE_CATEGORY_COUNT + 1] = {NULL};
     struct filter *filter = &call->view.kind;
     bool choice = false;

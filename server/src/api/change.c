@@ -15,26 +15,34 @@ int change_refuse(struct change *change, int status, const char *code, const cha
     return 1;
 }
 
+/* Make the code "rollout.moved" or "rules.moved". */
+static const char *code_of(char *out, size_t room, const struct change *change, const char *code)
+{
+    snprintf(out, room, "%s.%s", pg_edition_scope(change->what), code);
+    return out;
+}
+
 /* Begin a transaction for who may write. 0, 1 (the reply is made), or a fault. */
 static int begin(struct change *change, struct pg *pg)
 {
     const char *key = request_bearer(change->request);
     uint8_t hash[MIRE_KEY_HASH];
-    int rc = MIRE_ROLLOUT_NONE;
+    int rc = MIRE_EDITION_NONE;
 
     if (key && key_is_wellformed(key, strlen(key))) {
         key_hash(hash, key, strlen(key));
         rc = pg_begin(&change->tx, pg, MIRE_PG_WRITE);
         if (!rc)
-            rc = pg_rollout_author(&change->app, change->tx, request_param(change->request, 0), hash);
+            rc = pg_edition_author(&change->app, change->tx, change->what, request_param(change->request, 0), hash);
     }
-    if (rc != MIRE_ROLLOUT_NONE)
+    if (rc != MIRE_EDITION_NONE)
         return rc;
     reply_header(change->reply, "WWW-Authenticate", "Bearer realm=\"mire\"");
-    return change_refuse(
-        change, 401, "key",
-        "Send a key of scope rollout of this app: Authorization: Bearer mk_... (mire key create APP --scope "
-        "rollout)");
+    const char *scope = pg_edition_scope(change->what);
+    reply_error(change->reply, change->request, 401, "key",
+                "Send a key of scope %s of this app: Authorization: Bearer mk_... (mire key create APP --scope %s)",
+                scope, scope);
+    return 1;
 }
 
 /* Read the body. 0, 1, or a fault. */
@@ -47,18 +55,19 @@ static int read_body(struct change *change, const struct bind_field *fields, siz
     struct json json;
     struct bind bind = {.json = &json, .arena = request->arena, .fault = &wrong};
     struct problem problem = MIRE_PROBLEM_INIT;
+    char code[40];
     int rc = 0;
 
     json_init(&json);
     if (json_read(&json, &malformed, (const char *)request->body, request->body_len, &limits) != MIRE_JSON_OK) {
-        problem_set(&problem, "rollout.malformed", "%s", malformed.text);
+        problem_set(&problem, code_of(code, sizeof code, change, "malformed"), "%s", malformed.text);
         problem.position = (long long)malformed.at;
         reply_problem(change->reply, request, 400, &problem);
         rc = 1;
     } else {
         enum bind_outcome outcome = bind_object(&bind, change, 0, fields, count);
         if (outcome == MIRE_BIND_WRONG) {
-            problem_set(&problem, "rollout.wrong", "%s", wrong.text);
+            problem_set(&problem, code_of(code, sizeof code, change, "wrong"), "%s", wrong.text);
             snprintf(problem.path, sizeof problem.path, "%s", wrong.path);
             problem.has_path = 1;
             reply_problem(change->reply, request, 422, &problem);
@@ -69,21 +78,36 @@ static int read_body(struct change *change, const struct bind_field *fields, siz
     }
     json_fini(&json);
     if (!rc && (!*change->row.author || !*change->row.reason))
-        return change_refuse(change, 422, "rollout.wrong", "A change needs an author and a reason.");
+        return change_refuse(change, 422, code_of(code, sizeof code, change, "wrong"),
+                             "A change needs an author and a reason.");
     return rc;
 }
 
 int change_moved(struct change *change)
 {
-    return change_refuse(change, 409, "rollout.moved",
-                         "The rollout is no longer the version named as base: look at it again, then change it.");
+    char code[40];
+    return change_refuse(change, 409, code_of(code, sizeof code, change, "moved"),
+                         "What holds is no longer the version named as base: look at it again, then change it.");
 }
 
 int change_store(struct change *change)
 {
-    int rc = pg_rollout_add(change->tx, change->app, (int64_t)change->base, &change->row);
+    int rc = pg_edition_add(change->tx, change->what, change->app, (int64_t)change->base, &change->row);
 
-    return rc == MIRE_ROLLOUT_MOVED ? change_moved(change) : rc;
+    return rc == MIRE_EDITION_MOVED ? change_moved(change) : rc;
+}
+
+int change_go_back(struct change *change)
+{
+    struct pg_edition old;
+    char code[40];
+    int rc = pg_edition_find(&old, change->tx, change->request->arena, change->what, change->app, (int64_t)change->to);
+
+    if (rc == MIRE_EDITION_NONE)
+        return change_refuse(change, 404, code_of(code, sizeof code, change, "version"),
+                             "There is no such version to go back to.");
+    change->row.rules = old.rules;
+    return rc ? rc : change_store(change);
 }
 
 static int finish(struct change *change)
@@ -92,7 +116,10 @@ static int finish(struct change *change)
 
     if (rc)
         return rc;
-    text_printf(&change->reply->text, "{\"version\":%" PRIu64 "}", change->base + (change->same ? 0 : 1));
+    text_printf(&change->reply->text, "{\"version\":%" PRIu64, change->base + (change->same ? 0 : 1));
+    if (change->job)
+        text_printf(&change->reply->text, ",\"job\":%" PRId64, change->job);
+    text_add(&change->reply->text, "}");
     return reply_json(change->reply, 201);
 }
 

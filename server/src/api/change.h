@@ -1,9 +1,9 @@
 /*
- * change.h - one change of a rollout while it is made: who may, what is asked, and the answer.
+ * change.h - one change of a rollout, or of an app's rules, while it is made: who may, what is asked, and the answer.
  *
  *     change_run: key -> transaction -> body -> fill, which makes the version after `base` -> commit -> 201
  *
- * Every change names the version it was made from: of two people who change one rollout at a time, the second is told.
+ * Every change names the version it was made from: of two people who change one thing at a time, the second is told.
  */
 #ifndef MIRE_API_CHANGE_H
 #define MIRE_API_CHANGE_H
@@ -11,7 +11,7 @@
 #include "http/http.h"
 #include "json/bind.h"
 #include "pg/ramp.h"
-#include "pg/rollout.h"
+#include "pg/edition.h"
 
 #define MIRE_CHANGE_WHO_MAX 128  /* characters of an author */
 #define MIRE_CHANGE_WHY_MAX 2000 /* of a reason */
@@ -19,6 +19,7 @@
 struct rollout;
 
 struct change {
+    enum pg_edition_of what;
     struct request *request;
     struct reply *reply;
     struct pg_tx *tx;
@@ -27,8 +28,9 @@ struct change {
     uint64_t base;
     bool same;               /* set by fill: no version is made, `base` goes on holding */
     uint64_t to;             /* of a way back: whose rules */
-    struct rollout *rollout; /* of a new version */
-    struct pg_rollout row;
+    struct rollout *rollout; /* of a new version of it */
+    struct pg_edition row;
+    int64_t job; /* set by fill: what is derived anew because of it; 0: nothing is */
     struct pg_ramp ramp;
     const char *action; /* on a ramp */
 };
@@ -51,5 +53,8 @@ int change_moved(struct change *change);
 
 /* Make version `base` + 1 of change->row. 0, 1, or a fault. */
 int change_store(struct change *change);
+
+/* A fill that makes a version with the rules of version change->to. */
+int change_go_back(struct change *change);
 
 #endif

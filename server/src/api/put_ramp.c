@@ -80,9 +80,9 @@ static int set_share(struct change *change, uint32_t ppm)
     int rc = share_change(change->tx, change->request->arena, &place, (int64_t)change->base, ppm, change->row.author,
                           change->row.reason);
 
-    if (rc == MIRE_ROLLOUT_MOVED)
+    if (rc == MIRE_EDITION_MOVED)
         return change_moved(change);
-    if (rc == MIRE_ROLLOUT_NONE)
+    if (rc == MIRE_EDITION_NONE)
         return change_refuse(change, 422, "rollout.wrong", "There is no rule of that name that speaks of the plugin.");
     return rc;
 }

@@ -40,17 +40,6 @@ static int fill_from_body(struct change *change)
     return change->row.rules ? change_store(change) : MIRE_FAULT_MEMORY;
 }
 
-static int fill_from_version(struct change *change)
-{
-    struct pg_rollout old;
-    int rc = pg_rollout_of_app(&old, change->tx, change->request->arena, change->app, (int64_t)change->to);
-
-    if (rc == MIRE_ROLLOUT_NONE)
-        return change_refuse(change, 404, "rollout.version", "There is no such version to go back to.");
-    change->row.rules = old.rules;
-    return rc ? rc : change_store(change);
-}
-
 int put_rollout(void *api, struct request *request, struct reply *reply)
 {
     struct change change = {.request = request, .reply = reply};
@@ -64,5 +53,5 @@ int post_rollout_back(void *api, struct request *request, struct reply *reply)
     struct change change = {.request = request, .reply = reply};
 
     return change_run(&change, ((struct api *)api)->pg, back_fields, sizeof back_fields / sizeof *back_fields,
-                      fill_from_version);
+                      change_go_back);
 }

@@ -5,10 +5,10 @@
 
 #include "pg/ramp.h"
 #include "pg/read.h"
-#include "pg/rollout.h"
+#include "pg/edition.h"
 #include "rollout/rollout.h"
 
-static void put_version(struct json_writer *w, const struct pg_rollout *row)
+static void put_version(struct json_writer *w, const struct pg_edition *row)
 {
     json_write_i64(w, "version", row->version);
     if (row->version)
@@ -56,17 +56,17 @@ static int put_ramps(struct call *call)
 static int answer_rollout(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct pg_rollout row, *history = NULL;
+    struct pg_edition row, *history = NULL;
     size_t count = 0;
     int64_t version;
     int rc = call_integer(&version, call, "version", 1, INT64_MAX, 0);
 
     if (rc == 0)
-        rc = pg_rollout_of_app(&row, call->tx, call->arena, call->view.app, version);
-    if (rc == MIRE_ROLLOUT_NONE)
+        rc = pg_edition_find(&row, call->tx, call->arena, PG_EDITION_ROLLOUT, call->view.app, version);
+    if (rc == MIRE_EDITION_NONE)
         return call_missing(call, "App %s has no version %lld of its rollout.", call->slug, (long long)version);
     if (rc == 0)
-        rc = pg_rollout_history(&history, &count, call->tx, call->arena, call->view.app);
+        rc = pg_edition_history(&history, &count, call->tx, call->arena, PG_EDITION_ROLLOUT, call->view.app);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');

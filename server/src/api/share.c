@@ -19,8 +19,8 @@ enum mire__plugin share_plugin(const char *name)
 static int find(struct rollout *rollout, struct rule_plugin **plugin_out, int64_t *version_out, struct pg_tx *tx,
                 struct arena *arena, const struct share_place *place)
 {
-    struct pg_rollout row;
-    int rc = pg_rollout_of_app(&row, tx, arena, place->app, 0);
+    struct pg_edition row;
+    int rc = pg_edition_find(&row, tx, arena, PG_EDITION_ROLLOUT, place->app, 0);
 
     if (rc)
         return rc;
@@ -58,13 +58,13 @@ int share_change(struct pg_tx *tx, struct arena *arena, const struct share_place
     if (rc)
         return rc;
     if (version != base)
-        return MIRE_ROLLOUT_MOVED;
+        return MIRE_EDITION_MOVED;
     if (!plugin)
-        return MIRE_ROLLOUT_NONE;
+        return MIRE_EDITION_NONE;
     plugin->ppm = ppm;
     rollout_write(&text, &rollout);
     if (text_failed(&text))
         return MIRE_FAULT_MEMORY;
-    return pg_rollout_add(tx, place->app, base,
-                          &(struct pg_rollout){.author = author, .reason = reason, .rules = text.bytes});
+    return pg_edition_add(tx, PG_EDITION_ROLLOUT, place->app, base,
+                          &(struct pg_edition){.author = author, .reason = reason, .rules = text.bytes});
 }

@@ -5,7 +5,7 @@
 #define MIRE_API_SHARE_H
 
 #include "base/arena.h"
-#include "pg/rollout.h"
+#include "pg/edition.h"
 #include "wire/plugin.h"
 
 #define MIRE_SHARE_NONE UINT32_MAX /* there is no such rule, or it is silent about the plugin */
@@ -24,7 +24,7 @@ int share_read(uint32_t *ppm_out, int64_t *version_out, struct pg_tx *tx, struct
                const struct share_place *place);
 
 /*
- * Make the version after `base` with another share. MIRE_ROLLOUT_DONE, _NONE (as MIRE_SHARE_NONE), _MOVED, or a fault.
+ * Make the version after `base` with another share. MIRE_EDITION_DONE, _NONE (as MIRE_SHARE_NONE), _MOVED, or a fault.
  * The caller commits.
  */
 int share_change(struct pg_tx *tx, struct arena *arena, const struct share_place *place, int64_t base, uint32_t ppm,

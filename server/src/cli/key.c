@@ -25,7 +25,7 @@
 extern char **environ;
 
 static const char usage[] =
-    "Usage: mire key create APP [--scope ingest|symbols|rollout] [--label TEXT]\n"
+    "Usage: mire key create APP [--scope ingest|symbols|rollout|rules] [--label TEXT]\n"
     "       mire key list APP\n"
     "       mire key revoke APP KEY-NUMBER\n\n"
     "create makes the app too if there is none of that name, and prints the key once: only its hash is kept.\n"

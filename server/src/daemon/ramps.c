@@ -63,7 +63,7 @@ static int change(struct look *look, uint32_t ppm, const char *reason)
 {
     int rc = share_change(look->tx, &look->arena, &look->place, look->version, ppm, AUTHOR, reason);
 
-    return rc == MIRE_ROLLOUT_MOVED || rc == MIRE_ROLLOUT_NONE ? MIRE_FAULT_RACED : rc;
+    return rc == MIRE_EDITION_MOVED || rc == MIRE_EDITION_NONE ? MIRE_FAULT_RACED : rc;
 }
 
 static int act(struct look *look, enum ramp_move move, int64_t now_us)

@@ -19,8 +19,8 @@ struct judging {
     const struct rules *rules;
     struct module *modules; /* by name of the image: a hash table */
     size_t room;
-    uint8_t *position;   /* per place: BETWEEN... */
-    uint32_t *rule_of;   /* per rule that was found, by hash: index into `found` + 1 */
+    uint8_t *position; /* per place: BETWEEN... */
+    uint32_t *rule_of; /* per rule that was found, by hash: index into `found` + 1 */
     size_t rule_room;
     struct resolved_rule *found;
     size_t found_count;
@@ -88,8 +88,7 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
         if (rule->line == found->line && !strcmp(rule->pack, found->pack))
             return j->rule_of[at];
     }
-    j->found[j->found_count] =
-        (struct resolved_rule){found->pack, found->version, found->line, found->text};
+    j->found[j->found_count] = (struct resolved_rule){found->pack, found->version, found->line, found->text};
     return j->rule_of[at] = (uint32_t)++j->found_count;
 }
 
@@ -144,7 +143,11 @@ int classes_find(struct classes *out, struct arena *arena, struct resolved *doc,
                  const struct rules *rules)
 {
     size_t count = doc->place_count;
-    struct judging j = {.arena = arena, .doc = doc, .report = report, .rules = rules, .room = table_room(count),
+    struct judging j = {.arena = arena,
+                        .doc = doc,
+                        .report = report,
+                        .rules = rules,
+                        .room = table_room(count),
                         .rule_room = table_room(2 * count)};
     struct resolved_place *places = arena_array(arena, count, sizeof *places);
     out->of = arena_array(arena, count, sizeof *out->of);

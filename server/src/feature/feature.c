@@ -31,14 +31,15 @@ struct finding {
 
 const char *reason_name(enum hang_reason reason)
 {
-    static const char *const names[MIRE_REASON_COUNT] = {"unknown", "cpu",  "io",    "lock",    "sleep",  "wait", "page_in",
-                                                         "ipc",     "idle", "late",  "bytes",   "objects", "growth"};
+    static const char *const names[MIRE_REASON_COUNT] = {"unknown", "cpu",     "io",    "lock", "sleep",
+                                                         "wait",    "page_in", "ipc",   "idle", "late",
+                                                         "bytes",   "objects", "growth"};
     return names[reason];
 }
 
 const char *feature_reason(const struct feature *feature)
 {
-    return feature->topic[0] ? feature->topic : reason_name(feature->reason);
+    return feature->topic && feature->topic[0] ? feature->topic : reason_name(feature->reason);
 }
 
 void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_place *place)

@@ -13,9 +13,9 @@
  * Where samples are several threads', the tree is everybody's; if nobody's function dominates it, that of the thread
  * with most time. A capture or a scene that the app has a name for has that name as Caller2.
  *
- * Where app functions have time and none is on the path, the feature is "diffuse at" its end. Where no stack has any, the
- * report is of the kind system; where most stacks wait for events, of the kind idle: nobody is to blame, and neither is
- * ranked.
+ * Where app functions have time and none is on the path, the feature is "diffuse at" its end. Where no stack has any,
+ * the report is of the kind system; where most stacks wait for events, of the kind idle: nobody is to blame, and
+ * neither is ranked.
  *
  * Blame follows time, not the innermost frame of one stack, so one hang has one key however its leaves vary. Everything
  * here is computed from the arguments alone.
@@ -43,7 +43,7 @@ enum hang_reason {
     MIRE_REASON_IPC,     /* for another process to answer */
     MIRE_REASON_IDLE,    /* the stacks wait for events: they were taken too late */
     MIRE_REASON_LATE,    /* hardly anybody ran, not the thread that watches either: frozen or starved */
-    MIRE_REASON_BYTES, /* of memory: too many bytes, too many objects, it grows */
+    MIRE_REASON_BYTES,   /* of memory: too many bytes, too many objects, it grows */
     MIRE_REASON_OBJECTS,
     MIRE_REASON_GROWTH,
     MIRE_REASON_COUNT
@@ -90,7 +90,7 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
  */
 void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_place *place);
 
-/* What the feature's reason is called in rows and API: the topic, else the reason's name. */
+/* What the feature's reason is called in rows and API: the topic, else the reason's name; of zeros "unknown". */
 const char *feature_reason(const struct feature *feature);
 
 /* The name in rows and API; static. */

@@ -13,8 +13,8 @@
  *                     none, or not told                    what the frames say; else, if the state is not told, cpu
  *                                                          if the thread used the CPU most of the time
  *
- * What the frames say is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app frame;
- * ipc behind a wait is what is waited for.
+ * What the frames say is the class of the innermost one that is lock, io, sleep, wait or ipc, before the first app
+ * frame; ipc behind a wait is what is waited for.
  *
  * Samples see only moments. If the thread spent most of the hang on the CPU, it is cpu whatever they say; else, if the
  * thread that watches was itself late for most of it, the process hardly ran at all: late.
@@ -43,7 +43,8 @@ static enum hang_reason of_class(enum rule_class class)
     }
 }
 
-/* What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for another process. */
+/* What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for another process.
+ */
 static enum hang_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node)
 {
     enum hang_reason found = MIRE_REASON_UNKNOWN;

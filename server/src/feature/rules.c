@@ -210,8 +210,7 @@ static enum rules_outcome add_pack(struct rules *rules, struct rules_fault *faul
     fault->pack = source->name;
     if (rules->pack_count == MIRE_PACKS_MAX)
         return pack_wrong(fault, 0, "too many packs");
-    *pack = (struct pack){
-        .name = source->name, .version = source->version, .builtin = builtin ? source->text : NULL};
+    *pack = (struct pack){.name = source->name, .version = source->version, .builtin = builtin ? source->text : NULL};
     enum rules_outcome outcome = pack_copy(&pack->text, fault, source->text, source->len);
     if (outcome)
         return outcome;

@@ -149,8 +149,8 @@ static bool fits(const struct rule *rule, const struct rules_subject *subject, c
 {
     return subject->module->fits[rule->module / 64] >> rule->module % 64 & 1 &&
            (rule->language == MIRE_LANGUAGE_UNKNOWN || rule->language == subject->language) &&
-           (!rule->entry || subject->entry) && (!rule->leaf || subject->leaf) &&
-           pattern_match(&rule->function, name) && (!rule->file.text || fits_path(&rule->file, subject->file));
+           (!rule->entry || subject->entry) && (!rule->leaf || subject->leaf) && pattern_match(&rule->function, name) &&
+           (!rule->file.text || fits_path(&rule->file, subject->file));
 }
 
 /* The first rule of a bucket that fits, if it comes before `best`. */

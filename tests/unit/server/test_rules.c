@@ -182,14 +182,10 @@ static void faults_say_what_to_write_instead(void **state)
     static const struct {
         const char *text, *says;
     } packs[] = {
-        {"version 1\nlok a b\n", "one of app"},
-        {"version 1\nlock lang=cobol a b\n", "rust"},
-        {"version 1\nlock at=top a b\n", "at=leaf"},
-        {"version 1\nlock file=a file=b a b\n", "leave one"},
-        {"version 1\nlock * ~(\n", "has no )"},
-        {"version 1\nlock ~[ *\n", "has no ]"},
-        {"version 1\nversion 2\n", "delete this line"},
-        {"version 1\nlock at=leaf\n", "CLASS MODULE FUNCTION"},
+        {"version 1\nlok a b\n", "one of app"},         {"version 1\nlock lang=cobol a b\n", "rust"},
+        {"version 1\nlock at=top a b\n", "at=leaf"},    {"version 1\nlock file=a file=b a b\n", "leave one"},
+        {"version 1\nlock * ~(\n", "has no )"},         {"version 1\nlock ~[ *\n", "has no ]"},
+        {"version 1\nversion 2\n", "delete this line"}, {"version 1\nlock at=leaf\n", "CLASS MODULE FUNCTION"},
     };
     for (size_t i = 0; i < sizeof packs / sizeof *packs; i++) {
         struct rules *rules;
@@ -349,8 +345,9 @@ static void an_exception_is_its_own_reason(void **state)
     struct stacks *s = stacks_new();
     s->report.hang.trigger = "exception";
     s->report.hang.name = "java.lang.NullPointerException";
-    sample(s, 1, '?', "org.shop.Main.run@ org.eclipse.swt.widgets.Display.readAndDispatch@ org.shop.Cart.open@ "
-                      "org.shop.Cart.add@ java.util.ArrayList.get@");
+    sample(s, 1, '?',
+           "org.shop.Main.run@ org.eclipse.swt.widgets.Display.readAndDispatch@ org.shop.Cart.open@ "
+           "org.shop.Cart.add@ java.util.ArrayList.get@");
     for (size_t i = 0; i < s->doc.place_count; i++)
         s->places[i].file = ""; /* the names tell the language */
     struct feature f = find(s);
