@@ -15,7 +15,7 @@
 
 static const char usage[] =
     "Usage: mire symbols look [--mangled] [--dir DIR] FILE [ADDRESS]...\n\n"
-    "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF or Mach-O FILE: "
+    "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF, Mach-O or Breakpad FILE: "
     "functions\n"
     "inlined there first, the function itself last, each with its place below it. Without an ADDRESS they "
     "are read\n"

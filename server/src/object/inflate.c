@@ -1,5 +1,6 @@
 /*
- * inflate.c - compressed sections, and the ELF file that hides in .gnu_debugdata.
+ * inflate.c - what is not as it lies in the file: compressed sections, lines of text, and the ELF file that hides in
+ * .gnu_debugdata.
  *
  * A section claims how long it will be. The claim is bounded, and memory is only taken as bytes really come, so a false
  * one costs nothing. Each section is one stream: threads take whole sections, the longest first.
@@ -110,6 +111,17 @@ const char *inflate_all(struct parts *parts, unsigned threads)
         parts->object->sections[team.packed[i].name] = (struct section){team.packed[i].to, team.packed[i].to_len};
         forget(team.packed[i].from, team.packed[i].from_len);
     }
+    return NULL;
+}
+
+const char *text_hold(struct parts *parts)
+{
+    char *text = (char *)hold(parts->object, parts->len);
+    if (!text)
+        return "needs more memory than there is";
+    for (size_t i = 0; i < parts->len; i++)
+        text[i] = parts->bytes[i] == '\n' || parts->bytes[i] == '\r' ? '\0' : (char)parts->bytes[i];
+    parts->object->text = (struct section){(uint8_t *)text, parts->len};
     return NULL;
 }
 

@@ -237,6 +237,7 @@ static const char *read_slice(struct parts *parts)
     uint32_t count = load_32(parts->bytes + 16);
     uint64_t at = macho.wide ? 32 : 28;
     const char *wrong = NULL;
+    parts->facts.format = MIRE_FORMAT_MACHO;
     snprintf(parts->facts.arch, sizeof parts->facts.arch, "%s", arch_name(load_32(parts->bytes + 4)));
     for (uint32_t i = 0; i < count && !wrong; i++) {
         if (!parts_hold(parts, at, 8))

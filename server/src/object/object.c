@@ -55,7 +55,9 @@ static const char *read_format(struct parts *parts, const uint8_t *id, size_t id
         return elf_read(parts);
     if (parts_are_macho(parts->bytes, parts->len))
         return macho_read(parts, id, id_len);
-    return "is neither an ELF nor a Mach-O file";
+    if (parts_are_breakpad(parts->bytes, parts->len))
+        return breakpad_read(parts);
+    return "is neither an ELF, a Mach-O nor a Breakpad file";
 }
 
 const char *object_look(struct object_facts *out, const void *bytes, size_t len, const uint8_t *id, size_t id_len)
@@ -68,7 +70,7 @@ const char *object_look(struct object_facts *out, const void *bytes, size_t len,
 
 bool object_begins(const void *bytes, size_t len)
 {
-    return parts_are_elf(bytes, len) || parts_are_macho(bytes, len);
+    return parts_are_elf(bytes, len) || parts_are_macho(bytes, len) || parts_are_breakpad(bytes, len);
 }
 
 bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t len, size_t number)

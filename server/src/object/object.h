@@ -1,10 +1,11 @@
 /*
- * object.h - what is in an ELF or Mach-O file that leads from addresses to names: identity, code, the sections of
- * DWARF, symbols, the unwind table's functions.
+ * object.h - what is in an ELF, Mach-O or Breakpad file that leads from addresses to names: identity, code, the
+ * sections of DWARF, symbols, the unwind table's functions.
  *
  *     ELF ------.                          .-- sections, decompressed (zlib, zstd) if need be
  *     Mach-O ---+--> struct object --------+-- code: the address ranges that hold instructions
- *     universal-'    (picked by UUID)      '-- symbols, also those of .gnu_debugdata
+ *     universal-+    (picked by UUID)      '-- symbols, also those of .gnu_debugdata
+ *     Breakpad -'                              and the lines of text
  *
  * Files come from anywhere: every offset and count in them is checked before it is used, and what is wrong with one is
  * told in words. Nothing is copied that need not be: sections and names lie in the file's bytes.
@@ -70,10 +71,13 @@ struct symbol { /* one function of a symbol table */
     uint8_t rank;     /* among names of one address the highest is shown */
 };
 
+enum object_format { MIRE_FORMAT_ELF, MIRE_FORMAT_MACHO, MIRE_FORMAT_BREAKPAD };
+
 struct object_facts {
+    enum object_format format;
     uint8_t id[MIRE_OBJECT_ID_MAX]; /* build id or UUID */
     size_t id_len;                  /* 0: none */
-    bool has_dwarf;
+    bool has_dwarf;                 /* or functions with lines of another kind */
     bool has_symbols;
     bool split;                         /* .dwo or .dwp: for the skeletons of a program, known by an id of 8 bytes */
     bool package;                       /* .dwp: many of them, known by the lowest id */
@@ -106,6 +110,7 @@ bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t
 struct object {
     struct object_facts facts;
     struct section sections[MIRE_SECTION_COUNT];
+    struct section text;  /* of a text file: its lines, each ended by a NUL */
     bool split;           /* the sections are those of a split file: .debug_info.dwo and so on */
     uint64_t dwarf_bytes; /* of all sections of DWARF, decompressed, also of those that are not read */
 
@@ -117,8 +122,8 @@ struct object {
     struct symbol *frames; /* the functions of the unwind table, without names */
     size_t frame_count;
 
-    void *held[MIRE_SECTION_COUNT + 1]; /* what was decompressed: object_close gives it back */
-    size_t held_bytes[MIRE_SECTION_COUNT + 1];
+    void *held[MIRE_SECTION_COUNT + 2]; /* what was decompressed: object_close gives it back */
+    size_t held_bytes[MIRE_SECTION_COUNT + 2];
     size_t held_count;
 };
 

@@ -5,6 +5,7 @@
 #define MIRE_OBJECT_PARTS_H
 
 #include "object/object.h"
+#include "object/text.h"
 
 struct packed { /* one section to decompress */
     enum section_name name;
@@ -63,6 +64,9 @@ const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len);
 /* Bytes of slice `number` of a universal file; false: there is none, or it lies outside the file. */
 bool macho_slice(struct parts *out, const struct parts *file, size_t number);
 
+const char *breakpad_read(struct parts *parts);
+
+bool parts_are_breakpad(const uint8_t *bytes, size_t len);
 bool parts_are_elf(const uint8_t *bytes, size_t len);
 bool parts_are_macho(const uint8_t *bytes, size_t len);
 bool parts_are_universal(const uint8_t *bytes, size_t len);
@@ -79,6 +83,9 @@ bool split_id(struct object_facts *facts, const struct split_parts *parts);
  * Returns NULL or what is wrong.
  */
 const char *inflate_all(struct parts *parts, unsigned threads);
+
+/* Give a text file's object its lines: a copy, in which line ends are NULs. Returns NULL or what is wrong. */
+const char *text_hold(struct parts *parts);
 
 /*
  * Symbols of the small ELF file in a .gnu_debugdata section (xz). What is damaged there is passed over: the file is

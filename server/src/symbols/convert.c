@@ -5,6 +5,7 @@
  * thread fills its own harvest; which thread read a unit cannot be seen in the cache.
  */
 #include "symbols/convert.h"
+#include "symbols/breakpad.h"
 #include "symbols/layers.h"
 
 #include "dwarf/dwarf.h"
@@ -170,16 +171,21 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     *out = (struct convert_facts){0};
     if (!source->object_count || !find_base(&base, source))
         return "has no code";
-    if (object)
+    bool told = object && object->facts.format == MIRE_FORMAT_BREAKPAD;
+    if (told) {
+        layers.harvest_count = 1;
+        wrong = breakpad_harvest(&harvests[0], object, base) ? NULL : "needs more memory than there is";
+    }
+    if (object && !told)
         wrong = open_dwarf(&dwarf, &alt, object, source, base);
     if (dwarf && source->asks && !write_wants(&out->wanted, fd, dwarf))
         wrong = "could not be written";
-    if (wrong || out->wanted) {
+    if (out->wanted) {
         dwarf_close(dwarf);
         dwarf_close(alt);
         return wrong;
     }
-    if (dwarf) {
+    if (dwarf && !wrong) {
         threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
         layers.harvest_count = threads;
         if (!read_all(harvests, dwarf, threads))
@@ -190,7 +196,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     }
     if (!wrong && !read_names(&names, &frames, source, base))
         wrong = "needs more memory than there is";
-    write_head(&head, source, base, dwarf != NULL);
+    write_head(&head, source, base, object != NULL);
     if (!wrong)
         wrong = pack_all(fd, &layers, &head);
     for (size_t i = 0; i < layers.harvest_count; i++)

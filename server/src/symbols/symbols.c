@@ -21,6 +21,7 @@
 
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); /* libstdc++ */
 
+#define BREAKPAD_ID 16   /* bytes of a build id that a Breakpad file knows, if it does not know it whole */
 #define MANGLED_MAX 8192 /* bytes of a name that is demangled; time grows with it */
 
 struct entry {
@@ -79,6 +80,13 @@ struct search {
     bool anew;         /* even if there is a cache: it lacks what has come since */
 };
 
+/* A Breakpad file may know no more than the beginning of the build id. */
+static bool is_of(const struct object_facts *facts, const uint8_t *id, size_t id_len)
+{
+    bool cut = facts->format == MIRE_FORMAT_BREAKPAD && facts->id_len == BREAKPAD_ID && id_len > BREAKPAD_ID;
+    return (facts->id_len == id_len || cut) && !memcmp(facts->id, id, facts->id_len);
+}
+
 /* What is wrong with a file as one of a module: NULL, or a static text. */
 static const char *judge_file(struct object_facts *facts, int fd, const uint8_t *id, size_t id_len)
 {
@@ -87,7 +95,7 @@ static const char *judge_file(struct object_facts *facts, int fd, const uint8_t 
         return "is empty, too large, or no plain file";
     const char *wrong = object_look(facts, bytes.bytes, bytes.len, id, id_len);
     file_bytes_unmap(&bytes);
-    if (!wrong && id_len && (facts->id_len != id_len || memcmp(facts->id, id, id_len) != 0))
+    if (!wrong && id_len && !is_of(facts, id, id_len))
         wrong = "is of another build";
     if (!wrong && facts->split)
         wrong = "is a split file; its functions are found through the program";
@@ -135,7 +143,12 @@ static void consider(struct search *search, const char *path)
 static int find_uploaded(char *path, size_t room, const struct symbols_options *options, const uint8_t *id,
                          size_t id_len)
 {
-    return options->uploaded && id_len ? options->uploaded(options->uploaded_context, path, room, id, id_len) : 0;
+    if (!options->uploaded || !id_len)
+        return 0;
+    int found = options->uploaded(options->uploaded_context, path, room, id, id_len);
+    if (!found && id_len > BREAKPAD_ID)
+        found = options->uploaded(options->uploaded_context, path, room, id, BREAKPAD_ID);
+    return found;
 }
 
 static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t *id, size_t id_len)
