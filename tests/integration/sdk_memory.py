@@ -172,9 +172,50 @@ def of_programs_as_they_are(store):
     assert row and 19 <= float(row[1]) <= 21 and 19 <= float(row[2]) <= 21, text
 
 
+def live_in(text):
+    """Live blocks by category, of a terminal's table."""
+    rows = re.findall(r"^ +\S+ \w+ +([\d,]+) .*  (\S.*)$", text, re.M)
+    return {name: int(count.replace(",", "")) for count, name in rows}
+
+
+def tables(store, words, **more):
+    """What a program as it is held at its end, as the terminal shows it."""
+    run = [BINARY / "sdk/mire-run", "--store", store, "--app", "objects", "--"]
+    subprocess.run([*run, *words], env=os.environ | {"MIRE_MEMORY": "exact"} | more, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    kept, = (store / "memory").glob("*.heap")
+    text = subprocess.run([BINARY / "server/mire", "memory", "--top", "100", "--stacks", "0", kept], capture_output=True,
+                          text=True, timeout=60).stdout
+    shutil.rmtree(store)
+    return text
+
+
+def of_objects(store):
+    """GObjects carry their type's names, and each counts once, where GLib has slices of its own and where it has not."""
+    objects = {"TestTile": 200, "TestLayer": 40, "GLocalFile": 20}
+    subprocess.run([BINARY / "tests/integration/object_app", store], check=True, timeout=120)
+    report, = reports(store)
+    for name, count in objects.items():
+        row = category(report, name)
+        assert row["live_count"] == count and row["kind"] == 2, row
+    tile = category(report, "TestTile")  # 24 bytes of GObject, 16 of its own, 72 private ones before it
+    assert tile["live_bytes"] == 200 * 120 and tile["total_count"] == tile["peak_count"] == 300, tile
+    shutil.rmtree(store)
+    for more in ({}, {"G_SLICE": "always-malloc"}):
+        live = live_in(tables(store, [BINARY / "tests/integration/object_plain"], **more))
+        assert {name: live.get(name) for name in objects} == objects, live
+
+
+def of_objects_of_a_library_loaded_later(store):
+    code = "from gi.repository import Gio\nimport time\nuntil = time.monotonic() + 2\nwhile time.monotonic() < until: str(until)\nx = [Gio.Cancellable() for i in range(70)]"
+    if subprocess.run(["/usr/bin/python3", "-c", "from gi.repository import Gio"], stderr=subprocess.DEVNULL).returncode:
+        return print("no objects were made from python: python3-gi is not here")
+    live = live_in(tables(store, ["/usr/bin/python3", "-c", code + "\nimport os\nos._exit(0)"]))
+    assert live.get("GCancellable") == 70, live
+
+
 with tempfile.TemporaryDirectory() as name:
     for number, test in enumerate((on_demand, while_all_else_changes, of_trouble_and_health, of_a_killed_run, of_a_run_without_memory,
-                                   of_programs_as_they_are)):
+                                   of_programs_as_they_are, of_objects, of_objects_of_a_library_loaded_later)):
         begun = time.monotonic()
         test(pathlib.Path(name) / str(number))
         print(f"{test.__name__} {time.monotonic() - begun:.1f} s")

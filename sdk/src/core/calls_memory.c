@@ -18,28 +18,18 @@ void mire_alloc_hook(const void *block, size_t size)
     mire__collect_as_alloc(self, &site, block, size);
 }
 
-static void forget(const struct walk_frame *site, const void *block)
-{
-    struct collect_thread *self = mire__collect_as_may_know(block) ? mire__collect_as_enter(site->sp) : NULL;
-
-    if (!self)
-        return;
-    mire__collect_as_return(self);
-    mire__collect_as_free(self, block);
-}
-
 void mire_free_hook(const void *block)
 {
     const struct walk_frame site = MIRE_CALL_SITE;
 
-    forget(&site, block);
+    mire__site_end(block, site.sp);
 }
 
 void mire_alloc_pool(const void *memory)
 {
     const struct walk_frame site = MIRE_CALL_SITE;
 
-    forget(&site, memory);
+    mire__site_end(memory, site.sp);
 }
 
 void mire_memory_tag(const void *block, const char *class_name)

@@ -5,6 +5,7 @@
 #include "core/variant.h"
 #include "heap/collect.h"
 #include "heap/keep.h"
+#include "heap/objects.h"
 #include "platform/platform.h"
 #include "report/snapshot.h"
 #include "store/tables.h"
@@ -73,6 +74,7 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
     extra = mire__heap_extra(heap);
     if (extra)
         mire__extra_begin(extra, facts);
+    mire__objects_begin();
     err = mire__collect_begin(heap);
     if (err == MIRE_OK)
         err = mire__variant_hook_heap();
@@ -163,6 +165,7 @@ uint64_t mire__heap_monitor_keep(struct worker *worker)
     if (now_ns < monitor.kept_ns + KEEP_NS)
         return monitor.kept_ns + KEEP_NS;
     monitor.kept_ns = now_ns;
+    mire__objects_hook(); /* libgobject may have been loaded since */
     mire__random(&random, sizeof(random));
     mire__collect_sweep(monitor.heap);
     mire__heap_keep(&kept, monitor.heap, now_ns, random);

@@ -6,6 +6,7 @@
 #include "core/remote.h"
 #include "gate/gate.h"
 #include "heap/hooks.h"
+#include "heap/objects.h"
 #include "patch/patch.h"
 #include "platform/platform.h"
 #include "upload/upload.h"
@@ -42,11 +43,14 @@ enum mire_err mire__variant_hook_heap(void)
     err = mire__patch_add(mire__heap_hooks, MIRE_HEAP_HOOK_COUNT);
     if (err == MIRE_OK && mire__heap_bind_new(RTLD_DEFAULT))
         err = mire__patch_add(mire__new_hooks, mire__new_hooks_count);
+    if (err == MIRE_OK)
+        mire__objects_hook();
     return err;
 }
 
 void mire__variant_unhook_heap(void)
 {
+    mire__objects_unhook();
     mire__patch_remove(mire__new_hooks);
     mire__patch_remove(mire__heap_hooks);
 }

@@ -4,6 +4,7 @@
 #include "core/variant.h"
 
 #include "heap/hooks.h"
+#include "heap/objects.h"
 
 #include <dlfcn.h>
 
@@ -33,11 +34,15 @@ void mire__variant_unhook(void)
 /* Found first by name: but operator new, which a library loaded later may bring for itself alone. */
 enum mire_err mire__variant_hook_heap(void)
 {
-    return mire__heap_bind_new(RTLD_DEFAULT) ? mire__patch_add(mire__new_hooks, mire__new_hooks_count) : MIRE_OK;
+    if (mire__heap_bind_new(RTLD_DEFAULT) && mire__patch_add(mire__new_hooks, mire__new_hooks_count) != MIRE_OK)
+        return MIRE_E_FULL;
+    mire__objects_hook();
+    return MIRE_OK;
 }
 
 void mire__variant_unhook_heap(void)
 {
+    mire__objects_unhook();
     mire__patch_remove(mire__new_hooks);
 }
 

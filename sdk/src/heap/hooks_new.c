@@ -50,18 +50,9 @@ NEWS(DEFINE_NEW)
         void (*real)(void *, uintptr_t, uintptr_t) =                                            \
             (void (*)(void *, uintptr_t, uintptr_t))atomic_load(&mire__new_hooks[NUMBER##name].real); \
                                                                                                 \
-        end_block(block, (uintptr_t)__builtin_dwarf_cfa());                                     \
+        mire__site_end(block, (uintptr_t)__builtin_dwarf_cfa());                                 \
         real(block, a, b);                                                                      \
     }
-MIRE_SLOW static void end_block(const void *block, uintptr_t sp)
-{
-    struct collect_thread *self = mire__collect_as_may_know(block) ? mire__collect_as_enter(sp) : NULL;
-
-    if (!self)
-        return;
-    mire__collect_as_return(self);
-    mire__collect_as_free(self, block);
-}
 DELETES(DEFINE_DELETE)
 
 #define ROW(name) {#name, (void *)hook##name, NULL},

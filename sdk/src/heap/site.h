@@ -19,6 +19,17 @@
 
 #define MIRE_SLOW __attribute__((noinline, section("mire_hidden")))
 
+/* A block is to be freed, by a call whose caller's stack pointer is `sp`. */
+static inline void mire__site_end(const void *block, uint64_t sp)
+{
+    struct collect_thread *self = mire__collect_as_may_know(block) ? mire__collect_as_enter(sp) : NULL;
+
+    if (!self)
+        return;
+    mire__collect_as_return(self);
+    mire__collect_as_free(self, block);
+}
+
 /* Is a call that allocates so many bytes done with the real call alone? */
 static inline bool mire__site_is_quick(size_t size)
 {

@@ -8,7 +8,7 @@
  * dlsym is hooked as well: what the program loaded since is hooked before it can reach into it. (Not dlopen, which goes
  * by the library that calls it: where it looks for files depends on that.)
  *
- * Adding and removing come one at a time: core sees to that. A refresh may come at any time on any thread.
+ * Adding and removing wait for each other. A refresh may come at any time on any thread.
  */
 #include "patch/patch.h"
 
@@ -186,7 +186,36 @@ static int read_adds(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-enum mire_err mire__patch_add(struct hook *hooks, size_t count)
+unsigned long long mire__patch_modules_loaded(void)
+{
+    unsigned long long adds = 0;
+
+    dl_iterate_phdr(read_adds, &adds);
+    return adds;
+}
+
+/* One thread adds or removes at a time: its process. A forked child has inherited what its parent's thread will not
+ * end. */
+static _Atomic uint32_t changing;
+
+static void begin_change(void)
+{
+    uint32_t own = mire__pid(), who = 0;
+
+    while (!atomic_compare_exchange_weak_explicit(&changing, &who, own, memory_order_acquire, memory_order_relaxed)) {
+        if (who == own) {
+            mire__yield();
+            who = 0;
+        }
+    }
+}
+
+static void end_change(void)
+{
+    atomic_store_explicit(&changing, 0, memory_order_release);
+}
+
+static enum mire_err add(struct hook *hooks, size_t count)
 {
     struct pass pass = {.only = hooks, .patch = true};
 
@@ -203,6 +232,16 @@ enum mire_err mire__patch_add(struct hook *hooks, size_t count)
     return MIRE_E_FULL;
 }
 
+enum mire_err mire__patch_add(struct hook *hooks, size_t count)
+{
+    enum mire_err err;
+
+    begin_change();
+    err = add(hooks, count);
+    end_change();
+    return err;
+}
+
 static bool any_added(void)
 {
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++)
@@ -213,14 +252,12 @@ static bool any_added(void)
 
 void mire__patch_refresh(void)
 {
-    unsigned long long adds = patched_adds;
     struct pass pass = {.patch = true};
 
     /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
     if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
         return;
-    dl_iterate_phdr(read_adds, &adds);
-    if (adds != patched_adds)
+    if (mire__patch_modules_loaded() != patched_adds)
         dl_iterate_phdr(treat_module, &pass);
 }
 
@@ -239,6 +276,7 @@ void mire__patch_remove(const struct hook *hooks)
 {
     struct pass pass = {.only = hooks};
 
+    begin_change();
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
         if (atomic_load(&added[i].hooks) != hooks)
             continue;
@@ -248,4 +286,5 @@ void mire__patch_remove(const struct hook *hooks)
         if (!any_added())
             dl_iterate_phdr(treat_module, &pass);
     }
+    end_change();
 }

@@ -25,10 +25,13 @@ struct hook {
  * Hook the functions of a table in every module loaded now; again (refresh) those of modules loaded since.
  *   hooks  static; `real` is bound already
  * Returns MIRE_OK, MIRE_E_FULL. A module whose table cannot be written is left alone.
- * Thread: one at a time; refresh at any time on any, unless that one is forbidden to wait for the loader's lock.
+ * Thread: any that may wait for the loader's lock.
  */
 enum mire_err mire__patch_add(struct hook *hooks, size_t count);
 void mire__patch_refresh(void);
+
+/* How many modules the loader has ever loaded: another number, and there may be new ones. Thread: as above. */
+unsigned long long mire__patch_modules_loaded(void);
 
 /* Put back what the table's hooks stand for, everywhere. Thread: as mire__patch_add. */
 void mire__patch_remove(const struct hook *hooks);

@@ -1,0 +1,33 @@
+/*
+ * objects.h - object classes without being told: instances of GObject types carry their type's name.
+ *
+ *     app --> g_object_new (hook) --> libgobject --> g_slice_alloc0 or g_malloc0
+ *                  '-- what came back: its class's name tags the block that it lies in
+ *
+ * The hooks stand for the public calls that make instances, patched into every module but libgobject, which binds its
+ * own calls to itself. What libgobject makes for itself, such as parameter specifications, has no class.
+ *
+ * GLib before 2.76 hands instances out of slices, pages of its own. There a slice that libgobject takes for an
+ * instance is a block by itself, unless G_SLICE=always-malloc.
+ */
+#ifndef MIRE_HEAP_OBJECTS_H
+#define MIRE_HEAP_OBJECTS_H
+
+#include "base/base.h"
+
+/*
+ * A new run of tables: what is remembered of types holds no more. Before mire__collect_begin's run notes anything.
+ * Thread: as mire__collect_begin.
+ */
+void mire__objects_begin(void);
+
+/*
+ * Hook the calls if libgobject is there, and they are not hooked yet. Costs next to nothing while no module is loaded.
+ * Thread: as mire__patch_add, one at a time; takes the loader's lock.
+ */
+void mire__objects_hook(void);
+
+/* Put back what the hooks stand for. Thread: as above. */
+void mire__objects_unhook(void);
+
+#endif
