@@ -20,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle clean help
+.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle replay clean help
 
 all: build
 
@@ -76,6 +76,9 @@ torture: build
 oracle: build
 	@$(call build,$(PRESET),--target oracle-all)
 
+replay: build
+	@$(call build,$(PRESET),--target replay-all)
+
 e2e: build
 	@deploy/need.sh test
 	@$(call ctest,$(PRESET),-L e2e)
@@ -114,6 +117,7 @@ help:
 	@echo 'make exits        programs ended in every way, and the verdict on each (docs/exits.md)'
 	@echo 'make torture      10,000 samples each inside malloc, dlopen, fork and what else has deadlocked samplers'
 	@echo 'make oracle KILLS=10000  programs killed at any instant, and whether every block they held is told'
+	@echo 'make replay       the device store killed, and its power lost, at every instant (docs/store.md)'
 	@echo 'make e2e          the end-to-end tests alone'
 	@echo 'make fmt          clang-format over the C code'
 	@echo 'make demo         a real program hangs and the dashboard says why; Ctrl-C ends it'

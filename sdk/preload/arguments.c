@@ -31,6 +31,7 @@ static const char usage[] =
     "tells of every hang, also of one whose stack was told just before.\n"
     "MIRE_MEMORY=exact|sampled[:BYTES]|off says which of PROGRAM's blocks are noted; one sample in 524288 bytes by "
     "default.\n"
+    "MIRE_STORE_SYNC=seal|always|never says when DIR is synced; seal by default.\n"
     "MIRE_THREADS=\"NAME,NAME\" watches PROGRAM's threads of these names as well.\n"
     "\n"
     "Processes that PROGRAM leaves behind, such as a daemon, are served by mire-run in the background until they end.\n"
@@ -169,6 +170,7 @@ static int set_options(struct run *run, const char *values[])
     mire_options *options = &run->options;
 
     mire__options_init(options);
+    mire__options_set_sync(options, getenv("MIRE_STORE_SYNC"));
     mire_options_set_channel(options, "internal"); /* who runs a program by hand wants to see all of it */
     if (values[O_CHANNEL] && mire_options_set_channel(options, values[O_CHANNEL]) != MIRE_OK)
         return refuse("--channel", values[O_CHANNEL]);

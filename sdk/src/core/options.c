@@ -268,7 +268,7 @@ static void add_threads(mire_options *options, const char *list)
         mire_options_add_thread(options, name);
 }
 
-static void set_sync(mire_options *options, const char *text)
+void mire__options_set_sync(mire_options *options, const char *text)
 {
     static const char *const names[] = {
         [MIRE_STORE_SYNC_SEAL] = "seal", [MIRE_STORE_SYNC_ALWAYS] = "always", [MIRE_STORE_SYNC_NEVER] = "never"};
@@ -321,7 +321,7 @@ void mire__options_from_environment(mire_options *options)
         mire_options_set_signals(options, number("MIRE_SIGNALS"));
     set_numbers(options, getenv("MIRE_SETTINGS"));
     add_threads(options, getenv("MIRE_THREADS"));
-    set_sync(options, getenv("MIRE_STORE_SYNC"));
+    mire__options_set_sync(options, getenv("MIRE_STORE_SYNC"));
     set_memory(options, getenv("MIRE_MEMORY"));
     mire_options_set_memory_budget(options, number("MIRE_MEMORY_BUDGET"));
 }

@@ -53,6 +53,9 @@ enum mire__launch {
 /* Every default set. */
 void mire__options_init(mire_options *options);
 
+/* "seal", "always" or "never"; anything else, and NULL, changes nothing. */
+void mire__options_set_sync(mire_options *options, const char *text);
+
 /* Can a thread be called so? */
 bool mire__options_is_thread_name(const char *name);
 

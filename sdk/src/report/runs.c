@@ -148,6 +148,7 @@ size_t mire__report_recover(struct store *store, const struct report_finder *fin
     recovery.boot_id[36] = '\0';
     mire__store_runs_recover(store, take_run, &recovery);
     mire__store_recover(store, mire__recovery_take_box, &recovery);
+    mire__store_runs_enforce(store, finder->now_ms);
     mire__store_keep_orphans(store, MIRE_MEMORY_RUNS, MIRE_MEMORY_KEPT_BYTES);
     return recovery.sealed;
 }

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "store/inside.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,14 +164,16 @@ static void finish_telling(struct ledger *ledger, const struct store *store)
     memset(ledger->replaced, 0, sizeof(ledger->replaced));
 }
 
+/* One that cannot be deleted stays in the list: it is counted, and goes when it can. */
 static void finish_dropping(struct ledger *ledger, const struct store *store)
 {
     char path[MIRE_STORE_PATH_MAX];
+    size_t left = 0;
 
     for (size_t i = 0; i < ledger->dropping; i++)
-        if (mire__store_report_path(path, store, ledger->ids[i]))
-            mire__store_remove(store, path);
-    ledger->dropping = 0;
+        if (mire__store_report_path(path, store, ledger->ids[i]) && !mire__store_remove(store, path) && errno != ENOENT)
+            memmove(ledger->ids[left++], ledger->ids[i], sizeof(ledger->ids[i]));
+    ledger->dropping = left;
 }
 
 void mire__ledger_finish(struct ledger *ledger, const struct store *store)
@@ -242,11 +245,13 @@ void mire__ledger_close(struct ledger *ledger, struct store *store)
     mire__disk_unlock(ledger->lock);
 }
 
-bool mire__ledger_is_pending(const struct store *store)
+void mire__store_finish(struct store *store)
 {
     struct ledger ledger;
 
-    return load(&ledger, store) && (ledger.telling || ledger.dropping > 0);
+    if (load(&ledger, store) && (ledger.telling || ledger.dropping > 0) &&
+        mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS))
+        mire__ledger_close(&ledger, store);
 }
 
 /* ---- for everybody ---- */
@@ -294,6 +299,7 @@ void mire__store_drops(uint64_t counts[MIRE_DROP_REASONS], struct store *store)
     struct ledger ledger;
 
     memset(counts, 0, MIRE_DROP_REASONS * sizeof(counts[0]));
+    mire__store_finish(store);
     if (load(&ledger, store))
         memcpy(counts, ledger.counts, sizeof(ledger.counts));
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)

@@ -114,8 +114,8 @@ void mire__ledger_finish(struct ledger *ledger, const struct store *store);
 /* What could not be written waits in memory. */
 void mire__ledger_close(struct ledger *ledger, struct store *store);
 
-/* Has a killed process left something to be finished? Looked at without the lock. */
-bool mire__ledger_is_pending(const struct store *store);
+/* If a killed process left something to be finished, which is looked at without the lock: finish it. */
+void mire__store_finish(struct store *store);
 
 /* Its text. The text's room: MIRE_LEDGER_TEXT. False: a line that is none. */
 #define MIRE_LEDGER_TEXT (4096 + MIRE_LEDGER_BATCH * 48)

@@ -188,11 +188,8 @@ enum mire_err mire__store_get(void **body_out, size_t *size_out, struct store *s
 void mire__store_done(struct store *store, const char *id)
 {
     char path[MIRE_STORE_PATH_MAX];
-    struct ledger ledger;
 
-    /* What a killed process was about to seal or drop is decided by whether the report is there. */
-    if (mire__ledger_is_pending(store) && mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS))
-        mire__ledger_close(&ledger, store);
+    mire__store_finish(store); /* what a killed process was about to seal is decided by whether it is there */
     if (mire__store_report_path(path, store, id) && mire__store_remove(store, path))
         atomic_fetch_add_explicit(&store->sent_count, 1, memory_order_relaxed);
 }
@@ -217,36 +214,47 @@ static void drop_uncounted(struct store *store, const struct victim *victim)
     atomic_fetch_add_explicit(&store->dropped_count, 1, memory_order_relaxed);
 }
 
-/* At most MIRE_LEDGER_BATCH. Counted, with the word that they go; gone; and no more word of it. */
+static bool is_going(const struct ledger *ledger, const char *id)
+{
+    for (size_t i = 0; i < ledger->dropping; i++)
+        if (strcmp(ledger->ids[i], id) == 0)
+            return true;
+    return false;
+}
+
+/* Counted, with the word that they go; gone; and no more word of it. As many as there is room for in the ledger. */
 static void drop_some(struct store *store, const struct victim *victims, size_t count)
 {
-    uint64_t added[MIRE_DROP_REASONS] = {0}, told[MIRE_DROP_REASONS];
+    uint64_t told[MIRE_DROP_REASONS];
     char path[MIRE_STORE_PATH_MAX];
     struct ledger ledger;
-    bool saved;
+    size_t before;
 
     if (!mire__ledger_open(&ledger, store, MIRE_STORE_LOCK_MS)) {
         for (size_t i = 0; i < count; i++)
             drop_uncounted(store, &victims[i]);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!mire__store_report_path(path, store, victims[i].id) || !mire__store_report_told(told, path))
+    before = ledger.dropping;
+    for (size_t i = 0; i < count && ledger.dropping < MIRE_LEDGER_BATCH; i++) {
+        if (is_going(&ledger, victims[i].id) || !mire__store_report_path(path, store, victims[i].id) ||
+            !mire__store_report_told(told, path))
             continue;
-        mire__drops_add(added, told);
-        added[victims[i].reason]++;
+        mire__drops_add(ledger.counts, told);
+        ledger.counts[victims[i].reason]++;
         memcpy(ledger.ids[ledger.dropping++], victims[i].id, MIRE_STORE_ID_LENGTH + 1);
     }
-    if (ledger.dropping > 0) {
-        atomic_fetch_add_explicit(&store->dropped_count, ledger.dropping, memory_order_relaxed);
-        mire__drops_add(ledger.counts, added);
-        saved = mire__ledger_save(&ledger, store, true) == MIRE_OK;
+    if (ledger.dropping > before && mire__ledger_save(&ledger, store, true) == MIRE_OK) {
+        atomic_fetch_add_explicit(&store->dropped_count, ledger.dropping - before, memory_order_relaxed);
         mire__ledger_finish(&ledger, store);
-        /* On a full disk there is room only now. */
-        if (mire__ledger_save(&ledger, store, false) != MIRE_OK && !saved)
-            mire__store_keep_drops(store, added);
+        mire__ledger_save(&ledger, store, false); /* if it fails, whoever comes next finds the word and finishes */
+    } else if (ledger.dropping > before) {
+        /* No room for the ledger: there is, when they are gone. */
+        for (size_t i = 0; i < count; i++)
+            drop_uncounted(store, &victims[i]);
     }
     mire__ledger_close(&ledger, store);
+    mire__store_save_drops(store);
 }
 
 void mire__store_drop(struct store *store, const char *id, enum store_reason reason)

@@ -4,8 +4,8 @@
 #include "store/runs.h"
 
 #include "platform/platform.h"
-#include "store/disk.h"
 #include "store/inside.h"
+#include "store/tables.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -123,4 +123,89 @@ void mire__store_runs_recover(struct store *store, mire__store_run_fn *take, voi
     for (struct dirent *entry; (entry = readdir(dir));)
         recover_one(store, dirfd(dir), entry->d_name, take, context);
     closedir(dir);
+}
+
+/* ---- what could not be told ---- */
+
+#define LOOK_MAX 64u /* runs that are looked at in one go */
+
+struct dead_run {
+    char name[MIRE_STORE_RUN_BYTES];
+    uint64_t seen_ms; /* it was written to last; wall clock */
+};
+
+/* The one that ended last comes first. */
+static int by_time(const void *a, const void *b)
+{
+    const struct dead_run *x = a, *y = b;
+
+    return (x->seen_ms < y->seen_ms) - (x->seen_ms > y->seen_ms);
+}
+
+/* Nobody lives in it: its lock is free. */
+static bool is_dead(int dir, const char *name, uint64_t *seen_ms_out)
+{
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info;
+    bool dead = fd >= 0 && fstat(fd, &info) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+    if (dead)
+        *seen_ms_out = (uint64_t)info.st_mtim.tv_sec * 1000 + (uint64_t)info.st_mtim.tv_nsec / 1000000;
+    if (fd >= 0)
+        close(fd);
+    return dead;
+}
+
+/* By its evidence, or by its blackbox if that is gone. */
+static size_t list_dead(struct dead_run *out, const struct store *store, DIR *dir)
+{
+    size_t count = 0;
+
+    for (struct dirent *entry; count < LOOK_MAX && (entry = readdir(dir));) {
+        struct dead_run *run = &out[count];
+
+        if (!read_name(run->name, entry->d_name, MIRE_STORE_EXIT) &&
+            (!read_name(run->name, entry->d_name, MIRE_STORE_BOX) ||
+             mire__store_run_has(store, run->name, MIRE_STORE_EXIT)))
+            continue;
+        count += is_dead(dirfd(dir), entry->d_name, &run->seen_ms);
+    }
+    qsort(out, count, sizeof(*out), by_time);
+    return count;
+}
+
+/* The evidence last: until then the rest belongs to whoever holds its lock. */
+static void give_up(struct store *store, const char *run, enum store_reason reason)
+{
+    bool had_box = mire__store_run_has(store, run, MIRE_STORE_BOX);
+
+    if (had_box)
+        mire__store_count_drop(store, reason);
+    forget(store, run, MIRE_STORE_BOX);
+    mire__store_tables_drop(store, run);
+    forget(store, run, MIRE_STORE_EXIT);
+    forget(store, run, MIRE_STORE_CRASH);
+}
+
+size_t mire__store_runs_enforce(struct store *store, uint64_t now_ms)
+{
+    struct dead_run *runs = calloc(LOOK_MAX, sizeof(*runs));
+    char path[MIRE_STORE_PATH_MAX];
+    size_t count = 0, given_up = 0;
+    DIR *dir = runs && mire__store_path(path, store, "box", "") ? opendir(path) : NULL;
+
+    if (dir) {
+        count = list_dead(runs, store, dir);
+        closedir(dir);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool old = runs[i].seen_ms + store->caps.age_ms < now_ms;
+
+        if (!old && i < MIRE_STORE_RUNS)
+            continue;
+        give_up(store, runs[i].name, old ? MIRE_DROP_AGE : MIRE_DROP_FULL);
+        given_up++;
+    }
+    free(runs);
+    return given_up;
 }

@@ -52,6 +52,16 @@ typedef bool mire__store_run_fn(void *context, const struct store_run *run);
 void mire__store_runs_recover(struct store *store, mire__store_run_fn *take, void *context);
 
 /*
+ * After both recoveries: runs that are over and still here could not be told, for want of disk or memory. Delete those
+ * older than caps.age_ms, and of the others all but the newest MIRE_STORE_RUNS: a blackbox counts as a loss, by age or
+ * for want of room.
+ *
+ * Returns how many runs were deleted.
+ */
+#define MIRE_STORE_RUNS 8
+size_t mire__store_runs_enforce(struct store *store, uint64_t now_ms);
+
+/*
  * mire__store_recover for the blackbox of one run. Returns whether it is gone, or never was.
  */
 bool mire__store_run_box(struct store *store, const char *run, mire__store_box_fn *take, void *context);

@@ -88,6 +88,58 @@ static void options_are_as_before_after_a_refusal(void **state)
     mire_options_free(options);
 }
 
+static void options_of_the_store_are_bounded_and_reach_it(void **state)
+{
+    mire_options *options = mire_options_new();
+
+    (void)state;
+    assert_int_equal(options->store_sync, MIRE_STORE_SYNC_SEAL);
+    assert_int_equal(mire_options_set_store_sync(NULL, MIRE_STORE_SYNC_SEAL), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_store_sync(options, (enum mire_store_sync)3), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_store_sync(options, MIRE_STORE_SYNC_ALWAYS), MIRE_OK);
+    assert_int_equal(options->store_sync, MIRE_STORE_SYNC_ALWAYS);
+    assert_int_equal(mire_options_set_store_caps(NULL, 64, 2, 60), MIRE_E_ARG);
+    assert_int_equal(mire_options_set_store_caps(options, 63, 2, 60), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_store_caps(options, 64, 1, 60), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_store_caps(options, 64, 1025, 60), MIRE_E_RANGE);
+    assert_int_equal(mire_options_set_store_caps(options, 64, 2, 59), MIRE_E_RANGE);
+    assert_int_equal(options->store_caps.count, 256);
+    assert_int_equal(mire_options_set_store_caps(options, 64, 2, 60), MIRE_OK);
+    assert_true(options->store_caps.bytes == 65536 && options->store_caps.count == 2 &&
+                options->store_caps.age_ms == 60000);
+    setenv("MIRE_STORE_SYNC", "never", 1);
+    mire__options_from_environment(options);
+    assert_int_equal(options->store_sync, MIRE_STORE_SYNC_NEVER);
+    setenv("MIRE_STORE_SYNC", "sometimes", 1);
+    mire__options_from_environment(options);
+    assert_int_equal(options->store_sync, MIRE_STORE_SYNC_SEAL);
+    unsetenv("MIRE_STORE_SYNC");
+    mire_options_free(options);
+}
+
+static void the_store_keeps_to_the_caps_of_the_options(void **state)
+{
+    mire_options *options = mire_options_new();
+    char dir[MIRE_STORE_PATH_MAX];
+    struct store_item items[8];
+    struct store *store;
+
+    mire_options_set_app(options, "a", "1");
+    mire_options_set_store(options, *state);
+    mire_options_set_store_caps(options, 64, 2, 60);
+    assert_int_equal(mire__place_open(&store, dir, options), MIRE_OK);
+    for (unsigned i = 0; i < 5; i++) {
+        char id[MIRE_STORE_ID_LENGTH + 1];
+        const struct store_report report = {.id = id, .body = "x", .size = 1, .value = MIRE_VALUE_HANG};
+
+        snprintf(id, sizeof(id), "019aa3d3-31f9-7000-8000-%012x", i);
+        assert_int_equal(mire__store_put(store, &report, 1763685118457ull), MIRE_OK);
+    }
+    assert_int_equal(mire__store_list(items, 8, store), 2);
+    mire__store_close(store);
+    mire_options_free(options);
+}
+
 static void assert_opens(const char *place, const mire_options *options)
 {
     char dir[MIRE_STORE_PATH_MAX];
@@ -434,6 +486,8 @@ int main(void)
         cmocka_unit_test(err_has_a_name_and_a_text_for_every_code),
         cmocka_unit_test(options_refuse_what_cannot_work),
         cmocka_unit_test(options_are_as_before_after_a_refusal),
+        cmocka_unit_test(options_of_the_store_are_bounded_and_reach_it),
+        cmocka_unit_test_setup_teardown(the_store_keeps_to_the_caps_of_the_options, scratch_new, scratch_free),
         TEST(the_store_is_the_first_place_that_can_be_written),
         TEST(a_store_that_is_set_has_no_second_place),
         cmocka_unit_test(calls_do_nothing_without_a_start),

@@ -4,6 +4,7 @@
 #include "platform/platform.h"
 #include "report/report.h"
 #include "store/ends.h"
+#include "store/runs.h"
 #include "support/boxes.h"
 #include "support/scratch.h"
 
@@ -339,6 +340,33 @@ static void an_end_is_told_once(void **state)
     mire__store_close(store);
 }
 
+static void dead_runs_that_cannot_be_told_are_not_kept_for_ever(void **state)
+{
+    struct store *store = open_store(*state);
+    const uint64_t day_ms = 86400000, now_ms = (uint64_t)time(NULL) * 1000;
+    struct evidence_start start = start_of((uint32_t)getpid());
+    uint64_t counts[MIRE_DROP_REASONS];
+    char run[MIRE_STORE_RUN_BYTES];
+    struct store_box alive;
+
+    for (int i = 0; i < MIRE_STORE_RUNS + 3; i++)
+        leave_run(store, run, MIRE_HANG_ENDED);
+    mire__store_run_name(run);
+    assert_int_equal(
+        mire__store_box_open_as(&alive, store, run, MIRE_STORE_EXIT, sizeof(struct evidence), sizeof(struct evidence)),
+        MIRE_OK);
+    mire__evidence_init(alive.memory, &start);
+    assert_int_equal(mire__store_runs_enforce(store, now_ms), 3);
+    assert_int_equal(mire__store_runs_enforce(store, now_ms), 0);
+    assert_int_equal(mire__store_runs_enforce(store, now_ms + 15 * day_ms), MIRE_STORE_RUNS);
+    assert_true(is_there(store, run, MIRE_STORE_EXIT)); /* the one that lives */
+    mire__store_drops(counts, store);
+    assert_int_equal(counts[MIRE_DROP_FULL], 3);
+    assert_int_equal(counts[MIRE_DROP_AGE], MIRE_STORE_RUNS);
+    mire__store_box_close(&alive);
+    mire__store_close(store);
+}
+
 static void of_the_first_version_a_line_that_cannot_be_read_is_left_out(void **state)
 {
     struct store *store = open_store(*state);
@@ -375,6 +403,7 @@ int main(void)
         CASE(what_was_never_finished_is_swept_after_an_hour),
         CASE(the_last_ends_are_remembered_once_each),
         CASE(an_end_is_told_once),
+        CASE(dead_runs_that_cannot_be_told_are_not_kept_for_ever),
         CASE(of_the_first_version_a_line_that_cannot_be_read_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
