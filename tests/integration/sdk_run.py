@@ -394,9 +394,12 @@ class RunTest(unittest.TestCase):
                 break
             time.sleep(max(0, int(kept(os.path.join(self.store, "after"))) / 1000 - time.time()))
             self.python(server, "pass")
-        self.assertGreaterEqual(len(server.bodies), 2)
+        # On a busy machine the runs that only send may hang in their launch, and tell of that too.
+        first = server.reports()[0]["id"]
+        same = [body for body, report in zip(server.bodies, server.reports()) if report["id"] == first]
+        self.assertGreaterEqual(len(same), 2)
         self.assertGreaterEqual(server.times[1] - server.times[0], 1.0)
-        self.assertEqual(len(set(server.bodies)), 1)
+        self.assertEqual(len(set(same)), 1)
         self.assertEqual(self.waiting(), [])
 
     def test_what_is_refused_is_dropped_and_the_next_report_tells(self):
