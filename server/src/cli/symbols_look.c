@@ -2,6 +2,7 @@
  * symbols_look.c - `mire symbols look`: what lies at addresses of a file at hand, as the server would say.
  */
 #include "cli/cli.h"
+#include "cli/symbols_retrace.h"
 
 #include "symbols/symbols.h"
 
@@ -14,14 +15,14 @@
 #define LINE_ROOM 64
 
 static const char usage[] =
-    "Usage: mire symbols look [--mangled] [--dir DIR] FILE [ADDRESS]...\n\n"
-    "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF, Mach-O or Breakpad FILE: "
-    "functions\n"
-    "inlined there first, the function itself last, each with its place below it. Without an ADDRESS they "
-    "are read\n"
-    "from standard input, one a line. What is not known is ??. DIR holds .build-id/xx/yyyy.debug, for a "
-    "file that\n"
-    "FILE's DWARF refers to (dwz); /usr/lib/debug unless given.\n";
+    "Usage: mire symbols look [--mangled] [--dir DIR] FILE [ADDRESS]...\n"
+    "       mire symbols look MAPPING [FRAME]...\n\n"
+    "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF, Mach-O or Breakpad FILE:\n"
+    "functions inlined there first, the function itself last, each with its place below it. Without an ADDRESS they\n"
+    "are read from standard input, one a line. What is not known is ??. DIR holds .build-id/xx/yyyy.debug, for a file\n"
+    "that FILE's DWARF refers to (dwz); /usr/lib/debug unless given. FILE.dwp and .dwo files beside FILE are used.\n\n"
+    "MAPPING is one of ProGuard or R8, or Matrix's methodmap: each FRAME of Java, a.b.c(SourceFile:12), or of a whole\n"
+    "stack trace on standard input, with the names of the source; of a methodmap, each number of a method.\n";
 
 static void print_place(const struct symbol_frame *frame)
 {
@@ -66,6 +67,8 @@ int cli_symbols_look(int argc, char **argv)
         fputs(usage, argc == 1 && !strcmp(argv[0], "--help") ? stdout : stderr);
         return argc == 1 && !strcmp(argv[0], "--help") ? CLI_DONE : CLI_USAGE;
     }
+    if (symbols_is_mapping(argv[0]))
+        return symbols_retrace(argv[0], argv + 1, argc - 1);
     if (!module_open(&module, why, argv[0], &dir, 1)) {
         fprintf(stderr, "mire symbols: %s %s\n", argv[0], why);
         return CLI_FAILED;

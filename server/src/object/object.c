@@ -57,7 +57,9 @@ static const char *read_format(struct parts *parts, const uint8_t *id, size_t id
         return macho_read(parts, id, id_len);
     if (parts_are_breakpad(parts->bytes, parts->len))
         return breakpad_read(parts);
-    return "is neither an ELF, a Mach-O nor a Breakpad file";
+    if (parts_are_mapping(parts->bytes, parts->len))
+        return mapping_read(parts);
+    return "is neither an ELF, a Mach-O nor a Breakpad file, and no mapping of Java names";
 }
 
 const char *object_look(struct object_facts *out, const void *bytes, size_t len, const uint8_t *id, size_t id_len)
@@ -70,7 +72,8 @@ const char *object_look(struct object_facts *out, const void *bytes, size_t len,
 
 bool object_begins(const void *bytes, size_t len)
 {
-    return parts_are_elf(bytes, len) || parts_are_macho(bytes, len) || parts_are_breakpad(bytes, len);
+    return parts_are_elf(bytes, len) || parts_are_macho(bytes, len) || parts_are_breakpad(bytes, len) ||
+           parts_are_mapping(bytes, len);
 }
 
 bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t len, size_t number)

@@ -5,7 +5,8 @@
  *     ELF ------.                          .-- sections, decompressed (zlib, zstd) if need be
  *     Mach-O ---+--> struct object --------+-- code: the address ranges that hold instructions
  *     universal-+    (picked by UUID)      '-- symbols, also those of .gnu_debugdata
- *     Breakpad -'                              and the lines of text
+ *     Breakpad -+                              and the lines of text
+ *     mapping --'    (names of Java)
  *
  * Files come from anywhere: every offset and count in them is checked before it is used, and what is wrong with one is
  * told in words. Nothing is copied that need not be: sections and names lie in the file's bytes.
@@ -71,7 +72,13 @@ struct symbol { /* one function of a symbol table */
     uint8_t rank;     /* among names of one address the highest is shown */
 };
 
-enum object_format { MIRE_FORMAT_ELF, MIRE_FORMAT_MACHO, MIRE_FORMAT_BREAKPAD };
+enum object_format {
+    MIRE_FORMAT_ELF,
+    MIRE_FORMAT_MACHO,
+    MIRE_FORMAT_BREAKPAD,
+    MIRE_FORMAT_MAPPING,
+    MIRE_FORMAT_METHODMAP
+};
 
 struct object_facts {
     enum object_format format;

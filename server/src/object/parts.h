@@ -65,8 +65,10 @@ const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len);
 bool macho_slice(struct parts *out, const struct parts *file, size_t number);
 
 const char *breakpad_read(struct parts *parts);
+const char *mapping_read(struct parts *parts);
 
 bool parts_are_breakpad(const uint8_t *bytes, size_t len);
+bool parts_are_mapping(const uint8_t *bytes, size_t len);
 bool parts_are_elf(const uint8_t *bytes, size_t len);
 bool parts_are_macho(const uint8_t *bytes, size_t len);
 bool parts_are_universal(const uint8_t *bytes, size_t len);

@@ -99,6 +99,8 @@ static const char *judge_file(struct object_facts *facts, int fd, const uint8_t 
         wrong = "is of another build";
     if (!wrong && facts->split)
         wrong = "is a split file; its functions are found through the program";
+    if (!wrong && (facts->format == MIRE_FORMAT_MAPPING || facts->format == MIRE_FORMAT_METHODMAP))
+        wrong = "maps names of Java, not addresses";
     return wrong;
 }
 

@@ -1,0 +1,40 @@
+/* A mapping of Java names: read, and asked for frames that its first bytes name. */
+#include "symbols/retrace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask(const struct retrace *retrace)
+{
+    static const char *const classes[] = {"a", "b", "a.a", "a.b"};
+    static const char *const methods[] = {"a", "b", "c", "d", "s", "t", "run", "<init>"};
+    struct retrace_frame frames[MIRE_RETRACE_CHAIN];
+    struct retrace_carry carry = {0};
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+            for (uint32_t line = 0; line < 40; line += 3)
+                (void)retrace_frame(frames, &carry, retrace, classes[c], methods[m], line);
+    for (uint64_t number = 0; number < 8; number++)
+        (void)retrace_method(frames, retrace, number);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct object_facts facts;
+    struct object *object;
+    struct retrace *retrace;
+    if (object_look(&facts, data, size, NULL, 0) ||
+        (facts.format != MIRE_FORMAT_MAPPING && facts.format != MIRE_FORMAT_METHODMAP))
+        return 0;
+    struct file_bytes file = {data, size, 0};
+    if (object_open(&object, &file, NULL, 0, 1))
+        return 0;
+    if (!retrace_open(&retrace, object)) {
+        ask(retrace);
+        retrace_close(retrace);
+    }
+    object_close(object);
+    return 0;
+}

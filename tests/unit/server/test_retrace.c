@@ -1,0 +1,190 @@
+/* Java frames with short names, and what the source called them. */
+#include "symbols/retrace.h"
+
+#include "base/id.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define CORPUS MIRE_SOURCE_DIR "/tests/fuzz/corpus/mapping/"
+
+struct opened {
+    struct file_bytes file;
+    struct object *object;
+    struct retrace *retrace;
+};
+
+static void open_it(struct opened *out, const char *path)
+{
+    assert_true(file_bytes_map(&out->file, path));
+    assert_null(object_open(&out->object, &out->file, NULL, 0, 1));
+    assert_null(retrace_open(&out->retrace, out->object));
+}
+
+static void close_it(struct opened *opened)
+{
+    retrace_close(opened->retrace);
+    object_close(opened->object);
+    file_bytes_unmap(&opened->file);
+}
+
+/* Frames as one text: Class.method(File:line), " < " where one is inlined, " or " where it could be another. */
+static const char *told(struct opened *opened, struct retrace_carry *carry, const char *class_name, const char *method,
+                        uint32_t line)
+{
+    static char text[1024];
+    struct retrace_frame frames[MIRE_RETRACE_CHAIN];
+    size_t len = 0;
+    size_t count = retrace_frame(frames, carry, opened->retrace, class_name, method, line);
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%.*s.%.*s(%s:%u)%s", (int)frames[i].class_len,
+                                frames[i].class_name, (int)frames[i].method_len, frames[i].method, frames[i].file,
+                                frames[i].line,
+                                frames[i].inlined     ? " < "
+                                : frames[i].ambiguous ? " or "
+                                                      : "");
+    return text;
+}
+
+static void lines_of_a_method_are_those_of_the_source(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_it(&opened, CORPUS "proguard.txt");
+    assert_string_equal(told(&opened, NULL, "a.a", "<init>", 2), "com.example.Main.<init>(Main.java:32)");
+    assert_string_equal(told(&opened, NULL, "a.a", "b", 4), "com.example.Main.outer(Main.java:43)");
+    assert_string_equal(told(&opened, NULL, "a.a", "c", 7), "com.example.Main.plain(Main.java:7)");
+    assert_string_equal(told(&opened, NULL, "a.b", "run", 12), "com.example.Main$1.run(Main.java:12)");
+    close_it(&opened);
+}
+
+static void rows_with_the_same_lines_are_inlined_calls(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_it(&opened, CORPUS "proguard.txt");
+    assert_string_equal(told(&opened, NULL, "a.a", "b", 1),
+                        "com.example.Deep$Er.deepest(Deep.java:9) < com.example.Main.middle(Main.java:20) < "
+                        "com.example.Main.outer(Main.java:40)");
+    close_it(&opened);
+}
+
+static void without_a_line_every_method_of_that_name_is_told_once(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_it(&opened, CORPUS "proguard.txt");
+    assert_string_equal(told(&opened, NULL, "a.a", "d", 0),
+                        "com.example.Main.one(Main.java:0) or com.example.Main.two(Main.java:0) or ");
+    assert_string_equal(told(&opened, NULL, "a.a", "b", 0), "com.example.Main.outer(Main.java:0)");
+    close_it(&opened);
+}
+
+static void what_the_mapping_does_not_have_stays_as_it_is(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_it(&opened, CORPUS "proguard.txt");
+    assert_string_equal(told(&opened, NULL, "a.c", "b", 1), "");
+    assert_string_equal(told(&opened, NULL, "a.a", "z", 1), "");
+    close_it(&opened);
+}
+
+static void an_outline_tells_the_line_of_the_frame_around_it(void **state)
+{
+    (void)state;
+    struct opened opened;
+    struct retrace_carry carry = {0};
+    open_it(&opened, CORPUS "r8.txt");
+    assert_string_equal(told(&opened, &carry, "a", "a", 2), "");
+    assert_int_equal(carry.position, 2);
+    assert_string_equal(told(&opened, &carry, "b", "s", 27), "some.Class.outlineCaller(Some.kt:100)");
+    assert_int_equal(carry.position, 0);
+    close_it(&opened);
+}
+
+static void what_the_compiler_made_is_left_out(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_it(&opened, CORPUS "r8.txt");
+    assert_string_equal(told(&opened, NULL, "b", "t", 30), "some.Class.lambda$x$0(Some.kt:11)");
+    close_it(&opened);
+}
+
+static void a_methodmap_names_methods_by_number(void **state)
+{
+    (void)state;
+    struct opened opened;
+    struct retrace_frame frame;
+    open_it(&opened, CORPUS "methodmap.txt");
+    assert_int_equal(opened.object->facts.format, MIRE_FORMAT_METHODMAP);
+    assert_true(retrace_method(&frame, opened.retrace, 7));
+    assert_int_equal(frame.class_len, strlen("com.e.Main$1"));
+    assert_memory_equal(frame.class_name, "com.e.Main$1", frame.class_len);
+    assert_int_equal(frame.method_len, 3);
+    assert_memory_equal(frame.method, "run", 3);
+    assert_false(retrace_method(&frame, opened.retrace, 2));
+    close_it(&opened);
+}
+
+static void assert_id(const char *text, size_t len, const char *hex)
+{
+    struct object_facts facts;
+    char got[2 * MIRE_OBJECT_ID_MAX + 1];
+    assert_null(object_look(&facts, text, len, NULL, 0));
+    hex_format(got, facts.id, facts.id_len);
+    assert_string_equal(got, hex);
+}
+
+static void a_mapping_is_known_by_the_id_it_tells_or_by_its_uuid(void **state)
+{
+    (void)state;
+    static const char told_odd[] = "# compiler: R8\n# pg_map_id: 5b46fdc\na.B -> c:\n";
+    static const struct {
+        size_t len;
+        const char *hex;
+    } rows[] = {{30, "550cb693e89b502593c87d6495091dfb"},  {47, "256695905358507198e9533ab3d794f9"},
+                {48, "ac6f1e78232657a48fe2c193524758bc"},  {55, "4efe438acbee5132b69a8b5a34bf9ce5"},
+                {56, "4d0545451a36558a9427546108dbccba"},  {100, "1e8612761ed05881935e5d42bd18e252"},
+                {103, "a5390518fe3a5f3484389ee80381ffd1"}, {104, "5a451d867ac85534886b1a6397447fb4"},
+                {112, "614eca38777b56da8279661b289b2ab4"}};
+    char text[128] = "a.B -> c:\n";
+    assert_id(told_odd, sizeof told_odd - 1, "5b46fdc0");
+    memset(text + 10, '#', sizeof text - 10);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) /* lengths around those where a block of SHA-1 ends */
+        assert_id(text, rows[i].len, rows[i].hex);
+}
+
+static void other_texts_are_no_mappings(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"a -> b\n",          "1,2,3,4,5\n", "x y -> z:\n",       "    a.B -> c:\n",
+                                        "# only a remark\n", ":\n",         "1,2,a.B,c d,(V)\n", " -> a:\n"};
+    struct object_facts facts;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_non_null(object_look(&facts, texts[i], strlen(texts[i]), NULL, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_of_a_method_are_those_of_the_source),
+        cmocka_unit_test(rows_with_the_same_lines_are_inlined_calls),
+        cmocka_unit_test(without_a_line_every_method_of_that_name_is_told_once),
+        cmocka_unit_test(what_the_mapping_does_not_have_stays_as_it_is),
+        cmocka_unit_test(an_outline_tells_the_line_of_the_frame_around_it),
+        cmocka_unit_test(what_the_compiler_made_is_left_out),
+        cmocka_unit_test(a_methodmap_names_methods_by_number),
+        cmocka_unit_test(a_mapping_is_known_by_the_id_it_tells_or_by_its_uuid),
+        cmocka_unit_test(other_texts_are_no_mappings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
