@@ -21,6 +21,7 @@ struct aggregate_facts {
     int64_t received_us;
     int64_t version_id;
     int64_t issue_id;
+    int32_t tree;
     enum hang_category category;
     const char *reason;
     const char *holder;

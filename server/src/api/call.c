@@ -184,6 +184,12 @@ static int read_view(struct call *call, const char *const *names)
     return read_words(call);
 }
 
+int call_show(struct call *call)
+{
+    int rc = read_issue_now(&call->issue, call->tx);
+    return rc ? rc : read_shown(&call->issue, &call->view.many, call->tx, call->view.app, call->issue);
+}
+
 static int find_path(struct call *call, const struct call_kind *kind)
 {
     if (!kind->has_app)
@@ -195,7 +201,7 @@ static int find_path(struct call *call, const struct call_kind *kind)
     if (rc == 0 && kind->has_issue && issue_parse(&call->issue, request_param(call->request, 1)) != 0)
         return call_missing(call, "\"%.40s\" is no issue; they look like H-1042 or M-77.",
                             request_param(call->request, 1));
-    return rc == 0 && kind->has_issue ? read_issue_now(&call->issue, call->tx) : rc;
+    return rc == 0 && kind->has_issue ? call_show(call) : rc;
 }
 
 static int answer(struct call *call, const struct call_kind *kind)

@@ -42,6 +42,9 @@ struct call_kind {
 /* Returns what a handler returns. */
 int call_run(void *api, struct request *request, struct reply *reply, const struct call_kind *kind);
 
+/* The question is about the issue that call->issue is shown as. 0 or a fault. */
+int call_show(struct call *call);
+
 /* Answer 400: the parameter, its value, and what is allowed. Returns CALL_REPLIED. */
 int call_refuse(struct call *call, const char *name, const char *allowed);
 

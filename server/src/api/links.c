@@ -193,6 +193,8 @@ static int answer_issue_link(struct call *call)
         return rc;
     call->view.app = home.app;
     call->issue = home.issue;
+    if ((rc = call_show(call)) != 0)
+        return rc;
     if (ticket)
         return answer_ticket(call, home.slug);
     return redirect(call, path_of(call->arena, &home));

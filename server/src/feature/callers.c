@@ -115,7 +115,7 @@ size_t way_caller2(const struct way *way, size_t caller1)
 
 /* Where suffixes begin that compilers and linkers add to a function's name: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5
  */
-static size_t plain_length(const char *name)
+size_t way_name_length(const char *name)
 {
     static const char *const marks[] = {".part.",     ".constprop.", ".isra.",  ".cold",
                                         ".lto_priv.", ".llvm.",      " [clone", "@"};
@@ -142,7 +142,7 @@ int way_caller(struct caller *out, struct arena *arena, const struct way *way, s
         return 0;
     }
     const struct resolved_place *place = &way->doc->places[way->places[step]];
-    size_t len = place->named ? plain_length(place->function) : strlen(place->function);
+    size_t len = place->named ? way_name_length(place->function) : strlen(place->function);
     out->function = arena_copy(arena, place->function, len);
     out->image = place->image;
     out->build = !place->named && place->build && place->build[0] ? place->build : NULL;
@@ -154,6 +154,29 @@ int way_caller(struct caller *out, struct arena *arena, const struct way *way, s
 static const char *module_of(const struct caller *caller)
 {
     return caller->build ? caller->build : caller->image;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3; /* FNV-1a */
+    return (hash ^ 0xff) * 0x100000001b3;
+}
+
+int32_t way_tree(const struct way *way, size_t caller1)
+{
+    uint64_t all = 0xcbf29ce484222325, last = 0;
+    for (size_t i = 0; i < way->count && i <= caller1; i++) {
+        const struct resolved_place *place = &way->doc->places[way->places[i]];
+        uint64_t one = hash_bytes(0xcbf29ce484222325, place->image, module_length(place->image));
+        if (place->named)
+            one = hash_bytes(one, place->function, way_name_length(place->function));
+        if (one != last)
+            all = hash_bytes(all, (const char *)&one, sizeof one);
+        last = one;
+    }
+    uint32_t folded = (uint32_t)(all ^ all >> 32);
+    return !way->count ? 0 : folded ? (int32_t)folded : 1;
 }
 
 /* What the key is made of: parts with a zero byte between, which none of them can hold; the subject only where there is

@@ -38,6 +38,13 @@ size_t way_caller2(const struct way *way, size_t caller1);
 /* The function at a step, by name; "(no stack)" if the way is empty. 0, or MIRE_FAULT_MEMORY. */
 int way_caller(struct caller *out, struct arena *arena, const struct way *way, size_t step);
 
+/* Bytes of a function's name without the suffixes that compilers and linkers add. */
+size_t way_name_length(const char *name);
+
+/* Hash of the calls from the first step to Caller1, compiler's suffixes and direct recursion left out: never 0 but for an
+ * empty way. Functions without a name count as their module. */
+int32_t way_tree(const struct way *way, size_t caller1);
+
 /* The key of what else the feature says. 0, or MIRE_FAULT_MEMORY. */
 int feature_seal(struct feature *feature, struct arena *arena);
 

@@ -144,6 +144,9 @@ static int find_callers(struct feature *out, struct finding *f)
         f->doc->hot.caller1 = hot_frame(f->doc, functions, functions[f->path.steps[one].place], false);
         f->doc->hot.caller2 = hot_frame(f->doc, functions, functions[f->path.steps[two].place], true);
     }
+    out->tree = way_tree(&f->way, one);
+    out->stack = f->doc->hot.node;
+    out->stack_caller1 = f->doc->hot.caller1;
     int rc = way_caller(&out->caller1, f->arena, &f->way, one);
     if (!rc)
         rc = way_caller(&out->caller2, f->arena, &f->way, two);

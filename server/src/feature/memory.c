@@ -156,6 +156,9 @@ static int find_callers(struct feature *out, struct blaming *b)
     out->subject = category->name;
     out->subject_bytes = category->held_bytes;
     out->reason = reason_of(reason);
+    out->tree = way_tree(&way, one);
+    out->stack = stack ? stack->node : 0;
+    out->stack_caller1 = stack ? stack->caller1 : -1;
     int rc = way_caller(&out->caller1, b->arena, &way, one);
     if (!rc)
         rc = way_caller(&out->caller2, b->arena, &way, two);

@@ -34,11 +34,22 @@ struct issue_row {
     int64_t first_version_id;
 };
 
+/* One stack that stands for a tree of an issue. */
+struct tree_row {
+    int32_t app_id;
+    int64_t issue_id;
+    int32_t tree;
+    int64_t first_seen_us;
+    const char *frames; /* model/frames.h */
+    int32_t caller1;    /* frame; -1: not in it */
+};
+
 struct hang_row {
     struct report_key key;
     int32_t app_id;
     int64_t version_id;
     int64_t issue_id;
+    int32_t tree; /* level 3; 0: none, or one more than are kept */
     int64_t received_us;
     int64_t begun_us;
     int64_t duration_ms;
@@ -102,6 +113,7 @@ struct hour_row {
     int32_t app_id;
     int64_t version_id;
     int64_t issue_id;
+    int32_t tree;
     const char *category;
     double hangs;
     double hang_ms;

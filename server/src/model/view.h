@@ -4,6 +4,7 @@
 #ifndef MIRE_MODEL_VIEW_H
 #define MIRE_MODEL_VIEW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct view {
     struct filter state; /* state of the issue */
     const char **words;  /* each, in any case, must stand in the issue's texts or id */
     size_t word_count;
+    bool many; /* the issue asked about stands for others too, or not for all of itself (issue_shown) */
 };
 
 /* Sums over the hangs of a view. */

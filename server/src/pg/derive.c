@@ -1,9 +1,9 @@
 /*
  * derive.c - the statements behind derive.h, text beside binding.
  *
- * Workers lock rows in one order: version, issue, hang, hang_stack, image, version_hour, issue_hour, turn_hour,
- * issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each transaction touches one row of each,
- * and those of turn_hour by length, so two of them never wait for each other in a circle.
+ * Workers lock rows in one order: version, issue, issue_tree (tree.c), hang, hang_stack, image, version_hour, issue_hour,
+ * turn_hour, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each transaction touches one row of
+ * each, and those of turn_hour by length, so two of them never wait for each other in a circle.
  */
 #include "pg/derive.h"
 
@@ -89,10 +89,10 @@ int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)
         " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count, "
         "frame_count,"
         " unresolved_count, rules_version, foreground, launch, thread_count, annealed, annealed_ms, holder,"
-        " footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms)"
+        " footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms, tree)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,"
         " $23, CASE WHEN $24 THEN $25 END, $26, nullif($27, -1), $28, $29, $30, nullif($31, -1), nullif($32, -1),"
-        " nullif($33, ''), CASE WHEN $33 <> '' THEN $34::integer END, $35) ON CONFLICT (slot, day, report_id) DO "
+        " nullif($33, ''), CASE WHEN $33 <> '' THEN $34::integer END, $35, $36) ON CONFLICT (slot, day, report_id) DO "
         "NOTHING",
         PG_INT2(hang->key.slot), PG_DAY(hang->key.day), PG_UUID(&id), PG_INT4(hang->app_id), PG_INT8(hang->version_id),
         PG_INT8(hang->issue_id), PG_TIME(hang->received_us), PG_TIME(hang->begun_us), PG_INT8(hang->duration_ms),
@@ -102,7 +102,8 @@ int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)
         PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version),
         PG_BOOL(hang->foreground_known), PG_BOOL(hang->foreground), PG_BOOL(hang->launch), PG_INT8(hang->thread_count),
         PG_INT8(hang->annealed), PG_INT8(hang->annealed_ms), PG_TEXT(hang->holder), PG_INT8(hang->footprint_bytes),
-        PG_INT8(hang->subject_bytes), PG_TEXT(hang->exit), PG_INT4(hang->exit_ppm), PG_INT8(hang->waited_ms));
+        PG_INT8(hang->subject_bytes), PG_TEXT(hang->exit), PG_INT4(hang->exit_ppm), PG_INT8(hang->waited_ms),
+        PG_INT4(hang->tree));
     if (!rc)
         *new_out = pg_touched(rows) > 0;
     return rc;
@@ -205,8 +206,9 @@ int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t rep
 {
     return pg_query(NULL, tx,
                     "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
-                    " longest_ms, last_at, most_bytes) VALUES ($1, $2, $3, $4, $5, $11, $6, $7, $8, $9, $10)"
-                    " ON CONFLICT (slot, hour, app_id, issue_id, version_id) DO UPDATE SET"
+                    " longest_ms, last_at, most_bytes, tree)"
+                    " VALUES ($1, $2, $3, $4, $5, $11, $6, $7, $8, $9, $10, $12)"
+                    " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
                     " reports = t.reports + EXCLUDED.reports,"
                     " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
                     " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
@@ -214,7 +216,7 @@ int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t rep
                     " last_at = greatest(t.last_at, EXCLUDED.last_at)",
                     PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
                     PG_INT8(hour->version_id), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
-                    PG_TIME(hour->last_us), PG_INT8(hour->most_bytes), PG_INT8(reports));
+                    PG_TIME(hour->last_us), PG_INT8(hour->most_bytes), PG_INT8(reports), PG_INT4(hour->tree));
 }
 
 int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)

@@ -75,29 +75,30 @@ int pg_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_
 
 #define ISSUE_KEY(hang, day)                                                                    \
     PG_INT2((hang)->key.slot), PG_DAY(day), PG_INT4((hang)->app_id), PG_INT8((hang)->issue_id), \
-        PG_INT8((hang)->version_id)
+        PG_INT8((hang)->version_id), PG_INT4((hang)->tree)
 
 /* The sum of an issue, locked until commit; made if it is not there. */
 static int lock_sum(struct pg_rows **rows, struct pg_tx *tx, const struct hang_row *hang, int32_t day)
 {
     int rc =
         pg_query(NULL, tx,
-                 "INSERT INTO issue_memory (slot, day, app_id, issue_id, version_id, population)"
-                 " VALUES ($1, $2, $3, $4, $5, '') ON CONFLICT (slot, day, app_id, issue_id, version_id) DO NOTHING",
+                 "INSERT INTO issue_memory (slot, day, app_id, issue_id, version_id, tree, population)"
+                 " VALUES ($1, $2, $3, $4, $5, $6, '')"
+                 " ON CONFLICT (slot, day, app_id, issue_id, version_id, tree) DO NOTHING",
                  ISSUE_KEY(hang, day));
     if (rc)
         return rc;
     return pg_query(rows, tx,
                     "SELECT population FROM issue_memory WHERE slot = $1 AND day = $2 AND app_id = $3"
-                    " AND issue_id = $4 AND version_id = $5 FOR UPDATE",
+                    " AND issue_id = $4 AND version_id = $5 AND tree = $6 FOR UPDATE",
                     ISSUE_KEY(hang, day));
 }
 
 static int write_sum(struct pg_tx *tx, const struct hang_row *hang, int32_t day, const void *bytes, size_t len)
 {
     return pg_query(NULL, tx,
-                    "UPDATE issue_memory SET population = $6 WHERE slot = $1 AND day = $2 AND app_id = $3"
-                    " AND issue_id = $4 AND version_id = $5",
+                    "UPDATE issue_memory SET population = $7 WHERE slot = $1 AND day = $2 AND app_id = $3"
+                    " AND issue_id = $4 AND version_id = $5 AND tree = $6",
                     ISSUE_KEY(hang, day), PG_BYTES(bytes, len));
 }
 
@@ -138,7 +139,7 @@ int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct han
     if (!sum.reports)
         return pg_query(NULL, tx,
                         "DELETE FROM issue_memory WHERE slot = $1 AND day = $2 AND app_id = $3 AND issue_id = $4"
-                        " AND version_id = $5",
+                        " AND version_id = $5 AND tree = $6",
                         ISSUE_KEY(hang, sum_day(hang)));
     rc = population_encode(&bytes, &len, &sum) ? MIRE_FAULT_MEMORY : 0;
     return rc ? rc : write_sum(tx, hang, sum_day(hang), bytes, len);
@@ -169,14 +170,15 @@ int pg_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT slot, day, version_id, population FROM issue_memory WHERE app_id = $1 AND issue_id = $2"
-                      " ORDER BY slot, day, version_id",
+                      "SELECT slot, day, version_id, population, tree FROM issue_memory WHERE app_id = $1"
+                      " AND issue_id = $2 ORDER BY slot, day, version_id, tree",
                       PG_INT4(app_id), PG_INT8(from));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         struct hang_row key = {.key = {.slot = (int16_t)pg_int(rows, i, 0)},
                                .app_id = app_id,
                                .issue_id = to,
-                               .version_id = pg_int(rows, i, 2)};
+                               .version_id = pg_int(rows, i, 2),
+                               .tree = (int32_t)pg_int(rows, i, 4)};
         rc = merge_sum(tx, arena, &key, pg_day(rows, i, 1), pg_bytes(rows, i, 3));
     }
     if (rc || !pg_row_count(rows))

@@ -169,6 +169,8 @@ struct feature {
     double trend[MIRE_TREND_PARTS];
     int64_t first_us, last_us;
     int64_t first_hour_us;                    /* of its oldest counter in the span; 0: none */
+    int64_t members;                          /* issues that are shown as it, with itself */
+    int64_t split_from;                       /* 0: it was opened by a report */
     const char *first_version, *last_version; /* by the natural order: of its first report and of all in the span */
 };
 
@@ -234,6 +236,12 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view);
 /* A page of groups that match the whole view, and the totals of all of them. */
 int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 const struct group_order *order);
+
+/*
+ * Where an issue is shown, and whether it has rows in issue_shown: then questions about it need view.many. 0 or a fault.
+ * (read_issue.c)
+ */
+int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue);
 
 /* One issue (read_issue.c): honours span and version */
 

@@ -79,10 +79,12 @@ int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = read_issue_now(&issue, tx);
     if (!rc)
-        rc = pg_query(
-            &rows, tx,
-            "SELECT slug, app_id, issue_id, subject <> '' FROM issue JOIN app USING (app_id) WHERE issue_id = $1",
-            PG_INT8(issue));
+        rc = pg_query(&rows, tx,
+                      "SELECT slug, i.app_id, i.issue_id, i.subject <> '' FROM issue k LEFT JOIN issue_shown s ON"
+                      " s.app_id = k.app_id AND s.issue_id = k.issue_id AND s.tree = 0"
+                      " JOIN issue i ON i.issue_id = coalesce(s.shown_id, k.issue_id)"
+                      " JOIN app ON app.app_id = i.app_id WHERE k.issue_id = $1",
+                      PG_INT8(issue));
     return rc ? rc : home_fill(out, arena, rows);
 }
 
@@ -90,9 +92,13 @@ int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, co
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT slug, app_id, issue_id, subject <> '' FROM hang JOIN app USING (app_id)"
-                      " JOIN issue USING (app_id, issue_id)"
-                      " WHERE slot = $1 AND day = $2 AND report_id = $3",
+                      "SELECT slug, i.app_id, i.issue_id, i.subject <> '' FROM hang h"
+                      " LEFT JOIN issue_shown part ON part.app_id = h.app_id AND part.issue_id = h.issue_id"
+                      "  AND part.tree = h.tree AND part.tree <> 0"
+                      " LEFT JOIN issue_shown whole ON whole.app_id = h.app_id AND whole.issue_id = h.issue_id"
+                      "  AND whole.tree = 0"
+                      " JOIN issue i ON i.issue_id = coalesce(part.shown_id, whole.shown_id, h.issue_id)"
+                      " JOIN app ON app.app_id = i.app_id WHERE slot = $1 AND day = $2 AND report_id = $3",
                       PG_INT2(uuid_slot(report)), PG_DAY(clock_day(uuid_wall_us(report))), PG_UUID(report));
     return rc ? rc : home_fill(out, arena, rows);
 }

@@ -12,18 +12,49 @@ static const int64_t edges_ms[] = {
     20000000, 30000000, 50000000, 70000000, 100000000, 150000000, 200000000, 300000000, 500000000, 700000000};
 #define EDGE_COUNT (sizeof edges_ms / sizeof *edges_ms)
 
+/* clang-format off */
+#define FACTS(which) \
+    "SELECT count(*), count(*) FILTER (WHERE open), percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms)," \
+    " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint, sum(unresolved_count)::bigint," \
+    " min(received_at), max(received_at), count(*) FILTER (WHERE launch), count(*) FILTER (WHERE foreground)," \
+    " count(*) FILTER (WHERE NOT foreground), count(*) FILTER (WHERE thread_count > 64), coalesce(sum(annealed), 0)::bigint" \
+    " FROM hang WHERE " HANG_IN_VIEW which("6")
+#define DURATIONS(which) \
+    "SELECT width_bucket(duration_ms, $7::bigint[]), count(*) FROM hang WHERE " HANG_IN_VIEW which("6") " GROUP BY 1 ORDER BY 1"
+#define VALUES(which) \
+    "WITH h AS (SELECT version_id, os_version, arch, model, process_name, count(*) AS n," \
+    "   count(*) FILTER (WHERE true" which("6") ") AS here FROM hang WHERE " HANG_IN_VIEW " GROUP BY 1, 2, 3, 4, 5)," \
+    " e AS (SELECT x.name, x.key, sum(here)::bigint AS here, sum(n)::bigint AS n," \
+    "   sum(sum(here)) OVER (PARTITION BY x.name)::bigint AS here_total," \
+    "   sum(sum(n)) OVER (PARTITION BY x.name)::bigint AS total" \
+    "  FROM h JOIN version USING (version_id) CROSS JOIN LATERAL (VALUES (0, version)," \
+    "   (1, os_version), (2, arch), (3, model), (4, process_name)) x (name, key) GROUP BY 1, 2" \
+    "  UNION ALL SELECT 5, holder, count(*), 0, sum(count(*)) OVER ()::bigint, 0 FROM hang" \
+    "   WHERE " HANG_IN_VIEW which("6") " AND holder <> '' GROUP BY holder)," \
+    " o AS (SELECT e.*, row_number() OVER (PARTITION BY name ORDER BY here DESC, key COLLATE \"C\")" \
+    "  AS place FROM e WHERE here > 0)" \
+    " SELECT name, key, here, here_total, n, total FROM o WHERE place <= $7 ORDER BY name, place"
+/* clang-format on */
+
+int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT shown_id, EXISTS (SELECT FROM issue_shown h WHERE h.shown_id = s.shown_id) FROM (SELECT coalesce((SELECT shown_id"
+                      " FROM issue_shown WHERE app_id = $1 AND issue_id = $2 AND tree = 0), $2) AS shown_id) s",
+                      PG_INT4(app), PG_INT8(issue));
+    if (rc != 0)
+        return rc;
+    *shown_out = pg_int(rows, 0, 0);
+    *many_out = pg_bool(rows, 0, 1);
+    return 0;
+}
+
 int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc =
-        pg_query(&rows, tx,
-                 "SELECT count(*), count(*) FILTER (WHERE open),"
-                 " percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms),"
-                 " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint,"
-                 " sum(unresolved_count)::bigint, min(received_at), max(received_at), count(*) FILTER (WHERE launch),"
-                 " count(*) FILTER (WHERE foreground), count(*) FILTER (WHERE NOT foreground),"
-                 " count(*) FILTER (WHERE thread_count > 64), coalesce(sum(annealed), 0)::bigint"
-                 " FROM hang WHERE " HANG_IN_VIEW " AND issue_id = $6",
+        pg_query(&rows, tx, OF_ISSUE(view, FACTS),
                  VIEW_PARAMS(view), PG_INT8(issue));
     if (rc != 0)
         return rc;
@@ -47,9 +78,7 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
                    int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT width_bucket(duration_ms, $7::bigint[]), count(*) FROM hang WHERE " HANG_IN_VIEW
-                      " AND issue_id = $6 GROUP BY 1 ORDER BY 1",
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, DURATIONS),
                       VIEW_PARAMS(view), PG_INT8(issue), PG_INT8S(edges_ms, EDGE_COUNT));
     if (rc != 0)
         return rc;
@@ -79,20 +108,7 @@ int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct 
 {
     static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "WITH h AS (SELECT version_id, os_version, arch, model, process_name, count(*) AS n,"
-                      "   count(*) FILTER (WHERE issue_id = $6) AS here FROM hang WHERE " HANG_IN_VIEW
-                      "  GROUP BY 1, 2, 3, 4, 5),"
-                      " e AS (SELECT x.name, x.key, sum(here)::bigint AS here, sum(n)::bigint AS n,"
-                      "   sum(sum(here)) OVER (PARTITION BY x.name)::bigint AS here_total,"
-                      "   sum(sum(n)) OVER (PARTITION BY x.name)::bigint AS total"
-                      "  FROM h JOIN version USING (version_id) CROSS JOIN LATERAL (VALUES (0, version),"
-                      "   (1, os_version), (2, arch), (3, model), (4, process_name)) x (name, key) GROUP BY 1, 2"
-                      "  UNION ALL SELECT 5, holder, count(*), 0, sum(count(*)) OVER ()::bigint, 0 FROM hang"
-                      "   WHERE " HANG_IN_VIEW " AND issue_id = $6 AND holder <> '' GROUP BY holder),"
-                      " o AS (SELECT e.*, row_number() OVER (PARTITION BY name ORDER BY here DESC, key COLLATE \"C\")"
-                      "  AS place FROM e WHERE here > 0)"
-                      " SELECT name, key, here, here_total, n, total FROM o WHERE place <= $7 ORDER BY name, place",
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, VALUES),
                       VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MIRE_VALUES_MAX));
     if (rc != 0)
         return rc;

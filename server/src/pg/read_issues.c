@@ -16,12 +16,15 @@
 /* $7 $8 kind, $9 $10 state, $11 words, $12 rank and $13 key of the last row seen, $14 limit, $15 $16 devices by issue,
  * $17 $18 by group */
 static const char groups_sql[] =
-    "WITH c AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
+    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour,"
     "   max(most_bytes) AS most_bytes FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id),"
-    " n AS (SELECT c.*, i.caller1, i.caller2, %1$s AS title, %2$s AS image FROM c JOIN issue i USING (issue_id)"
-    "  WHERE i.app_id = $1 AND " IS_WANTED("i.category", "$7", "$8") " AND " IS_WANTED("i.state", "$9", "$10")
+    "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id, tree),"
+    " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
+    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour,"
+    "   max(most_bytes) AS most_bytes FROM h" SHOWN_JOIN("h") " GROUP BY 1),"
+    " n AS (SELECT c.*, i.caller1, i.caller2, %1$s AS title, %2$s AS image FROM c JOIN issue i USING (issue_id)" WHOLES
+    "  WHERE i.app_id = $1 AND " IS_WANTED("i.category", "$7", "$8") " AND " IS_WANTED(STATE, "$9", "$10")
     "  AND " HAS_WORDS("$11") "),"
     " m AS MATERIALIZED (SELECT n.*, " GROUP_KEY("title", "image") " AS key FROM n),"
     " fd AS (SELECT * FROM unnest($15::bigint[], $16::bigint[]) u (issue_id, devices)),"
@@ -59,21 +62,27 @@ static const struct {
 
 static const char features_sql[] =
     "SELECT i.issue_id, i.caller1, i.caller1_image, i.caller1_place, i.caller2, i.caller2_image, i.category, i.reason,"
-    "  i.state, i.subject, i.first_seen, v.version"
-    " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)"
-    " JOIN version v ON v.version_id = i.first_version_id WHERE i.app_id = $1 ORDER BY u.place";
+    "  " STATE ", i.subject, coalesce(w.first_seen, i.first_seen), v.version, coalesce(w.members, 1), i.split_from"
+    " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
+    " JOIN version v ON v.version_id = coalesce(w.first_version_id, i.first_version_id) WHERE i.app_id = $1 ORDER BY u.place";
 
 /* A hang counts in the part of the range its hour begins in. $8 beginning and $9 length of the range, seconds */
 #define PART "floor((date_part('epoch', hour) - $8::float8) * 24 / $9::float8)::integer"
 _Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
 #define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
 static const char counters_sql[] =
-    "SELECT issue_id, " PART ", sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at), min(hour),"
-    "  min(rank), max(rank), max(most_bytes)"
-    " FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
-    " WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
+    "WITH h AS (SELECT issue_id, tree, " PART " AS part, sum(hangs) AS hangs, sum(reports) AS reports, sum(hang_ms) AS hang_ms,"
+    "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS hour, min(rank) AS low, max(rank) AS high,"
+    "   max(most_bytes) AS most_bytes"
+    "  FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = " KEYS_OF("$7::bigint[]") " GROUP BY 1, 2, 3)"
+    " SELECT " SHOWN_ID("h") ", h.part, sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at),"
+    "  min(hour), min(low), max(high), max(most_bytes)"
+    " FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
-    "SELECT " PART ", sum(hangs) FROM issue_hour WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($7::bigint[]) GROUP BY 1";
+    "WITH h AS (SELECT issue_id, tree, " PART " AS part, sum(hangs) AS hangs FROM issue_hour"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = " KEYS_OF("$7::bigint[]") " GROUP BY 1, 2, 3)"
+    " SELECT h.part, sum(hangs) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1";
 /* clang-format on */
 
 static struct totals totals_at(const struct pg_rows *rows, size_t row, int column)
@@ -152,6 +161,8 @@ static int feature_fill(struct feature *f, struct arena *arena, const struct pg_
             return MIRE_FAULT_MEMORY;
     f->first_us = f->last_us = pg_time(rows, row, 10);
     f->first_version = f->last_version = arena_strdup(arena, pg_text(rows, row, 11));
+    f->members = pg_int(rows, row, 12);
+    f->split_from = pg_int(rows, row, 13);
     return f->first_version ? 0 : MIRE_FAULT_MEMORY;
 }
 
@@ -236,8 +247,9 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
 
 /* clang-format off */
 #define TOP(what, which) \
-    "SELECT issue_id FROM (SELECT issue_id, sum(" what ") AS much FROM issue_hour" \
-    "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id) c JOIN issue USING (issue_id)" \
+    "WITH h AS (SELECT issue_id, tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1, 2)" \
+    " SELECT issue_id FROM (SELECT " SHOWN_ID("h") " AS issue_id, sum(much) AS much FROM h" SHOWN_JOIN("h") \
+    "  GROUP BY 1) c JOIN issue USING (issue_id)" \
     " WHERE " which " AND " IS_WANTED("category", "$7", "$8") " ORDER BY round(much::numeric, 0) DESC, issue_id LIMIT $9"
 static const char *const top_sql[] = {
     [READ_TOP_WAITED] = TOP("hang_ms", "subject = ''"),

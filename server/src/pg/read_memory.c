@@ -13,12 +13,12 @@
 #define DAY_IN_VIEW \
     "app_id = $1 AND day >= ($2 AT TIME ZONE 'UTC')::date AND day < ($3 + interval '1 day' - interval '1 us') AT TIME ZONE 'UTC'" \
     " AND " IN_VERSIONS
-static const char issue_sql[] =
-    "SELECT population FROM issue_memory WHERE " DAY_IN_VIEW " AND issue_id = $6 ORDER BY day DESC, slot LIMIT $7";
-static const char issue_healthy_sql[] =
-    "SELECT population FROM healthy WHERE app_id = $1 AND slot = ANY ($8::smallint[]) AND version_id IN"
-    "  (SELECT version_id FROM issue_memory WHERE " DAY_IN_VIEW " AND issue_id = $6)"
-    " ORDER BY last_at DESC, slot LIMIT $7";
+#define ISSUE(which) \
+    "SELECT population FROM issue_memory WHERE " DAY_IN_VIEW which("6") " ORDER BY day DESC, slot LIMIT $7"
+#define ISSUE_HEALTHY(which) \
+    "SELECT population FROM healthy WHERE app_id = $1 AND slot = ANY ($8::smallint[]) AND version_id IN" \
+    "  (SELECT version_id FROM issue_memory WHERE " DAY_IN_VIEW which("6") ")" \
+    " ORDER BY last_at DESC, slot LIMIT $7"
 static const char healthy_sql[] =
     "SELECT population FROM healthy WHERE app_id = $1 AND slot = ANY ($2::smallint[]) AND ($3::text IS NULL OR"
     " device_class = $3) AND " IN_VERSIONS " ORDER BY last_at DESC, slot LIMIT $6";
@@ -37,7 +37,7 @@ int read_issue_memory(struct population *out, struct pg_tx *tx, struct arena *ar
                       int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, issue_sql, VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX));
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, ISSUE), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX));
     return merged(out, arena, rows, rc);
 }
 
@@ -45,7 +45,7 @@ int read_issue_healthy(struct population *out, struct pg_tx *tx, struct arena *a
                        int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, issue_healthy_sql, VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX), SLOT_PARAM);
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, ISSUE_HEALTHY), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX), SLOT_PARAM);
     return merged(out, arena, rows, rc);
 }
 

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#define ISSUE_IN_VIEW HANG_IN_VIEW " AND issue_id = $6"
 #define ROW_COLUMNS                                                                                        \
     "report_id, received_at, begun_at, duration_ms, open, version, os_version, arch, model, process_name," \
     " category, reason, install, coalesce(footprint_bytes, -1), coalesce(subject_bytes, -1)"
@@ -30,15 +29,17 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
     return 0;
 }
 
+/* clang-format off */
+#define REPORTS(which) \
+    "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " HANG_IN_VIEW which("6") \
+    " AND ($8::uuid IS NULL OR (received_at, report_id) < ($7, $8)) ORDER BY received_at DESC, report_id DESC LIMIT $9"
+/* clang-format on */
+
 int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                  int64_t issue, int64_t after_us, const struct uuid *after, int limit)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " ISSUE_IN_VIEW
-                      " AND ($8::uuid IS NULL OR (received_at, report_id) < ($7, $8))"
-                      " ORDER BY received_at DESC, report_id DESC LIMIT $9",
-                      VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us), after ? PG_UUID(after) : PG_NULL(),
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, REPORTS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us), after ? PG_UUID(after) : PG_NULL(),
                       PG_INT8(limit));
     if (rc != 0)
         return rc;
@@ -51,21 +52,22 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
 }
 
 /* clang-format off */
-#define PICK(where, order) \
-    "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " ISSUE_IN_VIEW where \
+#define PICK(which, where, order) \
+    "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " HANG_IN_VIEW which("6") where \
     " ORDER BY " order " LIMIT 1"
-static const char *const pick_sql[] = {
-    [READ_LATEST] = PICK("", "received_at DESC, report_id DESC"),
-    [READ_FIRST] = PICK("", "received_at, report_id"),
-    [READ_WORST] = PICK("", "duration_ms DESC, footprint_bytes DESC NULLS LAST, received_at DESC, report_id DESC"),
-    [READ_BY_ID] = PICK(" AND slot = $7 AND report_id = $8", "report_id"),
-};
-#define NEIGHBOUR(sign, direction) \
-    "(SELECT report_id FROM hang WHERE " ISSUE_IN_VIEW " AND (received_at, report_id) " sign " ($7, $8)" \
+#define PICKS(which) { \
+    [READ_LATEST] = PICK(which, "", "received_at DESC, report_id DESC"), \
+    [READ_FIRST] = PICK(which, "", "received_at, report_id"), \
+    [READ_WORST] = PICK(which, "", "duration_ms DESC, footprint_bytes DESC NULLS LAST, received_at DESC, report_id DESC"), \
+    [READ_BY_ID] = PICK(which, " AND slot = $7 AND report_id = $8", "report_id"), \
+}
+static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)};
+#define NEIGHBOUR(which, sign, direction) \
+    "(SELECT report_id FROM hang WHERE " HANG_IN_VIEW which("6") " AND (received_at, report_id) " sign " ($7, $8)" \
     " ORDER BY received_at " direction ", report_id " direction " LIMIT 1)"
-static const char place_sql[] =
-    "SELECT count(*), count(*) FILTER (WHERE (received_at, report_id) > ($7, $8)),"
-    NEIGHBOUR(">", "ASC") ", " NEIGHBOUR("<", "DESC") " FROM hang WHERE " ISSUE_IN_VIEW;
+#define PLACE(which) \
+    "SELECT count(*), count(*) FILTER (WHERE (received_at, report_id) > ($7, $8))," \
+    NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM hang WHERE " HANG_IN_VIEW which("6")
 /* clang-format on */
 
 int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue,
@@ -73,9 +75,9 @@ int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena,
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *place MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pick == READ_BY_ID ? pg_query(&rows, tx, pick_sql[pick], VIEW_PARAMS(view), PG_INT8(issue),
+    int rc = pick == READ_BY_ID ? pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue),
                                            PG_INT2(uuid_slot(id)), PG_UUID(id))
-                                : pg_query(&rows, tx, pick_sql[pick], VIEW_PARAMS(view), PG_INT8(issue));
+                                : pg_query(&rows, tx, pick_sql[view->many][pick], VIEW_PARAMS(view), PG_INT8(issue));
     memset(out, 0, sizeof *out);
     if (rc != 0)
         return rc;
@@ -83,7 +85,7 @@ int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena,
         return READ_NONE;
     rc = row_fill(&out->row, arena, rows, 0);
     if (rc == 0)
-        rc = pg_query(&place, tx, place_sql, VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(out->row.received_us),
+        rc = pg_query(&place, tx, OF_ISSUE(view, PLACE), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(out->row.received_us),
                       PG_UUID(&out->row.id));
     if (rc != 0)
         return rc;
@@ -96,6 +98,15 @@ int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena,
     return 0;
 }
 
+/* clang-format off */
+#define STACKS(which) \
+    "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id, weight, received_at" \
+    "  FROM hang WHERE " HANG_IN_VIEW which("6") \
+    "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)" \
+    "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h" \
+    " LEFT JOIN hang_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC"
+/* clang-format on */
+
 int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
                 read_take take, void *context)
 {
@@ -106,12 +117,7 @@ int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const 
         struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
         int batch = limit < STACKS_BATCH ? limit : STACKS_BATCH;
         int rc =
-            pg_query(&rows, tx,
-                     "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id,"
-                     "  weight, received_at FROM hang WHERE " ISSUE_IN_VIEW
-                     "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)"
-                     "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h"
-                     " LEFT JOIN hang_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC",
+            pg_query(&rows, tx, OF_ISSUE(view, STACKS),
                      VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(last_us), PG_UUID(&last),
                      one ? PG_UUID(one) : PG_NULL(), PG_INT8(batch));
         size_t got = rc == 0 ? pg_row_count(rows) : 0;

@@ -20,7 +20,42 @@
 #define ISSUE_TEXT \
     "lower(concat_ws(' ', CASE WHEN i.subject = '' THEN 'H-' ELSE 'M-' END || i.issue_id, i.caller1, i.caller2," \
     " i.caller1_image, i.caller2_image, i.reason, i.category, i.subject))"
-#define HAS_WORDS(words) "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(" ISSUE_TEXT ", lower(word)) = 0)"
+#define HAS_WORDS(words) \
+    "NOT EXISTS (SELECT FROM unnest(" words "::text[]) word WHERE strpos(coalesce(w.texts, " ISSUE_TEXT "), lower(word)) = 0)"
+
+/*
+ * Counters and reports have the issue of their key; where that is shown is in issue_shown, by tree or as a whole. Of
+ * sums `t` by issue_id and tree: FROM t SHOWN_JOIN("t"), with SHOWN_ID("t") the issue they are shown as.
+ */
+#define SHOWN_JOIN(t) \
+    " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = " t ".issue_id AND part.tree = " t ".tree AND part.tree <> 0" \
+    " LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = " t ".issue_id AND whole.tree = 0 "
+#define SHOWN_ID(t) "coalesce(part.shown_id, whole.shown_id, " t ".issue_id)"
+/* Issues whose reports may be shown as one of these. */
+#define KEYS_OF(issues) \
+    "ANY (ARRAY(SELECT issue_id FROM issue_shown WHERE shown_id = ANY (" issues ") UNION SELECT unnest(" issues ")))"
+/* Of issues that others are shown as, what all of them say together: joined as `w` with the issue `i`. */
+#define WHOLES \
+    " LEFT JOIN (SELECT s.shown_id, string_agg(" ISSUE_TEXT ", ' ') AS texts, min(i.first_seen) AS first_seen," \
+    "   (array_agg(i.first_version_id ORDER BY i.first_seen))[1] AS first_version_id, count(*) AS members," \
+    "   CASE WHEN bool_or(i.state = 'open') THEN 'open' WHEN bool_or(i.state = 'resolved') THEN 'resolved'" \
+    "    ELSE 'ignored' END AS state" \
+    "  FROM issue_shown s JOIN issue i USING (issue_id) WHERE s.app_id = $1 AND s.tree = 0 GROUP BY 1) w" \
+    " ON w.shown_id = i.issue_id "
+#define STATE "coalesce(w.state, i.state)"
+
+/*
+ * Rows of one issue, its number in parameter `p`. Where it has rows in issue_shown (view->many) it stands for others too,
+ * or not for all of itself. OF_ISSUE(view, SQL) is the statement that fits, of a macro SQL(WHICH) with WHICH("6") in it.
+ */
+#define ISSUE_ALONE(p) " AND issue_id = $" p
+#define ISSUE_MANY(p) \
+    " AND issue_id = ANY (ARRAY(SELECT issue_id FROM issue_shown WHERE shown_id = $" p "))" \
+    " AND CASE WHEN (issue_id, tree) IN (SELECT issue_id, tree FROM issue_shown WHERE app_id = $1 AND tree <> 0)" \
+    "  THEN (issue_id, tree) IN (SELECT issue_id, tree FROM issue_shown WHERE shown_id = $" p " AND tree <> 0)" \
+    "  ELSE issue_id IN (SELECT issue_id FROM issue_shown WHERE shown_id = $" p " AND tree = 0) END"
+#define OF_ISSUE(view, sql) ((view)->many ? sql(ISSUE_MANY) : sql(ISSUE_ALONE))
+
 #define GROUP_KEY(title, image) "left(md5(" title " || chr(31) || " image "), 12)"
 #define GROUP_TITLE(order) ((order) == READ_BY_CATEGORY ? "coalesce(nullif(i.subject, ''), i.category)" : "i.caller1")
 #define GROUP_IMAGE(order) ((order) == READ_BY_CATEGORY ? "''" : "i.caller1_image")

@@ -17,7 +17,12 @@
 static const char *const share_sql[] = {
     [READ_BY_VERSION] = SHARES("version", "version_hour JOIN version USING (version_id, app_id)"),
     [READ_BY_KIND] = SHARES("category", "version_hour"),
-    [READ_BY_STATE] = SHARES("state", "issue_hour JOIN issue USING (issue_id, app_id)"),
+    [READ_BY_STATE] =
+    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(hangs) AS hangs FROM issue_hour WHERE " HOUR_IN_VIEW
+    "  GROUP BY 1, 2)"
+    " SELECT " STATE " AS shown_state, sum(reports)::bigint, sum(hangs)::float8 FROM h" SHOWN_JOIN("h")
+    " JOIN issue i ON i.issue_id = " SHOWN_ID("h") WHOLES
+    " WHERE " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $9",
 };
 /* clang-format on */
 
@@ -58,9 +63,9 @@ static const char sums_sql[] =
     "  min(first_seen)"
     " FROM s JOIN v USING (version_id) GROUP BY GROUPING SETS ((), (category), (version), (version, at))"
     " ORDER BY 1 DESC, version COLLATE \"C\", at";
-static const char series_sql[] =
-    "SELECT version, " BUCKET("$7") ", sum(hangs), sum(hang_ms) FROM issue_hour JOIN version USING (version_id, app_id)"
-    " WHERE " HOUR_IN_VIEW " AND issue_id = $8 GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2";
+#define SERIES(which) \
+    "SELECT version, " BUCKET("$7") ", sum(hangs), sum(hang_ms) FROM issue_hour JOIN version USING (version_id, app_id)" \
+    " WHERE " HOUR_IN_VIEW which("8") " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2"
 /* clang-format on */
 
 int read_turns(struct turn **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
@@ -186,7 +191,7 @@ int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct aren
                 int64_t issue, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, series_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, SERIES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -132,7 +132,7 @@ int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slo
         "  USING (slot, day, report_id) ORDER BY h.slot, h.day, h.report_id FOR UPDATE OF h)"
         " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, h.app_id, h.received_at, h.issue_id,"
         " h.version_id, h.category, h.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
-        " i.caller1_image, i.caller2, i.caller2_image"
+        " i.caller1_image, i.caller2, i.caller2_image, h.tree"
         " FROM due d JOIN rekey_job j USING (job_id) LEFT JOIN held h USING (slot, day, report_id)"
         " LEFT JOIN issue i ON i.issue_id = h.issue_id"
         " LEFT JOIN report r USING (slot, day, report_id) LEFT JOIN hang_stack s USING (slot, day, report_id)"
@@ -155,6 +155,7 @@ void pg_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, 
         .issue_id = pg_int(rows, row, 9),
         .version_id = pg_int(rows, row, 10),
         .category = pg_text(rows, row, 11),
+        .tree = (int32_t)pg_int(rows, row, 22),
         .subject_bytes = pg_int(rows, row, 12),
         .format = pg_text(rows, row, 13),
         .encoding = pg_text(rows, row, 14),
@@ -244,11 +245,11 @@ int pg_hang_move(struct pg_tx *tx, const struct hang_row *hang)
     return pg_query(NULL, tx,
                     "UPDATE hang SET issue_id = $4, category = $5, reason = $6, holder = $7,"
                     " subject_bytes = nullif($8, -1), frame_count = $9, unresolved_count = $10, rules_version = $11,"
-                    " waited_ms = $12, open = $13 WHERE slot = $1 AND day = $2 AND report_id = $3",
+                    " waited_ms = $12, open = $13, tree = $14 WHERE slot = $1 AND day = $2 AND report_id = $3",
                     PG_INT2(hang->key.slot), PG_DAY(hang->key.day), PG_UUID(&id), PG_INT8(hang->issue_id),
                     PG_TEXT(hang->category), PG_TEXT(hang->reason), PG_TEXT(hang->holder), PG_INT8(hang->subject_bytes),
                     PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version),
-                    PG_INT8(hang->waited_ms), PG_BOOL(hang->open));
+                    PG_INT8(hang->waited_ms), PG_BOOL(hang->open), PG_INT4(hang->tree));
 }
 
 int pg_lacks_forget(struct pg_tx *tx, const struct report_key *key)
@@ -281,8 +282,8 @@ int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
 {
     int rc = pg_query(NULL, tx,
                       "DELETE FROM issue_hour WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4"
-                      " AND issue_id = $5 AND reports <= 0",
-                      HOUR_KEY(hour), PG_INT8(hour->issue_id));
+                      " AND issue_id = $5 AND tree = $6 AND reports <= 0",
+                      HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
     if (rc)
         return rc;
     return pg_query(NULL, tx,
@@ -291,9 +292,9 @@ int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
                     " FROM (SELECT max(coalesce(h.waited_ms, h.duration_ms)) AS longest_ms, max(h.received_at) AS"
                     "  last_at, max(coalesce(h.subject_bytes, 0)) AS most_bytes FROM hang h WHERE h.app_id = $3"
                     "  AND h.issue_id = $5 AND h.received_at >= $2 AND h.received_at < $2 + interval '1 h'"
-                    "  AND h.slot = $1 AND h.version_id = $4) m"
-                    " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5",
-                    HOUR_KEY(hour), PG_INT8(hour->issue_id));
+                    "  AND h.slot = $1 AND h.version_id = $4 AND h.tree = $6) m"
+                    " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
+                    HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
 }
 
 int pg_rekey_count(struct pg_tx *tx, const struct rekey_step *step)

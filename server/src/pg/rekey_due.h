@@ -37,6 +37,7 @@ struct rekey_stored {
     bool gone; /* the report, or what was derived of it, is not there any more */
     int32_t app_id;
     int64_t received_us, issue_id, version_id;
+    int32_t tree;
     const char *category; /* in which it was counted */
     int64_t subject_bytes;
     struct {

@@ -1,6 +1,7 @@
 /*
  * rekey_end.c - how a job ends: what becomes of the issues it emptied.
  */
+#include "pg/alias.h"
 #include "pg/memory.h"
 #include "pg/rekey_due.h"
 
@@ -42,10 +43,10 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
-                      " longest_ms, last_at, most_bytes) SELECT slot, hour, app_id, $3, version_id, reports, hangs,"
-                      " hang_ms, longest_ms, last_at, most_bytes FROM issue_hour WHERE app_id = $1 AND issue_id = $2"
-                      " ORDER BY slot, hour, version_id"
-                      " ON CONFLICT (slot, hour, app_id, issue_id, version_id) DO UPDATE SET"
+                      " longest_ms, last_at, most_bytes, tree) SELECT slot, hour, app_id, $3, version_id, reports, hangs,"
+                      " hang_ms, longest_ms, last_at, most_bytes, tree FROM issue_hour WHERE app_id = $1"
+                      " AND issue_id = $2 ORDER BY slot, hour, version_id, tree"
+                      " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
                       " reports = t.reports + EXCLUDED.reports, hangs = t.hangs + EXCLUDED.hangs,"
                       " hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
                       " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
@@ -74,6 +75,8 @@ static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t 
                   PG_INT8(from), PG_INT8(to));
     if (!rc)
         rc = move_counters(tx, arena, app_id, from, to);
+    if (!rc)
+        rc = pg_shown_refresh(tx, app_id);
     return rc ? rc : 1;
 }
 
@@ -88,6 +91,16 @@ static int settle_states(struct pg_tx *tx, int64_t job)
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++)
         rc = settle_state(tx, job, pg_int(rows, i, 0));
     return rc;
+}
+
+/* Trees that no report of an issue has any more make room. */
+static int forget_trees(struct pg_tx *tx, int64_t job)
+{
+    return pg_query(NULL, tx,
+                    "DELETE FROM issue_tree t USING (SELECT DISTINCT from_issue_id FROM rekey_flow WHERE job_id = $1) f"
+                    " WHERE t.issue_id = f.from_issue_id AND NOT EXISTS (SELECT FROM hang h WHERE h.app_id = t.app_id"
+                    " AND h.issue_id = t.issue_id AND h.tree = t.tree)",
+                    PG_INT8(job));
 }
 
 /* The next issue that the job emptied, to where most of its reports went. 1, 0 there is none, below zero a fault. */
@@ -122,6 +135,8 @@ int pg_rekey_end(struct pg_tx *tx, struct arena *arena)
         return rc;
     if (!preview)
         rc = settle_states(tx, job);
+    if (!rc && !preview)
+        rc = forget_trees(tx, job);
     if (!rc)
         rc =
             pg_query(NULL, tx, "UPDATE rekey_job SET state = 'done', ended_at = now() WHERE job_id = $1", PG_INT8(job));

@@ -23,6 +23,7 @@ int move_prepare(struct move *move)
     if (!category_named(&facts.category, stored->category))
         return MIRE_FAULT_BROKEN;
     facts.issue_id = stored->issue_id;
+    facts.tree = stored->tree;
     facts.subject_bytes = (uint64_t)stored->subject_bytes;
     aggregate_rows(&move->before, &item->report, &facts);
     if (item->report.kind == MIRE_REPORT_MEMORY && stored->document.len &&
@@ -128,6 +129,15 @@ static int find_issue(struct move *move, struct pg_tx *tx, int32_t *alone)
     return found < 0 ? found : make_issue(move, tx);
 }
 
+static int keep_tree(struct move *move)
+{
+    struct item *item = &move->item;
+    item->issue_id = move->to_issue;
+    int rc = is_stored(move) ? stages_keep_tree(item) : 0;
+    move->after.hang.tree = move->after.hour.tree = item->tree;
+    return rc;
+}
+
 /* Issues of all derived reports, by rising key. */
 static int find_issues(struct batch *batch, struct pg_tx *tx)
 {
@@ -146,6 +156,8 @@ static int find_issues(struct batch *batch, struct pg_tx *tx)
         rc = find_issue(order[i], tx, &alone);
         order[i]->after.hang.issue_id = order[i]->after.hour.issue_id = order[i]->to_issue;
     }
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = keep_tree(order[i]);
     return rc;
 }
 
@@ -228,7 +240,8 @@ static int by_issue_hour(const void *a, const void *b)
     const struct shift *x = a, *y = b;
     int order = by_cell(x, y);
     order = order ? order : compare(x->hour.issue_id, y->hour.issue_id);
-    return order ? order : compare(x->hour.version_id, y->hour.version_id);
+    order = order ? order : compare(x->hour.version_id, y->hour.version_id);
+    return order ? order : compare(x->hour.tree, y->hour.tree);
 }
 
 /* What takes away what was added. The longest and the most are found anew. */
@@ -245,8 +258,8 @@ static struct hour_row taken(const struct hour_row *hour)
 static bool is_counted_anew(const struct move *move)
 {
     const struct hour_row *before = &move->before.hour, *after = &move->after.hour;
-    return is_stored(move) && (before->issue_id != after->issue_id || strcmp(before->category, after->category) != 0 ||
-                               before->most_bytes != after->most_bytes);
+    return is_stored(move) && (before->issue_id != after->issue_id || before->tree != after->tree ||
+                               strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes);
 }
 
 static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, bool of_versions)
@@ -283,7 +296,8 @@ static int by_sum(const void *a, const void *b)
     order = order ? order : compare(x->hour.hour_us / 86400000000ll, y->hour.hour_us / 86400000000ll);
     order = order ? order : compare(x->hour.app_id, y->hour.app_id);
     order = order ? order : compare(x->hour.issue_id, y->hour.issue_id);
-    return order ? order : compare(x->hour.version_id, y->hour.version_id);
+    order = order ? order : compare(x->hour.version_id, y->hour.version_id);
+    return order ? order : compare(x->hour.tree, y->hour.tree);
 }
 
 static int shift_counters(const struct batch *batch, struct pg_tx *tx)

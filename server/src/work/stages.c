@@ -5,9 +5,11 @@
 
 #include "cluster/cluster.h"
 #include "decode/decode.h"
+#include "model/frames.h"
 #include "pg/derive.h"
 #include "pg/session.h"
 #include "pg/memory.h"
+#include "pg/tree.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +104,23 @@ static int open_issue(void *context, int64_t *issue_id_out, const struct issue_r
     return pg_issue_open(issue_id_out, context, issue);
 }
 
+int stages_keep_tree(struct item *item)
+{
+    const struct feature *feature = &item->feature;
+    struct tree_row row = {.app_id = item->claim.app_id,
+                           .issue_id = item->issue_id,
+                           .tree = feature->tree,
+                           .first_seen_us = item->claim.received_us,
+                           .caller1 = feature->stack_caller1};
+    int rc = feature->tree ? pg_tree_find(item->tx, row.app_id, row.issue_id, row.tree) : 0;
+    if (feature->tree && !rc) {
+        row.frames = frames_format(item->arena, &item->resolved, feature->stack);
+        rc = row.frames ? pg_tree_keep(item->tx, &row) : MIRE_FAULT_MEMORY;
+    }
+    item->tree = rc > 0 ? feature->tree : 0;
+    return rc < 0 ? rc : MIRE_STAGE_DONE;
+}
+
 void stages_issue(struct issue_row *out, const struct item *item)
 {
     const struct feature *feature = &item->feature;
@@ -132,7 +151,7 @@ static int run_cluster(struct item *item)
     stages_issue(&issue, item);
     const struct cluster_index index = {item->tx, find_issue, open_issue};
     rc = cluster_assign(&item->issue_id, &index, &issue);
-    return rc < 0 ? rc : MIRE_STAGE_DONE;
+    return rc < 0 ? rc : stages_keep_tree(item);
 }
 
 int stages_store_stacks(const struct item *item, const struct report_key *key)
@@ -207,6 +226,7 @@ void stages_facts(struct aggregate_facts *out, const struct item *item)
         .received_us = item->claim.received_us,
         .version_id = item->version_id,
         .issue_id = item->issue_id,
+        .tree = item->tree,
         .category = item->feature.category,
         .reason = feature_reason(&item->feature),
         .holder = item->feature.holder,

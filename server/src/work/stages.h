@@ -26,6 +26,7 @@ struct item {
     struct symbolicate_counts counts; /* after symbolicate */
     struct feature feature;           /* after feature */
     int64_t version_id, issue_id;     /* after cluster */
+    int32_t tree;                     /* the same: level 3, 0 if it is not kept */
     char reason[320];                 /* why a stage gave up */
 };
 
@@ -46,6 +47,10 @@ int stages_derive(struct item *item);
 /* What came of them, as the rows that cluster and aggregate make. Texts are borrowed from the item. */
 void stages_issue(struct issue_row *out, const struct item *item);
 void stages_facts(struct aggregate_facts *out, const struct item *item);
+
+/* Level 3 of item->issue_id: the stack that stands for a tree is kept when the tree is new; one tree more than are kept
+ * has no number. 0 or a fault. */
+int stages_keep_tree(struct item *item);
 
 /* Modules without debug file, in the item's arena; there are as many as item->counts.lack_count. 0 or a fault. */
 int stages_lacks(struct lack_row **out, const struct item *item);
