@@ -334,7 +334,9 @@ static bool measure_quality(void)
         const struct report *report = &reports[i];
         if (i >= report_count / 2) {
             bool known = was_there(i);
-            similar_find(hits, HITS, &got, similar, report->stacks, report->stack_count, report->when_s);
+            const struct similar_question question = {
+                .stacks = report->stacks, .count = report->stack_count, .now_s = report->when_s};
+            similar_find(hits, HITS, &got, similar, &question);
             judge(&ours, report, hits, got, known);
             got = fast_find(hits, report, i, weights);
             judge(&theirs, report, hits, got, known);
@@ -376,7 +378,8 @@ static bool measure_speed(void)
         const struct report *report = &reports[i * 2654435761u % report_count];
         struct similar_hit hits[HITS];
         size_t got;
-        similar_find(hits, HITS, &got, similar, report->stacks, report->stack_count, 0);
+        const struct similar_question question = {.stacks = report->stacks, .count = report->stack_count};
+        similar_find(hits, HITS, &got, similar, &question);
     }
     double each = (cpu_ms() - begin) / QUESTIONS;
     similar_free(similar);

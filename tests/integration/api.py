@@ -61,6 +61,17 @@ class Probe:
         assert again[0] == 304 and again[2] == b"" and again[1]["ETag"] == headers["ETag"], (target, again)
         return value
 
+    def ask_post(self, target, body, content="application/json"):
+        return self.ask("POST " + target, [f"Content-Type: {content}", json.dumps(body)])
+
+    def post(self, operation, target, body):
+        status, _, answer = self.ask_post(target, body)
+        assert status == 200, (target, status, answer[:400])
+        value = json.loads(answer)
+        for error in SCHEMAS[operation].iter_errors(value):
+            raise AssertionError(f"{target}: {error.json_path}: {error.message}")
+        return value
+
     def refused(self, status, target, *words):
         got, headers, body = self.ask(target)
         assert got == status and headers["Content-Type"] == "application/problem+json", (target, got, body)
@@ -204,6 +215,50 @@ def hostile(seed):
     return world
 
 
+def aliased(seed):
+    """The hostile world with trees, a merge in each of two apps, and trees split off a merged issue and off one that is
+    nobody else's. Returns the world and how its issues are shown."""
+    rng = random.Random(seed)
+    world = hostile(seed)
+    apps, versions, issues, hangs, baselines = world
+    for h in hangs:
+        h["tree"] = rng.choice([0, 5, -7, 2**31 - 1])
+    by_id = {i["issue_id"]: i for i in issues}
+    merges, splits = {2: 1, 3: 1, 7: 6}, {(2, 5): 90, (4, -7): 91, (11, 5): 92}
+    for (issue, tree), into in splits.items():
+        head = by_id[merges.get(issue, issue)]
+        first = min((h for h in hangs if h["issue_id"] == issue and h["tree"] == tree), key=lambda h: h["received_at"])
+        issues.append(head | {"issue_id": into, "split_from": head["issue_id"], "first_seen": first["received_at"],
+                              "first_version_id": first["version_id"]})
+    return world, merges, splits
+
+
+def shown(merges, splits):
+    """A check: put what is merged and split into the tables as alias.c would, and compare everything again."""
+    def check(probe, w):
+        app = lambda issue: w.issues[issue]["app_id"]
+        shown = {(issue, 0): into for issue, into in merges.items()} | splits
+        shown |= {(into, 0): into for into in shown.values()}
+        shown |= {(issue, 0): issue for issue, tree in splits if (issue, 0) not in shown}
+        values = ",".join(f"({app(issue)},{issue},{tree},{into})" for (issue, tree), into in shown.items())
+        subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", probe.conninfo, "-c",
+                        f"INSERT INTO issue_shown (app_id, issue_id, tree, shown_id) VALUES {values}"], check=True)
+        now = w.shown(merges, splits)
+        rng = random.Random(7)
+        for slug in ("redis", "stalls", "mapview"):
+            compare(probe, now, slug, rng)
+        for issue, into in merges.items():
+            slug = next(a["slug"] for a in w.apps if a["app_id"] == app(issue))
+            same(probe.get("getIssue", f"/api/v1/apps/{slug}/issues/H-{issue}"), now.issue(slug, into, now.span()))
+            assert probe.ask(f"/i/H-{issue}")[1]["Location"] == f"/{slug}/issues/H-{into}"
+            listed = probe.get("listIssues", f"/api/v1/apps/{slug}/issues?q=H-{issue}%20")["groups"]
+            assert f"H-{into}" in [f["id"] for g in listed for f in g["features"]], listed
+        for h in [h for h in now.hangs if h["issue_id"] in (1, 90)][:20]:
+            slug, name = "redis", now.name(h["issue_id"])
+            assert probe.ask(f"/r/{h['report_id']}")[1]["Location"] == f"/{slug}/issues/{name}/reports/{h['report_id']}"
+    return check
+
+
 def doors(probe, w):
     """What is refused, and how it is said."""
     base = "/api/v1/apps/redis"
@@ -252,6 +307,83 @@ def doors(probe, w):
     child = whole["hash"][5]
     part = probe.get("getFlame", base + f"/issues/H-1/flame?root={child}")
     assert part["hash"][0] == child and part["value"][0] == whole["value"][5] and part["parent"][0] == -1
+
+
+def regroup(probe, w):
+    """Merging, splitting and undoing through the API: previews change nothing, acts do what they said, undoing restores."""
+    base = "/api/v1/apps/redis/issues"
+    who = {"author": "kim", "reason": "one bug"}
+    lists = lambda: [probe.get("listIssues", base), probe.get("getIssue", base + "/H-1"), probe.get("getIssue", base + "/H-2"),
+                     probe.get("getOverview", "/api/v1/apps/redis/overview"), probe.get("getFacets", "/api/v1/apps/redis/facets")]
+    before = lists()
+    own = {i: sum(h["issue_id"] == i for h in w.hangs) for i in (1, 2, 3)}
+
+    similar = probe.get("getSimilar", base + "/H-2/similar")
+    hits = {s["feature"]["id"]: s for s in similar["suggestions"]}
+    assert "H-1" in hits and "H-2" not in hits, hits.keys()
+    for s in hits.values():
+        assert abs(sum(a["weight"] for a in s["aligned"]) - s["likeness"]) < 0.01, s
+        assert s["suggested"] == (s["score"] >= similar["suggested_from"])
+        for a in s["aligned"]:
+            assert s["ours"]["frames"][a["ours"]]["function"] == s["theirs"]["frames"][a["theirs"]]["function"]
+    assert [s["score"] for s in similar["suggestions"]] == sorted((s["score"] for s in similar["suggestions"]), reverse=True)
+    assert probe.get("getSimilar", base + "/H-5/similar")["suggestions"] == []  # has no stack to compare by
+
+    for operation, path, body in (("mergeIssues", "/H-1/merge", {"issues": ["H-2", "H-3"]}),
+                                  ("splitIssue", "/H-1/split", {"trees": ["H-1.00000005"]})):
+        preview = probe.post(operation, base + path, who | body | {"preview": True})
+        assert preview["preview"] and preview["act"] is None
+        assert lists() == before, "a preview changed something"
+        done = probe.post(operation, base + path, who | body)
+        assert done["act"] and not done["preview"]
+        told = lambda answer: [[(f["totals"], f["members"]) for f in answer[k]] for k in ("before", "after")] + [answer["reports"]]
+        assert told(done) == told(preview)
+        assert lists() != before
+        parts = probe.get("getMadeOf", base + "/H-1/made-of")
+        assert parts["acts"][0]["author"] == "kim" and parts["acts"][0]["undone_at"] is None
+        if operation == "mergeIssues":
+            assert done["reports"] == own[2] + own[3]
+            assert [(f["id"], f["totals"]["reports"], f["members"]) for f in done["after"]] == [("H-1", sum(own.values()), 3)]
+            assert {m["id"]: m["reports"] for m in parts["members"]} == {"H-1": own[1], "H-2": own[2], "H-3": own[3]}
+            assert "H-2" not in [s["feature"]["id"] for s in probe.get("getSimilar", base + "/H-3/similar")["suggestions"]]
+            same(probe.get("listIssues", base), w.shown({2: 1, 3: 1}, {}).issue_list("redis", w.span()))
+            assert probe.ask_post(base + "/H-2/merge", who | {"issues": ["H-3"]})[0] == 409
+        else:
+            opened = next(f for f in done["after"] if f["id"] != "H-1")
+            five = sum(h["issue_id"] == 1 and h["tree"] == 5 for h in w.hangs)
+            assert opened["split_from"] == "H-1" and opened["totals"]["reports"] == five == done["reports"]
+            assert probe.get("getIssue", base + "/H-1")["feature"]["totals"]["reports"] == own[1] - five
+            assert probe.ask_post(base + "/H-1/split", who | body)[0] == 422
+        undone = probe.post("unmergeIssues", base + "/H-1/unmerge", {"author": "lee", "reason": "they differ", "act": done["act"]})
+        assert undone["reports"] == done["reports"]
+        assert lists() == before, "undoing left something behind"
+        last = probe.get("getMadeOf", base + "/H-1/made-of")["acts"][0]
+        assert (last["undone_by"], last["undone_why"]) == ("lee", "they differ") and last["undone_at"]
+        assert probe.ask_post(base + "/H-1/unmerge", who | {"act": done["act"]})[0] == 409
+
+    parts = probe.get("getMadeOf", base + "/H-1/made-of")
+    assert {t["id"]: t["reports"] for t in parts["trees"]} == {
+        f"H-1.{t & 0xffffffff:08x}": sum(h["issue_id"] == 1 and h["tree"] == t for h in w.hangs) for t in (5, -7)}
+    assert parts["other_reports"] == sum(h["issue_id"] == 1 and h["tree"] == 0 for h in w.hangs)
+    assert all(t["frames"][t["caller1"]]["function"] == "keysCommand" for t in parts["trees"])
+
+    # By scene: what was merged with another Caller2 comes out again.
+    probe.post("mergeIssues", base + "/H-1/merge", who | {"issues": ["H-4"]})
+    assert probe.ask_post(base + "/H-1/split", who | {"caller2": w.issues[1]["caller2"]})[0] == 422
+    probe.post("splitIssue", base + "/H-1/split", who | {"caller2": w.issues[4]["caller2"]})
+    assert lists() == before
+
+    for status, path, body in ((422, "/H-1/merge", who | {"issues": ["H-999"]}), (422, "/H-1/merge", who | {"issues": ["x"]}),
+                               (422, "/H-1/merge", {"issues": ["H-2"]}), (422, "/H-1/merge", {"author": "", "reason": "", "issues": ["H-2"]}),
+                               (409, "/H-1/merge", who | {"issues": ["H-1"]}), (422, "/H-1/split", who),
+                               (422, "/H-1/split", who | {"trees": ["H-1.0"]}), (422, "/H-1/split", who | {"trees": ["H-2.00000005"]}),
+                               (422, "/H-1/unmerge", who), (404, "/H-1/unmerge", who | {"act": 999}),
+                               (409, "/H-1/unmerge", who | {"issues": ["H-2"]}), (404, "/H-6/merge", who | {"issues": ["H-1"]})):
+        got = probe.ask_post(base + path, body)
+        assert got[0] == status, (path, body, got)
+    assert probe.ask_post(base + "/H-1/merge", who | {"issues": ["H-2"]}, "text/plain")[0] == 415
+    assert probe.ask("POST " + base + "/H-1/merge", ["Content-Type: application/json", "{"])[0] == 400
+    assert lists() == before
 
 
 def lost(probe, w):
@@ -358,8 +490,9 @@ def main():
             status, _, body = probe.ask("/redis")
             assert status == 503 and b"make web" in body
 
-        run(scenario.world(), seed, web, [doors, links, lost, dropped, unbuilt, lambda p, _: files(p, web)])
-        run(hostile(seed), seed, web)
+        run(scenario.world(), seed, web, [doors, links, regroup, lost, dropped, unbuilt, lambda p, _: files(p, web)])
+        world, merges, splits = aliased(seed)
+        run(world, seed, web, [shown(merges, splits)])
     print(f"{checks} values agree")
 
 

@@ -4,21 +4,28 @@
  *
  *     request -> routes.c -> call_run: parameters, one snapshot, answer, ETag -> reply
  *
- * Handlers block on the database, so none is inline. Only PUT /api/v1/symbols and what changes a rollout write to it.
- * Threads: the context is only read.
+ * Handlers block on the database, so none is inline. Only PUT /api/v1/symbols, what changes a rollout, and
+ * what merges and splits issues write to it.
+ * Threads: the context is only read; nearby has locks of its own.
  */
 #ifndef MIRE_API_API_H
 #define MIRE_API_API_H
 
 #include "http/http.h"
 
+struct nearby;
 struct pg;
 
 struct api {
     struct pg *pg;           /* borrowed */
     const char *web_dir;     /* the built dashboard; borrowed */
     int64_t (*now_us)(void); /* wall clock */
+    struct nearby *nearby;   /* borrowed */
 };
+
+/* Indexes of similar issues (api/nearby.h), empty. NULL: no memory. */
+struct nearby *nearby_new(void);
+void nearby_free(struct nearby *nearby);
 
 /* The table of all routes; their context is a struct api *. It holds a catch-all, so it comes last. */
 extern const struct http_route api_routes[];

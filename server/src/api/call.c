@@ -210,7 +210,7 @@ static int answer(struct call *call, const struct call_kind *kind)
     if (rc == 0)
         rc = read_view(call, kind->names);
     if (rc == 0)
-        rc = pg_begin(&call->tx, call->api->pg, MIRE_PG_READ);
+        rc = pg_begin(&call->tx, call->api->pg, kind->writes ? MIRE_PG_WRITE : MIRE_PG_READ);
     if (rc == 0)
         rc = find_path(call, kind);
     if (rc == 0)

@@ -1,9 +1,9 @@
 /*
  * call.h - one question to the API while it is being answered.
  *
- * call_run does what all have in common: it refuses query names that the operation does not know, begins a read-only
- * transaction, finds the app, reads the parameters of the view, lets `answer` write JSON, and makes the reply: ETag,
- * 304 where the client has it already.
+ * call_run does what all have in common: it refuses query names that the operation does not know, begins a transaction
+ * (read-only, but for what changes something), finds the app, reads the parameters of the view, lets `answer` write
+ * JSON, and makes the reply: ETag, 304 where the client has it already.
  */
 #ifndef MIRE_API_CALL_H
 #define MIRE_API_CALL_H
@@ -36,6 +36,7 @@ struct call_kind {
     const char *const *names; /* query names it knows, NULL-ended */
     bool has_app;             /* the path's first parameter is an app */
     bool has_issue;           /* and the second an issue */
+    bool writes;              /* the transaction is one that writes; `answer` commits it */
     call_answer answer;
 };
 

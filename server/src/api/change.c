@@ -1,7 +1,6 @@
 /* change.c - see change.h. */
 #include "api/change.h"
 
-#include "base/fault.h"
 #include "pg/key.h"
 
 #include <inttypes.h>
@@ -48,35 +47,9 @@ static int begin(struct change *change, struct pg *pg)
 /* Read the body. 0, 1, or a fault. */
 static int read_body(struct change *change, const struct bind_field *fields, size_t count)
 {
-    const struct json_limits limits = MIRE_JSON_LIMITS;
-    struct request *request = change->request;
-    struct json_fault malformed;
-    struct bind_fault wrong;
-    struct json json;
-    struct bind bind = {.json = &json, .arena = request->arena, .fault = &wrong};
-    struct problem problem = MIRE_PROBLEM_INIT;
     char code[40];
-    int rc = 0;
+    int rc = body_read(change, change->request, change->reply, fields, count, pg_edition_scope(change->what));
 
-    json_init(&json);
-    if (json_read(&json, &malformed, (const char *)request->body, request->body_len, &limits) != MIRE_JSON_OK) {
-        problem_set(&problem, code_of(code, sizeof code, change, "malformed"), "%s", malformed.text);
-        problem.position = (long long)malformed.at;
-        reply_problem(change->reply, request, 400, &problem);
-        rc = 1;
-    } else {
-        enum bind_outcome outcome = bind_object(&bind, change, 0, fields, count);
-        if (outcome == MIRE_BIND_WRONG) {
-            problem_set(&problem, code_of(code, sizeof code, change, "wrong"), "%s", wrong.text);
-            snprintf(problem.path, sizeof problem.path, "%s", wrong.path);
-            problem.has_path = 1;
-            reply_problem(change->reply, request, 422, &problem);
-            rc = 1;
-        } else if (outcome) {
-            rc = MIRE_FAULT_MEMORY;
-        }
-    }
-    json_fini(&json);
     if (!rc && (!*change->row.author || !*change->row.reason))
         return change_refuse(change, 422, code_of(code, sizeof code, change, "wrong"),
                              "A change needs an author and a reason.");

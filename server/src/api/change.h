@@ -8,13 +8,9 @@
 #ifndef MIRE_API_CHANGE_H
 #define MIRE_API_CHANGE_H
 
-#include "http/http.h"
-#include "json/bind.h"
+#include "api/body.h"
 #include "pg/ramp.h"
 #include "pg/edition.h"
-
-#define MIRE_CHANGE_WHO_MAX 128  /* characters of an author */
-#define MIRE_CHANGE_WHY_MAX 2000 /* of a reason */
 
 struct rollout;
 

@@ -12,6 +12,11 @@ int get_issue(void *api, struct request *request, struct reply *reply);         
 int get_reports(void *api, struct request *request, struct reply *reply);       /* reports.c */
 int get_report(void *api, struct request *request, struct reply *reply);        /* report.c */
 int get_flame(void *api, struct request *request, struct reply *reply);         /* flames.c */
+int get_similar(void *api, struct request *request, struct reply *reply);       /* similar.c */
+int get_made_of(void *api, struct request *request, struct reply *reply);       /* made_of.c */
+int post_merge(void *api, struct request *request, struct reply *reply);        /* regroup.c */
+int post_split(void *api, struct request *request, struct reply *reply);        /* regroup.c */
+int post_unmerge(void *api, struct request *request, struct reply *reply);      /* regroup.c */
 int get_memory(void *api, struct request *request, struct reply *reply);        /* memory.c */
 int get_issue_memory(void *api, struct request *request, struct reply *reply);  /* populations.c */
 int get_healthy(void *api, struct request *request, struct reply *reply);       /* populations.c */

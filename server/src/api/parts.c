@@ -100,6 +100,30 @@ struct issue_name part_issue_name(int64_t issue, bool memory)
     return name;
 }
 
+struct tree_name part_tree_name(int64_t issue, bool memory, int32_t tree)
+{
+    struct tree_name name;
+    snprintf(name.text, sizeof name.text, "%s.%08" PRIx32, part_issue_name(issue, memory).text, (uint32_t)tree);
+    return name;
+}
+
+void part_frames(struct json_writer *w, const struct frame_line *frames, size_t count, int32_t caller1)
+{
+    json_write_open(w, "frames", '[');
+    for (size_t i = 0; i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "function", frames[i].function);
+        json_write_text(w, "image", frames[i].image);
+        json_write_text(w, "role", role_name(frames[i].role));
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    if (caller1 >= 0 && (size_t)caller1 < count)
+        json_write_i64(w, "caller1", caller1);
+    else
+        json_write_null(w, "caller1");
+}
+
 void part_feature(struct json_writer *w, const char *key, const struct feature *f)
 {
     json_write_open(w, key, '{');
@@ -120,6 +144,11 @@ void part_feature(struct json_writer *w, const char *key, const struct feature *
     part_time(w, "last_seen_at", f->last_us);
     json_write_text(w, "first_version", f->first_version);
     json_write_text(w, "last_version", f->last_version);
+    json_write_i64(w, "members", f->members);
+    if (f->split_from)
+        json_write_text(w, "split_from", part_issue_name(f->split_from, f->subject[0]).text);
+    else
+        json_write_null(w, "split_from");
     json_write_close(w, '}');
 }
 

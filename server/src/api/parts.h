@@ -5,6 +5,7 @@
 #define MIRE_API_PARTS_H
 
 #include "json/write.h"
+#include "model/frames.h"
 #include "pg/read.h"
 
 /* An instant, microseconds since 1970, as RFC 3339. */
@@ -34,6 +35,15 @@ struct issue_name {
     char text[24];
 };
 struct issue_name part_issue_name(int64_t issue, bool memory);
+
+/* "H-1042.1a2b3c4d": one tree of an issue, by the issue of its reports' key. */
+struct tree_name {
+    char text[40];
+};
+struct tree_name part_tree_name(int64_t issue, bool memory, int32_t tree);
+
+/* A stack, innermost first, and which frame is Caller1: "frames", "caller1" (null: none). */
+void part_frames(struct json_writer *w, const struct frame_line *frames, size_t count, int32_t caller1);
 
 void part_feature(struct json_writer *w, const char *key, const struct feature *feature);
 void part_report_row(struct json_writer *w, const char *key, const struct report_row *row);

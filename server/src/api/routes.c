@@ -5,11 +5,18 @@
 #define SYMBOLS_MAX_BYTES (1u << 30) /* of a debug file; what all bodies together may take bounds it further */
 #define ROLLOUT_MAX_BYTES (2u << 20) /* of a change: the rules and a whitelist of ten thousand */
 
+#define REGROUP_MAX_BYTES (64u << 10) /* fifty issues or trees, and why */
+
 #define API "/api/v1"
 #define APP API "/apps/{app}"
 #define ROW(p, h)                                               \
     {                                                           \
         .method = MIRE_HTTP_GET, .pattern = (p), .handler = (h) \
+    }
+
+#define POST(p, h)                                                                              \
+    {                                                                                           \
+        .method = MIRE_HTTP_POST, .pattern = (p), .handler = (h), .body_cap = REGROUP_MAX_BYTES \
     }
 
 const struct http_route api_routes[] = {
@@ -24,6 +31,11 @@ const struct http_route api_routes[] = {
     ROW(APP "/issues/{issue}/reports/{report}", get_report),
     ROW(APP "/issues/{issue}/reports/{report}/memory", get_memory),
     ROW(APP "/issues/{issue}/flame", get_flame),
+    ROW(APP "/issues/{issue}/similar", get_similar),
+    ROW(APP "/issues/{issue}/made-of", get_made_of),
+    POST(APP "/issues/{issue}/merge", post_merge),
+    POST(APP "/issues/{issue}/split", post_split),
+    POST(APP "/issues/{issue}/unmerge", post_unmerge),
     ROW(APP "/rates", get_rates),
     ROW(APP "/rollout", get_app_rollout),
     {.method = MIRE_HTTP_PUT, .pattern = APP "/rollout", .handler = put_rollout, .body_cap = ROLLOUT_MAX_BYTES},

@@ -13,7 +13,7 @@
  * is, less what has passed since (Rodrigues et al., "FaST", MSR 2022, weights frames so; that all members and their age
  * are heard is from Karasov et al., "Aggregation of Stack Trace Similarities for Crash Report Deduplication", 2022).
  *
- * Nothing is merged here: this suggests.
+ * Nothing is merged here: this suggests, and says why.
  *
  * One thread at a time. Functions that can run out of memory return MIRE_FAULT_MEMORY and have changed nothing.
  */
@@ -55,18 +55,45 @@ struct similar_hit {
     double score;    /* 0 nothing in common; 1 the same; a little above it if many members are */
     double best;     /* its most similar member alone, 0..1 */
     uint32_t member; /* that member: its number in order of similar_add, from 0 */
+    uint32_t asked;  /* the stack asked about that it is most like */
+    uint32_t heard;  /* members that were compared */
+};
+
+struct similar_question {
+    const struct similar_stack *stacks; /* borrowed; the first MIRE_SIMILAR_STACKS count */
+    size_t count;
+    int64_t now_s; /* time of the stacks asked about */
+    /* Which issue a member counts for now; below zero: for none. NULL: the one it was added with. */
+    int64_t (*issue_of)(void *context, uint32_t member);
+    void *context;
 };
 
 /*
  * The issues most like these stacks, best first.
  *
  *   hits    room for `cap`
- *   now_s   time of the stacks asked about
  *
  * Returns 0, with *got_out <= cap, or MIRE_FAULT_MEMORY.
  */
 int similar_find(struct similar_hit *hits, size_t cap, size_t *got_out, struct similar *similar,
-                 const struct similar_stack *stacks, size_t stack_count, int64_t now_s);
+                 const struct similar_question *question);
+
+/* One frame that two stacks have in common. */
+struct similar_pair {
+    uint32_t left, right; /* frames as given */
+    double weight;        /* its part of the likeness: they add up to it, the topic's part left out */
+};
+
+struct similar_evidence {
+    struct similar_pair pairs[MIRE_SIMILAR_FRAMES]; /* in order of `right` */
+    size_t count;
+    double topic;    /* part of the likeness that the topic gives */
+    double likeness; /* of the two stacks */
+};
+
+/* Why two stacks are as alike as they are, as of what is known by now. */
+void similar_explain(struct similar_evidence *out, struct similar *similar, const struct similar_stack *left,
+                     const struct similar_stack *right);
 
 /* How many members are known. */
 size_t similar_count(const struct similar *similar);

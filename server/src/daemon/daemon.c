@@ -51,6 +51,7 @@ struct daemon {
     struct http_server *http; /* the upkeep thread may outlive what it points to */
     uint16_t port;            /* listened on */
     struct health health;
+    struct nearby *nearby;
     struct api api;
     struct http_table tables[4];
     char cache_dir[PATH_MAX];
@@ -179,7 +180,10 @@ static int start_http(struct daemon *daemon)
                   LOG_TEXT("what", "Whoever reaches this address can read all reports: there is no sign-in."));
     daemon->health.pg = daemon->pg;
     daemon->health.ingest = daemon->ingest;
-    daemon->api = (struct api){daemon->pg, config_text(config, MIRE_SET_WEB_DIR), clock_wall_us};
+    daemon->nearby = nearby_new();
+    if (!daemon->nearby)
+        return MIRE_FAULT_MEMORY;
+    daemon->api = (struct api){daemon->pg, config_text(config, MIRE_SET_WEB_DIR), clock_wall_us, daemon->nearby};
     daemon->tables[0] = (struct http_table){ingest_routes, ingest_route_count, daemon->ingest};
     daemon->tables[1] = (struct http_table){health_routes, health_route_count, &daemon->health};
     daemon->tables[2] = (struct http_table){api_routes, api_route_count, &daemon->api};
@@ -287,6 +291,7 @@ static int stop(struct daemon *daemon)
         work_stop(daemon->work);
     if (quiet && !stuck) {
         inbox_bell_free(daemon->bell);
+        nearby_free(daemon->nearby);
         pg_close(daemon->pg);
     }
     embedded_stop(daemon->embedded);

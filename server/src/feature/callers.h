@@ -41,8 +41,8 @@ int way_caller(struct caller *out, struct arena *arena, const struct way *way, s
 /* Bytes of a function's name without the suffixes that compilers and linkers add. */
 size_t way_name_length(const char *name);
 
-/* Hash of the calls from the first step to Caller1, compiler's suffixes and direct recursion left out: never 0 but for an
- * empty way. Functions without a name count as their module. */
+/* Hash of the calls from the first step to Caller1, compiler's suffixes and direct recursion left out: never 0 but for
+ * an empty way. Functions without a name count as their module. */
 int32_t way_tree(const struct way *way, size_t caller1);
 
 /* The key of what else the feature says. 0, or MIRE_FAULT_MEMORY. */

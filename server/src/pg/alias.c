@@ -14,13 +14,14 @@ int pg_alias_begin(struct pg_tx *tx, int32_t app)
 static int add(struct pg_tx *tx, struct alias_act *act, const struct alias_tree *what, int64_t into)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "WITH n AS (SELECT nextval(pg_get_serial_sequence('issue_alias', 'alias_id')) AS id)"
-                      " INSERT INTO issue_alias (alias_id, app_id, kind, issue_id, tree, into_id, act_id, author, reason)"
-                      " SELECT id, $1, CASE $3 WHEN 0 THEN 'merge' ELSE 'split' END, $2, $3, $4,"
-                      "  coalesce(nullif($5, 0), id), $6, $7 FROM n RETURNING act_id",
-                      PG_INT4(act->app), PG_INT8(what->issue), PG_INT4(what->tree), PG_INT8(into), PG_INT8(act->act),
-                      PG_TEXT(act->author), PG_TEXT(act->reason));
+    int rc =
+        pg_query(&rows, tx,
+                 "WITH n AS (SELECT nextval(pg_get_serial_sequence('issue_alias', 'alias_id')) AS id)"
+                 " INSERT INTO issue_alias (alias_id, app_id, kind, issue_id, tree, into_id, act_id, author, reason)"
+                 " SELECT id, $1, CASE $3 WHEN 0 THEN 'merge' ELSE 'split' END, $2, $3, $4,"
+                 "  coalesce(nullif($5, 0), id), $6, $7 FROM n RETURNING act_id",
+                 PG_INT4(act->app), PG_INT8(what->issue), PG_INT4(what->tree), PG_INT8(into), PG_INT8(act->act),
+                 PG_TEXT(act->author), PG_TEXT(act->reason));
     if (!rc)
         act->act = pg_int(rows, 0, 0);
     return rc;
@@ -29,11 +30,13 @@ static int add(struct pg_tx *tx, struct alias_act *act, const struct alias_tree 
 int pg_alias_merge(struct pg_tx *tx, struct alias_act *act, int64_t issue, int64_t into)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT 1 FROM issue i WHERE app_id = $1 AND issue_id IN ($2, $3) AND NOT EXISTS (SELECT FROM"
-                      " issue_shown s WHERE s.app_id = $1 AND s.issue_id = i.issue_id AND tree = 0 AND shown_id <> i.issue_id)",
-                      PG_INT4(act->app), PG_INT8(issue), PG_INT8(into));
-    if (rc || pg_row_count(rows) != 2)
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT (subject <> '')::integer FROM issue i WHERE app_id = $1 AND issue_id IN ($2, $3) AND NOT EXISTS "
+        "(SELECT FROM"
+        " issue_shown s WHERE s.app_id = $1 AND s.issue_id = i.issue_id AND tree = 0 AND shown_id <> i.issue_id)",
+        PG_INT4(act->app), PG_INT8(issue), PG_INT8(into));
+    if (rc || pg_row_count(rows) != 2 || pg_int(rows, 0, 0) != pg_int(rows, 1, 0))
         return rc ? rc : MIRE_ALIAS_NONE;
     rc = add(tx, act, &(struct alias_tree){issue, 0}, into);
     return rc ? rc : pg_shown_refresh(tx, act->app);
@@ -89,11 +92,12 @@ static int open_for(int64_t *opened_out, struct pg_tx *tx, int32_t app, int64_t 
 static int all_there(struct pg_tx *tx, int32_t app, int64_t from, const struct alias_tree *tree)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT coalesce((SELECT shown_id FROM issue_shown WHERE app_id = $1 AND issue_id = $2 AND tree = $3),"
-                      " (SELECT shown_id FROM issue_shown WHERE app_id = $1 AND issue_id = $2 AND tree = 0), $2) = $4"
-                      " AND NOT EXISTS (SELECT FROM issue_alias WHERE issue_id = $2 AND tree = $3 AND undone_at IS NULL)",
-                      PG_INT4(app), PG_INT8(tree->issue), PG_INT4(tree->tree), PG_INT8(from));
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT coalesce((SELECT shown_id FROM issue_shown WHERE app_id = $1 AND issue_id = $2 AND tree = $3),"
+                 " (SELECT shown_id FROM issue_shown WHERE app_id = $1 AND issue_id = $2 AND tree = 0), $2) = $4"
+                 " AND NOT EXISTS (SELECT FROM issue_alias WHERE issue_id = $2 AND tree = $3 AND undone_at IS NULL)",
+                 PG_INT4(app), PG_INT8(tree->issue), PG_INT4(tree->tree), PG_INT8(from));
     return rc ? rc : pg_bool(rows, 0, 0) ? 0 : MIRE_ALIAS_NONE;
 }
 
@@ -124,6 +128,24 @@ int pg_alias_split(int64_t *opened_out, struct pg_tx *tx, struct alias_act *act,
     return rc ? rc : pg_shown_refresh(tx, act->app);
 }
 
+/* What an update has undone is followed anew. */
+static int undone(struct pg_tx *tx, int32_t app, int rc, const struct pg_rows *rows)
+{
+    if (rc || !pg_touched(rows))
+        return rc ? rc : MIRE_ALIAS_NONE;
+    return pg_shown_refresh(tx, app);
+}
+
+int pg_alias_take_out(struct pg_tx *tx, const struct alias_act *act, const int64_t *issues, size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "UPDATE issue_alias SET undone_at = now(), undone_by = $3, undone_why = $4"
+                      " WHERE app_id = $1 AND issue_id = ANY ($2) AND tree = 0 AND undone_at IS NULL",
+                      PG_INT4(act->app), PG_INT8S(issues, count), PG_TEXT(act->author), PG_TEXT(act->reason));
+    return undone(tx, act->app, rc, rows);
+}
+
 int pg_alias_undo(struct pg_tx *tx, const struct alias_act *act)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -131,9 +153,7 @@ int pg_alias_undo(struct pg_tx *tx, const struct alias_act *act)
                       "UPDATE issue_alias SET undone_at = now(), undone_by = $3, undone_why = $4"
                       " WHERE app_id = $1 AND act_id = $2 AND undone_at IS NULL",
                       PG_INT4(act->app), PG_INT8(act->act), PG_TEXT(act->author), PG_TEXT(act->reason));
-    if (rc || !pg_touched(rows))
-        return rc ? rc : MIRE_ALIAS_NONE;
-    return pg_shown_refresh(tx, act->app);
+    return undone(tx, act->app, rc, rows);
 }
 
 /* clang-format off */

@@ -238,8 +238,8 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
                 const struct group_order *order);
 
 /*
- * Where an issue is shown, and whether it has rows in issue_shown: then questions about it need view.many. 0 or a fault.
- * (read_issue.c)
+ * Where an issue is shown, and whether it has rows in issue_shown: then questions about it need view.many. 0 or a
+ * fault. (read_issue.c)
  */
 int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue);
 
@@ -269,6 +269,52 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
 /* By name, then most reports of the issue first; at most MIRE_VALUES_MAX of each name. */
 int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue);
+
+/* What an issue is made of (read_parts.c): reports and hangs honour span and version */
+
+struct tree_part {             /* level 3 */
+    int64_t tree_id, issue;    /* of the reports' key */
+    int32_t tree, caller1;     /* frame of the stack; -1: none */
+    int64_t first_us, last_us; /* last_us 0: none in the range */
+    const char *frames;        /* model/frames.h */
+    int64_t reports;
+    double hangs;
+};
+
+/* The trees that are kept of it, most reports first; at most 100. */
+int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
+               int64_t issue);
+
+struct member_part { /* an issue shown as it */
+    int64_t issue;
+    const char *caller1, *caller2, *category, *reason, *state;
+    int64_t first_us, reports;
+    double hangs;
+    bool memory;
+};
+
+/* Itself first, then those with most reports; at most MIRE_SHARES_MAX. */
+int read_members(struct member_part **out, size_t *count, struct pg_tx *tx, struct arena *arena,
+                 const struct view *view, int64_t issue);
+
+struct act_part { /* one row of issue_alias */
+    int64_t act, issue, into;
+    int32_t tree;
+    const char *kind, *author, *reason, *undone_by, *undone_why;
+    int64_t at_us, undone_us; /* undone_us 0: it holds */
+};
+
+/* What was done to it and to those shown as it, newest first; at most MIRE_SHARES_MAX. */
+int read_acts(struct act_part **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app, int64_t issue);
+
+struct shown_row {
+    int64_t issue;
+    int32_t tree;
+    int64_t shown;
+};
+
+/* All of the app's issue_shown, by issue and tree. */
+int read_shown_all(struct shown_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app);
 
 /* Memory (read_memory.c): honours versions; spans are widened to UTC days */
 

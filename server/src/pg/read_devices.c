@@ -55,7 +55,8 @@ static int lists_fill(struct device_list *lists, struct kept *out, struct arena 
 static int has_splits(bool *out, struct pg_tx *tx, int32_t app)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, "SELECT EXISTS (SELECT FROM issue_shown WHERE app_id = $1 AND tree <> 0)", PG_INT4(app));
+    int rc =
+        pg_query(&rows, tx, "SELECT EXISTS (SELECT FROM issue_shown WHERE app_id = $1 AND tree <> 0)", PG_INT4(app));
     *out = !rc && pg_bool(rows, 0, 0);
     return rc;
 }
@@ -70,15 +71,15 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
     int rc = has_splits(&split, tx, view->app);
     if (rc)
         return rc;
-    const char *sql =
-        arena_printf(arena, devices_sql, GROUP_TITLE(by), GROUP_IMAGE(by),
-                     issue_count ? " AND issue_id = " KEYS_OF("$11::bigint[]") : "", halvings ? " AND install < $12" : "",
-                     split ? "tree" : "0", issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : "");
+    const char *sql = arena_printf(arena, devices_sql, GROUP_TITLE(by), GROUP_IMAGE(by),
+                                   issue_count ? " AND issue_id = " KEYS_OF("$11::bigint[]") : "",
+                                   halvings ? " AND install < $12" : "", split ? "tree" : "0",
+                                   issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : "");
     *out = (struct kept){0};
     if (!sql)
         return MIRE_FAULT_MEMORY;
     rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
-                      PG_TEXTS(view->words, view->word_count), PG_INT8S(issues, issue_count), PG_BYTES(&bound, 1));
+                  PG_TEXTS(view->words, view->word_count), PG_INT8S(issues, issue_count), PG_BYTES(&bound, 1));
     if (rc != 0)
         return rc;
     struct device_list *lists = arena_array(arena, pg_row_count(rows) + 1, sizeof *lists);

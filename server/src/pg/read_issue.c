@@ -40,7 +40,8 @@ int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT shown_id, EXISTS (SELECT FROM issue_shown h WHERE h.shown_id = s.shown_id) FROM (SELECT coalesce((SELECT shown_id"
+                      "SELECT shown_id, EXISTS (SELECT FROM issue_shown h WHERE h.shown_id = s.shown_id) FROM (SELECT "
+                      "coalesce((SELECT shown_id"
                       " FROM issue_shown WHERE app_id = $1 AND issue_id = $2 AND tree = 0), $2) AS shown_id) s",
                       PG_INT4(app), PG_INT8(issue));
     if (rc != 0)
@@ -53,9 +54,7 @@ int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app
 int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct view *view, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc =
-        pg_query(&rows, tx, OF_ISSUE(view, FACTS),
-                 VIEW_PARAMS(view), PG_INT8(issue));
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, FACTS), VIEW_PARAMS(view), PG_INT8(issue));
     if (rc != 0)
         return rc;
     *out = (struct issue_facts){.reports = pg_int(rows, 0, 0),
@@ -78,8 +77,8 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
                    int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, DURATIONS),
-                      VIEW_PARAMS(view), PG_INT8(issue), PG_INT8S(edges_ms, EDGE_COUNT));
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, DURATIONS), VIEW_PARAMS(view), PG_INT8(issue),
+                      PG_INT8S(edges_ms, EDGE_COUNT));
     if (rc != 0)
         return rc;
     *count = 0;
@@ -108,8 +107,7 @@ int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct 
 {
     static const char *const names[] = {"version", "os_version", "arch", "model", "process", "holder"};
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, VALUES),
-                      VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MIRE_VALUES_MAX));
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, VALUES), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MIRE_VALUES_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -45,7 +45,8 @@ int read_issue_healthy(struct population *out, struct pg_tx *tx, struct arena *a
                        int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, ISSUE_HEALTHY), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX), SLOT_PARAM);
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, ISSUE_HEALTHY), VIEW_PARAMS(view), PG_INT8(issue), PG_INT8(MERGED_MAX),
+                      SLOT_PARAM);
     return merged(out, arena, rows, rc);
 }
 

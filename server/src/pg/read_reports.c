@@ -39,8 +39,8 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
                  int64_t issue, int64_t after_us, const struct uuid *after, int limit)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, REPORTS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us), after ? PG_UUID(after) : PG_NULL(),
-                      PG_INT8(limit));
+    int rc = pg_query(&rows, tx, OF_ISSUE(view, REPORTS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(after_us),
+                      after ? PG_UUID(after) : PG_NULL(), PG_INT8(limit));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -85,8 +85,8 @@ int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena,
         return READ_NONE;
     rc = row_fill(&out->row, arena, rows, 0);
     if (rc == 0)
-        rc = pg_query(&place, tx, OF_ISSUE(view, PLACE), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(out->row.received_us),
-                      PG_UUID(&out->row.id));
+        rc = pg_query(&place, tx, OF_ISSUE(view, PLACE), VIEW_PARAMS(view), PG_INT8(issue),
+                      PG_TIME(out->row.received_us), PG_UUID(&out->row.id));
     if (rc != 0)
         return rc;
     out->total = pg_int(place, 0, 0);
@@ -116,10 +116,8 @@ int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const 
     while (limit > 0) {
         struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
         int batch = limit < STACKS_BATCH ? limit : STACKS_BATCH;
-        int rc =
-            pg_query(&rows, tx, OF_ISSUE(view, STACKS),
-                     VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(last_us), PG_UUID(&last),
-                     one ? PG_UUID(one) : PG_NULL(), PG_INT8(batch));
+        int rc = pg_query(&rows, tx, OF_ISSUE(view, STACKS), VIEW_PARAMS(view), PG_INT8(issue), PG_TIME(last_us),
+                          PG_UUID(&last), one ? PG_UUID(one) : PG_NULL(), PG_INT8(batch));
         size_t got = rc == 0 ? pg_row_count(rows) : 0;
         for (size_t i = 0; rc == 0 && i < got; i++) {
             struct pg_bytes document = pg_bytes(rows, i, 1);

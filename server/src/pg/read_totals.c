@@ -191,7 +191,8 @@ int read_series(struct point **out, size_t *count, struct pg_tx *tx, struct aren
                 int64_t issue, int bucket_s)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, OF_ISSUE(view, SERIES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
+    int rc =
+        pg_query(&rows, tx, OF_ISSUE(view, SERIES), VIEW_PARAMS(view), SLOT_PARAM, PG_INT4(bucket_s), PG_INT8(issue));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);

@@ -1,6 +1,6 @@
 /*
- * tree.h - the trees of issues (level 3), each with one stack that stands for it. Every function runs inside the caller's
- * transaction.
+ * tree.h - the trees of issues (level 3), each with one stack that stands for it. Every function runs inside the
+ * caller's transaction.
  */
 #ifndef MIRE_PG_TREE_H
 #define MIRE_PG_TREE_H

@@ -3,7 +3,8 @@
  *
  *   stdout  first the database's connection string; then for each question the status, the headers and the body,
  *           as "STATUS LENGTH\n", "Name: value\n"..., "\n", LENGTH bytes
- *   stdin   one question a line: a request target, then header lines' "Name: value" after tabs
+ *   stdin   one question a line: a request target, then header lines' "Name: value" after tabs. A line that begins
+ *           with "POST " is one; its last field is the body
  *
  *   api_probe NOW_US WEB_DIR     the clock stands still at NOW_US
  */
@@ -46,8 +47,18 @@ static void answer(struct api *api, char *line)
     struct http_pair headers[16];
     struct arena arena;
     struct reply reply = {0};
-    char *target = strsep(&line, "\t"), allow[64];
-    struct request request = {.method = MIRE_HTTP_GET, .headers = headers, .arena = &arena, .reply = &reply};
+    bool post = strncmp(line, "POST ", 5) == 0;
+    char *posted = post ? strrchr(line, '\t') : NULL, allow[64];
+    if (posted)
+        *posted++ = '\0';
+    line += post ? 5 : 0;
+    char *target = strsep(&line, "\t");
+    struct request request = {.method = post ? MIRE_HTTP_POST : MIRE_HTTP_GET,
+                              .headers = headers,
+                              .arena = &arena,
+                              .reply = &reply,
+                              .body = (const uint8_t *)posted,
+                              .body_len = posted ? strlen(posted) : 0};
     void *context = NULL;
 
     arena_init(&arena, ARENA_BYTES);
@@ -83,7 +94,7 @@ int main(int argc, char **argv)
         return 2;
     now = strtoll(argv[1], NULL, 10);
     struct pg *pg = pgtest_database(2);
-    struct api api = {.pg = pg, .web_dir = argv[2], .now_us = now_us};
+    struct api api = {.pg = pg, .web_dir = argv[2], .now_us = now_us, .nearby = nearby_new()};
     printf("%s\n", pgtest_database_conninfo());
     fflush(stdout);
     while (getline(&line, &room, stdin) > 0) {
@@ -91,6 +102,7 @@ int main(int argc, char **argv)
         answer(&api, line);
     }
     free(line);
+    nearby_free(api.nearby);
     pg_close(pg);
     return pgtest_stop(NULL);
 }

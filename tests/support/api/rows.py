@@ -157,12 +157,27 @@ def populations(hangs, baselines):
     held = [h for h in hangs if "memory" in h["doc"]]
     of = lambda b: (b["app_id"], b["version_id"], b["device_class"])
     return "".join([
-        copy("issue_memory", "slot,day,app_id,issue_id,version_id,population",
-             summed(held, lambda h: (utc(h), h["app_id"], h["issue_id"], h["version_id"]))),
+        copy("issue_memory", "slot,day,app_id,issue_id,version_id,tree,population",
+             summed(held, lambda h: (utc(h), h["app_id"], h["issue_id"], h["version_id"], h["tree"]))),
         copy("healthy", "slot,app_id,version_id,device_class,last_at,population",
              [(*k, max(b["received_at"] for b in baselines if (slot(b["report_id"]), *of(b)) == tuple(k)), held)
               for *k, held in summed(baselines, of)]),
     ])
+
+
+def trees(hangs, issues):
+    """One stack for each tree: the hot one of its first report."""
+    found = {}
+    for h in hangs:
+        if h["tree"] and "hot" in h["doc"]:
+            frames = [h["doc"]["frames"][f] for f in h["doc"]["hot"]["stack"]]
+            clean = lambda text: text.replace("\t", " ").replace("\n", " ")
+            text = "".join(f"{f['role']}\t{clean(f['function'])}\t{clean(f['image'])}\n" for f in frames)
+            names = [f["function"] for f in frames]
+            caller1 = issues[h["issue_id"]]["caller1"]
+            found.setdefault((h["app_id"], h["issue_id"], h["tree"]),
+                             (h["received_at"], text, names.index(caller1) if caller1 in names else -1))
+    return [(*k, *v) for k, v in found.items()]
 
 
 def script(world):
@@ -175,26 +190,27 @@ def script(world):
         copy("version", "version_id,app_id,version,build,first_seen",
              [(v["version_id"], v["app_id"], v["version"], v["build"], v["first_seen"]) for v in versions]),
         copy("issue", "issue_id,app_id,feature_key,caller1,caller1_image,caller1_place,caller2,caller2_image,category,reason,"
-             "rules_version,state,first_seen,first_version_id,subject",
+             "rules_version,state,first_seen,first_version_id,subject,split_from",
              [(i["issue_id"], i["app_id"], i["issue_id"].to_bytes(16, "big"), i["caller1"], i["caller1_image"],
                i["caller1_place"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
-               i["first_seen"], i["first_version_id"], i["subject"]) for i in issues]),
+               i["first_seen"], i["first_version_id"], i["subject"], i.get("split_from")) for i in issues]),
         copy("hang", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
              "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version,"
-             "foreground,launch,thread_count,annealed,annealed_ms,holder,footprint_bytes,subject_bytes,exit,exit_ppm",
+             "foreground,launch,thread_count,annealed,annealed_ms,holder,footprint_bytes,subject_bytes,exit,exit_ppm,tree",
              [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["begun_at"], h["duration_ms"],
                h["category"], h["reason"], h["open"], h["weight"], bytes.fromhex(h["install"]), h["os"], h["os_version"],
                h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1, h["foreground"], h["launch"],
-               h["thread_count"], h["annealed"], h["annealed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], *ended(h))
+               h["thread_count"], h["annealed"], h["annealed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], *ended(h), h["tree"])
               for k, h in zip(ids, hangs)]),
         copy("hang_stack", "slot,day,report_id,document",
              [(*k, document(h, by_id[h["issue_id"]])) for k, h in zip(ids, hangs)]),
         copy("version_hour", "slot,hour,app_id,version_id,category,reports,hangs,hang_ms,longest_ms",
              counted(hangs, lambda h: (h["version_id"], h["category"]), False)),
-        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,reports,hangs,hang_ms,longest_ms,last_at,most_bytes",
-             counted(hangs, lambda h: (h["issue_id"], h["version_id"]), True)),
+        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,tree,reports,hangs,hang_ms,longest_ms,last_at,most_bytes",
+             counted(hangs, lambda h: (h["issue_id"], h["version_id"], h["tree"]), True)),
+        copy("issue_tree", "app_id,issue_id,tree,first_seen,frames,caller1", trees(hangs, by_id)),
         copy("turn_hour", "slot,hour,app_id,version_id,from_ms,turns", turns(hangs)),
-    ]) + populations(hangs, baselines) + "COMMIT;\n"
+    ]) + populations(hangs, baselines) + "SELECT setval(pg_get_serial_sequence('issue', 'issue_id'), 1000) \\g /dev/null\nCOMMIT;\n"
 
 
 def load(conninfo, world):

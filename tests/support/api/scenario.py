@@ -321,6 +321,9 @@ def world(seed=SEED, now=NOW):
     for h in hangs:
         h.setdefault("footprint_bytes", None)
         h.setdefault("subject_bytes", None)
+        h["tree"] = 0
+    for n, h in enumerate(h for h in hangs if h["issue_id"] <= 3):
+        h["tree"] = [5, -7, 0][n % 3] if h["issue_id"] == 1 else 100 + h["issue_id"]
     hangs.sort(key=lambda h: (h["received_at"], h["report_id"]))
     for h in hangs:
         e = h["doc"]["event"]

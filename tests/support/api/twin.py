@@ -1,6 +1,7 @@
 """The API's answers computed the slow, plain way from a list of hangs: the twin the server is compared with."""
 
 import datetime as dt
+import copy
 import hashlib
 import re
 
@@ -33,6 +34,18 @@ class World:
         self.baselines = baselines
         self.apps, self.issues, self.hangs, self.now = apps, {i["issue_id"]: i for i in issues}, hangs, now
         self.versions = {v["version_id"]: v for v in versions}
+
+    def shown(self, merges, splits):
+        """The same world with issues shown as others: merges {issue: into}, splits {(issue, tree): into}."""
+        w = copy.deepcopy(self)
+        for h in w.hangs:
+            h["issue_id"] = splits.get((h["issue_id"], h["tree"])) or merges.get(h["issue_id"], h["issue_id"])
+        for head in set(merges.values()):
+            own = [self.issues[i] for i in [head, *(m for m, into in merges.items() if into == head)]]
+            first = min(own, key=lambda i: i["first_seen"])
+            w.issues[head] |= {"first_seen": first["first_seen"], "first_version_id": first["first_version_id"], "members": len(own),
+                               "state": min((i["state"] for i in own), key=["open", "resolved", "ignored"].index)}
+        return w
 
     def version(self, h):
         return self.versions[h["version_id"]]["version"]
@@ -97,7 +110,8 @@ class World:
                 "most_bytes": max((h["subject_bytes"] or 0 for h in own), default=0), "totals": totals(own),
                 "trend": self.trend(own, span), "first_seen_at": stamp(i["first_seen"]),
                 "last_seen_at": stamp(max((h["received_at"] for h in own), default=i["first_seen"])),
-                "first_version": seen[0], "last_version": seen[-1]}
+                "first_version": seen[0], "last_version": seen[-1], "members": i.get("members", 1),
+                "split_from": self.name(i["split_from"]) if i.get("split_from") else None}
 
     # Answers -------------------------------------------------------------------------------------------------------
 

@@ -37,6 +37,32 @@ def examples():
     yield "getFlame.memory", w.flame("mapview", 11, span)
     yield "getFlame", w.flame("redis", 1, span)
     yield "getFlame.threads", w.flame("stalls", 9, span)
+    from_1, from_2 = (w.feature(i, w.select("redis", span), span) for i in (1, 2))
+    as_one = w.shown({2: 1}, {})
+    merged = as_one.feature(1, as_one.select("redis", span), span)
+    yield "mergeIssues", {"preview": False, "act": 7, "reports": from_2["totals"]["reports"], "before": [from_1, from_2], "after": [merged]}
+    yield "unmergeIssues", {"preview": True, "act": None, "reports": from_2["totals"]["reports"], "before": [merged], "after": [from_1, from_2]}
+    apart = w.shown({}, {(1, 5): 90})
+    apart.issues[90] = {**w.issues[1], "issue_id": 90, "split_from": 1}
+    yield "splitIssue", {"preview": False, "act": 8, "reports": sum(h["issue_id"] == 90 for h in apart.hangs), "before": [from_1],
+                         "after": [apart.feature(i, apart.select("redis", span), span) for i in (1, 90)]}
+    stack = lambda issue: [{k: f[k] for k in ("function", "image", "role")} for f in (
+        h["doc"]["frames"][f] for h in [next(h for h in w.hangs if h["issue_id"] == issue)] for f in h["doc"]["hot"]["stack"])]
+    ours, theirs = stack(2), stack(1)
+    pairs = [(a, b) for a, f in enumerate(ours) for b, g in enumerate(theirs) if f == g][-4:]
+    end = lambda issue, frames: {"issue": f"H-{issue}", "tree": f"H-{issue}.0000000{issue}", "frames": frames, "caller1": next(
+        n for n, f in enumerate(frames) if f["function"] == w.issues[issue]["caller1"])}
+    yield "getSimilar", {"range": w.range([], span), "id": "H-2", "trees": 1, "suggested_from": 0.4, "suggestions": [
+        {"feature": from_1, "score": 0.48, "likeness": 0.44, "members": 2, "suggested": True, "ours": end(2, ours),
+         "theirs": end(1, theirs), "aligned": [{"ours": a, "theirs": b, "weight": 0.11} for a, b in pairs]}]}
+    yield "getMadeOf", {"range": w.range([], span), "id": "H-1", "members": [
+        {"id": f["id"], **{k: f[k] for k in ("caller1", "caller2", "category", "reason", "state", "first_seen_at")},
+         "reports": f["totals"]["reports"], "hangs": f["totals"]["hangs"]} for f in (from_1, from_2)],
+        "trees": [{"id": "H-1.00000005", "issue": "H-1", "reports": 16, "hangs": 16, "first_seen_at": from_1["first_seen_at"],
+                   "last_seen_at": from_1["last_seen_at"], "frames": theirs, "caller1": end(1, theirs)["caller1"]}],
+        "other_reports": 14, "acts": [{"act": 7, "kind": "merge", "what": "H-2", "into": "H-1", "author": "kim",
+                                       "reason": "both sort the whole keyspace", "at": "2026-11-20T09:12:00Z", "undone_at": None,
+                                       "undone_by": "", "undone_why": ""}]}
     yield "health", {"status": "ok", "database": "ok", "version": "0.1.0"}
     yield "sendReport", {"report_id": w.hangs[-1]["report_id"]}
     yield "uploadSymbols", {"build_id": "5eed0c1f2b7a49d08e6f1122334455667788d691", "kind": "debug", "arch": "x86_64",

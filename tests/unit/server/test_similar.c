@@ -47,7 +47,9 @@ static size_t find(struct similar_hit *hits, size_t cap, struct similar *similar
     uint64_t frames[128];
     struct similar_stack stack = stack_of(frames, letters);
     size_t got;
-    assert_int_equal(similar_find(hits, cap, &got, similar, &stack, 1, NOW), 0);
+    assert_int_equal(
+        similar_find(hits, cap, &got, similar, &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW}),
+        0);
     return got;
 }
 
@@ -116,11 +118,15 @@ static void members_of_an_issue_are_heard_and_age(void **state)
     assert_int_equal(similar_add(similar, 2, NOW - 2 * YEAR, &stack, 1), 0);
     struct similar_hit hits[2], later[2];
     size_t got;
-    assert_int_equal(similar_find(hits, 2, &got, similar, &stack, 1, NOW - 2 * YEAR), 0);
+    assert_int_equal(similar_find(hits, 2, &got, similar,
+                                  &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW - 2 * YEAR}),
+                     0);
     assert_int_equal(got, 2);
     assert_int_equal(hits[0].issue, 1);
     assert_true(hits[0].score > hits[1].score && hits[0].best == hits[1].best);
-    assert_int_equal(similar_find(later, 2, &got, similar, &stack, 1, NOW), 0);
+    assert_int_equal(
+        similar_find(later, 2, &got, similar, &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW}),
+        0);
     assert_true(later[1].score < hits[1].score && later[1].best == hits[1].best);
 }
 
@@ -135,7 +141,9 @@ static void the_topic_tells_stacks_apart(void **state)
     assert_int_equal(similar_add(similar, 2, NOW, &stack, 1), 0);
     struct similar_hit hits[2];
     size_t got;
-    assert_int_equal(similar_find(hits, 2, &got, similar, &stack, 1, NOW), 0);
+    assert_int_equal(
+        similar_find(hits, 2, &got, similar, &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW}),
+        0);
     assert_true(got == 2 && hits[0].issue == 2 && hits[0].score > hits[1].score);
 }
 

@@ -1,0 +1,311 @@
+/* nearby.c - see nearby.h. */
+#include "api/nearby.h"
+
+#include "base/fault.h"
+#include "pg/tree.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GONE_SHARE 10 /* an index of which one in so many rows was found gone is made anew */
+
+struct label { /* of a member of the index */
+    int64_t tree_id, issue;
+    int32_t tree;
+};
+
+struct shelf {            /* one app's */
+    int32_t app;          /* 0: none */
+    int64_t since, asked; /* asked: by `clock`, when it was used last */
+    struct similar *similar;
+    struct label *labels;
+    size_t room, gone;
+    int64_t last_id;
+    pthread_mutex_t lock;
+};
+
+struct nearby {
+    struct shelf shelves[MIRE_NEARBY_APPS_MAX];
+    int64_t clock;
+    pthread_mutex_t lock; /* over which shelf is whose; taken before a shelf's own */
+};
+
+struct nearby *nearby_new(void)
+{
+    struct nearby *nearby = calloc(1, sizeof *nearby);
+    if (!nearby)
+        return NULL;
+    pthread_mutex_init(&nearby->lock, NULL);
+    for (size_t i = 0; i < MIRE_NEARBY_APPS_MAX; i++)
+        pthread_mutex_init(&nearby->shelves[i].lock, NULL);
+    return nearby;
+}
+
+static void empty(struct shelf *shelf)
+{
+    similar_free(shelf->similar);
+    free(shelf->labels);
+    shelf->similar = NULL;
+    shelf->labels = NULL;
+    shelf->room = shelf->gone = 0;
+    shelf->since = shelf->last_id = 0;
+}
+
+void nearby_free(struct nearby *nearby)
+{
+    if (!nearby)
+        return;
+    for (size_t i = 0; i < MIRE_NEARBY_APPS_MAX; i++) {
+        empty(&nearby->shelves[i]);
+        pthread_mutex_destroy(&nearby->shelves[i].lock);
+    }
+    pthread_mutex_destroy(&nearby->lock);
+    free(nearby);
+}
+
+/* The app's shelf, locked; another one is emptied for it if need be. */
+static struct shelf *take(struct nearby *nearby, int32_t app)
+{
+    pthread_mutex_lock(&nearby->lock);
+    struct shelf *oldest = nearby->shelves, *found = NULL;
+    for (size_t i = 0; i < MIRE_NEARBY_APPS_MAX && !found; i++) {
+        struct shelf *shelf = &nearby->shelves[i];
+        if (shelf->app == app)
+            found = shelf;
+        else if (shelf->asked < oldest->asked)
+            oldest = shelf;
+    }
+    struct shelf *shelf = found ? found : oldest;
+    pthread_mutex_lock(&shelf->lock);
+    if (!found)
+        empty(shelf);
+    shelf->app = app;
+    shelf->asked = ++nearby->clock;
+    pthread_mutex_unlock(&nearby->lock);
+    return shelf;
+}
+
+static uint64_t hash_name(const char *text, size_t len)
+{
+    uint64_t h = 0xcbf29ce484222325; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3;
+    return h;
+}
+
+/* Frames that say what a stack is about; the rest is passed over where enough of these are there. */
+static bool tells(enum role role)
+{
+    return role == MIRE_ROLE_APP || role == MIRE_ROLE_UNKNOWN || role == MIRE_ROLE_SYSTEM;
+}
+
+/* A stack as the index wants it: hashes of the frames that tell, and where each stands in the text. */
+struct hashed {
+    uint64_t frames[MIRE_FRAMES_MAX];
+    uint32_t places[MIRE_FRAMES_MAX];
+    struct similar_stack stack;
+};
+
+static void hash_stack(struct hashed *out, const struct nearby_stack *from)
+{
+    size_t telling = 0;
+    for (size_t i = 0; i < from->count; i++)
+        telling += tells(from->frames[i].role);
+    out->stack = (struct similar_stack){.frames = out->frames};
+    for (size_t i = 0; i < from->count; i++) {
+        if (telling && !tells(from->frames[i].role))
+            continue;
+        out->places[out->stack.count] = (uint32_t)i;
+        out->frames[out->stack.count++] = hash_name(from->frames[i].function, strlen(from->frames[i].function));
+    }
+}
+
+static int parse(struct nearby_stack *out, struct arena *arena, const char *frames)
+{
+    return frames_parse(&out->frames, &out->count, arena, frames);
+}
+
+static int add(struct shelf *shelf, struct arena *arena, const struct pg_tree *tree)
+{
+    struct nearby_stack stack;
+    struct hashed hashed;
+    int rc = parse(&stack, arena, tree->frames);
+    if (rc)
+        return rc;
+    hash_stack(&hashed, &stack);
+    size_t count = similar_count(shelf->similar);
+    if (count == shelf->room) {
+        size_t room = shelf->room ? shelf->room * 2 : 256;
+        struct label *labels = realloc(shelf->labels, room * sizeof *labels);
+        if (!labels)
+            return MIRE_FAULT_MEMORY;
+        shelf->labels = labels;
+        shelf->room = room;
+    }
+    shelf->labels[count] = (struct label){tree->tree_id, tree->issue_id, tree->tree};
+    return similar_add(shelf->similar, tree->issue_id, tree->first_seen_us / 1000000, &hashed.stack, 1);
+}
+
+/* Rows come in order of their numbers; one that committed late may have a low one, and some come twice. */
+static bool has(const struct shelf *shelf, int64_t tree_id)
+{
+    size_t count = similar_count(shelf->similar);
+    for (size_t i = 0; i < count && tree_id <= shelf->last_id; i++)
+        if (shelf->labels[i].tree_id == tree_id)
+            return true;
+    return false;
+}
+
+static int catch_up(struct shelf *shelf, struct pg_tx *tx, int32_t app)
+{
+    struct arena arena;
+    struct pg_tree *trees;
+    size_t count;
+    int64_t since;
+    size_t known = shelf->similar ? similar_count(shelf->similar) : 0;
+    if (shelf->gone * GONE_SHARE > known || known > 2 * (size_t)MIRE_NEARBY_TREES_MAX)
+        empty(shelf);
+    if (!shelf->similar && !(shelf->similar = similar_new()))
+        return MIRE_FAULT_MEMORY;
+    arena_init(&arena, (size_t)1 << 30);
+    int rc = pg_tree_news(&trees, &count, &since, tx, &arena, app, shelf->since, MIRE_NEARBY_TREES_MAX);
+    for (size_t i = 0; !rc && i < count; i++) {
+        if (!has(shelf, trees[i].tree_id))
+            rc = add(shelf, &arena, &trees[i]);
+        shelf->last_id = trees[i].tree_id > shelf->last_id ? trees[i].tree_id : shelf->last_id;
+    }
+    if (!rc)
+        shelf->since = since;
+    arena_fini(&arena);
+    if (rc)
+        empty(shelf);
+    return rc;
+}
+
+/* What a question needs besides the index. */
+struct asking {
+    struct shelf *shelf;
+    struct pg_tx *tx;
+    struct arena *arena;
+    const struct view *view;
+    int64_t issue;
+    struct shown_row *shown;
+    size_t shown_count;
+};
+
+static const struct shown_row *row_of(const struct asking *a, int64_t issue, int32_t tree)
+{
+    size_t low = 0, high = a->shown_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct shown_row *row = &a->shown[middle];
+        if (row->issue == issue && row->tree == tree)
+            return row;
+        if (row->issue < issue || (row->issue == issue && row->tree < tree))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* Where a tree is shown; -1: as the issue that is asked about. */
+static int64_t shown_as(const struct asking *a, int64_t issue, int32_t tree)
+{
+    const struct shown_row *row = row_of(a, issue, tree);
+    if (!row)
+        row = row_of(a, issue, 0);
+    int64_t shown = row ? row->shown : issue;
+    return shown == a->issue ? -1 : shown;
+}
+
+static int64_t issue_of(void *context, uint32_t member)
+{
+    const struct asking *a = context;
+    const struct label *label = &a->shelf->labels[member];
+    return shown_as(a, label->issue, label->tree);
+}
+
+/* The member's stack as it is now. 0; 1: it is gone, or is another issue's now; or a fault. */
+static int read_theirs(struct nearby_stack *out, const struct asking *a, const struct label *label)
+{
+    struct pg_tree *tree;
+    size_t count;
+    int rc = pg_tree_list(&tree, &count, a->tx, a->arena, a->view->app, &label->tree_id, 1);
+    if (rc)
+        return rc;
+    if (!count || tree->issue_id != label->issue || tree->tree != label->tree) {
+        a->shelf->gone++;
+        return 1;
+    }
+    *out = (struct nearby_stack){.issue = tree->issue_id, .tree = tree->tree, .caller1 = tree->caller1};
+    return parse(out, a->arena, tree->frames);
+}
+
+/* The frames that the two have in common, by their places in the stacks as they are shown. */
+static void explain(struct nearby_hit *hit, struct similar *similar)
+{
+    struct hashed ours, theirs;
+    hash_stack(&ours, &hit->ours);
+    hash_stack(&theirs, &hit->theirs);
+    similar_explain(&hit->why, similar, &ours.stack, &theirs.stack);
+    for (size_t i = 0; i < hit->why.count; i++) {
+        hit->why.pairs[i].left = ours.places[hit->why.pairs[i].left];
+        hit->why.pairs[i].right = theirs.places[hit->why.pairs[i].right];
+    }
+}
+
+static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct asking *a, const struct nearby_stack *ours,
+               size_t ours_count)
+{
+    struct similar_hit found[2 * MIRE_NEARBY_MAX];
+    struct similar_stack stacks[MIRE_SIMILAR_STACKS];
+    struct hashed hashed[MIRE_SIMILAR_STACKS];
+    const struct similar_question question = {
+        .stacks = stacks, .count = ours_count, .issue_of = issue_of, .context = a};
+    size_t count;
+    for (size_t i = 0; i < ours_count; i++) {
+        hash_stack(&hashed[i], &ours[i]);
+        stacks[i] = hashed[i].stack;
+    }
+    int rc = similar_find(found, 2 * MIRE_NEARBY_MAX, &count, a->shelf->similar, &question);
+    for (size_t i = 0; rc >= 0 && i < count && *got_out < cap; i++) {
+        struct nearby_hit *hit = &hits[*got_out];
+        *hit = (struct nearby_hit){.issue = found[i].issue,
+                                   .score = found[i].score,
+                                   .best = found[i].best,
+                                   .members = found[i].heard,
+                                   .ours = ours[found[i].asked]};
+        rc = read_theirs(&hit->theirs, a, &a->shelf->labels[found[i].member]);
+        if (rc)
+            continue;
+        explain(hit, a->shelf->similar);
+        (*got_out)++;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, struct nearby *nearby, struct pg_tx *tx,
+                struct arena *arena, const struct view *view, int64_t issue, const struct tree_part *trees,
+                size_t tree_count)
+{
+    struct asking a = {.tx = tx, .arena = arena, .view = view, .issue = issue};
+    struct nearby_stack ours[MIRE_SIMILAR_STACKS];
+    size_t ours_count = 0;
+    int rc = read_shown_all(&a.shown, &a.shown_count, tx, arena, view->app);
+    *got_out = 0;
+    for (size_t i = 0; !rc && i < tree_count && ours_count < MIRE_SIMILAR_STACKS; i++) {
+        ours[ours_count] =
+            (struct nearby_stack){.issue = trees[i].issue, .tree = trees[i].tree, .caller1 = trees[i].caller1};
+        rc = parse(&ours[ours_count++], arena, trees[i].frames);
+    }
+    if (rc || !ours_count)
+        return rc;
+    a.shelf = take(nearby, view->app);
+    rc = catch_up(a.shelf, tx, view->app);
+    if (!rc)
+        rc = ask(hits, cap < MIRE_NEARBY_MAX ? cap : MIRE_NEARBY_MAX, got_out, &a, ours, ours_count);
+    pthread_mutex_unlock(&a.shelf->lock);
+    return rc;
+}
