@@ -278,6 +278,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/issues/{issue}/similar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Issues whose stacks look like this one's, most alike first, with the frames that say so. Nothing is merged by it. */
+        get: operations["getSimilar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/made-of": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an issue is made of - the issues shown as it, its exact trees (level 3), and who merged and split it. */
+        get: operations["getMadeOf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show other issues as this one, from now on, with all their reports; undone by unmerge. Counts of before and after are over t. */
+        post: operations["mergeIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show some of its trees as an issue of their own, or take out what was merged into it with another Caller2. Undone by unmerge. */
+        post: operations["splitIssue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/issues/{issue}/unmerge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo an act of made-of, or take issues out again. Everything is shown as it was before. */
+        post: operations["unmergeIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/healthy": {
         parameters: {
             query?: never;
@@ -758,6 +843,151 @@ export interface components {
             first_version: string;
             /** @description Newest of the same. */
             last_version: string;
+            /** @description Issues shown as this one, itself among them: 1 where none was merged into it. All else here is of all of them; open if one is. */
+            members: number;
+            /** @description The issue it was split off. */
+            split_from: string | null;
+        };
+        StackFrame: {
+            function: string;
+            image: string;
+            role: string;
+        };
+        LikeStack: {
+            /** @description Of its reports' key. */
+            issue: string;
+            /** @description As in MadeOf. */
+            tree: string;
+            /** @description Innermost first. */
+            frames: components["schemas"]["StackFrame"][];
+            /** @description Frame that is Caller1; null: it is not in the stack. */
+            caller1: number | null;
+        };
+        Suggestion: {
+            feature: components["schemas"]["Feature"];
+            /** @description 0 nothing in common, 1 the same; a little above if many of its trees are alike. */
+            score: number;
+            /** @description Of the two stacks shown. */
+            likeness: number;
+            /** @description Trees of it that were compared. */
+            members: number;
+            /** @description The score is such that a merge is suggested. */
+            suggested: boolean;
+            ours: components["schemas"]["LikeStack"];
+            theirs: components["schemas"]["LikeStack"];
+            /** @description Frames that the two stacks have in common. The weights add up to the likeness. */
+            aligned: {
+                ours: number;
+                theirs: number;
+                weight: number;
+            }[];
+        };
+        Similar: {
+            range: components["schemas"]["Range"];
+            id: string;
+            /** @description Trees of this issue that are kept; those with most reports are compared. 0: there is nothing to compare by. */
+            trees: number;
+            /** @description Score from which on a merge is suggested. */
+            suggested_from: number;
+            suggestions: components["schemas"]["Suggestion"][];
+        };
+        MadeOf: {
+            range: components["schemas"]["Range"];
+            id: string;
+            /** @description Issues shown as this one, itself first. Reports and hangs are those of the range that have its key. */
+            members: {
+                id: string;
+                caller1: string;
+                caller2: string;
+                category: string;
+                reason: string;
+                state: string;
+                /** Format: date-time */
+                first_seen_at: string;
+                reports: number;
+                hangs: number;
+            }[];
+            /** @description Level 3: reports whose calls from the thread's entry to Caller1 are the same; each with one stack that stands for it. */
+            trees: {
+                /** @description H-1042.1a2b3c4d */
+                id: string;
+                /** @description Of its reports' key. */
+                issue: string;
+                reports: number;
+                hangs: number;
+                /** Format: date-time */
+                first_seen_at: string;
+                /**
+                 * Format: date-time
+                 * @description In the range.
+                 */
+                last_seen_at: string | null;
+                /** @description Innermost first. */
+                frames: components["schemas"]["StackFrame"][];
+                caller1: number | null;
+            }[];
+            /** @description Reports of trees that are not kept. */
+            other_reports: number;
+            /** @description What was done to it, newest first. */
+            acts: {
+                /** @description What unmerge is asked with; rows of one act are undone together. */
+                act: number;
+                /** @enum {string} */
+                kind: "merge" | "split";
+                /** @description The issue or tree. */
+                what: string;
+                into: string;
+                author: string;
+                reason: string;
+                /** Format: date-time */
+                at: string;
+                /** Format: date-time */
+                undone_at: string | null;
+                undone_by: string;
+                undone_why: string;
+            }[];
+        };
+        Merge: {
+            author: string;
+            reason: string;
+            /**
+             * @description Change nothing, say what would be.
+             * @default false
+             */
+            preview: boolean;
+            /** @description Issues to show as the one of the path. */
+            issues: string[];
+        };
+        Split: {
+            author: string;
+            reason: string;
+            /** @default false */
+            preview: boolean;
+            /** @description Trees to show as an issue of their own, as in MadeOf. */
+            trees?: string[];
+            /** @description Or: take out the issues merged into it that have this Caller2. */
+            caller2?: string;
+        };
+        Unmerge: {
+            author: string;
+            reason: string;
+            /** @default false */
+            preview: boolean;
+            /** @description Of MadeOf. */
+            act?: number;
+            /** @description Or: issues to take out again. */
+            issues?: string[];
+        };
+        Regrouped: {
+            preview: boolean;
+            /** @description What undoes it; null of a preview, and where merges were taken back. */
+            act: number | null;
+            /** @description Reports of the range that are shown as another issue by it. */
+            reports: number;
+            /** @description The issues it is about, as they were shown. */
+            before: components["schemas"]["Feature"][];
+            /** @description As they are shown now. */
+            after: components["schemas"]["Feature"][];
         };
         /** @description A level-1 issue. */
         Group: {
@@ -1820,6 +2050,164 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IssueMemory"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSimilar: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Suggestions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Similar"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getMadeOf: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its parts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeOf"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    mergeIssues: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Merge"];
+            };
+        };
+        responses: {
+            /** @description Done, or of a preview what would be. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Regrouped"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    splitIssue: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Split"];
+            };
+        };
+        responses: {
+            /** @description Done, or of a preview what would be. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Regrouped"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    unmergeIssues: {
+        parameters: {
+            query?: {
+                /** @description Range by time of receipt: 30m, 24h, 14d back from now, or FROM..TO in UTC (2026-11-01T00Z..2026-11-08T00Z). Whole hours: the range is widened to them. */
+                t?: components["parameters"]["t"];
+                /** @description Versions; !x excludes. */
+                v?: components["parameters"]["v"];
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                issue: components["parameters"]["issue"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Unmerge"];
+            };
+        };
+        responses: {
+            /** @description Done, or of a preview what would be. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Regrouped"];
                 };
             };
             default: components["responses"]["Problem"];
