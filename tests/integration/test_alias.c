@@ -201,7 +201,7 @@ static void a_circle_of_moves_is_one_issue(void **state)
     struct pg_tx *tx = begin(pg, 1);
     assert_int_equal(pg_shown_refresh(tx, 1), 0);
     assert_int_equal(pg_commit(&tx), 0);
-    for (int issue = 2; issue <= 4; issue++)
+    for (int issue = 2; issue <= 3; issue++) /* 4 is empty, and leads to 2 */
         assert_int_equal(shown(pg, issue, 0), 2);
     pg_close(pg);
 }

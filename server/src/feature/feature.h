@@ -66,10 +66,10 @@ struct feature {
     uint64_t subject_bytes;        /* what it holds */
     uint8_t key[MIRE_FEATURE_KEY]; /* BLAKE2b-128 of the parts */
     int rules_version;
-    const char *holder; /* who held the lock waited for: "writer in flushPages"; "" if nobody is known */
-    const char *why;    /* how it came to that, for people; also in the document */
-    int32_t tree;       /* level 3: hash of the calls from the thread's entry to Caller1; 0: no stack */
-    uint32_t stack;     /* innermost node of the stack that stands for it; 0: none */
+    const char *holder;    /* who held the lock waited for: "writer in flushPages"; "" if nobody is known */
+    const char *why;       /* how it came to that, for people; also in the document */
+    int32_t tree;          /* level 3: hash of the calls from the thread's entry to Caller1; 0: no stack */
+    uint32_t stack;        /* innermost node of the stack that stands for it; 0: none */
     int32_t stack_caller1; /* frame of it that is Caller1, counted from the innermost; -1: it is not in it */
 };
 

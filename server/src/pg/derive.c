@@ -1,9 +1,9 @@
 /*
  * derive.c - the statements behind derive.h, text beside binding.
  *
- * Workers lock rows in one order: version, issue, issue_tree (tree.c), hang, hang_stack, image, version_hour, issue_hour,
- * turn_hour, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each transaction touches one row of
- * each, and those of turn_hour by length, so two of them never wait for each other in a circle.
+ * Workers lock rows in one order: version, issue, issue_tree (tree.c), hang, hang_stack, image, version_hour,
+ * issue_hour, turn_hour, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each transaction
+ * touches one row of each, and those of turn_hour by length, so two of them never wait for each other in a circle.
  */
 #include "pg/derive.h"
 

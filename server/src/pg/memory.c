@@ -80,12 +80,11 @@ int pg_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_
 /* The sum of an issue, locked until commit; made if it is not there. */
 static int lock_sum(struct pg_rows **rows, struct pg_tx *tx, const struct hang_row *hang, int32_t day)
 {
-    int rc =
-        pg_query(NULL, tx,
-                 "INSERT INTO issue_memory (slot, day, app_id, issue_id, version_id, tree, population)"
-                 " VALUES ($1, $2, $3, $4, $5, $6, '')"
-                 " ON CONFLICT (slot, day, app_id, issue_id, version_id, tree) DO NOTHING",
-                 ISSUE_KEY(hang, day));
+    int rc = pg_query(NULL, tx,
+                      "INSERT INTO issue_memory (slot, day, app_id, issue_id, version_id, tree, population)"
+                      " VALUES ($1, $2, $3, $4, $5, $6, '')"
+                      " ON CONFLICT (slot, day, app_id, issue_id, version_id, tree) DO NOTHING",
+                      ISSUE_KEY(hang, day));
     if (rc)
         return rc;
     return pg_query(rows, tx,

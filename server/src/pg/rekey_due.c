@@ -286,15 +286,16 @@ int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
                       HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
     if (rc)
         return rc;
-    return pg_query(NULL, tx,
-                    "UPDATE issue_hour i SET longest_ms = coalesce(m.longest_ms, i.longest_ms),"
-                    " last_at = coalesce(m.last_at, i.last_at), most_bytes = coalesce(m.most_bytes, i.most_bytes)"
-                    " FROM (SELECT max(coalesce(h.waited_ms, h.duration_ms)) AS longest_ms, max(h.received_at) AS"
-                    "  last_at, max(coalesce(h.subject_bytes, 0)) AS most_bytes FROM hang h WHERE h.app_id = $3"
-                    "  AND h.issue_id = $5 AND h.received_at >= $2 AND h.received_at < $2 + interval '1 h'"
-                    "  AND h.slot = $1 AND h.version_id = $4 AND h.tree = $6) m"
-                    " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
-                    HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
+    return pg_query(
+        NULL, tx,
+        "UPDATE issue_hour i SET longest_ms = coalesce(m.longest_ms, i.longest_ms),"
+        " last_at = coalesce(m.last_at, i.last_at), most_bytes = coalesce(m.most_bytes, i.most_bytes)"
+        " FROM (SELECT max(coalesce(h.waited_ms, h.duration_ms)) AS longest_ms, max(h.received_at) AS"
+        "  last_at, max(coalesce(h.subject_bytes, 0)) AS most_bytes FROM hang h WHERE h.app_id = $3"
+        "  AND h.issue_id = $5 AND h.received_at >= $2 AND h.received_at < $2 + interval '1 h'"
+        "  AND h.slot = $1 AND h.version_id = $4 AND h.tree = $6) m"
+        " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
+        HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
 }
 
 int pg_rekey_count(struct pg_tx *tx, const struct rekey_step *step)

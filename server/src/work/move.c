@@ -258,8 +258,9 @@ static struct hour_row taken(const struct hour_row *hour)
 static bool is_counted_anew(const struct move *move)
 {
     const struct hour_row *before = &move->before.hour, *after = &move->after.hour;
-    return is_stored(move) && (before->issue_id != after->issue_id || before->tree != after->tree ||
-                               strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes);
+    return is_stored(move) &&
+           (before->issue_id != after->issue_id || before->tree != after->tree ||
+            strcmp(before->category, after->category) != 0 || before->most_bytes != after->most_bytes);
 }
 
 static int shift_hours(const struct shift *shifts, size_t count, struct pg_tx *tx, bool of_versions)
