@@ -213,9 +213,24 @@ def of_objects_of_a_library_loaded_later(store):
     assert live.get("GCancellable") == 70, live
 
 
+def of_a_thousand_threads(store):
+    """What a program with as many takes more when it is monitored, all of ours included."""
+    words = [BINARY / "sdk/mire-run", "--store", store, "--app", "crowd", "--", BINARY / "tests/integration/crowd", "1000"]
+    resident = {}
+    for mode in ("off", "sampled", "exact"):
+        done = subprocess.run(words, env=os.environ | {"MIRE_MEMORY": mode, "MALLOC_ARENA_MAX": "1"}, stdout=subprocess.PIPE, text=True,
+                              check=True, timeout=300)
+        resident[mode] = int(done.stdout)
+    if resident["off"] < 0:
+        return print("what a thousand threads take was not measured: this kernel has no smaps_rollup")
+    for mode in ("sampled", "exact"):
+        assert resident[mode] - resident["off"] <= 20 << 10, resident
+    print(f"resident KiB of 1,000 threads: {resident}")
+
+
 with tempfile.TemporaryDirectory() as name:
     for number, test in enumerate((on_demand, while_all_else_changes, of_trouble_and_health, of_a_killed_run, of_a_run_without_memory,
-                                   of_programs_as_they_are, of_objects, of_objects_of_a_library_loaded_later)):
+                                   of_programs_as_they_are, of_a_thousand_threads, of_objects, of_objects_of_a_library_loaded_later)):
         begun = time.monotonic()
         test(pathlib.Path(name) / str(number))
         print(f"{test.__name__} {time.monotonic() - begun:.1f} s")

@@ -24,17 +24,23 @@
 #define MIRE_COLLECT_THREADS 2048u
 
 struct collect_thread {
-    _Atomic uint32_t tid;   /* whose it is; 0: nobody's */
-    uint32_t scope;         /* class of what is allocated now, 0 none */
-    struct heap_slot *slot; /* NULL: none of this run */
-    uint64_t calling_sp;    /* the stack pointer at a hook whose real call is under way; 0 none */
-    uint32_t drawn;         /* index of the interval that the bytes left were drawn by */
+    _Alignas(4096) _Atomic uint32_t tid; /* whose it is; 0: nobody's */
+    uint32_t scope;                      /* class of what is allocated now, 0 none */
+    struct heap_slot *slot;              /* NULL: none of this run */
+    uint64_t calling_sp;                 /* the stack pointer at a hook whose real call is under way; 0 none */
+    uint32_t drawn;                      /* index of the interval that the bytes left were drawn by */
     uint32_t unused;
     int64_t more;                    /* bytes left beyond mire__collect_left */
     uint64_t stack_start, stack_end; /* its stack's mapping, if that was noted; else 0 */
     uint64_t random;
     struct walk walk;
 };
+/* A state's pages: one for the last stack, one for a walk, one for the tails of a thread that has few. */
+_Static_assert(offsetof(struct collect_thread, walk.fresh_nodes) % 4096 == 0, "a walk's frames begin with a page");
+_Static_assert((offsetof(struct collect_thread, walk.tails) - 2 * sizeof(struct walk_head) * MIRE_WALK_TAIL_SETS_INIT) %
+                       4096 ==
+                   0,
+               "the heads and tails of a thread that has few do too");
 
 /* What the hooks look at first. Wiped in a forked child. */
 struct collect_gate {

@@ -218,6 +218,7 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
         self->drawn = MIRE_HEAP_INTERVALS_MAX;
         self->more = 0;
         mire__random(&self->random, sizeof(self->random));
+        self->walk.stays = self - pool.states >= MIRE_WALK_GROWING_MAX;
         self->walk.end = find_stack(&self->walk, sp, stack);
         if (!take_slot(self, heap)) {
             atomic_store(&self->tid, 0);

@@ -413,16 +413,18 @@ void mire__walk_as_forget(struct walk *walk, uint32_t version)
             if (walk->tails[set][way].pc)
                 walk->tails[set][way].pc = 0;
     for (uint32_t i = 0; i < MIRE_WALK_HEADS; i++)
-        walk->heads[i].pc = 0;
+        if (walk->heads[i].pc)
+            walk->heads[i].pc = 0;
 }
 
 static void grow_tails(struct walk *walk)
 {
     static _Atomic uint32_t many;
-    uint32_t mask = walk->tails_mask * 4 + 3;
+    uint32_t times = walk->tails_mask < MIRE_WALK_TAIL_SETS_INIT ? 2 : 4;
+    uint32_t mask = walk->tails_mask * times + times - 1;
 
     walk->walks = 0;
-    if (mask >= MIRE_WALK_TAIL_SETS)
+    if (mask >= MIRE_WALK_TAIL_SETS || walk->stays)
         return;
     if (mask >= MIRE_WALK_TAIL_SETS_MANY && !walk->many) {
         if (atomic_load(&many) >= MIRE_WALK_MANY_MAX || atomic_fetch_add(&many, 1) >= MIRE_WALK_MANY_MAX)

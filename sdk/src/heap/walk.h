@@ -34,11 +34,17 @@
 #define MIRE_WALK_TAIL_WAYS  2u
 #define MIRE_WALK_TAIL_WORDS 20u /* a multiple of four */
 
-/* Sets that a thread begins with, and stacks walked until it uses four times as many; many are for few threads. */
-#define MIRE_WALK_TAIL_SETS_INIT 8u
+/*
+ * Sets that a thread begins with: a page with the heads of their tails. Stacks walked until it uses twice as many, then
+ * four times; many are for few threads.
+ */
+#define MIRE_WALK_TAIL_SETS_INIT 4u
 #define MIRE_WALK_TAIL_GROWTH    256u
 #define MIRE_WALK_TAIL_SETS_MANY 64u
 #define MIRE_WALK_MANY_MAX       16u
+
+/* A program with more threads than that has no room for sets beside those that each begins with. */
+#define MIRE_WALK_GROWING_MAX 128u
 
 /* Innermost frames that tails are remembered of, and the words that tell the tails of one apart. */
 #define MIRE_WALK_HEADS  256u /* in sets of two */
@@ -82,13 +88,22 @@ struct walk_head {
     uint16_t splits_count;
 };
 
-/* A thread's memory of its last stack. Zeroed: of none. */
-struct walk {
-    uint64_t low, high; /* the thread's own stack; high 0: not known */
-    uint64_t end;       /* of its mapping, 0 for the first thread's */
-    uint32_t version;   /* of the code */
+/* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
+#define MIRE_WALK_APART_FRESH 1160
+#define MIRE_WALK_APART_TAILS 1272
 
-    /* The last stack, outermost frame first. What little is used of each array lies close together: a page counts. */
+/* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
+struct walk {
+    uint64_t low, high;  /* the thread's own stack; high 0: not known */
+    uint64_t end;        /* of its mapping, 0 for the first thread's */
+    uint32_t version;    /* of the code */
+    uint32_t next_way;   /* that is given up next */
+    uint32_t tails_mask; /* sets in use - 1 */
+    uint32_t walks;      /* stacks walked, up to the next growth */
+    bool many;           /* it is one of the threads that may have many sets */
+    bool stays;          /* it keeps to the sets that it began with */
+
+    /* The last stack, outermost frame first. What little is used of each array lies close together. */
     uint32_t count, words_count;
     struct walk_word words[MIRE_WALK_WORDS];
     uint32_t nodes[MIRE_WALK_DEPTH];
@@ -96,6 +111,7 @@ struct walk {
     struct walk_frame frames[MIRE_WALK_DEPTH];
 
     /* The new frames of this walk, innermost first. */
+    uint8_t apart_fresh[MIRE_WALK_APART_FRESH];
     uint32_t fresh_nodes[MIRE_WALK_DEPTH + 1];
     uint64_t places[MIRE_WALK_DEPTH]; /* of those that are told */
     struct walk_fresh {
@@ -103,12 +119,10 @@ struct walk {
         struct rule rule;
     } fresh[MIRE_WALK_DEPTH];
 
-    uint32_t next_way;   /* that is given up next */
-    uint32_t tails_mask; /* sets in use - 1: a thread that walks little touches one page of them */
-    uint32_t walks;      /* stacks walked, up to the next growth */
-    bool many;           /* it is one of the threads that may have many sets */
-    struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_TAIL_WAYS];
+    /* The last heads are used first, and the first tails. */
+    uint8_t apart_tails[MIRE_WALK_APART_TAILS];
     struct walk_head heads[MIRE_WALK_HEADS];
+    struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_TAIL_WAYS];
 
     uint8_t window[MIRE_WALK_WINDOW];
     uint64_t window_at;
@@ -160,8 +174,9 @@ MIRE_INLINE bool mire__walk_is_frame(const struct walk *walk, uint32_t at, uint6
 /* The first head of the set that an innermost frame's may be in. */
 MIRE_INLINE struct walk_head *mire__walk_heads(struct walk *walk, uint64_t pc, uint64_t sp)
 {
-    return &walk->heads[(((pc ^ sp << 20) * 0x9e3779b97f4a7c15ull >> 40) % (MIRE_WALK_HEADS / 2) & walk->tails_mask) *
-                        2];
+    uint64_t set = ((pc ^ sp << 20) * 0x9e3779b97f4a7c15ull >> 40) % (MIRE_WALK_HEADS / 2) & walk->tails_mask;
+
+    return &walk->heads[MIRE_WALK_HEADS - 2 - set * 2];
 }
 
 /* Is it this innermost frame's head? */
