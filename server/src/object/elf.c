@@ -298,6 +298,18 @@ static void take_alt(struct object_facts *facts, const uint8_t *bytes, size_t si
     facts->alt_id_len = len;
 }
 
+/* A name without folders, filled up to four bytes, and a checksum. */
+static void take_link(struct object_facts *facts, const uint8_t *bytes, size_t size)
+{
+    const uint8_t *nul = memchr(bytes, '\0', size);
+    size_t len = nul ? (size_t)(nul - bytes) : 0;
+    size_t crc_at = (len + 4) & ~(size_t)3;
+    if (!len || len >= sizeof facts->link || size < crc_at + 4 || memchr(bytes, '/', len))
+        return;
+    memcpy(facts->link, bytes, len + 1);
+    facts->link_crc = load_32(bytes + crc_at);
+}
+
 static const char *take_row(const struct elf *elf, const struct row *row)
 {
     struct parts *parts = elf->parts;
@@ -320,6 +332,8 @@ static const char *take_row(const struct elf *elf, const struct row *row)
         return take_dwarf(elf, row, section, old, split);
     if (!strcmp(row->name, ".gnu_debugaltlink"))
         take_alt(&parts->facts, bytes, row->size);
+    if (!strcmp(row->name, ".gnu_debuglink"))
+        take_link(&parts->facts, bytes, row->size);
     if (!parts->object)
         return NULL;
     struct section plain = {bytes, row->size};

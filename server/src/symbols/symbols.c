@@ -1,5 +1,5 @@
 /*
- * symbols.c - finds the files of a module, and keeps modules open.
+ * symbols.c - converts the files of a module, and keeps modules open.
  *
  * The list of open modules is short (tens), so it is searched from end to end; the fullest use moves to the front.
  */
@@ -7,13 +7,10 @@
 #include "symbols/cache.h"
 #include "symbols/child.h"
 #include "symbols/rust.h"
+#include "symbols/search.h"
 #include "symbols/shelf.h"
 #include "symbols/splits.h"
 
-#include "base/id.h"
-
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +18,6 @@
 
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); /* libstdc++ */
 
-#define BREAKPAD_ID 16   /* bytes of a build id that a Breakpad file knows, if it does not know it whole */
 #define MANGLED_MAX 8192 /* bytes of a name that is demangled; time grows with it */
 
 struct entry {
@@ -64,147 +60,6 @@ void symbols_close(struct symbols *symbols)
         free_entry(entry);
     }
     free(symbols);
-}
-
-struct search {
-    const struct symbols_options *options;
-    const uint8_t *id;
-    size_t id_len;
-    struct child_files files;
-    char path[PATH_MAX];     /* of what knows most */
-    char uploaded[PATH_MAX]; /* "": nothing is */
-    enum symbol_kind best;
-    uint8_t alt_id[MIRE_OBJECT_ID_MAX];
-    size_t alt_id_len;
-    const char *wrong; /* with the file last looked at */
-    bool anew;         /* even if there is a cache: it lacks what has come since */
-};
-
-/* A Breakpad file may know no more than the beginning of the build id. */
-static bool is_of(const struct object_facts *facts, const uint8_t *id, size_t id_len)
-{
-    bool cut = facts->format == MIRE_FORMAT_BREAKPAD && facts->id_len == BREAKPAD_ID && id_len > BREAKPAD_ID;
-    return (facts->id_len == id_len || cut) && !memcmp(facts->id, id, facts->id_len);
-}
-
-/* What is wrong with a file as one of a module: NULL, or a static text. */
-static const char *judge_file(struct object_facts *facts, int fd, const uint8_t *id, size_t id_len)
-{
-    struct file_bytes bytes;
-    if (!file_bytes_map_fd(&bytes, fd))
-        return "is empty, too large, or no plain file";
-    const char *wrong = object_look(facts, bytes.bytes, bytes.len, id, id_len);
-    file_bytes_unmap(&bytes);
-    if (!wrong && id_len && !is_of(facts, id, id_len))
-        wrong = "is of another build";
-    if (!wrong && facts->split)
-        wrong = "is a split file; its functions are found through the program";
-    if (!wrong && (facts->format == MIRE_FORMAT_MAPPING || facts->format == MIRE_FORMAT_METHODMAP))
-        wrong = "maps names of Java, not addresses";
-    return wrong;
-}
-
-/* Look at a file. -1: it is none that can be used, *wrong_out says why. */
-static int open_file(const char **wrong_out, struct object_facts *facts, const char *path, const uint8_t *id,
-                     size_t id_len)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    *wrong_out = fd < 0 ? "cannot be opened" : judge_file(facts, fd, id, id_len);
-    if (fd >= 0 && *wrong_out) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-/* Take a file if it is of the module; one with DWARF comes first. */
-static void consider(struct search *search, const char *path)
-{
-    struct object_facts facts;
-    if (search->files.count == MIRE_CONVERT_OBJECTS)
-        return;
-    int fd = open_file(&search->wrong, &facts, path, search->id, search->id_len);
-    if (fd < 0)
-        return;
-    enum symbol_kind kind = facts.has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
-    size_t at = search->files.count++;
-    if (kind > search->best) {
-        search->best = kind;
-        snprintf(search->path, sizeof search->path, "%s", path);
-        memmove(search->files.fds + 1, search->files.fds, at * sizeof search->files.fds[0]);
-        at = 0;
-    }
-    search->files.fds[at] = fd;
-    if (facts.has_dwarf && facts.alt_id_len) {
-        memcpy(search->alt_id, facts.alt_id, facts.alt_id_len);
-        search->alt_id_len = facts.alt_id_len;
-    }
-}
-
-/* The uploaded file of a build id: 1, 0 there is none, below zero a fault. */
-static int find_uploaded(char *path, size_t room, const struct symbols_options *options, const uint8_t *id,
-                         size_t id_len)
-{
-    if (!options->uploaded || !id_len)
-        return 0;
-    int found = options->uploaded(options->uploaded_context, path, room, id, id_len);
-    if (!found && id_len > BREAKPAD_ID)
-        found = options->uploaded(options->uploaded_context, path, room, id, BREAKPAD_ID);
-    return found;
-}
-
-static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t *id, size_t id_len)
-{
-    char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
-    hex_format(hex, id, id_len);
-    return id_len > 1 && snprintf(path, room, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2) < (int)room;
-}
-
-/* The file that the DWARF of this module refers to (dwz). 0 or a fault. */
-static int find_alt(struct search *search)
-{
-    const struct symbols_options *options = search->options;
-    struct object_facts facts;
-    char path[PATH_MAX];
-    if (!search->alt_id_len)
-        return 0;
-    int found = find_uploaded(path, sizeof path, options, search->alt_id, search->alt_id_len);
-    if (found > 0)
-        search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
-    for (size_t i = 0; found >= 0 && search->files.alt < 0 && i < options->dir_count; i++)
-        if (name_in_dir(path, sizeof path, options->dirs[i], search->alt_id, search->alt_id_len))
-            search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
-    return found < 0 ? found : 0;
-}
-
-/* Every file of the module that can be found. 0 or a fault. */
-static int find_files(struct search *search, const char *image)
-{
-    const struct symbols_options *options = search->options;
-    char path[PATH_MAX];
-    int found = find_uploaded(path, sizeof path, options, search->id, search->id_len);
-    if (found < 0)
-        return found;
-    if (found > 0) {
-        consider(search, path);
-        snprintf(search->uploaded, sizeof search->uploaded, "%s", path);
-    }
-    for (size_t i = 0; i < options->dir_count && search->best != MIRE_SYMBOLS_DEBUG; i++)
-        if (name_in_dir(path, sizeof path, options->dirs[i], search->id, search->id_len))
-            consider(search, path);
-    if (options->local_images && image[0] == '/')
-        consider(search, image);
-    return find_alt(search);
-}
-
-static void close_files(struct search *search)
-{
-    for (size_t i = 0; i < search->files.count; i++)
-        close(search->files.fds[i]);
-    if (search->files.alt >= 0)
-        close(search->files.alt);
-    if (search->files.splits >= 0)
-        close(search->files.splits);
 }
 
 /* Convert again, with the split files that can be found for what the first go wanted. */
@@ -260,7 +115,7 @@ static void convert_files(struct module **out, char *why, struct search *search)
 static int load(struct module **out, const struct symbols_options *options, const uint8_t *id, size_t id_len,
                 const char *image)
 {
-    struct search search = {.options = options, .id = id, .id_len = id_len, .files = {.alt = -1, .splits = -1}};
+    struct search search = SEARCH_INIT(options, id, id_len);
     char why[MIRE_SYMBOL_WHY];
     *out = NULL;
     int came = splits_came(options, id, id_len);
@@ -269,28 +124,29 @@ static int load(struct module **out, const struct symbols_options *options, cons
     search.anew = came > 0;
     if (!came && shelf_open(out, options->cache_dir, id, id_len, MIRE_SYMBOLS_DEBUG) != SHELF_NONE)
         return 0;
-    int rc = find_files(&search, image);
+    int rc = search_all(&search, image);
     if (!rc && search.files.count &&
         (came || shelf_open(out, options->cache_dir, id, id_len, search.best) == SHELF_NONE))
         convert_files(out, why, &search);
-    close_files(&search);
+    search_close(&search);
     return rc;
 }
 
 bool module_open(struct module **out, char *why, const char *path, const char *const *dirs, size_t dir_count)
 {
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
-    struct search search = {.options = &options, .files = {.alt = -1, .splits = -1}};
+    struct search search = SEARCH_INIT(&options, NULL, 0);
     options.local_images = true;
     options.dirs = dirs;
     options.dir_count = dir_count;
     *out = NULL;
-    consider(&search, path);
+    search_take(&search, path);
     snprintf(why, MIRE_SYMBOL_WHY, "%s", search.wrong ? search.wrong : "");
-    (void)find_alt(&search);
+    search_linked(&search, path);
+    (void)search_alt(&search);
     if (search.files.count)
         convert_files(out, why, &search);
-    close_files(&search);
+    search_close(&search);
     return *out != NULL;
 }
 

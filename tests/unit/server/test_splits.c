@@ -1,4 +1,5 @@
-/* Programs whose functions lie in .dwo and .dwp files: put together from what was uploaded, or lies beside them. */
+/* Programs whose DWARF lies in other files, .dwo, .dwp or by .gnu_debuglink: put together from what was uploaded, or
+ * lies beside them. */
 #include "object/object.h"
 #include "symbols/symbols.h"
 
@@ -11,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIXTURES MIRE_SOURCE_DIR "/tests/fixtures/symbols/split/"
+#define LINKED   MIRE_SOURCE_DIR "/tests/fixtures/symbols/link/"
 #define FILES    4
 
 static const char *sent[FILES]; /* what was uploaded, by name */
@@ -203,6 +206,43 @@ static void a_split_file_that_comes_later_is_put_in(void **state)
     symbols_close(symbols);
 }
 
+static void copy(const char *to, const char *from, long spoil)
+{
+    FILE *in = fopen(from, "rb");
+    FILE *out = fopen(to, "wb");
+    int byte;
+    assert_non_null(in);
+    assert_non_null(out);
+    for (long at = 0; (byte = fgetc(in)) != EOF; at++)
+        fputc(at == spoil ? byte ^ 1 : byte, out);
+    fclose(in);
+    fclose(out);
+}
+
+/* The program alone, with its debug file in one of the places, and with one that is not the one it means. */
+static void a_file_named_by_debuglink_is_used_if_it_is_the_one(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"app.dbg", ".debug/app.dbg"};
+    char app[128], sub[128], debug[128], why[MIRE_SYMBOL_WHY];
+    struct module *module;
+    snprintf(app, sizeof app, "%s/app", dir);
+    snprintf(sub, sizeof sub, "%s/.debug", dir);
+    assert_int_equal(mkdir(sub, 0700), 0);
+    copy(app, LINKED "app", -1);
+    for (size_t i = 0; i < 2; i++)
+        for (int spoilt = 0; spoilt < 2; spoilt++) {
+            snprintf(debug, sizeof debug, "%s/%s", dir, places[i]);
+            copy(debug, LINKED "app.dbg", spoilt ? 100 : -1);
+            assert_true(module_open(&module, why, app, NULL, 0));
+            assert_int_equal(has_chain(module, address_of(module, "outer"), 3, split_chain), !spoilt);
+            module_close(module);
+            unlink(debug);
+        }
+    unlink(app);
+    rmdir(sub);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "symbol-child"))
@@ -212,6 +252,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(uploaded_dwo_files_are_found_by_id, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_package_is_found_whatever_the_version, make_dir, remove_dir),
         cmocka_unit_test(what_lies_beside_a_file_at_hand_is_used),
+        cmocka_unit_test_setup_teardown(a_file_named_by_debuglink_is_used_if_it_is_the_one, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_put_in, make_dir, remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
