@@ -345,22 +345,27 @@ static const char *take_row(const struct elf *elf, const struct row *row)
 }
 
 /*
- * Is it something that was linked, or a split file? With both kinds of DWARF in it the whole one counts, but in an
- * unlinked file (-gsplit-dwarf=single) the split one, which has nothing for a linker to fill in.
+ * Is it something that was linked, a split file, or one that dwz made (no code, and of the type of unlinked files)?
+ * With both kinds of DWARF in it the whole one counts, but in an unlinked file (-gsplit-dwarf=single) the split one,
+ * which has nothing for a linker to fill in.
  */
 static const char *check_type(const struct elf *elf, bool *whole_out)
 {
     bool linked = FIELD(elf, 0, Ehdr, e_type) != ET_REL;
     bool split = false;
     bool whole = false;
+    bool code = false;
     for (uint64_t i = 1; i < elf->count; i++) {
+        struct row row = row_at(elf, i);
         bool old;
         bool dwo;
-        if (wanted_as(row_at(elf, i).name, &old, &dwo) == MIRE_SECTION_INFO) {
+        code |= (row.flags & SHF_EXECINSTR) != 0;
+        if (wanted_as(row.name, &old, &dwo) == MIRE_SECTION_INFO) {
             split |= dwo;
             whole |= !dwo;
         }
     }
+    linked |= !code;
     *whole_out = linked ? whole || !split : !split;
     return linked || split ? NULL : "was not linked (.o, .ko); send what the linker made of it";
 }
