@@ -102,7 +102,8 @@ void mire__watch_settings(struct capture_settings *out);
 /* Is the app in the foreground? Kept over stop and start; unknown at first. Thread: any. */
 void mire__watch_set_foreground(enum mire__ground ground);
 
-/* Is there no hang that has ended but is still to be handed to on_hang, or just being? Thread: any. */
+/* Is there no hang that has ended, and nothing that the app has captured, still to be handed to on_hang, or just being?
+ * Thread: any. */
 bool mire__watch_settled(void);
 
 #endif

@@ -13,6 +13,7 @@ enum { IDLE, FILLING, ASKED, TAKING, TAKEN };
 static struct {
     _Atomic(_Atomic uint32_t *) wake; /* the check thread's futex word; NULL while there is none */
     _Atomic uint32_t word;            /* futex: who may touch the rest, see demand.h */
+    _Atomic uint32_t sealing;         /* 1: the stacks are taken, the report is being made; check thread writes */
     uint32_t tid;
     uint32_t trigger;
     uint64_t caller;
@@ -107,16 +108,25 @@ void mire__demand_step(struct check *check, struct process_record *of)
     mire__thread_name(hang.thread_name, demand.tid);
     if (mire__process_open(check, of, &hang))
         take_all(check, &of->record);
+    atomic_store(&demand.sealing, 1);
     atomic_store(&demand.word, TAKEN);
     mire__futex_wake(&demand.word);
     if (mire__process_has(of, (enum mire__trigger)hang.trigger))
         mire__record_close(check, &of->record, mire__now_ns(), false);
+    atomic_store(&demand.sealing, 0);
+}
+
+bool mire__demand_settled(void)
+{
+    return demand.pid != mire__pid() || !atomic_load(&demand.sealing);
 }
 
 void mire__demand_start(struct check *check)
 {
-    if (demand.pid != mire__pid())
+    if (demand.pid != mire__pid()) {
         atomic_store(&demand.word, IDLE);
+        atomic_store(&demand.sealing, 0);
+    }
     demand.pid = mire__pid();
     atomic_store(&demand.wake, check->wake);
 }

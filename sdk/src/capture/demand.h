@@ -31,6 +31,9 @@ struct process_record;
  */
 enum mire_err mire__demand_capture(const char *name, enum mire__trigger trigger, const void *caller);
 
+/* Is the report of every record whose caller has gone on made? Thread: any. */
+bool mire__demand_settled(void);
+
 /* Thread: check thread, all three. */
 void mire__demand_start(struct check *check);
 void mire__demand_step(struct check *check, struct process_record *of);

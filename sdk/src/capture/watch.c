@@ -6,6 +6,7 @@
  */
 #include "capture/capture.h"
 
+#include "capture/demand.h"
 #include "capture/lane.h"
 #include "capture/process.h"
 #include "gate/gate.h"
@@ -388,5 +389,5 @@ bool mire__watch_settled(void)
         if (turn != 0 && (!mire__gate_look(&view, i) || view.turn != turn))
             return false;
     }
-    return true;
+    return mire__demand_settled();
 }
