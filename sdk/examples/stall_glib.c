@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     mire_loop_leave(); /* the loop is over: what follows is no turn of it */
     if (option.server)
         mire_flush(10000);
-    mire_stop();
+    mire_stop(NULL);
     g_main_loop_unref(loop);
     return 0;
 }

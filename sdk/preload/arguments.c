@@ -33,6 +33,9 @@ static const char usage[] =
     "default.\n"
     "MIRE_STORE_SYNC=seal|always|never says when DIR is synced; seal by default.\n"
     "MIRE_THREADS=\"NAME,NAME\" watches PROGRAM's threads of these names as well.\n"
+    "MIRE_CA_FILE=FILE and MIRE_PINS=\"sha256//...\" say whom to trust, MIRE_PLAIN_HTTP=1 lets reports go over a "
+    "network\n"
+    "unencrypted, MIRE_DAILY_BYTES=N is what may be sent in a day: see docs/delivery.md.\n"
     "\n"
     "Processes that PROGRAM leaves behind, such as a daemon, are served by mire-run in the background until they end.\n"
     "One that changes its user keeps its reports in /var/tmp/mire-UID; mire-run sends them too if it was started by "
@@ -162,15 +165,24 @@ static int set_server(mire_options *options, const char *values[])
     }
     if (mire_options_set_server(options, values[O_SERVER], key) != MIRE_OK)
         return refuse("--server", values[O_SERVER]);
+    if (!mire__options_server_is_safe(options)) {
+        run_complain("reports do not go over a network in plain http:", values[O_SERVER],
+                     "MIRE_PLAIN_HTTP=1 allows it");
+        return EXIT_OURS;
+    }
     return -1;
 }
 
 static int set_options(struct run *run, const char *values[])
 {
     mire_options *options = &run->options;
+    const char *refused;
 
     mire__options_init(options);
     mire__options_set_sync(options, getenv("MIRE_STORE_SYNC"));
+    mire_options_set_daily_bytes(options, 0); /* whose program it is knows what it costs */
+    if ((refused = mire__options_delivery_from_environment(options)))
+        return refuse(refused, getenv(refused));
     mire_options_set_channel(options, "internal"); /* who runs a program by hand wants to see all of it */
     if (values[O_CHANNEL] && mire_options_set_channel(options, values[O_CHANNEL]) != MIRE_OK)
         return refuse("--channel", values[O_CHANNEL]);

@@ -21,15 +21,16 @@ enum { ENDING = 1, ENDING_NOW = 2 };
 /* Returns how long to sleep, in milliseconds. */
 static uint64_t deliver(struct courier *courier)
 {
+    const struct upload_now now = {.wall_ms = mire__wall_now_ms(), .boot_ms = mire__boot_now_ns() / MIRE_NS_PER_MS};
     struct upload_tally tally;
     uint64_t wait_ms;
 
     if (!courier->upload)
         return LOOK_MS;
-    mire__remote_step(&courier->remote, courier->upload, courier->store, mire__now_ns(), mire__wall_now_ms());
+    mire__remote_step(&courier->remote, courier->upload, courier->store, mire__now_ns(), &now);
     if (courier->remote.killed)
         return UINT64_MAX;
-    wait_ms = mire__upload_round(courier->upload, &tally, mire__wall_now_ms());
+    wait_ms = mire__upload_round(courier->upload, &tally, &now);
     courier->total.sent += tally.sent;
     courier->total.refused += tally.refused;
     courier->total.broken += tally.broken;
@@ -95,6 +96,7 @@ static void *run(void *context)
 
 enum mire_err courier_open(struct courier *courier, const mire_options *options)
 {
+    const struct upload_options delivery = mire__options_delivery(options);
     struct blackbox_facts facts;
     char install[33] = "";
     enum mire_err err;
@@ -102,9 +104,9 @@ enum mire_err courier_open(struct courier *courier, const mire_options *options)
     mire__store_install(install, courier->store);
     mire__facts_collect(&facts, options, install);
     mire__exits_facts(&courier->next, &facts);
-    if (!options->server_url[0])
+    if (!delivery.url)
         return MIRE_OK;
-    err = mire__upload_open(&courier->upload, courier->store, options->server_url, options->server_key, NULL);
+    err = mire__upload_open(&courier->upload, courier->store, &delivery, NULL);
     if (err != MIRE_OK)
         return err;
     mire__remote_init(&courier->remote, &facts, courier->store);

@@ -57,5 +57,5 @@ __attribute__((constructor)) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
-    mire_stop();
+    mire_stop(NULL);
 }

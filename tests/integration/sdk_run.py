@@ -64,6 +64,11 @@ def check(report):
     assert set(range(len(report["images"]))) == {image for image in frames["image"] if image >= 0}
 
 
+def ack(body):
+    """What mired answers to a report that it has stored."""
+    return json.dumps({"report_id": unpack(body)["id"]}).encode()
+
+
 class Server:
     """Answers POSTs in turn with `answers` (status, headers), the last for ever. None: hangs up without an answer."""
 
@@ -89,8 +94,10 @@ class Server:
                 self.send_response(answer[0])
                 for name, value in answer[1].items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", "0")
+                text = ack(body) if answer[0] == 202 else b""
+                self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
+                self.wfile.write(text)
 
             def log_message(self, *args):
                 pass
@@ -392,7 +399,7 @@ class RunTest(unittest.TestCase):
         for _ in range(3):  # with its jitter the wait may outlast the patience of the first run, or end just with it
             if not self.waiting():
                 break
-            time.sleep(max(0, int(kept(os.path.join(self.store, "after"))) / 1000 - time.time()))
+            time.sleep(max(0, int(kept(os.path.join(self.store, "after")).split()[0]) / 1000 - time.time()))
             self.python(server, "pass")
         # On a busy machine the runs that only send may hang in their launch, and tell of that too.
         first = server.reports()[0]["id"]

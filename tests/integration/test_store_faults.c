@@ -1,5 +1,6 @@
 /* The device store on disks that really fail, and with several processes at once. What mounts a disk needs root. */
 #include "store/runs.h"
+#include "store/sending.h"
 #include "store/store.h"
 
 #include "support/scratch.h"
@@ -189,7 +190,7 @@ static void a_disk_that_becomes_read_only_is_read(void **state)
     }
     assert_int_equal(read_all(store), 1);
     assert_int_equal(dropped(store, MIRE_DROP_REFUSED), 0);
-    assert_int_equal(mire__store_set_after(store, NOW), MIRE_E_STORE);
+    assert_int_equal(mire__store_set_after(store, &(struct store_after){NOW, NOW}), MIRE_E_STORE);
     assert_int_equal(mire__store_open(&late, disk, &caps), MIRE_E_STORE);
     assert_null(late);
     mire__store_count_drop(store, MIRE_DROP_WRITE);

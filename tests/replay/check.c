@@ -7,6 +7,7 @@
 #include "report/report.h"
 #include "store/ends.h"
 #include "store/inside.h"
+#include "store/sending.h"
 #include "ring/blackbox.h"
 
 #include <dirent.h>
@@ -172,7 +173,8 @@ static void look_at_small_files(struct state *state)
     if (version > state->truth->rollout_tried)
         state->found->taken++;
     state->found->documents_lost += version < state->truth->rollout_acknowledged;
-    mire__store_after(state->store);
+    struct store_after after;
+    mire__store_after(&after, state->store);
     mire__store_ends(ends, 2, state->store);
     mire__store_stack_send(&held, state->store, 1, NOW_MS, 10);
 }

@@ -12,6 +12,7 @@
 #include "report/session.h"
 #include "store/inside.h"
 #include "store/runs.h"
+#include "store/sending.h"
 #include "store/tables.h"
 #include "support/boxes.h"
 
@@ -230,7 +231,7 @@ void scenario_run(struct truth *truth, const char *dir, enum mire_store_sync syn
     put(&life, MIRE_VALUE_DEATH);
     mire__store_stack_hold(life.store, 4711, NOW_MS, &(struct store_held){1, 2500});
     upload_oldest(&life);
-    mire__store_set_after(life.store, NOW_MS + 1000);
+    mire__store_set_after(life.store, &(struct store_after){NOW_MS + 1000, NOW_MS});
     for (int i = 0; i < 6; i++)
         put(&life, i % 2 ? MIRE_VALUE_BASELINE : MIRE_VALUE_CAPTURE);
     set_rollout(&life);

@@ -214,6 +214,6 @@ int main(int argc, char **argv)
     ended = true;
     if (thread)
         pthread_join(thread, NULL);
-    mire_stop();
+    mire_stop(NULL);
     return 0;
 }

@@ -36,6 +36,6 @@ int main(int argc, char **argv)
     nanosleep(&long_turn, NULL);
     poll(NULL, 0, 0); /* the hang is over; its report is still to be made */
     printf("flush %s\n", mire_err_name(mire_flush(10000)));
-    printf("stop %s\n", mire_err_name(mire_stop()));
+    printf("stop %s\n", mire_err_name(mire_stop(NULL)));
     return 0;
 }

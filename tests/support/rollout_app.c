@@ -32,6 +32,6 @@ int main(int argc, char **argv)
     nanosleep(&long_turn, NULL);
     poll(NULL, 0, 300);
     printf("flush %s\n", mire_err_name(mire_flush(0)));
-    printf("stop %s\n", mire_err_name(mire_stop()));
+    printf("stop %s\n", mire_err_name(mire_stop(NULL)));
     return 0;
 }

@@ -7,7 +7,7 @@
  *     mire_start(options);               on the main thread, once
  *     mire_options_free(options);
  *     ... run the main loop ...
- *     mire_stop();                       optional; exit does the same
+ *     mire_stop(NULL);                   optional; exit does the same
  *
  * The thread that calls mire_start is watched, and others if the app says so. A thread is busy whenever it is not
  * inside a waiting call (poll, epoll_wait, select and their kin); busy for longer than the threshold is a hang. While
@@ -235,13 +235,22 @@ MIRE_API enum mire_err mire_start(const mire_options *options);
  * the store for the next start; a program that rather waits calls mire_flush first. mire_start may follow.
  * Also done by exit() and by returning from main.
  *
+ *   counts_out  what became of reports; zeros unless MIRE_OK; NULL is fine
+ *
  * Returns MIRE_OK, MIRE_E_STATE when not started.
- * Thread: any, one at a time; not in the log callback.  Signal handler: no.
+ * Thread: any, one at a time; not in a function that the library calls.  Signal handler: no.
  */
-MIRE_API enum mire_err mire_stop(void);
+struct mire_counts {
+    uint64_t sent;    /* reports and session records the server has taken from this process since mire_start */
+    uint64_t kept;    /* that are in the store now, for the next start; of any process of the app */
+    uint64_t dropped; /* that this process has lost since mire_start, for whatever reason; what was held back because
+                         the same stack had just been told is not among them */
+};
+MIRE_API enum mire_err mire_stop(struct mire_counts *counts_out);
 
 /*
- * Wait until the report of every hang that ended before the call is sent or dropped.
+ * Wait until the report of every hang that ended before the call, and of every mire_capture and mire_test that returned
+ * before it, is sent or dropped. What may not be sent (mire/delivery.h) keeps it waiting.
  *
  *   timeout_ms  0..600000; 0 only asks
  *

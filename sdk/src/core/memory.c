@@ -5,6 +5,7 @@
  */
 #include "core/memory.h"
 
+#include "base/alloc.h"
 #include "capture/capture.h"
 #include "core/due.h"
 #include "core/heap.h"
@@ -13,7 +14,6 @@
 #include "platform/platform.h"
 #include "report/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { IDLE, FILLING, ASKED };
@@ -109,13 +109,13 @@ static void settings_of(struct capture_settings *out, const struct monitor_conte
 /* said.trigger: NULL for a snapshot alone. */
 static void read_tables(struct monitor_context *context, struct heap *heap, struct moment *moment)
 {
-    struct heap_reader *reader = malloc(sizeof(*reader));
+    struct heap_reader *reader = mire__malloc(sizeof(*reader));
     enum mire_err err = MIRE_E_MEMORY;
 
     if (reader && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         err = moment->said.trigger ? mire__memory_seal(context->store, reader, &moment->said, mire__wall_now_ms())
                                    : mire__memory_snapshot(reader, &moment->said);
-    free(reader);
+    mire__free(reader);
     if (!moment->said.trigger)
         return;
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
@@ -150,7 +150,7 @@ void mire__memory_look(void)
 {
     struct monitor_context *context = atomic_load(&memory.context);
     struct heap *heap = context ? mire__heap_monitor_tables() : NULL;
-    struct moment *moment = heap ? malloc(sizeof(*moment)) : NULL;
+    struct moment *moment = heap ? mire__malloc(sizeof(*moment)) : NULL;
     struct capture_settings settings;
     const struct evidence *evidence = mire__run_as_evidence();
     enum memory_due due = MIRE_DUE_NOTHING;
@@ -171,5 +171,5 @@ void mire__memory_look(void)
         due = mire__due(&memory.due, &moment->rows[rows - 1], mire__now_ns(), &settings);
     if (due != MIRE_DUE_NOTHING)
         report(context, heap, moment, mire__due_trigger(due), NULL);
-    free(moment);
+    mire__free(moment);
 }

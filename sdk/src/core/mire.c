@@ -11,6 +11,7 @@
  */
 #include "core/core.h"
 
+#include "base/alloc.h"
 #include "capture/capture.h"
 #include "core/departure.h"
 #include "core/exits.h"
@@ -28,6 +29,7 @@
 #include "gate/gate.h"
 #include "mire/ping.h"
 #include "platform/platform.h"
+#include "store/sending.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -51,6 +53,7 @@ static struct {
     bool works;               /* the worker's thread runs */
     _Atomic uint32_t obeying; /* 1: the worker is in BUSY, and leaves it soon */
     struct monitor_context monitors;
+    _Atomic uint32_t network; /* enum mire_network; any thread writes, the worker reads; relaxed */
 } mire;
 
 static bool enter(uint32_t from)
@@ -84,6 +87,18 @@ static void release(bool exits)
     mire__variant_send_close(mire.worker.sender);
     mire__store_box_close(&mire.box);
     mire.works = false;
+}
+
+static void count(struct mire_counts *out)
+{
+    struct store_item *items = mire__calloc(MIRE_STORE_LIST_MAX, sizeof(*items));
+    struct store_balance balance;
+
+    mire__store_balance(&balance, mire.store);
+    *out = (struct mire_counts){.sent = balance.sent,
+                                .kept = items ? mire__store_list(items, MIRE_STORE_LIST_MAX, mire.store) : 0,
+                                .dropped = balance.dropped};
+    mire__free(items);
 }
 
 static void turn_off(void)
@@ -162,6 +177,8 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
     mire.worker = (struct worker){.store = mire.store,
                                   .log = mire.options.log,
                                   .log_context = mire.options.log_context,
+                                  .clock = mire.options.clock,
+                                  .clock_context = mire.options.clock_context,
                                   .on_gone = stop_on_worker,
                                   .on_rollout = obey_rollout,
                                   .on_look = look_at_process,
@@ -247,7 +264,8 @@ static bool enter_to_stop(uint32_t *from)
     }
 }
 
-static enum mire_err stop(bool exits)
+/* counts_out: NULL for none. */
+static enum mire_err stop(bool exits, struct mire_counts *counts_out)
 {
     uint32_t state;
 
@@ -257,13 +275,15 @@ static enum mire_err stop(bool exits)
         stop_watching(exits);
     else if (mire.works)
         stop_worker();
+    if (counts_out)
+        count(counts_out);
     turn_off();
     return MIRE_OK;
 }
 
 static void depart(bool exits)
 {
-    stop(exits);
+    stop(exits, NULL);
 }
 
 /* Called in BUSY, with the options in place; leaves it. */
@@ -294,11 +314,13 @@ static enum mire_err start(void)
 
 enum mire_err mire_start(const mire_options *options)
 {
-    if (!options || !options->app_name[0])
+    if (!options || !options->app_name[0] || !mire__options_server_is_safe(options))
         return MIRE_E_ARG;
     if (!enter(OFF))
         return MIRE_E_STATE;
     mire.options = *options;
+    mire.options.delivery.network = &mire.network;
+    mire__alloc_use(&mire.options.allocator);
     return start();
 }
 
@@ -350,9 +372,49 @@ enum mire_err mire_memory_report(const char *name)
     return mire__memory_ask(name);
 }
 
-enum mire_err mire_stop(void)
+enum mire_err mire_stop(struct mire_counts *counts_out)
 {
-    return stop(false);
+    if (counts_out)
+        *counts_out = (struct mire_counts){0};
+    return stop(false, counts_out);
+}
+
+enum mire_err mire_set_consent(enum mire_consent consent)
+{
+    uint32_t state;
+    enum mire_err err;
+
+    if (consent < MIRE_CONSENT_UNKNOWN || consent > MIRE_CONSENT_REFUSED)
+        return MIRE_E_RANGE;
+    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+        return MIRE_E_STATE;
+    err = mire__store_set_consent(mire.store, consent);
+    if (err == MIRE_OK && mire.works)
+        mire__worker_ring(&mire.worker, MIRE_BELL_WAY);
+    else if (err == MIRE_OK)
+        mire__store_refused(mire.store);
+    leave(state);
+    return err;
+}
+
+enum mire_consent mire_get_consent(void)
+{
+    enum mire_consent consent;
+    uint32_t state;
+
+    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+        return MIRE_CONSENT_UNKNOWN;
+    consent = mire__store_consent(mire.store);
+    leave(state);
+    return consent;
+}
+
+void mire_set_network(enum mire_network network)
+{
+    if (network < MIRE_NETWORK_UNMETERED || network > MIRE_NETWORK_NONE)
+        return;
+    atomic_store_explicit(&mire.network, network, memory_order_relaxed);
+    mire__worker_ring(&mire.worker, MIRE_BELL_WAY);
 }
 
 enum mire_err mire_flush(uint32_t timeout_ms)

@@ -20,6 +20,7 @@ void mire__options_init(mire_options *options)
     options->store_caps = (struct store_caps)MIRE_STORE_CAPS_INIT;
     options->sampling = 1;
     options->signals = MIRE_SIGNALS_CRASH | MIRE_SIGNALS_QUIT;
+    options->delivery = (struct upload_options)MIRE_UPLOAD_OPTIONS_INIT;
 }
 
 mire_options *mire_options_new(void)

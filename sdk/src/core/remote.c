@@ -66,14 +66,14 @@ void mire__remote_init(struct remote *remote, const struct blackbox_facts *facts
 
 /* Answered with a document that can be read? One that cannot leaves the last good one in place. */
 static bool ask(struct remote *remote, struct upload *upload, struct store *store, struct rollout *kept,
-                uint64_t now_ms)
+                const struct upload_now *now)
 {
     char text[MIRE_WIRE_ROLLOUT_MAX], etag[MIRE_STORE_ETAG_BYTES];
     struct upload_answer answer = {.text = text, .cap = sizeof(text)};
     struct rollout fresh;
 
     read_kept(kept, etag, store);
-    switch (mire__upload_fetch(upload, &answer, remote->path, etag, now_ms)) {
+    switch (mire__upload_fetch(upload, &answer, remote->path, etag, now)) {
     case FETCH_NEW:
         if (mire__rollout_read(&fresh, text, answer.size) != MIRE_OK)
             return false;
@@ -97,16 +97,16 @@ static uint64_t wait_s(const struct remote *remote, uint32_t fetch_s)
 }
 
 uint64_t mire__remote_step(struct remote *remote, struct upload *upload, struct store *store, uint64_t now_ns,
-                           uint64_t now_ms)
+                           const struct upload_now *now)
 {
     struct rollout kept;
     uint32_t random;
 
-    if (!upload)
+    if (!upload || !mire__upload_may_ask(upload))
         return UINT64_MAX;
     if (now_ns < remote->due_ns)
         return remote->due_ns;
-    remote->failures = ask(remote, upload, store, &kept, now_ms) ? 0 : remote->failures + 1;
+    remote->failures = ask(remote, upload, store, &kept, now) ? 0 : remote->failures + 1;
     remote->killed = kept.kill;
     mire__random(&random, sizeof(random));
     uint64_t wait_ns = wait_s(remote, kept.fetch_s) * MIRE_NS_PER_S;

@@ -24,12 +24,12 @@ void mire__remote_init(struct remote *remote, const struct blackbox_facts *facts
  * Ask if it is due: once at the start, then as often as the document says, give or take a tenth, so that a crowd of
  * devices spreads. After a failure again in a minute, then two, four, ... but not later than the document says.
  *
- *   upload  NULL: there is no server, and nothing is done
+ *   upload  NULL: there is no server, and nothing is done; nor is it while upload may not ask
  *
  * Returns when it is due next, UINT64_MAX for never.
  * Thread: the one that sends; takes as long as the network does.
  */
 uint64_t mire__remote_step(struct remote *remote, struct upload *upload, struct store *store, uint64_t now_ns,
-                           uint64_t now_ms);
+                           const struct upload_now *now);
 
 #endif

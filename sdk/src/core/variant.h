@@ -42,11 +42,11 @@ bool mire__variant_rehooks(void);
  * Sending: opened by mire_start, asked by the worker, cancelled by anyone, closed by mire_stop. `sender` is NULL where
  * nothing is to be sent.
  */
-struct upload;
 struct remote;
 enum mire_err mire__variant_send_open(struct upload **sender_out, struct remote *remote, struct store *store,
                                       const mire_options *options, const struct blackbox_facts *facts);
-uint64_t mire__variant_send_round(struct upload *sender, char *problem, size_t problem_bytes, uint64_t now_ms);
+uint64_t mire__variant_send_round(struct upload *sender, char *problem, size_t problem_bytes,
+                                  const struct upload_now *now);
 void mire__variant_send_cancel(struct upload *sender);
 void mire__variant_send_close(struct upload *sender);
 
@@ -54,7 +54,8 @@ void mire__variant_send_close(struct upload *sender);
  * The rollout document: see that the store has the newest. Returns when to look again, CLOCK_MONOTONIC; UINT64_MAX:
  * never. And whether its numbers hold: under mire-run those do that its user has given.
  */
-uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store);
+uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store,
+                           const struct upload_now *now);
 bool mire__variant_takes_numbers(void);
 
 #endif

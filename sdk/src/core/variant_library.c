@@ -63,17 +63,18 @@ bool mire__variant_rehooks(void)
 enum mire_err mire__variant_send_open(struct upload **sender_out, struct remote *remote, struct store *store,
                                       const mire_options *options, const struct blackbox_facts *facts)
 {
+    const struct upload_options delivery = mire__options_delivery(options);
+
     *sender_out = NULL;
     mire__remote_init(remote, facts, store);
-    if (!options->server_url[0])
-        return MIRE_OK;
-    return mire__upload_open(sender_out, store, options->server_url, options->server_key, NULL);
+    return delivery.url ? mire__upload_open(sender_out, store, &delivery, NULL) : MIRE_OK;
 }
 
-uint64_t mire__variant_send_round(struct upload *sender, char *problem, size_t problem_bytes, uint64_t now_ms)
+uint64_t mire__variant_send_round(struct upload *sender, char *problem, size_t problem_bytes,
+                                  const struct upload_now *now)
 {
     struct upload_tally tally;
-    uint64_t wait_ms = mire__upload_round(sender, &tally, now_ms);
+    uint64_t wait_ms = mire__upload_round(sender, &tally, now);
 
     problem[0] = '\0';
     if (tally.refused > 0)
@@ -94,9 +95,10 @@ void mire__variant_send_close(struct upload *sender)
     mire__upload_close(sender);
 }
 
-uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store)
+uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store,
+                           const struct upload_now *now)
 {
-    return mire__remote_step(remote, sender, store, mire__now_ns(), mire__wall_now_ms());
+    return mire__remote_step(remote, sender, store, mire__now_ns(), now);
 }
 
 bool mire__variant_takes_numbers(void)

@@ -62,10 +62,11 @@ enum mire_err mire__variant_send_open(struct upload **sender_out, struct remote 
     return MIRE_OK;
 }
 
-uint64_t mire__variant_send_round(struct upload *sender, char *problem, size_t problem_bytes, uint64_t now_ms)
+uint64_t mire__variant_send_round(struct upload *sender, char *problem, size_t problem_bytes,
+                                  const struct upload_now *now)
 {
     (void)sender;
-    (void)now_ms;
+    (void)now;
     if (problem_bytes > 0)
         problem[0] = '\0';
     return UINT64_MAX;
@@ -81,8 +82,10 @@ void mire__variant_send_close(struct upload *sender)
     (void)sender;
 }
 
-uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store)
+uint64_t mire__variant_ask(struct remote *remote, struct upload *sender, struct store *store,
+                           const struct upload_now *now)
 {
+    (void)now;
     (void)remote;
     (void)sender;
     (void)store;

@@ -7,6 +7,7 @@
 #include "heap/collect.h"
 #include "platform/platform.h"
 #include "report/report.h"
+#include "store/sending.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -34,15 +35,22 @@ static void recover(struct worker *worker)
     say(worker, MIRE_LOG_INFO, text);
 }
 
+static struct upload_now now_of(const struct worker *worker)
+{
+    return (struct upload_now){.wall_ms = worker->clock ? worker->clock(worker->clock_context) : mire__wall_now_ms(),
+                               .boot_ms = mire__boot_now_ns() / MIRE_NS_PER_MS};
+}
+
 /* Returns when to send again: CLOCK_MONOTONIC, UINT64_MAX if nothing waits. */
 static uint64_t send_now(struct worker *worker)
 {
     char problem[256];
     uint64_t wait_ms;
 
-    if (!worker->sender || worker->remote.killed)
+    if (mire__store_refused(worker->store) || !worker->sender || worker->remote.killed)
         return UINT64_MAX;
-    wait_ms = mire__variant_send_round(worker->sender, problem, sizeof(problem), mire__wall_now_ms());
+    const struct upload_now now = now_of(worker);
+    wait_ms = mire__variant_send_round(worker->sender, problem, sizeof(problem), &now);
     if (problem[0])
         say(worker, MIRE_LOG_WARNING, problem);
     return wait_ms == UINT64_MAX ? UINT64_MAX : mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS;
@@ -51,7 +59,8 @@ static uint64_t send_now(struct worker *worker)
 /* Returns when to ask for the rollout document again. */
 static uint64_t ask(struct worker *worker)
 {
-    uint64_t at_ns = mire__variant_ask(&worker->remote, worker->sender, worker->store);
+    const struct upload_now now = now_of(worker);
+    uint64_t at_ns = mire__variant_ask(&worker->remote, worker->sender, worker->store, &now);
     uint64_t mark = mire__store_rollout_mark(worker->store);
 
     if (mark == worker->rollout_mark)
@@ -92,9 +101,9 @@ static void *work(void *context)
             look_at_ns = worker->on_look();
         if (why & MIRE_BELL_KEEP || mire__now_ns() >= keep_at_ns)
             keep_at_ns = mire__heap_monitor_keep(worker);
-        if (mire__now_ns() >= ask_at_ns)
+        if (why & MIRE_BELL_WAY || mire__now_ns() >= ask_at_ns)
             ask_at_ns = ask(worker);
-        if (why & MIRE_BELL_SEND || mire__now_ns() >= send_at_ns)
+        if (why & (MIRE_BELL_SEND | MIRE_BELL_WAY) || mire__now_ns() >= send_at_ns)
             send_at_ns = send_now(worker);
     }
 }

@@ -21,7 +21,8 @@ enum mire__bell {
     MIRE_BELL_REHOOK = 4,
     MIRE_BELL_GONE = 8,
     MIRE_BELL_LOOK = 16,
-    MIRE_BELL_KEEP = 32
+    MIRE_BELL_KEEP = 32,
+    MIRE_BELL_WAY = 64 /* the user, or the network, may let more through than before, or less */
 };
 
 struct worker {
@@ -32,6 +33,8 @@ struct worker {
     bool (*on_gone)(
         void); /* MIRE_BELL_GONE rang: stop everything but the worker. True: the worker is to end, unjoined */
     bool (*on_rollout)(void); /* another document is in the store than before. False: tell again soon */
+    mire_clock_fn *clock;     /* NULL: the system's */
+    void *clock_context;
     struct remote remote;
     uint64_t rollout_mark;      /* of the document that was obeyed last, mire__store_rollout_mark */
     uint64_t (*on_look)(void);  /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */

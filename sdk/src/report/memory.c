@@ -6,6 +6,7 @@
  */
 #include "report/memory.h"
 
+#include "base/alloc.h"
 #include "platform/platform.h"
 #include "report/memory_draft.h"
 #include "report/text.h"
@@ -13,7 +14,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ static void write_document(struct wire *wire, const void *draft)
 enum mire_err mire__memory_json(char **text_out, size_t *size_out, const struct heap_reader *reader,
                                 const struct memory_said *said)
 {
-    struct memory_draft *draft = malloc(sizeof(*draft));
+    struct memory_draft *draft = mire__malloc(sizeof(*draft));
     enum mire_err err;
 
     *text_out = NULL;
@@ -40,7 +40,7 @@ enum mire_err mire__memory_json(char **text_out, size_t *size_out, const struct 
     if (err == MIRE_OK && said->extra)
         mire__memory_draft_keep(said->extra, draft);
     mire__memory_draft_fini(draft);
-    free(draft);
+    mire__free(draft);
     return err;
 }
 
@@ -63,12 +63,12 @@ static enum mire_err build_and_put(struct store *store, const struct heap_reader
         mire__store_count_drop(store, MIRE_DROP_BIG);
     if (err == MIRE_OK)
         err = mire__text_pack(&body, &size, text, size);
-    free(text);
+    mire__free(text);
     const struct store_report sealed = {
         .id = said->id, .body = body, .size = size, .value = value_of(said->trigger), .told = said->told->drops};
     if (err == MIRE_OK)
         err = mire__store_put(store, &sealed, now_ms);
-    free(body);
+    mire__free(body);
     return err;
 }
 
@@ -91,7 +91,7 @@ enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *r
 
 enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const struct memory_said *said)
 {
-    struct memory_draft *draft = malloc(sizeof(*draft));
+    struct memory_draft *draft = mire__malloc(sizeof(*draft));
     struct memory_said saying = *said;
     enum mire_err err = MIRE_E_MEMORY;
 
@@ -103,7 +103,7 @@ enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const stru
     if (err == MIRE_OK)
         mire__memory_draft_keep(said->extra, draft);
     mire__memory_draft_fini(draft);
-    free(draft);
+    mire__free(draft);
     return err;
 }
 
@@ -210,7 +210,7 @@ static enum mire_err seal_foom(struct store *store, const char *run_name, const 
 static enum mire_err look_into(bool *sealed_out, struct store *store, const char *run, struct mapped *file,
                                const struct blackbox *box, const struct exit_end *end, uint64_t now_ms)
 {
-    struct heap_reader *reader = malloc(sizeof(*reader));
+    struct heap_reader *reader = mire__malloc(sizeof(*reader));
     enum mire_err err = MIRE_E_MEMORY;
 
     if (!reader)
@@ -220,7 +220,7 @@ static enum mire_err look_into(bool *sealed_out, struct store *store, const char
         err = seal_foom(store, run, reader, file, box, end, now_ms);
         *sealed_out = err == MIRE_OK;
     }
-    free(reader);
+    mire__free(reader);
     return err == MIRE_E_FULL ? MIRE_OK : err;
 }
 

@@ -63,7 +63,7 @@ struct memory_said {
 /*
  * The report's text.
  *
- *   text_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *   text_out, size_out  owned by the caller (mire__free); NULL, 0 unless MIRE_OK
  *
  * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_FULL (larger than MIRE_REPORT_JSON_MAX).
  */

@@ -3,6 +3,7 @@
  */
 #include "report/memory_draft.h"
 
+#include "base/alloc.h"
 #include "platform/platform.h"
 
 #include <stdlib.h>
@@ -77,11 +78,11 @@ static int by_live_bytes(const void *a, const void *b)
 /* What is told of each, in the order it is told in. */
 static enum mire_err rank_categories(struct memory_draft *draft)
 {
-    struct memory_row **order = calloc(MIRE_CATEGORIES_MAX, sizeof(struct memory_row *));
+    struct memory_row **order = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(struct memory_row *));
 
-    draft->ranked = calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->ranked));
+    draft->ranked = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->ranked));
     if (!order || !draft->ranked) {
-        free(order);
+        mire__free(order);
         return MIRE_E_MEMORY;
     }
     for (uint32_t i = 0; i < MIRE_CATEGORIES_MAX; i++) {
@@ -101,7 +102,7 @@ static enum mire_err rank_categories(struct memory_draft *draft)
         order[i]->rank = (int32_t)i;
         draft->ranked[i] = order[i]->live.category;
     }
-    free(order);
+    mire__free(order);
     return MIRE_OK;
 }
 
@@ -150,7 +151,7 @@ static size_t choose(uint32_t *chosen, struct memory_draft *draft)
 {
     const struct memory_caps *caps = &draft->said->caps;
     struct heap_frame frames[DEPTH_MAX];
-    uint32_t *left = calloc(draft->row_count + 1, sizeof(*left)); /* stacks to come, by rank */
+    uint32_t *left = mire__calloc(draft->row_count + 1, sizeof(*left)); /* stacks to come, by rank */
     uint32_t objects = caps->objects;
     size_t sum = 0;
 
@@ -174,16 +175,16 @@ static size_t choose(uint32_t *chosen, struct memory_draft *draft)
         left[rank]--;
         chosen[draft->stack_count++] = i;
     }
-    free(left);
+    mire__free(left);
     return sum;
 }
 
 static enum mire_err gather_stacks(struct memory_draft *draft)
 {
-    uint32_t *chosen = calloc(draft->said->caps.stacks + 1, sizeof(*chosen));
+    uint32_t *chosen = mire__calloc(draft->said->caps.stacks + 1, sizeof(*chosen));
     enum mire_err err = chosen ? mire__trie_init(&draft->trie, choose(chosen, draft)) : MIRE_E_MEMORY;
 
-    draft->stacks = calloc(draft->stack_count + 1, sizeof(*draft->stacks));
+    draft->stacks = mire__calloc(draft->stack_count + 1, sizeof(*draft->stacks));
     if (!draft->stacks)
         err = MIRE_E_MEMORY;
     for (uint32_t i = 0; err == MIRE_OK && i < draft->stack_count; i++) {
@@ -197,7 +198,7 @@ static enum mire_err gather_stacks(struct memory_draft *draft)
         if (draft->before)
             stack->before = mire__snapshot_pair(draft->before, pair->category, pair->node);
     }
-    free(chosen);
+    mire__free(chosen);
     return err;
 }
 
@@ -207,7 +208,7 @@ static enum mire_err gather(struct memory_draft *draft)
 {
     enum mire_err err = mire__tally_init(&draft->tally);
 
-    draft->rows = calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->rows));
+    draft->rows = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->rows));
     if (err != MIRE_OK || !draft->rows)
         return MIRE_E_MEMORY;
     mire__read_blocks(draft->reader, on_block, draft);
@@ -246,18 +247,18 @@ void mire__memory_draft_fini(struct memory_draft *draft)
 {
     mire__tally_fini(&draft->tally);
     mire__trie_fini(&draft->trie);
-    free(draft->rows);
-    free(draft->ranked);
-    free(draft->stacks);
+    mire__free(draft->rows);
+    mire__free(draft->ranked);
+    mire__free(draft->stacks);
 }
 
 void mire__memory_draft_keep(struct memory_extra *extra, const struct memory_draft *draft)
 {
-    struct tally_pair *sums = calloc(MIRE_CATEGORIES_MAX, sizeof(*sums));
+    struct tally_pair *sums = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(*sums));
 
     for (uint32_t i = 0; sums && i < MIRE_CATEGORIES_MAX; i++)
         sums[i] = draft->rows[i].live;
     if (sums)
         mire__snapshot_take(extra, draft->said->taken_ns, sums, MIRE_CATEGORIES_MAX, &draft->tally);
-    free(sums);
+    mire__free(sums);
 }

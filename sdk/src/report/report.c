@@ -3,11 +3,11 @@
  */
 #include "report/report.h"
 
+#include "base/alloc.h"
 #include "report/document.h"
 #include "report/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void mire__report_class(char out[MIRE_REPORT_CLASS_BYTES], uint64_t memory_bytes)
@@ -44,7 +44,7 @@ bool mire__report_wanted(const struct blackbox *box, uint32_t lane)
 enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
                                 const struct blackbox *box, uint32_t lane, const struct report_told *told)
 {
-    struct draft *draft = malloc(sizeof(*draft));
+    struct draft *draft = mire__malloc(sizeof(*draft));
     enum mire_err err;
 
     *text_out = NULL;
@@ -56,7 +56,7 @@ enum mire_err mire__report_json(char **text_out, size_t *size_out, char id[MIRE_
         err = mire__text_write(text_out, size_out, write_document, draft);
     memcpy(id, draft->id, sizeof(draft->id));
     mire__draft_fini(draft);
-    free(draft);
+    mire__free(draft);
     return err;
 }
 
@@ -71,7 +71,7 @@ enum mire_err mire__report_build(struct report *out, const struct blackbox *box,
     err = mire__report_json(&text, &size, out->id, box, lane, told);
     if (err == MIRE_OK)
         err = mire__text_pack(&out->body, &out->size, text, size);
-    free(text);
+    mire__free(text);
     if (err != MIRE_OK)
         mire__report_fini(out);
     return err;
@@ -79,6 +79,6 @@ enum mire_err mire__report_build(struct report *out, const struct blackbox *box,
 
 void mire__report_fini(struct report *report)
 {
-    free(report->body);
+    mire__free(report->body);
     memset(report, 0, sizeof(*report));
 }

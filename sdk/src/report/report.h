@@ -94,7 +94,7 @@ size_t mire__report_recover(struct store *store, const struct report_finder *fin
 /*
  * The uncompressed text of the same report.
  *
- *   text_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *   text_out, size_out  owned by the caller (mire__free); NULL, 0 unless MIRE_OK
  *   id                  the report's id and a NUL
  *
  * Returns as mire__report_build.

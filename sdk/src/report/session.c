@@ -3,11 +3,11 @@
  */
 #include "report/session.h"
 
+#include "base/alloc.h"
 #include "platform/platform.h"
 #include "report/document.h"
 #include "report/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What a record says, in one piece. */
@@ -178,14 +178,14 @@ enum mire_err mire__session_json(char **text_out, size_t *size_out, char id[MIRE
 /* How earlier runs ended that no record tells yet. */
 static void find_ends(struct session_told *told, struct store *store)
 {
-    struct store_end *ends = calloc(MIRE_STORE_ENDS, sizeof(*ends));
+    struct store_end *ends = mire__calloc(MIRE_STORE_ENDS, sizeof(*ends));
     size_t found = ends ? mire__store_ends(ends, MIRE_STORE_ENDS, store) : 0;
 
     told->end_count = 0;
     for (size_t i = 0; i < found && told->end_count < MIRE_SESSION_ENDS_MAX; i++)
         if (!ends[i].told)
             told->ends[told->end_count++] = ends[i];
-    free(ends);
+    mire__free(ends);
 }
 
 static enum mire_err build_and_put(struct store *store, const struct blackbox *box, uint64_t end_ns, bool over,
@@ -200,13 +200,13 @@ static enum mire_err build_and_put(struct store *store, const struct blackbox *b
     if (err != MIRE_OK)
         return err;
     err = mire__text_pack(&body, &packed, text, size);
-    free(text);
+    mire__free(text);
     if (err != MIRE_OK)
         return err;
     const struct store_report sealed = {
         .id = id, .body = body, .size = packed, .value = MIRE_VALUE_SESSION, .told = told->drops};
     err = mire__store_put(store, &sealed, now_ms);
-    free(body);
+    mire__free(body);
     return err;
 }
 

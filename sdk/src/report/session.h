@@ -42,7 +42,7 @@ struct session_told {
 /*
  * The uncompressed text of the same record.
  *
- *   text_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *   text_out, size_out  owned by the caller (mire__free); NULL, 0 unless MIRE_OK
  *   id                  the record's id and a NUL
  *
  * Returns as mire__session_seal.

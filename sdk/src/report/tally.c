@@ -3,6 +3,8 @@
  */
 #include "report/tally.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +13,13 @@
 
 enum mire_err mire__tally_init(struct tally *tally)
 {
-    *tally = (struct tally){.pairs = calloc(FIRST_SLOTS, sizeof(*tally->pairs)), .slot_mask = FIRST_SLOTS - 1};
+    *tally = (struct tally){.pairs = mire__calloc(FIRST_SLOTS, sizeof(*tally->pairs)), .slot_mask = FIRST_SLOTS - 1};
     return tally->pairs ? MIRE_OK : MIRE_E_MEMORY;
 }
 
 void mire__tally_fini(struct tally *tally)
 {
-    free(tally->pairs);
+    mire__free(tally->pairs);
     *tally = (struct tally){0};
 }
 
@@ -38,7 +40,7 @@ static bool rebuild(struct tally *tally, uint32_t slots, double least)
 {
     struct tally fresh = {.slot_mask = slots - 1, .full = tally->full || least > 0};
 
-    fresh.pairs = calloc(slots, sizeof(*fresh.pairs));
+    fresh.pairs = mire__calloc(slots, sizeof(*fresh.pairs));
     if (!fresh.pairs)
         return false;
     for (uint32_t i = 0; i <= tally->slot_mask; i++) {
@@ -49,7 +51,7 @@ static bool rebuild(struct tally *tally, uint32_t slots, double least)
         fresh.pairs[find(&fresh, pair->category, pair->node)] = *pair;
         fresh.pair_count++;
     }
-    free(tally->pairs);
+    mire__free(tally->pairs);
     *tally = fresh;
     return true;
 }

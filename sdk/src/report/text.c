@@ -3,9 +3,9 @@
  */
 #include "report/text.h"
 
+#include "base/alloc.h"
 #include "report/report.h"
 
-#include <stdlib.h>
 #include <zstd.h>
 
 #define FIRST_BYTES (64u << 10)
@@ -16,7 +16,7 @@ enum mire_err mire__text_write(char **text_out, size_t *size_out, mire__text_fn 
     *text_out = NULL;
     *size_out = 0;
     for (size_t cap = FIRST_BYTES; cap <= MIRE_REPORT_JSON_MAX; cap *= 2) {
-        char *text = malloc(cap);
+        char *text = mire__malloc(cap);
         struct wire wire;
 
         if (!text)
@@ -27,7 +27,7 @@ enum mire_err mire__text_write(char **text_out, size_t *size_out, mire__text_fn 
             *text_out = text;
             return MIRE_OK;
         }
-        free(text);
+        mire__free(text);
     }
     return MIRE_E_FULL;
 }
@@ -35,7 +35,7 @@ enum mire_err mire__text_write(char **text_out, size_t *size_out, mire__text_fn 
 enum mire_err mire__text_pack(void **body_out, size_t *size_out, const char *text, size_t size)
 {
     size_t cap = ZSTD_compressBound(size), packed;
-    void *body = malloc(cap);
+    void *body = mire__malloc(cap);
 
     *body_out = NULL;
     *size_out = 0;
@@ -43,7 +43,7 @@ enum mire_err mire__text_pack(void **body_out, size_t *size_out, const char *tex
         return MIRE_E_MEMORY;
     packed = ZSTD_compress(body, cap, text, size, ZSTD_LEVEL);
     if (ZSTD_isError(packed)) { /* into a buffer of the bound only for want of memory */
-        free(body);
+        mire__free(body);
         return MIRE_E_MEMORY;
     }
     *body_out = body;

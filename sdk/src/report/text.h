@@ -11,7 +11,7 @@
 /*
  * Have `write` write a document, again into a larger buffer where it does not fit.
  *
- *   text_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *   text_out, size_out  owned by the caller (mire__free); NULL, 0 unless MIRE_OK
  *
  * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_FULL (larger than MIRE_REPORT_JSON_MAX).
  */

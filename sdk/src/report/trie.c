@@ -3,7 +3,7 @@
  */
 #include "report/trie.h"
 
-#include <stdlib.h>
+#include "base/alloc.h"
 
 enum mire_err mire__trie_init(struct trie *trie, size_t cap)
 {
@@ -14,13 +14,13 @@ enum mire_err mire__trie_init(struct trie *trie, size_t cap)
     cap = cap ? cap : 1;
     *trie = (struct trie){
         .slot_mask = (uint32_t)(slots - 1),
-        .frame_image = calloc(cap, sizeof(int32_t)),
-        .frame_offset = calloc(cap, sizeof(uint64_t)),
-        .frame_found = calloc(cap, sizeof(uint8_t)),
-        .node_up = calloc(cap, sizeof(uint32_t)),
-        .node_frame = calloc(cap, sizeof(uint32_t)),
-        .frame_slots = calloc(slots, sizeof(uint32_t)),
-        .node_slots = calloc(slots, sizeof(uint32_t)),
+        .frame_image = mire__calloc(cap, sizeof(int32_t)),
+        .frame_offset = mire__calloc(cap, sizeof(uint64_t)),
+        .frame_found = mire__calloc(cap, sizeof(uint8_t)),
+        .node_up = mire__calloc(cap, sizeof(uint32_t)),
+        .node_frame = mire__calloc(cap, sizeof(uint32_t)),
+        .frame_slots = mire__calloc(slots, sizeof(uint32_t)),
+        .node_slots = mire__calloc(slots, sizeof(uint32_t)),
     };
     if (trie->frame_image && trie->frame_offset && trie->frame_found && trie->node_up && trie->node_frame &&
         trie->frame_slots && trie->node_slots)
@@ -31,13 +31,13 @@ enum mire_err mire__trie_init(struct trie *trie, size_t cap)
 
 void mire__trie_fini(struct trie *trie)
 {
-    free(trie->frame_image);
-    free(trie->frame_offset);
-    free(trie->frame_found);
-    free(trie->node_up);
-    free(trie->node_frame);
-    free(trie->frame_slots);
-    free(trie->node_slots);
+    mire__free(trie->frame_image);
+    mire__free(trie->frame_offset);
+    mire__free(trie->frame_found);
+    mire__free(trie->node_up);
+    mire__free(trie->node_frame);
+    mire__free(trie->frame_slots);
+    mire__free(trie->node_slots);
     *trie = (struct trie){0};
 }
 

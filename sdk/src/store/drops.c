@@ -11,12 +11,12 @@
  * time with the line that says so. Who finds such a line looks whether the report is there, and finishes.
  */
 #include "base/base.h"
+#include "base/alloc.h"
 #include "store/inside.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,7 +136,7 @@ void mire__store_keep_drops(struct store *store, const uint64_t add[MIRE_DROP_RE
 
 static bool load(struct ledger *ledger, const struct store *store)
 {
-    char *text = malloc(MIRE_LEDGER_TEXT);
+    char *text = mire__malloc(MIRE_LEDGER_TEXT);
     enum frame_state state;
     ssize_t size = text ? mire__store_load_locked(&state, store, "drops", text, MIRE_LEDGER_TEXT) : 0;
 
@@ -147,7 +147,7 @@ static bool load(struct ledger *ledger, const struct store *store)
         memset(ledger, 0, sizeof(*ledger));
         ledger->counts[state == FRAME_NEWER ? MIRE_DROP_FORMAT : MIRE_DROP_BROKEN] = 1;
     }
-    free(text);
+    mire__free(text);
     return true;
 }
 
@@ -224,7 +224,7 @@ bool mire__ledger_open(struct ledger *ledger, struct store *store, uint32_t wait
 
 enum mire_err mire__ledger_save(struct ledger *ledger, struct store *store, bool sealed)
 {
-    char *text = malloc(MIRE_LEDGER_TEXT);
+    char *text = mire__malloc(MIRE_LEDGER_TEXT);
     struct disk_part part = {text, 0};
     enum mire_err err = MIRE_E_STORE;
 
@@ -235,7 +235,7 @@ enum mire_err mire__ledger_save(struct ledger *ledger, struct store *store, bool
     }
     if (err == MIRE_OK)
         memset(ledger->taken, 0, sizeof(ledger->taken));
-    free(text);
+    mire__free(text);
     return err;
 }
 

@@ -7,11 +7,11 @@
  */
 #include "store/ends.h"
 
+#include "base/alloc.h"
 #include "store/inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LINE_BYTES 256
@@ -65,7 +65,7 @@ static enum mire_err write_list(struct list *list)
 /* NULL: no memory, or it cannot be locked. */
 static struct list *open_list(struct store *store, bool lock)
 {
-    struct list *list = calloc(1, sizeof(*list));
+    struct list *list = mire__calloc(1, sizeof(*list));
     enum frame_state state;
     ssize_t length;
 
@@ -77,7 +77,7 @@ static struct list *open_list(struct store *store, bool lock)
     if (lock) {
         list->lock = mire__store_lock(store, MIRE_STORE_LOCK_MS);
         if (list->lock < 0) {
-            free(list);
+            mire__free(list);
             return NULL;
         }
         length = mire__store_load_locked(&state, store, "ends", list->text, sizeof(list->text) - 1);
@@ -90,7 +90,7 @@ static void close_list(struct list *list)
 {
     if (list->lock >= 0)
         mire__disk_unlock(list->lock);
-    free(list);
+    mire__free(list);
 }
 
 static struct store_end *find(struct list *list, const char *run)

@@ -3,8 +3,9 @@
  */
 #include "store/inside.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,7 +62,7 @@ ssize_t mire__store_load_locked(enum frame_state *state_out, const struct store 
     char *file;
 
     *state_out = FRAME_WHOLE;
-    if (!mire__store_path(path, store, name, "") || access(path, F_OK) != 0 || !(file = malloc(room)))
+    if (!mire__store_path(path, store, name, "") || access(path, F_OK) != 0 || !(file = mire__malloc(room)))
         return -1;
     size = mire__disk_read(file, room, path);
     if (size >= 0) {
@@ -70,14 +71,14 @@ ssize_t mire__store_load_locked(enum frame_state *state_out, const struct store 
     }
     if (size > 0)
         memcpy(out, file + frame.body_at, (size_t)size);
-    free(file);
+    mire__free(file);
     return size;
 }
 
 /* Counted, then deleted: killed in between, it is counted twice. */
 static void refuse(struct store *store, const char *name, size_t cap)
 {
-    void *body = malloc(cap + 1);
+    void *body = mire__malloc(cap + 1);
     char path[MIRE_STORE_PATH_MAX];
     enum frame_state state;
     struct ledger ledger;
@@ -92,7 +93,7 @@ static void refuse(struct store *store, const char *name, size_t cap)
         }
         mire__ledger_close(&ledger, store);
     }
-    free(body);
+    mire__free(body);
 }
 
 ssize_t mire__store_load(struct store *store, const char *name, void *out, size_t cap)

@@ -2,6 +2,7 @@
  * kept.c - tables of dead runs, kept for whoever looks into them: moved into one folder, where the newest stay.
  */
 #include "store/disk.h"
+#include "base/alloc.h"
 #include "store/inside.h"
 #include "store/runs.h"
 #include "store/tables.h"
@@ -59,7 +60,7 @@ static size_t list(struct kept_file *files, DIR *dir)
 
 static void enforce(const char *folder, uint32_t runs, uint64_t bytes)
 {
-    struct kept_file *files = calloc(LOOK_MAX, sizeof(*files));
+    struct kept_file *files = mire__calloc(LOOK_MAX, sizeof(*files));
     DIR *dir = files ? opendir(folder) : NULL;
     size_t count = dir ? list(files, dir) : 0;
     uint64_t sum = 0;
@@ -71,7 +72,7 @@ static void enforce(const char *folder, uint32_t runs, uint64_t bytes)
     }
     if (dir)
         closedir(dir);
-    free(files);
+    mire__free(files);
 }
 
 enum mire_err mire__store_keep(struct store *store, const char *run, uint32_t runs, uint64_t bytes)

@@ -5,6 +5,8 @@
  */
 #include "store/inside.h"
 
+#include "base/alloc.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -120,11 +122,11 @@ static enum mire_err read_file(uint8_t **bytes_out, size_t *size_out, const char
         return MIRE_E_STORE;
     if (info.st_size > READ_MAX)
         return MIRE_OK; /* none of ours: it is empty for whoever looks into it */
-    bytes = malloc((size_t)info.st_size + 1);
+    bytes = mire__malloc((size_t)info.st_size + 1);
     if (!bytes)
         return MIRE_E_MEMORY;
     if (mire__disk_read(bytes, (size_t)info.st_size, path) != (ssize_t)info.st_size) {
-        free(bytes);
+        mire__free(bytes);
         return MIRE_E_STORE;
     }
     *bytes_out = bytes;
@@ -151,7 +153,7 @@ bool mire__store_report_told(uint64_t told[MIRE_DROP_REASONS], const char *path)
         return access(path, F_OK) == 0;
     if (check(&frame, bytes, size) <= FRAME_OLD)
         memcpy(told, frame.told, sizeof(frame.told));
-    free(bytes);
+    mire__free(bytes);
     return true;
 }
 
@@ -173,7 +175,7 @@ enum mire_err mire__store_get(void **body_out, size_t *size_out, struct store *s
         return err;
     state = check(&frame, bytes, size);
     if (state > FRAME_OLD) {
-        free(bytes);
+        mire__free(bytes);
         mire__store_drop(store, id, state == FRAME_NEWER ? MIRE_DROP_FORMAT : MIRE_DROP_BROKEN);
         return MIRE_E_FORMAT;
     }
@@ -325,8 +327,8 @@ static size_t choose(struct victim *victims, struct store_item *items, size_t co
 
 static void enforce_caps(struct store *store, const char *id, uint64_t now_ms)
 {
-    struct store_item *items = calloc(MIRE_STORE_LIST_MAX, sizeof(*items));
-    struct victim *victims = calloc(MIRE_STORE_LIST_MAX, sizeof(*victims));
+    struct store_item *items = mire__calloc(MIRE_STORE_LIST_MAX, sizeof(*items));
+    struct victim *victims = mire__calloc(MIRE_STORE_LIST_MAX, sizeof(*victims));
     size_t count = items && victims ? mire__store_list(items, MIRE_STORE_LIST_MAX, store) : 0;
 
     if (count > 0) {
@@ -335,8 +337,8 @@ static void enforce_caps(struct store *store, const char *id, uint64_t now_ms)
     }
     for (size_t i = 0; i < count; i += MIRE_LEDGER_BATCH)
         drop_some(store, victims + i, count - i < MIRE_LEDGER_BATCH ? count - i : MIRE_LEDGER_BATCH);
-    free(victims);
-    free(items);
+    mire__free(victims);
+    mire__free(items);
 }
 
 /* ---- put ---- */

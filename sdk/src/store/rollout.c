@@ -2,22 +2,22 @@
  * rollout.c - the last good rollout document: one file, "<etag>\n<document>".
  */
 #include "platform/platform.h"
+#include "base/alloc.h"
 #include "store/inside.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 size_t mire__store_rollout(char etag[MIRE_STORE_ETAG_BYTES], char *text, size_t cap, struct store *store)
 {
     const size_t room = MIRE_STORE_ETAG_BYTES + cap;
-    char *bytes = malloc(room);
+    char *bytes = mire__malloc(room);
     size_t size = 0;
     ssize_t length;
 
     etag[0] = '\0';
     if (!bytes || (length = mire__store_load(store, "rollout", bytes, room)) <= 0) {
-        free(bytes);
+        mire__free(bytes);
         return 0;
     }
     const char *line_end = memchr(bytes, '\n', (size_t)length);
@@ -30,7 +30,7 @@ size_t mire__store_rollout(char etag[MIRE_STORE_ETAG_BYTES], char *text, size_t 
         etag[etag_size] = '\0';
         memcpy(text, line_end + 1, size);
     }
-    free(bytes);
+    mire__free(bytes);
     return size;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "store/runs.h"
 
+#include "base/alloc.h"
 #include "platform/platform.h"
 #include "store/inside.h"
 #include "store/tables.h"
@@ -68,7 +69,7 @@ static void take_over(struct store *store, int fd, struct store_run *run, mire__
 
     if (fstat(fd, &info) != 0 || info.st_nlink == 0 || info.st_size > EVIDENCE_MAX)
         return;
-    bytes = malloc(info.st_size > 0 ? (size_t)info.st_size : 1);
+    bytes = mire__malloc(info.st_size > 0 ? (size_t)info.st_size : 1);
     if (bytes && pread(fd, bytes, (size_t)info.st_size, 0) == info.st_size) {
         run->evidence = bytes;
         run->size = (size_t)info.st_size;
@@ -78,7 +79,7 @@ static void take_over(struct store *store, int fd, struct store_run *run, mire__
             forget(store, run->name, MIRE_STORE_CRASH);
         }
     }
-    free(bytes);
+    mire__free(bytes);
 }
 
 static void recover_one(struct store *store, int dir, const char *name, mire__store_run_fn *take, void *context)
@@ -189,7 +190,7 @@ static void give_up(struct store *store, const char *run, enum store_reason reas
 
 size_t mire__store_runs_enforce(struct store *store, uint64_t now_ms)
 {
-    struct dead_run *runs = calloc(LOOK_MAX, sizeof(*runs));
+    struct dead_run *runs = mire__calloc(LOOK_MAX, sizeof(*runs));
     char path[MIRE_STORE_PATH_MAX];
     size_t count = 0, given_up = 0;
     DIR *dir = runs && mire__store_path(path, store, "box", "") ? opendir(path) : NULL;
@@ -206,6 +207,6 @@ size_t mire__store_runs_enforce(struct store *store, uint64_t now_ms)
         give_up(store, runs[i].name, old ? MIRE_DROP_AGE : MIRE_DROP_FULL);
         given_up++;
     }
-    free(runs);
+    mire__free(runs);
     return given_up;
 }

@@ -8,9 +8,10 @@
  */
 #include "store/inside.h"
 
+#include "base/alloc.h"
+
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LINE_BYTES 104 /* 16 + 4 * 20 digits, and what separates and ends them */
@@ -47,7 +48,7 @@ static void read_rows(struct stacks *stacks, ssize_t length)
 /* Read them and keep others from it. NULL where that cannot be. */
 static struct stacks *open_stacks(struct store *store)
 {
-    struct stacks *stacks = calloc(1, sizeof(*stacks));
+    struct stacks *stacks = mire__calloc(1, sizeof(*stacks));
     enum frame_state state;
 
     if (!stacks)
@@ -59,14 +60,14 @@ static struct stacks *open_stacks(struct store *store)
         read_rows(stacks, mire__store_load_locked(&state, store, "stacks", stacks->text, sizeof(stacks->text) - 1));
         return stacks;
     }
-    free(stacks);
+    mire__free(stacks);
     return NULL;
 }
 
 static void close_stacks(struct stacks *stacks)
 {
     mire__disk_unlock(stacks->lock);
-    free(stacks);
+    mire__free(stacks);
 }
 
 static enum mire_err write_stacks(struct stacks *stacks)

@@ -3,6 +3,7 @@
  */
 #include "store/inside.h"
 
+#include "base/alloc.h"
 #include "platform/platform.h"
 
 #include <dirent.h>
@@ -24,7 +25,7 @@ bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, 
 
 enum mire_err mire__store_open(struct store **store_out, const char *dir, const struct store_caps *caps)
 {
-    struct store *store = calloc(1, sizeof(*store));
+    struct store *store = mire__calloc(1, sizeof(*store));
     char path[MIRE_STORE_PATH_MAX];
     enum mire_err err = MIRE_E_STORE;
 
@@ -33,7 +34,7 @@ enum mire_err mire__store_open(struct store **store_out, const char *dir, const 
         return MIRE_E_MEMORY;
     store->caps = *caps;
     store->pid = mire__pid();
-    if (mire__disk_make_dir(dir) != MIRE_OK || !(store->dir = realpath(dir, NULL)))
+    if (mire__disk_make_dir(dir) != MIRE_OK || !realpath(dir, path) || !(store->dir = mire__strdup(path)))
         goto fail;
     if (!mire__store_path(path, store, "box", "") || mire__disk_make_dir(path) != MIRE_OK)
         goto fail;
@@ -54,8 +55,8 @@ void mire__store_close(struct store *store)
         return;
     if (store->dir && store->pid == mire__pid()) /* a forked child has a copy of the counts */
         mire__store_save_drops(store);
-    free(store->dir);
-    free(store);
+    mire__free(store->dir);
+    mire__free(store);
 }
 
 void mire__store_set_sync(struct store *store, enum mire_store_sync sync)
@@ -115,20 +116,4 @@ void mire__store_sweep(int dir, const char *name)
     if (mire__store_ends_with(name, ".new") && fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
         info.st_mtime < time(NULL) - ASIDE_AGE_S)
         unlinkat(dir, name, 0);
-}
-
-uint64_t mire__store_after(struct store *store)
-{
-    char digits[24] = "";
-
-    return mire__store_load(store, "after", digits, sizeof(digits) - 1) > 0 ? strtoull(digits, NULL, 10) : 0;
-}
-
-enum mire_err mire__store_set_after(struct store *store, uint64_t wall_ms)
-{
-    char digits[24];
-    struct disk_part part = {digits, 0};
-
-    part.size = (size_t)snprintf(digits, sizeof(digits), "%llu\n", (unsigned long long)wall_ms);
-    return mire__store_save(store, "after", &part, 1);
 }

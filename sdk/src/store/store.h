@@ -4,7 +4,7 @@
  *     <dir>/install          32 hex digits, random, made once
  *           drops            the loss ledger: records lost, by reason, that no report tells yet
  *           stacks           what was sent today and what was held back, by stack
- *           after            when the server wants to hear from us again
+ *           after, spent, consent   about sending, see sending.h
  *           rollout          the last good rollout document, behind the ETag it came with
  *           lock             held briefly while several files change
  *           ends             how the last runs ended, see ends.h
@@ -175,7 +175,7 @@ size_t mire__store_list(struct store_item *items, size_t cap, struct store *stor
 /*
  * Read a sealed report's body.
  *
- *   body_out, size_out  owned by the caller (free); NULL, 0 unless MIRE_OK
+ *   body_out, size_out  owned by the caller (mire__free); NULL, 0 unless MIRE_OK
  *
  * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE (no longer there), MIRE_E_FORMAT (not as it was sealed: it is dropped
  * and counted now).
@@ -230,11 +230,6 @@ enum mire_err mire__store_stack_send(struct store_held *held_out, struct store *
  */
 enum mire_err mire__store_stack_hold(struct store *store, uint64_t stack, uint64_t now_ms,
                                      const struct store_held *held);
-
-/* When the server wants to hear from us again: wall clock, 0 if at any time. Setting returns MIRE_OK or MIRE_E_STORE.
- */
-uint64_t mire__store_after(struct store *store);
-enum mire_err mire__store_set_after(struct store *store, uint64_t wall_ms);
 
 /*
  * The rollout document that came last and was good. Other processes of the app may replace it at any time.

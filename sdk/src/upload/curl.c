@@ -3,6 +3,7 @@
  */
 #include "upload/curl.h"
 
+#include "base/alloc.h"
 #include "base/base.h"
 
 #include <curl/curl.h>
@@ -59,6 +60,7 @@ static size_t hear_header(char *bytes, size_t size, size_t count, void *context)
     struct upload_answer *answer = context;
 
     take_header(answer->retry_after, sizeof(answer->retry_after), "retry-after:", bytes, size * count);
+    take_header(answer->date, sizeof(answer->date), "date:", bytes, size * count);
     take_header(answer->etag, sizeof(answer->etag), "etag:", bytes, size * count);
     return size * count;
 }
@@ -119,7 +121,7 @@ static void send_with_curl(void *context, struct upload_answer *answer, const st
 {
     struct client *client = context;
     size_t length = strlen(client->url) + strlen(request->path) + 1;
-    char *target = malloc(length);
+    char *target = mire__malloc(length);
     CURLcode code = CURLE_OUT_OF_MEMORY;
     long status = 0;
 
@@ -130,7 +132,7 @@ static void send_with_curl(void *context, struct upload_answer *answer, const st
     if (target) {
         snprintf(target, length, "%s%s", client->url, request->path);
         code = curl_easy_setopt(client->easy, CURLOPT_URL, target);
-        free(target);
+        mire__free(target);
     }
     if (code == CURLE_OK)
         code = perform(client, cancel);
@@ -170,12 +172,28 @@ static enum mire_err set_headers(struct client *client, const char *key)
     return err;
 }
 
-static enum mire_err set_options(struct client *client, const char *url)
+/* Whom to trust. libcurl copies the texts. */
+static enum mire_err set_trust(CURL *easy, const struct upload_options *options)
+{
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+
+    if (code == CURLE_OK && options->ca_file && options->ca_file[0]) {
+        code = curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
+        if (code == CURLE_OK)
+            code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+    if (code == CURLE_OK && options->pins && options->pins[0])
+        code = curl_easy_setopt(easy, CURLOPT_PINNEDPUBLICKEY, options->pins);
+    return code == CURLE_OK ? MIRE_OK : code == CURLE_OUT_OF_MEMORY ? MIRE_E_MEMORY : MIRE_E_SYSTEM;
+}
+
+static enum mire_err set_options(struct client *client, const struct upload_options *options)
 {
     CURL *easy = client->easy;
+    const char *url = options->url;
     size_t length = strlen(url);
 
-    client->url = strdup(url);
+    client->url = mire__strdup(url);
     if (!client->url)
         return MIRE_E_MEMORY;
     while (length > 0 && url[length - 1] == '/')
@@ -192,35 +210,35 @@ static enum mire_err set_options(struct client *client, const char *url)
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hear_header);
     /* Do not wait for a name server when the handle is closed. */
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    return MIRE_OK;
+    return set_trust(easy, options);
 }
 
 static void client_free(struct client *client)
 {
     curl_slist_free_all(client->post_headers ? client->post_headers : client->get_headers);
-    free(client->url);
+    mire__free(client->url);
     curl_easy_cleanup(client->easy);
     curl_multi_cleanup(client->multi);
-    free(client);
+    mire__free(client);
 }
 
-enum mire_err mire__curl_init(struct transport *transport_out, const char *url, const char *key)
+enum mire_err mire__curl_init(struct transport *transport_out, const struct upload_options *options)
 {
     struct client *client;
     enum mire_err err;
 
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return MIRE_E_SYSTEM;
-    client = calloc(1, sizeof(*client));
+    client = mire__calloc(1, sizeof(*client));
     if (!client) {
         curl_global_cleanup();
         return MIRE_E_MEMORY;
     }
     client->easy = curl_easy_init();
     client->multi = curl_multi_init();
-    err = client->easy && client->multi ? set_headers(client, key) : MIRE_E_SYSTEM;
+    err = client->easy && client->multi ? set_headers(client, options->key) : MIRE_E_SYSTEM;
     if (err == MIRE_OK)
-        err = set_options(client, url);
+        err = set_options(client, options);
     *transport_out = (struct transport){.send = send_with_curl, .context = client};
     if (err != MIRE_OK)
         mire__curl_fini(transport_out);

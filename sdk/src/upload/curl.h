@@ -7,7 +7,7 @@
 #include "upload/upload.h"
 
 /* As mire__upload_open. `transport_out` lives until fini. */
-enum mire_err mire__curl_init(struct transport *transport_out, const char *url, const char *key);
+enum mire_err mire__curl_init(struct transport *transport_out, const struct upload_options *options);
 void mire__curl_fini(struct transport *transport);
 
 #endif

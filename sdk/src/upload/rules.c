@@ -3,14 +3,15 @@
  */
 #include "upload/rules.h"
 
+#include "upload/upload.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_MS    2000u
-#define DOUBLINGS   9 /* 2 s * 2^9 is above the limit */
-#define LIMIT_MS    (15u * 60 * 1000)
+#define DOUBLINGS   31
 #define SECONDS_MAX 4000000000ull
+#define PATIENCE_MS (24ull * 3600 * 1000) /* no server can silence a device for longer; nor can a clock that jumps */
 
 enum upload_verdict mire__upload_verdict(int status)
 {
@@ -97,12 +98,68 @@ bool mire__upload_parse_retry_after(uint64_t *at_ms_out, const char *text, uint6
     return true;
 }
 
-uint64_t mire__upload_backoff_ms(uint32_t failures, uint32_t random)
+static size_t skip_spaces(const char *text, size_t size, size_t at)
+{
+    while (at < size && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n'))
+        at++;
+    return at;
+}
+
+/* Behind `word` if it stands at `at`, else 0. */
+static size_t pass(const char *text, size_t size, size_t at, const char *word)
+{
+    size_t length = strlen(word);
+
+    return at <= size && size - at >= length && memcmp(text + at, word, length) == 0 ? at + length : 0;
+}
+
+bool mire__upload_is_ack(const char *text, size_t size, const char *id)
+{
+    for (size_t i = 0; i < size; i++) {
+        size_t at = pass(text, size, i, "\"report_id\"");
+
+        if (at && (at = pass(text, size, skip_spaces(text, size, at), ":")) &&
+            (at = pass(text, size, skip_spaces(text, size, at), "\"")) && (at = pass(text, size, at, id)) &&
+            pass(text, size, at, "\""))
+            return true;
+    }
+    return false;
+}
+
+bool mire__upload_asked_ms(uint64_t *wait_ms_out, const char *retry_after, const char *date, uint64_t now_ms)
+{
+    uint64_t at_ms, then_ms, wait_ms;
+
+    if (!isdigit((unsigned char)*retry_after) && parse_date(&then_ms, date, now_ms))
+        now_ms = then_ms;
+    if (!mire__upload_parse_retry_after(&at_ms, retry_after, now_ms))
+        return false;
+    wait_ms = at_ms > now_ms ? at_ms - now_ms : 0;
+    *wait_ms_out = wait_ms < PATIENCE_MS ? wait_ms : PATIENCE_MS;
+    return true;
+}
+
+uint64_t mire__upload_left_ms(uint64_t until_ms, uint64_t said_ms, uint64_t now_ms)
+{
+    uint64_t most_ms = until_ms > said_ms ? until_ms - said_ms : 0;
+    uint64_t left_ms = until_ms > now_ms ? until_ms - now_ms : 0;
+
+    if (most_ms > PATIENCE_MS)
+        most_ms = PATIENCE_MS;
+    return left_ms < most_ms ? left_ms : most_ms;
+}
+
+uint64_t mire__upload_backoff_ms(uint32_t failures, uint32_t first_ms, uint32_t limit_ms, uint32_t random)
 {
     uint32_t doublings = failures > 0 ? failures - 1 : 0;
-    uint64_t wait = (uint64_t)FIRST_MS << (doublings < DOUBLINGS ? doublings : DOUBLINGS);
+    uint64_t wait = (uint64_t)first_ms << (doublings < DOUBLINGS ? doublings : DOUBLINGS);
 
-    if (wait > LIMIT_MS)
-        wait = LIMIT_MS;
-    return wait / 2 + (wait / 2) * (uint64_t)random / UINT32_MAX;
+    if (wait > limit_ms)
+        wait = limit_ms;
+    return wait / 2 + (wait - wait / 2) * (uint64_t)random / UINT32_MAX;
+}
+
+bool mire__upload_on_metered(uint64_t bytes, uint32_t value)
+{
+    return bytes <= MIRE_METERED_BYTES || value >= MIRE_VALUE_DEATH;
 }

@@ -1,49 +1,67 @@
 /*
- * upload.c - the round: list, send, and do what the answer says.
+ * upload.c - the round: list, ask the gates, send, and do what the answer says.
  *
  * One report that the server keeps failing on must not hold up the others: after each failure the next round begins one
- * report further on.
+ * report further on. Waits are kept on the clock that does not jump; what the store remembers on the other one is
+ * turned into such a wait once, when it is first seen.
  */
 #include "upload/upload.h"
 
+#include "base/alloc.h"
 #include "platform/platform.h"
+#include "store/sending.h"
 #include "upload/curl.h"
+#include "upload/filter.h"
+#include "upload/host.h"
 #include "upload/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORTS     "/api/v1/reports"
-#define ROUND_MAX   64u
-#define PATIENCE_MS (24ull * 3600 * 1000) /* no server can silence a device for longer; nor can a clock that jumps */
-#define JITTER_MS   5000u                 /* spread over which devices come back after a Retry-After */
+#define REPORTS   "/api/v1/reports"
+#define DAY_MS    (24ull * 3600 * 1000)
+#define ACK_BYTES 512 /* mired's answer has some sixty */
 
 struct upload {
     struct store *store;
+    struct upload_options options; /* its texts are not read after open */
     struct transport transport;
-    bool transport_is_curl;
-    atomic_bool cancel; /* any thread writes, the worker reads; relaxed: it only has to be seen soon */
-    uint32_t failures;  /* in a row */
-    uint64_t not_before_ms;
+    void (*fini)(struct transport *transport); /* NULL: a test's */
+    atomic_bool cancel;      /* any thread writes, the worker reads; relaxed: it only has to be seen soon */
+    uint32_t failures;       /* in a row */
+    struct store_after seen; /* what the store remembered when we last looked */
+    /* By the boot clock, in milliseconds. */
+    uint64_t backoff_until; /* of our own accord */
+    uint64_t silent_until;  /* the server has asked for it */
+    uint64_t broke_until;   /* the day's bytes are spent */
+    /* What was spent, where the store cannot count it. */
+    uint64_t spent_day, spent;
 };
 
-enum mire_err mire__upload_open(struct upload **upload_out, struct store *store, const char *url, const char *key,
+static enum mire_err open_transport(struct upload *upload, const struct upload_options *options)
+{
+    upload->fini = options->transport ? mire__host_fini : mire__curl_fini;
+    return options->transport ? mire__host_init(&upload->transport, options)
+                              : mire__curl_init(&upload->transport, options);
+}
+
+enum mire_err mire__upload_open(struct upload **upload_out, struct store *store, const struct upload_options *options,
                                 const struct transport *transport)
 {
-    struct upload *upload = calloc(1, sizeof(*upload));
+    struct upload *upload = mire__calloc(1, sizeof(*upload));
     enum mire_err err = MIRE_OK;
 
     *upload_out = NULL;
     if (!upload)
         return MIRE_E_MEMORY;
     upload->store = store;
+    upload->options = *options;
     if (transport)
         upload->transport = *transport;
     else
-        err = mire__curl_init(&upload->transport, url, key);
-    upload->transport_is_curl = !transport;
+        err = open_transport(upload, options);
     if (err != MIRE_OK) {
-        free(upload);
+        mire__free(upload);
         return err;
     }
     *upload_out = upload;
@@ -54,9 +72,9 @@ void mire__upload_close(struct upload *upload)
 {
     if (!upload)
         return;
-    if (upload->transport_is_curl)
-        mire__curl_fini(&upload->transport);
-    free(upload);
+    if (upload->fini)
+        upload->fini(&upload->transport);
+    mire__free(upload);
 }
 
 void mire__upload_cancel(struct upload *upload, bool cancel)
@@ -69,98 +87,252 @@ static bool is_cancelled(const struct upload *upload)
     return atomic_load_explicit(&upload->cancel, memory_order_relaxed);
 }
 
-/* After a failure: when the next round may begin. */
-static void put_off(struct upload *upload, const struct upload_answer *answer, uint64_t now_ms)
+static enum mire_network network_of(const struct upload *upload)
 {
-    uint64_t asked_ms;
+    const _Atomic uint32_t *network = upload->options.network;
+
+    return network ? (enum mire_network)atomic_load_explicit(network, memory_order_relaxed) : MIRE_NETWORK_UNMETERED;
+}
+
+bool mire__upload_may_ask(struct upload *upload)
+{
+    enum mire_consent consent = mire__store_consent(upload->store);
+
+    return network_of(upload) != MIRE_NETWORK_NONE && consent != MIRE_CONSENT_REFUSED &&
+           (consent == MIRE_CONSENT_GIVEN || !upload->options.consent_required);
+}
+
+static uint32_t random32(void)
+{
     uint32_t random;
 
     mire__random(&random, sizeof(random));
-    upload->failures++;
-    upload->not_before_ms = now_ms + mire__upload_backoff_ms(upload->failures, random);
-    if (!answer->retry_after[0] || !mire__upload_parse_retry_after(&asked_ms, answer->retry_after, now_ms))
-        return;
-    if (asked_ms > now_ms + PATIENCE_MS)
-        asked_ms = now_ms + PATIENCE_MS;
-    asked_ms += random % JITTER_MS;
-    if (asked_ms > upload->not_before_ms)
-        upload->not_before_ms = asked_ms;
-    mire__store_set_after(upload->store, upload->not_before_ms);
+    return random;
 }
 
-/* False: nothing more in this round. */
-static bool send_one(struct upload *upload, const char *id, struct upload_tally *tally, uint64_t now_ms)
+/* The server wants to be left alone for so long: kept, for others and for later. */
+static void fall_silent(struct upload *upload, uint64_t wait_ms, const struct upload_now *now)
 {
-    void *body;
-    size_t size;
-    enum mire_err err = mire__store_get(&body, &size, upload->store, id);
+    wait_ms += random32() % upload->options.retry_first_ms; /* not all devices at once */
+    upload->silent_until = now->boot_ms + wait_ms;
+    upload->seen = (struct store_after){.until_ms = now->wall_ms + wait_ms, .said_ms = now->wall_ms};
+    mire__store_set_after(upload->store, &upload->seen);
+}
 
+/* After a failure: when the next round may begin. */
+static void put_off(struct upload *upload, const struct upload_answer *answer, const struct upload_now *now)
+{
+    const struct upload_options *options = &upload->options;
+    uint64_t asked_ms;
+
+    upload->failures++;
+    upload->backoff_until = now->boot_ms + mire__upload_backoff_ms(upload->failures, options->retry_first_ms,
+                                                                   options->retry_limit_ms, random32());
+    if (answer->retry_after[0] && mire__upload_asked_ms(&asked_ms, answer->retry_after, answer->date, now->wall_ms) &&
+        asked_ms > 0)
+        fall_silent(upload, asked_ms, now);
+}
+
+/* Milliseconds until the server may be asked; 0: now. */
+static uint64_t wait_ms(struct upload *upload, const struct upload_now *now)
+{
+    struct store_after after;
+    uint64_t until = upload->backoff_until;
+
+    mire__store_after(&after, upload->store);
+    if (after.until_ms != upload->seen.until_ms || after.said_ms != upload->seen.said_ms) {
+        upload->seen = after;
+        upload->silent_until = now->boot_ms + mire__upload_left_ms(after.until_ms, after.said_ms, now->wall_ms);
+    }
+    if (upload->silent_until > until)
+        until = upload->silent_until;
+    return until > now->boot_ms ? until - now->boot_ms : 0;
+}
+
+/* The same for reports, which cost what the day may cost. */
+static uint64_t reports_wait_ms(struct upload *upload, const struct upload_now *now)
+{
+    uint64_t wait = wait_ms(upload, now);
+
+    if (upload->broke_until > now->boot_ms && upload->broke_until - now->boot_ms > wait)
+        wait = upload->broke_until - now->boot_ms;
+    return wait;
+}
+
+/* Take the bytes off the day's, as far as `cap` goes. False: they do not fit. */
+static bool spend(struct upload *upload, uint64_t bytes, uint64_t cap, const struct upload_now *now)
+{
+    uint64_t day = now->wall_ms / DAY_MS, spent;
+    enum mire_err err;
+
+    if (upload->options.daily_bytes == 0)
+        return true;
+    err = mire__store_spend(&spent, upload->store, day, bytes, cap);
+    if (err != MIRE_E_STORE)
+        return err == MIRE_OK;
+    if (upload->spent_day != day || upload->spent < spent)
+        upload->spent = spent;
+    upload->spent_day = day;
+    if (bytes > cap || upload->spent > cap - bytes)
+        return false;
+    upload->spent += bytes;
+    return true;
+}
+
+/* Until the next day, and not all devices at its first instant. */
+static void go_broke(struct upload *upload, const struct upload_now *now)
+{
+    upload->broke_until =
+        now->boot_ms + DAY_MS - now->wall_ms % DAY_MS + random32() % (upload->options.retry_limit_ms + 1);
+}
+
+/* POST one body, and see whether the answer is about this very report. */
+static enum upload_verdict post(struct upload *upload, struct upload_answer *answer, const char *id, const void *body,
+                                size_t size)
+{
+    const struct upload_request request = {.path = REPORTS, .body = body, .size = size, .etag = ""};
+    char text[ACK_BYTES];
+    enum upload_verdict verdict;
+
+    *answer = (struct upload_answer){.text = text, .cap = sizeof(text)};
+    upload->transport.send(upload->transport.context, answer, &request, &upload->cancel);
+    verdict = mire__upload_verdict(answer->status);
+    if (verdict == UPLOAD_SENT &&
+        !mire__upload_is_ack(text, answer->size < sizeof(text) ? answer->size : sizeof(text), id)) {
+        mire__text_copy(answer->problem, sizeof(answer->problem), "the answer is not the server's: it names no report");
+        verdict = UPLOAD_LATER;
+    }
+    answer->text = NULL;
+    return verdict;
+}
+
+/* The report's body, where it is to be sent. False: it is not; `*stop_out`: nor is any other now. */
+static bool take_out(void **body_out, size_t *size_out, bool *stop_out, struct upload *upload, const char *id,
+                     struct upload_tally *tally)
+{
+    const uint64_t most = upload->options.daily_bytes;
+    enum mire_err err = mire__store_get(body_out, size_out, upload->store, id);
+
+    if (err == MIRE_OK && most && *size_out + MIRE_REQUEST_BYTES > most) {
+        mire__store_drop(upload->store, id, MIRE_DROP_BIG);
+        err = MIRE_E_FULL;
+    } else if (err == MIRE_OK) {
+        err = mire__filter_ask(&upload->options, *body_out, *size_out);
+        if (err == MIRE_E_STATE) {
+            mire__store_drop(upload->store, id, MIRE_DROP_FILTERED);
+            tally->filtered++;
+        }
+    }
     if (err == MIRE_E_FORMAT) {
         mire__store_drop(upload->store, id, MIRE_DROP_BROKEN);
         tally->broken++;
     }
-    if (err != MIRE_OK)
-        return err != MIRE_E_MEMORY; /* another process has sent it, or it was dropped */
-    const struct upload_request request = {.path = REPORTS, .body = body, .size = size, .etag = ""};
-    tally->last = (struct upload_answer){0};
-    upload->transport.send(upload->transport.context, &tally->last, &request, &upload->cancel);
-    free(body);
-    switch (mire__upload_verdict(tally->last.status)) {
-    case UPLOAD_SENT:
-        mire__store_done(upload->store, id);
-        upload->failures = 0;
-        tally->sent++;
+    *stop_out = err == MIRE_E_MEMORY;
+    if (err == MIRE_OK)
         return true;
-    case UPLOAD_REFUSED:
-        mire__store_drop(upload->store, id, MIRE_DROP_REFUSED);
-        upload->failures = 0;
-        tally->refused++;
-        return true;
-    case UPLOAD_LATER:
-        break;
-    }
-    if (!is_cancelled(upload))
-        put_off(upload, &tally->last, now_ms);
+    mire__free(*body_out); /* MIRE_E_STORE: another process has sent it, or it was dropped */
     return false;
 }
 
-/* Milliseconds until the server may be asked; 0: now. */
-static uint64_t wait_ms(const struct upload *upload, uint64_t now_ms)
+/* False: nothing more in this round. */
+static bool send_one(struct upload *upload, const char *id, struct upload_tally *tally, const struct upload_now *now)
 {
-    uint64_t after_ms = mire__store_after(upload->store);
+    enum upload_verdict verdict;
+    void *body;
+    size_t size;
+    bool stop;
 
-    if (after_ms < upload->not_before_ms || after_ms > now_ms + PATIENCE_MS + JITTER_MS)
-        after_ms = upload->not_before_ms;
-    if (after_ms > now_ms + PATIENCE_MS + JITTER_MS)
-        return 0;
-    return after_ms > now_ms ? after_ms - now_ms : 0;
+    if (!take_out(&body, &size, &stop, upload, id, tally))
+        return !stop;
+    if (!spend(upload, size + MIRE_REQUEST_BYTES, upload->options.daily_bytes, now)) {
+        mire__free(body);
+        go_broke(upload, now);
+        return false;
+    }
+    verdict = post(upload, &tally->last, id, body, size);
+    mire__free(body);
+    if (verdict == UPLOAD_LATER) {
+        if (!is_cancelled(upload))
+            put_off(upload, &tally->last, now);
+        return false;
+    }
+    upload->failures = 0;
+    if (verdict == UPLOAD_SENT) {
+        mire__store_done(upload->store, id);
+        tally->sent++;
+    } else {
+        mire__store_drop(upload->store, id, MIRE_DROP_REFUSED);
+        tally->refused++;
+    }
+    return true;
 }
 
-uint64_t mire__upload_round(struct upload *upload, struct upload_tally *tally_out, uint64_t now_ms)
+/* The most valuable first; the oldest among equals. */
+static int by_worth(const void *a, const void *b)
 {
-    struct store_item items[ROUND_MAX];
-    struct upload_tally tally = {0};
-    size_t count = mire__store_list(items, ROUND_MAX, upload->store);
-    uint64_t wait = wait_ms(upload, now_ms);
+    const struct store_item *one = a, *other = b;
+
+    return one->value != other->value ? (one->value < other->value ? 1 : -1) : strcmp(one->id, other->id);
+}
+
+/*
+ * What may be sent over this network, in order.
+ *   waiting_out  all that is in the store
+ * Returns how many; items has room for MIRE_STORE_LIST_MAX.
+ */
+static size_t list(struct store_item *items, uint32_t *waiting_out, struct upload *upload)
+{
+    size_t count = mire__store_list(items, MIRE_STORE_LIST_MAX, upload->store), kept = 0;
+    bool metered = network_of(upload) == MIRE_NETWORK_METERED;
+
+    *waiting_out = (uint32_t)count;
+    for (size_t i = 0; i < count; i++)
+        if (!metered || mire__upload_on_metered(items[i].bytes, items[i].value))
+            items[kept++] = items[i];
+    qsort(items, kept, sizeof(*items), by_worth);
+    return kept;
+}
+
+static void send_all(struct upload *upload, struct upload_tally *tally, const struct store_item *items, size_t count,
+                     const struct upload_now *now)
+{
     size_t first = count ? upload->failures % count : 0;
 
-    for (size_t i = 0; i < count && wait == 0 && !is_cancelled(upload); i++)
-        if (!send_one(upload, items[(first + i) % count].id, &tally, now_ms))
-            break;
-    tally.waiting = (uint32_t)mire__store_list(items, ROUND_MAX, upload->store);
+    for (size_t i = 0; i < count; i++)
+        if (is_cancelled(upload) || !mire__upload_may_ask(upload) ||
+            !send_one(upload, items[(first + i) % count].id, tally, now))
+            return;
+}
+
+uint64_t mire__upload_round(struct upload *upload, struct upload_tally *tally_out, const struct upload_now *now)
+{
+    struct store_item *items = mire__calloc(MIRE_STORE_LIST_MAX, sizeof(*items));
+    struct upload_tally tally = {0};
+    size_t count = 0;
+
+    if (!items)
+        return upload->options.retry_limit_ms;
+    mire__store_refused(upload->store);
+    count = list(items, &tally.waiting, upload);
+    if (reports_wait_ms(upload, now) == 0 && !is_cancelled(upload)) {
+        send_all(upload, &tally, items, count, now);
+        count = list(items, &tally.waiting, upload);
+    }
+    mire__free(items);
     if (tally_out)
         *tally_out = tally;
-    return tally.waiting ? wait_ms(upload, now_ms) : UINT64_MAX;
+    return count > 0 && mire__upload_may_ask(upload) ? reports_wait_ms(upload, now) : UINT64_MAX;
 }
 
 enum upload_fetch mire__upload_fetch(struct upload *upload, struct upload_answer *answer, const char *path,
-                                     const char *etag, uint64_t now_ms)
+                                     const char *etag, const struct upload_now *now)
 {
     const struct upload_request request = {.path = path, .etag = etag};
 
     *answer = (struct upload_answer){.text = answer->text, .cap = answer->cap};
-    if (wait_ms(upload, now_ms) > 0 || is_cancelled(upload))
+    if (!mire__upload_may_ask(upload) || wait_ms(upload, now) > 0 || is_cancelled(upload))
         return FETCH_LATER;
+    spend(upload, MIRE_REQUEST_BYTES, UINT64_MAX, now); /* asked for in any case: it may be the kill switch */
     upload->transport.send(upload->transport.context, answer, &request, &upload->cancel);
     if (answer->status == 200 && answer->size <= answer->cap)
         return FETCH_NEW;
@@ -169,6 +341,6 @@ enum upload_fetch mire__upload_fetch(struct upload *upload, struct upload_answer
     if (answer->status == 404)
         return FETCH_NONE;
     if (answer->retry_after[0] && !is_cancelled(upload))
-        put_off(upload, answer, now_ms);
+        put_off(upload, answer, now);
     return FETCH_LATER;
 }

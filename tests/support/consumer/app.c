@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     err = mire_start(options);
     mire_options_free(options);
     if (err == MIRE_OK)
-        err = mire_stop();
+        err = mire_stop(NULL);
     printf("%s %s\n", mire_version(), mire_err_name(err));
     return err == MIRE_OK ? 0 : 1;
 }

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     g_main_loop_run(loop);
     mire_glib_detach(&adapter);
     if (err == MIRE_OK)
-        err = mire_stop();
+        err = mire_stop(NULL);
     g_main_loop_unref(loop);
     printf("%s %s\n", mire_version(), mire_err_name(err));
     return err == MIRE_OK ? 0 : 1;

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     uv_timer_start(&timer, quit, 50, 0);
     uv_run(uv_default_loop(), UV_RUN_DEFAULT);
     if (err == MIRE_OK)
-        err = mire_stop();
+        err = mire_stop(NULL);
     printf("%s %s\n", mire_version(), mire_err_name(err));
     return uv_loop_close(uv_default_loop()) == 0 && err == MIRE_OK ? 0 : 1;
 }

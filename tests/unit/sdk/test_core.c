@@ -225,7 +225,7 @@ static int queue_nothing(void *unused, uint64_t token)
 static void calls_do_nothing_without_a_start(void **state)
 {
     (void)state;
-    assert_int_equal(mire_stop(), MIRE_E_STATE);
+    assert_int_equal(mire_stop(NULL), MIRE_E_STATE);
     assert_int_equal(mire_flush(0), MIRE_E_STATE);
     assert_int_equal(mire_flush(600001), MIRE_E_RANGE);
     assert_int_equal(mire_watch_thread(NULL), MIRE_E_STATE);
@@ -271,12 +271,12 @@ static void start_says_why_it_fails_and_can_be_repeated(void **state)
     mire_options_set_store(options, "/proc/nowhere");
     assert_int_equal(mire_start(options), MIRE_E_STORE);
     mire_options_free(options);
-    assert_int_equal(mire_stop(), MIRE_E_STATE);
+    assert_int_equal(mire_stop(NULL), MIRE_E_STATE);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(start(*state), MIRE_OK);
         assert_int_equal(start(*state), MIRE_E_STATE);
         assert_int_equal(mire_flush(0), MIRE_OK);
-        assert_int_equal(mire_stop(), MIRE_OK);
+        assert_int_equal(mire_stop(NULL), MIRE_OK);
     }
 }
 
@@ -290,7 +290,7 @@ static void start_from_environment_needs_an_app(void **state)
     setenv("MIRE_THRESHOLD_MS", "12x", 1);
     assert_int_equal(mire__core_start_from_environment(true), MIRE_OK);
     assert_int_equal(mire__core_start_from_environment(true), MIRE_E_STATE);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
 static void hang_is_sealed_when_it_ends_and_waits_without_a_server(void **state)
@@ -300,7 +300,7 @@ static void hang_is_sealed_when_it_ends_and_waits_without_a_server(void **state)
     busy_ms(HANG_MS);
     assert_sealed(*state, 1, idle_nap);
     assert_int_equal(mire_flush(20), MIRE_E_TIMEOUT);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
 
@@ -309,7 +309,7 @@ static void hang_is_sealed_by_stop_while_it_goes_on(void **state)
     assert_int_equal(start(*state), MIRE_OK);
     idle_ms(10);
     busy_ms(HANG_MS);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
 
@@ -324,7 +324,7 @@ static void installation_outside_the_sample_watches_nothing(void **state)
     busy_ms(HANG_MS);
     idle_ms(50);
     assert_int_equal(mire_flush(0), MIRE_OK);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 0);
 }
 
@@ -380,7 +380,7 @@ static void killed_process_is_reported_by_the_next_start(void **state)
     assert_int_equal(sealed(*state), 0);
     assert_int_equal(start(*state), MIRE_OK);
     assert_sealed(*state, 1, idle_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
 
@@ -436,7 +436,7 @@ static void exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is(void
     assert_int_equal(sealed(*state), 0);
     assert_int_equal(start(*state), MIRE_OK);
     assert_sealed(*state, 1, idle_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 2); /* and its own: it is stopped, and the process goes on */
 }
 #endif
@@ -474,7 +474,7 @@ static void log_tells_of_a_server_that_is_not_there(void **state)
     for (int ms = 0; ms < PATIENCE_MS && heard.level == 0; ms += 10)
         idle_ms(10);
     assert_int_equal(heard.level, MIRE_LOG_WARNING);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
 

@@ -184,7 +184,7 @@ static void a_new_foreground_is_seen_to_last(void **state)
 static void stop_and_start(const char *dir)
 {
     start(dir, 3);
-    mire_stop();
+    mire_stop(NULL);
     start(dir, 3);
     raise(SIGKILL);
 }

@@ -3,6 +3,7 @@
 
 #include "platform/platform.h"
 #include "rollout/rollout.h"
+#include "store/sending.h"
 #include "support/scratch.h"
 
 #include <setjmp.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 
 #define NOW 1763685118456ull
+
+static const struct upload_now now = {.wall_ms = NOW, .boot_ms = 1000000};
 
 /* One server, that answers so. */
 struct server {
@@ -61,7 +64,10 @@ static void scene_open(struct scene *scene, const char *dir)
     mire__text_copy(facts.app_version, sizeof(facts.app_version), "8.0 b&c/\xc3\xa9");
     mire__text_copy(facts.app_channel, sizeof(facts.app_channel), "gray");
     assert_int_equal(mire__store_open(&scene->store, dir, &caps), MIRE_OK);
-    assert_int_equal(mire__upload_open(&scene->upload, scene->store, "http://x", "k", &transport), MIRE_OK);
+    struct upload_options options = MIRE_UPLOAD_OPTIONS_INIT;
+    options.url = "http://x";
+    options.key = "k";
+    assert_int_equal(mire__upload_open(&scene->upload, scene->store, &options, &transport), MIRE_OK);
     mire__remote_init(&scene->remote, &facts, scene->store);
 }
 
@@ -78,7 +84,7 @@ static double ask(struct scene *scene)
 
     if (scene->remote.due_ns > scene->now_ns)
         scene->now_ns = scene->remote.due_ns;
-    due_ns = mire__remote_step(&scene->remote, scene->upload, scene->store, scene->now_ns, NOW);
+    due_ns = mire__remote_step(&scene->remote, scene->upload, scene->store, scene->now_ns, &now);
     return (double)(due_ns - scene->now_ns) / MIRE_NS_PER_S;
 }
 
@@ -120,7 +126,7 @@ static void a_good_document_is_kept_and_not_asked_for_twice(void **state)
         (struct server){.status = 200, .etag = "\"a\"", .text = "{\"mire_rollout\":1,\"version\":7,\"fetch_s\":900}"};
     assert_about(ask(&scene), 900);
     assert_int_equal(kept_version(&scene), 7);
-    assert_int_equal(mire__remote_step(&scene.remote, scene.upload, scene.store, scene.now_ns + MIRE_NS_PER_S, NOW),
+    assert_int_equal(mire__remote_step(&scene.remote, scene.upload, scene.store, scene.now_ns + MIRE_NS_PER_S, &now),
                      scene.remote.due_ns);
     assert_int_equal(scene.server.asked, 1);
     scene.server = (struct server){.status = 304, .etag = "\"a\""};
@@ -180,8 +186,25 @@ static void a_server_that_wants_to_be_left_alone_is(void **state)
     ask(&scene); /* the wall clock stands still here */
     ask(&scene);
     assert_int_equal(scene.server.asked, 1);
-    assert_true(mire__store_after(scene.store) >= NOW + 600000);
-    assert_int_equal(mire__remote_step(&scene.remote, NULL, scene.store, scene.now_ns, NOW), UINT64_MAX);
+    struct store_after after;
+    mire__store_after(&after, scene.store);
+    assert_true(after.until_ms >= NOW + 600000);
+    assert_int_equal(mire__remote_step(&scene.remote, NULL, scene.store, scene.now_ns, &now), UINT64_MAX);
+    scene_close(&scene);
+}
+
+static void nobody_is_asked_before_the_user_agrees(void **state)
+{
+    struct scene scene;
+
+    scene_open(&scene, *state);
+    scene.server.status = 404;
+    mire__store_set_consent(scene.store, MIRE_CONSENT_REFUSED);
+    assert_int_equal(mire__remote_step(&scene.remote, scene.upload, scene.store, scene.now_ns, &now), UINT64_MAX);
+    assert_int_equal(scene.server.asked, 0);
+    mire__store_set_consent(scene.store, MIRE_CONSENT_GIVEN);
+    assert_about(ask(&scene), 3600);
+    assert_int_equal(scene.server.asked, 1);
     scene_close(&scene);
 }
 
@@ -192,7 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(it_says_what_the_installation_is),        TEST(a_good_document_is_kept_and_not_asked_for_twice),
         TEST(a_bad_one_leaves_the_last_good_one),      TEST(failures_are_tried_again_ever_later),
-        TEST(a_server_that_wants_to_be_left_alone_is),
+        TEST(a_server_that_wants_to_be_left_alone_is), TEST(nobody_is_asked_before_the_user_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

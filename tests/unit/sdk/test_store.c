@@ -1,4 +1,5 @@
 /* The store: caps, counts, blackboxes, and disks that fail at any write. */
+#include "store/sending.h"
 #include "store/store.h"
 
 #include "support/scratch.h"
@@ -450,6 +451,7 @@ static void store_reads_what_the_first_version_wrote(void **state)
     struct store *store = open_default(*state);
     uint8_t report[4 + 8 + 72] = {'b', 'o', 'd', 'y', 0x5d, 0x2a, 0x4d, 0x18, 72};
     char name[64], got[33], etag[MIRE_STORE_ETAG_BYTES], text[32];
+    struct store_after after;
 
     report[4 + 8 + 8 * MIRE_DROP_AGE] = 4;
     write_file(*state, "drops", drops, strlen(drops));
@@ -460,7 +462,8 @@ static void store_reads_what_the_first_version_wrote(void **state)
     write_file(*state, name, report, sizeof(report));
     assert_int_equal(mire__store_install(got, store), MIRE_OK);
     assert_string_equal(got, install);
-    assert_true(mire__store_after(store) == NOW);
+    mire__store_after(&after, store);
+    assert_true(after.until_ms == NOW && after.said_ms == 0);
     assert_int_equal(mire__store_rollout(etag, text, sizeof(text), store), 13);
     assert_string_equal(etag, "\"e1\"");
     assert_int_equal(dropped(store, MIRE_DROP_ANNEALED), 7);
@@ -492,13 +495,14 @@ static void read_all(struct store *store)
     struct store_held held;
     char etag[MIRE_STORE_ETAG_BYTES], text[64], install[33];
     size_t count = mire__store_list(items, 4, store), size;
+    struct store_after after;
     void *body;
 
     for (size_t i = 0; i < count; i++)
         if (mire__store_get(&body, &size, store, items[i].id) == MIRE_OK)
             free(body);
     mire__store_rollout(etag, text, sizeof(text), store);
-    mire__store_after(store);
+    mire__store_after(&after, store);
     assert_int_equal(mire__store_install(install, store), MIRE_OK);
     assert_int_equal(mire__store_stack_send(&held, store, 1, NOW, UINT32_MAX), MIRE_OK);
 }
@@ -519,7 +523,7 @@ static void store_refuses_what_is_damaged_and_counts_it_once(void **state)
         for (size_t n = 0, size = 1; n <= 2 * size; n += 3) {
             mire__store_put(store, &(struct store_report){.id = id_at(NOW, 1), .body = "body", .size = 4, .value = 3},
                             NOW);
-            mire__store_set_after(store, NOW);
+            mire__store_set_after(store, &(struct store_after){NOW, NOW});
             mire__store_set_rollout(store, "\"e\"", "{}", 2);
             mire__store_count_drop(store, MIRE_DROP_BIG); /* so that there is a ledger */
             read_all(store);
@@ -546,18 +550,6 @@ static void store_names_every_reason(void **state)
     for (int i = 0; i < MIRE_DROP_REASONS; i++)
         assert_string_not_equal(mire__store_reason_name(i), "unknown");
     assert_string_equal(mire__store_reason_name(MIRE_DROP_REASONS), "unknown");
-}
-
-static void store_remembers_when_to_ask_again(void **state)
-{
-    struct store *store = open_default(*state);
-
-    assert_int_equal(mire__store_after(store), 0);
-    assert_int_equal(mire__store_set_after(store, NOW), MIRE_OK);
-    mire__store_close(store);
-    store = open_default(*state);
-    assert_true(mire__store_after(store) == NOW);
-    mire__store_close(store);
 }
 
 static void store_put_is_all_or_nothing_whichever_write_fails(void **state)
@@ -811,7 +803,6 @@ int main(void)
         TEST(store_reads_what_the_first_version_wrote),
         TEST(store_refuses_what_is_damaged_and_counts_it_once),
         TEST(store_names_every_reason),
-        TEST(store_remembers_when_to_ask_again),
         TEST(store_put_is_all_or_nothing_whichever_write_fails),
         TEST(store_counts_losses_in_memory_while_the_disk_is_full),
         TEST(store_box_of_a_killed_process_is_recovered_once),

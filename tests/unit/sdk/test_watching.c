@@ -36,7 +36,7 @@ static void another_thread_is_watched_at_its_own_call(void **state)
     pthread_create(&thread, NULL, watch_and_hang, NULL);
     assert_sealed(*state, 1, idle_nap);
     pthread_join(thread, NULL);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
 static void a_number_changes_while_watching(void **state)
@@ -52,7 +52,7 @@ static void a_number_changes_while_watching(void **state)
     mire_set_foreground(0); /* there the threshold is as it was */
     busy_ms(HANG_MS);
     assert_sealed(*state, 1, idle_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
 /* The process is as old as its fork, and its start comes late: after computing, or after sleeping. */
@@ -71,7 +71,7 @@ static void launch(const char *dir, enum mire__launch launch, bool computes)
     mire_start(options);
     mire_options_free(options);
     idle_ms(300);
-    mire_stop();
+    mire_stop(NULL);
     _exit(0);
 }
 
@@ -117,7 +117,7 @@ static void the_same_hang_again_is_counted_not_sealed(void **state)
         idle_ms(10);
         busy_ms(HANG_MS);
     }
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
     assert_int_equal(mire__store_open(&store, *state, &caps), MIRE_OK);
     mire__store_drops(drops, store);
@@ -136,7 +136,7 @@ static void hang_is_seen_through_marks(void **state)
     busy_ms(HANG_MS);
     mire_loop_leave();
     assert_sealed(*state, 1, busy_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
 static _Atomic uint64_t token;
@@ -160,10 +160,10 @@ static void ping_says_why_it_does_not_start(void **state)
         assert_int_equal(mire_ping_stop(), MIRE_E_STATE);
     }
     assert_int_equal(mire_ping_start(keep_token, NULL, 1), MIRE_OK);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(start(*state), MIRE_OK);
     assert_int_equal(mire_ping_stop(), MIRE_E_STATE); /* mire_stop has stopped it */
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
 static void idle_loop_that_answers_nothing_is_a_hang(void **state)
@@ -176,7 +176,7 @@ static void idle_loop_that_answers_nothing_is_a_hang(void **state)
     mire_ping_answer(atomic_load(&token));
     assert_int_equal(mire_ping_stop(), MIRE_OK);
     assert_sealed(*state, 1, idle_nap);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
 }
 
 static void stop_seals_what_nobody_answers(void **state)
@@ -185,7 +185,7 @@ static void stop_seals_what_nobody_answers(void **state)
     idle_ms(10);
     assert_int_equal(mire_ping_start(keep_token, NULL, 20), MIRE_OK);
     idle_ms(HANG_MS);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
 
@@ -199,7 +199,7 @@ static void long_turn_that_is_asked_too_is_one_hang(void **state)
     mire_ping_answer(atomic_load(&token));
     assert_sealed(*state, 1, idle_nap);
     assert_int_equal(mire_ping_stop(), MIRE_OK);
-    assert_int_equal(mire_stop(), MIRE_OK);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     assert_int_equal(sealed(*state), 1);
 }
 
