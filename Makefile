@@ -20,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle replay clean help
+.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle network replay clean help
 
 all: build
 
@@ -70,6 +70,10 @@ corpus: build
 exits: build
 	@$(call build,$(PRESET),--target exits)
 
+network: build
+	@deploy/need.sh test
+	@$(call build,$(PRESET),--target network)
+
 torture: build
 	@$(call build,$(PRESET),--target torture-all)
 
@@ -115,6 +119,7 @@ help:
 	@echo 'make symbols-proof  answers at 500,000 addresses of large debug files beside those of llvm-symbolizer'
 	@echo 'make corpus       hangs of which everything is known, and what Mire says of them (docs/corpus.md)'
 	@echo 'make exits        programs ended in every way, and the verdict on each (docs/exits.md)'
+	@echo 'make network      a network that fails in every way, and whether each report is stored once (docs/delivery.md)'
 	@echo 'make torture      10,000 samples each inside malloc, dlopen, fork and what else has deadlocked samplers'
 	@echo 'make oracle KILLS=10000  programs killed at any instant, and whether every block they held is told'
 	@echo 'make replay       the device store killed, and its power lost, at every instant (docs/store.md)'
