@@ -10,9 +10,9 @@
 
 /* ---- filter ---- */
 
-void mire__filter_add(struct heap *heap, uint64_t hash)
+void mire__filter_add(struct heap *heap, uint64_t address)
 {
-    _Atomic uint8_t *at = &heap->filter[mire__filter_at(hash)];
+    _Atomic uint8_t *at = &heap->filter[mire__filter_at(address)];
     uint8_t was = atomic_load_explicit(at, memory_order_relaxed);
 
     while (was != UINT8_MAX && !atomic_compare_exchange_weak_explicit(at, &was, (uint8_t)(was + 1),
@@ -20,9 +20,9 @@ void mire__filter_add(struct heap *heap, uint64_t hash)
     }
 }
 
-void mire__filter_take(struct heap *heap, uint64_t hash)
+void mire__filter_take(struct heap *heap, uint64_t address)
 {
-    _Atomic uint8_t *at = &heap->filter[mire__filter_at(hash)];
+    _Atomic uint8_t *at = &heap->filter[mire__filter_at(address)];
     uint8_t was = atomic_load_explicit(at, memory_order_relaxed);
 
     while (was != UINT8_MAX && was != 0 &&
@@ -51,13 +51,15 @@ static struct heap_segment *lock_segment(struct heap *heap, uint64_t hash)
 /* The entry of an address, or else one that is free; NULL if there is neither. */
 static struct heap_entry *look_for(bool *found, struct heap_segment *segment, uint64_t hash, uint64_t address)
 {
-    uint32_t line = mire__block_line(hash);
-    struct heap_entry *free = NULL;
+    struct heap_entry *entry = mire__segment_entry(segment, mire__block_line(hash), 0), *free = NULL;
 
     *found = false;
-    for (uint32_t i = 0; i < 4 * MIRE_SEGMENT_WINDOW; i++) {
-        struct heap_entry *entry = mire__segment_entry(segment, line, i);
-        uint64_t where = atomic_load_explicit(&entry->where, memory_order_relaxed);
+    for (uint32_t i = 0; i < 4 * MIRE_SEGMENT_WINDOW; i++, entry++) {
+        uint64_t where;
+
+        if (entry == &segment->entries[MIRE_SEGMENT_ENTRIES])
+            entry = segment->entries;
+        where = atomic_load_explicit(&entry->where, memory_order_relaxed);
 
         if (mire__where_address(where) == address) {
             *found = true;
@@ -193,7 +195,7 @@ bool mire__blocks_as_put(struct live_block *was, bool *replaced, struct heap *he
                            atomic_load_explicit(&entry->what, memory_order_relaxed));
         atomic_store_explicit(&entry->where, 0, memory_order_release);
     } else {
-        mire__filter_add(heap, hash);
+        mire__filter_add(heap, address);
     }
     store_entry(entry, address, block);
     mire__heap_unlock(&segment->lock);
@@ -213,13 +215,13 @@ bool mire__blocks_as_adopt(struct heap *heap, uint64_t address, const struct liv
         return false;
     atomic_store_explicit(&heap->header->moving, address, memory_order_release);
     if (!found) {
-        mire__filter_add(heap, hash);
+        mire__filter_add(heap, address);
         store_entry(entry, address, block);
     }
     moved = atomic_compare_exchange_strong_explicit(at, &cell, 0, memory_order_acq_rel, memory_order_relaxed);
     if (!found && !moved) {
         atomic_store_explicit(&entry->where, 0, memory_order_release);
-        mire__filter_take(heap, hash);
+        mire__filter_take(heap, address);
     }
     atomic_store_explicit(&heap->header->moving, 0, memory_order_release);
     mire__heap_unlock(&segment->lock);
@@ -233,7 +235,7 @@ bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t ad
     struct heap_entry *entry;
     bool found;
 
-    if (!mire__blocks_maybe(heap, hash))
+    if (!mire__blocks_maybe(heap, address))
         return false;
     segment = lock_segment(heap, hash);
     if (!segment) {
@@ -245,7 +247,7 @@ bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t ad
         mire__block_unpack(was, atomic_load_explicit(&entry->where, memory_order_relaxed),
                            atomic_load_explicit(&entry->what, memory_order_relaxed));
         atomic_store_explicit(&entry->where, 0, memory_order_release);
-        mire__filter_take(heap, hash);
+        mire__filter_take(heap, address);
     }
     mire__heap_unlock(&segment->lock);
     return found;
@@ -254,7 +256,7 @@ bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t ad
 bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged)
 {
     uint64_t hash = mire__block_hash(address), where, what;
-    struct heap_segment *segment = mire__blocks_maybe(heap, hash) ? lock_segment(heap, hash) : NULL;
+    struct heap_segment *segment = mire__blocks_maybe(heap, address) ? lock_segment(heap, hash) : NULL;
     struct heap_entry *entry;
     bool found;
 
@@ -276,7 +278,7 @@ bool mire__blocks_as_find(struct live_block *found_out, const struct heap *heap,
 {
     uint64_t hash = mire__block_hash(address);
     struct heap *writable = (struct heap *)(uintptr_t)heap; /* a lock is taken; nothing else changes */
-    struct heap_segment *segment = mire__blocks_maybe(heap, hash) ? lock_segment(writable, hash) : NULL;
+    struct heap_segment *segment = mire__blocks_maybe(heap, address) ? lock_segment(writable, hash) : NULL;
     struct heap_entry *entry;
     bool found;
 

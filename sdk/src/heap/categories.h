@@ -38,7 +38,7 @@ static inline uint32_t mire__size_class(uint64_t size_bytes)
     uint32_t log, class;
 
     if (size_bytes <= 128)
-        return size_bytes == 0 ? 0 : (uint32_t)(size_bytes - 1) >> 4;
+        return (uint32_t)(size_bytes - (size_bytes != 0)) >> 4;
     log = 63u - (uint32_t)__builtin_clzll(size_bytes - 1); /* 7: 129..256 */
     if (log < 13)
         return 8 + (log - 7) * 4 + ((uint32_t)((size_bytes - 1) >> (log - 2)) & 3);

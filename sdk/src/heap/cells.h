@@ -9,16 +9,18 @@
 
 #include "heap/heap.h"
 
-/* Larger blocks go to the hash table: an entry there takes 16 to 24 bytes, a cell for each 32 bytes more than that. */
+/* Larger blocks do not make a page: an entry in the hash table takes 16 to 24 bytes, a cell for each 32 bytes more. */
 #define MIRE_LIVE_SMALL 512u
 #define MIRE_CELL_LAST  (MIRE_CELLS_PAGE - 1)
 
 /*
  * 32 KiB get a page of cells when so many small blocks live there, or some and beside them is a page already: heaps
  * grow at their ends. With few it is given back. A page costs as much as 150 blocks in the other table, and saves 60 ns
- * for each block that comes and goes.
+ * for each block that comes and goes; so one is made as well where many blocks have come and gone, while there is
+ * room. Where there is a page, blocks of all sizes are in cells.
  */
 #define MIRE_CELLS_DENSE  64u
+#define MIRE_CELLS_COMING 256u
 #define MIRE_CELLS_SPARSE 32u
 #define MIRE_CELLS_BESIDE 4u
 
@@ -31,7 +33,7 @@ struct live_block {
 };
 
 /* The entry of the page of cells for an address; NULL where nothing has been noted for miles. */
-static inline _Atomic uint32_t *mire__cells_root(const struct heap *heap, uint64_t address)
+MIRE_INLINE _Atomic uint32_t *mire__cells_root(const struct heap *heap, uint64_t address)
 {
     _Atomic uint32_t *table = atomic_load_explicit(&heap->roots[address >> MIRE_HEAP_ROOT_LOG], memory_order_acquire);
 
@@ -82,7 +84,7 @@ static inline uint32_t mire__cell_next(const _Atomic uint32_t *page, uint32_t at
 }
 
 /* The cells around an address, and whether one may be set there; NULL where there are none. */
-static inline _Atomic uint32_t *mire__cells_at(const struct heap *heap, uint64_t address)
+MIRE_INLINE _Atomic uint32_t *mire__cells_at(const struct heap *heap, uint64_t address)
 {
     _Atomic uint32_t *root = mire__cells_root(heap, address);
     uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
@@ -96,31 +98,61 @@ static inline bool mire__cell_is(uint32_t cell, uint64_t address)
     return (cell & MIRE_CELL_SIZE_MASK) != 0 && (cell >> MIRE_CELL_OFFSET_SHIFT & 3) == mire__cell_offset(address);
 }
 
-/* Note an untagged block where nothing is in the way. False: nothing is done. */
-static inline bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
+/*
+ * The cell of an address, by its page, where nothing is about to change: not in a page that is being emptied. False:
+ * there is none.
+ */
+MIRE_INLINE bool mire__cells_plain(_Atomic uint32_t **cell, const struct heap *heap, uint64_t address)
 {
-    _Atomic uint32_t *root, *page;
-    uint32_t number, at = mire__cell_of(address), cell;
+    _Atomic uint32_t *root = mire__cells_root(heap, address);
+    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) - 1 : UINT32_MAX;
 
-    if ((address & ~(MIRE_HEAP_ADDRESS_MASK & ~UINT64_C(7))) != 0 || size > MIRE_LIVE_SMALL ||
-        atomic_load_explicit(&heap->moving, memory_order_relaxed) != 0)
+    *cell = heap->cells + (size_t)number * MIRE_CELLS_PAGE + mire__cell_of(address);
+    return __builtin_expect(number < MIRE_PAGE_SPARSE, 1);
+}
+
+/* Note an untagged block where nothing is in the way, while nothing is moved. False: nothing is done. */
+MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
+{
+    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
+    _Atomic uint32_t *at;
+
+    if ((address & 7) != 0 || !mire__cells_plain(&at, heap, address) || mire__cell_get(at) & MIRE_CELL_SIZE_MASK)
         return false;
-    root = mire__cells_root(heap, address);
-    number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
-    if (number == 0 || number & (MIRE_PAGE_CLOSING | MIRE_PAGE_COUNTING))
-        return false;
-    page = mire__cells_page(heap, number);
-    if (mire__cell_get(&page[at]) & MIRE_CELL_SIZE_MASK)
-        return false;
-    cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
     if (size <= MIRE_CELL_SHORT_MAX) {
-        atomic_store_explicit(&page[at], cell | (uint32_t)(size + 1), memory_order_release);
+        atomic_store_explicit(at, cell | (uint32_t)(size + 1), memory_order_release);
         return true;
     }
-    if (at == MIRE_CELL_LAST || mire__cell_get(&page[at + 1]) & MIRE_CELL_SIZE_MASK)
+    if (size > MIRE_CELL_SIZE_MAX || mire__cell_of(address) == MIRE_CELL_LAST ||
+        mire__cell_get(at + 1) & MIRE_CELL_SIZE_MASK)
         return false;
-    atomic_store_explicit(&page[at + 1], (uint32_t)size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    atomic_store_explicit(&page[at], cell | MIRE_CELL_SIZE_NEXT, memory_order_release);
+    atomic_store_explicit(at + 1, (uint32_t)size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
+    atomic_store_explicit(at, cell | MIRE_CELL_SIZE_NEXT, memory_order_release);
+    return true;
+}
+
+/*
+ * Take an untagged block out of its cell, while nothing is moved: what is nearly always to be done, in registers alone.
+ * False: nothing is done.
+ */
+MIRE_INLINE bool mire__cells_as_take(uint64_t *size, struct heap *heap, uint64_t address)
+{
+    _Atomic uint32_t *at;
+    uint32_t cell, next;
+
+    if ((address & 7) != 0 || !mire__cells_plain(&at, heap, address))
+        return false;
+    cell = mire__cell_get(at);
+    if (!mire__cell_is(cell, address) || cell & MIRE_CELL_TAGGED)
+        return false;
+    *size = (cell & MIRE_CELL_SIZE_MASK) - 1;
+    if ((cell & MIRE_CELL_SIZE_MASK) == MIRE_CELL_SIZE_NEXT) {
+        next = mire__cell_of(address) < MIRE_CELL_LAST ? mire__cell_get(at + 1) : 0;
+        if (next & MIRE_CELL_SIZE_MASK)
+            return false;
+        *size = next >> MIRE_CELL_OFFSET_SHIFT;
+    }
+    atomic_store_explicit(at, 0, memory_order_relaxed);
     return true;
 }
 
@@ -136,7 +168,7 @@ static inline bool mire__cells_as_clear(struct live_block *was, struct heap *hea
     cell = atomic_load_explicit(&page[at], memory_order_acquire);
     if (!mire__cell_is(cell, address) || !mire__cell_unpack(was, cell, mire__cell_next(page, at)))
         return false;
-    if (__builtin_expect(atomic_load_explicit(&heap->moving, memory_order_relaxed), 0))
+    if (__builtin_expect(mire__heap_how(heap, MIRE_HOW_MOVING), 0))
         return atomic_compare_exchange_strong_explicit(&page[at], &cell, 0, memory_order_acquire, memory_order_acquire);
     atomic_store_explicit(&page[at], 0, memory_order_relaxed);
     return true;
@@ -144,15 +176,19 @@ static inline bool mire__cells_as_clear(struct live_block *was, struct heap *hea
 
 /* ---- the filter of the other table ---- */
 
-static inline uint32_t mire__filter_at(uint64_t hash)
+/*
+ * A byte for each KiB of address space, in turn: blocks that are freed one after the other lie close together, so their
+ * bytes are in the nearest cache. With one from a hash for each address that is a line of 64 KiB for each free.
+ */
+static inline uint32_t mire__filter_at(uint64_t address)
 {
-    return (uint32_t)(hash >> 32) % MIRE_HEAP_FILTER;
+    return (uint32_t)(address >> 10 ^ address >> 26) % MIRE_HEAP_FILTER;
 }
 
-/* Is a block of that hash possibly there? */
-static inline bool mire__blocks_maybe(const struct heap *heap, uint64_t hash)
+/* Is a block at that address possibly there? */
+static inline bool mire__blocks_maybe(const struct heap *heap, uint64_t address)
 {
-    return atomic_load_explicit(&heap->filter[mire__filter_at(hash)], memory_order_relaxed) != 0;
+    return atomic_load_explicit(&heap->filter[mire__filter_at(address)], memory_order_relaxed) != 0;
 }
 
 #endif

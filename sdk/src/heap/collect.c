@@ -33,17 +33,18 @@ enum mire_err mire__collect_begin(struct heap *heap)
     if (self)
         mire__found_note(heap, self->slot, mire__collect_code->modules.scratch,
                          sizeof(mire__collect_code->modules.scratch));
-    mire__collect_gate->heap = heap;
-    mire__collect_gate->filter = heap->filter;
-    atomic_store(&mire__collect_gate->header, heap->header);
+    atomic_store(&mire__collect_gate->heap, heap);
     return MIRE_OK;
 }
 
 void mire__collect_rest(void (*wake)(void *context), void *context)
 {
+    struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_relaxed);
+
     mire__collect_gate->wake = wake;
     mire__collect_gate->context = context;
-    atomic_store_explicit(&mire__collect_gate->rests, 1, memory_order_release);
+    if (heap)
+        mire__heap_how_change(heap, MIRE_HOW_RESTS, MIRE_HOW_RESTS);
 }
 
 bool mire__collect_end(void)
@@ -51,8 +52,11 @@ bool mire__collect_end(void)
     uint64_t end_ns = mire__now_ns() + END_WAIT_NS;
     _Atomic uint32_t never = 0;
 
-    atomic_store(&mire__collect_gate->rests, 0);
-    atomic_store(&mire__collect_gate->header, NULL);
+    struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_relaxed);
+
+    if (heap)
+        mire__heap_how_change(heap, MIRE_HOW_RESTS, 0);
+    atomic_store(&mire__collect_gate->heap, NULL);
     mire__barrier_all();
     while (mire__threads_any_inside()) {
         if (mire__now_ns() >= end_ns)

@@ -42,19 +42,22 @@ _Static_assert((offsetof(struct collect_thread, walk.tails) - 2 * sizeof(struct 
                    0,
                "the heads and tails of a thread that has few do too");
 
+/* Of this library alone: found by its place, without a table between. */
+#define MIRE_INSIDE __attribute__((visibility("hidden")))
+
 /* What the hooks look at first. Wiped in a forked child. */
 struct collect_gate {
-    _Atomic(struct heap_header *) header; /* NULL: nothing is noted */
-    struct heap *heap;                    /* stored before it */
-    const _Atomic uint8_t *filter;        /* the tables'; likewise */
-    void (*wake)(void *context);          /* whoever looks after the tables; likewise */
+    _Atomic(struct heap *) heap; /* NULL: nothing is noted */
+    void (*wake)(void *context); /* whoever looks after the tables; stored before MIRE_HOW_RESTS */
     void *context;
-    _Atomic uint32_t rests; /* 1: it waits to be woken by the next thing that is noted; taken by exchange */
 };
-extern struct collect_gate *mire__collect_gate;
-extern struct code *mire__collect_code;
+extern struct collect_gate *mire__collect_gate MIRE_INSIDE;
+extern struct code *mire__collect_code MIRE_INSIDE;
 
-/* The calling thread's state, NULL before its first call; and how many bytes it may allocate until the next sample. */
+/*
+ * The calling thread's state, NULL before its first call; and how many bytes it may allocate until the next call that
+ * is looked at more closely in sampled mode, 0 or more.
+ */
 extern __thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
 extern __thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
 
@@ -93,7 +96,7 @@ void mire__collect_sweep(struct heap *heap);
 /* Is anything noted at this moment? */
 static inline bool mire__collect_as_on(void)
 {
-    return atomic_load_explicit(&mire__collect_gate->header, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&mire__collect_gate->heap, memory_order_relaxed) != NULL;
 }
 
 /* The rest of mire__collect_as_enter: the thread's first call in this run. */
@@ -118,23 +121,17 @@ static inline struct collect_thread *mire__collect_as_enter(uint64_t sp)
     return self;
 }
 
-/* A new block of `size` bytes in sampled mode: is it to be looked at more closely? Costs a subtraction. */
-static inline bool mire__collect_as_reaches(size_t size)
-{
-    return __builtin_sub_overflow(mire__collect_left, size, &mire__collect_left) || mire__collect_left < 0;
-}
-
 /* The real call is done. */
 static inline void mire__collect_as_return(struct collect_thread *self)
 {
     self->calling_sp = 0;
 }
 
-/*
- * A block was allocated: it is noted, in sampled mode if it is drawn. In that mode `size` has been taken off
- * mire__collect_left before.
- */
+/* A block was allocated: it is noted, in sampled mode if it is drawn. */
 void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size);
+
+/* The same for who has a copy of the site to give away. */
+void mire__collect_as_alloc_else(struct collect_thread *self, struct walk_frame site, const void *block, size_t size);
 
 /* A block is to be freed: call it before the allocator gets it back. */
 void mire__collect_as_free(struct collect_thread *self, const void *block);
@@ -155,17 +152,12 @@ void mire__collect_as_move_end(struct collect_thread *self, const struct walk_fr
 /* May the tables know of this block? A look at one byte in sampled mode. */
 static inline bool mire__collect_as_may_know(const void *block)
 {
-    const struct collect_gate *gate = mire__collect_gate;
-    const struct heap_header *header = atomic_load_explicit(&gate->header, memory_order_relaxed);
-    uint64_t hash;
+    const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
 
-    if (!header || !block)
+    if (!heap || !block)
         return false;
-    if (__builtin_expect(atomic_load_explicit(&header->mode, memory_order_relaxed) != MIRE_HEAP_SAMPLED, 0) ||
-        __builtin_expect(atomic_load_explicit(&header->cell_pages_used, memory_order_relaxed) != 0, 0))
-        return true;
-    hash = mire__block_hash((uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
-    return atomic_load_explicit(&gate->filter[(uint32_t)(hash >> 32) % MIRE_HEAP_FILTER], memory_order_relaxed) != 0;
+    return mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) != MIRE_HEAP_SAMPLED ||
+           mire__blocks_maybe(heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
 }
 
 /* The node of the stack from a call on; inside the slot. */
@@ -176,22 +168,21 @@ static inline uint32_t mire__collect_as_node(struct collect_thread *self, struct
 }
 
 /* Wake whoever rests (mire__collect_rest). */
-void mire__collect_as_wake(void);
+void mire__collect_as_wake(struct heap *heap);
 
 /* The tables, if something is to be noted now: then mire__collect_as_close must follow. NULL: nothing, and no close. */
 static inline struct heap *mire__collect_as_open(struct collect_thread *self)
 {
-    struct collect_gate *gate = mire__collect_gate;
+    struct heap *heap;
 
     if (__builtin_expect(!mire__slot_as_enter(self->slot), 0))
         return NULL;
-    if (__builtin_expect(!mire__collect_as_on(), 0)) {
+    heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+    if (__builtin_expect(!heap, 0))
         mire__slot_as_leave(self->slot);
-        return NULL;
-    }
-    if (__builtin_expect(atomic_load_explicit(&gate->rests, memory_order_relaxed), 0))
-        mire__collect_as_wake();
-    return gate->heap;
+    else if (__builtin_expect(mire__heap_how(heap, MIRE_HOW_RESTS), 0))
+        mire__collect_as_wake(heap);
+    return heap;
 }
 static inline void mire__collect_as_close(struct collect_thread *self)
 {

@@ -61,16 +61,20 @@ uint64_t mire__heap_file_bytes(uint64_t budget_bytes)
 
 /* ---- locks ---- */
 
-/* While its holder runs it is a matter of microseconds; one that lost its processor gets it back within some
- * milliseconds. */
+/*
+ * While its holder runs it is a matter of microseconds; one that lost its processor gets it back within some
+ * milliseconds, if those who wait do not take it up: a thousand threads that wake every 50 us leave it none. So each
+ * nap is twice as long as the one before.
+ */
 #define SPINS      64
 #define YIELDS     16
 #define NAP_NS     50000
+#define NAP_MAX_NS (10 * MIRE_NS_PER_MS)
 #define NAPS_LIMIT (100 * MIRE_NS_PER_MS)
 
 bool mire__heap_lock_slow(_Atomic uint32_t *lock)
 {
-    uint64_t now, until;
+    uint64_t now, until, nap = NAP_NS;
 
     for (int i = 0; i < SPINS + YIELDS; i++) {
         if (mire__heap_try(lock))
@@ -80,11 +84,19 @@ bool mire__heap_lock_slow(_Atomic uint32_t *lock)
     }
     now = mire__now_ns();
     for (until = now + NAPS_LIMIT; now < until; now = mire__now_ns()) {
-        mire__futex_wait(lock, 1, now + NAP_NS);
+        mire__futex_wait(lock, 1, now + nap);
         if (mire__heap_try(lock))
             return true;
+        nap = nap < NAP_MAX_NS / 2 ? 2 * nap : NAP_MAX_NS;
     }
     return false;
+}
+
+/* Who holds mode_lock. */
+static void store_mode(struct heap *heap, enum heap_mode mode)
+{
+    atomic_store_explicit(&heap->header->mode, mode, memory_order_release);
+    mire__heap_how_change(heap, MIRE_HOW_MODE, mode);
 }
 
 /* ---- claims ---- */
@@ -103,7 +115,7 @@ static void press(struct heap *heap)
     index = interval <= LAST_INTERVAL_BYTES ? mire__heap_interval_index(heap, interval) : MIRE_HEAP_INTERVALS_MAX;
     if (mode != MIRE_HEAP_OFF && index < MIRE_HEAP_INTERVALS_MAX) {
         atomic_store_explicit(&header->interval, index, memory_order_release);
-        atomic_store_explicit(&header->mode, MIRE_HEAP_SAMPLED, memory_order_release);
+        store_mode(heap, MIRE_HEAP_SAMPLED);
         if (mode == MIRE_HEAP_EXACT)
             atomic_store_explicit(&header->inexact_ns, mire__now_ns(), memory_order_relaxed);
         if (atomic_fetch_add_explicit(&header->degrade_count, 1, memory_order_relaxed) == 0)
@@ -143,7 +155,6 @@ static bool claim_pages(struct heap *heap, void *pages, uint64_t bytes)
 bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint64_t bytes)
 {
     const struct heap_section *at = &heap->header->sections[section];
-    uint64_t step = section == MIRE_HEAP_SLOTS ? MIRE_HEAP_PAGE_BYTES : STEP;
     uint64_t most =
         section == MIRE_HEAP_WORDS && at->bytes > heap->budget_bytes / 2 ? heap->budget_bytes / 2 : at->bytes;
     uint64_t ready;
@@ -152,6 +163,8 @@ bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint
     if (bytes > most || !mire__heap_lock(&heap->claim_lock.taken))
         return false;
     while ((ready = atomic_load_explicit(&heap->ready[section], memory_order_relaxed)) < bytes) {
+        /* Slots: a page for each thread of a few, an eighth more at a time for those of many. */
+        uint64_t step = section == MIRE_HEAP_SLOTS ? (ready / 8 | (MIRE_HEAP_PAGE_BYTES - 1)) + 1 : STEP;
         uint64_t next = step < at->bytes - ready ? step : at->bytes - ready;
 
         if (!claim_pages(heap, (char *)heap->header + at->at + ready, next))
@@ -220,7 +233,7 @@ enum mire_err mire__heap_set_mode(struct heap *heap, enum heap_mode mode, uint64
         if (mode != MIRE_HEAP_EXACT && was == MIRE_HEAP_EXACT)
             atomic_store_explicit(&header->inexact_ns, mire__now_ns(), memory_order_relaxed);
         atomic_store_explicit(&header->interval, index, memory_order_release);
-        atomic_store_explicit(&header->mode, mode, memory_order_release);
+        store_mode(heap, mode);
     }
     mire__heap_unlock(&heap->mode_lock.taken);
     return err;

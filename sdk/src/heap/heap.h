@@ -19,6 +19,13 @@
 #include "base/base.h"
 #include "heap/layout.h"
 
+/* What an allocation does nearly always is part of its hook (quick.h). */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define MIRE_INLINE static inline
+#else
+#define MIRE_INLINE static inline __attribute__((always_inline))
+#endif
+
 struct heap_options {
     uint64_t budget_bytes; /* file and memory without a file, MIRE_HEAP_BUDGET_MIN..MAX */
     enum heap_mode mode;
@@ -63,9 +70,26 @@ struct heap_spare {
 #define MIRE_PAGE_CLOSING   0x80000000u /* with a page's number: nothing is added to it any more */
 #define MIRE_PAGE_COUNTING  0x40000000u /* no page yet; with it, how many small blocks live there in the other table */
 #define MIRE_PAGE_SPARSE    0x20000000u /* with that: it had a page and was not worth it */
+#define MIRE_PAGE_CAME      0x00010000u /* with that: one block of any size came here; the other bits count small ones */
+#define MIRE_PAGE_LIVE      0x0000ffffu /* that live */
+
+/*
+ * What the hooks look at first, in one word: the mode, and what makes a call of the program's more than the usual.
+ * `header->mode` is the mode for whoever reads the file.
+ */
+#define MIRE_HOW_MODE   3u
+#define MIRE_HOW_CELLS  4u  /* blocks may be in cells */
+#define MIRE_HOW_MOVING 8u  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
+#define MIRE_HOW_RESTS  16u /* somebody waits to be woken by the next thing that is noted (collect.h) */
 
 struct heap {
+    /* What every call looks at, in one line of the cache. */
     struct heap_header *header;
+    _Atomic uint32_t how;
+    uint32_t unused;
+    _Atomic(_Atomic uint32_t *) *roots; /* see below */
+    _Atomic uint32_t *cells;
+    _Atomic uint8_t *filter; /* blocks by KiB, counted; 255 sticks */
 
     /* The sections. */
     struct heap_slot *slots;
@@ -78,15 +102,12 @@ struct heap {
     _Atomic uint16_t *words;
     struct heap_segment *blocks;
     _Atomic uint64_t *keys;
-    _Atomic uint32_t *cells;
     void *extra;
 
-    /* Where the page of cells for an address is: by 256 MiB, then by 32 KiB; its number + 1, or how close it is
-     * to be worth a page; 0: nothing lives there. */
-    _Atomic(_Atomic uint32_t *) *roots;
+    /* `roots`: where the page of cells for an address is: by 256 MiB, then by 32 KiB; its number + 1, or how close it
+     * is to be worth a page; 0: nothing lives there. */
     _Atomic uint32_t *root_tables;
     _Atomic uint16_t *directory;   /* the segment of blocks for a hash's top bits */
-    _Atomic uint8_t *filter;       /* blocks by hash, counted; 255 sticks */
     struct heap_index node_index;  /* (parent, address) -> node, for the first nodes of runs */
     struct heap_index place_index; /* address -> place */
     uint16_t *region_order;        /* regions by start */
@@ -99,7 +120,6 @@ struct heap {
     struct heap_lock nodes_lock, regions_lock, cells_lock, split_lock, classes_lock, images_lock, mode_lock, claim_lock;
 
     _Atomic uint32_t pressed;    /* 1: the budget is used up but for an eighth; the keeper has work */
-    _Atomic uint32_t moving;     /* 1: the keeper moves cells to blocks; whoever clears a cell exchanges */
     _Atomic uint32_t generation; /* grows when an image goes: what a thread remembers of addresses is void */
     void *anonymous;             /* all memory without a file */
     uint64_t anonymous_bytes;
@@ -139,10 +159,25 @@ void mire__heap_close(struct heap *heap);
  */
 enum mire_err mire__heap_set_mode(struct heap *heap, enum heap_mode mode, uint64_t interval_bytes);
 
+/* These bits of `how`; change them to `to`, at once; returns what they were. */
+static inline uint32_t mire__heap_how(const struct heap *heap, uint32_t bits)
+{
+    return atomic_load_explicit(&heap->how, memory_order_relaxed) & bits;
+}
+static inline uint32_t mire__heap_how_change(struct heap *heap, uint32_t bits, uint32_t to)
+{
+    uint32_t was = atomic_load_explicit(&heap->how, memory_order_relaxed);
+
+    while (!atomic_compare_exchange_weak_explicit(&heap->how, &was, (was & ~bits) | to, memory_order_acq_rel,
+                                                  memory_order_relaxed)) {
+    }
+    return was & bits;
+}
+
 /* Mode and interval in force. Any thread, at every allocation. */
 static inline enum heap_mode mire__heap_as_mode(const struct heap *heap)
 {
-    return (enum heap_mode)atomic_load_explicit(&heap->header->mode, memory_order_relaxed);
+    return (enum heap_mode)mire__heap_how(heap, MIRE_HOW_MODE);
 }
 
 /* The index of the interval in force, to be given to mire__live_as_sample. */

@@ -1,6 +1,7 @@
 /* hooks.c - see hooks.h: the table, and malloc and its kin. Signal-safe where the calls are. */
 #include "heap/hooks.h"
 
+#include "heap/quick.h"
 #include "heap/site.h"
 
 #include <errno.h>
@@ -12,10 +13,40 @@ struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] = {MIRE_HEAP_HOOKS(ROW)};
 
 #define REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
 
+/* NULL if it is not bound. */
+#define BOUND(name)                                                                                      \
+    ((__typeof__(&mire__heap_##name))atomic_load_explicit(&mire__heap_hooks[MIRE_HEAP_HOOK_##name].real, \
+                                                          memory_order_relaxed))
+
+/*
+ * Before the real calls are bound: what is called then is bound by its call (mire__heap_real_late). Functions of their
+ * own, so that a hook is a few instructions and a jump.
+ */
 static void *none(void)
 {
     errno = ENOMEM;
     return NULL;
+}
+
+/* clang-format off */
+#define DEFINE_LATE(name, parameters, arguments)                                          \
+    MIRE_SLOW static void *name##_late parameters                                         \
+    {                                                                                     \
+        void *(*real) parameters = REAL(name);                                            \
+                                                                                          \
+        return real ? real arguments : none();                                            \
+    }
+DEFINE_LATE(malloc, (size_t size), (size))
+DEFINE_LATE(calloc, (size_t count, size_t size), (count, size))
+DEFINE_LATE(realloc, (void *old, size_t size), (old, size))
+/* clang-format on */
+
+MIRE_SLOW static void free_late(void *block)
+{
+    void (*real)(void *) = REAL(free);
+
+    if (real)
+        real(block);
 }
 
 /* ---- allocation ---- */
@@ -30,20 +61,31 @@ static inline void *done(struct collect_thread *self, const struct walk_frame *s
     return block;
 }
 
+/* The same for the calls that most programs make most of. */
+MIRE_INLINE void *done_quick(struct collect_thread *self, const struct walk_frame *site, void *block, size_t size)
+{
+    if (!self)
+        return block;
+    mire__collect_as_return(self);
+    if (block && __builtin_expect(!mire__quick_alloc(self, site, block, size), 0))
+        mire__collect_as_alloc_else(self, MIRE_SITE_COPY(site), block, size);
+    return block;
+}
+
 MIRE_SLOW static void *malloc_slow(size_t size)
 {
     const struct walk_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
 
-    return done(self, &site, REAL(malloc)(size), size);
+    return done_quick(self, &site, REAL(malloc)(size), size);
 }
 
 MIRE_HIDDEN void *mire__heap_malloc(size_t size)
 {
-    void *(*real)(size_t) = REAL(malloc);
+    void *(*real)(size_t) = BOUND(malloc);
 
     if (__builtin_expect(!real, 0))
-        return none();
+        return malloc_late(size);
     return mire__site_is_quick(size) ? real(size) : malloc_slow(size);
 }
 
@@ -52,15 +94,15 @@ MIRE_SLOW static void *calloc_slow(size_t count, size_t size)
     const struct walk_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
 
-    return done(self, &site, REAL(calloc)(count, size), count * size);
+    return done_quick(self, &site, REAL(calloc)(count, size), count * size);
 }
 
 MIRE_HIDDEN void *mire__heap_calloc(size_t count, size_t size)
 {
-    void *(*real)(size_t, size_t) = REAL(calloc);
+    void *(*real)(size_t, size_t) = BOUND(calloc);
 
     if (__builtin_expect(!real, 0))
-        return none();
+        return calloc_late(count, size);
     return mire__site_is_quick(count * size) ? real(count, size) : calloc_slow(count, size);
 }
 
@@ -108,11 +150,11 @@ MIRE_HIDDEN int mire__heap_posix_memalign(void **out, size_t alignment, size_t s
 
 /* ---- the end of a block ---- */
 
-static void *moved(struct collect_thread *self, const struct walk_frame *site, const struct collect_move *was,
-                   void *old, void *block, size_t size)
+static void *moved(struct collect_thread *self, struct walk_frame site, const struct collect_move *was, void *old,
+                   void *block, size_t size)
 {
     mire__collect_as_return(self);
-    mire__collect_as_move_end(self, site, was, old, block, size);
+    mire__collect_as_move_end(self, &site, was, old, block, size);
     return block;
 }
 
@@ -121,11 +163,15 @@ MIRE_SLOW static void *realloc_slow(void *old, size_t size)
     const struct walk_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
     struct collect_move was;
+    void *block;
 
     if (!self)
         return REAL(realloc)(old, size);
     mire__collect_as_move_begin(&was, self, old);
-    return moved(self, &site, &was, old, REAL(realloc)(old, size), size);
+    block = REAL(realloc)(old, size);
+    if (block && !(was.known && was.block.tagged))
+        return done_quick(self, &site, block, size);
+    return moved(self, MIRE_SITE_COPY(&site), &was, old, block, size);
 }
 
 /* As malloc. */
@@ -134,16 +180,16 @@ MIRE_SLOW static void *realloc_new_slow(size_t size)
     const struct walk_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
 
-    return done(self, &site, REAL(realloc)(NULL, size), size);
+    return done_quick(self, &site, REAL(realloc)(NULL, size), size);
 }
 
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
 {
-    void *(*real)(void *, size_t) = REAL(realloc);
+    void *(*real)(void *, size_t) = BOUND(realloc);
 
     if (__builtin_expect(!real, 0))
-        return none();
-    if (mire__site_is_quick(size) && !mire__collect_as_may_know(old))
+        return realloc_late(old, size);
+    if (!mire__collect_as_may_know(old) && mire__site_is_quick(size))
         return real(old, size);
     return old ? realloc_slow(old, size) : realloc_new_slow(size);
 }
@@ -159,7 +205,7 @@ MIRE_SLOW static void *reallocarray_slow(void *old, size_t count, size_t size)
     if (!self)
         return REAL(reallocarray)(old, count, size);
     mire__collect_as_move_begin(&was, self, old);
-    return moved(self, &site, &was, old, REAL(reallocarray)(old, count, size), bytes);
+    return moved(self, site, &was, old, REAL(reallocarray)(old, count, size), bytes);
 }
 
 MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
@@ -168,7 +214,7 @@ MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
 
     if (__builtin_expect(!real, 0))
         return none();
-    if (mire__site_is_quick(count * size) && !mire__collect_as_may_know(old))
+    if (!mire__collect_as_may_know(old) && mire__site_is_quick(count * size))
         return real(old, count, size);
     return reallocarray_slow(old, count, size);
 }
@@ -177,7 +223,7 @@ MIRE_SLOW static void free_slow(void *block)
 {
     struct collect_thread *self = mire__collect_as_enter((uintptr_t)__builtin_dwarf_cfa());
 
-    if (self)
+    if (self && __builtin_expect(!mire__quick_free(self, block), 0))
         mire__collect_as_free(self, block);
     REAL(free)(block);
     if (self)
@@ -186,11 +232,11 @@ MIRE_SLOW static void free_slow(void *block)
 
 MIRE_HIDDEN void mire__heap_free(void *block)
 {
-    void (*real)(void *) = REAL(free);
+    void (*real)(void *) = BOUND(free);
 
     if (__builtin_expect(!real, 0))
-        return;
-    if (mire__collect_as_may_know(block))
+        free_late(block);
+    else if (mire__collect_as_may_know(block))
         free_slow(block);
     else
         real(block);

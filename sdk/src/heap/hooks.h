@@ -27,7 +27,7 @@
 #define MIRE_HEAP_HOOK_NUMBER(name) MIRE_HEAP_HOOK_##name,
 enum mire__heap_hook { MIRE_HEAP_HOOKS(MIRE_HEAP_HOOK_NUMBER) MIRE_HEAP_HOOK_COUNT };
 /* clang-format on */
-extern struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT];
+extern struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] __attribute__((visibility("hidden")));
 
 /* Operator new and delete (hooks_new.c), operator new's eight forms first. */
 #define MIRE_NEW_COUNT 8

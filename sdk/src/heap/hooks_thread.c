@@ -56,10 +56,11 @@ MIRE_SLOW static bool find_own_stack(struct span *out)
 MIRE_SLOW static void note_stack(uint32_t node)
 {
     struct span stack;
+    struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
     struct collect_thread *self = NULL;
 
-    if (mire__collect_as_on() && find_own_stack(&stack))
-        self = mire__threads_as_begin(mire__collect_gate->heap, (uintptr_t)__builtin_dwarf_cfa(), &stack);
+    if (heap && find_own_stack(&stack))
+        self = mire__threads_as_begin(heap, (uintptr_t)__builtin_dwarf_cfa(), &stack);
     if (self)
         mire__threads_as_note_stack(self, node);
 }

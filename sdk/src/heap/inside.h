@@ -20,8 +20,8 @@ bool mire__heap_lock_slow(_Atomic uint32_t *lock);
 
 /*
  * Take a lock. What is done under one takes some microseconds. If its holder lost its processor the caller offers its
- * own, then sleeps in steps of 50 us; after 100 ms it gives up: false, not taken. No thread waits for itself: see
- * slots.h.
+ * own, then sleeps, 50 us at first, each time longer; after 100 ms it gives up: false, not taken. No thread waits for
+ * itself: see slots.h.
  */
 static inline bool mire__heap_lock(_Atomic uint32_t *lock)
 {
@@ -99,9 +99,9 @@ static inline struct heap_entry *mire__segment_entry(struct heap_segment *segmen
 /* Let every place of the directory that a segment covers name it. */
 void mire__blocks_point(struct heap *heap, uint32_t covers, uint32_t number);
 
-/* Count an entry of the hash in the filter, or take it off. */
-void mire__filter_add(struct heap *heap, uint64_t hash);
-void mire__filter_take(struct heap *heap, uint64_t hash);
+/* Count an entry in the filter, or take it off. */
+void mire__filter_add(struct heap *heap, uint64_t address);
+void mire__filter_take(struct heap *heap, uint64_t address);
 
 static inline void mire__block_unpack(struct live_block *block, uint64_t where, uint64_t what)
 {

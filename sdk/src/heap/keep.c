@@ -8,9 +8,9 @@
  *     3  what lives in it is moved to the other table, and its place is cleared. If it cannot be, the mark is taken
  * away 4  wait again; then the page is a hole, and may be a page of other addresses
  *
- * Cells are moved to blocks while `moving` is set: nobody adds a cell then, and who clears one exchanges it, so that of
- * two who want it one gets it. A move is made under the lock of the block's segment, which whoever works on that
- * address takes as well if it does not find the cell.
+ * Cells are moved to blocks while MIRE_HOW_MOVING is set: nobody adds a cell then, and who clears one exchanges it, so
+ * that of two who want it one gets it. A move is made under the lock of the block's segment, which whoever works on
+ * that address takes as well if it does not find the cell.
  */
 #include "heap/keep.h"
 
@@ -126,7 +126,7 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
     uint32_t empty[PAGES_AT_ONCE], empty_count = 0, given = 0;
     bool quiet;
 
-    atomic_store_explicit(&heap->moving, 1, memory_order_release);
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, MIRE_HOW_MOVING);
     quiet = all_left(heap);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -140,7 +140,7 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
             empty[empty_count++] = numbers[i];
         }
     }
-    atomic_store_explicit(&heap->moving, 0, memory_order_release);
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, 0);
     if (empty_count == 0 || !all_left(heap))
         return 0; /* those without a root are lost for this run if somebody will not leave */
     for (uint32_t i = 0; i < empty_count; i++) {
@@ -236,7 +236,7 @@ static uint32_t thin_segment(struct heap *heap, struct heap_segment *segment, ui
             atomic_store_explicit(&entry->where, where, memory_order_release);
         } else {
             atomic_store_explicit(&entry->where, 0, memory_order_release);
-            mire__filter_take(heap, mire__block_hash(address));
+            mire__filter_take(heap, address);
             left_out++;
         }
     }
@@ -365,13 +365,13 @@ static void degrade(struct heap_kept *kept, struct heap *heap, uint64_t *random)
 {
     uint32_t interval = mire__heap_as_interval(heap);
 
-    atomic_store_explicit(&heap->moving, 1, memory_order_release);
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, MIRE_HOW_MOVING);
     if (move_cells(kept, heap, interval, random)) {
         kept->blocks_thinned += thin_blocks(heap, interval, random);
         kept->degraded = true;
         atomic_store_explicit(&heap->pressed, 0, memory_order_release);
     }
-    atomic_store_explicit(&heap->moving, 0, memory_order_release);
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, 0);
 }
 
 void mire__heap_keep(struct heap_kept *kept, struct heap *heap, uint64_t now_ns, uint64_t random)

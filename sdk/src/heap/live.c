@@ -59,6 +59,7 @@ static uint32_t fresh_page(struct heap *heap)
         !mire__heap_claim(heap, MIRE_HEAP_CELLS, (number + UINT64_C(1)) * MIRE_HEAP_PAGE_BYTES))
         return 0;
     atomic_store_explicit(used, number + 1, memory_order_release);
+    mire__heap_how_change(heap, MIRE_HOW_CELLS, MIRE_HOW_CELLS);
     return number + 1;
 }
 
@@ -84,33 +85,46 @@ static bool page_beside(const struct heap *heap, uint64_t address)
            (address + span <= MIRE_HEAP_ADDRESS_MASK && mire__cells_at(heap, address + span));
 }
 
-/* One more small block lives around an address. Returns whether these are worth a page of cells. */
-static bool one_more(struct heap *heap, uint64_t address)
+/* Is a page worth it, by what is counted where there is none? */
+static bool is_worth(const struct heap *heap, uint64_t address, uint32_t counted, bool small)
 {
-    _Atomic uint32_t *root = root_of(heap, address);
-    uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0, count;
+    uint32_t live = counted & MIRE_PAGE_LIVE,
+             came = (counted & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) / MIRE_PAGE_CAME;
+
+    if (live >= MIRE_CELLS_DENSE ||
+        (small && live >= MIRE_CELLS_BESIDE && !(counted & MIRE_PAGE_SPARSE) && page_beside(heap, address)))
+        return true;
+    return came >= MIRE_CELLS_COMING &&
+           atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) < heap->budget_bytes / 2;
+}
+
+/* One more block lives around an address. Returns whether these are worth a page of cells. */
+static bool one_more(struct heap *heap, uint64_t address, bool small)
+{
+    _Atomic uint32_t *root = small ? root_of(heap, address) : mire__cells_root(heap, address);
+    uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0, now;
 
     if (!root)
         return false;
     do {
         if (was != 0 && !(was & MIRE_PAGE_COUNTING))
             return true; /* it has one */
-        count = (was & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) + 1;
-        if (count >= MIRE_CELLS_DENSE ||
-            (count >= MIRE_CELLS_BESIDE && !(was & MIRE_PAGE_SPARSE) && page_beside(heap, address)))
+        now = (was | MIRE_PAGE_COUNTING) + (small ? 1 : 0);
+        if ((now & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) < MIRE_CELLS_COMING * MIRE_PAGE_CAME)
+            now += MIRE_PAGE_CAME;
+        if (is_worth(heap, address, now, small))
             return true;
-    } while (!atomic_compare_exchange_weak_explicit(root, &was, (was | MIRE_PAGE_COUNTING) + 1, memory_order_relaxed,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(root, &was, now, memory_order_relaxed, memory_order_relaxed));
     return false;
 }
 
-/* One less. */
+/* One small block less. */
 static void one_less(struct heap *heap, uint64_t address)
 {
     _Atomic uint32_t *root = mire__cells_root(heap, address);
     uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0;
 
-    while (was & MIRE_PAGE_COUNTING && was & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE) &&
+    while (was & MIRE_PAGE_COUNTING && was & MIRE_PAGE_LIVE &&
            !atomic_compare_exchange_weak_explicit(root, &was, was - 1, memory_order_relaxed, memory_order_relaxed)) {
     }
 }
@@ -156,7 +170,7 @@ static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address
     uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0, at = mire__cell_of(address), cell;
 
     if (number == 0 || number & MIRE_PAGE_COUNTING) {
-        if (!one_more(heap, address))
+        if (!one_more(heap, address, block->size <= MIRE_LIVE_SMALL))
             return false;
         number = make_page(heap, address);
     }
@@ -192,8 +206,8 @@ static bool note(struct heap *heap, struct heap_slot *slot, uint64_t address, co
     struct live_block was;
     bool replaced;
 
-    if (block->size <= MIRE_LIVE_SMALL && block->interval == 0 && (address & 7) == 0 &&
-        !atomic_load_explicit(&heap->moving, memory_order_relaxed) && set_cell(heap, slot, address, block))
+    if (block->size <= MIRE_CELL_SIZE_MAX && block->interval == 0 && (address & 7) == 0 &&
+        !mire__heap_how(heap, MIRE_HOW_MOVING) && set_cell(heap, slot, address, block))
         return true;
     if (page && mire__cell_is(mire__cell_get(&page[mire__cell_of(address)]), address))
         end_unseen(heap, slot, page, mire__cell_of(address));

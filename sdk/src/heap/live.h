@@ -1,9 +1,10 @@
 /*
  * live.h - live blocks by address: a block's size, its stack, its tag, its weight.
  *
- *     small   cells: 4 bytes for each 32 bytes of address space in which enough small blocks live, addressed, never
- * searched others  blocks: a hash table of 16-byte entries. Blocks above MIRE_LIVE_SMALL bytes; those that begin in the
- * same 32 bytes as another; those at addresses that are no multiple of 8; all that are sampled
+ *     cells    4 bytes for each 32 bytes of address space in which enough small blocks live, or enough blocks come and
+ *              go: addressed, never searched
+ *     blocks   a hash table of 16-byte entries, for all others: large ones that lie apart; those that begin in the same
+ *              32 bytes as another; those at addresses that are no multiple of 8; all that are sampled
  *
  * In exact mode every block is in one of the two, with weight 1. In sampled mode only drawn blocks are, in the second,
  * each with the interval it was drawn by, so that its weight stays right when the interval changes. A free of a block
@@ -35,7 +36,8 @@ void mire__live_as_uncount_tagged(struct heap *heap, const struct live_block *bl
 static inline bool mire__live_as_set(struct heap *heap, struct heap_slot *slot, uint64_t address, uint64_t size,
                                      uint32_t node)
 {
-    if (__builtin_expect(!mire__cells_as_set(heap, address, size, node), 0))
+    if (mire__heap_how(heap, MIRE_HOW_MOVING) || address > MIRE_HEAP_ADDRESS_MASK ||
+        __builtin_expect(!mire__cells_as_set(heap, address, size, node), 0))
         return mire__live_as_set_else(heap, slot, address, size, node);
     mire__slot_as_count(heap, slot, size);
     return true;
@@ -68,8 +70,7 @@ static inline bool mire__live_as_clear(struct live_block *was, struct heap *heap
 /* May a block be known? A false answer is certain: nothing has to be done for its end. */
 static inline bool mire__live_as_maybe(const struct heap *heap, uint64_t address)
 {
-    return address <= MIRE_HEAP_ADDRESS_MASK &&
-           (mire__cells_at(heap, address) || mire__blocks_maybe(heap, mire__block_hash(address)));
+    return address <= MIRE_HEAP_ADDRESS_MASK && (mire__cells_at(heap, address) || mire__blocks_maybe(heap, address));
 }
 
 /* Take back a clear: the block lives on after all (a realloc that failed). Counted. Results as mire__live_as_set. */

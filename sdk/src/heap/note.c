@@ -2,25 +2,26 @@
 #include "heap/collect.h"
 
 #include "heap/classes.h"
+#include "heap/quick.h"
 #include "heap/threads.h"
 
 #include <errno.h>
 
 struct collect_thread *mire__collect_as_enter_else(uint64_t sp)
 {
-    struct collect_thread *self =
-        mire__collect_as_on() ? mire__threads_as_begin(mire__collect_gate->heap, sp, NULL) : NULL;
+    struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+    struct collect_thread *self = heap ? mire__threads_as_begin(heap, sp, NULL) : NULL;
 
     if (self)
         self->calling_sp = sp;
     return self;
 }
 
-void mire__collect_as_wake(void)
+void mire__collect_as_wake(struct heap *heap)
 {
     struct collect_gate *gate = mire__collect_gate;
 
-    if (atomic_exchange_explicit(&gate->rests, 0, memory_order_acquire))
+    if (mire__heap_how_change(heap, MIRE_HOW_RESTS, 0))
         gate->wake(gate->context);
 }
 
@@ -60,27 +61,26 @@ static int64_t draw(struct collect_thread *self, uint64_t mean)
     return (int64_t)(-logarithm(uniform) * (double)mean) + 1;
 }
 
-/* Bytes left, `count` more: no more at a time than what makes sure that the largest blocks are looked at. */
-static void refill(struct collect_thread *self, int64_t cap)
+/* A part of the bytes left: no more at a time than what makes sure that the largest blocks are looked at. */
+static int64_t refill(struct collect_thread *self, int64_t cap)
 {
     int64_t part = self->more < cap ? self->more : cap;
 
-    mire__collect_left += part;
     self->more -= part;
+    return part;
 }
 
 /*
- * Is a block of `size` bytes, which have been taken off what was left, a sample?
+ * Is a block of `size` bytes a sample? They are taken off what is left.
  *   interval  the one it was drawn by, 0: it is kept for certain
  */
 static bool is_drawn(uint32_t *interval, struct collect_thread *self, const struct heap *heap, size_t size)
 {
     uint32_t now = mire__heap_as_interval(heap);
     uint64_t mean = mire__heap_as_interval_bytes(heap, now);
-    int64_t cap = (int64_t)mire__heap_as_certain_bytes(heap, now);
+    int64_t cap = (int64_t)mire__heap_as_certain_bytes(heap, now), left;
 
     if (size >= (uint64_t)cap) {
-        mire__collect_left += (int64_t)size;
         *interval = 0;
         return true;
     }
@@ -88,32 +88,41 @@ static bool is_drawn(uint32_t *interval, struct collect_thread *self, const stru
         self->drawn = now;
         self->more = draw(self, mean);
     }
-    while (mire__collect_left < 0 && self->more > 0)
-        refill(self, cap);
-    if (mire__collect_left >= 0)
-        return false;
-    *interval = self->drawn;
-    self->drawn = now;
-    mire__collect_left = 0;
-    self->more = draw(self, mean);
-    refill(self, cap);
-    return true;
+    left = mire__collect_left - (int64_t)size;
+    while (left < 0 && self->more > 0)
+        left += refill(self, cap);
+    if (left < 0) {
+        *interval = self->drawn;
+        self->drawn = now;
+        self->more = draw(self, mean);
+        mire__collect_left = refill(self, cap);
+        return true;
+    }
+    mire__collect_left = left;
+    return false;
 }
 
-MIRE_INLINE void note(struct collect_thread *self, struct heap *heap, const struct walk_frame *site, const void *block,
-                      size_t size, uint32_t scope)
+static void note(struct collect_thread *self, struct heap *heap, const struct walk_frame *site, const void *block,
+                 size_t size, uint32_t scope)
 {
     uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
     uint32_t interval;
     bool noted = false;
 
-    if (__builtin_expect(mire__heap_as_mode(heap) == MIRE_HEAP_EXACT, 1))
+    if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT)
         noted = mire__live_as_set(heap, self->slot, address, size, mire__collect_as_node(self, heap, site));
     else if (mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED && is_drawn(&interval, self, heap, size))
         noted =
             mire__live_as_sample(heap, self->slot, address, size, mire__collect_as_node(self, heap, site), interval);
     if (__builtin_expect(scope != 0, 0) && noted)
         mire__live_as_tag(heap, self->slot, address, scope);
+}
+
+void mire__quick_as_walk(struct collect_thread *self, struct heap *heap, struct walk_frame site, const void *block,
+                         size_t size)
+{
+    mire__live_as_set(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size,
+                      mire__walk_as_node_else(&self->walk, heap, mire__collect_code, &site));
 }
 
 void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
@@ -124,6 +133,11 @@ void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame
         return;
     note(self, heap, site, block, size, self->scope);
     mire__collect_as_close(self);
+}
+
+void mire__collect_as_alloc_else(struct collect_thread *self, struct walk_frame site, const void *block, size_t size)
+{
+    mire__collect_as_alloc(self, &site, block, size);
 }
 
 void mire__collect_as_free(struct collect_thread *self, const void *block)

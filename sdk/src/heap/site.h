@@ -30,18 +30,21 @@ static inline void mire__site_end(const void *block, uint64_t sp)
     mire__collect_as_free(self, block);
 }
 
-/* Is a call that allocates so many bytes done with the real call alone? */
+/* Is a call that allocates so many bytes done with the real call alone? If so, they are counted. */
 static inline bool mire__site_is_quick(size_t size)
 {
-    const struct heap_header *header = atomic_load_explicit(&mire__collect_gate->header, memory_order_relaxed);
+    const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
     uint32_t mode;
 
-    if (!header)
+    if (!heap)
         return true;
-    mode = atomic_load_explicit(&header->mode, memory_order_relaxed);
-    if (__builtin_expect(mode == MIRE_HEAP_SAMPLED, 1))
-        return !mire__collect_as_reaches(size);
-    return mode == MIRE_HEAP_OFF;
+    mode = mire__heap_how(heap, MIRE_HOW_MODE);
+    if (__builtin_expect(mode != MIRE_HEAP_SAMPLED, 0))
+        return mode == MIRE_HEAP_OFF;
+    if (size > (uint64_t)mire__collect_left)
+        return false;
+    mire__collect_left -= (int64_t)size;
+    return true;
 }
 
 #endif

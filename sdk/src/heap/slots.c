@@ -47,8 +47,9 @@ static void tell(_Atomic int64_t *sum, _Atomic int64_t *peak, _Atomic int64_t *h
                  int64_t live)
 {
     int64_t was = atomic_load_explicit(told, memory_order_relaxed);
-    int64_t most = atomic_load_explicit(high, memory_order_relaxed) - was;
+    int64_t most = atomic_load_explicit(high, memory_order_relaxed);
 
+    most = (most > live ? most : live) - was;
     raise(peak, atomic_fetch_add_explicit(sum, live - was, memory_order_relaxed) + most);
     atomic_store_explicit(told, live, memory_order_relaxed);
     atomic_store_explicit(high, live, memory_order_relaxed);

@@ -33,22 +33,32 @@ void mire__slot_as_give(struct heap *heap, struct heap_slot *slot);
  * Begin to work on the tables. False if the thread is inside already: a signal handler interrupted it there, or an
  * allocator calls another; nothing is to be done then.
  */
-static inline bool mire__slot_as_enter(struct heap_slot *slot)
+MIRE_INLINE bool mire__slot_as_begin(uint32_t *inside, struct heap_slot *slot)
 {
-    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
-
-    if (inside & 1)
+    *inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
+    if (*inside & 1)
         return false;
-    atomic_store_explicit(&slot->inside, inside + 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->inside, *inside + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     return true;
 }
 
+/* End it. inside: as begin told it. */
+MIRE_INLINE void mire__slot_as_end(uint32_t inside, struct heap_slot *slot)
+{
+    atomic_store_explicit(&slot->inside, inside + 2, memory_order_release);
+}
+
+/* The same for who does not keep what begin told. */
+static inline bool mire__slot_as_enter(struct heap_slot *slot)
+{
+    uint32_t inside;
+
+    return mire__slot_as_begin(&inside, slot);
+}
 static inline void mire__slot_as_leave(struct heap_slot *slot)
 {
-    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
-
-    atomic_store_explicit(&slot->inside, inside + 1, memory_order_release);
+    mire__slot_as_end(atomic_load_explicit(&slot->inside, memory_order_relaxed) - 1, slot);
 }
 
 /* ---- counting; called by live.h ---- */
@@ -59,13 +69,13 @@ void mire__slot_as_tell(struct heap *heap, struct heap_count *count, uint32_t cl
 #define MIRE_TELL_BYTES 4096
 #define MIRE_TELL_COUNT 64
 
-static inline void mire__slot_add(_Atomic uint64_t *sum, uint64_t what)
+MIRE_INLINE void mire__slot_add(_Atomic uint64_t *sum, uint64_t what)
 {
     atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + what, memory_order_relaxed);
 }
 
 /* Add to a signed sum; returns it. */
-static inline int64_t mire__slot_move(_Atomic int64_t *sum, int64_t what)
+MIRE_INLINE int64_t mire__slot_move(_Atomic int64_t *sum, int64_t what)
 {
     int64_t now = atomic_load_explicit(sum, memory_order_relaxed) + what;
 
@@ -73,41 +83,44 @@ static inline int64_t mire__slot_move(_Atomic int64_t *sum, int64_t what)
     return now;
 }
 
-static inline int64_t mire__slot_get(const _Atomic int64_t *word)
+MIRE_INLINE int64_t mire__slot_get(const _Atomic int64_t *word)
 {
     return atomic_load_explicit(word, memory_order_relaxed);
 }
 
+/* Has the sum moved so far from what was told that it is to be told again? */
+MIRE_INLINE bool mire__slot_strays(int64_t count, int64_t bytes)
+{
+    return __builtin_expect(count > MIRE_TELL_COUNT || bytes > MIRE_TELL_BYTES, 0);
+}
+
 /* A block of `size` bytes begins to live. */
-static inline void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
+MIRE_INLINE void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
     uint32_t class = mire__size_class(size);
     struct heap_count *c = &slot->counts[class];
     int64_t count = mire__slot_move(&c->live_count, 1), bytes = mire__slot_move(&c->live_bytes, (int64_t)size);
-    bool more = count > mire__slot_get(&c->high_count), larger = bytes > mire__slot_get(&c->high_bytes);
 
     mire__slot_add(&c->count, 1);
     mire__slot_add(&c->bytes, size);
-    if (__builtin_expect(!(more | larger), 1))
-        return;
-    if (more)
-        atomic_store_explicit(&c->high_count, count, memory_order_relaxed);
-    if (larger)
-        atomic_store_explicit(&c->high_bytes, bytes, memory_order_relaxed);
-    if (count - mire__slot_get(&c->told_count) > MIRE_TELL_COUNT ||
-        bytes - mire__slot_get(&c->told_bytes) > MIRE_TELL_BYTES)
+    if (mire__slot_strays(count - mire__slot_get(&c->told_count), bytes - mire__slot_get(&c->told_bytes)))
         mire__slot_as_tell(heap, c, class);
 }
 
-/* A block of `size` bytes ends. */
-static inline void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
+/* A block of `size` bytes ends: only here a sum falls, so only here it is looked at as the highest. */
+MIRE_INLINE void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
     uint32_t class = mire__size_class(size);
     struct heap_count *c = &slot->counts[class];
-    int64_t count = mire__slot_move(&c->live_count, -1), bytes = mire__slot_move(&c->live_bytes, -(int64_t)size);
+    int64_t count = mire__slot_get(&c->live_count), bytes = mire__slot_get(&c->live_bytes);
 
-    if (mire__slot_get(&c->told_count) - count > MIRE_TELL_COUNT ||
-        mire__slot_get(&c->told_bytes) - bytes > MIRE_TELL_BYTES)
+    if (__builtin_expect(count > mire__slot_get(&c->high_count), 0))
+        atomic_store_explicit(&c->high_count, count, memory_order_relaxed);
+    if (__builtin_expect(bytes > mire__slot_get(&c->high_bytes), 0))
+        atomic_store_explicit(&c->high_bytes, bytes, memory_order_relaxed);
+    count = mire__slot_move(&c->live_count, -1);
+    bytes = mire__slot_move(&c->live_bytes, -(int64_t)size);
+    if (mire__slot_strays(mire__slot_get(&c->told_count) - count, mire__slot_get(&c->told_bytes) - bytes))
         mire__slot_as_tell(heap, c, class);
 }
 

@@ -2,6 +2,7 @@
 #include "heap/walk.h"
 
 #include "heap/nodes.h"
+#include "heap/tails.h"
 #include "platform/arch.h"
 #include "platform/platform.h"
 
@@ -252,112 +253,6 @@ MIRE_UNCHECKED static inline __attribute__((always_inline)) struct way walk_out(
     return way;
 }
 
-/* Add a word to a tail. False: there is no room, or it lies too far out. */
-static bool add_word(struct walk_tail *tail, uint64_t at, uint64_t value)
-{
-    uint64_t offset = at - tail->sp;
-
-    if (tail->words_count == MIRE_WALK_TAIL_WORDS || at < tail->sp || offset > UINT16_MAX)
-        return false;
-    tail->offsets[tail->words_count] = (uint16_t)offset;
-    tail->values[tail->words_count++] = value;
-    return true;
-}
-
-/* The word in which a tail of the same innermost frame first differs from the stack as it stands: the head learns it.
- */
-MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk_tail *tail)
-{
-    for (uint32_t i = 0; i < tail->words_count && head->splits_count < MIRE_WALK_SPLITS; i++) {
-        if (mire__walk_word(tail->sp + tail->offsets[i]) == tail->values[i])
-            continue;
-        for (uint32_t k = 0; k < head->splits_count; k++) {
-            if (head->splits[k] == tail->offsets[i])
-                return false;
-        }
-        head->splits[head->splits_count++] = tail->offsets[i];
-        return true;
-    }
-    return false;
-}
-
-/* The innermost frame's head; there is one from now on. */
-static struct walk_head *choose_head(struct walk *walk, const struct walk_frame *frame)
-{
-    struct walk_head *heads = mire__walk_heads(walk, frame->pc, frame->sp), *head;
-
-    for (uint32_t i = 0; i < 2; i++) {
-        if (mire__walk_is_head(&heads[i], frame->pc, frame->sp))
-            return &heads[i];
-    }
-    head = heads[0].pc == 0 ? &heads[0] : &heads[walk->next_way++ % 2];
-    *head = (struct walk_head){.pc = frame->pc, .sp = frame->sp};
-    return head;
-}
-
-/*
- * A tail to be given up: the one that stands there already, for its base does not; else one of another frame; else one
- * after the other, and what tells them apart is learnt.
- */
-MIRE_UNCHECKED static struct walk_tail *choose_tail(struct walk *walk, const struct walk_frame *frame)
-{
-    struct walk_head *head = choose_head(walk, frame);
-    struct walk_tail *tails;
-
-    tails = mire__walk_as_tails(walk, head);
-    for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (tails[way].pc == 0 || mire__walk_as_tail_is(&tails[way], frame))
-            return &tails[way];
-    }
-    for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (tails[way].pc == frame->pc && tails[way].sp == frame->sp && learn_split(head, &tails[way]))
-            return &mire__walk_as_tails(walk, head)[walk->next_way++ % MIRE_WALK_TAIL_WAYS];
-    }
-    return &tails[walk->next_way++ % MIRE_WALK_TAIL_WAYS];
-}
-
-/* Remember the last stack as a tail as well: from the innermost frame outwards, as far as there is room for words. */
-static void remember_tail(struct walk *walk)
-{
-    uint32_t base = walk->count - 1, word = walk->words_count;
-    const struct walk_frame *frame = &walk->frames[base];
-    struct walk_tail *tail = choose_tail(walk, frame);
-
-    tail->pc = 0;
-    tail->sp = frame->sp;
-    tail->fp = frame->fp;
-    tail->needs_fp = walk->needs_fp[base];
-    tail->node = walk->nodes[base];
-    tail->words_count = 0;
-    while (base > 0) {
-        const struct walk_frame *outer = &walk->frames[base - 1];
-        uint8_t count = tail->words_count;
-        uint32_t left = word;
-        bool fits = add_word(tail, outer->slot, outer->pc);
-
-        while (fits && left > 0 && walk->words[left - 1].frame == base - 1) {
-            left--;
-            fits = add_word(tail, walk->words[left].at, walk->words[left].value);
-        }
-        if (!fits) {
-            tail->words_count = count;
-            break;
-        }
-        word = left;
-        base--;
-    }
-    if (base + 1 == walk->count)
-        return;
-    while (tail->words_count % 4)
-        add_word(tail, tail->sp + tail->offsets[0], tail->values[0]);
-    tail->base_pc = walk->frames[base].pc;
-    tail->base_sp = walk->frames[base].sp;
-    tail->base_fp = walk->frames[base].fp;
-    tail->base_at = (uint16_t)base;
-    tail->base_node = walk->nodes[base];
-    tail->pc = frame->pc;
-}
-
 /* The whole stack is what was remembered up to here. */
 static uint32_t fall_back(struct walk *walk, int32_t known)
 {
@@ -381,7 +276,7 @@ MIRE_UNCHECKED static uint32_t walk_own(struct walk *walk, struct heap *heap, st
     if (find_nodes(walk, heap, way.known, way.fresh_count) && way.keeps) {
         remember(walk, way.known, way.fresh_count);
         if (walk->words_count <= MIRE_WALK_WORDS)
-            remember_tail(walk);
+            mire__tails_as_remember(walk);
         else
             walk->count = walk->words_count = 0;
     } else
@@ -406,45 +301,20 @@ void mire__walk_as_forget(struct walk *walk, uint32_t version)
 {
     walk->count = walk->words_count = 0;
     walk->version = version;
-    walk->tails_mask = MIRE_WALK_TAIL_SETS_INIT - 1;
-    walk->walks = 0;
-    for (uint32_t set = 0; set < MIRE_WALK_TAIL_SETS; set++)
-        for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++)
-            if (walk->tails[set][way].pc)
-                walk->tails[set][way].pc = 0;
-    for (uint32_t i = 0; i < MIRE_WALK_HEADS; i++)
-        if (walk->heads[i].pc)
-            walk->heads[i].pc = 0;
+    mire__tails_as_forget(walk);
 }
 
-static void grow_tails(struct walk *walk)
+MIRE_UNCHECKED uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code,
+                                                const struct walk_frame *frame)
 {
-    static _Atomic uint32_t many;
-    uint32_t times = walk->tails_mask < MIRE_WALK_TAIL_SETS_INIT ? 2 : 4;
-    uint32_t mask = walk->tails_mask * times + times - 1;
-
-    walk->walks = 0;
-    if (mask >= MIRE_WALK_TAIL_SETS || walk->stays)
-        return;
-    if (mask >= MIRE_WALK_TAIL_SETS_MANY && !walk->many) {
-        if (atomic_load(&many) >= MIRE_WALK_MANY_MAX || atomic_fetch_add(&many, 1) >= MIRE_WALK_MANY_MAX)
-            return;
-        walk->many = true; /* whoever has the state after this thread as well */
-    }
-    walk->tails_mask = mask;
-}
-
-MIRE_UNCHECKED uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code, uint64_t pc,
-                                                uint64_t sp, uint64_t fp)
-{
-    const struct place place = {.pc = pc, .sp = sp, .fp = fp};
+    const struct place place = {.pc = frame->pc, .sp = frame->sp, .fp = frame->fp};
     uint32_t version = atomic_load_explicit(&code->version, memory_order_acquire);
 
     if (walk->version != version)
         mire__walk_as_forget(walk, version);
-    if (++walk->walks == MIRE_WALK_TAIL_GROWTH)
-        grow_tails(walk);
-    if (sp < walk->low || sp >= walk->high)
+    if (++walk->walks >= MIRE_WALK_TAIL_GROWTH || walk->met > walk->tails_mask / 4)
+        mire__tails_as_grow(walk);
+    if (place.sp < walk->low || place.sp >= walk->high)
         return walk_foreign(walk, heap, code, place);
     return walk_own(walk, heap, code, place);
 }

@@ -32,22 +32,23 @@
 /* Tails that a thread remembers, and the words that one may depend on. */
 #define MIRE_WALK_TAIL_SETS  512u
 #define MIRE_WALK_TAIL_WAYS  2u
-#define MIRE_WALK_TAIL_WORDS 20u /* a multiple of four */
+#define MIRE_WALK_TAIL_WORDS 32u /* a multiple of four; most stacks are whole within so many */
 
 /*
- * Sets that a thread begins with: a page with the heads of their tails. Stacks walked until it uses twice as many, then
- * four times; many are for few threads.
+ * Sets that a thread begins with: a page with the heads of their tails. It uses twice as many, then four times, when so
+ * many stacks were walked, or when tails of different frames have met in a fourth of the sets; many are for few
+ * threads.
  */
 #define MIRE_WALK_TAIL_SETS_INIT 4u
-#define MIRE_WALK_TAIL_GROWTH    256u
+#define MIRE_WALK_TAIL_GROWTH    64u
 #define MIRE_WALK_TAIL_SETS_MANY 64u
 #define MIRE_WALK_MANY_MAX       16u
 
 /* A program with more threads than that has no room for sets beside those that each begins with. */
-#define MIRE_WALK_GROWING_MAX 128u
+#define MIRE_WALK_GROWING_MAX 64u
 
 /* Innermost frames that tails are remembered of, and the words that tell the tails of one apart. */
-#define MIRE_WALK_HEADS  256u /* in sets of two */
+#define MIRE_WALK_HEADS  128u /* sets of two */
 #define MIRE_WALK_SPLITS 6u
 
 /* A frame: what holds when control comes back to it. */
@@ -62,20 +63,25 @@ struct walk_word {
     uint32_t frame; /* it tells of this frame */
 };
 
+/* Words are compared by twos: that is one instruction less for each than one by one. */
+typedef uint64_t walk_pair __attribute__((vector_size(16)));
+
 /*
  * The inner end of a stack, from a base on: a program that goes to and fro between a few of them finds each without
  * walking. It holds while the base is among the remembered frames, and none of the words has changed. The base lies as
- * far out as the words allow, so that it is seldom touched.
+ * far out as the words allow, so that it is seldom touched; where it is the thread's first frame, base_at 0, all that
+ * the stack follows from is among the words.
  */
 struct walk_tail {
     uint64_t pc, sp, fp; /* of the innermost frame */
-    uint64_t base_pc, base_sp, base_fp;
-    uint32_t base_node, node; /* of the base, and of the whole stack */
-    uint16_t base_at;         /* among the remembered frames */
+    uint32_t node;       /* of the whole stack */
+    uint32_t base_node;
+    uint16_t base_at; /* among the remembered frames */
     uint8_t words_count;
     bool needs_fp;
     uint16_t offsets[MIRE_WALK_TAIL_WORDS]; /* of the words from sp, bytes; the first again up to a multiple of four */
-    uint64_t values[MIRE_WALK_TAIL_WORDS];
+    uint64_t base_pc, base_sp, base_fp;
+    walk_pair values[MIRE_WALK_TAIL_WORDS / 2];
 };
 
 /*
@@ -86,10 +92,11 @@ struct walk_head {
     uint64_t pc, sp;
     uint16_t splits[MIRE_WALK_SPLITS]; /* from sp, bytes */
     uint16_t splits_count;
+    uint16_t tails; /* the set of its tails, as long as there are no splits */
 };
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 1160
+#define MIRE_WALK_APART_FRESH 1152
 #define MIRE_WALK_APART_TAILS 1272
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
@@ -97,11 +104,13 @@ struct walk {
     uint64_t low, high;  /* the thread's own stack; high 0: not known */
     uint64_t end;        /* of its mapping, 0 for the first thread's */
     uint32_t version;    /* of the code */
-    uint32_t next_way;   /* that is given up next */
     uint32_t tails_mask; /* sets in use - 1 */
-    uint32_t walks;      /* stacks walked, up to the next growth */
-    bool many;           /* it is one of the threads that may have many sets */
-    bool stays;          /* it keeps to the sets that it began with */
+    uint32_t heads_mask;
+    uint32_t next_way; /* that is given up next */
+    uint32_t walks;    /* stacks walked since the last growth */
+    uint32_t met;      /* tails put beside another frame's since then */
+    bool many;         /* it is one of the threads that may have many sets */
+    bool stays;        /* it keeps to the sets that it began with */
 
     /* The last stack, outermost frame first. What little is used of each array lies close together. */
     uint32_t count, words_count;
@@ -121,7 +130,7 @@ struct walk {
 
     /* The last heads are used first, and the first tails. */
     uint8_t apart_tails[MIRE_WALK_APART_TAILS];
-    struct walk_head heads[MIRE_WALK_HEADS];
+    struct walk_head heads[MIRE_WALK_HEADS][2];
     struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_TAIL_WAYS];
 
     uint8_t window[MIRE_WALK_WINDOW];
@@ -135,16 +144,11 @@ void mire__walk_as_forget(struct walk *walk, uint32_t version);
 /* Words of the stack are read as they lie, whatever the sanitizers think of them. */
 #define MIRE_UNCHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
 
-/* What an allocation does nearly always is one function, note.c. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define MIRE_INLINE static inline
-#else
-#define MIRE_INLINE static inline __attribute__((always_inline))
-#endif
+typedef uint64_t __attribute__((may_alias)) walk_raw;
 
 MIRE_UNCHECKED MIRE_INLINE uint64_t mire__walk_word(uint64_t at)
 {
-    return *(const volatile uint64_t *)(uintptr_t)at;
+    return *(const walk_raw *)(uintptr_t)at;
 }
 
 /* Do the remembered frames outside of `last` stand as they did, with all that leads out of it? */
@@ -171,12 +175,15 @@ MIRE_INLINE bool mire__walk_is_frame(const struct walk *walk, uint32_t at, uint6
     return known->sp == sp && known->pc == pc && (!walk->needs_fp[at] || known->fp == fp);
 }
 
+MIRE_INLINE uint64_t mire__walk_hash(uint64_t pc, uint64_t sp)
+{
+    return (pc ^ sp << 20) * 0x9e3779b97f4a7c15ull >> 40;
+}
+
 /* The first head of the set that an innermost frame's may be in. */
 MIRE_INLINE struct walk_head *mire__walk_heads(struct walk *walk, uint64_t pc, uint64_t sp)
 {
-    uint64_t set = ((pc ^ sp << 20) * 0x9e3779b97f4a7c15ull >> 40) % (MIRE_WALK_HEADS / 2) & walk->tails_mask;
-
-    return &walk->heads[MIRE_WALK_HEADS - 2 - set * 2];
+    return walk->heads[MIRE_WALK_HEADS - 1 - (mire__walk_hash(pc, sp) & walk->heads_mask)];
 }
 
 /* Is it this innermost frame's head? */
@@ -188,27 +195,42 @@ MIRE_INLINE bool mire__walk_is_head(const struct walk_head *head, uint64_t pc, u
 /* Where the tails of an innermost frame are, as the stack stands. */
 MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head)
 {
-    uint64_t key = head->pc ^ head->sp << 20;
+    uint32_t set = head->tails;
+    uint64_t key = 0;
 
+    if (head->splits_count == 0)
+        return walk->tails[set];
     for (uint32_t i = 0; i < head->splits_count; i++)
         key ^= mire__walk_word(head->sp + head->splits[i]) << 5 * i;
-    return walk->tails[(key * 0x9e3779b97f4a7c15ull >> 40) & walk->tails_mask];
+    return walk->tails[(set + (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40)) & walk->tails_mask];
 }
 
-/* Does a tail of this innermost frame stand? Its base is not looked at. */
+/* Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at. */
 MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, const struct walk_frame *frame)
 {
+    const uint16_t *at = tail->offsets, *end = at + tail->words_count;
+    const walk_pair *value = tail->values;
+    walk_pair changed = {0, 0};
+
     if (tail->pc != frame->pc || tail->sp != frame->sp || (tail->needs_fp && tail->fp != frame->fp))
         return false;
-    for (uint32_t i = 0; i < tail->words_count; i += 4) {
-        uint64_t changed = 0;
+    do {
+        walk_pair one = {mire__walk_word(frame->sp + at[0]), mire__walk_word(frame->sp + at[1])};
+        walk_pair other = {mire__walk_word(frame->sp + at[2]), mire__walk_word(frame->sp + at[3])};
 
-        for (uint32_t k = i; k < i + 4; k++)
-            changed |= mire__walk_word(frame->sp + tail->offsets[k]) ^ tail->values[k];
-        if (changed)
-            return false;
-    }
-    return true;
+        changed |= (one ^ value[0]) | (other ^ value[1]);
+        at += 4;
+        value += 2;
+    } while (at < end);
+    return (changed[0] | changed[1]) == 0;
+}
+
+/* Does a tail's base stand? */
+MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_base(const struct walk *walk, const struct walk_tail *tail)
+{
+    return tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
+           mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
+           mire__walk_as_stands(walk, tail->base_at);
 }
 
 /* The node of a tail that is remembered and stands, with all outside of it; 0: there is none. */
@@ -221,20 +243,23 @@ MIRE_UNCHECKED MIRE_INLINE uint32_t mire__walk_as_tail(struct walk *walk, const 
         return 0;
     tail = mire__walk_as_tails(walk, head);
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++, tail++) {
-        if (!mire__walk_as_tail_is(tail, frame))
-            continue;
-        return tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
-                       mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
-                       mire__walk_as_stands(walk, tail->base_at)
-                   ? tail->node
-                   : 0;
+        if (mire__walk_as_tail_is(tail, frame))
+            return __builtin_expect(tail->base_at == 0, 1) || mire__walk_as_base(walk, tail) ? tail->node : 0;
     }
     return 0;
 }
 
-/* The rest of mire__walk_as_node. */
-uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code, uint64_t pc, uint64_t sp,
-                                 uint64_t fp);
+/* The node of a stack that is remembered; 0. */
+MIRE_INLINE uint32_t mire__walk_as_known(struct walk *walk, const struct code *code, const struct walk_frame *frame)
+{
+    return __builtin_expect(walk->version == atomic_load_explicit(&code->version, memory_order_acquire), 1)
+               ? mire__walk_as_tail(walk, frame)
+               : 0;
+}
+
+/* The node of one that is not. */
+uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code,
+                                 const struct walk_frame *frame);
 
 /*
  * The node of the stack from a call on.
@@ -242,16 +267,12 @@ uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct co
  * Returns the node; the root, 0, if nothing can be told. A stack that could not be followed to its end is told as far
  * as it goes.
  */
-MIRE_INLINE uint32_t mire__walk_as_node(struct walk *walk, struct heap *heap, struct code *code,
-                                        const struct walk_frame *frame)
+static inline uint32_t mire__walk_as_node(struct walk *walk, struct heap *heap, struct code *code,
+                                          const struct walk_frame *frame)
 {
-    uint32_t node = 0;
+    uint32_t node = mire__walk_as_known(walk, code, frame);
 
-    if (__builtin_expect(walk->version == atomic_load_explicit(&code->version, memory_order_acquire), 1))
-        node = mire__walk_as_tail(walk, frame);
-    if (__builtin_expect(node != 0, 1))
-        return node;
-    return mire__walk_as_node_else(walk, heap, code, frame->pc, frame->sp, frame->fp);
+    return node ? node : mire__walk_as_node_else(walk, heap, code, frame);
 }
 
 #endif

@@ -1,0 +1,21 @@
+/*
+ * tails.h - the stacks that a thread remembers beside its last one (walk.h): put among the others, forgotten. Looking
+ * for one is in walk.h. Private to heap/.
+ *
+ * Thread: the one whose state it is. Signal-safe.
+ */
+#ifndef MIRE_HEAP_TAILS_H
+#define MIRE_HEAP_TAILS_H
+
+#include "heap/walk.h"
+
+/* Remember the last stack as a tail as well. */
+void mire__tails_as_remember(struct walk *walk);
+
+/* Use more sets from now on, if the thread may have them. */
+void mire__tails_as_grow(struct walk *walk);
+
+/* Forget all, and begin with few sets. */
+void mire__tails_as_forget(struct walk *walk);
+
+#endif
