@@ -4,6 +4,7 @@
 #include "symbols/archive_inside.h"
 
 #include "base/scope.h"
+#include "base/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +14,6 @@ bool archive_is(const uint8_t *bytes, size_t len)
 {
     return (len > 18 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8) || zip_is(bytes, len) ||
            tar_is(bytes, len);
-}
-
-static bool write_all(int fd, const uint8_t *bytes, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n <= 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
 }
 
 const char *member_take(struct unpacking *unpacking, struct stream *stream, uint64_t len, const char *name)

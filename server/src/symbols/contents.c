@@ -7,6 +7,7 @@
 #include "symbols/contents_inside.h"
 
 #include "base/grow.h"
+#include "base/write.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -89,7 +90,7 @@ static bool write_rows(int fd, const struct contents *contents)
     struct contents_end end = {.count = contents->count};
     size_t len = contents->count * sizeof *contents->rows;
     memcpy(end.magic, MAGIC, sizeof end.magic);
-    return write(fd, contents->rows, len) == (ssize_t)len && write(fd, &end, sizeof end) == (ssize_t)sizeof end;
+    return write_all(fd, contents->rows, len) && write_all(fd, &end, sizeof end);
 }
 
 const char *contents_unpack(int out, int in)

@@ -7,6 +7,7 @@
 
 #include "base/id.h"
 #include "base/scope.h"
+#include "base/write.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -31,18 +32,6 @@ static void id_bytes(uint8_t out[ID_LEN], uint64_t id)
 {
     for (unsigned i = 0; i < ID_LEN; i++)
         out[i] = (uint8_t)(id >> (56 - 8 * i));
-}
-
-static bool write_all(int fd, const void *bytes, size_t len)
-{
-    for (const uint8_t *p = bytes; len;) {
-        ssize_t n = write(fd, p, len);
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
 }
 
 /* Take a file if it is a split one: any package, or the one of that id. */
