@@ -241,6 +241,21 @@ class RolloutTest(unittest.TestCase):
         _, _, body = self.mired.ask("GET", f"/api/v1/apps/{self.app}/overview?t=1h")
         self.assertEqual((json.loads(body)["waiting"], json.loads(body)["unworked"]), (0, 0))
 
+    def test_losses_that_devices_tell_are_counted_once(self):
+        told = {"drops": {"full": 3, "annealed": 7, "who-knows": 2}}
+        vectors = SOURCE / "schema/wire/vectors"
+        records = ["valid/every-field/report.json", "session/valid/every-field/document.json", "session/valid/smallest/document.json"]
+        for number, name in enumerate(records):
+            record = json.loads((vectors / name).read_text()) | told | {"id": f"019aa3d3-31f9-7000-8000-{number:012x}"}
+            for _ in range(2):  # the same again is the same
+                status, _, body = self.mired.ask("POST", "/api/v1/reports", self.ingest, record)
+                self.assertIn(status, (200, 202), body)
+        until = time.monotonic() + 60
+        want = [{"reason": "annealed", "count": 21}, {"reason": "full", "count": 9}, {"reason": "other", "count": 6}]
+        while self.rates()["losses"] != want and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(self.rates()["losses"], want)
+
     def test_app_inside_reports_and_the_share_is_told(self):
         store = tempfile.mkdtemp(dir=self.scratch.name)
         self.assertEqual(self.run_app(store, wait_ms=500), "start MIRE_OK\nflush MIRE_OK\nstop MIRE_OK\n")

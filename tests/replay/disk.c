@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FILES_MAX 512
 
@@ -132,9 +133,11 @@ static void choose_names(struct disk *disk, size_t end, enum disk_names how, uin
     }
 }
 
+/* A file: `size` bytes, then zeros up to `length`. */
 struct content {
     uint8_t *bytes;
     size_t size, cap;
+    uint64_t length;
 };
 
 static void put(struct content *content, size_t at, const uint8_t *bytes, size_t size)
@@ -152,6 +155,7 @@ static void put(struct content *content, size_t at, const uint8_t *bytes, size_t
     else
         memset(content->bytes + at, 0, size);
     content->size = at + size > content->size ? at + size : content->size;
+    content->length = content->size > content->length ? content->size : content->length;
 }
 
 static void write_one(struct content *content, const struct op *op, enum disk_data how)
@@ -159,9 +163,8 @@ static void write_one(struct content *content, const struct op *op, enum disk_da
     const size_t half = how == DATA_HALF ? op->bytes_size / 2 : op->bytes_size;
 
     if (op->kind == OP_SIZED) {
-        if (op->at > content->size)
-            put(content, (size_t)op->at, NULL, 0);
-        content->size = (size_t)op->at;
+        content->size = op->at < content->size ? (size_t)op->at : content->size;
+        content->length = op->at;
         return;
     }
     put(content, (size_t)op->at, how == DATA_ZEROS ? NULL : disk_bytes(op), half);
@@ -174,6 +177,7 @@ static void fill(struct content *content, uint32_t inode, size_t end, enum disk_
     size_t synced = 0;
 
     content->size = 0;
+    content->length = 0;
     for (size_t at = 0; at < end; at += disk_op(at)->size)
         if (disk_op(at)->kind == OP_SYNCED && disk_op(at)->inode == inode)
             synced = at;
@@ -215,6 +219,9 @@ void disk_make(const char *dir, size_t end, enum disk_names names, enum disk_dat
             continue; /* its directory is not there */
         fill(&content, disk.names[i].inode, end, how);
         if (content.size > 0 && fwrite(content.bytes, 1, content.size, file) != content.size)
+            abort();
+        fflush(file);
+        if (ftruncate(fileno(file), (off_t)content.length) != 0)
             abort();
         fclose(file);
     }

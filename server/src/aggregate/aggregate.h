@@ -45,6 +45,11 @@ void aggregate_baseline(struct baseline_row *out, const struct report *report, c
 /* The row of a session record. `channel` is borrowed from the report, and may be longer than rows are found by. */
 void aggregate_session(struct session_row *out, const struct report *report, const struct aggregate_facts *facts);
 
+#define MIRE_AGGREGATE_LOST_MAX 1000000000 /* records of one reason that one report may count */
+
+/* The losses that a report of any kind tells. Reasons are static. */
+void aggregate_losses(struct loss_row *out, const struct report *report, const struct aggregate_facts *facts);
+
 /*
  * Length of a text cut to MIRE_AGGREGATE_TEXT_MAX bytes, between two characters.
  */

@@ -66,6 +66,18 @@ static void put_versions(struct json_writer *w, const struct session_point *poin
     json_write_close(w, ']');
 }
 
+static void put_losses(struct json_writer *w, const struct loss_sum *losses, size_t count)
+{
+    json_write_open(w, "losses", '[');
+    for (size_t i = 0; i < count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "reason", losses[i].reason);
+        json_write_i64(w, "count", losses[i].lost);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
 /* Whole days: those that the range touches. */
 static void put_days(struct json_writer *w, const struct span *span)
 {
@@ -83,11 +95,14 @@ static int answer_rates(struct call *call)
     struct json_writer *w = &call->json;
     struct filter channel = {0};
     struct session_point *points;
-    size_t count;
+    struct loss_sum *losses;
+    size_t count, loss_count;
 
     if (channels && filter_parse(&channel, call->arena, channels, NULL) != 0)
         return call_refuse(call, "channel", "up to 64 channels with commas between, !x to exclude");
     int rc = read_sessions(&points, &count, call->tx, call->arena, &call->view, &channel);
+    if (rc == 0)
+        rc = read_losses(&losses, &loss_count, call->tx, call->arena, &call->view);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
@@ -96,6 +111,7 @@ static int answer_rates(struct call *call)
     put_rates(w, count ? &points[0].sums : &(struct session_sums){0});
     json_write_close(w, '}');
     put_versions(w, points + (count ? 1 : 0), count ? count - 1 : 0);
+    put_losses(w, losses, loss_count);
     json_write_close(w, '}');
     return 0;
 }

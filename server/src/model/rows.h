@@ -123,6 +123,19 @@ struct hour_row {
     double turns[MIRE_TURN_BUCKETS]; /* of watched loops, by length */
 };
 
+#define MIRE_LOSS_REASONS 13 /* what devices count, and "other" */
+
+/* What a report adds to loss_day; reasons in order, each once. */
+struct loss_row {
+    int16_t slot;
+    int32_t day; /* received */
+    int32_t app_id;
+    int64_t version_id;
+    size_t count;
+    const char *reasons[MIRE_LOSS_REASONS];
+    int64_t lost[MIRE_LOSS_REASONS];
+};
+
 /* A session record, and what it adds to session_day. */
 struct session_row {
     struct report_key key;

@@ -226,3 +226,16 @@ int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)
         rc = pg_issue_hour_add(tx, hour, 1);
     return rc ? rc : turns_add(tx, hour);
 }
+
+int pg_loss_add(struct pg_tx *tx, const struct loss_row *loss)
+{
+    if (!loss->count)
+        return 0;
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO loss_day AS t (slot, day, app_id, version_id, reason, lost)"
+        " SELECT $1, $2, $3, $4, e.reason, e.n FROM unnest($5::text[], $6::int8[]) e (reason, n) ORDER BY e.reason"
+        " ON CONFLICT (slot, day, app_id, version_id, reason) DO UPDATE SET lost = t.lost + EXCLUDED.lost",
+        PG_INT2(loss->slot), PG_DAY(loss->day), PG_INT4(loss->app_id), PG_INT8(loss->version_id),
+        PG_TEXTS(loss->reasons, loss->count), PG_INT8S(loss->lost, loss->count));
+}

@@ -40,4 +40,7 @@ int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour);
 int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
 int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports);
 
+/* Add what a report lost to loss_day; nothing if it tells of no loss. After every other row of the report. */
+int pg_loss_add(struct pg_tx *tx, const struct loss_row *loss);
+
 #endif

@@ -135,6 +135,13 @@ struct session_point {
 int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, struct arena *arena,
                   const struct view *view, const struct filter *channel);
 
+/* Losses that devices told of (read_rates.c): honours app, version, and the days that the span touches. Most first. */
+struct loss_sum {
+    const char *reason;
+    int64_t lost;
+};
+int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view);
+
 /* Devices (read_devices.c): honours the whole view */
 
 #define MIRE_DEVICES_EXACT                                                                     \

@@ -1,4 +1,4 @@
-/* read_rates.c - sessions summed up by version and day. */
+/* read_rates.c - sessions summed up by version and day; what devices lost. */
 #include "pg/read.h"
 
 #include "pg/read_sql.h"
@@ -29,6 +29,9 @@ static const char rates_sql[] =
     " FROM d LEFT JOIN e ON e.version IS NOT DISTINCT FROM d.version AND e.day IS NOT DISTINCT FROM d.day"
     " WHERE d.version IS NULL OR d.version IN (SELECT version FROM top)"
     " ORDER BY d.version IS NOT NULL, d.version COLLATE \"C\", d.day NULLS FIRST";
+static const char losses_sql[] =
+    "SELECT reason, sum(lost)::bigint FROM loss_day JOIN version USING (version_id, app_id) WHERE " DAY_IN_VIEW
+    " GROUP BY reason ORDER BY 2 DESC, reason COLLATE \"C\"";
 /* clang-format on */
 
 static void take(struct session_sums *out, const struct pg_rows *rows, size_t i)
@@ -74,4 +77,22 @@ int read_sessions(struct session_point **out, size_t *count, struct pg_tx *tx, s
         take(&(*out)[i].sums, rows, i);
     }
     return *out ? 0 : MIRE_FAULT_MEMORY;
+}
+
+int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx, losses_sql, VIEW_PARAMS(view), SLOT_PARAM);
+    if (rc != 0)
+        return rc;
+    *count = pg_row_count(rows);
+    *out = arena_array(arena, *count + 1, sizeof **out);
+    if (!*out)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < *count; i++) {
+        (*out)[i] = (struct loss_sum){arena_strdup(arena, pg_text(rows, i, 0)), pg_int(rows, i, 1)};
+        if (!(*out)[i].reason)
+            return MIRE_FAULT_MEMORY;
+    }
+    return 0;
 }

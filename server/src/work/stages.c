@@ -165,6 +165,13 @@ int stages_store_stacks(const struct item *item, const struct report_key *key)
     return rc;
 }
 
+static int store_losses(struct item *item, const struct aggregate_facts *facts)
+{
+    struct loss_row loss;
+    aggregate_losses(&loss, &item->report, facts);
+    return pg_loss_add(item->tx, &loss);
+}
+
 static int store_baseline(struct item *item, const struct aggregate_facts *facts)
 {
     struct baseline_row row;
@@ -174,6 +181,8 @@ static int store_baseline(struct item *item, const struct aggregate_facts *facts
     int rc = pg_baseline_store(&is_new, item->tx, &row);
     if (!rc && is_new && item->report.memory.category_count)
         rc = pg_healthy_add(item->tx, item->arena, &row, &item->report.memory);
+    if (!rc && is_new)
+        rc = store_losses(item, facts);
     return rc;
 }
 
@@ -215,6 +224,8 @@ static int store_session(struct item *item, const struct aggregate_facts *facts)
         rc = pg_session_add(item->tx, &row);
     if (!rc && is_new)
         rc = count_ends(item, &row);
+    if (!rc && is_new)
+        rc = store_losses(item, facts);
     return rc;
 }
 
@@ -294,6 +305,8 @@ static int run_aggregate(struct item *item)
         rc = pg_hour_add(item->tx, &rows.hour);
     if (!rc && is_new && item->report.kind == MIRE_REPORT_MEMORY)
         rc = pg_issue_memory_add(item->tx, item->arena, &rows.hang, &item->resolved.memory);
+    if (!rc && is_new)
+        rc = store_losses(item, &facts);
     return rc;
 }
 

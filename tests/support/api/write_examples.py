@@ -88,10 +88,11 @@ def examples():
     days = [{"day": f"2026-11-{day}T00:00:00Z"} | rates(2000, 10, rate(2.1, 0.9, 4.8), rate(3.2, 1.1, 5.3), rate(0.7, 0.4, 1.2)) for day in (19, 20)]
     whole = rates(4000, 10, rate(2.1, 1.2, 3.6), rate(3.2, 1.7, 4.7), rate(0.7, 0.5, 1.0))
     yield "getRates", {"range": {"from": "2026-11-07T00:00:00Z", "to": "2026-11-22T00:00:00Z"}, "total": whole,
-                       "versions": [{"version": "8.0.38"} | whole | {"days": days}]}
+                       "versions": [{"version": "8.0.38"} | whole | {"days": days}],
+                       "losses": [{"reason": "annealed", "count": 214}, {"reason": "full", "count": 12}, {"reason": "refused", "count": 1}]}
     yield "getRates.empty", {"range": {"from": "2026-11-07T00:00:00Z", "to": "2026-11-22T00:00:00Z"}, "total": {
         "records": 0, "sessions": 0, "hours": 0, "ends": 0, "lag_percent": None, "hang_s_per_hour": None, "foom_percent": None,
-        "watchdog_percent": None, "crash_percent": None, "sdk_cpu_percent": None}, "versions": []}
+        "watchdog_percent": None, "crash_percent": None, "sdk_cpu_percent": None}, "versions": [], "losses": []}
     yield "askRollout", {"mire_rollout": 1, "version": 2, "fetch_s": 3600, "kill": False, "plugins": {
         "hang": {"ppm": 50000}, "memory": {"ppm": 10000, "parameters": {"mode": "sampled", "interval_bytes": 524288}},
         "exit": {"ppm": 100000}, "session": {"ppm": 100000}}}

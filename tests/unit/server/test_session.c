@@ -177,10 +177,35 @@ static void intervals_hold_the_truth_as_often_as_they_say(void **state)
                     WORLDS * 97 / 100); /* so few hangs are skewed, and it is symmetric */
 }
 
+static void losses_are_told_by_known_reasons_in_order(void **state)
+{
+    const struct report_named_number drops[] = {
+        {"who-knows", 2}, {"full", 3}, {"age", UINT64_MAX}, {"other", 4}, {"write", 0}};
+    const struct report report = {.drops = drops, .drop_count = 5};
+    const struct aggregate_facts facts = {
+        .key = {.slot = 7}, .app_id = 3, .version_id = 9, .received_us = 86400000000ll * 20000};
+    struct loss_row loss;
+
+    (void)state;
+    aggregate_losses(&loss, &report, &facts);
+    assert_int_equal(loss.slot, 7);
+    assert_int_equal(loss.day, 20000);
+    assert_int_equal(loss.count, 3);
+    assert_string_equal(loss.reasons[0], "age");
+    assert_int_equal(loss.lost[0], MIRE_AGGREGATE_LOST_MAX);
+    assert_string_equal(loss.reasons[1], "full");
+    assert_int_equal(loss.lost[1], 3);
+    assert_string_equal(loss.reasons[2], "other");
+    assert_int_equal(loss.lost[2], 6);
+    aggregate_losses(&loss, &(struct report){.drop_count = 0}, &facts);
+    assert_int_equal(loss.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_read_as_the_vectors_say),
+        cmocka_unit_test(losses_are_told_by_known_reasons_in_order),
         cmocka_unit_test(a_row_stands_for_those_that_were_not_drawn),
         cmocka_unit_test(shares_have_wilsons_interval),
         cmocka_unit_test(intervals_hold_the_truth_as_often_as_they_say),

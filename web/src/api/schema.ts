@@ -606,11 +606,19 @@ export interface components {
             /** @description Days without records are left out. */
             days: components["schemas"]["RatesDay"][];
         };
+        Loss: {
+            /** @description Why records were lost or held back on devices: full, age, write, refused, broken, big, format, consent, filtered, short, annealed, daily, or other. */
+            reason: string;
+            /** @description Records; as told */
+            count: number;
+        };
         Rates: {
             range: components["schemas"]["RatesRange"];
             total: components["schemas"]["RatesTotal"];
             /** @description Those with most sessions. */
             versions: components["schemas"]["RatesVersion"][];
+            /** @description What devices lost, by the counts that reports and session records of these days tell; of all channels; most first. */
+            losses: components["schemas"]["Loss"][];
         };
         /** @description schema/wire/rollout.schema.json */
         RolloutDocument: {
@@ -824,7 +832,7 @@ export interface components {
             caller2: string;
             caller2_image: string;
             category: string;
-            /** @description lock, io, cpu, sleep, wait; of memory bytes, objects, growth; unknown. */
+            /** @description lock, io, cpu, sleep, wait, page_in, ipc, idle, late; of memory bytes, objects, growth; of an exception its type; unknown. */
             reason: string;
             /** @description Of memory: the category there is too much of. Empty of all else. */
             subject: string;
@@ -1505,7 +1513,7 @@ export interface components {
         t: string;
         /** @description Versions; !x excludes. */
         v: string[];
-        /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
+        /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
         kind: string[];
     };
     requestBodies: never;
@@ -1645,7 +1653,7 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
                 kind?: components["parameters"]["kind"];
             };
             header?: never;
@@ -1871,7 +1879,7 @@ export interface operations {
                 t?: components["parameters"]["t"];
                 /** @description Versions; !x excludes. */
                 v?: components["parameters"]["v"];
-                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process); !x excludes. Unless one is asked for, test is left out. */
+                /** @description Categories: hang, launch, background, killed, threads (of a watched thread), cpu, power, disk, frames, foom, memory, custom, test (of the whole process), system and idle (nobody is to blame: no code of the app in any stack, or the stacks wait for events); !x excludes. Unless one is asked for, test, system and idle are left out. */
                 kind?: components["parameters"]["kind"];
                 /** @description open, resolved, ignored; !x excludes. */
                 state?: string[];

@@ -15,16 +15,42 @@ const COLUMNS = ['lag_percent', 'hang_s_per_hour', 'foom_percent', 'watchdog_per
 export function RatesPanel({ app }: { app: string }): JSX.Element | null {
   const { t, v } = query.value;
   const { data } = useQuery(['rates', app, t, v], (signal) => api.rates(app, { t, v }, signal));
-  if (!data || data.total.records === 0) return null;
+  if (!data || (data.total.records === 0 && data.losses.length === 0)) return null;
   return (
     <Panel title={say('Rates per session')}>
-      <RatesTable data={data} />
+      {data.total.records > 0 && <RatesTable data={data} />}
       <p class="dim small">
         {say('From {n|session record|session records}; below each rate where the true one lies, 95 times of 100.', {
           n: exact(data.total.records, lang.value),
         })}
       </p>
+      <Losses losses={data.losses} />
     </Panel>
+  );
+}
+
+/* Records that never came, by the devices' own count: what the figures above do not know of. */
+function Losses({ losses }: { losses: Rates['losses'] }): JSX.Element | null {
+  if (losses.length === 0) return null;
+  const why: Record<string, string> = {
+    full: say('no room in the store'),
+    age: say('too old to be sent'),
+    write: say('not written: disk full or read-only'),
+    refused: say('refused by the server'),
+    broken: say('damaged on the device'),
+    big: say('too large'),
+    format: say('of a newer version of the library'),
+    consent: say('no consent'),
+    filtered: say('held back by the app'),
+    short: say('stack too short'),
+    annealed: say('the same stack just before'),
+    daily: say('stack sent often enough that day'),
+  };
+  return (
+    <p class="small">
+      {say('Not sent by devices:')}{' '}
+      {losses.map(({ reason, count: lost }) => `${why[reason] ?? reason} ${exact(lost, lang.value)}`).join(' · ')}
+    </p>
   );
 }
 
