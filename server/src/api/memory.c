@@ -107,6 +107,7 @@ static void put_categories(struct json_writer *w, const struct memory *memory)
 /* The stacks are one trie: sent whole they would be many times as long. */
 static void put_nodes(struct json_writer *w, const struct resolved *doc)
 {
+    report_rules(w, doc);
     json_write_open(w, "places", '[');
     for (size_t i = 0; i < doc->place_count; i++)
         report_frame(w, NULL, &doc->places[i], 0);

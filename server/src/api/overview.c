@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
+#include "model/category.h"
 
 #include <string.h>
 
@@ -90,6 +91,25 @@ static int put_shares(struct call *call, const char *key, enum read_facet facet)
     return rc;
 }
 
+/* What is nobody's trouble is counted, but neither in the totals nor ranked; whatever kinds are asked for. */
+static int put_apart(struct call *call)
+{
+    struct view all = call->view;
+    struct share *shares;
+    size_t count, kept = 0;
+
+    all.kind = (struct filter){0};
+    int rc = read_shares(&shares, &count, call->tx, call->arena, &all, READ_BY_KIND);
+    for (size_t i = 0; !rc && i < count; i++)
+        for (int kind = 0; kind < MIRE_CATEGORY_COUNT; kind++)
+            if (category_is_apart((enum hang_category)kind) &&
+                !strcmp(category_name((enum hang_category)kind), shares[i].key))
+                shares[kept++] = shares[i];
+    if (!rc)
+        part_shares(&call->json, "apart", shares, kept);
+    return rc;
+}
+
 static int answer_overview(struct call *call)
 {
     struct json_writer *w = &call->json;
@@ -112,10 +132,12 @@ static int answer_overview(struct call *call)
     json_write_i64(w, "waiting", waiting);
     json_write_i64(w, "unworked", unworked);
     part_shares(w, "categories", sums.kinds, sums.kind_count);
+    rc = put_apart(call);
     put_versions(w, &sums);
     json_write_i64(w, "bucket_s", bucket_s);
     part_series(w, sums.points, sums.point_count);
-    rc = put_turns(call);
+    if (rc == 0)
+        rc = put_turns(call);
     if (rc == 0)
         rc = put_top(call, &kept.devices, "top", READ_TOP_WAITED);
     if (rc == 0)

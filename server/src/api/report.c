@@ -42,6 +42,30 @@ static int tally_fill(struct tally *t, struct arena *arena, const struct resolve
     return 0;
 }
 
+/* Index into the answer's rules, or null. */
+static void put_rule(struct json_writer *w, const char *key, uint32_t rule)
+{
+    if (rule)
+        json_write_u64(w, key, rule - 1);
+    else
+        json_write_null(w, key);
+}
+
+void report_rules(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_text(w, "why", doc->why);
+    json_write_open(w, "rules", '[');
+    for (size_t i = 0; i < doc->rule_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "pack", doc->rules[i].pack);
+        json_write_i64(w, "version", doc->rules[i].version);
+        json_write_u64(w, "line", doc->rules[i].line);
+        json_write_text(w, "text", doc->rules[i].text);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
 void report_frame(struct json_writer *w, const char *key, const struct resolved_place *p, uint32_t repeat)
 {
     char offset[20];
@@ -56,6 +80,8 @@ void report_frame(struct json_writer *w, const char *key, const struct resolved_
     json_write_bool(w, "inlined", p->inlined);
     json_write_text(w, "role", role_name(p->role));
     json_write_i64(w, "repeat", repeat);
+    put_rule(w, "rule", p->rule);
+    put_rule(w, "mark", p->mark);
     json_write_close(w, '}');
 }
 
@@ -177,6 +203,7 @@ static int put_report(struct call *call, const struct report_place *place, const
     report_event(w, doc);
     put_hot(w, doc);
     report_verdicts(w, doc);
+    report_rules(w, doc);
     put_samples(w, doc, &tally);
     put_threads(w, doc, &tally);
     report_rest(w, doc);

@@ -20,6 +20,9 @@ void report_id(struct json_writer *w, const char *key, bool known, const struct 
 /* The list of facts. */
 void report_facts_list(struct json_writer *w, const struct resolved *doc);
 
+/* Why this key: how it came to who is to blame, and the rules that frames name. */
+void report_rules(struct json_writer *w, const struct resolved *doc);
+
 /* A Frame that stands in `repeat` samples. */
 void report_frame(struct json_writer *w, const char *key, const struct resolved_place *place, uint32_t repeat);
 

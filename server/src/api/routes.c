@@ -3,6 +3,7 @@
 #include "api/handlers.h"
 
 #define SYMBOLS_MAX_BYTES (1u << 30) /* of a debug file; what all bodies together may take bounds it further */
+#define RULES_MAX_BYTES   (4u << 20) /* of a change of rules: a megabyte of text, escaped */
 #define ROLLOUT_MAX_BYTES (2u << 20) /* of a change: the rules and a whitelist of ten thousand */
 
 #define REGROUP_MAX_BYTES (64u << 10) /* fifty issues or trees, and why */
@@ -53,6 +54,14 @@ const struct http_route api_routes[] = {
      .pattern = APP "/rollout/ramps/{plugin}",
      .handler = post_ramp,
      .body_cap = ROLLOUT_MAX_BYTES},
+    ROW(APP "/rules", get_rules),
+    ROW(APP "/rules/jobs/{job}", get_rules_job),
+    {.method = MIRE_HTTP_PUT, .pattern = APP "/rules", .handler = put_rules, .body_cap = RULES_MAX_BYTES},
+    {.method = MIRE_HTTP_POST, .pattern = APP "/rules/back", .handler = post_rules_back, .body_cap = RULES_MAX_BYTES},
+    {.method = MIRE_HTTP_POST,
+     .pattern = APP "/rules/preview",
+     .handler = post_rules_preview,
+     .body_cap = RULES_MAX_BYTES},
     ROW("/i/{issue}", get_issue_link),
     ROW("/r/{report}", get_report_link),
     ROW("/api", get_no_such_call),

@@ -32,6 +32,7 @@ int cli_issues(int argc, char **argv);
 int cli_key(int argc, char **argv);
 int cli_rollout(int argc, char **argv);
 int cli_memory(int argc, char **argv);
+int cli_rules(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_symbols(int argc, char **argv);

@@ -227,7 +227,8 @@ int cli_key(int argc, char **argv)
             keys.settings[keys.setting_count++] = optarg;
         }
     }
-    if (strcmp(keys.scope, "ingest") != 0 && strcmp(keys.scope, "symbols") != 0 && strcmp(keys.scope, "rollout") != 0)
-        return wrong("the scope is ingest, symbols or rollout");
+    if (strcmp(keys.scope, "ingest") != 0 && strcmp(keys.scope, "symbols") != 0 && strcmp(keys.scope, "rollout") != 0 &&
+        strcmp(keys.scope, "rules") != 0)
+        return wrong("the scope is ingest, symbols, rollout or rules");
     return pick(&keys, argc, argv);
 }

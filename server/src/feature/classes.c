@@ -79,7 +79,7 @@ static void find_positions(struct judging *j)
     }
 }
 
-/* Number of a rule in the document, counting from 1. */
+/* Number of a rule in the document, counting from 1. 0: no memory. */
 static uint32_t note_rule(struct judging *j, const struct rule_found *found)
 {
     size_t at = (found->line * 31 + hash_text(found->pack)) & (j->rule_room - 1);
@@ -88,8 +88,9 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
         if (rule->line == found->line && !strcmp(rule->pack, found->pack))
             return j->rule_of[at];
     }
-    j->found[j->found_count] = (struct resolved_rule){found->pack, found->version, found->line, found->text};
-    return j->rule_of[at] = (uint32_t)++j->found_count;
+    const char *text = arena_strdup(j->arena, found->text);
+    j->found[j->found_count] = (struct resolved_rule){found->pack, found->version, found->line, text};
+    return text ? j->rule_of[at] = (uint32_t)++j->found_count : 0;
 }
 
 /*
@@ -128,7 +129,7 @@ static int judge_place(struct classes *out, struct judging *j, struct resolved_p
     out->marks[at] = mark.class;
     place->mark = out->marks[at] ? note_rule(j, &mark) : 0;
     out->marked |= out->marks[at] != MIRE_CLASS_NONE;
-    return 0;
+    return (by_rule && !place->rule) || (out->marks[at] && !place->mark) ? MIRE_FAULT_MEMORY : 0;
 }
 
 static size_t table_room(size_t count)

@@ -210,29 +210,32 @@ static enum rules_outcome add_pack(struct rules *rules, struct rules_fault *faul
     fault->pack = source->name;
     if (rules->pack_count == MIRE_PACKS_MAX)
         return pack_wrong(fault, 0, "too many packs");
-    *pack = (struct pack){.name = source->name, .version = source->version, .builtin = builtin ? source->text : NULL};
+    *pack = (struct pack){.name = source->name,
+                          .len = source->len,
+                          .builtin = builtin,
+                          .given = source->version,
+                          .version = source->version};
     enum rules_outcome outcome = pack_copy(&pack->text, fault, source->text, source->len);
     if (outcome)
         return outcome;
     rules->pack_count++;
+    pack->original = strndup(source->text, source->len);
+    if (!pack->original)
+        return MIRE_RULES_NO_MEMORY;
     outcome = pack_lines(&lines, pack->text, fault, read_line, rules);
     if (!outcome && !pack->version)
         outcome = pack_wrong(fault, lines, "a pack begins with a line: version NUMBER");
     return outcome;
 }
 
+/* What is asked, in order; `builtin` of them, the last ones, are the program's own. */
 static enum rules_outcome make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
-                               size_t count, bool builtin)
+                               size_t count, size_t builtin)
 {
     struct rules *rules = calloc(1, sizeof *rules);
     enum rules_outcome outcome = rules ? MIRE_RULES_OK : MIRE_RULES_NO_MEMORY;
     for (size_t i = 0; i < count && !outcome; i++)
-        outcome = add_pack(rules, fault, &sources[i], false);
-    for (size_t i = 0; builtin && i < packs_builtin_count && !outcome; i++) {
-        const struct pack_builtin *pack = &packs_builtin[i];
-        const struct rules_source source = {pack->name, pack->text, *pack->len, 0};
-        outcome = add_pack(rules, fault, &source, true);
-    }
+        outcome = add_pack(rules, fault, &sources[i], i + builtin >= count);
     if (!outcome && rules_index_make(rules))
         outcome = MIRE_RULES_NO_MEMORY;
     if (outcome) {
@@ -246,18 +249,40 @@ static enum rules_outcome make(struct rules **out, struct rules_fault *fault, co
 enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, const char *text, size_t len)
 {
     const struct rules_source source = {"extra", text, len, 0};
-    return make(out, fault, &source, 1, false);
+    return make(out, fault, &source, 1, 0);
 }
 
 enum rules_outcome rules_make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
                               size_t count)
 {
-    return make(out, fault, sources, count, true);
+    struct rules_source all[MIRE_PACKS_MAX + 1];
+    size_t builtin = packs_builtin_count;
+    fault->pack = "";
+    if (count + builtin > MIRE_PACKS_MAX)
+        return pack_wrong(fault, 0, "too many packs");
+    if (count)
+        memcpy(all, sources, count * sizeof *all);
+    for (size_t i = 0; i < builtin; i++)
+        all[count + i] = (struct rules_source){packs_builtin[i].name, packs_builtin[i].text, *packs_builtin[i].len, 0};
+    return make(out, fault, all, count + builtin, builtin);
+}
+
+enum rules_outcome rules_before(struct rules **out, struct rules_fault *fault, const struct rules_source *source,
+                                const struct rules *base)
+{
+    struct rules_source all[MIRE_PACKS_MAX + 1] = {*source};
+    size_t builtin = 0;
+    for (size_t i = 0; i < base->pack_count; i++) {
+        const struct pack *pack = &base->packs[i];
+        all[i + 1] = (struct rules_source){pack->name, pack->original, pack->len, pack->given};
+        builtin += pack->builtin;
+    }
+    return make(out, fault, all, base->pack_count + 1, builtin);
 }
 
 enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault)
 {
-    return make(out, fault, NULL, 0, true);
+    return rules_make(out, fault, NULL, 0);
 }
 
 enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, const char *path)
@@ -270,7 +295,7 @@ enum rules_outcome rules_load(struct rules **out, struct rules_fault *fault, con
     enum rules_outcome outcome = pack_read(&text, &source.len, fault, path);
     source.text = text;
     if (outcome == MIRE_RULES_OK)
-        outcome = make(out, fault, &source, 1, true);
+        outcome = rules_make(out, fault, &source, 1);
     free(text);
     return outcome;
 }
@@ -283,8 +308,10 @@ void rules_free(struct rules *rules)
         rule_fini(&rules->rows[i]);
     for (size_t i = 0; i < rules->module_count; i++)
         pattern_fini(&rules->modules[i]);
-    for (size_t i = 0; i < rules->pack_count; i++)
+    for (size_t i = 0; i < rules->pack_count; i++) {
         free(rules->packs[i].text);
+        free(rules->packs[i].original);
+    }
     rules_index_fini(&rules->classes);
     rules_index_fini(&rules->marks);
     free(rules->rows);
@@ -308,5 +335,5 @@ size_t rules_pack_count(const struct rules *rules)
 struct rules_pack rules_pack(const struct rules *rules, size_t at)
 {
     const struct pack *pack = &rules->packs[at];
-    return (struct rules_pack){pack->name, pack->version, pack->builtin != NULL, pack->rule_count, pack->builtin};
+    return (struct rules_pack){pack->name, pack->version, pack->builtin, pack->rule_count, pack->original};
 }

@@ -93,6 +93,10 @@ enum rules_outcome rules_parse(struct rules **out, struct rules_fault *fault, co
 enum rules_outcome rules_make(struct rules **out, struct rules_fault *fault, const struct rules_source *sources,
                               size_t count);
 
+/* The same before the packs of `base`, which stays as it is and need not live on. */
+enum rules_outcome rules_before(struct rules **out, struct rules_fault *fault, const struct rules_source *source,
+                                const struct rules *base);
+
 /* The built-in packs (server/rules). */
 enum rules_outcome rules_builtin(struct rules **out, struct rules_fault *fault);
 
@@ -113,7 +117,7 @@ struct rules_pack {
     int version;
     bool builtin;
     size_t rule_count;
-    const char *text; /* of a built-in one; else NULL */
+    const char *text; /* as it was read */
 };
 size_t rules_pack_count(const struct rules *rules);
 struct rules_pack rules_pack(const struct rules *rules, size_t at);
@@ -139,7 +143,7 @@ struct rules_subject {
     bool entry, leaf; /* it is the outermost, the innermost function of all its stacks */
 };
 
-/* The rule that decides. Texts are the rules': they go with them. */
+/* The rule that decides. The text goes with the rules; the pack's name is static. */
 struct rule_found {
     enum rule_class class;
     const char *text; /* as written, with one blank between words: "lock libc.so* pthread_mutex_lock" */

@@ -38,8 +38,11 @@ struct rules_index {
 
 struct pack {
     const char *name;
-    char *text; /* the rules point into it */
-    const char *builtin;
+    char *text;     /* cut up: the rules point into it */
+    char *original; /* as it was read */
+    size_t len;
+    bool builtin;
+    int given; /* its version, if the text does not tell */
     int version;
     size_t rule_count;
 };

@@ -8,8 +8,8 @@
 
 enum pg_key_outcome { MIRE_KEY_FOUND = 0, MIRE_KEY_UNKNOWN = 1 };
 
-/* App that a key opens in a scope ("ingest", "symbols" or "rollout"). MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (or revoked), or
- * a fault.
+/* App that a key opens in a scope ("ingest", "symbols", "rollout" or "rules"). MIRE_KEY_FOUND, MIRE_KEY_UNKNOWN (or
+ * revoked), or a fault.
  */
 int pg_key_find(int32_t *app_out, struct pg *pg, const uint8_t hash[MIRE_KEY_HASH], const char *scope);
 

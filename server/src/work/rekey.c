@@ -18,11 +18,13 @@
 #define PAUSE_MS    500
 #define SLOTS       64
 
-/* What a report of that job is derived with. */
-static const struct rules *job_rules(const struct worker *worker, const struct rekey_stored *stored)
+/* What a report of that job is derived with: the draft of a preview, else the rules that hold for its app. */
+static int job_rules(const struct rules **out, struct worker *worker, struct pg_tx *tx,
+                     const struct rekey_stored *stored)
 {
-    (void)stored;
-    return worker->work->rules;
+    if (stored->rules)
+        return app_rules_draft(out, &worker->app_rules, stored->rules, stored->app_id, stored->job);
+    return app_rules_of(out, &worker->app_rules, tx, &worker->arena, stored->app_id);
 }
 
 static void tell(const struct work *work, const struct move *move, const char *why)
@@ -40,7 +42,9 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
     struct item *item = &move->item;
     const struct rekey_stored *stored = &move->stored;
     *item = worker_item(worker, tx);
-    item->rules = job_rules(worker, stored);
+    int rc = job_rules(&item->rules, worker, tx, stored);
+    if (rc)
+        return rc;
     item->version_id = stored->version_id;
     item->claim = (struct inbox_claim){.slot = stored->key.slot,
                                        .day = stored->key.day,
@@ -59,7 +63,7 @@ static int derive(struct worker *worker, struct move *move, struct pg_tx *tx)
     }
     hand_take(&work->hand, worker->slot, &item->claim);
     hand_stage(&work->hand, worker->slot, "rekey");
-    int rc = stages_derive(item);
+    rc = stages_derive(item);
     hand_drop(&work->hand, worker->slot);
     if (rc == MIRE_STAGE_UNUSABLE) {
         tell(work, move, item->reason);

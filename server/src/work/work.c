@@ -135,6 +135,9 @@ static int work_one(struct worker *worker)
     if (rc || !got)
         return rc;
     item.tx = tx;
+    rc = app_rules_of(&item.rules, &worker->app_rules, tx, &worker->arena, item.claim.app_id);
+    if (rc)
+        return rc;
     unpack_in(&worker->unpack, tx);
     if (item.claim.attempts)
         pthread_rwlock_wrlock(&work->turn);
@@ -213,6 +216,7 @@ static int start_worker(struct work *work, void *(*run)(void *worker))
     struct symbols_options symbols = MIRE_SYMBOLS_OPTIONS;
     worker->work = work;
     worker->slot = hand_slot(&work->hand, (size_t)work->started);
+    worker->app_rules = (struct app_rules){.base = work->rules, .log = options->log};
     worker->unpack.cache_dir = options->cache_dir;
     worker->unpack.cache_max_bytes = options->cache_max_bytes;
     worker->unpack.log = options->log;
@@ -305,6 +309,7 @@ void work_stop(struct work *work)
         pthread_join(work->workers[i].thread, NULL);
         symbols_close(work->workers[i].symbols);
         arena_fini(&work->workers[i].arena);
+        app_rules_fini(&work->workers[i].app_rules);
     }
     if (work->own_bell)
         inbox_bell_free(work->bell);

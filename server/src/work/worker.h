@@ -4,6 +4,7 @@
 #ifndef MIRE_WORK_WORKER_H
 #define MIRE_WORK_WORKER_H
 
+#include "work/app_rules.h"
 #include "work/hand.h"
 #include "work/stages.h"
 #include "work/unpack.h"
@@ -21,6 +22,7 @@ struct worker {
     struct symbols *symbols;
     struct unpack unpack;
     struct hand_slot *slot;
+    struct app_rules app_rules;
     int16_t rekey_from; /* slot to claim from next */
     int rekey_most;     /* reports in a batch */
 };

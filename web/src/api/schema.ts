@@ -106,6 +106,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/apps/{app}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The app's own rules for who is to blame, every change, and the built-in packs they come before. */
+        get: operations["getRules"];
+        /** Make a new version; the app's stored reports are derived anew in the background. */
+        put: operations["changeRules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/rules/back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a new version with the rules of an older one. */
+        post: operations["undoRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** See on stored reports what these rules would change. Nothing is stored but what came of it. */
+        post: operations["previewRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/rules/jobs/{job}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far a preview or a change is, and what it moves. */
+        get: operations["getRulesJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/apps/{app}/rollout": {
         parameters: {
             query?: never;
@@ -774,6 +843,111 @@ export interface components {
             /** @description Whose rules shall hold again. */
             to: number;
         };
+        RulesVersion: {
+            /** @description 0: the app has none. */
+            version: number;
+            /** Format: date-time */
+            made_at: string | null;
+            author: string;
+            reason: string;
+        };
+        Rules: {
+            /** @description 0: the app has none. */
+            version: number;
+            /** Format: date-time */
+            made_at: string | null;
+            author: string;
+            reason: string;
+            /** @description One a line, as server/rules/README.md has them. */
+            rules: string;
+            /** @description Newest first; at most 100. */
+            history: components["schemas"]["RulesVersion"][];
+            /** @description What the latest changes had derived anew. */
+            jobs: components["schemas"]["RulesProgress"][];
+            /** @description Built-in ones, in the order in which they are asked. */
+            packs: components["schemas"]["RulePack"][];
+        };
+        RulePack: {
+            name: string;
+            version: number;
+            /** @description How many. */
+            rules: number;
+            text: string;
+        };
+        RulesProgress: {
+            job: number;
+            /** @description Nothing is changed by it. */
+            preview: boolean;
+            /** @enum {string} */
+            state: "queueing" | "running" | "done" | "cancelled";
+            /** @description The reason of the change. */
+            detail: string;
+            /** Format: date-time */
+            asked_at: string;
+            /** @description Stored reports so far. */
+            reports: number;
+            /** @description Of them derived anew. */
+            done: number;
+            /** @description Of those to another issue, or that would be. */
+            moved: number;
+            /** @description Of those not, and left as they are. */
+            failed: number;
+            /** @description Of a preview that would appear. */
+            issues_new: number;
+            /** @description Of a preview that would be left without a report. */
+            issues_gone: number;
+        };
+        RulesJob: {
+            job: number;
+            /** @description Nothing is changed by it. */
+            preview: boolean;
+            /** @enum {string} */
+            state: "queueing" | "running" | "done" | "cancelled";
+            /** @description The reason of the change. */
+            detail: string;
+            /** Format: date-time */
+            asked_at: string;
+            /** @description Stored reports so far. */
+            reports: number;
+            /** @description Of them derived anew. */
+            done: number;
+            /** @description Of those to another issue, or that would be. */
+            moved: number;
+            /** @description Of those not, and left as they are. */
+            failed: number;
+            /** @description Of a preview that would appear. */
+            issues_new: number;
+            /** @description Of a preview that would be left without a report. */
+            issues_gone: number;
+            /** @description Most reports first, at most 200; those that stay are among them. */
+            flows: components["schemas"]["RulesFlow"][];
+        };
+        RulesFlow: {
+            from_issue: number;
+            from_caller1: string;
+            /** @description null: one that does not exist yet. */
+            to_issue: number | null;
+            caller1: string;
+            caller2: string;
+            category: string;
+            reason: string;
+            reports: number;
+        };
+        RulesDraft: {
+            rules: string;
+        };
+        RulesChange: {
+            /** @description The version it was made from; 0: there is none. */
+            base: number;
+            author: string;
+            reason: string;
+            rules: string;
+        };
+        RulesChanged: {
+            /** @description That holds now; of a preview 0. */
+            version: number;
+            job: number;
+        };
         RolloutChanged: {
             version: number;
         };
@@ -783,6 +957,8 @@ export interface components {
             bucket_s: number;
             totals: components["schemas"]["Totals"];
             categories: components["schemas"]["Share"][];
+            /** @description Reports of test, system and idle: nobody's trouble. In no total and no list unless asked for. */
+            apart: components["schemas"]["Share"][];
             /** @description Newest first: by first_seen_at, then in natural order. At most 100. */
             versions: components["schemas"]["VersionTotals"][];
             series: components["schemas"]["Series"][];
@@ -1111,12 +1287,26 @@ export interface components {
             role: "app" | "system" | "runtime" | "allocator" | "wait" | "io" | "lock" | "dispatch" | "thread" | "unknown";
             /** @description Samples this frame stands in. */
             repeat: number;
+            /** @description Which of the answer's rules says what the frame is; null: none does, and its module decides. */
+            rule: number | null;
+            /** @description Which of them marks the stacks it stands in (idle, truncated, meaningless, moment). */
+            mark: number | null;
+        };
+        Rule: {
+            /** @description app: the app's own rules; extra: the operator's; else a built-in pack. */
+            pack: string;
+            /** @description Of the pack. */
+            version: number;
+            /** @description Of the pack. */
+            line: number;
+            /** @description As written: class, conditions, module, function. */
+            text: string;
         };
         Stack: {
             /** @description Innermost first. */
             frames: components["schemas"]["Frame"][];
         };
-        /** @description The deepest function that holds at least 60 % of the sampled time; null if none does. */
+        /** @description The deepest function of the app on the way down that each time holds 60 % of its parent's time; null without stacks. */
         Verdict: {
             frame: components["schemas"]["Frame"];
             /** @description Of the sampled time, 0 to 1. */
@@ -1239,6 +1429,10 @@ export interface components {
             verdict: components["schemas"]["Verdict"];
             /** @description The device's own verdict. */
             blame: components["schemas"]["Verdict"];
+            /** @description How it came to Caller1, in words; empty of reports worked on before this was kept. */
+            why: string;
+            /** @description Those that frames name. */
+            rules: components["schemas"]["Rule"][];
             samples: {
                 period_ms: number;
                 /** @description How much of the hang the samples stand for. */
@@ -1415,6 +1609,9 @@ export interface components {
             } | null;
             /** @description Most held bytes first. */
             categories: components["schemas"]["MemoryCategory"][];
+            /** @description As in Report. */
+            why: string;
+            rules: components["schemas"]["Rule"][];
             /** @description What the nodes show; repeat is 0. */
             places: components["schemas"]["Frame"][];
             /** @description The stacks as one trie. Row i describes node i + 1; node 0 is the root, above every outermost frame. */
@@ -1701,6 +1898,141 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rates"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRules: {
+        parameters: {
+            query?: {
+                /** @description The one that holds */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rules. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rules"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    changeRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulesChange"];
+            };
+        };
+        responses: {
+            /** @description It holds. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesChanged"];
+                };
+            };
+            409: components["responses"]["Problem"];
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    undoRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RolloutUndo"];
+            };
+        };
+        responses: {
+            /** @description It holds. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesChanged"];
+                };
+            };
+            409: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    previewRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulesDraft"];
+            };
+        };
+        responses: {
+            /** @description It is being computed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesChanged"];
+                };
+            };
+            422: components["responses"]["Problem"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRulesJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+                job: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesJob"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,0 +1,180 @@
+/*
+ * rules.c - rules of an app's own: GET .../rules, what holds and every change that led there, with the packs they come
+ * before; GET .../rules/jobs/{job}, how far a preview or a change is and what moves.
+ */
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/parts.h"
+
+#include "feature/rules.h"
+#include "pg/edition.h"
+#include "pg/rekey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define JOBS_MAX  20  /* of an answer */
+#define FLOWS_MAX 200 /* of a job: those with most reports */
+
+static void put_edition(struct json_writer *w, const struct pg_edition *row)
+{
+    json_write_i64(w, "version", row->version);
+    if (row->version)
+        part_time(w, "made_at", row->made_us);
+    else
+        json_write_null(w, "made_at");
+    json_write_text(w, "author", row->author);
+    json_write_text(w, "reason", row->reason);
+}
+
+static int put_packs(struct json_writer *w)
+{
+    struct rules_fault fault;
+    struct rules *rules;
+    if (rules_builtin(&rules, &fault) != MIRE_RULES_OK)
+        return MIRE_FAULT_MEMORY;
+    json_write_open(w, "packs", '[');
+    for (size_t i = 0; i < rules_pack_count(rules); i++) {
+        struct rules_pack pack = rules_pack(rules, i);
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "name", pack.name);
+        json_write_i64(w, "version", pack.version);
+        json_write_i64(w, "rules", (int64_t)pack.rule_count);
+        json_write_text(w, "text", pack.text);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    rules_free(rules);
+    return 0;
+}
+
+static void put_job(struct json_writer *w, const struct rekey_job *job)
+{
+    json_write_i64(w, "job", job->job);
+    json_write_bool(w, "preview", job->preview);
+    json_write_text(w, "state", job->state);
+    json_write_text(w, "detail", job->detail);
+    part_time(w, "asked_at", job->created_us);
+    json_write_i64(w, "reports", job->queued);
+    json_write_i64(w, "done", job->done);
+    json_write_i64(w, "moved", job->moved);
+    json_write_i64(w, "failed", job->failed);
+    json_write_i64(w, "issues_new", job->issues_new);
+    json_write_i64(w, "issues_gone", job->issues_gone);
+}
+
+static int put_jobs(struct call *call)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_rekey_jobs(&rows, call->tx, call->view.app, JOBS_MAX);
+    json_write_open(&call->json, "jobs", '[');
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        struct rekey_job job;
+        pg_rekey_read(&job, rows, i);
+        if (strcmp(job.cause, "rules") != 0 || job.preview)
+            continue;
+        json_write_open(&call->json, NULL, '{');
+        put_job(&call->json, &job);
+        json_write_close(&call->json, '}');
+    }
+    json_write_close(&call->json, ']');
+    return rc;
+}
+
+static int answer_rules(struct call *call)
+{
+    struct json_writer *w = &call->json;
+    struct pg_edition row, *history = NULL;
+    size_t count = 0;
+    int64_t version;
+    int rc = call_integer(&version, call, "version", 1, INT64_MAX, 0);
+
+    if (rc == 0)
+        rc = pg_edition_find(&row, call->tx, call->arena, PG_EDITION_RULES, call->view.app, version);
+    if (rc == MIRE_EDITION_NONE)
+        return call_missing(call, "App %s has no version %lld of its rules.", call->slug, (long long)version);
+    if (rc == 0)
+        rc = pg_edition_history(&history, &count, call->tx, call->arena, PG_EDITION_RULES, call->view.app);
+    if (rc != 0)
+        return rc;
+    json_write_open(w, NULL, '{');
+    put_edition(w, &row);
+    json_write_text(w, "rules", row.rules);
+    json_write_open(w, "history", '[');
+    for (size_t i = 0; i < count; i++) {
+        json_write_open(w, NULL, '{');
+        put_edition(w, &history[i]);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    rc = put_jobs(call);
+    if (rc == 0)
+        rc = put_packs(w);
+    json_write_close(w, '}');
+    return rc;
+}
+
+static int put_flows(struct call *call, int64_t number)
+{
+    struct json_writer *w = &call->json;
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_rekey_flows(&rows, call->tx, number, FLOWS_MAX);
+    json_write_open(w, "flows", '[');
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        struct rekey_flow flow;
+        pg_rekey_read_flow(&flow, rows, i);
+        json_write_open(w, NULL, '{');
+        json_write_i64(w, "from_issue", flow.from_issue);
+        json_write_text(w, "from_caller1", flow.from_caller1);
+        if (flow.to_issue)
+            json_write_i64(w, "to_issue", flow.to_issue);
+        else
+            json_write_null(w, "to_issue");
+        json_write_text(w, "caller1", flow.caller1);
+        json_write_text(w, "caller2", flow.caller2);
+        json_write_text(w, "category", flow.category);
+        json_write_text(w, "reason", flow.reason);
+        json_write_i64(w, "reports", flow.reports);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+    return rc;
+}
+
+static int answer_job(struct call *call)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    const char *text = request_param(call->request, 1);
+    char *end;
+    int64_t number = strtoll(text, &end, 10);
+    struct rekey_job job = {0};
+    int rc = *end || number < 1 ? 0 : pg_rekey_job(&rows, call->tx, number);
+
+    if (rc)
+        return rc;
+    if (rows && pg_row_count(rows))
+        pg_rekey_read(&job, rows, 0);
+    if (!job.job || job.app_id != call->view.app || strcmp(job.cause, "rules") != 0)
+        return call_missing(call, "App %s has no such change or preview of its rules.", call->slug);
+    json_write_open(&call->json, NULL, '{');
+    put_job(&call->json, &job);
+    rc = put_flows(call, number);
+    json_write_close(&call->json, '}');
+    return rc;
+}
+
+int get_rules(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {"version", NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_rules};
+
+    return call_run(api, request, reply, &kind);
+}
+
+int get_rules_job(void *api, struct request *request, struct reply *reply)
+{
+    static const char *const names[] = {NULL};
+    static const struct call_kind kind = {.names = names, .has_app = true, .answer = answer_job};
+
+    return call_run(api, request, reply, &kind);
+}

@@ -1,0 +1,332 @@
+/*
+ * rules.c - `mire rules`: rules of an app's own for who is to blame, and checking a file of rules without a server.
+ * Every change is a version of its own.
+ */
+#include "cli/cli.h"
+#include "cli/document.h"
+#include "cli/fetch.h"
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "feature/rules.h"
+#include "json/json.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PREVIEW_MOST_S 600 /* that a preview is waited for */
+#define FLOWS_SHOWN    20
+
+static const char usage[] =
+    "Usage: mire rules check FILE               is it a pack? says line and what to write instead\n"
+    "       mire rules packs                    the built-in packs and their versions\n"
+    "       mire rules get APP [VERSION]        the app's own rules\n"
+    "       mire rules history APP              every version: when, who, why\n"
+    "       mire rules preview APP FILE         what would move; changes nothing\n"
+    "       mire rules put APP FILE             make these rules hold; - reads standard input\n"
+    "       mire rules back APP VERSION         make the rules of an older version hold again\n\n"
+    "  --reason TEXT    why; every change needs one\n"
+    "  --author NAME    who; default $USER\n"
+    "  --server URL     a mired; default $MIRE_SERVER, else http://127.0.0.1:7117\n"
+    "  --key KEY        a key of scope rules (mire key create APP --scope rules), for preview, put and back;\n"
+    "                   default $MIRE_KEY\n\n"
+    "Rules of an app come before the built-in packs and need no version line. After a change stored reports are\n"
+    "derived anew in the background.\n";
+
+struct rules_call {
+    const char *server, *key, *author, *reason, *app;
+    char **words;
+    struct json json;
+    struct text answer;
+};
+
+static int wrong(const char *what)
+{
+    fprintf(stderr, "mire rules: %s\n", what);
+    return CLI_USAGE;
+}
+
+static bool understand(struct rules_call *call)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json_fault fault;
+    if (json_read(&call->json, &fault, call->answer.bytes, call->answer.len, &limits) == MIRE_JSON_OK &&
+        json_kind(&call->json, 0) == MIRE_JSON_OBJECT)
+        return true;
+    fprintf(stderr, "mire rules: %s answers what this mire does not know\n", call->server);
+    return false;
+}
+
+static void put_url(struct text *url, const struct rules_call *call, const char *rest)
+{
+    text_printf(url, "%s/api/v1/apps/", call->server);
+    fetch_escape(url, call->app);
+    text_printf(url, "/rules%s", rest);
+}
+
+static int ask(struct rules_call *call, const char *rest)
+{
+    MIRE_SCOPED(text_fini) struct text url = {0};
+    put_url(&url, call, rest);
+    text_fini(&call->answer);
+    call->answer = (struct text){0};
+    return text_failed(&url) || fetch_get(&call->answer, url.bytes) || !understand(call) ? CLI_FAILED : CLI_DONE;
+}
+
+static int64_t number_of(const struct json *json, uint32_t object, const char *name)
+{
+    uint32_t at = json_member(json, object, name);
+    int64_t value = 0;
+    return at && json_i64(&value, json, at) ? value : 0;
+}
+
+/* A member's text, owned by the caller; "" if there is none. */
+static char *text_of(const struct json *json, uint32_t object, const char *name)
+{
+    uint32_t at = json_member(json, object, name);
+    size_t size = at && json_kind(json, at) == MIRE_JSON_STRING ? json_size(json, at) : 0;
+    char *out = calloc(1, size + 1);
+    if (out && size)
+        json_text(out, json, at);
+    return out;
+}
+
+static int send(struct rules_call *call, const char *method, const char *rest, const struct text *more)
+{
+    MIRE_SCOPED(text_fini) struct text url = {0}, body = {0};
+    if (!call->key)
+        return wrong("that needs --key or MIRE_KEY");
+    if (strcmp(rest, "/preview") != 0) {
+        if (!call->reason || !*call->reason)
+            return wrong("a change needs a --reason");
+        int status = ask(call, "");
+        if (status)
+            return status;
+        text_printf(&body, "{\"base\":%" PRId64 ",\"author\":", number_of(&call->json, 0, "version"));
+        text_add_json(&body, call->author, strlen(call->author));
+        text_add(&body, ",\"reason\":");
+        text_add_json(&body, call->reason, strlen(call->reason));
+        text_add(&body, ",");
+    } else {
+        text_add(&body, "{");
+    }
+    text_append(&body, more->bytes, more->len);
+    text_add(&body, "}");
+    put_url(&url, call, rest);
+    text_fini(&call->answer);
+    call->answer = (struct text){0};
+    if (text_failed(&url) || text_failed(&body) || fetch_send(&call->answer, method, url.bytes, call->key, &body))
+        return CLI_FAILED;
+    return understand(call) ? CLI_DONE : CLI_FAILED;
+}
+
+/* "rules": the file as a JSON text. */
+static bool put_file(struct text *out, const char *path)
+{
+    size_t len;
+    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire rules", path);
+    if (!bytes)
+        return false;
+    text_add(out, "\"rules\":");
+    text_add_json(out, bytes, len);
+    return !text_failed(out);
+}
+
+static int run_check(struct rules_call *call)
+{
+    size_t len;
+    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire rules", call->app);
+    struct rules_fault fault = {0};
+    struct rules *rules = NULL;
+    if (!bytes)
+        return CLI_FAILED;
+    /* A pack of its own names its version; what an app sends does not. */
+    struct rules_source source = {"extra", bytes, len, 0};
+    enum rules_outcome outcome = rules_make(&rules, &fault, &source, 1);
+    if (outcome == MIRE_RULES_WRONG && strstr(fault.text, "a pack begins with")) {
+        source.version = 1;
+        outcome = rules_make(&rules, &fault, &source, 1);
+    }
+    if (outcome == MIRE_RULES_WRONG)
+        fprintf(stderr, "%s:%u: %s\n", call->app, fault.line, fault.text);
+    if (outcome != MIRE_RULES_OK)
+        return CLI_FAILED;
+    printf("%s: %zu rules, all good\n", call->app, rules_pack(rules, 0).rule_count);
+    rules_free(rules);
+    return CLI_DONE;
+}
+
+static int run_packs(struct rules_call *call)
+{
+    struct rules_fault fault;
+    struct rules *rules;
+    (void)call;
+    if (rules_builtin(&rules, &fault) != MIRE_RULES_OK)
+        return CLI_FAILED;
+    printf("%-10s %8s %7s\n", "PACK", "VERSION", "RULES");
+    for (size_t i = 0; i < rules_pack_count(rules); i++) {
+        struct rules_pack pack = rules_pack(rules, i);
+        printf("%-10s %8d %7zu\n", pack.name, pack.version, pack.rule_count);
+    }
+    rules_free(rules);
+    return CLI_DONE;
+}
+
+static int run_get(struct rules_call *call)
+{
+    MIRE_SCOPED(text_fini) struct text rest = {0};
+    if (call->words[0]) {
+        text_add(&rest, "?version=");
+        fetch_escape(&rest, call->words[0]);
+    }
+    int status = ask(call, rest.len ? rest.bytes : "");
+    MIRE_SCOPED(free_memory) char *rules = status ? NULL : text_of(&call->json, 0, "rules");
+    if (rules)
+        fputs(rules, stdout);
+    return status;
+}
+
+static int run_history(struct rules_call *call)
+{
+    int status = ask(call, "");
+    uint32_t list = status ? 0 : json_member(&call->json, 0, "history");
+    if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
+        return status;
+    printf("%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
+    for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at)) {
+        MIRE_SCOPED(free_memory) char *made = text_of(&call->json, at, "made_at");
+        MIRE_SCOPED(free_memory) char *author = text_of(&call->json, at, "author");
+        MIRE_SCOPED(free_memory) char *reason = text_of(&call->json, at, "reason");
+        if (made && author && reason)
+            printf("%-7" PRId64 "  %-20.20s  %-16s  %s\n", number_of(&call->json, at, "version"), made, author, reason);
+    }
+    return CLI_DONE;
+}
+
+static int run_put(struct rules_call *call)
+{
+    MIRE_SCOPED(text_fini) struct text more = {0};
+    int status = put_file(&more, call->words[0]) ? send(call, "PUT", "", &more) : CLI_FAILED;
+    if (status == CLI_DONE)
+        printf("version %" PRId64 " holds; stored reports are derived anew (job %" PRId64 ")\n",
+               number_of(&call->json, 0, "version"), number_of(&call->json, 0, "job"));
+    return status;
+}
+
+static int run_back(struct rules_call *call)
+{
+    MIRE_SCOPED(text_fini) struct text more = {0};
+    char *end;
+    long long to = strtoll(call->words[0], &end, 10);
+    if (*end || end == call->words[0] || to < 1)
+        return wrong("VERSION is a number of `mire rules history`");
+    text_printf(&more, "\"to\":%lld", to);
+    int status = send(call, "POST", "/back", &more);
+    if (status == CLI_DONE)
+        printf("version %" PRId64 " holds\n", number_of(&call->json, 0, "version"));
+    return status;
+}
+
+static void print_flows(const struct json *json)
+{
+    uint32_t list = json_member(json, 0, "flows");
+    uint32_t shown = 0;
+    for (uint32_t i = 0, at = list + 1; list && i < json_size(json, list); i++, at = json_next(json, at)) {
+        MIRE_SCOPED(free_memory) char *from = text_of(json, at, "from_caller1");
+        MIRE_SCOPED(free_memory) char *one = text_of(json, at, "caller1");
+        MIRE_SCOPED(free_memory) char *two = text_of(json, at, "caller2");
+        int64_t to = number_of(json, at, "to_issue");
+        if (!from || !one || !two || to == number_of(json, at, "from_issue") || shown++ >= FLOWS_SHOWN)
+            continue;
+        printf("%7" PRId64 "  %s -> %s in %s%s\n", number_of(json, at, "reports"), from, one, two,
+               to ? "" : " (a new issue)");
+    }
+}
+
+static int run_preview(struct rules_call *call)
+{
+    MIRE_SCOPED(text_fini) struct text more = {0}, rest = {0};
+    int status = put_file(&more, call->words[0]) ? send(call, "POST", "/preview", &more) : CLI_FAILED;
+    if (status)
+        return status;
+    text_printf(&rest, "/jobs/%" PRId64, number_of(&call->json, 0, "job"));
+    for (int waited = 0; waited < PREVIEW_MOST_S * 5; waited++) {
+        status = text_failed(&rest) ? CLI_FAILED : ask(call, rest.bytes);
+        MIRE_SCOPED(free_memory) char *state = status ? NULL : text_of(&call->json, 0, "state");
+        if (!state)
+            return CLI_FAILED;
+        if (!strcmp(state, "done") || !strcmp(state, "cancelled"))
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    }
+    printf("%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
+           number_of(&call->json, 0, "moved"), number_of(&call->json, 0, "reports"),
+           number_of(&call->json, 0, "issues_new"), number_of(&call->json, 0, "issues_gone"));
+    print_flows(&call->json);
+    return CLI_DONE;
+}
+
+static const struct {
+    const char *verb;
+    int least, most; /* words behind it */
+    int (*run)(struct rules_call *call);
+} verbs[] = {{"check", 1, 1, run_check},     {"packs", 0, 0, run_packs},     {"get", 1, 2, run_get},
+             {"history", 1, 1, run_history}, {"preview", 2, 2, run_preview}, {"put", 2, 2, run_put},
+             {"back", 2, 2, run_back}};
+
+static int pick(struct rules_call *call, int argc, char **argv)
+{
+    const size_t count = sizeof verbs / sizeof *verbs;
+    size_t v = 0;
+    while (argc && v < count && strcmp(verbs[v].verb, argv[0]) != 0)
+        v++;
+    if (!argc || v == count || argc - 1 < verbs[v].least || argc - 1 > verbs[v].most) {
+        fputs(usage, stderr);
+        return CLI_USAGE;
+    }
+    call->app = argv[1];
+    call->words = argc > 1 ? argv + 2 : argv + 1; /* ended by NULL, as argv is */
+    return verbs[v].run(call);
+}
+
+int cli_rules(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"server", required_argument, NULL, 's'}, {"key", required_argument, NULL, 'k'},
+        {"reason", required_argument, NULL, 'r'}, {"author", required_argument, NULL, 'a'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    const char *user = getenv("USER");
+    struct rules_call call = {
+        .server = fetch_server(), .key = getenv("MIRE_KEY"), .author = user && *user ? user : "mire"};
+
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (option) {
+        case 's':
+            call.server = optarg;
+            break;
+        case 'k':
+            call.key = optarg;
+            break;
+        case 'r':
+            call.reason = optarg;
+            break;
+        case 'a':
+            call.author = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return CLI_DONE;
+        default:
+            return CLI_USAGE;
+        }
+    }
+    json_init(&call.json);
+    int status = pick(&call, argc - optind, argv + optind);
+    json_fini(&call.json);
+    text_fini(&call.answer);
+    return status;
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""Rules of an app's own from its author's hands to its issues: a real mired, `mire rules`, stored reports derived anew."""
+
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+import unittest
+import uuid
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
+
+from rollout import ANSWERS, SOURCE, Mired  # noqa: E402
+
+REPORT = json.loads((SOURCE / "schema/wire/vectors/valid/samples-at-one-instant/report.json").read_text())
+GOOD = "# what this app's team knows\nruntime {image} *\n"
+
+
+def report_id():
+    stamp = int(time.time() * 1000)
+    return str(uuid.UUID(int=stamp << 80 | 7 << 76 | uuid.uuid4().int & ((1 << 76) - 1) & ~(3 << 62) | 2 << 62))
+
+
+class RulesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory(prefix="mire-rules-", dir="/tmp")
+        cls.folder = pathlib.Path(cls.scratch.name)
+        cls.folder.chmod(0o755)
+        cls.mired = Mired(cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.mired.stop()
+        cls.scratch.cleanup()
+
+    def setUp(self):
+        self.app = self.id().rsplit("test_")[-1].replace("_", "-")[:40]
+        self.ingest, self.author = self.mired.key(self.app, "ingest"), self.mired.key(self.app, "rules")
+        self.path = f"/api/v1/apps/{self.app}"
+
+    def get(self, path, name, code=200):
+        status, _, body = self.mired.ask("GET", self.path + path)
+        self.assertEqual(status, code, body)
+        answer = json.loads(body)
+        for error in ANSWERS[name].iter_errors(answer):
+            raise AssertionError(f"{error.json_path}: {error.message}")
+        return answer
+
+    def rules(self, *words, code=0):
+        os.environ["MIRE_KEY"] = self.author
+        return self.mired.mire("rules", *words, code=code)
+
+    def file(self, text):
+        path = self.folder / f"{self.app}.rules"
+        path.write_text(text)
+        return str(path)
+
+    def send(self, count):
+        for _ in range(count):
+            report = json.loads(json.dumps(REPORT)) | {"id": report_id()}
+            report["app"]["name"] = self.app
+            status, _, body = self.mired.ask("POST", "/api/v1/reports", self.ingest, report)
+            self.assertEqual(status, 202, body)
+        self.until(lambda: self.get("/overview", "getOverview")["totals"]["reports"] == count)
+
+    def until(self, seen):
+        until = time.monotonic() + 120
+        while not (value := seen()):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+        return value
+
+    def features(self):
+        return [feature for group in self.get("/issues", "listIssues")["groups"] for feature in group["features"]]
+
+    def test_a_file_is_checked_without_a_server(self):
+        self.assertIn("1 rules, all good", self.rules("check", self.file("lock * my_lock\n")))
+        self.assertIn("1 rules, all good", self.rules("check", self.file("version 3\nlock * my_lock\n")))
+        said = self.rules("check", self.file("lock * my_lock\nlok * my_lock\n"), code=1)
+        self.assertRegex(said, r"\.rules:2: no such class: lok; write one of app")
+        self.assertRegex(self.rules("packs"), r"(?m)^linux_c +\d+ +\d+$")
+
+    def test_a_change_is_previewed_then_moves_stored_reports(self):
+        self.send(3)
+        before = self.features()
+        self.assertEqual(len(before), 1)
+        image = before[0]["caller1_image"]
+        draft = self.file(GOOD.format(image=image))
+        said = self.rules("preview", self.app, draft)
+        self.assertIn("3 of 3 reports would move; 1 issues would appear, 1 vanish", said)
+        self.assertIn(before[0]["caller1"], said)
+        self.assertEqual([f["id"] for f in self.features()], [f["id"] for f in before])
+        self.assertEqual(self.get("/rules", "getRules")["version"], 0)
+
+        self.rules("put", self.app, draft, "--reason", "it is a library")
+        self.assertEqual(self.rules("get", self.app), GOOD.format(image=image))
+        self.assertIn("it is a library", self.rules("history", self.app))
+        job = self.until(lambda: next((j for j in self.get("/rules", "getRules")["jobs"] if j["state"] == "done"), None))
+        self.assertEqual((job["reports"], job["moved"]), (3, 3))
+        self.get(f"/rules/jobs/{job['job']}", "getRulesJob")
+
+        # Nobody is to blame any more: counted apart, and in no list unless asked for.
+        self.assertEqual(self.features(), [])
+        overview = self.get("/overview", "getOverview")
+        self.assertEqual(overview["totals"]["reports"], 0)
+        self.assertEqual([(share["key"], share["reports"]) for share in overview["apart"]], [("system", 3)])
+        found = self.get("/issues?kind=system", "listIssues")["groups"][0]["features"][0]
+        report = self.get(f"/issues/{found['id']}/reports/latest", "getReport")
+        rule = next(report["rules"][f["rule"]] for f in report["hot"]["frames"] if f["image"] == image)
+        self.assertEqual(rule, {"pack": "app", "version": 1, "line": 2, "text": f"runtime {image} *"})
+        self.assertTrue(report["why"])
+
+        # A report that comes now is worked on with them, and going back moves all of them again.
+        report = json.loads(json.dumps(REPORT)) | {"id": report_id()}
+        report["app"]["name"] = self.app
+        self.mired.ask("POST", "/api/v1/reports", self.ingest, report)
+        self.until(lambda: self.get("/overview", "getOverview")["apart"][0]["reports"] == 4)
+        self.rules("put", self.app, self.file(""), "--reason", "it was not")
+        self.until(lambda: all(j["state"] == "done" for j in self.get("/rules", "getRules")["jobs"]))
+        after = self.features()
+        self.assertEqual([(f["caller1"], f["first_seen_at"]) for f in after],
+                         [(f["caller1"], f["first_seen_at"]) for f in before])
+        self.rules("back", self.app, "1", "--reason", "it was after all")
+        self.assertEqual(self.get("/rules", "getRules")["version"], 3)
+        self.get("/rules?version=9", "problem", 404)
+
+    def test_what_is_wrong_or_not_allowed_changes_nothing(self):
+        body = {"base": 0, "author": "kim", "reason": "because", "rules": "lock * a\nlok * b\n"}
+        status, _, answer = self.mired.ask("PUT", self.path + "/rules", self.author, body)
+        self.assertEqual(status, 422, answer)
+        self.assertIn("Line 2: no such class: lok", json.loads(answer)["detail"])
+        body["rules"] = "lock * a\n"
+        for key in (None, self.ingest, self.mired.key(self.app, "rollout")):
+            self.assertEqual(self.mired.ask("PUT", self.path + "/rules", key, body)[0], 401)
+            self.assertEqual(self.mired.ask("POST", self.path + "/rules/preview", key, {"rules": ""})[0], 401)
+        self.assertEqual(self.mired.ask("PUT", self.path + "/rules", self.author, body | {"reason": ""})[0], 422)
+        self.assertEqual(self.get("/rules", "getRules")["version"], 0)
+        self.assertEqual(self.mired.ask("PUT", self.path + "/rules", self.author, body)[0], 201)
+        self.assertEqual(self.mired.ask("PUT", self.path + "/rules", self.author, body)[0], 409)
+        self.get("/rules/jobs/999999", "problem", 404)
+
+
+if __name__ == "__main__":
+    unittest.main()
