@@ -39,6 +39,8 @@ try {
     '/mapview/issues',
     '/mapview/issues?by=category',
     '/mapview/issues?q=no+such+thing',
+    '/mapview/rules',
+    '/new-app/rules',
   ];
   for (const tab of ['stack', 'flame', 'tree', 'top', 'reports', 'raw'])
     pages.push(`/mapview/issues/${issues[0]}?tab=${tab}`);

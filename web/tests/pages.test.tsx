@@ -1,5 +1,5 @@
 /* Pages drawn from the examples of the contract, and each of the four states a widget can be in. */
-import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/preact';
+import { cleanup, configure, fireEvent, render, screen, waitFor } from '@testing-library/preact';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import facets from '../../schema/api/examples/getFacets.json';
 import flame from '../../schema/api/examples/getFlame.json';
@@ -27,6 +27,9 @@ import { KEYS, onKey } from '../src/lib/keys';
 import { followLinks, go, query } from '../src/lib/location';
 import { client } from '../src/lib/query';
 import { Pages } from '../src/views/pages';
+
+/* A loaded machine takes its time: what is waited for comes, or the test fails by its own limit. */
+configure({ asyncUtilTimeout: 20_000 });
 
 type Answers = Record<string, unknown>;
 

@@ -28,8 +28,8 @@ struct resolved_place {
     bool named;           /* function is a symbol's name */
     bool inlined;         /* inlined into the next frame out */
     enum role role;
-    uint32_t rule; /* number of the rule that says so, counting from 1; 0: none does */
-    uint32_t mark; /* of the rule that marks the stacks it stands in */
+    uint32_t rule;     /* number of the rule that says so, counting from 1; 0: none does */
+    uint32_t mark;     /* of the rule that marks the stacks it stands in */
     const char *build; /* its build id, where there is no symbol: what the offset is one of; not in the document */
 };
 

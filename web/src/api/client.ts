@@ -17,6 +17,9 @@ import type {
   Rates,
   Report,
   ReportList,
+  Rules,
+  RulesChanged,
+  RulesJob,
 } from './types';
 
 export class ProblemError extends Error {
@@ -145,6 +148,36 @@ export const api = {
       client.GET('/api/v1/apps/{app}/issues/{issue}/flame', {
         params: { path: { app, issue }, query: sent(query) },
         signal,
+      }),
+    ),
+
+  rules: (app: string, version: number | null, signal?: AbortSignal): Promise<Rules> =>
+    body(
+      client.GET('/api/v1/apps/{app}/rules', {
+        params: { path: { app }, query: version === null ? {} : { version } },
+        signal: signal ?? null,
+      }),
+    ),
+  rulesJob: (app: string, job: number, signal: AbortSignal): Promise<RulesJob> =>
+    body(client.GET('/api/v1/apps/{app}/rules/jobs/{job}', { params: { path: { app, job } }, signal })),
+  previewRules: (app: string, key: string, rules: string): Promise<RulesChanged> =>
+    body(
+      client.POST('/api/v1/apps/{app}/rules/preview', {
+        params: { path: { app } },
+        body: { rules },
+        headers: { Authorization: `Bearer ${key}` },
+      }),
+    ),
+  changeRules: (
+    app: string,
+    key: string,
+    change: { base: number; author: string; reason: string; rules: string },
+  ): Promise<RulesChanged> =>
+    body(
+      client.PUT('/api/v1/apps/{app}/rules', {
+        params: { path: { app } },
+        body: change,
+        headers: { Authorization: `Bearer ${key}` },
       }),
     ),
 };

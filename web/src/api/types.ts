@@ -34,3 +34,7 @@ export type Rate = Schemas['Rate'];
 export type Rates = Schemas['Rates'];
 export type RatesTotal = Schemas['RatesTotal'];
 export type Role = Frame['role'];
+export type Rule = Schemas['Rule'];
+export type Rules = Schemas['Rules'];
+export type RulesJob = Schemas['RulesJob'];
+export type RulesChanged = Schemas['RulesChanged'];

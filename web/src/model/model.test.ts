@@ -94,6 +94,8 @@ const frame = (name: string, repeat: number, role: Frame['role'] = 'app'): Frame
   inlined: false,
   role,
   repeat,
+  rule: null,
+  mark: null,
 });
 
 /* Ten samples of main > loop > one of these leaves. */

@@ -7,6 +7,7 @@ export type Page =
   | { name: 'overview'; app: string }
   | { name: 'issues'; app: string }
   | { name: 'memory'; app: string }
+  | { name: 'rules'; app: string }
   | { name: 'issue'; app: string; id: string }
   | { name: 'lost' };
 
@@ -117,6 +118,7 @@ export function parsePage(path: string): Page {
   if (app === undefined) return { name: 'apps' };
   if (!APP.test(app)) return { name: 'lost' };
   if (section === undefined) return { name: 'overview', app };
+  if (section === 'rules' && id === undefined) return { name: 'rules', app };
   if (section !== 'issues' && section !== 'memory') return { name: 'lost' };
   if (id === undefined) return { name: section, app };
   if (ISSUE.test(id) && isMemory(id) === (section === 'memory') && more.length === 0) return { name: 'issue', app, id };
@@ -137,6 +139,7 @@ export function formatPage(page: Page): string {
       return `/${page.app}`;
     case 'issues':
     case 'memory':
+    case 'rules':
       return `/${page.app}/${page.name}`;
     case 'issue':
       return `/${page.app}/${isMemory(page.id) ? 'memory' : 'issues'}/${page.id}`;

@@ -123,6 +123,15 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         </Panel>
         <Panel title={say('Kinds')}>
           <Shares rows={data.categories} what={what} />
+          {data.apart.length > 0 ? (
+            <p class="dim small">
+              {say('{kinds} counted apart: nobody is to blame for them.', {
+                kinds: data.apart
+                  .map((share) => `${exact(share.reports, lang.value)} ${kindWord(share.key)}`)
+                  .join(', '),
+              })}
+            </p>
+          ) : null}
         </Panel>
         {data.turns.length > 0 ? (
           <Panel title={say('Turns by length')}>

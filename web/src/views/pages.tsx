@@ -11,6 +11,7 @@ import { Late } from './late';
 import { OverviewPage } from './overview';
 import { Shell } from './shell';
 
+const loadRules = () => import('./rules').then((module) => module.RulesPage);
 const loadMemory = () => import('./memory').then((module) => module.MemoryPage);
 
 export function Pages(): JSX.Element {
@@ -38,6 +39,12 @@ export function Pages(): JSX.Element {
       return (
         <Shell key={here.app} app={here.app}>
           <IssuesPage key="memory" app={here.app} memory />
+        </Shell>
+      );
+    case 'rules':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <Late key="rules" load={loadRules} props={{ app: here.app }} label={say('Rules')} />
         </Shell>
       );
     case 'issue':

@@ -26,6 +26,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
     overview: () => app && go(href({ name: 'overview', app }, carry)),
     issues: () => app && go(href({ name: 'issues', app }, carry)),
     memory: () => app && go(href({ name: 'memory', app }, carry)),
+    rules: () => app && go(href({ name: 'rules', app }, carry)),
   });
   const section = here.name !== 'issue' ? here.name : isMemory(here.id) ? 'memory' : 'issues';
   const themes = { auto: say('Auto'), light: say('Light'), dark: say('Dark') };
@@ -52,6 +53,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
             {link({ name: 'overview', app }, say('Overview'), here.name === 'overview')}
             {link({ name: 'issues', app }, say('Issues'), section === 'issues')}
             {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
+            {link({ name: 'rules', app }, say('Rules'), section === 'rules')}
           </>
         ) : null}
         <span class="grow" />

@@ -16,6 +16,7 @@ import { asText, hotMiddle, leafOf, perCell, place } from '../model/stack';
 import { Blame, Cost, Verdict } from './event';
 import { Bar, copy, Loaded, Moment } from './parts';
 import { Threads } from './threads';
+import { Why } from './why';
 
 export function useReport(app: string, id: string): Result<Report> {
   const { t, v, n } = query.value;
@@ -76,6 +77,7 @@ function Body({ report: whole }: { report: Report }): JSX.Element {
       <Blame report={report} />
       <Strip report={report} chosen={chosen} />
       <Frames report={report} frames={frames} sample={chosen} />
+      <Why report={report} frames={frames} />
       <Threads report={whole} />
       <Cost report={report} />
     </>
