@@ -11,15 +11,21 @@ import type {
   Issue,
   IssueList,
   IssueMemory,
+  MadeOf,
   Memory,
+  Merge,
   Overview,
   Problem,
   Rates,
+  Regrouped,
   Report,
   ReportList,
   Rules,
   RulesChanged,
   RulesJob,
+  Similar,
+  Split,
+  Unmerge,
 } from './types';
 
 export class ProblemError extends Error {
@@ -138,6 +144,41 @@ export const api = {
     ),
   healthy: (app: string, query: { v?: string[]; class?: string }, signal: AbortSignal): Promise<Healthy> =>
     body(client.GET('/api/v1/apps/{app}/healthy', { params: { path: { app }, query: sent(query) }, signal })),
+  similar: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<Similar> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/similar', {
+        params: { path: { app, issue }, query: sent(scope) },
+        signal,
+      }),
+    ),
+  madeOf: (app: string, issue: string, scope: Scope, signal: AbortSignal): Promise<MadeOf> =>
+    body(
+      client.GET('/api/v1/apps/{app}/issues/{issue}/made-of', {
+        params: { path: { app, issue }, query: sent(scope) },
+        signal,
+      }),
+    ),
+  merge: (app: string, issue: string, change: Omit<Merge, 'preview'>): Promise<Regrouped> =>
+    body(
+      client.POST('/api/v1/apps/{app}/issues/{issue}/merge', {
+        params: { path: { app, issue } },
+        body: { preview: false, ...change },
+      }),
+    ),
+  split: (app: string, issue: string, change: Omit<Split, 'preview'>): Promise<Regrouped> =>
+    body(
+      client.POST('/api/v1/apps/{app}/issues/{issue}/split', {
+        params: { path: { app, issue } },
+        body: { preview: false, ...change },
+      }),
+    ),
+  unmerge: (app: string, issue: string, change: Omit<Unmerge, 'preview'>): Promise<Regrouped> =>
+    body(
+      client.POST('/api/v1/apps/{app}/issues/{issue}/unmerge', {
+        params: { path: { app, issue } },
+        body: { preview: false, ...change },
+      }),
+    ),
   flame: (
     app: string,
     issue: string,

@@ -11,10 +11,10 @@ export type Page =
   | { name: 'issue'; app: string; id: string }
   | { name: 'lost' };
 
-export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'raw';
+export type Tab = 'stack' | 'held' | 'all' | 'flame' | 'tree' | 'top' | 'reports' | 'group' | 'raw';
 /** Tabs of an issue, and of one of memory, whose id begins with M. */
-export const TABS: readonly Tab[] = ['stack', 'flame', 'tree', 'top', 'reports', 'raw'];
-export const MEMORY_TABS: readonly Tab[] = ['held', 'all', 'flame', 'tree', 'top', 'reports', 'raw'];
+export const TABS: readonly Tab[] = ['stack', 'flame', 'tree', 'top', 'reports', 'group', 'raw'];
+export const MEMORY_TABS: readonly Tab[] = ['held', 'all', 'flame', 'tree', 'top', 'reports', 'group', 'raw'];
 
 export interface Query {
   /** Range: 14d, or FROM..TO. */

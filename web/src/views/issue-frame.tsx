@@ -47,6 +47,11 @@ export function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }):
   );
 }
 
+/* Somebody merged the issue of the URL into the one that is shown. */
+export function ShownAs({ id, shown }: { id: string; shown: string }): JSX.Element | null {
+  return id === shown ? null : <p class="notice">{say('{id} was merged: it is shown as {shown}.', { id, shown })}</p>;
+}
+
 function Step({ to, label, sign }: { to: string | null; label: string; sign: string }): JSX.Element | null {
   return to ? (
     <a class="button" href={to}>

@@ -16,7 +16,8 @@ import { count, duration, exact, percent } from '../model/format';
 import { base } from '../model/name';
 import { TABS, type Tab } from '../model/view';
 import { FlameTab } from './flame';
-import { Crumbs, Tabs, useTab } from './issue-frame';
+import { GroupingTab } from './grouping';
+import { Crumbs, ShownAs, Tabs, useTab } from './issue-frame';
 import { NamelessNote } from './nameless';
 import { Tile } from './overview';
 import { Ago, Bar, Loaded, Panel } from './parts';
@@ -30,6 +31,7 @@ const LABELS: Partial<Record<Tab, string>> = {
   tree: 'Call tree',
   top: 'Top functions',
   reports: 'Reports',
+  group: 'Grouping',
   raw: 'Raw',
 };
 
@@ -56,6 +58,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
   return (
     <>
       <Crumbs app={app} id={id} tab={tab} />
+      <ShownAs id={id} shown={feature.id} />
       <h1 class="fn title">{feature.caller1}</h1>
       <p class="under-title">
         <span class="image">{base(feature.caller1_image)}</span>
@@ -109,6 +112,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
             {tab === 'stack' ? <StackTab app={app} id={id} /> : null}
             {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
             {tab === 'reports' ? <ReportsTab app={app} id={id} /> : null}
+            {tab === 'group' ? <GroupingTab app={app} id={id} /> : null}
             {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
           </div>
         </div>

@@ -13,9 +13,10 @@ import { base } from '../model/name';
 import { MEMORY_TABS, type Tab } from '../model/view';
 import { AllocationsTab } from './allocations';
 import { FlameTab } from './flame';
+import { GroupingTab } from './grouping';
 import { HeldByAll } from './held-by-all';
 import { Side } from './issue';
-import { Crumbs, Tabs, useTab } from './issue-frame';
+import { Crumbs, ShownAs, Tabs, useTab } from './issue-frame';
 import { NamelessNote } from './nameless';
 import { Tile } from './overview';
 import { Loaded } from './parts';
@@ -36,6 +37,8 @@ function label(tab: Tab): string {
       return say('Top functions');
     case 'reports':
       return say('Reports');
+    case 'group':
+      return say('Grouping');
     default:
       return say('Raw');
   }
@@ -64,6 +67,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
   return (
     <>
       <Crumbs app={app} id={id} tab={tab} />
+      <ShownAs id={id} shown={feature.id} />
       <h1 class="fn title">{feature.caller1}</h1>
       <p class="under-title">
         <span class="image">{base(feature.caller1_image)}</span>
@@ -108,6 +112,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           {tab === 'all' ? <HeldByAll app={app} id={id} /> : null}
           {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
           {tab === 'reports' ? <ReportsTab app={app} id={id} /> : null}
+          {tab === 'group' ? <GroupingTab app={app} id={id} /> : null}
           {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
         </div>
       </div>

@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+/*
+ * Goal: an issue that looks like another one is suggested with the two stacks side by side; one click merges it, the list
+ * and the numbers follow at once, the old address leads to the new issue; one click takes it back and all is as it was.
+ */
+import assert from 'node:assert/strict';
+import { openBrowser } from './support/browser.mjs';
+import { reportOf } from './support/generated.mjs';
+import { holdsTheRules, openPage, settle } from './support/rules.mjs';
+import { getJson, send, startServer, until, worked } from './support/server.mjs';
+
+const WAY = [0x10, 0x20, 0x30, 0x40, 0x50];
+const server = await startServer();
+const browser = await openBrowser();
+const api = (path) => getJson(`${server.url}/api/v1/apps/alike${path}`);
+try {
+  const key = await server.key('alike');
+  const stacks = [[...WAY, 0x1000], [...WAY, 0x1000], [...WAY, 0x2000]];
+  for (let i = 0; i < 12; i++) stacks.push([0x10000 + i * 0x100, 0x10010 + i * 0x100]);
+  for (const offsets of stacks) await send(server, key, reportOf([{ offsets, weight_ms: 3000 }]));
+  await worked(server, 'alike', stacks.length);
+  const list = await api('/issues');
+  const features = list.groups.flatMap((group) => group.features);
+  const [often, once] = ['0x1000', '0x2000'].map((end) => features.find((one) => one.caller1.endsWith(`+${end}`)));
+  assert.equal(often.totals.reports, 2);
+
+  const { page, complaints } = await openPage(browser);
+  const here = `${server.url}/alike/issues/${often.id}?tab=group`;
+  await page.goto(here);
+  await settle(page);
+  const card = page.getByRole('region', { name: once.id, exact: true });
+  await card.locator('summary').click();
+  const shared = await card.locator('tr.same').count();
+  assert.equal(shared, WAY.length, 'the frames in common stand on one line');
+  const merge = card.getByRole('button', { name: `Merge ${once.id} into this: 1 report` });
+  await merge.click();
+  await page.getByRole('alert').getByText('Say who you are first').waitFor();
+  await page.getByLabel('Your name').fill('kim');
+  await merge.click();
+  await page.getByRole('button', { name: `Undo ${once.id}` }).waitFor();
+  await until('the merge is stored', async () => (await api(`/issues/${often.id}`)).feature.members === 2);
+  const merged = await api('/issues');
+  assert.equal(merged.features_total, list.features_total - 1);
+  assert.equal(merged.totals.reports, list.totals.reports);
+  assert.equal((await api(`/issues/${often.id}`)).feature.totals.reports, 3);
+  const { acts } = await api(`/issues/${often.id}/made-of`);
+  assert.equal(acts[0].author, 'kim');
+  await settle(page);
+  assert.match(await page.locator('main').textContent(), /3 reports/, 'the page counts all of them');
+  await page.goto(`${server.url}/i/${once.id}`);
+  await settle(page);
+  assert.equal(new URL(page.url()).pathname, `/alike/issues/${often.id}`, 'the old address leads there');
+
+  await page.goto(here);
+  await settle(page);
+  await page.getByRole('button', { name: `Undo ${once.id}` }).click();
+  await page.getByText('undone by kim').waitFor();
+  await until('all is as it was', async () => {
+    const now = await api('/issues');
+    return JSON.stringify(now.groups) === JSON.stringify(list.groups);
+  });
+  assert.deepEqual(complaints, []);
+  await holdsTheRules(browser, here);
+  console.log('merged and taken back');
+} finally {
+  await browser.close();
+  await server.stop();
+}

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { rows } from './grouping';
+
+const stack = (letters: string, caller1: number | null) => ({
+  issue: 'H-1',
+  tree: 'H-1.00000001',
+  frames: [...letters].map((one) => ({ function: one, image: 'x', role: 'app' })),
+  caller1,
+});
+
+const drawn = (ours: string, theirs: string, pairs: [number, number][]) =>
+  rows({
+    ours: stack(ours, 0),
+    theirs: stack(theirs, null),
+    aligned: pairs.map(([a, b]) => ({ ours: a, theirs: b, weight: 0.1 })),
+  }).map((row) => `${row.ours?.function ?? '.'}${row.weight === null ? ' ' : '='}${row.theirs?.function ?? '.'}`);
+
+it('puts frames in common on one line and keeps both orders', () => {
+  expect(
+    drawn('abcd', 'xbcd', [
+      [1, 1],
+      [2, 2],
+      [3, 3],
+    ]),
+  ).toEqual(['a x', 'b=b', 'c=c', 'd=d']);
+  expect(
+    drawn('abd', 'abcd', [
+      [0, 0],
+      [1, 1],
+      [2, 3],
+    ]),
+  ).toEqual(['a=a', 'b=b', '. c', 'd=d']);
+});
+
+it('shows every frame of both once, also where pairs cross', () => {
+  const crossed = drawn('ab', 'ba', [
+    [1, 0],
+    [0, 1],
+  ]);
+  expect(crossed.map((row) => row[0]).filter((one) => one !== '.')).toEqual(['a', 'b']);
+  expect(crossed.map((row) => row[2]).filter((one) => one !== '.')).toEqual(['b', 'a']);
+  expect(drawn('', 'a', [])).toEqual(['. a']);
+});
+
+it('marks Caller1', () => {
+  const [first] = rows({ ours: stack('a', 0), theirs: stack('b', null), aligned: [] });
+  expect([first?.oursIsCaller1, first?.theirsIsCaller1]).toEqual([true, false]);
+});
