@@ -4,11 +4,15 @@
  * and the numbers follow at once, the old address leads to the new issue; one click takes it back and all is as it was.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { openBrowser } from './support/browser.mjs';
 import { reportOf } from './support/generated.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, until, worked } from './support/server.mjs';
+import { BUILD, getJson, send, startServer, until, worked } from './support/server.mjs';
 
+const run = promisify(execFile);
 const WAY = [0x10, 0x20, 0x30, 0x40, 0x50];
 const server = await startServer();
 const browser = await openBrowser();
@@ -59,6 +63,16 @@ try {
     const now = await api('/issues');
     return JSON.stringify(now.groups) === JSON.stringify(list.groups);
   });
+
+  const mire = async (...words) =>
+    (await run(join(BUILD, 'server/mire'), ['issues', ...words, '--app', 'alike', '--author', 'lee', '--server', server.url])).stdout;
+  assert.match(await mire('merge', once.id, '--into', often.id, '--preview'), /\+ H-\d+ {2}\S+ in \S+: 3 reports/);
+  assert.equal((await api('/issues')).features_total, list.features_total, 'a preview changes nothing');
+  const said = await mire('merge', once.id, '--into', often.id);
+  assert.equal((await api(`/issues/${often.id}`)).feature.members, 2);
+  await mire('unmerge', often.id, '--act', said.match(/act (\d+)/)[1]);
+  assert.deepEqual((await api('/issues')).groups, list.groups);
+  await assert.rejects(mire('merge', 'H-999', '--into', often.id), /not there/);
   assert.deepEqual(complaints, []);
   await holdsTheRules(browser, here);
   console.log('merged and taken back');

@@ -117,8 +117,10 @@ int fetch_send(struct text *out, const char *method, const char *url, const char
 
     if (!curl)
         return -1;
-    snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", key);
-    struct curl_slist *headers = curl_slist_append(NULL, authorization);
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", key ? key : "");
+    if (key)
+        headers = curl_slist_append(headers, authorization);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes);

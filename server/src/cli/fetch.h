@@ -18,7 +18,8 @@ const char *fetch_server(void);
 int fetch_get(struct text *out, const char *url);
 
 /*
- * The same for a change: send `body`, JSON, with a key.
+ * The same for a change: send `body`, JSON.
+ *   key     NULL: none
  *   method  "PUT" or "POST"
  */
 int fetch_send(struct text *out, const char *method, const char *url, const char *key, const struct text *body);

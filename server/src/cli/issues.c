@@ -21,7 +21,8 @@ static const char usage[] = "Usage: mire issues --app APP [--server URL] [--t RA
                             "  --app APP      the app as it stands in URLs; default: $MIRE_APP\n"
                             "  --t RANGE      30m, 24h, 14d or FROM..TO in UTC; default 14d\n"
                             "  --limit N      groups at most, 1 to 200; default 50\n"
-                            "  --json         the server's answer as it is\n";
+                            "  --json         the server's answer as it is\n\n"
+                            "mire issues merge, split, unmerge: show issues as one, or apart; each with --help.\n";
 
 struct asking {
     const char *server, *app, *t, *limit;
@@ -231,6 +232,7 @@ static int ask(const struct asking *a)
 
 int cli_issues(int argc, char **argv)
 {
+    static const char *const regroup[] = {"merge", "split", "unmerge"};
     static const struct option options[] = {{"server", required_argument, NULL, 's'},
                                             {"app", required_argument, NULL, 'a'},
                                             {"t", required_argument, NULL, 't'},
@@ -241,6 +243,9 @@ int cli_issues(int argc, char **argv)
     struct asking a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
     int option;
 
+    for (size_t i = 0; argc > 1 && i < sizeof regroup / sizeof *regroup; i++)
+        if (strcmp(argv[1], regroup[i]) == 0)
+            return cli_issues_regroup(argc - 1, argv + 1);
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case 's':

@@ -1,0 +1,205 @@
+/* regroup.c - mire issues merge, split, unmerge: asks the server, and tells what is shown as what by it. */
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/table.h"
+#include "json/json.h"
+#include "json/write.h"
+
+#include "base/scope.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "Usage: mire issues merge ISSUE... --into ISSUE [OPTION]...   show issues as one\n"
+    "       mire issues split ISSUE --tree TREE...               show trees of it as an issue of their own\n"
+    "       mire issues split ISSUE --caller2 NAME               take out what was merged into it with that scene\n"
+    "       mire issues unmerge ISSUE --act NUMBER               undo an act\n"
+    "       mire issues unmerge ISSUE...                         take merged issues out again\n"
+    "\n"
+    "Reports are not rewritten, and everything can be undone. The page of an issue lists its trees and acts.\n"
+    "\n"
+    "  --app APP         the app, or MIRE_APP\n"
+    "  --author NAME     who you are, or USER\n"
+    "  --reason TEXT     why\n"
+    "  --preview         change nothing, say what would be\n"
+    "  --server URL      the server, or MIRE_SERVER\n";
+
+struct regrouping {
+    const char *what, *server, *app, *author, *reason, *into, *caller2, *act;
+    bool preview;
+    const char *trees[50];
+    size_t tree_count;
+    char **issues;
+    size_t issue_count;
+};
+
+static void put_list(struct json_writer *w, const char *key, const char *const *names, size_t count)
+{
+    json_write_open(w, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_write_text(w, NULL, names[i]);
+    json_write_close(w, ']');
+}
+
+static void put_body(struct json_writer *w, const struct regrouping *r)
+{
+    const char *const *issues = (const char *const *)r->issues;
+    bool merges = strcmp(r->what, "merge") == 0, splits = strcmp(r->what, "split") == 0;
+
+    json_write_begin(w);
+    json_write_open(w, NULL, '{');
+    json_write_text(w, "author", r->author);
+    json_write_text(w, "reason", r->reason);
+    json_write_bool(w, "preview", r->preview);
+    if (splits && r->caller2)
+        json_write_text(w, "caller2", r->caller2);
+    else if (splits)
+        put_list(w, "trees", r->trees, r->tree_count);
+    else if (!merges && r->act)
+        json_write_raw(w, "act", r->act);
+    else
+        put_list(w, "issues", issues, r->issue_count);
+    json_write_close(w, '}');
+}
+
+/* "H-1 keysCommand in processCommand: 63 reports" of each feature. */
+static void tell_features(const struct json *json, const char *key, const char *before)
+{
+    uint32_t list = json_member(json, 0, key);
+
+    for (uint32_t f = list + 1; list && f < json_next(json, list); f = json_next(json, f)) {
+        static const char *const names[] = {"id", "caller1", "caller2"};
+        char texts[3][200];
+        uint32_t totals = json_member(json, f, "totals");
+        for (int i = 0; i < 3; i++) {
+            uint32_t at = json_member(json, f, names[i]);
+            bool fits = at && json_kind(json, at) == MIRE_JSON_STRING && json_size(json, at) < sizeof texts[i];
+            texts[i][fits ? json_text(texts[i], json, at) : 0] = '\0';
+        }
+        int64_t reports = 0;
+        uint32_t count = totals ? json_member(json, totals, "reports") : 0;
+        if (count)
+            reports = (int64_t)json_double(json, count);
+        struct text line MIRE_SCOPED(text_fini) = {0};
+        for (int i = 0; i < 3; i++) {
+            text_add(&line, i == 1 ? "  " : i == 2 ? " in " : before);
+            table_cell(&line, texts[i], (int)table_width(texts[i]));
+        }
+        printf("%.*s: %lld reports\n", (int)line.len, line.bytes, (long long)reports);
+    }
+}
+
+static int tell(const struct text *body)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json_fault fault;
+    struct json json;
+
+    json_init(&json);
+    int rc = json_read(&json, &fault, body->bytes, body->len, &limits) == MIRE_JSON_OK &&
+                     json_kind(&json, 0) == MIRE_JSON_OBJECT
+                 ? CLI_DONE
+                 : CLI_FAILED;
+    if (rc == CLI_DONE) {
+        tell_features(&json, "before", "- ");
+        tell_features(&json, "after", "+ ");
+        uint32_t act = json_member(&json, 0, "act");
+        if (act && json_kind(&json, act) == MIRE_JSON_UINT)
+            printf("act %lld: mire issues unmerge ISSUE --act %lld takes it back\n", (long long)json_double(&json, act),
+                   (long long)json_double(&json, act));
+    }
+    json_fini(&json);
+    return rc;
+}
+
+static int ask(const struct regrouping *r)
+{
+    struct text url MIRE_SCOPED(text_fini) = {0}, answer MIRE_SCOPED(text_fini) = {0};
+    struct json_writer w;
+    size_t len = strlen(r->server);
+
+    while (len && r->server[len - 1] == '/')
+        len--;
+    text_append(&url, r->server, len);
+    text_add(&url, "/api/v1/apps/");
+    fetch_escape(&url, r->app);
+    text_add(&url, "/issues/");
+    fetch_escape(&url, r->into ? r->into : r->issues[0]);
+    text_add(&url, "/");
+    text_add(&url, r->what);
+    put_body(&w, r);
+    struct text body = {.bytes = w.text, .len = w.len, .room = w.room};
+    int rc = text_failed(&url) || w.failed ? -1 : fetch_send(&answer, "POST", url.bytes, NULL, &body);
+    text_fini(&body);
+    return rc ? CLI_FAILED : tell(&answer);
+}
+
+/* Is what was said whole? Otherwise what is missing, in words. */
+static const char *lacking(const struct regrouping *r)
+{
+    if (!r->app || !*r->app)
+        return "which app? Say --app APP";
+    if (!r->author || !*r->author)
+        return "who are you? Say --author NAME";
+    if (!r->issue_count)
+        return "which issue?";
+    if (strcmp(r->what, "merge") == 0)
+        return r->into ? NULL : "into which? Say --into ISSUE";
+    if (r->into)
+        return "--into is for merge";
+    if (strcmp(r->what, "split") == 0 && !r->tree_count == !r->caller2)
+        return "say either --tree TREE or --caller2 NAME";
+    if (r->act && strspn(r->act, "0123456789") != strlen(r->act))
+        return "--act takes a number";
+    return NULL;
+}
+
+int cli_issues_regroup(int argc, char **argv)
+{
+    static const struct option options[] = {{"server", required_argument, NULL, 's'},
+                                            {"app", required_argument, NULL, 'a'},
+                                            {"author", required_argument, NULL, 'w'},
+                                            {"reason", required_argument, NULL, 'r'},
+                                            {"into", required_argument, NULL, 'i'},
+                                            {"tree", required_argument, NULL, 't'},
+                                            {"caller2", required_argument, NULL, 'c'},
+                                            {"act", required_argument, NULL, 'n'},
+                                            {"preview", no_argument, NULL, 'p'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct regrouping r = {.what = argv[0],
+                           .server = fetch_server(),
+                           .app = getenv("MIRE_APP"),
+                           .author = getenv("USER"),
+                           .reason = "by mire issues"};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        const char **into[] = {['s'] = &r.server, ['a'] = &r.app,     ['w'] = &r.author, ['r'] = &r.reason,
+                               ['i'] = &r.into,   ['c'] = &r.caller2, ['n'] = &r.act};
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return CLI_DONE;
+        }
+        if (option == 'p')
+            r.preview = true;
+        else if (option == 't' && r.tree_count < sizeof r.trees / sizeof *r.trees)
+            r.trees[r.tree_count++] = optarg;
+        else if (option != '?' && option != 't')
+            *into[option] = optarg;
+        else
+            return CLI_USAGE;
+    }
+    r.issues = argv + optind;
+    r.issue_count = (size_t)(argc - optind);
+    const char *missing = lacking(&r);
+    if (missing) {
+        fprintf(stderr, "mire issues %s: %s\n%s", r.what, missing, usage);
+        return CLI_USAGE;
+    }
+    return ask(&r);
+}
