@@ -5,6 +5,7 @@
  *
  *   rr_at_k  share of the reports whose issue was known, and stood among the first k suggestions
  *   auc      chance that a report of a known issue has a higher best score than one of a new issue
+ *   accepted_f1  BCubed F1 over clusters of several reports when every suggestion from a score on is accepted
  */
 #include "cluster/similar.h"
 
@@ -26,7 +27,9 @@
 #define GOAL_RR1  (0.81 / 0.794)
 #define GOAL_RR10 (0.95 / 0.941)
 #define GOAL_AUC  (0.84 / 0.823)
-#define GOAL_MS   5.0 /* of a question among 100,000 issues */
+#define GOAL_F1   0.82
+#define SUGGESTED 0.50 /* MIRE_NEARBY_SUGGEST */
+#define GOAL_MS   5.0  /* of a question among 100,000 issues */
 
 enum { REPORTS_MAX = 20000, FRAMES_MAX = 60, HITS = 10, ISSUES = 100000, QUESTIONS = 2000 };
 
@@ -356,6 +359,72 @@ static bool measure_quality(void)
     return tell("suggest_auc_of_fast", c / fc, "x", ">=", GOAL_AUC) && met;
 }
 
+/* Is a report's cluster one of several reports among these? */
+static bool several(size_t at, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        if (i != at && reports[i].issue == reports[at].issue)
+            return true;
+    return false;
+}
+
+/* Reports put to the issue that is most like them, if it is as alike as `least`: every suggestion from there on
+ * accepted, whoever the report is of. BCubed F1 over the reports from `begin` to `end` whose cluster has several. */
+static double accepted_f1(size_t begin, size_t end, double least)
+{
+    static size_t put[REPORTS_MAX];
+    static bool many[REPORTS_MAX];
+    struct similar *similar = similar_new();
+    double precision = 0, recall = 0;
+    size_t judged = 0;
+    for (size_t i = 0; similar && i < end; i++) {
+        const struct report *report = &reports[i];
+        const struct similar_question question = {
+            .stacks = report->stacks, .count = report->stack_count, .now_s = report->when_s};
+        struct similar_hit hit;
+        size_t got = 0;
+        similar_find(&hit, 1, &got, similar, &question);
+        put[i] = got && hit.score >= least ? (size_t)hit.issue : i;
+        similar_add(similar, (int64_t)put[i], report->when_s, report->stacks, report->stack_count);
+    }
+    similar_free(similar);
+    for (size_t i = begin; i < end; i++)
+        many[i] = several(i, begin, end);
+    for (size_t i = begin; i < end; i++) {
+        size_t same_issue = 0, same_put = 0, both = 0;
+        for (size_t k = begin; k < end; k++) {
+            same_issue += reports[k].issue == reports[i].issue;
+            same_put += put[k] == put[i] && many[k];
+            both += put[k] == put[i] && reports[k].issue == reports[i].issue;
+        }
+        if (!many[i])
+            continue;
+        judged++;
+        precision += (double)both / (double)same_put;
+        recall += (double)both / (double)same_issue;
+    }
+    precision /= judged ? (double)judged : 1;
+    recall /= judged ? (double)judged : 1;
+    return precision + recall > 0 ? 2 * precision * recall / (precision + recall) : 0;
+}
+
+/* The score from which on merges are suggested is chosen on the first half of the reports and measured on the second,
+ * as it is and beside the one the server uses. */
+static bool measure_accepted(void)
+{
+    double best = 0, chosen = 0;
+    for (double least = 0.3; least < 0.66; least += 0.05) {
+        double f1 = accepted_f1(0, report_count / 2, least);
+        chosen = f1 > best ? least : chosen;
+        best = f1 > best ? f1 : best;
+    }
+    double second = accepted_f1(report_count / 2, report_count, chosen);
+    printf("suggestions accepted from a score on: %.2f is best for the first half (F1 %.3f), and gives %.3f on the "
+           "second\n",
+           chosen, best, second);
+    return tell("accepted_f1_from_0.50", accepted_f1(0, report_count, SUGGESTED), "F1", ">=", GOAL_F1);
+}
+
 /* Issues made of the reports' stacks: each with every third frame replaced, so that they differ. */
 static bool measure_speed(void)
 {
@@ -393,5 +462,6 @@ int main(void)
         return 0;
     }
     bool met = measure_quality();
+    met &= measure_accepted();
     return measure_speed() && met ? 0 : 1;
 }
