@@ -21,6 +21,8 @@ struct api {
     const char *web_dir;     /* the built dashboard; borrowed */
     int64_t (*now_us)(void); /* wall clock */
     struct nearby *nearby;   /* borrowed */
+    const char *scratch_dir; /* files that come are put together and unpacked there, without a name; NULL: in memory */
+    const char *converter;   /* as in symbols_options: the program that unpacks; NULL: this process does */
 };
 
 /* Indexes of similar issues (api/nearby.h), empty. NULL: no memory. */

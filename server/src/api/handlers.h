@@ -38,5 +38,11 @@ int get_made_of(void *api, struct request *request, struct reply *reply);       
 int post_merge(void *api, struct request *request, struct reply *reply);         /* regroup.c */
 int post_split(void *api, struct request *request, struct reply *reply);         /* regroup.c */
 int post_unmerge(void *api, struct request *request, struct reply *reply);       /* regroup.c */
+int post_lacking(void *api, struct request *request, struct reply *reply);       /* put_symbols.c */
+int get_upload(void *api, struct request *request, struct reply *reply);         /* put_symbols.c */
+int put_upload(void *api, struct request *request, struct reply *reply);         /* put_symbols.c */
+int get_symbols(void *api, struct request *request, struct reply *reply);        /* symbols.c */
+int get_rekey(void *api, struct request *request, struct reply *reply);          /* rekey.c */
+int post_rekey(void *api, struct request *request, struct reply *reply);         /* rekey.c */
 
 #endif

@@ -1,110 +1,340 @@
 /*
- * put_symbols.c - PUT /api/v1/symbols: one ELF or Mach-O file, kept under its build id for symbolication.
+ * put_symbols.c - debug files that are sent: at once, or in parts that are gone on with after an interruption.
  *
- * The file is looked at before it is stored, by a reader that trusts nothing in it. Sending it again replaces it with
- * the same.
+ *     PUT  /api/v1/symbols?name=                     a whole file or archive
+ *     POST /api/v1/symbols/lacking                   which of these files are not there yet
+ *     GET  /api/v1/symbols/uploads/{hash}            how much of a file has come
+ *     PUT  /api/v1/symbols/uploads/{hash}?at=&size=&sum=&name=   the part that begins at `at`
+ *
+ * A file in parts is known by the BLAKE2b-256 of the whole; each part carries its own. The last part puts the file
+ * together.
  */
 #include "api/api.h"
+#include "api/body.h"
 #include "api/handlers.h"
+#include "api/keep.h"
 
 #include "base/fault.h"
-#include "object/object.h"
-#include "pg/key.h"
-#include "pg/rekey.h"
+#include "base/scope.h"
 #include "pg/symbol.h"
 
-#include <stdio.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <zstd.h>
 
-#define LEVEL        3
-#define NAME_MAX_LEN 255
+#define LEVEL     3
+#define HASH      32
+#define SIZE_MAX_ (1ll << 40)
+#define ASKED_MAX 1000 /* files in one question */
 
-static int refuse_key(struct reply *reply, const struct request *request)
+/* A file without a name. */
+static int scratch(const struct api *api)
 {
-    reply_header(reply, "WWW-Authenticate", "Bearer");
-    return reply_error(
-        reply, request, 401, "key.unknown",
-        "Send a key of scope symbols: Authorization: Bearer mk_... (mire key create APP --scope symbols)");
+    if (!api->scratch_dir)
+        return memfd_create("mire-symbols", MFD_CLOEXEC);
+    return open(api->scratch_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-/* 0: the request carries a key that may upload; MIRE_KEY_UNKNOWN: it does not; below zero a fault. */
-static int check_key(struct pg *pg, const struct request *request)
+static bool write_all(int fd, const void *bytes, size_t len)
 {
-    const char *key = request_bearer(request);
-    uint8_t hash[MIRE_KEY_HASH];
-    int32_t app_id;
-    if (!key || !key_is_wellformed(key, strlen(key)))
-        return MIRE_KEY_UNKNOWN;
-    key_hash(hash, key, strlen(key));
-    return pg_key_find(&app_id, pg, hash, "symbols");
+    const char *at = bytes;
+    while (len) {
+        ssize_t n = write(fd, at, len);
+        if (n <= 0)
+            return false;
+        at += n;
+        len -= (size_t)n;
+    }
+    return true;
 }
 
-static int store_pieces(struct pg_tx *tx, struct pg_bytes id, bool debug, const uint8_t *body, size_t len)
+/* 0: *name_out is the name it is sent under, or "". 1: the reply says what is wrong. */
+static int read_name(const char **name_out, const struct request *request, struct reply *reply)
+{
+    const char *name = request_query(request, "name");
+    *name_out = name ? name : "";
+    if (strlen(*name_out) <= MIRE_KEEP_NAME_MAX)
+        return 0;
+    (void)reply_error(reply, request, 400, "symbols.name", "The name has more than %d bytes.", MIRE_KEEP_NAME_MAX);
+    return 1;
+}
+
+int put_symbols(void *context, struct request *request, struct reply *reply)
+{
+    const struct api *api = context;
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    const char *name = "";
+    bool kept = false;
+    int rc = keep_check_key(api, request, reply);
+    if (!rc)
+        rc = read_name(&name, request, reply);
+    if (rc)
+        return rc < 0 ? rc : MIRE_HTTP_DONE;
+    MIRE_SCOPED(close_fd) int fd = scratch(api);
+    if (fd < 0 || !write_all(fd, request->body, request->body_len))
+        return MIRE_FAULT_SYSTEM;
+    rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
+    int done = rc ? rc : keep_file(&kept, api, request, reply, tx, fd, name, NULL);
+    if (kept)
+        rc = pg_commit(&tx);
+    return rc ? rc : done;
+}
+
+/* --- which are lacking --- */
+
+struct asked {
+    size_t count;
+    struct pg_bytes *ids;
+    bool *debug, *lacking;
+};
+
+struct asked_file {
+    const char *id, *kind;
+};
+
+static enum bind_outcome read_file(struct asked *asked, struct bind *bind, uint32_t at)
+{
+    static const struct bind_field fields[] = {
+        {"build_id", MIRE_BIND_TEXT, offsetof(struct asked_file, id), .required = true, .max = 2 * MIRE_SYMBOL_ID_MAX},
+        {"kind", MIRE_BIND_TEXT, offsetof(struct asked_file, kind), .required = true, .max = 16},
+    };
+    struct asked_file file = {0};
+    enum bind_outcome outcome = bind_object(bind, &file, at, fields, sizeof fields / sizeof *fields);
+    if (outcome != MIRE_BIND_OK)
+        return outcome;
+    size_t len = strlen(file.id) / 2;
+    uint8_t *id = arena_alloc(bind->arena, MIRE_SYMBOL_ID_MAX);
+    if (!id)
+        return MIRE_BIND_NO_MEMORY;
+    if (!len || strlen(file.id) % 2 || !hex_parse(id, file.id, len))
+        return bind_wrong_at(bind, "build_id", "must be hexadecimal digits, two a byte");
+    if (strcmp(file.kind, "debug") != 0 && strcmp(file.kind, "symtab") != 0)
+        return bind_wrong_at(bind, "kind", "must be debug or symtab");
+    asked->debug[asked->count] = !strcmp(file.kind, "debug");
+    asked->ids[asked->count++] = (struct pg_bytes){id, len};
+    return MIRE_BIND_OK;
+}
+
+static enum bind_outcome read_files(struct bind *bind, void *out, uint32_t at)
+{
+    struct asked *asked = out;
+    enum bind_outcome outcome = bind_is_array(bind, at, ASKED_MAX);
+    size_t count = outcome == MIRE_BIND_OK ? json_size(bind->json, at) : 0;
+    asked->ids = arena_array(bind->arena, count, sizeof *asked->ids);
+    asked->debug = arena_array(bind->arena, count, sizeof *asked->debug);
+    asked->lacking = arena_array(bind->arena, count, sizeof *asked->lacking);
+    if (outcome == MIRE_BIND_OK && (!asked->ids || !asked->debug || !asked->lacking))
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t item = at + 1;
+    for (size_t i = 0; i < count && outcome == MIRE_BIND_OK; i++, item = json_next(bind->json, item)) {
+        bind_enter(bind, NULL, i);
+        outcome = read_file(asked, bind, item);
+        bind_leave(bind);
+    }
+    return outcome;
+}
+
+static const struct bind_field asked_fields[] = {{"files", MIRE_BIND_OTHER, 0, .required = true, .read = read_files}};
+
+int post_lacking(void *context, struct request *request, struct reply *reply)
+{
+    const struct api *api = context;
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct asked asked = {0};
+    char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    int rc = keep_check_key(api, request, reply);
+    if (!rc)
+        rc = body_read(&asked, request, reply, asked_fields, 1, "symbols");
+    if (rc)
+        return rc < 0 ? rc : MIRE_HTTP_DONE;
+    rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
+    if (!rc)
+        rc = pg_symbols_lacking(asked.lacking, tx, asked.ids, asked.debug, asked.count);
+    if (rc)
+        return rc;
+    text_add(&reply->text, "{\"files\":[");
+    for (size_t i = 0; i < asked.count; i++) {
+        hex_format(hex, asked.ids[i].bytes, asked.ids[i].len);
+        text_printf(&reply->text, "%s{\"build_id\":\"%s\",\"kind\":\"%s\",\"lacking\":%s}", i ? "," : "", hex,
+                    asked.debug[i] ? "debug" : "symtab", asked.lacking[i] ? "true" : "false");
+    }
+    text_add(&reply->text, "]}");
+    return reply_json(reply, 200);
+}
+
+/* --- files in parts --- */
+
+static int answer_have(struct reply *reply, int status, int64_t have)
+{
+    text_printf(&reply->text, "{\"have_bytes\":%" PRId64 "}", have);
+    return reply_json(reply, status);
+}
+
+/* The hash in the path; 1: the reply says that it is none. */
+static int read_hash(uint8_t hash[HASH], const struct request *request, struct reply *reply)
+{
+    const char *text = request_param(request, 0);
+    if (strlen(text) == 2 * HASH && hex_parse(hash, text, HASH))
+        return 0;
+    (void)reply_error(reply, request, 400, "symbols.hash",
+                      "An upload is known by the BLAKE2b-256 of its file: %d digits.", 2 * HASH);
+    return 1;
+}
+
+int get_upload(void *context, struct request *request, struct reply *reply)
+{
+    const struct api *api = context;
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    uint8_t hash[HASH];
+    int64_t have = 0;
+    int rc = keep_check_key(api, request, reply);
+    if (!rc)
+        rc = read_hash(hash, request, reply);
+    if (rc)
+        return rc < 0 ? rc : MIRE_HTTP_DONE;
+    rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
+    if (!rc)
+        rc = pg_upload_have(&have, tx, (struct pg_bytes){hash, HASH});
+    return rc ? rc : answer_have(reply, 200, have);
+}
+
+static bool read_number(int64_t *out, const char *text)
+{
+    char *end = NULL;
+    *out = text ? strtoll(text, &end, 10) : -1;
+    return text && *text >= '0' && *text <= '9' && !*end && *out <= SIZE_MAX_;
+}
+
+struct part {
+    uint8_t hash[HASH];
+    int64_t at, size;
+    const char *name;
+};
+
+/* 0, 1: the reply says what is wrong. A part begins at a piece, and ends at one or with the file. */
+static int read_part(struct part *out, const struct request *request, struct reply *reply)
+{
+    uint8_t sum[HASH], told[HASH];
+    const char *text = request_query(request, "sum");
+    int rc = read_hash(out->hash, request, reply);
+    if (!rc)
+        rc = read_name(&out->name, request, reply);
+    if (rc)
+        return rc;
+    int64_t len = (int64_t)request->body_len;
+    if (!read_number(&out->at, request_query(request, "at")) ||
+        !read_number(&out->size, request_query(request, "size")) || !len || out->at % MIRE_SYMBOL_PIECE ||
+        out->at > out->size || len > out->size - out->at || (len % MIRE_SYMBOL_PIECE && out->at + len != out->size)) {
+        (void)reply_error(reply, request, 400, "symbols.part",
+                          "A part begins at a multiple of %u bytes, and ends at one or at the end of the file.",
+                          MIRE_SYMBOL_PIECE);
+        return 1;
+    }
+    hash_blake2b(sum, HASH, request->body, request->body_len);
+    if (text && strlen(text) == 2 * HASH && hex_parse(told, text, HASH) && !memcmp(sum, told, HASH))
+        return 0;
+    (void)reply_error(reply, request, 422, "symbols.sum",
+                      "The part is not what was sent: its BLAKE2b-256 is another one.");
+    return 1;
+}
+
+static int add_part(struct pg_tx *tx, struct symbol_upload *upload, const struct request *request)
 {
     size_t room = ZSTD_compressBound(MIRE_SYMBOL_PIECE);
     MIRE_SCOPED(free_memory) char *frame = malloc(room);
-    if (!frame)
-        return MIRE_FAULT_MEMORY;
-    int rc = 0;
-    int32_t part = 0;
-    for (size_t at = 0; at < len && !rc; at += MIRE_SYMBOL_PIECE, part++) {
-        size_t piece = len - at < MIRE_SYMBOL_PIECE ? len - at : MIRE_SYMBOL_PIECE;
-        size_t n = ZSTD_compress(frame, room, body + at, piece, LEVEL);
-        rc = ZSTD_isError(n) ? MIRE_FAULT_MEMORY : pg_symbol_add(tx, id, debug, part, (struct pg_bytes){frame, n});
+    int rc = frame ? 0 : MIRE_FAULT_MEMORY;
+    for (size_t at = 0; at < request->body_len && !rc; at += MIRE_SYMBOL_PIECE) {
+        size_t left = request->body_len - at;
+        size_t piece = left < MIRE_SYMBOL_PIECE ? left : MIRE_SYMBOL_PIECE;
+        size_t n = ZSTD_compress(frame, room, request->body + at, piece, LEVEL);
+        rc = ZSTD_isError(n) ? MIRE_FAULT_MEMORY : pg_upload_add(tx, upload, (struct pg_bytes){frame, n}, piece);
     }
     return rc;
 }
 
-static int store(struct pg *pg, const struct object_facts *facts, const char *name, const uint8_t *body, size_t len)
+/* All pieces into a file. */
+static int put_together(int fd, struct pg_tx *tx, const struct symbol_upload *upload)
 {
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
-    struct pg_bytes id = {facts->id, facts->id_len};
-    bool debug = facts->has_dwarf;
-    int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
-    if (!rc)
-        rc = pg_symbol_begin(tx, id, debug, facts->arch, name, (int64_t)len);
-    if (!rc)
-        rc = store_pieces(tx, id, debug, body, len);
-    if (!rc)
-        rc = pg_symbol_arrived(tx, id);
-    return rc ? rc : pg_commit(&tx);
+    MIRE_SCOPED(free_memory) char *piece = malloc(MIRE_SYMBOL_PIECE);
+    int64_t left = upload->size_bytes;
+    if (!piece)
+        return MIRE_FAULT_MEMORY;
+    for (int32_t part = 0; left > 0; part++) {
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        int rc = pg_upload_piece(&rows, tx, upload->hash, part);
+        if (rc || !pg_row_count(rows))
+            return rc ? rc : MIRE_FAULT_BROKEN;
+        struct pg_bytes frame = pg_bytes(rows, 0, 0);
+        size_t len = ZSTD_decompress(piece, MIRE_SYMBOL_PIECE, frame.bytes, frame.len);
+        if (ZSTD_isError(len) || !len || (int64_t)len > left)
+            return MIRE_FAULT_BROKEN;
+        if (!write_all(fd, piece, len))
+            return MIRE_FAULT_SYSTEM;
+        left -= (int64_t)len;
+    }
+    return 0;
 }
 
-static int answer(struct reply *reply, const struct object_facts *facts, const char *name, size_t len)
+static bool has_hash(int fd, const uint8_t hash[HASH])
 {
-    char hex[2 * MIRE_OBJECT_ID_MAX + 1];
-    hex_format(hex, facts->id, facts->id_len);
-    text_printf(&reply->text, "{\"build_id\":\"%s\",\"kind\":\"%s\",\"arch\":\"%s\",\"name\":", hex,
-                facts->has_dwarf ? "debug" : "symtab", facts->arch);
-    text_add_json(&reply->text, name, strlen(name));
-    text_printf(&reply->text, ",\"size_bytes\":%zu}", len);
-    return reply_json(reply, 201);
+    struct file_bytes file;
+    uint8_t sum[HASH];
+    if (!file_bytes_map_fd(&file, fd))
+        return false;
+    hash_blake2b(sum, HASH, file.bytes, file.len);
+    file_bytes_unmap(&file);
+    return !memcmp(sum, hash, HASH);
 }
 
-int put_symbols(void *api, struct request *request, struct reply *reply)
+/* The last part came. What cannot be kept is forgotten, so that it can be sent again. */
+static int end_upload(const struct api *api, const struct request *request, struct reply *reply, struct pg_tx **tx,
+                      const struct symbol_upload *upload)
 {
-    struct pg *pg = ((struct api *)api)->pg;
-    struct object_facts facts;
-    const char *name = request_query(request, "name");
-    int rc = check_key(pg, request);
+    bool kept = false;
+    MIRE_SCOPED(close_fd) int fd = scratch(api);
+    int rc = fd < 0 ? MIRE_FAULT_SYSTEM : put_together(fd, *tx, upload);
     if (rc)
-        return rc < 0 ? rc : refuse_key(reply, request);
-    if (name && strlen(name) > NAME_MAX_LEN)
-        return reply_error(reply, request, 400, "symbols.name", "The name has more than %d bytes.", NAME_MAX_LEN);
-    const char *wrong = object_look(&facts, request->body, request->body_len, NULL, 0);
-    if (wrong)
-        return reply_error(reply, request, 422, "symbols.elf", "The file %s.", wrong);
-    if (!facts.id_len)
-        return reply_error(reply, request, 422, "symbols.build_id",
-                           "The file has no GNU build id (link with -Wl,--build-id), and no UUID.");
-    if (facts.universal)
-        return reply_error(reply, request, 422, "symbols.universal",
-                           "The file holds several architectures; send each by itself (lipo -thin).");
-    if (!facts.has_dwarf && !facts.has_symbols)
-        return reply_error(reply, request, 422, "symbols.empty",
-                           "The file has neither DWARF nor a symbol table; send the unstripped or the debug file.");
-    rc = store(pg, &facts, name ? name : "", request->body, request->body_len);
-    return rc ? rc : answer(reply, &facts, name ? name : "", request->body_len);
+        return rc;
+    int done = has_hash(fd, upload->hash.bytes)
+                   ? keep_file(&kept, api, request, reply, *tx, fd, upload->name, &upload->hash)
+                   : reply_error(reply, request, 422, "symbols.hash", "The whole file has another BLAKE2b-256.");
+    if (done < 0)
+        return done;
+    rc = pg_upload_drop(*tx, upload->hash);
+    if (!rc)
+        rc = pg_commit(tx);
+    return rc ? rc : done;
+}
+
+int put_upload(void *context, struct request *request, struct reply *reply)
+{
+    const struct api *api = context;
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct part part = {0};
+    int rc = keep_check_key(api, request, reply);
+    if (!rc)
+        rc = read_part(&part, request, reply);
+    if (rc)
+        return rc < 0 ? rc : MIRE_HTTP_DONE;
+    struct symbol_upload upload = {.hash = {part.hash, HASH}, .size_bytes = part.size, .name = part.name};
+    rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_upload_lock(&upload, tx);
+    if (rc < 0)
+        return rc;
+    if (rc)
+        return reply_error(reply, request, 409, "symbols.size", "That file was begun with another size.");
+    if (part.at != upload.have_bytes)
+        return answer_have(reply, 409, upload.have_bytes);
+    rc = add_part(tx, &upload, request);
+    if (rc)
+        return rc;
+    if (upload.have_bytes == upload.size_bytes)
+        return end_upload(api, request, reply, &tx, &upload);
+    rc = pg_commit(&tx);
+    return rc ? rc : answer_have(reply, 202, upload.have_bytes);
 }

@@ -4,6 +4,8 @@
 
 #define SYMBOLS_MAX_BYTES (1u << 30) /* of a debug file; what all bodies together may take bounds it further */
 #define RULES_MAX_BYTES   (4u << 20) /* of a change of rules: a megabyte of text, escaped */
+#define PART_MAX_BYTES    (64u << 20)
+#define ASKED_MAX_BYTES   (1u << 20)
 #define ROLLOUT_MAX_BYTES (2u << 20) /* of a change: the rules and a whitelist of ten thousand */
 
 #define REGROUP_MAX_BYTES (64u << 10) /* fifty issues or trees, and why */
@@ -22,7 +24,16 @@
 
 const struct http_route api_routes[] = {
     {.method = MIRE_HTTP_PUT, .pattern = API "/symbols", .handler = put_symbols, .body_cap = SYMBOLS_MAX_BYTES},
+    {.method = MIRE_HTTP_POST, .pattern = API "/symbols/lacking", .handler = post_lacking, .body_cap = ASKED_MAX_BYTES},
+    ROW(API "/symbols/uploads/{hash}", get_upload),
+    {.method = MIRE_HTTP_PUT,
+     .pattern = API "/symbols/uploads/{hash}",
+     .handler = put_upload,
+     .body_cap = PART_MAX_BYTES},
     ROW(API "/rollout", get_rollout),
+    ROW(APP "/symbols", get_symbols),
+    ROW(APP "/rekey", get_rekey),
+    {.method = MIRE_HTTP_POST, .pattern = APP "/rekey", .handler = post_rekey, .body_cap = ASKED_MAX_BYTES},
     ROW(API "/apps", get_apps),
     ROW(APP "/overview", get_overview),
     ROW(APP "/facets", get_facets),

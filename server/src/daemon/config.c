@@ -16,7 +16,17 @@
 
 #define DEFAULT_FILE "/etc/mire/mired.conf"
 
-enum kind { KIND_TEXT, KIND_NUMBER, KIND_FLAG, KIND_LISTEN, KIND_LEVEL, KIND_FORMAT, KIND_RULES, KIND_MEMORY_RULES };
+enum kind {
+    KIND_TEXT,
+    KIND_NUMBER,
+    KIND_FLAG,
+    KIND_LISTEN,
+    KIND_LEVEL,
+    KIND_FORMAT,
+    KIND_RULES,
+    KIND_MEMORY_RULES,
+    KIND_SERVERS
+};
 
 static const struct {
     const char *name;
@@ -50,6 +60,12 @@ static const struct {
                               "directories with .build-id/xx/yyyy.debug below, separated by :"},
     [MIRE_SET_LOCAL_IMAGES] = {"local_images", "no", KIND_FLAG, 0, 0,
                                "yes: also read symbols from the programs of this machine"},
+    [MIRE_SET_DEBUGINFOD] = {"debuginfod", "", KIND_SERVERS, 0, 0,
+                             "debuginfod servers asked for debug files, separated by spaces; empty: none"},
+    [MIRE_SET_DEBUGINFOD_MAX_MB] = {"debuginfod_max_mb", "1024", KIND_NUMBER, 1, 65536,
+                                    "a larger file of theirs is not taken, MiB"},
+    [MIRE_SET_DEBUGINFOD_S] = {"debuginfod_s", "300", KIND_NUMBER, 1, 86400,
+                               "their answer must be complete after so many seconds"},
     [MIRE_SET_CACHE_MAX_MB] = {"cache_max_mb", "4096", KIND_NUMBER, 0, 1 << 24,
                                "debug files unpacked in data_dir, MiB; 0: no limit"},
     [MIRE_SET_RULES] = {"rules", "", KIND_RULES, 0, 0, "file of rules asked before the built-in ones; empty: none"},
@@ -267,6 +283,15 @@ bool config_is_loopback(const struct config *config)
     return config_listen(address, &port, config) && (!strncmp(address, "127.", 4) || !strcmp(address, "::1"));
 }
 
+/* Each begins like the address of a web server. */
+static bool servers_are_good(const char *value)
+{
+    for (const char *at = value + strspn(value, " "); *at; at += strcspn(at, " "), at += strspn(at, " "))
+        if (strncmp(at, "http://", 7) != 0 && strncmp(at, "https://", 8) != 0)
+            return false;
+    return true;
+}
+
 static bool value_is_good(const struct config *config, int s)
 {
     const char *value = config->settings[s].value;
@@ -279,6 +304,8 @@ static bool value_is_good(const struct config *config, int s)
         return read_number(&number, value) && number >= table[s].least && number <= table[s].most;
     case KIND_FLAG:
         return !strcmp(value, "yes") || !strcmp(value, "no");
+    case KIND_SERVERS:
+        return servers_are_good(value);
     case KIND_LISTEN:
         return config_listen(address, &port, config);
     case KIND_LEVEL:

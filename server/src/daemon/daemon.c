@@ -58,6 +58,9 @@ struct daemon {
     char symbol_dirs_text[MIRE_SETTING_MAX];
     const char *symbol_dirs[SYMBOL_DIRS];
     size_t symbol_dir_count;
+    char debuginfod_text[MIRE_SETTING_MAX];
+    const char *debuginfod[SYMBOL_DIRS];
+    size_t debuginfod_count;
 };
 
 /* mkdir -p */
@@ -114,7 +117,8 @@ static int open_database(struct daemon *daemon)
     if (daemon->role & MIRE_ROLE_HTTP)
         threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS));
     if (daemon->role & MIRE_ROLE_WORK)
-        threads += (int)config_number(config, MIRE_SET_WORKERS) + 1; /* that derives stored reports anew */
+        threads += (int)config_number(config, MIRE_SET_WORKERS) +
+                   2; /* one derives stored reports anew, one seeks debug files */
     struct pg_options options = {.conninfo = daemon->conninfo,
                                  .connections = threads + POOL_SPARE,
                                  .wait_ms = 5000,
@@ -126,18 +130,25 @@ static int open_database(struct daemon *daemon)
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */
 
-static void split_symbol_dirs(struct daemon *daemon)
+/* The parts of a setting; `text` has room for all of it, and is where they lie. */
+static size_t split(const char *parts[SYMBOL_DIRS], char text[MIRE_SETTING_MAX], const char *setting,
+                    const char *between)
 {
-    char *rest = daemon->symbol_dirs_text;
-    snprintf(rest, sizeof daemon->symbol_dirs_text, "%s", config_text(daemon->config, MIRE_SET_SYMBOL_DIRS));
-    for (char *dir; daemon->symbol_dir_count < SYMBOL_DIRS && (dir = strsep(&rest, ":"));)
-        if (*dir)
-            daemon->symbol_dirs[daemon->symbol_dir_count++] = dir;
+    size_t count = 0;
+    snprintf(text, MIRE_SETTING_MAX, "%s", setting);
+    for (char *part; count < SYMBOL_DIRS && (part = strsep(&text, between));)
+        if (*part)
+            parts[count++] = part;
+    return count;
 }
 
 static int start_work(struct daemon *daemon)
 {
-    split_symbol_dirs(daemon);
+    const struct config *config = daemon->config;
+    daemon->symbol_dir_count =
+        split(daemon->symbol_dirs, daemon->symbol_dirs_text, config_text(config, MIRE_SET_SYMBOL_DIRS), ":");
+    daemon->debuginfod_count =
+        split(daemon->debuginfod, daemon->debuginfod_text, config_text(config, MIRE_SET_DEBUGINFOD), " ");
     daemon->work_options =
         (struct work_options){.pg = daemon->pg,
                               .bell = daemon->bell,
@@ -150,6 +161,10 @@ static int start_work(struct daemon *daemon)
                               .suspects_path = config_text(daemon->config, MIRE_SET_MEMORY_RULES),
                               .symbol_dirs = daemon->symbol_dirs,
                               .symbol_dir_count = daemon->symbol_dir_count,
+                              .debuginfod = daemon->debuginfod,
+                              .debuginfod_count = daemon->debuginfod_count,
+                              .debuginfod_max_bytes = (uint64_t)config_number(config, MIRE_SET_DEBUGINFOD_MAX_MB) << 20,
+                              .debuginfod_within_s = (int)config_number(config, MIRE_SET_DEBUGINFOD_S),
                               .local_images = config_flag(daemon->config, MIRE_SET_LOCAL_IMAGES)};
     int rc = work_start(&daemon->work, &daemon->work_options);
     atomic_store(&daemon->health.work, daemon->work);
@@ -183,7 +198,9 @@ static int start_http(struct daemon *daemon)
     daemon->nearby = nearby_new();
     if (!daemon->nearby)
         return MIRE_FAULT_MEMORY;
-    daemon->api = (struct api){daemon->pg, config_text(config, MIRE_SET_WEB_DIR), clock_wall_us, daemon->nearby};
+    daemon->api = (struct api){daemon->pg,        config_text(config, MIRE_SET_WEB_DIR),
+                               clock_wall_us,     daemon->nearby,
+                               daemon->cache_dir, "/proc/self/exe"};
     daemon->tables[0] = (struct http_table){ingest_routes, ingest_route_count, daemon->ingest};
     daemon->tables[1] = (struct http_table){health_routes, health_route_count, &daemon->health};
     daemon->tables[2] = (struct http_table){api_routes, api_route_count, &daemon->api};

@@ -108,6 +108,15 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
     return rc;
 }
 
+/* Uploads that nobody went on with for a day. */
+static int sweep_uploads(struct pg_tx *tx)
+{
+    int rc = pg_query(NULL, tx,
+                      "DELETE FROM symbol_upload_piece WHERE hash IN (SELECT hash FROM symbol_upload"
+                      " WHERE begun_at < now() - interval '1 day')");
+    return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE begun_at < now() - interval '1 day'");
+}
+
 int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg_days *days, const struct log *log)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
@@ -119,6 +128,8 @@ int pg_partition(int *made_out, int *dropped_out, struct pg *pg, const struct pg
         rc = arrange(&made, &dropped, tx, tables[i], days);
     if (!rc && days->keep)
         rc = sweep(tx, days);
+    if (!rc)
+        rc = sweep_uploads(tx);
     if (!rc)
         rc = pg_commit(&tx);
     if (rc)

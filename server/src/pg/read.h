@@ -382,4 +382,33 @@ typedef int (*read_take)(void *context, double weight, const void *bytes, size_t
 int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,
                 read_take take, void *context);
 
+/* A module that reports of an app have frames in, and that there is no debug file for. Texts lie in the arena. */
+struct missing_row {
+    char *build_id; /* hexadecimal */
+    const char *name, *arch;
+    int64_t reports;            /* that lack it */
+    int64_t reports_with_names; /* of them, those that have its functions' names, but neither lines nor inlined calls */
+    int64_t first_seen_us;
+    int64_t looks, look_at_us; /* how often it was looked for, and when it is again */
+    const char *answer;        /* what came of it the last time */
+};
+
+/* Those that most reports know nothing of come first. */
+int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, int32_t app,
+                 int64_t most);
+
+struct symbol_row {
+    char *build_id; /* hexadecimal */
+    const char *kind, *arch, *name, *source;
+    int64_t size_bytes, came_us;
+};
+
+struct symbol_sum {
+    int64_t files, bytes;
+};
+
+/* Debug files that are there, newest first, and how many there are in all. */
+int read_symbol_files(struct symbol_row **out, size_t *count, struct symbol_sum *sum, struct pg_tx *tx,
+                      struct arena *arena, int64_t most);
+
 #endif

@@ -3,6 +3,13 @@
  */
 #include "pg/symbol.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define LEVEL 3
+
 static const char *kind(bool debug)
 {
     return debug ? "debug" : "symtab";
@@ -55,4 +62,120 @@ int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_
     return pg_query(NULL, tx, "INSERT INTO symbol_chunk (build_id, kind, part, bytes) VALUES ($1, $2, $3, $4)",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part),
                     PG_BYTES(frame.bytes, frame.len));
+}
+
+int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash)
+{
+    return pg_query(NULL, tx,
+                    "INSERT INTO symbol_chunk (build_id, kind, part, bytes)"
+                    " SELECT $1, $2, part, bytes FROM symbol_upload_piece WHERE hash = $3",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_BYTES(hash.bytes, hash.len));
+}
+
+int pg_symbols_lacking(bool *lacking, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug, size_t count)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT coalesce((SELECT max(CASE kind WHEN 'debug' THEN 2 ELSE 1 END) FROM symbol_file f"
+                      " WHERE f.build_id = l.id), 0) FROM unnest($1::bytea[]) WITH ORDINALITY l (id, n) ORDER BY n",
+                      PG_BYTESS(ids, count));
+    for (size_t i = 0; !rc && i < count; i++)
+        lacking[i] = pg_int(rows, i, 0) < (debug[i] ? 2 : 1);
+    return rc;
+}
+
+int pg_upload_lock(struct symbol_upload *upload, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(
+        NULL, tx, "INSERT INTO symbol_upload (hash, size_bytes, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        PG_BYTES(upload->hash.bytes, upload->hash.len), PG_INT8(upload->size_bytes), PG_TEXT(upload->name));
+    if (!rc)
+        rc = pg_query(&rows, tx, "SELECT size_bytes, have_bytes FROM symbol_upload WHERE hash = $1 FOR UPDATE",
+                      PG_BYTES(upload->hash.bytes, upload->hash.len));
+    if (rc)
+        return rc;
+    if (!pg_row_count(rows))
+        return MIRE_FAULT_RACED;
+    upload->have_bytes = pg_int(rows, 0, 1);
+    return pg_int(rows, 0, 0) != upload->size_bytes;
+}
+
+int pg_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx, "SELECT have_bytes FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
+    *have_out = !rc && pg_row_count(rows) ? pg_int(rows, 0, 0) : 0;
+    return rc;
+}
+
+int pg_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len)
+{
+    int rc = pg_query(NULL, tx, "INSERT INTO symbol_upload_piece (hash, part, bytes) VALUES ($1, $2, $3)",
+                      PG_BYTES(upload->hash.bytes, upload->hash.len),
+                      PG_INT4((int32_t)(upload->have_bytes / MIRE_SYMBOL_PIECE)), PG_BYTES(frame.bytes, frame.len));
+    upload->have_bytes += (int64_t)len;
+    return rc ? rc
+              : pg_query(NULL, tx, "UPDATE symbol_upload SET have_bytes = $2 WHERE hash = $1",
+                         PG_BYTES(upload->hash.bytes, upload->hash.len), PG_INT8(upload->have_bytes));
+}
+
+int pg_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part)
+{
+    return pg_query(out, tx, "SELECT bytes FROM symbol_upload_piece WHERE hash = $1 AND part = $2",
+                    PG_BYTES(hash.bytes, hash.len), PG_INT4(part));
+}
+
+int pg_upload_drop(struct pg_tx *tx, struct pg_bytes hash)
+{
+    int rc = pg_query(NULL, tx, "DELETE FROM symbol_upload_piece WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
+    return rc ? rc : pg_query(NULL, tx, "DELETE FROM symbol_upload WHERE hash = $1", PG_BYTES(hash.bytes, hash.len));
+}
+
+int pg_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len)
+{
+    size_t room = ZSTD_compressBound(MIRE_SYMBOL_PIECE);
+    MIRE_SCOPED(free_memory) char *frame = malloc(room);
+    if (!frame)
+        return MIRE_FAULT_MEMORY;
+    int rc = 0;
+    int32_t part = 0;
+    for (size_t at = 0; at < len && !rc; at += MIRE_SYMBOL_PIECE, part++) {
+        size_t piece = len - at < MIRE_SYMBOL_PIECE ? len - at : MIRE_SYMBOL_PIECE;
+        size_t n = ZSTD_compress(frame, room, (const char *)bytes + at, piece, LEVEL);
+        rc =
+            ZSTD_isError(n) ? MIRE_FAULT_MEMORY : pg_symbol_add(tx, build_id, debug, part, (struct pg_bytes){frame, n});
+    }
+    return rc;
+}
+
+int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source)
+{
+    return pg_query(NULL, tx, "UPDATE symbol_file SET source = $3 WHERE build_id = $1 AND kind = $2",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_TEXT(source));
+}
+
+int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc =
+        pg_query(&rows, tx,
+                 "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
+                 " (SELECT build_id FROM image i WHERE look_at <= now() AND octet_length(build_id) BETWEEN 2 AND 32"
+                 "  AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id)"
+                 "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
+    if (rc || !pg_row_count(rows))
+        return rc;
+    struct pg_bytes id = pg_bytes(rows, 0, 0);
+    *out = (struct symbol_wanted){.id_len = id.len, .looks = pg_int(rows, 0, 2)};
+    memcpy(out->id, id.bytes, id.len);
+    snprintf(out->name, sizeof out->name, "%s", pg_text(rows, 0, 1));
+    return 1;
+}
+
+int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s)
+{
+    return pg_query(NULL, tx, "UPDATE image SET answer = $2, look_at = now() + $3 * interval '1 s' WHERE build_id = $1",
+                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(answer), PG_INT8(again_s));
 }

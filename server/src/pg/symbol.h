@@ -31,4 +31,59 @@ int pg_symbol_begin(struct pg_tx *tx, struct pg_bytes build_id, bool debug, cons
                     int64_t size_bytes);
 int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame);
 
+/* Add all pieces of a file that was begun. */
+int pg_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len);
+
+/* Where a file came from, if not by upload. */
+int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source);
+
+/* A module that reports lack a debug file of, and that is due to be looked for. */
+struct symbol_wanted {
+    uint8_t id[32];
+    size_t id_len;
+    char name[256];
+    int64_t looks; /* this one included */
+};
+
+/* Take the next one for ten minutes: 1, 0 none is due, below zero a fault. Then what came of it, and when it is due
+ * again. */
+int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx);
+int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s);
+
+/* Put pieces of an upload that is whole into the file that was begun. */
+int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash);
+
+/*
+ * Which of these are lacking: no file of that build id, or only names where `debug` is asked for.
+ *
+ *   lacking  one a file; set
+ */
+int pg_symbols_lacking(bool *lacking, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug, size_t count);
+
+/* A file that is sent in parts, by the BLAKE2b-256 of the whole. */
+struct symbol_upload {
+    struct pg_bytes hash;
+    int64_t size_bytes;
+    int64_t have_bytes;
+    const char *name;
+};
+
+/*
+ * Begin an upload, or go on with it: `have_bytes` is filled in, and the row is locked until commit. 0, 1: another size
+ * was told for that hash, or a fault.
+ */
+int pg_upload_lock(struct symbol_upload *upload, struct pg_tx *tx);
+
+/* How much of an upload has come; 0 if nothing is known of it. */
+int pg_upload_have(int64_t *have_out, struct pg_tx *tx, struct pg_bytes hash);
+
+/* Add a piece, of `len` bytes as it was, behind what there is; its number follows from have_bytes. */
+int pg_upload_add(struct pg_tx *tx, struct symbol_upload *upload, struct pg_bytes frame, size_t len);
+
+/* As pg_symbol_piece, of an upload. */
+int pg_upload_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes hash, int32_t part);
+
+/* Forget an upload. */
+int pg_upload_drop(struct pg_tx *tx, struct pg_bytes hash);
+
 #endif

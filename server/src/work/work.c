@@ -10,6 +10,7 @@
  */
 #include "work/work.h"
 #include "work/rekey.h"
+#include "work/seek.h"
 #include "work/worker.h"
 
 #include "base/clock.h"
@@ -269,7 +270,7 @@ static void init_turn(struct work *work)
 int work_start(struct work **out, const struct work_options *options)
 {
     size_t threads = options->threads > 0 ? (size_t)options->threads : 1;
-    struct work *work = calloc(1, sizeof *work + (threads + 1) * sizeof work->workers[0]);
+    struct work *work = calloc(1, sizeof *work + (threads + 2) * sizeof work->workers[0]);
     if (!work)
         return MIRE_FAULT_MEMORY;
     work->options = *options;
@@ -291,6 +292,8 @@ int work_start(struct work **out, const struct work_options *options)
         rc = start_worker(work, worker_main);
     if (!rc)
         rc = start_worker(work, rekey_main);
+    if (!rc && (options->symbol_dir_count || options->debuginfod_count))
+        rc = start_worker(work, seek_main);
     if (rc) {
         work_stop(work);
         return rc;

@@ -42,7 +42,8 @@ struct work {
     _Atomic uint64_t moved, stayed, left; /* reports derived anew, by what came of it */
     struct histogram seconds;             /* a report took */
     int started;
-    struct worker workers[]; /* options.threads of them take reports in, the last derives stored ones anew */
+    struct worker workers[]; /* options.threads of them take reports in, one derives stored ones anew, one looks for
+                                debug files */
 };
 
 /* An item with what a worker has for one; the transaction's connection included. */

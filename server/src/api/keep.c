@@ -1,0 +1,112 @@
+/* keep.c - what a file holds, into symbol_file and its pieces. */
+#include "api/keep.h"
+
+#include "base/fault.h"
+#include "base/scope.h"
+#include "pg/key.h"
+#include "pg/rekey.h"
+#include "pg/symbol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int keep_check_key(const struct api *api, const struct request *request, struct reply *reply)
+{
+    const char *key = request_bearer(request);
+    uint8_t hash[MIRE_KEY_HASH];
+    int32_t app_id;
+    int rc = MIRE_KEY_UNKNOWN;
+    if (key && key_is_wellformed(key, strlen(key))) {
+        key_hash(hash, key, strlen(key));
+        rc = pg_key_find(&app_id, api->pg, hash, "symbols");
+    }
+    if (rc != MIRE_KEY_UNKNOWN)
+        return rc;
+    reply_header(reply, "WWW-Authenticate", "Bearer");
+    (void)reply_error(
+        reply, request, 401, "key.unknown",
+        "Send a key of scope symbols: Authorization: Bearer mk_... (mire key create APP --scope symbols)");
+    return 1;
+}
+
+/* One item; its bytes lie in `file`, which is mapped. */
+static int store(struct pg_tx *tx, const struct contents_item *item, const char *name, const struct file_bytes *file,
+                 const struct pg_bytes *hash)
+{
+    const struct object_facts *facts = &item->facts;
+    struct pg_bytes id = {facts->id, facts->id_len};
+    bool debug = facts->has_dwarf;
+    int rc = pg_symbol_begin(tx, id, debug, facts->arch, name, (int64_t)item->len);
+    if (!rc && hash && item->at == 0 && item->len == file->len)
+        rc = pg_symbol_take(tx, id, debug, *hash);
+    else if (!rc)
+        rc = pg_symbol_put(tx, id, debug, file->bytes + item->at, item->len);
+    return rc;
+}
+
+static void put_item(struct text *out, const struct contents_item *item, const char *name)
+{
+    char hex[2 * MIRE_OBJECT_ID_MAX + 1];
+    hex_format(hex, item->facts.id, item->facts.id_len);
+    text_printf(out, "{\"build_id\":\"%s\",\"kind\":\"%s\",\"arch\":\"%s\",\"name\":", hex,
+                item->facts.has_dwarf ? "debug" : "symtab", item->facts.arch);
+    text_add_json(out, name, strlen(name));
+    text_printf(out, ",\"size_bytes\":%llu}", (unsigned long long)item->len);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct object_facts *x = &((const struct contents_item *)a)->facts;
+    const struct object_facts *y = &((const struct contents_item *)b)->facts;
+    size_t len = x->id_len < y->id_len ? x->id_len : y->id_len;
+    int order = memcmp(x->id, y->id, len);
+    order = order ? order : (x->id_len > y->id_len) - (x->id_len < y->id_len);
+    return order ? order : x->has_dwarf - y->has_dwarf;
+}
+
+/* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
+static int store_all(struct reply *reply, struct pg_tx *tx, struct contents *contents, const char *name,
+                     const struct pg_bytes *hash)
+{
+    struct file_bytes file;
+    int rc = 0;
+    if (!file_bytes_map_fd(&file, contents->fd))
+        return MIRE_FAULT_SYSTEM;
+    qsort(contents->rows, contents->count, sizeof *contents->rows, by_id);
+    text_add(&reply->text, "{\"files\":[");
+    for (size_t i = 0; !rc && i < contents->count; i++) {
+        const struct contents_item *item = &contents->rows[i];
+        const char *own = item->name[0] ? item->name : name;
+        rc = store(tx, item, own, &file, contents->own ? NULL : hash);
+        text_add(&reply->text, i ? "," : "");
+        put_item(&reply->text, item, own);
+    }
+    text_add(&reply->text, "]}");
+    for (size_t i = 0; !rc && i < contents->count; i++)
+        rc = pg_symbol_arrived(tx, (struct pg_bytes){contents->rows[i].facts.id, contents->rows[i].facts.id_len});
+    file_bytes_unmap(&file);
+    return rc;
+}
+
+int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply,
+              struct pg_tx *tx, int fd, const char *name, const struct pg_bytes *hash)
+{
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    int rc = 0;
+    *kept_out = false;
+    switch (contents_open(&contents, why, fd, api->scratch_dir, api->converter)) {
+    case CONTENTS_GOOD:
+        rc = store_all(reply, tx, &contents, name, hash);
+        *kept_out = !rc;
+        rc = rc ? rc : reply_json(reply, 201);
+        break;
+    case CONTENTS_WRONG:
+        rc = reply_error(reply, request, 422, "symbols.file", "The file %s.", why);
+        break;
+    default:
+        rc = MIRE_FAULT_SYSTEM;
+    }
+    contents_close(&contents);
+    return rc;
+}

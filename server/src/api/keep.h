@@ -1,0 +1,30 @@
+/*
+ * keep.h - files that came, looked at and kept for symbolication. Inside api/ only.
+ *
+ * Nothing in a file is trusted: an archive is unpacked by the child, a debug file is only looked at.
+ */
+#ifndef MIRE_API_KEEP_H
+#define MIRE_API_KEEP_H
+
+#include "api/api.h"
+#include "pg/pg.h"
+#include "symbols/contents.h"
+
+#define MIRE_KEEP_NAME_MAX 255 /* bytes of a file's name */
+
+/* Does the request carry a key that may upload? 1: the reply says no; 0, or a fault. */
+int keep_check_key(const struct api *api, const struct request *request, struct reply *reply);
+
+/*
+ * Keep all that an open file holds, in the caller's transaction.
+ *
+ *   name  it was sent under
+ *   hash  of an upload that the whole file is: its pieces are taken as they are; NULL: there is none
+ *
+ * Fills the reply: what was kept, 201, or what is wrong with the file. MIRE_HTTP_DONE, *kept_out telling which, or a
+ * fault.
+ */
+int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply,
+              struct pg_tx *tx, int fd, const char *name, const struct pg_bytes *hash);
+
+#endif

@@ -1,0 +1,108 @@
+/* symbols_find.c - walks, and looks into every plain file. */
+#include "cli/symbols_find.h"
+
+#include "base/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SMALLEST 64 /* bytes of a file that could be one */
+
+static bool is_known(const struct found *found, const struct object_facts *facts)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct object_facts *other = &found->files[i].item.facts;
+        if (other->id_len == facts->id_len && other->has_dwarf == facts->has_dwarf &&
+            !memcmp(other->id, facts->id, facts->id_len))
+            return true;
+    }
+    return false;
+}
+
+static int add(struct found *found, const char *path, const struct contents_item *item, int fd)
+{
+    if (is_known(found, &item->facts))
+        return 0;
+    if (found->count == found->room) {
+        size_t room = found->room * 2 + 64;
+        struct found_file *files = realloc(found->files, room * sizeof *files);
+        if (!files)
+            return -1;
+        found->files = files;
+        found->room = room;
+    }
+    struct found_file *file = &found->files[found->count];
+    *file = (struct found_file){.path = strdup(path), .item = *item, .fd = fd};
+    found->count += file->path != NULL;
+    return file->path ? 0 : -1;
+}
+
+/* An unpacked archive stays open, for its items are sent from there. */
+static int keep_archive(struct found *found, struct contents *contents)
+{
+    int *archives = realloc(found->archives, (found->archive_count + 1) * sizeof *archives);
+    if (!archives)
+        return -1;
+    found->archives = archives;
+    found->archives[found->archive_count++] = contents->fd;
+    contents->own = false;
+    return 0;
+}
+
+static int consider(struct found *found, const char *path)
+{
+    struct stat st;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    int rc = 0;
+    MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        fprintf(stderr, "mire symbols: %s: %s\n", path, strerror(errno));
+        return 0;
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < SMALLEST)
+        return 0;
+    enum contents_answer answer = contents_open(&contents, why, fd, NULL, NULL);
+    bool unpacked = answer == CONTENTS_GOOD && contents.own;
+    found->passed_over += answer != CONTENTS_GOOD;
+    if (unpacked)
+        rc = keep_archive(found, &contents);
+    for (size_t i = 0; !rc && answer == CONTENTS_GOOD && i < contents.count; i++)
+        rc = add(found, path, &contents.rows[i], unpacked ? contents.fd : -1);
+    contents_close(&contents);
+    return rc;
+}
+
+int symbols_find_files(struct found *out, char *const *paths)
+{
+    int rc = 0;
+    *out = (struct found){0};
+    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
+    if (!tree)
+        return -1;
+    for (FTSENT *entry; !rc && (entry = fts_read(tree));) {
+        if (entry->fts_info == FTS_F)
+            rc = consider(out, entry->fts_accpath);
+        else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+            fprintf(stderr, "mire symbols: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
+    }
+    fts_close(tree);
+    return rc;
+}
+
+void symbols_found_free(struct found *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        free(found->files[i].path);
+    for (size_t i = 0; i < found->archive_count; i++)
+        close(found->archives[i]);
+    free(found->files);
+    free(found->archives);
+    *found = (struct found){0};
+}

@@ -1,0 +1,28 @@
+/*
+ * symbols_find.h - debug files at and below paths, those inside archives among them.
+ */
+#ifndef MIRE_CLI_SYMBOLS_FIND_H
+#define MIRE_CLI_SYMBOLS_FIND_H
+
+#include "symbols/contents.h"
+
+struct found_file {
+    char *path; /* of the file, or of the archive it is in */
+    struct contents_item item;
+    int fd;       /* of the unpacked archive, shared by its items; -1: open `path` */
+    bool lacking; /* for whoever asks the server */
+};
+
+struct found {
+    struct found_file *files; /* each build id and kind once */
+    size_t count, room;
+    int *archives; /* unpacked, open until the end */
+    size_t archive_count;
+    size_t passed_over; /* files that hold no symbols */
+};
+
+/* Walk the paths; links below them are not followed. What cannot be read is told on stderr. 0, or -1. */
+int symbols_find_files(struct found *out, char *const *paths);
+void symbols_found_free(struct found *found);
+
+#endif

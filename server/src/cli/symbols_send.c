@@ -1,0 +1,357 @@
+/* symbols_send.c - threads that take one file after the other; each has its own connection. */
+#include "cli/symbols_send.h"
+
+#include "base/id.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "cli/fetch.h"
+#include "json/json.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_BYTES    4096
+#define CONNECT_SECONDS 20L
+#define STALL_SECONDS   60L /* without a byte moved */
+#define TRIES           8   /* in a row without a part that arrived */
+#define WAIT_MOST_S     30
+#define HASH            32
+#define ASK_AT_ONCE     500
+
+struct sending {
+    const struct found *found;
+    const struct send_options *options;
+    pthread_mutex_t mutex; /* guards what follows, and stdout */
+    size_t next;           /* file to take */
+    size_t wanted, ended;  /* files to send, and those that are done with */
+    uint64_t bytes_all, bytes_sent;
+    struct send_result *result;
+};
+
+struct line { /* one thread's */
+    struct sending *sending;
+    CURL *curl;
+    struct curl_slist *headers;
+    char answer[ANSWER_BYTES];
+    size_t answer_len;
+    char hash[2 * HASH + 1];
+};
+
+static size_t keep_answer(char *bytes, size_t size, size_t count, void *context)
+{
+    struct line *line = context;
+    size_t room = sizeof line->answer - 1 - line->answer_len;
+    size_t len = size * count < room ? size * count : room;
+    memcpy(line->answer + line->answer_len, bytes, len);
+    line->answer[line->answer_len += len] = '\0';
+    return size * count;
+}
+
+static bool line_open(struct line *line, struct sending *sending)
+{
+    char authorization[256];
+    *line = (struct line){.sending = sending, .curl = curl_easy_init()};
+    snprintf(authorization, sizeof authorization, "Authorization: Bearer %.200s", sending->options->key);
+    line->headers = curl_slist_append(NULL, authorization);
+    if (!line->curl || !line->headers)
+        return false;
+    curl_easy_setopt(line->curl, CURLOPT_HTTPHEADER, line->headers);
+    curl_easy_setopt(line->curl, CURLOPT_WRITEFUNCTION, keep_answer);
+    curl_easy_setopt(line->curl, CURLOPT_WRITEDATA, line);
+    curl_easy_setopt(line->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(line->curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(line->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+    curl_easy_setopt(line->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(line->curl, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
+    return true;
+}
+
+static void line_close(struct line *line)
+{
+    curl_slist_free_all(line->headers);
+    curl_easy_cleanup(line->curl);
+}
+
+/* HTTP status; 0: there was no answer, and line->answer says why. */
+static long perform(struct line *line, const char *url)
+{
+    long status = 0;
+    line->answer_len = 0;
+    line->answer[0] = '\0';
+    curl_easy_setopt(line->curl, CURLOPT_URL, url);
+    CURLcode code = curl_easy_perform(line->curl);
+    if (code == CURLE_OK)
+        curl_easy_getinfo(line->curl, CURLINFO_RESPONSE_CODE, &status);
+    else
+        snprintf(line->answer, sizeof line->answer, "%s", curl_easy_strerror(code));
+    return status;
+}
+
+struct part {
+    const unsigned char *bytes;
+    size_t len, at;
+};
+
+static size_t give_part(char *out, size_t size, size_t count, void *context)
+{
+    struct part *part = context;
+    size_t len = part->len - part->at < size * count ? part->len - part->at : size * count;
+    memcpy(out, part->bytes + part->at, len);
+    part->at += len;
+    return len;
+}
+
+static bool read_have(uint64_t *out, const char *answer)
+{
+    const char *at = strstr(answer, "\"have_bytes\":");
+    if (at)
+        *out = strtoull(at + strlen("\"have_bytes\":"), NULL, 10);
+    return at != NULL;
+}
+
+static long ask_have(struct line *line, uint64_t *have)
+{
+    char url[4096];
+    snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s", line->sending->options->server, line->hash);
+    curl_easy_setopt(line->curl, CURLOPT_HTTPGET, 1L);
+    long status = perform(line, url);
+    return status == 200 && !read_have(have, line->answer) ? 0 : status;
+}
+
+static long put_part(struct line *line, const char *name, const struct file_bytes *file, uint64_t at, size_t len)
+{
+    char url[4096], sum[2 * HASH + 1];
+    uint8_t hash[HASH];
+    struct part part = {file->bytes + at, len, 0};
+    hash_blake2b(hash, HASH, part.bytes, len);
+    hex_format(sum, hash, HASH);
+    char *escaped = curl_easy_escape(line->curl, name, 0);
+    snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s&name=%.1000s",
+             line->sending->options->server, line->hash, at, file->len, sum, escaped ? escaped : "");
+    curl_free(escaped);
+    curl_easy_setopt(line->curl, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(line->curl, CURLOPT_READFUNCTION, give_part);
+    curl_easy_setopt(line->curl, CURLOPT_READDATA, &part);
+    curl_easy_setopt(line->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)len);
+    return perform(line, url);
+}
+
+static void show(struct sending *sending)
+{
+    if (sending->options->terminal)
+        fprintf(stderr, "\r\033[K%zu of %zu files, %.1f of %.1f MB", sending->ended, sending->wanted,
+                (double)sending->bytes_sent / 1e6, (double)sending->bytes_all / 1e6);
+}
+
+/* So many bytes of a file are there now. */
+static void progress(struct sending *sending, uint64_t bytes)
+{
+    pthread_mutex_lock(&sending->mutex);
+    sending->bytes_sent += bytes;
+    show(sending);
+    pthread_mutex_unlock(&sending->mutex);
+}
+
+static bool is_of_the_moment(long status)
+{
+    return status == 0 || status == 408 || status == 425 || status == 429 || status >= 500;
+}
+
+/* As long as the server asks, else longer each time. */
+static void wait_for(const struct line *line, int tries)
+{
+    curl_off_t asked = 0;
+    curl_easy_getinfo(line->curl, CURLINFO_RETRY_AFTER, &asked);
+    unsigned seconds = asked > 0 ? (unsigned)asked : 1u << (tries < 5 ? tries : 5);
+    sleep(seconds < WAIT_MOST_S ? seconds : WAIT_MOST_S);
+}
+
+/* All parts that are not there yet. The last status: 201 when the file is stored. */
+static long send_parts(struct line *line, const char *name, const struct file_bytes *file)
+{
+    const struct send_options *options = line->sending->options;
+    uint64_t have = 0, told = 0;
+    long status = ask_have(line, &have);
+    for (int tries = 0; tries < TRIES;) {
+        if (is_of_the_moment(status)) {
+            wait_for(line, tries++);
+            status = ask_have(line, &have);
+            continue;
+        }
+        if (status != 200 && status != 202 && !(status == 409 && read_have(&have, line->answer)))
+            return status;
+        if (have > told)
+            progress(line->sending, have - told);
+        tries = have > told ? 0 : tries + (status != 200); /* told another place again and again */
+        told = have > told ? have : told;
+        uint64_t left = have < file->len ? file->len - have : 0;
+        size_t len = left < options->part_bytes ? (size_t)left : options->part_bytes;
+        status = put_part(line, name, file, have, len);
+        if (status == 202)
+            (void)read_have(&have, line->answer);
+        if (status == 201) {
+            progress(line->sending, file->len - told);
+            return status;
+        }
+    }
+    return status;
+}
+
+/* The bytes of a found file, mapped where they lie. */
+static bool map_file(struct file_bytes *whole, struct file_bytes *out, const struct found_file *file)
+{
+    MIRE_SCOPED(close_fd) int fd = file->fd < 0 ? open(file->path, O_RDONLY | O_CLOEXEC) : dup(file->fd);
+    if (fd < 0 || !file_bytes_map_fd(whole, fd))
+        return false;
+    if (file->item.at > whole->len || file->item.len > whole->len - file->item.at) { /* it changed since */
+        file_bytes_unmap(whole);
+        return false;
+    }
+    *out = *whole;
+    out->bytes += file->item.at;
+    out->len = file->item.len;
+    return true;
+}
+
+static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *more)
+{
+    char hex[2 * MIRE_OBJECT_ID_MAX + 1];
+    hex_format(hex, file->item.facts.id, file->item.facts.id_len);
+    if (sending->options->terminal)
+        fputs("\r\033[K", stderr);
+    printf("%s  %s  %-6s  %s%s%s%s\n", what, hex, file->item.facts.has_dwarf ? "debug" : "symtab", file->path,
+           file->item.name[0] ? ": " : "", file->item.name, more);
+    fflush(stdout);
+    show(sending);
+}
+
+static void send_one(struct line *line, const struct found_file *file)
+{
+    struct sending *sending = line->sending;
+    struct file_bytes whole, bytes;
+    char why[ANSWER_BYTES + 32] = ": it cannot be read any more";
+    uint8_t hash[HASH];
+    long status = 0;
+    if (map_file(&whole, &bytes, file)) {
+        const char *slash = strrchr(file->path, '/');
+        hash_blake2b(hash, HASH, bytes.bytes, bytes.len);
+        hex_format(line->hash, hash, HASH);
+        status = send_parts(line, file->item.name[0] ? file->item.name : slash ? slash + 1 : file->path, &bytes);
+        snprintf(why, sizeof why, ": %ld %s", status, line->answer);
+        file_bytes_unmap(&whole);
+    }
+    pthread_mutex_lock(&sending->mutex);
+    sending->ended++;
+    sending->result->stored += status == 201;
+    sending->result->failed += status != 201;
+    tell(sending, file, status == 201 ? "stored" : "failed", status == 201 ? "" : why);
+    pthread_mutex_unlock(&sending->mutex);
+}
+
+static const struct found_file *take(struct sending *sending)
+{
+    const struct found_file *file = NULL;
+    pthread_mutex_lock(&sending->mutex);
+    while (!file && sending->next < sending->found->count) {
+        const struct found_file *at = &sending->found->files[sending->next++];
+        file = at->lacking ? at : NULL;
+    }
+    pthread_mutex_unlock(&sending->mutex);
+    return file;
+}
+
+static void *run(void *context)
+{
+    struct line line;
+    if (line_open(&line, context))
+        for (const struct found_file *file; (file = take(context));)
+            send_one(&line, file);
+    line_close(&line);
+    return NULL;
+}
+
+void symbols_send_files(struct send_result *out, const struct found *found, const struct send_options *options)
+{
+    enum { MOST = 16 };
+    pthread_t threads[MOST];
+    struct sending sending = {.found = found, .options = options, .result = out};
+    unsigned started = 0;
+    *out = (struct send_result){0};
+    for (size_t i = 0; i < found->count; i++) {
+        sending.wanted += found->files[i].lacking;
+        sending.bytes_all += found->files[i].lacking ? found->files[i].item.len : 0;
+        out->known += !found->files[i].lacking;
+    }
+    pthread_mutex_init(&sending.mutex, NULL);
+    while (started + 1 < options->at_once && started < MOST && started + 1 < sending.wanted &&
+           pthread_create(&threads[started], NULL, run, &sending) == 0)
+        started++;
+    (void)run(&sending);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    out->bytes = sending.bytes_sent;
+    out->failed += sending.wanted - sending.ended; /* no connection could be made */
+    if (options->terminal)
+        fputs("\r\033[K", stderr);
+    pthread_mutex_destroy(&sending.mutex);
+}
+
+/* The n-th "lacking" of the answer, in the order of the question. */
+static int read_lacking(struct found_file *files, size_t count, const struct text *answer)
+{
+    static const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json json;
+    struct json_fault fault;
+    int rc = -1;
+    json_init(&json);
+    if (json_read(&json, &fault, answer->bytes, answer->len, &limits) == MIRE_JSON_OK) {
+        uint32_t list = json_member(&json, 0, "files");
+        if (list && json_kind(&json, list) == MIRE_JSON_ARRAY && json_size(&json, list) == count) {
+            uint32_t at = list + 1;
+            for (size_t i = 0; i < count; i++, at = json_next(&json, at)) {
+                uint32_t value = json_member(&json, at, "lacking");
+                files[i].lacking = value && json_kind(&json, value) == MIRE_JSON_TRUE;
+            }
+            rc = 0;
+        }
+    }
+    json_fini(&json);
+    if (rc)
+        fprintf(stderr, "mire symbols: the server's answer cannot be read\n");
+    return rc;
+}
+
+static int ask_some(struct found_file *files, size_t count, const struct send_options *options)
+{
+    MIRE_SCOPED(text_fini) struct text body = {0};
+    MIRE_SCOPED(text_fini) struct text answer = {0};
+    MIRE_SCOPED(text_fini) struct text url = {0};
+    char hex[2 * MIRE_OBJECT_ID_MAX + 1];
+    text_add(&body, "{\"files\":[");
+    for (size_t i = 0; i < count; i++) {
+        hex_format(hex, files[i].item.facts.id, files[i].item.facts.id_len);
+        text_printf(&body, "%s{\"build_id\":\"%s\",\"kind\":\"%s\"}", i ? "," : "", hex,
+                    files[i].item.facts.has_dwarf ? "debug" : "symtab");
+    }
+    text_add(&body, "]}");
+    text_printf(&url, "%s/api/v1/symbols/lacking", options->server);
+    if (text_failed(&body) || text_failed(&url) || fetch_send(&answer, "POST", url.bytes, options->key, &body))
+        return -1;
+    return read_lacking(files, count, &answer);
+}
+
+int symbols_ask_lacking(struct found *found, const struct send_options *options)
+{
+    int rc = 0;
+    for (size_t at = 0; !rc && at < found->count; at += ASK_AT_ONCE) {
+        size_t left = found->count - at;
+        rc = ask_some(found->files + at, left < ASK_AT_ONCE ? left : ASK_AT_ONCE, options);
+    }
+    return rc;
+}

@@ -1,0 +1,33 @@
+/*
+ * symbols_send.h - asks a mired which debug files it lacks, and sends them in parts, several at a time.
+ *
+ *     ask for what it has of the file --> send the next part, with its hash --> ... --> the last one: it is stored
+ *
+ * An answer that is lost, a server that starts anew, a connection that breaks: it is asked again how much it has, and
+ * gone on from there, also by the next run of the program.
+ */
+#ifndef MIRE_CLI_SYMBOLS_SEND_H
+#define MIRE_CLI_SYMBOLS_SEND_H
+
+#include "cli/symbols_find.h"
+
+struct send_options {
+    const char *server;
+    const char *key;
+    unsigned at_once;  /* files, 1.. */
+    size_t part_bytes; /* a multiple of 1 MiB */
+    bool terminal;     /* show how far it is in one line that is written over */
+};
+
+struct send_result {
+    size_t stored, failed, known;
+    uint64_t bytes; /* that went over the line, of files */
+};
+
+/* Set `lacking` of each file. 0; -1: the server did not say, which is told on stderr. */
+int symbols_ask_lacking(struct found *found, const struct send_options *options);
+
+/* Send those that are lacking; a line a file on stdout. */
+void symbols_send_files(struct send_result *out, const struct found *found, const struct send_options *options);
+
+#endif

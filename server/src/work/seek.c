@@ -1,0 +1,190 @@
+/* seek.c - one image after the other; no transaction is open while the network is asked. */
+#include "work/seek.h"
+#include "work/debuginfod.h"
+#include "work/worker.h"
+
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/scope.h"
+#include "object/object.h"
+#include "pg/rekey.h"
+#include "pg/symbol.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define IDLE_MS     2000
+#define PAUSE_MS    2000
+#define AGAIN_S     3600  /* after it was nowhere; doubles */
+#define AGAIN_MAX_S 86400 /* also after it was found: should reports lack it still */
+#define FAILED_S    300   /* after a server did not answer; doubles */
+
+struct seeking {
+    struct worker *worker;
+    struct symbol_wanted wanted;
+    char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    char answer[256]; /* for people */
+    bool found, failed;
+};
+
+/* Is it the debug file of that build id? */
+static bool is_wanted(struct object_facts *facts, const struct seeking *seeking, int fd)
+{
+    struct file_bytes bytes;
+    if (!file_bytes_map_fd(&bytes, fd))
+        return false;
+    const struct symbol_wanted *wanted = &seeking->wanted;
+    bool good = !object_look(facts, bytes.bytes, bytes.len, wanted->id, wanted->id_len) &&
+                facts->id_len == wanted->id_len && !memcmp(facts->id, wanted->id, wanted->id_len) &&
+                (facts->has_dwarf || facts->has_symbols);
+    file_bytes_unmap(&bytes);
+    return good;
+}
+
+/* A file with lines in a directory: those who symbolicate look there themselves. */
+static void seek_in_dirs(struct seeking *seeking)
+{
+    const struct work_options *options = &seeking->worker->work->options;
+    struct object_facts facts;
+    char path[PATH_MAX];
+    for (size_t i = 0; i < options->symbol_dir_count && !seeking->found; i++) {
+        snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", options->symbol_dirs[i], seeking->hex,
+                 seeking->hex + 2);
+        MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0 || !is_wanted(&facts, seeking, fd) || !facts.has_dwarf)
+            continue;
+        seeking->found = true;
+        snprintf(seeking->answer, sizeof seeking->answer, "found in %.200s", options->symbol_dirs[i]);
+    }
+}
+
+/* Store what a server sent, and that it came. */
+static int store(const struct seeking *seeking, int fd, const struct object_facts *facts, const char *server)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    struct pg_bytes id = {facts->id, facts->id_len};
+    struct file_bytes file;
+    if (!file_bytes_map_fd(&file, fd))
+        return MIRE_FAULT_SYSTEM;
+    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_symbol_begin(tx, id, facts->has_dwarf, facts->arch, seeking->wanted.name, (int64_t)file.len);
+    if (!rc)
+        rc = pg_symbol_source(tx, id, facts->has_dwarf, server);
+    if (!rc)
+        rc = pg_symbol_put(tx, id, facts->has_dwarf, file.bytes, file.len);
+    if (!rc)
+        rc = pg_symbol_arrived(tx, id);
+    file_bytes_unmap(&file);
+    return rc ? rc : pg_commit(&tx);
+}
+
+static int ask_server(struct seeking *seeking, const char *server)
+{
+    const struct work *work = seeking->worker->work;
+    struct debuginfod_options options = {.server = server,
+                                         .most_bytes = work->options.debuginfod_max_bytes,
+                                         .within_s = work->options.debuginfod_within_s,
+                                         .stopping = &work->stopping};
+    struct object_facts facts;
+    char why[160];
+    MIRE_SCOPED(close_fd)
+    int fd = work->options.cache_dir ? open(work->options.cache_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+                                     : memfd_create("mire-debuginfod", MFD_CLOEXEC);
+    if (fd < 0)
+        return MIRE_FAULT_SYSTEM;
+    enum debuginfod_answer answer = debuginfod_get(why, sizeof why, fd, &options, seeking->hex);
+    if (answer == DEBUGINFOD_FOUND && !is_wanted(&facts, seeking, fd)) {
+        snprintf(why, sizeof why, "sent something else");
+        answer = DEBUGINFOD_FAILED;
+    }
+    size_t len = strlen(seeking->answer);
+    if (answer == DEBUGINFOD_FAILED) {
+        seeking->failed = true;
+        snprintf(seeking->answer + len, sizeof seeking->answer - len, "%s%.100s %s", len ? "; " : "", server, why);
+        log_event(work->options.log, MIRE_LOG_WARN, "seek.failed", LOG_TEXT("server", server),
+                  LOG_TEXT("build_id", seeking->hex), LOG_TEXT("reason", why));
+    }
+    if (answer != DEBUGINFOD_FOUND)
+        return 0;
+    seeking->found = true;
+    snprintf(seeking->answer, sizeof seeking->answer, "fetched from %.200s", server);
+    return store(seeking, fd, &facts, server);
+}
+
+/* When it is looked for again, seconds from now. */
+static int64_t again_s(const struct seeking *seeking)
+{
+    int64_t seconds = seeking->failed ? FAILED_S : AGAIN_S;
+    if (seeking->found)
+        return AGAIN_MAX_S;
+    for (int64_t i = 1; i < seeking->wanted.looks && seconds < AGAIN_MAX_S; i++)
+        seconds *= 2;
+    return seconds < AGAIN_MAX_S ? seconds : AGAIN_MAX_S;
+}
+
+static int tell(struct seeking *seeking)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    const struct work_options *options = &seeking->worker->work->options;
+    struct pg_bytes id = {seeking->wanted.id, seeking->wanted.id_len};
+    if (!seeking->answer[0])
+        snprintf(seeking->answer, sizeof seeking->answer, "in none of %zu directories and %zu servers",
+                 options->symbol_dir_count, options->debuginfod_count);
+    int rc = pg_begin(&tx, options->pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_symbol_answer(tx, id, seeking->answer, again_s(seeking));
+    return rc ? rc : pg_commit(&tx);
+}
+
+static int claim(struct seeking *seeking)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    int found = rc ? rc : pg_symbol_wanted(&seeking->wanted, tx);
+    if (found > 0)
+        rc = pg_commit(&tx);
+    return found <= 0 ? found : rc ? rc : 1;
+}
+
+static int arrived_in_dir(const struct seeking *seeking)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_symbol_arrived(tx, (struct pg_bytes){seeking->wanted.id, seeking->wanted.id_len});
+    return rc ? rc : pg_commit(&tx);
+}
+
+int seek_step(struct worker *worker)
+{
+    const struct work_options *options = &worker->work->options;
+    struct seeking seeking = {.worker = worker};
+    int rc = claim(&seeking);
+    if (rc <= 0)
+        return rc;
+    hex_format(seeking.hex, seeking.wanted.id, seeking.wanted.id_len);
+    seek_in_dirs(&seeking);
+    rc = seeking.found ? arrived_in_dir(&seeking) : 0;
+    for (size_t i = 0; !rc && i < options->debuginfod_count && !seeking.found; i++)
+        rc = ask_server(&seeking, options->debuginfod[i]);
+    if (!rc)
+        rc = tell(&seeking);
+    return rc ? rc : 1;
+}
+
+void *seek_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct work *work = worker->work;
+    while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
+        int rc = seek_step(worker);
+        if (rc <= 0)
+            worker_pause(work, rc ? PAUSE_MS : IDLE_MS);
+    }
+    return NULL;
+}

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""integration/symbols-late - debug files that come after the reports: by `mire symbols upload`, by a directory, from a debuginfod server.
+
+A real mired and a real program: stripped, run under `mire run`, it hangs. Its issue is one of addresses until its debug file comes, in
+whichever way; then the same issue has names. An upload is killed in the middle and gone on with.
+"""
+
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
+MIRE = BINARY / "server/mire"
+
+PROGRAM = """
+#include <poll.h>
+#include <time.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static void paint_rows(void)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (int i = 0; i < 100000; i++)
+            sink += i;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 2500);
+}
+__attribute__((noinline)) static void on_click(void)
+{
+    paint_rows();
+    sink++;
+}
+int main(void)
+{
+    for (int i = 0; i < 10; i++)
+        poll(0, 0, 50);
+    on_click();
+    poll(0, 0, 300);
+    return MARK;
+}
+"""
+
+
+class Debuginfod(http.server.BaseHTTPRequestHandler):
+    files = {}
+    asked = []
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        body = self.files.get(self.path)
+        self.send_response(404 if body is None else 200)
+        self.end_headers()
+        self.wfile.write(body or b"no such file")
+
+    def log_message(self, *_):
+        pass
+
+
+def until(what, true, seconds=120):
+    end = time.monotonic() + seconds
+    while True:
+        value = true()
+        if value:
+            return value
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+class LateTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory(prefix="mire-late-", dir="/tmp")
+        cls.folder = folder = pathlib.Path(cls.scratch.name)
+        folder.chmod(0o755)
+        cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Debuginfod)
+        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
+        (folder / "dirs").mkdir()
+        port = folder / "port"
+        cls.process = subprocess.Popen(
+            [BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={folder / 'data'}", f"--port-file={port}",
+             f"--debuginfod=http://127.0.0.1:9/none http://127.0.0.1:{cls.server.server_port}", f"--symbol-dirs={folder / 'dirs'}",
+             "--log-level=error"])
+        until("mired starts", port.exists)
+        cls.url = f"http://127.0.0.1:{port.read_text().strip()}"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.send_signal(signal.SIGTERM)
+        assert cls.process.wait(60) == 0
+        cls.server.shutdown()
+        cls.scratch.cleanup()
+
+    def mire(self, *words, code=0, **env):
+        done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=120,
+                              env=os.environ | {"MIRE_SERVER": self.url} | env)
+        self.assertEqual(done.returncode, code, (words, done))
+        return done.stdout
+
+    def key(self, app, scope):
+        return self.mire("key", "create", app, "--scope", scope, "--data-dir", self.folder / "data").strip()
+
+    def get(self, path):
+        with urllib.request.urlopen(self.url + "/api/v1" + path, timeout=30) as answer:
+            return json.load(answer)
+
+    def ask(self, method, path, key, body):
+        request = urllib.request.Request(self.url + "/api/v1" + path, body, {"Authorization": f"Bearer {key}"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as answer:
+            return answer.code, json.load(answer)
+
+    def program(self, name, mark, ballast=0):
+        """A program in two files: stripped, and its debug file; no two tests have the same."""
+        folder = self.folder / name
+        folder.mkdir()
+        source, whole, app, debug = (folder / part for part in ("app.c", "whole", name, "app.debug"))
+        source.write_text(PROGRAM.replace("MARK", str(mark)))
+        subprocess.run(["gcc", "-g", "-O1", "-fno-optimize-sibling-calls", "-Wl,--build-id", "-o", whole, source], check=True)
+        subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
+        if ballast:  # what does not shrink when it is compressed
+            (folder / "ballast").write_bytes(os.urandom(ballast))
+            subprocess.run(["objcopy", "--add-section", f".debug_ballast={folder / 'ballast'}", debug], check=True)
+        subprocess.run(["objcopy", "--strip-all", whole, app], check=True)
+        notes = subprocess.run(["readelf", "-n", app], check=True, capture_output=True, text=True).stdout
+        return app, debug, notes.split("Build ID: ")[1].split()[0]
+
+    def hang(self, app):
+        """Run it under `mire run`; the issue of its hang."""
+        name = app.name
+        env = os.environ | {"MIRE_SERVER": self.url, "MIRE_KEY": self.key(name, "ingest"), "MIRE_STORE": str(app.parent / "store")}
+        subprocess.run([MIRE.parent / "mire", "run", "--app", name, "--threshold", "1000", "--", app], env=env, timeout=120)
+        issue = until("the hang is told", lambda: self.issues(name))[0]
+        self.assertRegex(issue["caller1"], rf"^{name}\+0x[0-9a-f]+$")
+        return issue
+
+    def issues(self, app):
+        return [one for group in self.get(f"/apps/{app}/issues")["groups"] for one in group["features"] if one["category"] == "hang"]
+
+    def becomes_named(self, app, before):
+        """The same issue, by its number, with names; first seen as before."""
+        def named():
+            now = self.issues(app)
+            return len(now) == 1 and now[0]["caller1"] == "paint_rows" and now[0]
+        now = until("the issue has names", named)
+        self.assertEqual((now["id"], now["first_seen_at"], now["state"]), (before["id"], before["first_seen_at"], before["state"]))
+        self.assertEqual(now["caller2"], "on_click")
+        report = self.get(f"/apps/{app}/issues/{now['id']}/reports")["reports"][0]["id"]
+        self.assertIn("app.c", json.dumps(self.get(f"/apps/{app}/issues/{now['id']}/reports/{report}")))
+        self.assertEqual(self.get(f"/apps/{app}/issues/{now['id']}")["feature"]["caller1"], "paint_rows")
+        until("the job ends", lambda: all(job["state"] == "done" for job in self.get(f"/apps/{app}/rekey")["jobs"]))
+
+    def test_upload(self):
+        app, debug, build = self.program("by-upload", 0)
+        before = self.hang(app)
+        missing = {one["build_id"]: one for one in self.get("/apps/by-upload/symbols")["missing"]}
+        self.assertEqual((missing[build]["name"], missing[build]["reports"]), ("by-upload", 1))
+        key = self.key("by-upload", "symbols")
+        packed = debug.parent / "symbols.tar.gz"
+        with tarfile.open(packed, "w:gz") as tar:
+            tar.add(debug, "debug/app.debug")
+        shutil.copy(SOURCE / "README.md", debug.parent / "README")
+        for file in ("app.c", "app.debug", "whole"):
+            (debug.parent / file).unlink()
+        said = self.mire("symbols", "upload", "--key", key, debug.parent)
+        self.assertRegex(said, rf"(?m)^stored  {build}  debug   .*symbols.tar.gz: app.debug$")
+        self.assertIn("2 stored, 0 there already, 0 failed", said)
+        self.becomes_named("by-upload", before)
+        self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-upload/symbols")["missing"]])
+        self.assertIn("0 stored, 2 there already, 0 failed; 0.0 MB", self.mire("symbols", "upload", "--key", key, debug.parent))
+
+    def test_debuginfod(self):
+        app, debug, build = self.program("by-debuginfod", 1)
+        path = f"/buildid/{build}/debuginfo"
+        Debuginfod.files[path] = debug.read_bytes()
+        before = self.hang(app)
+        self.becomes_named("by-debuginfod", before)
+        self.assertEqual(Debuginfod.asked.count(path), 1)
+        there = {one["build_id"]: one for one in self.get("/apps/by-debuginfod/symbols")["files"]}
+        self.assertEqual(there[build]["source"], f"http://127.0.0.1:{self.server.server_port}")
+        for one in self.get("/apps/by-debuginfod/symbols")["missing"]:  # the libraries: nobody has them
+            until("it is looked for", lambda: self.looks("by-debuginfod", one["build_id"]))
+            asked = Debuginfod.asked.count(f"/buildid/{one['build_id']}/debuginfo")
+            self.assertLessEqual(asked, self.looks("by-debuginfod", one["build_id"]), "nothing is asked for again at once")
+
+    def looks(self, app, build):
+        return next((one["looks"] for one in self.get(f"/apps/{app}/symbols")["missing"] if one["build_id"] == build and one["answer"]), 0)
+
+    def test_lies_and_large_files_of_a_server(self):
+        app, _, build = self.program("by-liar", 2)
+        Debuginfod.files[f"/buildid/{build}/debuginfo"] = (BINARY / "server/mire").read_bytes()
+        before = self.hang(app)
+        answer = until("it is looked for", lambda: next(
+            (one["answer"] for one in self.get("/apps/by-liar/symbols")["missing"] if one["build_id"] == build), ""))
+        self.assertIn("sent something else", answer)
+        self.assertEqual(self.issues("by-liar")[0]["caller1"], before["caller1"])
+
+    def test_directory(self):
+        app, debug, build = self.program("by-dir", 3)
+        place = self.folder / f"dirs/.build-id/{build[:2]}/{build[2:]}.debug"
+        place.parent.mkdir(parents=True)
+        shutil.copy(debug, place)
+        name, env = "by-dir", os.environ | {"MIRE_SERVER": self.url, "MIRE_KEY": self.key("by-dir", "ingest"),
+                                            "MIRE_STORE": str(app.parent / "store")}
+        subprocess.run([MIRE, "run", "--app", name, "--threshold", "1000", "--", app], env=env, timeout=120)
+        issue = until("the hang is told", lambda: self.issues(name))[0]
+        self.assertEqual(issue["caller1"], "paint_rows")
+
+    def test_an_upload_goes_on_where_it_stopped(self):
+        _, debug, build = self.program("in-parts", 4, ballast=96 << 20)
+        key, size = self.key("in-parts", "symbols"), debug.stat().st_size
+        sums = subprocess.run(["b2sum", "-l", "256", debug], check=True, capture_output=True, text=True).stdout.split()[0]
+        have = lambda: self.ask("GET", f"/symbols/uploads/{sums}", key, None)[1]["have_bytes"]  # noqa: E731
+        words = [MIRE, "symbols", "upload", "--key", key, debug]
+        first = subprocess.Popen(words, env=os.environ | {"MIRE_SERVER": self.url}, stdout=subprocess.DEVNULL)
+        until("some of it has come", lambda: have() > 0)
+        first.kill()
+        first.wait()
+        came = have()
+        self.assertTrue(0 < came < size, "it was killed in the middle")
+        said = self.mire("symbols", "upload", "--key", key, debug)
+        self.assertRegex(said, rf"(?m)^stored  {build}  debug ")
+        self.assertEqual(have(), 0, "what is whole is no upload any more")
+        there = {one["build_id"]: one for one in self.get("/apps/in-parts/symbols")["files"]}
+        self.assertEqual(there[build]["size_bytes"], size)
+
+    def test_parts_that_are_wrong_are_refused(self):
+        key, sums = self.key("wrong", "symbols"), "ab" * 32
+        part = os.urandom(1 << 20)
+        total = 2 << 20
+        good = subprocess.run(["b2sum", "-l", "256"], input=part, check=True, capture_output=True).stdout.decode().split()[0]
+        put = lambda at, body, hashed=good, size=total: self.ask(  # noqa: E731
+            "PUT", f"/symbols/uploads/{sums}?at={at}&size={size}&sum={hashed}&name=x", key, body)
+        self.assertEqual(put(0, part, "00" * 32)[0], 422)
+        self.assertEqual(put(5, part)[0], 400)
+        self.assertEqual(put(0, part[:100])[0], 400)
+        self.assertEqual(put(1 << 20, part), (409, {"have_bytes": 0}))
+        self.assertEqual(put(0, part), (202, {"have_bytes": 1 << 20}))
+        self.assertEqual(put(0, part), (409, {"have_bytes": 1 << 20}))
+        self.assertEqual(put(0, part, size=3 << 20)[0], 409)
+        self.assertEqual(put(1 << 20, part)[0], 422, "the whole has another hash")
+        self.assertEqual(self.ask("GET", f"/symbols/uploads/{sums}", key, None), (200, {"have_bytes": 0}))
+        self.assertEqual(self.ask("GET", f"/symbols/uploads/{sums}", "mk_no", None)[0], 401)
+        self.assertEqual(self.ask("POST", "/symbols/lacking", key, b'{"files":[{"build_id":"0","kind":"debug"}]}')[0], 422)
+        self.assertEqual(self.ask("POST", "/symbols/lacking", key, b'{"files":')[0], 400)
+
+    def test_reports_are_derived_anew_when_asked(self):
+        app, debug, build = self.program("on-request", 5)
+        self.hang(app)
+        key = self.key("on-request", "symbols")
+        status, answer = self.ask("POST", "/apps/on-request/rekey", key, b'{"preview":true,"detail":"a look"}')
+        self.assertEqual(status, 202)
+        job = until("it is done", lambda: next((one for one in self.get("/apps/on-request/rekey")["jobs"]
+                                                if one["job"] == answer["job"] and one["state"] == "done"), None))
+        self.assertEqual((job["done"], job["moved"], job["preview"], job["detail"]), (job["queued"], 0, True, "a look"))
+        self.assertEqual(self.ask("POST", "/apps/on-request/rekey", "mk_no", b'{"preview":true}')[0], 401)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
