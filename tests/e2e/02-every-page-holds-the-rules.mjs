@@ -41,6 +41,8 @@ try {
     '/mapview/issues?q=no+such+thing',
     '/mapview/rules',
     '/new-app/rules',
+    '/mapview/symbols',
+    '/new-app/symbols',
   ];
   for (const tab of ['stack', 'flame', 'tree', 'top', 'reports', 'raw'])
     pages.push(`/mapview/issues/${issues[0]}?tab=${tab}`);

@@ -18,6 +18,7 @@ import type {
   Problem,
   Rates,
   Regrouped,
+  Rekey,
   Report,
   ReportList,
   Rules,
@@ -25,6 +26,8 @@ import type {
   RulesJob,
   Similar,
   Split,
+  SymbolFile,
+  Symbols,
   Unmerge,
 } from './types';
 
@@ -95,6 +98,12 @@ export const api = {
 
   rates: (app: string, scope: Pick<Scope, 't' | 'v'>, signal: AbortSignal): Promise<Rates> =>
     body(client.GET('/api/v1/apps/{app}/rates', { params: { path: { app }, query: sent(scope) }, signal })),
+
+  symbols: (app: string, signal: AbortSignal): Promise<Symbols> =>
+    body(client.GET('/api/v1/apps/{app}/symbols', { params: { path: { app } }, signal })),
+
+  rekey: (app: string, signal: AbortSignal): Promise<Rekey> =>
+    body(client.GET('/api/v1/apps/{app}/rekey', { params: { path: { app } }, signal })),
 
   facets: (app: string, t: string, signal: AbortSignal): Promise<Facets> =>
     body(client.GET('/api/v1/apps/{app}/facets', { params: { path: { app }, query: { t } }, signal })),
@@ -222,3 +231,29 @@ export const api = {
       }),
     ),
 };
+
+/* Send a debug file or an archive of them; `progress` is told the bytes that went. fetch cannot tell, so it is not used. */
+export function sendSymbols(file: File, key: string, progress: (bytes: number) => void): Promise<SymbolFile[]> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('PUT', `/api/v1/symbols?name=${encodeURIComponent(file.name)}`);
+    request.setRequestHeader('Authorization', `Bearer ${key}`);
+    request.responseType = 'json';
+    request.upload.onprogress = (event) => progress(event.loaded);
+    request.onerror = () => reject(new ProblemError(0, 'The server could not be reached', '', ''));
+    request.onload = () => {
+      const answer = (request.response ?? {}) as { files?: SymbolFile[] } & Partial<Problem>;
+      if (request.status === 201 && answer.files) resolve(answer.files);
+      else
+        reject(
+          new ProblemError(
+            request.status,
+            answer.title ?? `${request.status} ${request.statusText}`.trim(),
+            answer.detail ?? '',
+            answer.request_id ?? '',
+          ),
+        );
+    };
+    request.send(file);
+  });
+}

@@ -29,9 +29,79 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Store one ELF file (executable, library or split debug file) under its build id. */
+        /** Store a debug file, or all that an archive (zip, tar, tar.gz, universal Mach-O) holds, under their build ids. */
         put: operations["uploadSymbols"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/symbols/lacking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Which of these files are not there yet; a file with lines counts as lacking while there are names only. */
+        post: operations["askSymbolsLacking"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/symbols/uploads/{hash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How much of a file that is sent in parts has come; 0 if nothing is known of it. */
+        get: operations["getSymbolUpload"];
+        /** The next part of a file. The last one puts it together, checks its hash and stores it as uploadSymbols does. */
+        put: operations["sendSymbolPart"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/symbols": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Debug files that the app's reports lack, by how many do, and those that are there. */
+        get: operations["getSymbols"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/apps/{app}/rekey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Stored reports that are, or were, derived anew, newest first, with what moved where. */
+        get: operations["getRekey"];
+        put?: never;
+        /** Derive all stored reports of the app anew, in the background, or count what would move. */
+        post: operations["askRekey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -520,6 +590,100 @@ export interface components {
         Accepted: {
             /** Format: uuid */
             report_id: string;
+        };
+        SymbolsStored: {
+            files: components["schemas"]["SymbolFile"][];
+        };
+        SymbolsLacking: {
+            files: {
+                build_id: string;
+                /** @enum {string} */
+                kind: "debug" | "symtab";
+                lacking: boolean;
+            }[];
+        };
+        SymbolUpload: {
+            have_bytes: number;
+        };
+        Symbols: {
+            /** @description Those that most reports know nothing of come first; at most 200. */
+            missing: components["schemas"]["SymbolMissing"][];
+            file_count: number;
+            file_bytes: number;
+            /** @description Of all apps, newest first; at most 200. */
+            files: components["schemas"]["SymbolThere"][];
+        };
+        SymbolMissing: {
+            build_id: string;
+            name: string;
+            arch: string;
+            reports: number;
+            /** @description Of them, those that have its functions' names, but neither lines nor inlined calls. */
+            reports_with_names: number;
+            /** Format: date-time */
+            first_seen: string;
+            /** @description How often directories and debuginfod servers were asked. */
+            looks: number;
+            /**
+             * Format: date-time
+             * @description When they are asked again.
+             */
+            look_at: string;
+            /** @description What came of it the last time; empty before the first. */
+            answer: string;
+        };
+        SymbolThere: {
+            build_id: string;
+            /** @enum {string} */
+            kind: "debug" | "symtab";
+            arch: string;
+            name: string;
+            size_bytes: number;
+            /** Format: date-time */
+            came_at: string;
+            /** @description upload, or the address of a debuginfod server. */
+            source: string;
+        };
+        Rekey: {
+            jobs: components["schemas"]["RekeyJob"][];
+        };
+        RekeyAsked: {
+            job: number;
+        };
+        RekeyJob: {
+            job: number;
+            /** @enum {string} */
+            cause: "symbols" | "rules" | "key";
+            detail: string;
+            /** @enum {string} */
+            state: "queueing" | "running" | "done" | "cancelled";
+            preview: boolean;
+            /** Format: date-time */
+            asked_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description Reports. */
+            queued: number;
+            /** @description Of them derived anew. */
+            done: number;
+            /** @description Of those, to another issue. */
+            moved: number;
+            /** @description Could not be, and stay as they were. */
+            failed: number;
+            /** @description Of a preview: issues that would appear. */
+            issues_new: number;
+            /** @description Of a preview: issues that would be left without a report. */
+            issues_gone: number;
+            flows: {
+                from_issue: number;
+                from_caller1: string;
+                to_issue: number | null;
+                caller1: string;
+                caller2: string;
+                category: string;
+                reason: string;
+                reports: number;
+            }[];
         };
         SymbolFile: {
             build_id: string;
@@ -1773,7 +1937,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SymbolFile"];
+                    "application/json": components["schemas"]["SymbolsStored"];
                 };
             };
             400: components["responses"]["Problem"];
@@ -1781,6 +1945,194 @@ export interface operations {
             413: components["responses"]["Problem"];
             422: components["responses"]["Problem"];
             503: components["responses"]["Problem"];
+        };
+    };
+    askSymbolsLacking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    files: {
+                        build_id: string;
+                        /** @enum {string} */
+                        kind: "debug" | "symtab";
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description One a file, in their order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SymbolsLacking"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSymbolUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description BLAKE2b-256 of the whole file. */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description So much. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SymbolUpload"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    sendSymbolPart: {
+        parameters: {
+            query: {
+                /** @description Where the part begins, bytes: a multiple of 1 MiB. */
+                at: number;
+                /** @description Of the whole file, bytes. */
+                size: number;
+                /** @description BLAKE2b-256 of the part. */
+                sum: string;
+                name?: string;
+            };
+            header?: never;
+            path: {
+                /** @description BLAKE2b-256 of the whole file. */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        /** @description A multiple of 1 MiB, at most 64; of the last part what is left. */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description It was the last one; the file is stored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SymbolsStored"];
+                };
+            };
+            /** @description More is wanted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SymbolUpload"];
+                };
+            };
+            /** @description Another part is wanted: the one that begins at have_bytes. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SymbolUpload"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSymbols: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Symbols. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Symbols"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getRekey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Jobs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rekey"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    askRekey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app: components["parameters"]["app"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Change nothing, only count. */
+                    preview: boolean;
+                    /** @description Why, for people. */
+                    detail?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is asked for. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RekeyAsked"];
+                };
+            };
+            default: components["responses"]["Problem"];
         };
     };
     askRollout: {

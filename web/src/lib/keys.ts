@@ -23,6 +23,7 @@ export const KEYS: readonly KeyRow[] = [
   { id: 'issues', keys: 'g i', does: 'Go to the issues', part: 'Everywhere' },
   { id: 'memory', keys: 'g m', does: 'Go to the issues of memory', part: 'Everywhere' },
   { id: 'rules', keys: 'g r', does: 'Go to the rules', part: 'Everywhere' },
+  { id: 'symbols', keys: 'g s', does: 'Go to the debug files', part: 'Everywhere' },
   { id: 'copy', keys: 'l', does: 'Copy a link with the range as it is now', part: 'Everywhere' },
   { id: 'range', keys: 't', does: 'Choose the range', part: 'Range' },
   { id: 'back', keys: ',', does: 'Shift the range back', part: 'Range' },

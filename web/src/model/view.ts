@@ -8,6 +8,7 @@ export type Page =
   | { name: 'issues'; app: string }
   | { name: 'memory'; app: string }
   | { name: 'rules'; app: string }
+  | { name: 'symbols'; app: string }
   | { name: 'issue'; app: string; id: string }
   | { name: 'lost' };
 
@@ -119,6 +120,7 @@ export function parsePage(path: string): Page {
   if (!APP.test(app)) return { name: 'lost' };
   if (section === undefined) return { name: 'overview', app };
   if (section === 'rules' && id === undefined) return { name: 'rules', app };
+  if (section === 'symbols') return id === undefined ? { name: 'symbols', app } : { name: 'lost' };
   if (section !== 'issues' && section !== 'memory') return { name: 'lost' };
   if (id === undefined) return { name: section, app };
   if (ISSUE.test(id) && isMemory(id) === (section === 'memory') && more.length === 0) return { name: 'issue', app, id };
@@ -140,6 +142,7 @@ export function formatPage(page: Page): string {
     case 'issues':
     case 'memory':
     case 'rules':
+    case 'symbols':
       return `/${page.app}/${page.name}`;
     case 'issue':
       return `/${page.app}/${isMemory(page.id) ? 'memory' : 'issues'}/${page.id}`;

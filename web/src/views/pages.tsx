@@ -12,6 +12,7 @@ import { OverviewPage } from './overview';
 import { Shell } from './shell';
 
 const loadRules = () => import('./rules').then((module) => module.RulesPage);
+const loadSymbols = () => import('./symbols').then((module) => module.SymbolsPage);
 const loadMemory = () => import('./memory').then((module) => module.MemoryPage);
 
 export function Pages(): JSX.Element {
@@ -45,6 +46,12 @@ export function Pages(): JSX.Element {
       return (
         <Shell key={here.app} app={here.app}>
           <Late key="rules" load={loadRules} props={{ app: here.app }} label={say('Rules')} />
+        </Shell>
+      );
+    case 'symbols':
+      return (
+        <Shell key={here.app} app={here.app}>
+          <Late key="symbols" load={loadSymbols} props={{ app: here.app }} label={say('symbols')} />
         </Shell>
       );
     case 'issue':

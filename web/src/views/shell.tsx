@@ -27,6 +27,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
     issues: () => app && go(href({ name: 'issues', app }, carry)),
     memory: () => app && go(href({ name: 'memory', app }, carry)),
     rules: () => app && go(href({ name: 'rules', app }, carry)),
+    symbols: () => app && go(href({ name: 'symbols', app }, carry)),
   });
   const section = here.name !== 'issue' ? here.name : isMemory(here.id) ? 'memory' : 'issues';
   const themes = { auto: say('Auto'), light: say('Light'), dark: say('Dark') };
@@ -54,6 +55,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
             {link({ name: 'issues', app }, say('Issues'), section === 'issues')}
             {link({ name: 'memory', app }, say('Memory'), section === 'memory')}
             {link({ name: 'rules', app }, say('Rules'), section === 'rules')}
+            {link({ name: 'symbols', app }, say('Symbols'), section === 'symbols')}
           </>
         ) : null}
         <span class="grow" />
