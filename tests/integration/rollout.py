@@ -28,6 +28,7 @@ import yaml  # noqa: E402
 DOCUMENT = yaml.safe_load((SOURCE / "schema/api/openapi.yaml").read_text())
 ROLLOUT = jsonschema.Draft202012Validator(json.loads((SOURCE / "schema/wire/rollout.schema.json").read_text()))
 ANSWERS = {name: examples.validator(DOCUMENT, ref) for name, ref in examples.schemas(DOCUMENT).items()}
+OFF, EXACT, SAMPLED = range(3)  # modes as the tables have them
 INSTALL = "00112233445566778899aabbccddeeff"
 
 
@@ -288,6 +289,31 @@ class RolloutTest(unittest.TestCase):
         self.put(1, rules)
         self.run_app(store)
         self.assertGreaterEqual(self.reports(), 1)
+
+    def memory_of(self, rules, is_reached):
+        """Tables of an app that begins with its own options and learns of the rules while it runs: what they say in the end."""
+        store = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))
+        self.put(self.current()["version"], {"rules": [{"name": "all", "plugins": {"hang": {"probability": 1}, "memory": rules}}]})
+        app = subprocess.Popen([BINARY / "tests/integration/rollout_app", self.mired.url, self.ingest, store, "internal", "120000"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(app.kill)
+        self.assertEqual(app.stdout.readline(), "start MIRE_OK\n")
+        heap, = (store / "box").glob("*.heap")
+        until, facts = time.monotonic() + 60, {}
+        while not is_reached(facts) and time.monotonic() < until:
+            time.sleep(0.02)
+            done = subprocess.run([BINARY / "tests/oracle/heap_dump", heap], stdout=subprocess.PIPE, timeout=60)
+            facts = json.loads(done.stdout)["facts"] if done.returncode == 0 else {}
+        app.communicate("\n", timeout=60)
+        return facts
+
+    def test_memory_parameters_reach_an_app_that_runs(self):
+        facts = self.memory_of({"probability": 1, "parameters": {"mode": "exact"}}, lambda facts: facts.get("mode") == EXACT)
+        self.assertEqual(facts["mode"], EXACT)
+        facts = self.memory_of({"probability": 1, "parameters": {"interval_bytes": 65536}}, lambda facts: facts.get("interval") == 65536)
+        self.assertEqual((facts["mode"], facts["interval"]), (SAMPLED, 65536))
+        facts = self.memory_of({"probability": 1, "parameters": {"mode": "off"}}, lambda facts: facts.get("mode") == OFF)
+        self.assertEqual(facts["mode"], OFF)
 
     def test_damaged_document_leaves_the_apps_own_options(self):
         store = pathlib.Path(tempfile.mkdtemp(dir=self.scratch.name))

@@ -3,7 +3,10 @@
  * more, and says what the calls answered. A line on standard input before the hang lets it go on earlier.
  *
  *     rollout_app URL KEY STORE CHANNEL WAIT_MS
+ *
+ * Its memory is sampled.
  */
+#include <mire/memory.h>
 #include <mire/mire.h>
 
 #include <poll.h>
@@ -25,6 +28,7 @@ int main(int argc, char **argv)
     mire_options_set_store(options, argv[3]);
     mire_options_set_threshold_ms(options, 400);
     mire_options_set_number(options, "depth_least", 0);
+    mire_options_set_memory(options, MIRE_MEMORY_SAMPLED, 0);
     printf("start %s\n", mire_err_name(mire_start(options)));
     fflush(stdout);
     mire_options_free(options);

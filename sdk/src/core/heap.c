@@ -22,7 +22,8 @@ static struct {
     struct store_box file;
     char run[MIRE_STORE_PATH_MAX];
     uint64_t budget_bytes;
-    uint64_t kept_ns; /* worker's: when the tables were looked after last */
+    struct rollout_memory told; /* by the plan that was obeyed last */
+    uint64_t kept_ns;           /* worker's: when the tables were looked after last */
 } monitor;
 
 /* The run's name is its blackbox's. */
@@ -123,11 +124,20 @@ enum mire_err mire__heap_monitor_set(enum mire_memory_mode mode, uint64_t interv
     return mire__heap_set_mode(monitor.heap, modes[mode], interval_bytes);
 }
 
-enum mire_err mire__heap_monitor_start(struct monitor_context *context)
+/* As the document says; where it does not, as the app does. */
+static enum mire_err set_as_told(const struct memory_options *own)
 {
     static const enum mire_memory_mode modes[] = {[MIRE_ROLLOUT_OFF] = MIRE_MEMORY_OFF,
                                                   [MIRE_ROLLOUT_SAMPLED] = MIRE_MEMORY_SAMPLED,
                                                   [MIRE_ROLLOUT_EXACT] = MIRE_MEMORY_EXACT};
+    const struct rollout_memory *told = &monitor.told;
+
+    return mire__heap_monitor_set(told->mode == MIRE_ROLLOUT_AS_SET ? own->mode : modes[told->mode],
+                                  told->interval_bytes ? told->interval_bytes : own->interval_bytes);
+}
+
+enum mire_err mire__heap_monitor_start(struct monitor_context *context)
+{
     const struct rollout_memory *told = &context->plan->rollout.memory;
     const struct memory_options *own = &context->options->memory;
 
@@ -138,9 +148,20 @@ enum mire_err mire__heap_monitor_start(struct monitor_context *context)
                                                : BUDGET_INIT;
     if (monitor.budget_bytes < MIRE_HEAP_BUDGET_MIN)
         monitor.budget_bytes = MIRE_HEAP_BUDGET_MIN;
-    mire__heap_monitor_set(told->mode == MIRE_ROLLOUT_AS_SET ? own->mode : modes[told->mode],
-                           told->interval_bytes ? told->interval_bytes : own->interval_bytes);
+    monitor.told = *told;
+    set_as_told(own);
     return MIRE_OK;
+}
+
+void mire__heap_monitor_obey(const struct plan *plan)
+{
+    const struct rollout_memory *told = &plan->rollout.memory;
+
+    if (told->mode == monitor.told.mode && told->interval_bytes == monitor.told.interval_bytes)
+        return;
+    monitor.told = *told;
+    if (monitor.heap)
+        set_as_told(&monitor.context->options->memory);
 }
 
 void mire__heap_monitor_stop(void)

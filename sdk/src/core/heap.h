@@ -17,6 +17,12 @@ void mire__heap_monitor_stop(void);
 /* Another mode, as mire_memory_set. Thread: who owns the SDK's state, or the worker. */
 enum mire_err mire__heap_monitor_set(enum mire_memory_mode mode, uint64_t interval_bytes);
 
+/*
+ * A newer plan: where its document says another mode or interval than the one before, that holds from now on, over what
+ * the app has set since. What has no tables gets none. Thread: the worker, owning the SDK's state.
+ */
+void mire__heap_monitor_obey(const struct plan *plan);
+
 /* The tables of this run; NULL: there are none. Thread: worker; who owns the SDK's state. */
 struct heap *mire__heap_monitor_tables(void);
 

@@ -224,4 +224,5 @@ void mire__monitors_obey(struct monitor_context *context, const struct plan *pla
         mire__watch_apply(&settings);
     }
     mire__monitors_stop(context, plan);
+    mire__heap_monitor_obey(plan);
 }

@@ -35,8 +35,9 @@ enum mire_err mire__monitors_start(struct monitor_context *context);
 void mire__monitors_stop(struct monitor_context *context, const struct plan *plan);
 
 /*
- * A newer plan, while monitors run: what it has off ends now, its numbers hold, and a share that has become smaller is
- * told from now on. What it has on and does not run stays off: see plan.h. Thread: as mire_stop.
+ * A newer plan, while monitors run: what it has off ends now, its numbers and the memory monitor's mode hold, and a
+ * share that has become smaller is told from now on. What it has on and does not run stays off: see plan.h. Thread: as
+ * mire_stop.
  */
 void mire__monitors_obey(struct monitor_context *context, const struct plan *plan);
 
