@@ -38,6 +38,8 @@ export default defineConfig({
   test: {
     environment: 'happy-dom',
     include: ['src/**/*.test.{ts,tsx}', 'tests/**/*.test.{ts,tsx}'],
+    testTimeout: 120_000, // a loaded machine takes its time: no test is about speed
+    hookTimeout: 240_000,
     environmentOptions: { happyDOM: { url: 'http://mire.test/' } },
   },
 });
