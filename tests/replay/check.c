@@ -69,6 +69,25 @@ static bool is_framed(const char *name)
     return mire__store_ends_with(name, ".report");
 }
 
+/* Is it a report that the ledger says is being dropped? Then it is counted as that, in whatever state it is. */
+static bool is_going(const char *dir, const char *name)
+{
+    char path[PATH_MAX];
+    struct ledger ledger;
+    struct frame frame;
+    struct bytes file;
+    bool going = false;
+
+    snprintf(path, sizeof(path), "%s/drops", dir);
+    file = read_whole(path);
+    if (file.at && mire__frame_check(&frame, file.at, file.size) == FRAME_WHOLE &&
+        mire__ledger_read(&ledger, (const char *)file.at + frame.body_at, frame.body_size))
+        for (size_t i = 0; i < ledger.dropping; i++)
+            going |= strncmp(name, ledger.ids[i], MIRE_STORE_ID_LENGTH) == 0;
+    free(file.at);
+    return going;
+}
+
 /* Damaged files in a directory of the store. */
 static uint64_t count_damaged(const char *dir, const char *sub)
 {
@@ -84,7 +103,7 @@ static uint64_t count_damaged(const char *dir, const char *sub)
         snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
         if (is_framed(entry->d_name) || mire__store_ends_with(entry->d_name, ".exit") ||
             mire__store_ends_with(entry->d_name, ".box"))
-            count += is_damaged(file, entry->d_name);
+            count += is_damaged(file, entry->d_name) && !is_going(dir, entry->d_name);
     }
     closedir(open);
     return count;

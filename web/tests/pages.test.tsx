@@ -28,8 +28,9 @@ import { followLinks, go, query } from '../src/lib/location';
 import { client } from '../src/lib/query';
 import { Pages } from '../src/views/pages';
 
-/* A loaded machine takes its time: what is waited for comes, or the test fails by its own limit. */
-configure({ asyncUtilTimeout: 20_000 });
+/* A loaded machine draws late: what is looked for ends the wait. */
+configure({ asyncUtilTimeout: 30000 });
+vi.setConfig({ testTimeout: 60000 });
 
 type Answers = Record<string, unknown>;
 
@@ -92,6 +93,9 @@ it('the overview tells rates with what the sample leaves open, and nothing where
   expect(table.textContent).toContain('2.1 %1.2 – 3.6');
   expect(table.textContent).toContain('3.2 s1.7 – 4.7');
   expect(table.textContent).toContain('8.0.38');
+  expect(
+    await screen.findByText(/Not sent by devices: the same stack just before 214 · no room in the store 12/),
+  ).toBeTruthy();
   cleanup();
   client.clear();
   open('/redis-server', { ...ALL, '/rates': emptyRates });
