@@ -1,4 +1,4 @@
--- 0012: debug files that are sent in parts.
+-- 0013: debug files that are sent in parts.
 
 CREATE TABLE symbol_upload (
     hash       bytea       NOT NULL,
