@@ -150,13 +150,13 @@ static pid_t start(int fd, const struct child_files *files, int out, int null, c
     bool good = posix_spawn_file_actions_init(&actions) == 0 && posix_spawnattr_init(&attributes) == 0;
     if (!good)
         return -1;
+    good = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO) == 0; /* before its own place is taken */
     for (int i = 0; i < count; i++) {
         far[i] = fcntl(given_fd(i, fd, files, null), F_DUPFD_CLOEXEC, FIRST_FD + count);
         good = good && far[i] >= 0 && posix_spawn_file_actions_adddup2(&actions, far[i], FIRST_FD + i) == 0;
     }
     sigemptyset(&none);
-    good = good && posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO) == 0 &&
-           posix_spawn_file_actions_addclosefrom_np(&actions, FIRST_FD + count) == 0 &&
+    good = good && posix_spawn_file_actions_addclosefrom_np(&actions, FIRST_FD + count) == 0 &&
            posix_spawnattr_setsigmask(&attributes, &none) == 0 &&
            posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) == 0;
     if (good && posix_spawn(&pid, argv[0], &actions, &attributes, argv, environ) != 0)

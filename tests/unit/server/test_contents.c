@@ -30,9 +30,13 @@ static void put(struct buffer *b, const void *bytes, size_t len)
     b->len += len;
 }
 
+/* Little-endian, filled up with zeros. */
 static void put_number(struct buffer *b, uint64_t value, size_t width)
 {
-    put(b, &value, width);
+    uint8_t bytes[32] = {0};
+    assert_true(width <= sizeof bytes);
+    memcpy(bytes, &value, sizeof value);
+    put(b, bytes, width);
 }
 
 static struct buffer slurp(const char *name)
@@ -302,6 +306,32 @@ static void an_archive_without_anything_of_use_says_why(void **state)
     free(text.bytes);
 }
 
+/* The child is given its files in places that this process may use for the pipe it listens at. */
+static void what_the_child_says_is_heard_whatever_places_are_free(void **state)
+{
+    (void)state;
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    struct zip zip = {0};
+    struct buffer text = {0};
+    int taken[6];
+    put(&text, "not for us", 10);
+    zip_add(&zip, "notes.txt", &text, false, 0);
+    struct buffer file = zip_end(&zip);
+    int fd = fd_of(&file);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(contents_open(&contents, why, fd, NULL, "/proc/self/exe"), CONTENTS_WRONG);
+        assert_string_equal(why, "holds no file that names could be taken from");
+        contents_close(&contents);
+        taken[i] = dup(fd);
+    }
+    for (size_t i = 0; i < 6; i++)
+        close(taken[i]);
+    close(fd);
+    free(file.bytes);
+    free(text.bytes);
+}
+
 static void a_member_that_is_not_what_was_packed_is_refused(void **state)
 {
     (void)state;
@@ -377,6 +407,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(members_of_a_tar_are_items_packed_or_not),
         cmocka_unit_test(a_gzip_of_one_file_is_that_file),
         cmocka_unit_test(an_archive_without_anything_of_use_says_why),
+        cmocka_unit_test(what_the_child_says_is_heard_whatever_places_are_free),
         cmocka_unit_test(a_member_that_is_not_what_was_packed_is_refused),
         cmocka_unit_test(a_bomb_is_given_up),
         cmocka_unit_test(damaged_archives_are_answered),
