@@ -45,7 +45,7 @@
 #define MIRE_WALK_MANY_MAX       16u
 
 /* A program with more threads than that has no room for sets beside those that each begins with. */
-#define MIRE_WALK_GROWING_MAX 64u
+#define MIRE_WALK_GROWING_MAX 32u
 
 /* Innermost frames that tails are remembered of, and the words that tell the tails of one apart. */
 #define MIRE_WALK_HEADS  128u /* sets of two */
