@@ -65,8 +65,10 @@ enum mire_err mire__store_spend(uint64_t *spent_out, struct store *store, uint64
 {
     uint64_t then;
     enum mire_err err;
-    int lock = mire__store_lock(store, MIRE_STORE_LOCK_MS);
+    int lock;
 
+    read_pair(&then, spent_out, store, "spent"); /* a damaged one is refused now, which takes the lock */
+    lock = mire__store_lock(store, MIRE_STORE_LOCK_MS);
     read_pair(&then, spent_out, store, "spent");
     if (day > then)
         *spent_out = 0; /* a clock that goes back takes its count along */
@@ -93,7 +95,9 @@ enum mire_consent mire__store_consent(struct store *store)
 
 enum mire_err mire__store_set_consent(struct store *store, enum mire_consent consent)
 {
-    return write_line(store, "consent", consents[consent]);
+    const struct disk_part parts[] = {{consents[consent], strlen(consents[consent])}, {"\n", 1}};
+
+    return mire__store_save_sealed(store, "consent", parts, 2, 0); /* a refusal outlives the machine's power */
 }
 
 bool mire__store_refused(struct store *store)

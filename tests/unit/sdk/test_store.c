@@ -496,6 +496,7 @@ static void read_all(struct store *store)
     char etag[MIRE_STORE_ETAG_BYTES], text[64], install[33];
     size_t count = mire__store_list(items, 4, store), size;
     struct store_after after;
+    uint64_t spent;
     void *body;
 
     for (size_t i = 0; i < count; i++)
@@ -505,11 +506,13 @@ static void read_all(struct store *store)
     mire__store_after(&after, store);
     assert_int_equal(mire__store_install(install, store), MIRE_OK);
     assert_int_equal(mire__store_stack_send(&held, store, 1, NOW, UINT32_MAX), MIRE_OK);
+    assert_int_equal(mire__store_spend(&spent, store, 1, 1, UINT64_MAX), MIRE_OK);
+    mire__store_consent(store);
 }
 
 static void store_refuses_what_is_damaged_and_counts_it_once(void **state)
 {
-    static const char *const names[] = {"install", "after", "rollout", "stacks", "drops", NULL};
+    static const char *const names[] = {"install", "after", "rollout", "stacks", "spent", "consent", "drops", NULL};
     struct store *store = open_default(*state);
     uint8_t whole[512], bad[512];
     char report[64];
@@ -517,13 +520,14 @@ static void store_refuses_what_is_damaged_and_counts_it_once(void **state)
 
     mire__store_set_sync(store, MIRE_STORE_SYNC_NEVER); /* it writes some ten thousand files */
     snprintf(report, sizeof(report), "out/%s.report", id_at(NOW, 1));
-    for (size_t f = 0; f < 6; f++) {
+    for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
         const char *name = names[f] ? names[f] : report;
 
         for (size_t n = 0, size = 1; n <= 2 * size; n += 3) {
             mire__store_put(store, &(struct store_report){.id = id_at(NOW, 1), .body = "body", .size = 4, .value = 3},
                             NOW);
             mire__store_set_after(store, &(struct store_after){NOW, NOW});
+            mire__store_set_consent(store, MIRE_CONSENT_GIVEN);
             mire__store_set_rollout(store, "\"e\"", "{}", 2);
             mire__store_count_drop(store, MIRE_DROP_BIG); /* so that there is a ledger */
             read_all(store);
