@@ -5,7 +5,7 @@
  */
 import { openBrowser } from './support/browser.mjs';
 import { holdsTheRules } from './support/rules.mjs';
-import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+import { getJson, send, sought, startServer, vector, worked } from './support/server.mjs';
 
 const LONG = 'std::map<std::string, std::vector<std::pair<int, long>>>::operator[]'.repeat(4);
 const server = await startServer();
@@ -29,6 +29,7 @@ try {
   hostile.device.model = '地图 \u202e\u0627\u0644 🙂';
   for (const report of [...reports, hostile]) await send(server, key, report);
   await worked(server, 'mapview', names.length + 1);
+  await sought(server, 'mapview');
 
   const { groups } = await getJson(`${server.url}/api/v1/apps/mapview/issues`);
   const issues = groups.flatMap((group) => group.features.map((feature) => feature.id));

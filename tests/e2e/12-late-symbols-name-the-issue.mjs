@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openBrowser } from './support/browser.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { BUILD, getJson, startServer, until } from './support/server.mjs';
+import { BUILD, getJson, sought, startServer, until } from './support/server.mjs';
 
 const run = promisify(execFile);
 const server = await startServer();
@@ -35,6 +35,7 @@ try {
 
   const made = await server.mire('key', 'create', 'locker', '--scope', 'symbols', '--data-dir', server.env.MIRED_DATA_DIR);
   const key = /mk_[a-z0-9]{40}/.exec(made)[0];
+  await sought(server, 'locker');
   await holdsTheRules(browser, `${server.url}/locker/symbols`);
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/locker/symbols`);

@@ -104,3 +104,11 @@ export function worked(server, app, reports) {
     return overview.waiting === 0 && overview.totals.reports >= reports && overview;
   });
 }
+
+/* Every debug file that reports of the app lack has been looked for: the Symbols page stays as it is. */
+export function sought(server, app) {
+  return until(`what ${app} lacks is looked for`, async () => {
+    const { missing } = await getJson(`${server.url}/api/v1/apps/${app}/symbols`);
+    return missing.every((one) => one.answer !== '');
+  });
+}
