@@ -125,7 +125,7 @@ class World:
         return {"apps": rows}
 
     def overview(self, slug, span, v=None, kind=None):
-        hangs = self.select(slug, span, v, without_tests(kind))
+        hangs = self.select(slug, span, v, without_apart(kind))
         bucket_s = 3600 if span[1] - span[0] <= dt.timedelta(days=3, hours=1) else 86400
         versions = []
         for name in {self.version(h) for h in hangs}:
@@ -141,6 +141,7 @@ class World:
         held = sorted((f for f in every if f["subject"]), key=lambda f: (-f["totals"]["hangs"], int(f["id"][2:])))
         return {"range": self.range(hangs, span), "bucket_s": bucket_s, "totals": totals(hangs),
                 "categories": self.shares(hangs, lambda h: h["category"]), "versions": versions,
+                "apart": self.shares(self.select(slug, span, v, list(APART)), lambda h: h["category"]),
                 "series": self.series(hangs, bucket_s), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "unworked": 0}
 
     def turns(self, hangs):
@@ -156,7 +157,7 @@ class World:
                 "state": self.shares(hangs, lambda h: self.issues[h["issue_id"]]["state"])}
 
     def issue_list(self, slug, span, by="caller1", sort="-impact", v=None, kind=None, state=None):
-        hangs = self.select(slug, span, v, without_tests(kind), state)
+        hangs = self.select(slug, span, v, without_apart(kind), state)
         groups = {}
         for h in hangs:
             i = self.issues[h["issue_id"]]
@@ -235,7 +236,8 @@ class World:
 
         def frames(stack, counts=None):
             return [{**{k: f[k] for k in ("function", "image", "file", "line")}, "offset": f"{f['offset']:x}",
-                     "inlined": f["inlined"], "role": f["role"], "repeat": (counts[n] if counts else repeat[j])}
+                     "inlined": f["inlined"], "role": f["role"], "rule": None, "mark": None,
+                     "repeat": (counts[n] if counts else repeat[j])}
                     for n, (j, f) in enumerate((j, doc["frames"][j]) for j in stack)]
 
         stacks = []
@@ -247,13 +249,14 @@ class World:
         c1 = names.index(i["caller1"]) if i["caller1"] in names else None
         v = doc["verdict"] is not None and doc["frames"][doc["verdict"]]
         verdict = v and {"frame": {**{k: v[k] for k in ("function", "image", "file", "line")}, "offset": f"{v['offset']:x}",
-                             "inlined": v["inlined"], "role": v["role"], "repeat": 0}, "share": 1}
+                             "inlined": v["inlined"], "role": v["role"], "rule": None, "mark": None,
+                             "repeat": 0}, "share": 1}
         c2 = next((n for n, x in enumerate(names) if x == i["caller2"] and n != c1), None)
         return {"row": self.row(h), "position": at + 1, "total": len(own),
                 "previous": own[at - 1]["report_id"] if at else None,
                 "next": own[at + 1]["report_id"] if at + 1 < len(own) else None,
                 "category": h["category"], "reason": h["reason"], "gate": "poll", "launch": h["category"] == "launch",
-                "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block",
+                "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block", "why": "", "rules": [],
                 **{k: event[k] for k in ("trigger", "name", "foreground", "suspended_ms", "begin_slack_ms", "lock", "cpu",
                                          "disk", "frames", "annealed", "exit", "turns")},
                 "verdict": verdict or None, "blame": verdict or None,
@@ -278,8 +281,8 @@ class World:
         h = next(h for h in self.hangs if h["report_id"] == base["row"]["id"])
         m, frames = h["doc"]["memory"], h["doc"]["frames"]
         shown = [{**{k: f[k] for k in ("function", "image", "file", "line", "inlined", "role")}, "offset": f"{f['offset']:x}",
-                  "repeat": 0} for f in frames]
-        return {**{k: base[k] for k in ("row", "position", "total", "previous", "next", "category", "reason", "exit", "facts")},
+                  "rule": None, "mark": None, "repeat": 0} for f in frames]
+        return {**{k: base[k] for k in ("row", "position", "total", "previous", "next", "category", "reason", "why", "rules", "exit", "facts")},
                 **{k: m[k] for k in m if k != "stacks"},
                 "stacks": [{**{k: s[k] for k in s if k != "stack"}, "frames": [shown[f] for f in s["stack"]]} for s in m["stacks"]]}
 
@@ -324,8 +327,11 @@ class World:
         return flame(samples, len(own), most) | {"unit": of}
 
 
-def without_tests(kind):
-    return kind if any(k[0] != "!" for k in kind or []) else [*(kind or []), "!test"]
+APART = ("test", "system", "idle")  # nobody's trouble: in no list unless asked for
+
+
+def without_apart(kind):
+    return kind if any(k[0] != "!" for k in kind or []) else [*(kind or []), *("!" + k for k in APART)]
 
 
 def allowed(value, wanted):
