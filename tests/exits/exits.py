@@ -216,7 +216,8 @@ def run_once(way, number):
 
 def verdict_in(store):
     """One run was judged, once."""
-    lines = (store / "ends").read_text().splitlines() if (store / "ends").exists() else []
+    kept = (store / "ends").read_bytes() if (store / "ends").exists() else bytes(8)
+    lines = kept[8 + int.from_bytes(kept[4:8], "little"):].decode().splitlines()  # sdk/src/store/frame.h
     if len(lines) != 1:
         return f"{len(lines)} verdicts"
     return lines[0].split()[2]

@@ -2,12 +2,14 @@
 """`mire issues` on the contract's own examples over HTTP, and `mire key` on a real PostgreSQL."""
 
 import http.server
+import json
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
 import threading
+import urllib.parse
 import unicodedata
 
 SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
@@ -112,15 +114,33 @@ def keys_while_mired_starts():
 
 
 class BusyServer(http.server.BaseHTTPRequestHandler):
-    """Answers 503 to the first PUT of a file."""
+    """Lacks every file it is asked for, and answers 503 to the first part of one."""
+
+    def answer(self, status, document):
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.answer(200, {"files": [{**file, "lacking": True} for file in asked["files"]]})
+
+    def do_GET(self):
+        self.answer(200, {"have_bytes": self.server.have})
 
     def do_PUT(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        part = len(self.rfile.read(int(self.headers["Content-Length"])))
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
         self.server.asked += 1
-        self.send_response(503 if self.server.asked == 1 else 201)
-        self.send_header("Retry-After", "1")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        if self.server.asked == 1:
+            self.answer(503, {})
+            return
+        assert int(query["at"][0]) == self.server.have, query
+        self.server.have += part
+        self.answer(201 if self.server.have == int(query["size"][0]) else 202, {"have_bytes": self.server.have})
 
     def log_message(self, *words):
         pass
@@ -128,10 +148,10 @@ class BusyServer(http.server.BaseHTTPRequestHandler):
 
 def symbols_wait_for_a_busy_server():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BusyServer)
-    server.asked = 0
+    server.asked = server.have = 0
     threading.Thread(target=server.serve_forever, daemon=True).start()
     code, out, err = mire("symbols", "upload", "--server", f"http://127.0.0.1:{server.server_port}", "--key", "k", str(MIRE))
-    assert code == 0 and out.startswith("stored ") and server.asked == 2, (code, out, err, server.asked)
+    assert code == 0 and out.startswith("stored ") and server.have == MIRE.stat().st_size, (code, out, err, server.asked)
     server.shutdown()
 
 

@@ -389,8 +389,9 @@ class RunTest(unittest.TestCase):
     def test_a_lost_answer_is_asked_for_again_under_the_same_id(self):
         server = self.server(None, OK)
         self.python(server, HANG + "time.sleep(0.1)")
-        first, second = server.reports()
-        self.assertEqual(first, second)
+        came = server.reports()
+        self.assertEqual(came.count(came[0]), 2)  # a busy machine may add a hang of the start, which comes once
+        self.assertEqual(len(came), len({json.dumps(report) for report in came}) + 1)
         self.assertEqual(self.waiting(), [])
 
     def test_a_busy_server_is_left_alone_as_long_as_it_asks(self):

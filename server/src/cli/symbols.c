@@ -14,12 +14,11 @@
 
 static const char usage[] =
     "Usage: mire symbols upload [--server URL] [--key KEY] [--jobs N] [--all] PATH...\n\n"
-    "Find every debug file at or below a PATH, those in archives (zip, tar, tar.gz, dSYM) among them, ask the server "
-    "which\n"
-    "it lacks, and send only those, N at a time (4). --all: send all. One line a file tells what came of it.\n"
+    "Find every debug file at or below a PATH, those in archives (zip, tar, tar.gz, dSYM) among them, ask the server\n"
+    "which it lacks, and send only those, N at a time (4). --all: send all. One line a file tells what came of it.\n"
     "An upload that was interrupted is gone on with where it stopped, by the next run too.\n"
-    "The key needs the scope symbols (mire key create APP --scope symbols). MIRE_SERVER and MIRE_KEY stand in for the "
-    "options.\n\n"
+    "The key needs the scope symbols (mire key create APP --scope symbols).\n"
+    "MIRE_SERVER and MIRE_KEY stand in for the options.\n\n"
     "mire symbols look FILE [ADDRESS]... asks a file at hand; see its --help.\n";
 
 static int upload_all(const struct send_options *options, bool all, char *const *paths)

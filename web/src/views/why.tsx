@@ -1,9 +1,12 @@
 /* Why the report has its key: in words, and for every frame the rule that kept it or passed it over. */
 
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Frame, Report } from '../api/types';
 import { say } from '../lib/i18n';
 import { word } from '../lib/words';
+
+const MOST_ROWS = 60; /* what a page may hold besides (web/src/README.md) */
 
 /* "line 12 of glib 3", or what stands for a rule where none fits. */
 function source(report: Report, index: number | null): string {
@@ -12,11 +15,23 @@ function source(report: Report, index: number | null): string {
 }
 
 export function Why({ report, frames }: { report: Report; frames: readonly Frame[] }): JSX.Element | null {
+  const [open, setOpen] = useState(false);
   if (frames.length === 0) return null;
   return (
-    <details class="why">
+    <details class="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{say('Why this key')}</summary>
+      {open ? <Reasons report={report} frames={frames} /> : null}
+    </details>
+  );
+}
+
+function Reasons({ report, frames }: { report: Report; frames: readonly Frame[] }): JSX.Element {
+  return (
+    <>
       {report.why === '' ? null : <p>{report.why}</p>}
+      {frames.length > MOST_ROWS ? (
+        <p class="faint">{say('The innermost {n|frame|frames}; the tab Raw has all.', { n: MOST_ROWS })}</p>
+      ) : null}
       <div class="scroll" role="region" aria-label={say('Rules by frame')} tabIndex={0}>
         <table class="tight">
           <thead>
@@ -28,7 +43,7 @@ export function Why({ report, frames }: { report: Report; frames: readonly Frame
             </tr>
           </thead>
           <tbody>
-            {frames.map((frame, i) => (
+            {frames.slice(0, MOST_ROWS).map((frame, i) => (
               <tr key={i} class={frame.role === 'app' ? '' : 'faint'}>
                 <th scope="row">{frame.function}</th>
                 <td>
@@ -59,6 +74,6 @@ export function Why({ report, frames }: { report: Report; frames: readonly Frame
           </tbody>
         </table>
       </div>
-    </details>
+    </>
   );
 }
