@@ -67,7 +67,7 @@ static int group_trend(double trend[MIRE_TREND_PARTS], struct call *call, const 
                        const struct feature *features)
 {
     if (shown(g) < g->issue_count)
-        return read_trend(trend, call->tx, &call->view, g->issues, g->issue_count);
+        return read_trend(trend, call->tx, call->arena, &call->view, g->issues, g->issue_count);
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; i < shown(g); i++)
         for (int part = 0; part < MIRE_TREND_PARTS; part++)

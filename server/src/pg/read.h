@@ -195,8 +195,8 @@ int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena
              enum read_top which);
 
 /* Hangs of these issues together in each part of the span. Honours span and version. */
-int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, const struct view *view, const int64_t *issues,
-               size_t count);
+int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
+               const int64_t *issues, size_t count);
 
 struct group {
     const char *key, *title, *image;

@@ -11,7 +11,7 @@
 #define SHARE_STEPS 8 /* at least 1/256 of the devices is looked at */
 
 /* clang-format off */
-/* $6 $7 kind, $8 $9 state, $10 words, $11 issues, $12 the first identifier that is left out. Trees are told apart (%5$s)
+/* $6 $7 kind, $8 $9 state, $10 words, $11 issues, $12 the first identifier that is left out, $13 their keys. Trees are told apart (%5$s)
  * only where some were split off: the index has none. */
 static const char devices_sql[] =
     "WITH h AS (SELECT issue_id, %5$s AS tree, string_agg(install, '') AS installs, min(received_at) AS oldest,"
@@ -52,34 +52,29 @@ static int lists_fill(struct device_list *lists, struct kept *out, struct arena 
     return 0;
 }
 
-static int has_splits(bool *out, struct pg_tx *tx, int32_t app)
-{
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc =
-        pg_query(&rows, tx, "SELECT EXISTS (SELECT FROM issue_shown WHERE app_id = $1 AND tree <> 0)", PG_INT4(app));
-    *out = !rc && pg_bool(rows, 0, 0);
-    return rc;
-}
-
 int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const struct view *view, enum read_group by,
                  const int64_t *issues, size_t issue_count, int64_t reports)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int halvings = share_halvings(reports);
     const unsigned char bound = (unsigned char)(0x100 >> halvings);
+    struct keys keys = {0};
     bool split;
-    int rc = has_splits(&split, tx, view->app);
+    int rc = read_splits(&split, tx, view->app);
+    if (!rc && issue_count)
+        rc = read_keys(&keys, tx, arena, issues, issue_count);
     if (rc)
         return rc;
-    const char *sql = arena_printf(arena, devices_sql, GROUP_TITLE(by), GROUP_IMAGE(by),
-                                   issue_count ? " AND issue_id = " KEYS_OF("$11::bigint[]") : "",
-                                   halvings ? " AND install < $12" : "", split ? "tree" : "0",
-                                   issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : "");
+    const char *sql =
+        arena_printf(arena, devices_sql, GROUP_TITLE(by), GROUP_IMAGE(by),
+                     issue_count ? " AND issue_id = ANY ($13::bigint[])" : "", halvings ? " AND install < $12" : "",
+                     TREE_IF(split), issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : "");
     *out = (struct kept){0};
     if (!sql)
         return MIRE_FAULT_MEMORY;
     rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
-                  PG_TEXTS(view->words, view->word_count), PG_INT8S(issues, issue_count), PG_BYTES(&bound, 1));
+                  PG_TEXTS(view->words, view->word_count), PG_INT8S(issues, issue_count), PG_BYTES(&bound, 1),
+                  PG_INT8S(keys.issues, keys.count));
     if (rc != 0)
         return rc;
     struct device_list *lists = arena_array(arena, pg_row_count(rows) + 1, sizeof *lists);

@@ -36,6 +36,30 @@ static const int64_t edges_ms[] = {
     " SELECT name, key, here, here_total, n, total FROM o WHERE place <= $7 ORDER BY name, place"
 /* clang-format on */
 
+int read_splits(bool *out, struct pg_tx *tx, int32_t app)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc =
+        pg_query(&rows, tx, "SELECT EXISTS (SELECT FROM issue_shown WHERE app_id = $1 AND tree <> 0)", PG_INT4(app));
+    *out = !rc && pg_bool(rows, 0, 0);
+    return rc;
+}
+
+int read_keys(struct keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count)
+{
+    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT issue_id FROM issue_shown WHERE shown_id = ANY ($1::bigint[]) UNION SELECT unnest($1)",
+                      PG_INT8S(issues, count));
+    if (rc != 0)
+        return rc;
+    out->count = pg_row_count(rows);
+    out->issues = arena_array(arena, out->count + 1, sizeof *out->issues);
+    for (size_t i = 0; out->issues && i < out->count; i++)
+        out->issues[i] = pg_int(rows, i, 0);
+    return out->issues ? 0 : MIRE_FAULT_MEMORY;
+}
+
 int read_shown(int64_t *shown_out, bool *many_out, struct pg_tx *tx, int32_t app, int64_t issue)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;

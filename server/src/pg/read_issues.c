@@ -16,10 +16,10 @@
 /* $7 $8 kind, $9 $10 state, $11 words, $12 rank and $13 key of the last row seen, $14 limit, $15 $16 devices by issue,
  * $17 $18 by group */
 static const char groups_sql[] =
-    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
+    "WITH h AS (SELECT issue_id, %8$s AS tree, sum(reports) AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour,"
     "   max(most_bytes) AS most_bytes FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " GROUP BY issue_id, tree),"
+    "  WHERE " HOUR_IN_VIEW " GROUP BY 1, 2),"
     " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour,"
     "   max(most_bytes) AS most_bytes FROM h" SHOWN_JOIN("h") " GROUP BY 1),"
@@ -75,13 +75,13 @@ static const char counters_sql[] =
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS hour, min(rank) AS low, max(rank) AS high,"
     "   max(most_bytes) AS most_bytes"
     "  FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
-    "  WHERE " HOUR_IN_VIEW " AND issue_id = " KEYS_OF("$7::bigint[]") " GROUP BY 1, 2, 3)"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($12::bigint[]) GROUP BY 1, 2, 3)"
     " SELECT " SHOWN_ID("h") ", h.part, sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at),"
     "  min(hour), min(low), max(high), max(most_bytes)"
     " FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
     "WITH h AS (SELECT issue_id, tree, " PART " AS part, sum(hangs) AS hangs FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " AND issue_id = " KEYS_OF("$7::bigint[]") " GROUP BY 1, 2, 3)"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($10::bigint[]) GROUP BY 1, 2, 3)"
     " SELECT h.part, sum(hangs) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1";
 /* clang-format on */
 
@@ -99,11 +99,15 @@ static void trend_add(double *trend, int64_t part, double hangs)
         trend[part] += hangs;
 }
 
-int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, const struct view *view, const int64_t *issues,
-               size_t count)
+int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
+               const int64_t *issues, size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, trend_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count), PART_PARAMS(view));
+    struct keys keys;
+    int rc = read_keys(&keys, tx, arena, issues, count);
+    if (rc == 0)
+        rc = pg_query(&rows, tx, trend_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count), PART_PARAMS(view),
+                      PG_INT8S(keys.issues, keys.count));
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; rc == 0 && i < pg_row_count(rows); i++)
         trend_add(trend, pg_int(rows, i, 0), pg_real(rows, i, 1));
@@ -220,12 +224,16 @@ int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct 
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
     struct ranks ranks;
+    struct keys keys;
     int rc = read_ranks(&ranks, tx, arena, view);
+    if (rc == 0)
+        rc = read_keys(&keys, tx, arena, issues, issue_count);
     if (rc == 0)
         rc = pg_query(&rows, tx, features_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
     if (rc == 0)
         rc = pg_query(&counters, tx, counters_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
-                      PART_PARAMS(view), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count));
+                      PART_PARAMS(view), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count),
+                      PG_INT8S(keys.issues, keys.count));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -247,22 +255,24 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
 
 /* clang-format off */
 #define TOP(what, which) \
-    "WITH h AS (SELECT issue_id, tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1, 2)" \
+    "WITH h AS (SELECT issue_id, %1$s AS tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1, 2)" \
     " SELECT issue_id FROM (SELECT " SHOWN_ID("h") " AS issue_id, sum(much) AS much FROM h" SHOWN_JOIN("h") \
     "  GROUP BY 1) c JOIN issue USING (issue_id)" \
     " WHERE " which " AND " IS_WANTED("category", "$7", "$8") " ORDER BY round(much::numeric, 0) DESC, issue_id LIMIT $9"
-static const char *const top_sql[] = {
-    [READ_TOP_WAITED] = TOP("hang_ms", "subject = ''"),
-    [READ_TOP_MEMORY] = TOP("hangs", "subject <> ''"),
-};
+#define TOP_WAITED TOP("hang_ms", "subject = ''")
+#define TOP_MEMORY TOP("hangs", "subject <> ''")
 /* clang-format on */
 
 int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
              enum read_top which)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_query(&rows, tx, top_sql[which], VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind),
-                      PG_INT8(MIRE_TOP_MAX));
+    bool split;
+    int rc = read_splits(&split, tx, view->app);
+    const char *sql = arena_printf(arena, which == READ_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split));
+    if (rc || !sql)
+        return rc ? rc : MIRE_FAULT_MEMORY;
+    rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
     if (rc != 0)
         return rc;
     *count = pg_row_count(rows);
@@ -303,11 +313,12 @@ static int groups_fill(struct group_page *page, int64_t *issues, struct arena *a
     return 0;
 }
 
-static char *groups_statement(struct arena *arena, const struct group_order *order)
+static char *groups_statement(struct arena *arena, const struct group_order *order, bool split)
 {
     const char *direction = order->falling ? "DESC" : "ASC";
     return arena_printf(arena, groups_sql, GROUP_TITLE(order->by), GROUP_IMAGE(order->by), sorts[order->sort].of_group,
-                        sorts[order->sort].of_feature, order->falling ? "<" : ">", sorts[order->sort].type, direction);
+                        sorts[order->sort].of_feature, order->falling ? "<" : ">", sorts[order->sort].type, direction,
+                        TREE_IF(split));
 }
 
 int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,
@@ -316,11 +327,13 @@ int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, c
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     static const struct devices unknown;
     const struct devices *d = order->devices ? order->devices : &unknown;
-    const char *sql = groups_statement(arena, order);
+    bool split;
+    int rc = read_splits(&split, tx, view->app);
+    const char *sql = groups_statement(arena, order, split);
     memset(out, 0, sizeof *out);
-    if (!sql)
-        return MIRE_FAULT_MEMORY;
-    int rc =
+    if (rc || !sql)
+        return rc ? rc : MIRE_FAULT_MEMORY;
+    rc =
         pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), FILTER_PARAMS(&view->state),
                  PG_TEXTS(view->words, view->word_count), PG_TEXT(order->after_rank), PG_TEXT(order->after_key),
                  PG_INT8(order->limit), PG_INT8S(d->issues, d->issue_count), PG_INT8S(d->of_issue, d->issue_count),

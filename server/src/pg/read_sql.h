@@ -31,9 +31,6 @@
     " LEFT JOIN issue_shown part ON part.app_id = $1 AND part.issue_id = " t ".issue_id AND part.tree = " t ".tree AND part.tree <> 0" \
     " LEFT JOIN issue_shown whole ON whole.app_id = $1 AND whole.issue_id = " t ".issue_id AND whole.tree = 0 "
 #define SHOWN_ID(t) "coalesce(part.shown_id, whole.shown_id, " t ".issue_id)"
-/* Issues whose reports may be shown as one of these. */
-#define KEYS_OF(issues) \
-    "ANY (ARRAY(SELECT issue_id FROM issue_shown WHERE shown_id = ANY (" issues ") UNION SELECT unnest(" issues ")))"
 /* Of issues that others are shown as, what all of them say together: joined as `w` with the issue `i`. */
 #define WHOLES \
     " LEFT JOIN (SELECT s.shown_id, string_agg(" ISSUE_TEXT ", ' ') AS texts, min(i.first_seen) AS first_seen," \
@@ -71,6 +68,17 @@
 
 /* The populations in one column of all rows, merged (memory.c). 0 or MIRE_FAULT_MEMORY. */
 int population_of_rows(struct population *out, struct arena *arena, const struct pg_rows *rows, int column);
+
+/* Has the app trees that were split off? Only then are sums told apart by tree. 0 or a fault. */
+int read_splits(bool *out, struct pg_tx *tx, int32_t app);
+#define TREE_IF(split) ((split) ? "tree" : "0")
+
+/* Issues whose reports may be shown as one of these: asked before, for the planner counts what it is given. */
+struct keys {
+    int64_t *issues;
+    size_t count;
+};
+int read_keys(struct keys *out, struct pg_tx *tx, struct arena *arena, const int64_t *issues, size_t count);
 
 extern const int16_t read_slots[MIRE_SLOT_COUNT];
 
