@@ -70,7 +70,7 @@ uint64_t mire__heap_file_bytes(uint64_t budget_bytes)
 #define YIELDS     16
 #define NAP_NS     50000
 #define NAP_MAX_NS (10 * MIRE_NS_PER_MS)
-#define NAPS_LIMIT (100 * MIRE_NS_PER_MS)
+#define NAPS_LIMIT (1000 * MIRE_NS_PER_MS)
 
 bool mire__heap_lock_slow(_Atomic uint32_t *lock)
 {

@@ -20,7 +20,7 @@ bool mire__heap_lock_slow(_Atomic uint32_t *lock);
 
 /*
  * Take a lock. What is done under one takes some microseconds. If its holder lost its processor the caller offers its
- * own, then sleeps, 50 us at first, each time longer; after 100 ms it gives up: false, not taken. No thread waits for
+ * own, then sleeps, 50 us at first, each time longer; after 1 s it gives up: false, not taken. No thread waits for
  * itself: see slots.h.
  */
 static inline bool mire__heap_lock(_Atomic uint32_t *lock)

@@ -282,7 +282,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* A thread that got no processor for 100 ms made others give up, and they said so: nothing can be told of such a run.
+/* A thread that got no processor for 1 s made others give up, and they said so: nothing can be told of such a run.
  */
 static bool was_starved(const struct heaps *heaps)
 {
