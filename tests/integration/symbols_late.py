@@ -59,9 +59,12 @@ int main(void)
 class Debuginfod(http.server.BaseHTTPRequestHandler):
     files = {}
     asked = []
+    held = {}  # path: an event that its answer waits for
 
     def do_GET(self):
         self.asked.append(self.path)
+        if self.path in self.held:
+            self.held[self.path].wait(60)
         body = self.files.get(self.path)
         self.send_response(404 if body is None else 200)
         self.end_headers()
@@ -189,7 +192,9 @@ class LateTest(unittest.TestCase):
         app, debug, build = self.program("by-debuginfod", 1)
         path = f"/buildid/{build}/debuginfo"
         Debuginfod.files[path] = debug.read_bytes()
+        Debuginfod.held[path] = threading.Event()
         before = self.hang(app)
+        Debuginfod.held[path].set()
         self.becomes_named("by-debuginfod", before)
         self.assertEqual(Debuginfod.asked.count(path), 1)
         there = {one["build_id"]: one for one in self.get("/apps/by-debuginfod/symbols")["files"]}
