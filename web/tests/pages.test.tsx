@@ -30,7 +30,6 @@ import { Pages } from '../src/views/pages';
 
 /* A loaded machine draws late: what is looked for ends the wait. */
 configure({ asyncUtilTimeout: 30000 });
-vi.setConfig({ testTimeout: 60000 });
 
 type Answers = Record<string, unknown>;
 
