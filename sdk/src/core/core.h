@@ -10,6 +10,16 @@
 
 #include <stdbool.h>
 
+struct monitor_context;
+
+/*
+ * What watches this process (core/monitors.h); nothing may run in it, where the process is sampled out. NULL: it is not
+ * started, or this is a forked child.
+ *
+ * Thread: any.
+ */
+const struct monitor_context *mire__core_monitors(void);
+
 /*
  * Start with options from the environment, as `mire-run` sets them:
  *

@@ -26,8 +26,6 @@
 #include "core/session.h"
 #include "core/worker.h"
 #include "exit/run.h"
-#include "gate/gate.h"
-#include "mire/ping.h"
 #include "platform/platform.h"
 #include "store/sending.h"
 
@@ -417,44 +415,18 @@ void mire_set_network(enum mire_network network)
     mire__worker_ring(&mire.worker, MIRE_BELL_WAY);
 }
 
+const struct monitor_context *mire__core_monitors(void)
+{
+    uint32_t state = atomic_load_explicit(&mire.state, memory_order_acquire);
+
+    return (state == ON || state == ON_IDLE) && mire.owner_pid == mire__pid() ? &mire.monitors : NULL;
+}
+
 enum mire_err mire_flush(uint32_t timeout_ms)
 {
     if (timeout_ms > FLUSH_MAX_MS)
         return MIRE_E_RANGE;
-    uint32_t state = atomic_load_explicit(&mire.state, memory_order_acquire);
-    if ((state != ON && state != ON_IDLE) || mire.owner_pid != mire__pid())
-        return MIRE_E_STATE;
-    return mire__flush(mire.store, timeout_ms);
-}
-
-/* Started, by this process? Sampled out, there is nothing to do. */
-static bool is_started(uint32_t *state)
-{
-    *state = atomic_load_explicit(&mire.state, memory_order_acquire);
-    return (*state == ON || *state == ON_IDLE) && mire.owner_pid == mire__pid();
-}
-
-enum mire_err mire_watch_thread(const char *name)
-{
-    uint32_t state;
-
-    if (name && !mire__options_is_thread_name(name))
-        return MIRE_E_ARG;
-    if (!is_started(&state))
-        return MIRE_E_STATE;
-    return !mire__monitors_run(&mire.monitors, MIRE_PLUGIN_HANG) || mire__gate_enter(0, name) >= 0 ? MIRE_OK
-                                                                                                   : MIRE_E_FULL;
-}
-
-enum mire_err mire_unwatch_thread(void)
-{
-    uint32_t state;
-
-    if (!is_started(&state))
-        return MIRE_E_STATE;
-    mire_ping_stop();
-    mire__gate_exit();
-    return MIRE_OK;
+    return mire__core_monitors() ? mire__flush(mire.store, timeout_ms) : MIRE_E_STATE;
 }
 
 void mire_set_foreground(int foreground)
@@ -465,28 +437,4 @@ void mire_set_foreground(int foreground)
     mire__exits_as_set_ground(ground);
     mire__session_as_set_front(foreground != 0);
     mire__worker_ring(&mire.worker, MIRE_BELL_LOOK);
-}
-
-enum mire_err mire_set_number(const char *name, uint32_t value)
-{
-    uint32_t state;
-
-    if (!name)
-        return MIRE_E_ARG;
-    return is_started(&state) ? mire__watch_set(name, value) : MIRE_E_STATE;
-}
-
-void mire_loop_enter(void)
-{
-    mire__gate_as_mark_enter();
-}
-
-void mire_loop_leave(void)
-{
-    mire__gate_as_mark_leave();
-}
-
-void mire_loop_set_waits(int which)
-{
-    mire__gate_as_set_waits(which);
 }
