@@ -29,6 +29,9 @@ bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, 
 /* "<dir>/out/<id>.report", likewise. */
 bool mire__store_report_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *id);
 
+/* Drop what is over the caps. id: of the report just put, which is not too old whatever the clock says. */
+void mire__store_enforce(struct store *store, const char *id, uint64_t now_ms);
+
 bool mire__store_ends_with(const char *name, const char *end);
 
 /* Is there such a file of the run? See runs.h. */
