@@ -1,0 +1,71 @@
+/*
+ * fuzz_store.c - files of the device store, as whatever happened to the disk left them: the frame that each begins
+ * with, and the text of the loss ledger.
+ *
+ * The input is a file. A ledger's text is its body, or all of it where it is no whole file.
+ */
+#include "store/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* Reading says of a file what writing it would have. */
+static void look_at_frame(struct frame *frame, const uint8_t *file, size_t size)
+{
+    uint8_t head[MIRE_FRAME_BYTES];
+    struct frame again = {0}, peeked = {0};
+    enum frame_state state = mire__frame_check(frame, file, size);
+    size_t seen = size < MIRE_FRAME_BYTES_MAX ? size : MIRE_FRAME_BYTES_MAX;
+
+    if (state > FRAME_OLD)
+        return;
+    expect(frame->body_at <= size && frame->body_size <= size - frame->body_at);
+    if (state == FRAME_OLD)
+        return;
+    expect(mire__frame_peek(&peeked, file, seen, size) == FRAME_WHOLE && peeked.value == frame->value);
+
+    const struct disk_part body = {file + frame->body_at, frame->body_size};
+    mire__frame_write(head, frame, &body, 1);
+    uint8_t *whole = malloc(sizeof(head) + body.size + 1);
+    expect(whole != NULL);
+    memcpy(whole, head, sizeof(head));
+    memcpy(whole + sizeof(head), body.bytes, body.size);
+    expect(mire__frame_check(&again, whole, sizeof(head) + body.size) == FRAME_WHOLE);
+    expect(again.value == frame->value && again.body_size == frame->body_size);
+    expect(memcmp(again.told, frame->told, sizeof(frame->told)) == 0);
+    free(whole);
+}
+
+static void look_at_ledger(const char *text, size_t size)
+{
+    static char written[MIRE_LEDGER_TEXT];
+    static struct ledger ledger, again;
+
+    if (!mire__ledger_read(&ledger, text, size))
+        return;
+    expect(ledger.dropping <= MIRE_LEDGER_BATCH);
+    size_t length = mire__ledger_write(written, &ledger);
+    expect(length < sizeof(written) && mire__ledger_read(&again, written, length));
+    expect(memcmp(again.counts, ledger.counts, sizeof(ledger.counts)) == 0);
+    expect(again.telling == ledger.telling && again.dropping == ledger.dropping);
+    expect(memcmp(again.ids, ledger.ids, ledger.dropping * sizeof(ledger.ids[0])) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct frame frame = {.body_size = size};
+
+    look_at_frame(&frame, data, size);
+    if (frame.body_at > size || frame.body_size > size - frame.body_at)
+        frame = (struct frame){.body_size = size};
+    look_at_ledger((const char *)data + frame.body_at, frame.body_size);
+    return 0;
+}
