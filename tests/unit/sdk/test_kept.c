@@ -12,16 +12,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "support/stores.h"
+
 #define KIB 1024u
-
-static struct store *open_store(const char *dir)
-{
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
-    struct store *store;
-
-    assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
-    return store;
-}
 
 /* Tables of `kib` KiB on disk, behind a hole of 1 MiB, of a run whose process is gone. */
 static void make(struct store *store, const char *run, unsigned kib, bool on_disk)
@@ -53,7 +46,7 @@ static bool is_kept(const char *dir, const char *name)
 static void the_last_three_stay(void **state)
 {
     static const char *const names[] = {"d", "c", "b", "a"};
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
 
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(keep(store, names[i], 4, 1 << 30), MIRE_OK);
@@ -64,7 +57,7 @@ static void the_last_three_stay(void **state)
 
 static void bytes_on_disk_are_capped_and_holes_take_none(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
 
     assert_int_equal(keep(store, "a", 100, 300 * KIB), MIRE_OK);
     assert_int_equal(keep(store, "b", 100, 300 * KIB), MIRE_OK);
@@ -80,7 +73,7 @@ static void bytes_on_disk_are_capped_and_holes_take_none(void **state)
 
 static void tables_in_memory_come_into_the_store(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char path[512], bytes[4] = "";
     struct stat info;
     int fd;
@@ -101,7 +94,7 @@ static void tables_in_memory_come_into_the_store(void **state)
 
 static void tables_of_dead_runs_without_evidence_are_found(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     struct store_box alive;
     char path[512];
 
@@ -121,7 +114,7 @@ static void tables_of_dead_runs_without_evidence_are_found(void **state)
 
 static void a_run_without_tables_has_none_to_keep(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
 
     assert_int_equal(mire__store_keep(store, "a", 3, 1), MIRE_E_STORE);
     mire__store_close(store);

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "support/stores.h"
+
 #define BOTH (MIRE_SIGNALS_CRASH | MIRE_SIGNALS_QUIT)
 
 /* What a child left. */
@@ -26,15 +28,6 @@ struct trace {
 };
 
 static volatile int *volatile nowhere = (volatile int *)8;
-
-static struct store *open_store(const char *dir)
-{
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
-    struct store *store;
-
-    assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
-    return store;
-}
 
 /* A child without cmocka's handlers, and without what its parent ignores. */
 static pid_t fork_plain(void)
@@ -51,7 +44,7 @@ static void start(const char *dir, unsigned which)
 {
     const struct evidence_start begun = {.pid = (uint32_t)getpid()};
     char path[MIRE_STORE_PATH_MAX];
-    struct store *store = open_store(dir);
+    struct store *store = store_default(dir);
 
     if (mire__run_open(store, &begun, MIRE_GROUND_UNKNOWN) != MIRE_OK ||
         !mire__store_run_path(path, store, mire__run_id(), MIRE_STORE_CRASH))
@@ -80,7 +73,7 @@ static struct trace after_child(const char *dir, void (*end)(const char *dir))
         _exit(91);
     }
     assert_int_equal(waitpid(child, &trace.status, 0), child);
-    store = open_store(dir);
+    store = store_default(dir);
     mire__store_runs_recover(store, take, &trace);
     mire__store_close(store);
     assert_int_equal(trace.evidence.start.pid, child);
@@ -156,7 +149,7 @@ static void every_crash_signal_ends_the_process_by_itself(void **state)
         raise_each(*state);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
-    store = open_store(*state);
+    store = store_default(*state);
     mire__store_runs_recover(store, take, &trace); /* six runs; each has its file */
     mire__store_close(store);
     assert_true(trace.crash_file);
@@ -335,7 +328,7 @@ static void where_no_file_can_be_made_there_is_the_mark(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     snprintf(path, sizeof(path), "%s/box", (char *)*state);
     chmod(path, 0700);
-    store = open_store(*state);
+    store = store_default(*state);
     mire__store_runs_recover(store, take, &trace);
     mire__store_close(store);
     assert_false(trace.crash_file);

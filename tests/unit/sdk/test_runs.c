@@ -20,17 +20,10 @@
 
 #include <cmocka.h>
 
+#include "support/stores.h"
+
 #define NOW 1763685100000u
 #define S   MIRE_NS_PER_S
-
-static struct store *open_store(const char *dir)
-{
-    const struct store_caps caps = MIRE_STORE_CAPS_INIT;
-    struct store *store;
-
-    assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
-    return store;
-}
 
 static struct evidence_start start_of(uint32_t pid)
 {
@@ -129,7 +122,7 @@ static char *sealed_text(struct store *store)
 
 static void a_run_killed_while_stuck_is_told_with_its_hang(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES], *text;
 
     leave_run(store, run, MIRE_HANG_OPEN);
@@ -146,7 +139,7 @@ static void a_run_killed_while_stuck_is_told_with_its_hang(void **state)
 
 static void a_hang_of_a_run_that_crashed_is_not_blocked_and_killed(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES], *text;
 
     leave_run(store, run, MIRE_HANG_OPEN);
@@ -163,7 +156,7 @@ static void a_hang_of_a_run_that_crashed_is_not_blocked_and_killed(void **state)
 
 static void a_run_without_a_blackbox_is_remembered(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES];
 
     leave_run(store, run, MIRE_HANG_NONE);
@@ -175,7 +168,7 @@ static void a_run_without_a_blackbox_is_remembered(void **state)
 
 static void what_the_parent_knows_is_of_its_child_alone(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES];
     struct report_ended ended = {.pid = 4194303, .start_ticks = 7, .killed = true, .status = SIGTERM};
     struct report_finder parent = {.now_ms = NOW, .ended = &ended};
@@ -194,7 +187,7 @@ static void what_the_parent_knows_is_of_its_child_alone(void **state)
 
 static void a_run_of_an_older_version_is_read_and_told(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     struct evidence_start next = start_of((uint32_t)getpid());
     struct report_finder upgraded = finder(&next);
     char run[MIRE_STORE_RUN_BYTES], *text;
@@ -211,7 +204,7 @@ static void a_run_of_an_older_version_is_read_and_told(void **state)
 
 static void a_run_that_is_alive_is_left_alone(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES];
     struct store_box file;
 
@@ -225,7 +218,7 @@ static void a_run_that_is_alive_is_left_alone(void **state)
 
 static void evidence_that_cannot_be_read_is_counted_and_its_blackbox_told(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES], *text;
 
     leave_run(store, run, MIRE_HANG_ENDED);
@@ -242,7 +235,7 @@ static void evidence_that_cannot_be_read_is_counted_and_its_blackbox_told(void *
 /* Nothing can be remembered while others hold the lock: all stays for the next try, which finds the same. */
 static void what_cannot_be_remembered_is_judged_again(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     char run[MIRE_STORE_RUN_BYTES], path[MIRE_STORE_PATH_MAX];
     int lock;
 
@@ -261,7 +254,7 @@ static void what_cannot_be_remembered_is_judged_again(void **state)
 static void many_at_once_judge_each_run_once(void **state)
 {
     enum { RUNS = 12, JUDGES = 6 };
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     struct store_end ends[MIRE_STORE_ENDS];
     char runs[RUNS][MIRE_STORE_RUN_BYTES];
 
@@ -285,7 +278,7 @@ static void many_at_once_judge_each_run_once(void **state)
 
 static void what_was_never_finished_is_swept_after_an_hour(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     const struct timespec old[2] = {{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
     char fresh[512], stale[512];
 
@@ -310,7 +303,7 @@ static struct store_end end_number(uint32_t number)
 
 static void the_last_ends_are_remembered_once_each(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     struct store_end ends[MIRE_STORE_ENDS + 2];
 
     for (uint32_t i = 0; i < MIRE_STORE_ENDS + 5; i++) {
@@ -329,7 +322,7 @@ static void the_last_ends_are_remembered_once_each(void **state)
 
 static void an_end_is_told_once(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     struct store_end end = end_number(3), ends[2];
 
     assert_int_equal(mire__store_end_add(store, &end), MIRE_OK);
@@ -342,7 +335,7 @@ static void an_end_is_told_once(void **state)
 
 static void dead_runs_that_cannot_be_told_are_not_kept_for_ever(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     const uint64_t day_ms = 86400000, now_ms = (uint64_t)time(NULL) * 1000;
     struct evidence_start start = start_of((uint32_t)getpid());
     uint64_t counts[MIRE_DROP_REASONS];
@@ -369,7 +362,7 @@ static void dead_runs_that_cannot_be_told_are_not_kept_for_ever(void **state)
 
 static void of_the_first_version_a_line_that_cannot_be_read_is_left_out(void **state)
 {
-    struct store *store = open_store(*state);
+    struct store *store = store_default(*state);
     struct store_end ends[4];
     char path[MIRE_STORE_PATH_MAX];
     FILE *file;
