@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "api/body.h"
 #include "api/call.h"
+#include "api/editions.h"
 #include "api/handlers.h"
 #include "api/keep.h"
 #include "api/parts.h"
@@ -13,32 +14,6 @@
 #define JOBS_MAX   20
 #define FLOWS_MAX  50
 #define DETAIL_MAX 200
-
-static int put_flows(struct json_writer *w, struct pg_tx *tx, int64_t job)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_rekey_flows(&rows, tx, job, FLOWS_MAX);
-    json_write_open(w, "flows", '[');
-    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        struct rekey_flow flow;
-        pg_rekey_read_flow(&flow, rows, i);
-        json_write_open(w, NULL, '{');
-        json_write_i64(w, "from_issue", flow.from_issue);
-        json_write_text(w, "from_caller1", flow.from_caller1);
-        if (flow.to_issue)
-            json_write_i64(w, "to_issue", flow.to_issue);
-        else
-            json_write_null(w, "to_issue");
-        json_write_text(w, "caller1", flow.caller1);
-        json_write_text(w, "caller2", flow.caller2);
-        json_write_text(w, "category", flow.category);
-        json_write_text(w, "reason", flow.reason);
-        json_write_i64(w, "reports", flow.reports);
-        json_write_close(w, '}');
-    }
-    json_write_close(w, ']');
-    return rc;
-}
 
 static int put_job(struct json_writer *w, struct pg_tx *tx, const struct rekey_job *job)
 {
@@ -59,7 +34,7 @@ static int put_job(struct json_writer *w, struct pg_tx *tx, const struct rekey_j
     json_write_i64(w, "failed", job->failed);
     json_write_i64(w, "issues_new", job->issues_new);
     json_write_i64(w, "issues_gone", job->issues_gone);
-    int rc = put_flows(w, tx, job->job);
+    int rc = editions_put_flows(w, tx, job->job, FLOWS_MAX);
     json_write_close(w, '}');
     return rc;
 }

@@ -1,23 +1,12 @@
 /* rollout.c - GET /api/v1/apps/{app}/rollout: the rules that hold, and every change that led there. */
 #include "api/call.h"
+#include "api/editions.h"
 #include "api/handlers.h"
 #include "api/parts.h"
 
 #include "pg/ramp.h"
 #include "pg/read.h"
-#include "pg/edition.h"
 #include "rollout/rollout.h"
-
-static void put_version(struct json_writer *w, const struct pg_edition *row)
-{
-    json_write_i64(w, "version", row->version);
-    if (row->version)
-        part_time(w, "made_at", row->made_us);
-    else
-        json_write_null(w, "made_at");
-    json_write_text(w, "author", row->author);
-    json_write_text(w, "reason", row->reason);
-}
 
 static int put_ramps(struct call *call)
 {
@@ -56,29 +45,15 @@ static int put_ramps(struct call *call)
 static int answer_rollout(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct pg_edition row, *history = NULL;
-    size_t count = 0;
-    int64_t version;
-    int rc = call_integer(&version, call, "version", 1, INT64_MAX, 0);
+    struct editions editions = {0};
+    int rc = editions_read(&editions, call, PG_EDITION_ROLLOUT, "rollout");
 
-    if (rc == 0)
-        rc = pg_edition_find(&row, call->tx, call->arena, PG_EDITION_ROLLOUT, call->view.app, version);
-    if (rc == MIRE_EDITION_NONE)
-        return call_missing(call, "App %s has no version %lld of its rollout.", call->slug, (long long)version);
-    if (rc == 0)
-        rc = pg_edition_history(&history, &count, call->tx, call->arena, PG_EDITION_ROLLOUT, call->view.app);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
-    put_version(w, &row);
-    json_write_raw(w, "rules", row.version ? row.rules : rollout_default);
-    json_write_open(w, "history", '[');
-    for (size_t i = 0; i < count; i++) {
-        json_write_open(w, NULL, '{');
-        put_version(w, &history[i]);
-        json_write_close(w, '}');
-    }
-    json_write_close(w, ']');
+    editions_put(w, &editions);
+    json_write_raw(w, "rules", editions.row.version ? editions.row.rules : rollout_default);
+    editions_put_history(w, &editions);
     rc = put_ramps(call);
     json_write_close(w, '}');
     return rc;

@@ -3,11 +3,11 @@
  * before; GET .../rules/jobs/{job}, how far a preview or a change is and what moves.
  */
 #include "api/call.h"
+#include "api/editions.h"
 #include "api/handlers.h"
 #include "api/parts.h"
 
 #include "feature/rules.h"
-#include "pg/edition.h"
 #include "pg/rekey.h"
 
 #include <stdlib.h>
@@ -15,17 +15,6 @@
 
 #define JOBS_MAX  20  /* of an answer */
 #define FLOWS_MAX 200 /* of a job: those with most reports */
-
-static void put_edition(struct json_writer *w, const struct pg_edition *row)
-{
-    json_write_i64(w, "version", row->version);
-    if (row->version)
-        part_time(w, "made_at", row->made_us);
-    else
-        json_write_null(w, "made_at");
-    json_write_text(w, "author", row->author);
-    json_write_text(w, "reason", row->reason);
-}
 
 static int put_packs(struct json_writer *w)
 {
@@ -84,60 +73,19 @@ static int put_jobs(struct call *call)
 static int answer_rules(struct call *call)
 {
     struct json_writer *w = &call->json;
-    struct pg_edition row, *history = NULL;
-    size_t count = 0;
-    int64_t version;
-    int rc = call_integer(&version, call, "version", 1, INT64_MAX, 0);
+    struct editions editions = {0};
+    int rc = editions_read(&editions, call, PG_EDITION_RULES, "rules");
 
-    if (rc == 0)
-        rc = pg_edition_find(&row, call->tx, call->arena, PG_EDITION_RULES, call->view.app, version);
-    if (rc == MIRE_EDITION_NONE)
-        return call_missing(call, "App %s has no version %lld of its rules.", call->slug, (long long)version);
-    if (rc == 0)
-        rc = pg_edition_history(&history, &count, call->tx, call->arena, PG_EDITION_RULES, call->view.app);
     if (rc != 0)
         return rc;
     json_write_open(w, NULL, '{');
-    put_edition(w, &row);
-    json_write_text(w, "rules", row.rules);
-    json_write_open(w, "history", '[');
-    for (size_t i = 0; i < count; i++) {
-        json_write_open(w, NULL, '{');
-        put_edition(w, &history[i]);
-        json_write_close(w, '}');
-    }
-    json_write_close(w, ']');
+    editions_put(w, &editions);
+    json_write_text(w, "rules", editions.row.rules);
+    editions_put_history(w, &editions);
     rc = put_jobs(call);
     if (rc == 0)
         rc = put_packs(w);
     json_write_close(w, '}');
-    return rc;
-}
-
-static int put_flows(struct call *call, int64_t number)
-{
-    struct json_writer *w = &call->json;
-    struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
-    int rc = pg_rekey_flows(&rows, call->tx, number, FLOWS_MAX);
-    json_write_open(w, "flows", '[');
-    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        struct rekey_flow flow;
-        pg_rekey_read_flow(&flow, rows, i);
-        json_write_open(w, NULL, '{');
-        json_write_i64(w, "from_issue", flow.from_issue);
-        json_write_text(w, "from_caller1", flow.from_caller1);
-        if (flow.to_issue)
-            json_write_i64(w, "to_issue", flow.to_issue);
-        else
-            json_write_null(w, "to_issue");
-        json_write_text(w, "caller1", flow.caller1);
-        json_write_text(w, "caller2", flow.caller2);
-        json_write_text(w, "category", flow.category);
-        json_write_text(w, "reason", flow.reason);
-        json_write_i64(w, "reports", flow.reports);
-        json_write_close(w, '}');
-    }
-    json_write_close(w, ']');
     return rc;
 }
 
@@ -158,7 +106,7 @@ static int answer_job(struct call *call)
         return call_missing(call, "App %s has no such change or preview of its rules.", call->slug);
     json_write_open(&call->json, NULL, '{');
     put_job(&call->json, &job);
-    rc = put_flows(call, number);
+    rc = editions_put_flows(&call->json, call->tx, number, FLOWS_MAX);
     json_write_close(&call->json, '}');
     return rc;
 }
