@@ -1,4 +1,5 @@
 /* Mangled names: what is written fits and ends, whatever the name. */
+#include "symbols/swift/swift.h"
 #include "symbols/symbols.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *name = malloc(size + 1);
     char out[300];
+    char long_out[4096];
     if (!name)
         return 0;
     memcpy(name, data, size);
@@ -17,6 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t len = symbol_demangle(out, sizeof out, name);
     if (len >= sizeof out || strlen(out) != len)
         abort();
+    for (int style = SWIFT_SHORT; style <= SWIFT_FULL; style++) {
+        len = swift_demangle(long_out, sizeof long_out, name, strlen(name), (enum swift_style)style);
+        if (len >= sizeof long_out || (len && strlen(long_out) != len))
+            abort();
+    }
     free(name);
     return 0;
 }

@@ -6,7 +6,6 @@
 #include "symbols/symbols.h"
 #include "symbols/cache.h"
 #include "symbols/child.h"
-#include "symbols/rust.h"
 #include "symbols/search.h"
 #include "symbols/shelf.h"
 #include "symbols/splits.h"
@@ -15,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); /* libstdc++ */
-
-#define MANGLED_MAX 8192 /* bytes of a name that is demangled; time grows with it */
 
 struct entry {
     struct entry *next;
@@ -236,28 +231,4 @@ int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id
     symbols->entries = entry;
     *out = entry->module;
     return 0;
-}
-
-size_t symbol_demangle(char *out, size_t room, const char *name)
-{
-    char *plain = NULL;
-    int status;
-    size_t mangled_len = strlen(name);
-    const char *llvm = strstr(name, ".llvm."); /* a number that differs from build to build */
-    if (llvm)
-        mangled_len = (size_t)(llvm - name);
-    size_t rust_len = rust_v0(out, room, name, mangled_len);
-    if (rust_len)
-        return rust_len;
-    if (!strncmp(name, "_Z", 2) && mangled_len <= MANGLED_MAX) {
-        char mangled[MANGLED_MAX + 1];
-        memcpy(mangled, name, mangled_len);
-        mangled[mangled_len] = '\0';
-        plain = __cxa_demangle(mangled, NULL, NULL, &status);
-        if (plain)
-            (void)rust_clean(plain);
-    }
-    int len = snprintf(out, room, "%s", plain ? plain : name);
-    free(plain);
-    return len < 0 ? 0 : (size_t)len < room ? (size_t)len : room - 1;
 }

@@ -132,8 +132,13 @@ struct symbol_chain {
 size_t module_lookup_all(struct symbol_frame *out, size_t room, struct symbol_chain *chains,
                          const struct module *module, const uint64_t *addresses, size_t count);
 
-/* A name as people read it: C++ and Rust names demangled, others as they are. Returns bytes written without the NUL;
- * cuts at room. */
+/*
+ * A name as people read it: those of C++, Rust and Swift demangled, blocks named by the function they are in, others as
+ * they are. Swift's without types and modules, "closure #1 in Cart.add(_:)"; one that does not fit whole stays as it
+ * is.
+ *
+ * Returns bytes written without the NUL; cuts at room, which is 1 or more.
+ */
 size_t symbol_demangle(char *out, size_t room, const char *name);
 
 /*

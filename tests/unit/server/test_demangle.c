@@ -1,4 +1,4 @@
-/* Names as people read them: C++ and Rust. */
+/* Names as people read them, whatever the language. */
 #include "symbols/symbols.h"
 
 #include <setjmp.h>
@@ -30,6 +30,35 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "_Znonsense");
     assert_int_equal(symbol_demangle(out, 4, "keysCommand"), 3);
     assert_string_equal(out, "key");
+}
+
+static void names_of_apple_languages_are_readable(void **state)
+{
+    static const char *const names[][2] = {
+        {"-[CRLCrashObjCException crash]", "-[CRLCrashObjCException crash]"},
+        {"+[Cart(Saving) cartWithItems:count:]", "+[Cart(Saving) cartWithItems:count:]"},
+        {"__41-[Cart(Saving) saveWithCompletion:retry:]_block_invoke",
+         "block in -[Cart(Saving) saveWithCompletion:retry:]"},
+        {"__20-[Cart saveWithKey:]_block_invoke_2", "block in -[Cart saveWithKey:]"},
+        {"__20-[Cart saveWithKey:]_block_invoke.cold.1", "block in -[Cart saveWithKey:]"},
+        {"__main_block_invoke", "block in main"},
+        {"___ZN4shop4Cart4saveEv_block_invoke", "block in shop::Cart::save()"},
+        {"__$s4shop4CartC3add5countySi_tF_block_invoke", "block in Cart.add(count:)"},
+        {"_block_invoke", "_block_invoke"},
+        {"__41_block_invoke", "__41_block_invoke"},
+        {"__main_block_invoked", "__main_block_invoked"},
+        {"$s4shop4CartC3add5countySi_tFyycfU_", "closure #1 in Cart.add(count:)"},
+        {"$s4shop4CartC3add5countySi_tFyycf", "$s4shop4CartC3add5countySi_tFyycf"},
+    };
+    char out[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = symbol_demangle(out, sizeof out, names[i][0]);
+        assert_string_equal(out, names[i][1]);
+        assert_int_equal(len, strlen(out));
+    }
+    for (size_t room = 1; room < 40; room++)
+        assert_true(symbol_demangle(out, room, "__20-[Cart saveWithKey:]_block_invoke_2") < room);
 }
 
 /* What rustc 1.95 wrote, and what binutils' c++filt reads, without hashes and the types of constants. */
@@ -108,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_demangled),
+        cmocka_unit_test(names_of_apple_languages_are_readable),
         cmocka_unit_test(rust_names_of_version_0_are_demangled),
         cmocka_unit_test(rust_names_that_break_the_grammar_stay_as_they_are),
         cmocka_unit_test(rust_names_that_stand_for_endless_text_are_cut),
