@@ -38,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             addresses[i] = head->base + head->high / 16 * i;
             size_t count = module_lookup(frames, module, addresses[i]);
             for (size_t k = 0; k < count; k++)
-                if ((frames[k].function && strlen(frames[k].function) > size) ||
-                    (frames[k].file && strlen(frames[k].file) > size))
+                if ((frames[k].function && strlen(frames[k].function) > head->text_bytes) ||
+                    (frames[k].file && strlen(frames[k].file) > head->text_bytes))
                     abort();
         }
         (void)module_lookup_all(frames, MIRE_SYMBOL_ROOM, chains, module, addresses, 16);

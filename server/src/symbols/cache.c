@@ -10,11 +10,13 @@
 
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #define SIDE_BY_SIDE 16
 
@@ -28,7 +30,8 @@ struct module {
     const uint32_t *files;
     const uint8_t *scopes;
     const uint8_t *data;
-    const char *texts;
+    const char *stored;          /* the texts as they lie in the file */
+    _Atomic(const char *) texts; /* NULL: not unpacked yet. Whoever looks first; acquire, release */
     uint32_t scope_bytes;
 };
 
@@ -68,8 +71,9 @@ static bool lay_out(struct module *module)
     at += (uint64_t)head->scope_count * module->scope_bytes + MIRE_CACHE_PAD;
     module->data = module->bytes + at;
     at += (uint64_t)head->data_bytes + MIRE_CACHE_PAD;
-    module->texts = (const char *)module->bytes + at;
-    at += head->text_bytes;
+    module->stored = (const char *)module->bytes + at;
+    at += head->packed_bytes ? head->packed_bytes : head->text_bytes;
+    atomic_init(&module->texts, head->packed_bytes ? NULL : module->stored);
     return at == module->len && at == head->file_bytes;
 }
 
@@ -81,17 +85,18 @@ static const char *check(struct module *module, const uint8_t *id, size_t id_len
     head->head_crc = 0;
     if (memcmp(head->magic, MIRE_CACHE_MAGIC, sizeof head->magic) != 0)
         return "is not a symbol cache";
-    if (head->version != MIRE_CACHE_VERSION)
+    if (head->version != MIRE_CACHE_VERSION && head->version != 1)
         return "is a symbol cache of another version";
     if (libdeflate_crc32(0, head, sizeof *head) != crc)
         return "has a damaged header";
     if (head->id_len > sizeof head->id || head->scope_wide > 8 || head->scope_deep > 8 || head->name_bits > 32 ||
         head->file_bits > 32 || head->parent_bits > 32 || head->line_bits > 32 || !head->page_count ||
-        !head->block_count || !head->scope_count || !head->file_count || !head->text_bytes || !lay_out(module))
+        !head->block_count || !head->scope_count || !head->file_count || !head->text_bytes ||
+        (head->packed_bytes && head->text_bytes > MIRE_CACHE_PACKED) || !lay_out(module))
         return "has a header that does not fit it";
     if (id_len && (head->id_len != id_len || memcmp(head->id, id, id_len) != 0))
         return "is of another build id";
-    if (module->texts[head->text_bytes - 1])
+    if (!head->packed_bytes && module->stored[head->text_bytes - 1])
         return "has texts without an end";
     if (whole && libdeflate_crc32(0, module->bytes + sizeof *head, module->len - sizeof *head) != head->body_crc)
         return "is damaged";
@@ -138,6 +143,8 @@ void cache_close(struct module *module)
 {
     if (!module)
         return;
+    if (module->head.packed_bytes)
+        free((void *)(uintptr_t)atomic_load_explicit(&module->texts, memory_order_relaxed));
     munmap((void *)(uintptr_t)module->bytes, module->len);
     free(module);
 }
@@ -231,9 +238,33 @@ static inline struct scope read_scope(const struct module *module, uint32_t scop
                           (uint32_t)bits_of(deep, head->parent_bits, head->line_bits)};
 }
 
+/* Of packed texts that are damaged all are empty. NULL: there is no memory for them now. */
+__attribute__((noinline)) static const char *unpack(const struct module *module)
+{
+    _Atomic(const char *) *to = (_Atomic(const char *) *)(uintptr_t)&module->texts;
+    size_t len = module->head.text_bytes;
+    const char *other = NULL;
+    char *texts = calloc(len, 1);
+    if (!texts)
+        return NULL;
+    if (ZSTD_decompress(texts, len, module->stored, module->head.packed_bytes) != len || texts[len - 1])
+        memset(texts, 0, len);
+    if (atomic_compare_exchange_strong_explicit(to, &other, texts, memory_order_acq_rel, memory_order_acquire))
+        return texts;
+    free(texts);
+    return other;
+}
+
+static inline const char *texts_of(const struct module *module)
+{
+    const char *texts = atomic_load_explicit(&module->texts, memory_order_acquire);
+    return texts ? texts : unpack(module);
+}
+
 static inline const char *text_at(const struct module *module, uint32_t at)
 {
-    return at && at < module->head.text_bytes ? module->texts + at : NULL;
+    const char *texts = at && at < module->head.text_bytes ? texts_of(module) : NULL;
+    return texts ? texts + at : NULL;
 }
 
 static inline const char *path_at(const struct module *module, uint32_t file)
@@ -339,6 +370,7 @@ size_t module_lookup_all(struct symbol_frame *out, size_t room, struct symbol_ch
 {
     struct batch batch;
     struct scope scopes[SIDE_BY_SIDE][MIRE_SYMBOL_CHAIN_MAX];
+    const char *texts = texts_of(module);
     size_t used = 0;
     size_t done = 0;
     while (done < count && room - used >= SIDE_BY_SIDE * (size_t)MIRE_SYMBOL_CHAIN_MAX) {
@@ -358,7 +390,7 @@ size_t module_lookup_all(struct symbol_frame *out, size_t room, struct symbol_ch
             for (size_t k = 0; k < open_count; k++) {
                 uint8_t i = open[k];
                 struct scope scope = read_scope(module, next[i]);
-                __builtin_prefetch(module->texts + (scope.name < module->head.text_bytes ? scope.name : 0));
+                __builtin_prefetch(texts + (scope.name < module->head.text_bytes ? scope.name : 0));
                 scopes[i][depth[i]++] = scope;
                 if (!scope.parent || scope.parent >= next[i] || depth[i] == MIRE_SYMBOL_CHAIN_MAX)
                     continue;

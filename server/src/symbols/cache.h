@@ -14,7 +14,8 @@
  *              |   scope, file and line: the least of the block, and the bits that tell how much more
  *              |   16 beginnings as 16 bit distances from the block's, compared all at once
  *              |   the bits, segment by segment
- *     texts    | names as linked (mangled), paths; each ends in a NUL
+ *     texts    | names as linked (mangled), paths; each ends in a NUL. Of a small file as one frame of zstd, unpacked
+ * when |   the first address is looked up: names of templates take half of such a file else, or more
  *
  * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
  * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.
@@ -27,7 +28,7 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_CACHE_VERSION 1
+#define MIRE_CACHE_VERSION 2 /* 1 never packed its texts, and is read like 2 */
 
 struct cache_head { /* as in the file */
     char magic[8];
@@ -53,15 +54,17 @@ struct cache_head { /* as in the file */
     uint8_t file_bits;
     uint8_t line_bits;
     char arch[16];
-    uint64_t unused;
+    uint32_t packed_bytes; /* of the texts in the file; 0: they lie there as they are */
+    uint32_t unused;
 };
 
 #define MIRE_CACHE_MAGIC    "Mire\x7fSYM"
 #define MIRE_CACHE_PAGE     256 /* bytes of code that a page stands for */
 #define MIRE_CACHE_SEGMENTS 16  /* of a block */
 #define MIRE_CACHE_REACH    0xffffu
-#define MIRE_CACHE_BLOCK    44  /* bytes of a block before its bits */
-#define MIRE_CACHE_PAD      256 /* zeros behind scopes, and behind data: a block is shorter */
+#define MIRE_CACHE_BLOCK    44         /* bytes of a block before its bits */
+#define MIRE_CACHE_PACKED   (1u << 20) /* bytes of texts that may be packed: unpacked in about a millisecond */
+#define MIRE_CACHE_PAD      256        /* zeros behind scopes, and behind data: a block is shorter */
 
 /* Numbers of a block's three words: the least value, and above it how many bits each segment has. */
 #define MIRE_CACHE_SCOPE_BITS 27

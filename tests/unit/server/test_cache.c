@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,42 @@ static void a_cache_answers_as_what_was_packed(void **state)
     pack_fini(&pack);
 }
 
+/* What version 1 wrote, and what is too large to be packed: the texts as they are. */
+static void texts_that_are_not_packed_are_read_too(void **state)
+{
+    static struct twin twin;
+    static struct symbol_frame frames[MIRE_SYMBOL_ROOM];
+    static uint8_t file[1u << 22];
+    struct pack pack;
+    struct cache_head head = {.base = BASE};
+    struct module *module;
+    (void)state;
+    memset(&twin, 0, sizeof twin);
+    make_twin(&twin, &pack);
+    int fd = memfd_create("cache", 0);
+    assert_true(pack_write(&pack, fd, &head, SPAN));
+    assert_true(head.packed_bytes > 0 && head.packed_bytes < head.text_bytes);
+    ssize_t len = pread(fd, file, sizeof file, 0);
+    assert_true(len > 0 && (size_t)len + head.text_bytes < sizeof file);
+    memcpy(file + len - head.packed_bytes, pack.texts.rows, head.text_bytes);
+    head.file_bytes += head.text_bytes - head.packed_bytes;
+    head.packed_bytes = 0;
+    head.version = 1;
+    head.body_crc = libdeflate_crc32(0, file + sizeof head, head.file_bytes - sizeof head);
+    head.head_crc = 0;
+    head.head_crc = libdeflate_crc32(0, &head, sizeof head);
+    memcpy(file, &head, sizeof head);
+    assert_int_equal(pwrite(fd, file, head.file_bytes, 0), head.file_bytes);
+    assert_null(cache_open_fd(&module, fd, NULL, 0, true));
+    for (uint32_t offset = 0; offset < SPAN; offset++) {
+        size_t count = module_lookup(frames, module, BASE + offset);
+        check_chain(&twin, &pack, frames, count, offset);
+    }
+    cache_close(module);
+    close(fd);
+    pack_fini(&pack);
+}
+
 /* Bits are flipped behind the header, whose checksum is right: look-ups may be wrong, and nothing else. */
 static void a_damaged_cache_is_survived(void **state)
 {
@@ -243,6 +280,7 @@ int main(void)
         cmocka_unit_test(keys_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(the_range_of_highest_rank_is_on_top),
         cmocka_unit_test(a_cache_answers_as_what_was_packed),
+        cmocka_unit_test(texts_that_are_not_packed_are_read_too),
         cmocka_unit_test(a_damaged_cache_is_survived),
     };
     return cmocka_run_group_tests(tests, print_seed, NULL);
