@@ -183,18 +183,19 @@ static bool is_packed(struct packed *out, const struct elf *elf, const struct ro
 }
 
 /* Remember what tells a split file's id. */
-static void take_split(struct split_parts *out, const struct row *row, const uint8_t *bytes, int section, bool split)
+static void take_split(struct split_parts *out, const struct section *plain, int section, const struct packed *packed)
 {
-    struct section plain = {bytes, row->size};
-    if (section == MIRE_SECTION_INFO && split)
-        out->info = plain;
-    else if (section == MIRE_SECTION_ABBREV && split)
-        out->abbrev = plain;
-    else if (section == MIRE_SECTION_CU_INDEX)
-        out->index = plain;
-    else
+    struct section *to = section == MIRE_SECTION_INFO       ? &out->info
+                         : section == MIRE_SECTION_ABBREV   ? &out->abbrev
+                         : section == MIRE_SECTION_CU_INDEX ? &out->index
+                                                            : NULL;
+    if (!to || to->bytes)
         return;
-    out->packed |= row->flags & SHF_COMPRESSED;
+    *to = *plain;
+    if (packed) {
+        out->packed[out->packed_count] = *packed;
+        out->packed[out->packed_count++].name = (enum section_name)section;
+    }
 }
 
 static const char *take_dwarf(const struct elf *elf, const struct row *row, int section, bool old, bool split)
@@ -207,14 +208,16 @@ static const char *take_dwarf(const struct elf *elf, const struct row *row, int 
         return "has a section that is compressed in an unknown way";
     if (section == MIRE_SECTION_INFO)
         parts->facts.has_dwarf = true;
-    take_split(&parts->split, row, parts->bytes + row->offset, section, split);
+    struct section plain = {parts->bytes + row->offset, row->size};
+    if (split || section == MIRE_SECTION_CU_INDEX)
+        take_split(&parts->split, &plain, section, compressed ? &packed : NULL);
     if (!object)
         return NULL;
     object->dwarf_bytes += compressed ? packed.to_len : row->size;
     if (section == MIRE_SECTION_COUNT || object->sections[section].bytes ||
         (section != MIRE_SECTION_CU_INDEX && split != object->split))
         return NULL; /* not read, given twice, or of the other kind, where one file holds both */
-    object->sections[section] = (struct section){parts->bytes + row->offset, row->size};
+    object->sections[section] = plain;
     if (compressed) {
         packed.name = (enum section_name)section;
         parts->packed[parts->packed_count++] = packed;
@@ -390,9 +393,10 @@ const char *elf_read(struct parts *parts)
     }
     parts->facts.split = !whole && parts->split.info.bytes;
     parts->facts.package = parts->facts.split && parts->split.index.bytes;
-    if (parts->facts.split && !wrong && parts->split.packed)
-        wrong = "is a split file whose sections are compressed, and such files are not read";
+    if (parts->facts.split && !wrong)
+        wrong = split_inflate(&parts->split);
     if (parts->facts.split && !wrong && !split_id(&parts->facts, &parts->split))
         wrong = "is a split file without an id";
+    split_deflate(&parts->split);
     return wrong;
 }

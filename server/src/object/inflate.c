@@ -13,6 +13,7 @@
 #include <lzma.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <zstd.h>
@@ -20,6 +21,7 @@
 #define INFLATED_MAX  (4ull << 30)   /* bytes of all sections of one file */
 #define HIDDEN_MAX    (64u << 20)    /* bytes of .gnu_debugdata, decompressed */
 #define HIDDEN_MEMORY (128ull << 20) /* that decompressing it may take */
+#define SPLIT_MAX     (64u << 20)    /* bytes of a section that is decompressed to tell a split file's id */
 #define THREADS_MAX   16
 #define PAGE          4096u
 
@@ -112,6 +114,33 @@ const char *inflate_all(struct parts *parts, unsigned threads)
         forget(team.packed[i].from, team.packed[i].from_len);
     }
     return NULL;
+}
+
+const char *split_inflate(struct split_parts *split)
+{
+    for (size_t i = 0; i < split->packed_count; i++) {
+        struct packed *packed = &split->packed[i];
+        if (!packed->to_len || packed->to_len > SPLIT_MAX)
+            return "is a split file with compressed sections of more than 64 MiB; decompress it (objcopy)";
+        packed->to = malloc(packed->to_len);
+        if (!packed->to)
+            return "needs more memory than there is";
+        inflate(packed);
+        if (packed->failed)
+            return "has a compressed section that is damaged";
+        struct section *section = packed->name == MIRE_SECTION_INFO     ? &split->info
+                                  : packed->name == MIRE_SECTION_ABBREV ? &split->abbrev
+                                                                        : &split->index;
+        *section = (struct section){packed->to, packed->to_len};
+    }
+    return NULL;
+}
+
+void split_deflate(struct split_parts *split)
+{
+    for (size_t i = 0; i < split->packed_count; i++)
+        free(split->packed[i].to);
+    *split = (struct split_parts){0};
 }
 
 const char *text_hold(struct parts *parts)

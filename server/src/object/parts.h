@@ -32,8 +32,9 @@ struct code_list {
 struct split_parts { /* of a split file, as they lie in it */
     struct section info;
     struct section abbrev;
-    struct section index; /* of a package */
-    bool packed;          /* one of them is compressed */
+    struct section index;    /* of a package */
+    struct packed packed[3]; /* those that are compressed */
+    size_t packed_count;
 };
 
 /* A file while it is read: the object it becomes, and lists that still grow. */
@@ -85,6 +86,14 @@ bool split_id(struct object_facts *facts, const struct split_parts *parts);
  * Returns NULL or what is wrong.
  */
 const char *inflate_all(struct parts *parts, unsigned threads);
+
+/*
+ * Decompress what tells a split file's id; split_deflate gives the memory back, and is called whatever this returned.
+ *
+ * Returns NULL or what is wrong.
+ */
+const char *split_inflate(struct split_parts *split);
+void split_deflate(struct split_parts *split);
 
 /* Give a text file's object its lines: a copy, in which line ends are NULs. Returns NULL or what is wrong. */
 const char *text_hold(struct parts *parts);

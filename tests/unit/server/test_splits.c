@@ -157,6 +157,23 @@ static void uploaded_dwo_files_are_found_by_id(void **state)
     symbols_close(symbols);
 }
 
+/* packed/: the same files after objcopy --compress-debug-sections, one of each pair by zlib, one by zstd. */
+static void compressed_split_files_are_read(void **state)
+{
+    (void)state;
+    static const char *const sets[][3] = {
+        {"gcc5.so", "packed/gcc5.so-other.dwo", "packed/gcc5.so-split.dwo"},
+        {"gcc4.so", "packed/gcc4.so.dwp", NULL},
+        {"clang5.so", "packed/clang5.so.dwp", NULL},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        memcpy(sent, sets[i], sizeof sets[i]);
+        struct symbols *symbols = open_symbols();
+        assert_whole(find(symbols, sets[i][0]));
+        symbols_close(symbols);
+    }
+}
+
 static void a_package_is_found_whatever_the_version(void **state)
 {
     (void)state;
@@ -250,6 +267,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(split_files_are_told_from_programs_and_known_by_their_id),
         cmocka_unit_test_setup_teardown(uploaded_dwo_files_are_found_by_id, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(compressed_split_files_are_read, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_package_is_found_whatever_the_version, make_dir, remove_dir),
         cmocka_unit_test(what_lies_beside_a_file_at_hand_is_used),
         cmocka_unit_test_setup_teardown(a_file_named_by_debuglink_is_used_if_it_is_the_one, make_dir, remove_dir),
