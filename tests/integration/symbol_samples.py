@@ -31,7 +31,8 @@ EXCEPTIONS = {
     "three &": "the writer's demangler wrote a reference to a reference as &&&",
     "C linkage": "extern \"C\" in a namespace: the linker's name has no namespace",
     "no line": "an assembler function: the dSYM has its symbol and no line",
-    "no frames": "the report has no stack at all",
+    "no frames": "the program overwrote its stack, and pc, lr and fp with it; the report has no memory of it either",
+    "link register": "a jump to nowhere: the report has no stack, but the link register says where from",
 }
 
 # What each crash planted: the function whose frame is the app's innermost.
@@ -48,8 +49,8 @@ PLANTED = {
     "Dereference a bad pointer": "-[CRLCrashGarbage crash]",
     "Execute a privileged instruction": "-[CRLCrashPrivInst crash]",
     "Execute an undefined instruction": "-[CRLCrashUndefInst crash]",
-    "Jump into an NX page": None,
-    "Message a released object": "__31-[CRLCrashReleasedObject crash]_block_invoke",
+    "Jump into an NX page": "-[CRLCrashNXPage crash]",
+    "Message a released object": "block in -[CRLCrashReleasedObject crash]",
     "Overwrite link register, then crash": "-[CRLCrashOverwriteLinkRegister crash]",
     "Smash the bottom of the stack": None,
     "Smash the top of the stack": None,
@@ -129,10 +130,15 @@ def check_crash(path, objects):
     name = os.path.basename(path).removesuffix(".json")
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
-    frames = report["exception"]["values"][0]["stacktrace"]["frames"][::-1]
+    stack = report["exception"]["values"][0]["stacktrace"]
+    frames = stack["frames"][::-1]
     images = [(int(i["image_addr"], 16), i["image_size"], i["uuid"]) for i in report["debug_meta"]["images"]]
     top = None
-    if not frames:
+    link = int(stack.get("registers", {}).get("lr", "0"), 16)
+    if not frames and any(load <= link < load + size for load, size, _ in images):
+        met["link register"] += 1
+        frames = [{"instruction_addr": stack["registers"]["pc"]}, {"instruction_addr": stack["registers"]["lr"]}]
+    elif not frames:
         met["no frames"] += 1
     for number, frame in enumerate(frames):
         address = int(frame["instruction_addr"], 16)
