@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { api } from '../api/client';
+import { api, ProblemError } from '../api/client';
 import type { Overview } from '../api/types';
 import { choose, lang, say } from '../lib/i18n';
 import { enabled, KEYS, setEnabled, useKeys } from '../lib/keys';
@@ -130,6 +130,10 @@ export function useOverview(app: string, t: string): Result<Overview> {
   return useQuery(['overview', app, t, [], []], (signal) => api.overview(app, { t }, signal), { again: () => 10_000 });
 }
 
+function failure(error: unknown): string {
+  return error instanceof ProblemError && error.status > 0 ? error.title : say('No connection to the server');
+}
+
 /* Data through when, and what is still on its way. */
 function StatusLine({ app }: { app: string }): JSX.Element {
   const result = useOverview(app, query.value.t);
@@ -154,7 +158,7 @@ function StatusLine({ app }: { app: string }): JSX.Element {
           ) : null}
         </>
       ) : (
-        <span>{result.isError ? say('No connection to the server') : '…'}</span>
+        <span>{result.isError ? failure(result.error) : '…'}</span>
       )}
     </footer>
   );

@@ -31,8 +31,12 @@ export function SymbolsPage({ app }: { app: string }): JSX.Element {
   );
 }
 
+/* The kernel's own image, which is no file that anyone built. */
+const isKernels = (row: SymbolMissing): boolean => row.name.startsWith('[');
+
 function command(app: string, rows: readonly SymbolMissing[]): string {
-  const paths = rows.slice(0, 20).map((row) => `/path/to/${row.name.replace(/[^\w.+-]/g, '\\$&')}`);
+  const files = rows.filter((row) => !isKernels(row));
+  const paths = files.slice(0, 20).map((row) => `/path/to/${row.name.replace(/[^\w.+-]/g, '\\$&')}`);
   return [
     `export MIRE_SERVER=${location.origin}`,
     `export MIRE_KEY=$(mire key create ${app} --scope symbols)`,
@@ -41,7 +45,8 @@ function command(app: string, rows: readonly SymbolMissing[]): string {
 }
 
 function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] }): JSX.Element {
-  const blank = rows.filter((row) => row.reports > row.reports_with_names);
+  const sorted = [...rows.filter((row) => !isKernels(row)), ...rows.filter(isKernels)];
+  const blank = rows.filter((row) => row.reports > row.reports_with_names && !isKernels(row));
   return (
     <Panel title={say('Missing')}>
       {rows.length === 0 ? (
@@ -62,7 +67,7 @@ function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] })
                 </tr>
               </thead>
               <tbody>
-                {rows.map((row) => (
+                {sorted.map((row) => (
                   <tr key={row.build_id}>
                     <th scope="row">
                       {row.name} <span class="dim small">{row.arch}</span>
