@@ -55,7 +55,7 @@ PLANTED = {
     "Smash the bottom of the stack": None,
     "Smash the top of the stack": None,
     "Stack overflow": "-[CRLCrashStackGuard crash]",
-    "Swift": "_TFC11CrashLibiOS13CRLCrashSwift5crashfT_T_",
+    "Swift": "CRLCrashSwift.crash()",
     "Throw Objective-C exception": "-[CRLCrashObjCException crash]",
     "Write to a read-only page": "-[CRLCrashROPage crash]",
 }

@@ -52,11 +52,7 @@ static struct swift_node *label_of(struct swift *s, struct swift_node *tuple, si
     for (size_t k = 0; k < element->count; k++) {
         if (element->kids[k]->kind != SWIFT_ELEMENT_NAME)
             continue;
-        struct swift_node *label = swift_node(s, SWIFT_IDENTIFIER);
-        if (!label)
-            return NULL;
-        label->text = element->kids[k]->text;
-        label->len = element->kids[k]->len;
+        struct swift_node *label = swift_renamed(s, SWIFT_IDENTIFIER, element->kids[k]);
         memmove(element->kids + k, element->kids + k + 1, (--element->count - k) * sizeof element->kids[0]);
         return label;
     }

@@ -111,13 +111,11 @@ struct swift_node *swift_identifier(struct swift *s)
     return swift_remember(s, node);
 }
 
-struct swift_node *swift_operator_name(struct swift *s)
+struct swift_node *swift_operator_of(struct swift *s, const struct swift_node *name, char fixity)
 {
     static const char letters[] = "& @/= >    <*!|+?%-~   ^ .";
-    struct swift_node *name = swift_pop(s, SWIFT_IDENTIFIER);
-    char fixity = swift_next(s);
     const char *behind = fixity == 'i' ? " infix" : fixity == 'p' ? " prefix" : fixity == 'P' ? " postfix" : NULL;
-    char *text = name && behind ? arena_alloc(&s->arena, name->len + strlen(behind) + 1) : NULL;
+    char *text = behind ? arena_alloc(&s->arena, name->len + strlen(behind) + 1) : NULL;
     struct swift_node *node = swift_node(s, SWIFT_OPERATOR);
     if (!text || !node)
         return NULL;
@@ -131,4 +129,11 @@ struct swift_node *swift_operator_name(struct swift *s)
     node->text = text;
     node->len = name->len + strlen(behind);
     return node;
+}
+
+struct swift_node *swift_operator_name(struct swift *s)
+{
+    const struct swift_node *name = swift_pop(s, SWIFT_IDENTIFIER);
+    char fixity = swift_next(s);
+    return name ? swift_operator_of(s, name, fixity) : NULL;
 }

@@ -28,6 +28,16 @@ struct swift_node *swift_text(struct swift *s, const char *text)
     return swift_word(s, SWIFT_TEXT, text);
 }
 
+struct swift_node *swift_renamed(struct swift *s, enum swift_kind kind, const struct swift_node *like)
+{
+    struct swift_node *node = swift_node(s, kind);
+    if (node) {
+        node->text = like->text;
+        node->len = like->len;
+    }
+    return node;
+}
+
 struct swift_node *swift_indexed(struct swift *s, enum swift_kind kind, const char *text, int index)
 {
     struct swift_node *node = index >= 0 ? swift_word(s, kind, text) : NULL;

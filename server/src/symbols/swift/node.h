@@ -162,6 +162,7 @@ struct swift_node *swift_of_3(struct swift *s, enum swift_kind kind, struct swif
 struct swift_node *swift_joined(struct swift *s, struct swift_node *const *kids, size_t count);
 struct swift_node *swift_type(struct swift *s, struct swift_node *inside);
 struct swift_node *swift_text(struct swift *s, const char *text);
+struct swift_node *swift_renamed(struct swift *s, enum swift_kind kind, const struct swift_node *like); /* its text */
 
 /* Add a child that must be there; swift_add_any: one that may be NULL. They give `to`, or NULL. */
 struct swift_node *swift_add(struct swift *s, struct swift_node *to, struct swift_node *kid);

@@ -46,6 +46,7 @@ struct swift_node *swift_remember(struct swift *s, struct swift_node *node);
 
 struct swift_node *swift_identifier(struct swift *s);
 struct swift_node *swift_operator_name(struct swift *s);
+struct swift_node *swift_operator_of(struct swift *s, const struct swift_node *name, char fixity);
 bool swift_punycode(struct swift *s, const char **out, size_t *out_len, const char *text, size_t len);
 struct swift_node *swift_standard_type(struct swift *s, bool second);
 struct swift_node *swift_swift_type(struct swift *s, enum swift_kind kind, const char *name);

@@ -69,14 +69,7 @@ struct swift_node *swift_pop_name(struct swift *s)
 struct swift_node *swift_pop_module(struct swift *s)
 {
     struct swift_node *name = swift_pop(s, SWIFT_IDENTIFIER);
-    if (!name)
-        return swift_pop(s, SWIFT_MODULE);
-    struct swift_node *module = swift_node(s, SWIFT_MODULE);
-    if (module) {
-        module->text = name->text;
-        module->len = name->len;
-    }
-    return module;
+    return name ? swift_renamed(s, SWIFT_MODULE, name) : swift_pop(s, SWIFT_MODULE);
 }
 
 struct swift_node *swift_pop_inside(struct swift *s)

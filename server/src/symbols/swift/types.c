@@ -26,14 +26,8 @@ static struct swift_node *pop_element(struct swift *s)
 {
     struct swift_node *element = swift_add_any(s, swift_node(s, SWIFT_ELEMENT), swift_pop(s, SWIFT_VARIADIC));
     struct swift_node *label = swift_pop(s, SWIFT_IDENTIFIER);
-    if (label) {
-        struct swift_node *name = swift_node(s, SWIFT_ELEMENT_NAME);
-        if (!name)
-            return NULL;
-        name->text = label->text;
-        name->len = label->len;
-        element = swift_add(s, element, name);
-    }
+    if (label)
+        element = swift_add(s, element, swift_renamed(s, SWIFT_ELEMENT_NAME, label));
     return swift_add(s, element, swift_pop(s, SWIFT_TYPE));
 }
 
