@@ -1,6 +1,7 @@
 /*
  * demangle.c - which language wrote a name, by how it begins.
  */
+#include "symbols/d.h"
 #include "symbols/rust.h"
 #include "symbols/swift/swift.h"
 #include "symbols/symbols.h"
@@ -36,6 +37,8 @@ static size_t mangled(char *out, size_t room, const char *name, size_t len)
     size_t written = rust_v0(out, room, name, len);
     if (!written)
         written = cpp(out, room, name, len);
+    if (!written)
+        written = d_demangle(out, room, name, len);
     if (!written)
         written = swift_demangle(out, room, name, len, SWIFT_SHORT);
     return written;

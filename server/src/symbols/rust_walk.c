@@ -1,59 +1,6 @@
 /* rust_walk.c - see rust_walk.h. */
 #include "symbols/rust_walk.h"
 
-#include <string.h>
-
-#define DEPTH_MAX 200
-#define STEPS_MAX 20000
-
-bool walk_stopped(const struct walk *w)
-{
-    return w->bad || w->cut;
-}
-
-void walk_bytes(struct walk *w, const char *text, size_t len)
-{
-    if (w->silent || walk_stopped(w))
-        return;
-    if (len > w->room - w->len) {
-        len = w->room - w->len;
-        w->cut = true;
-    }
-    memcpy(w->out + w->len, text, len);
-    w->len += len;
-}
-
-void walk_put(struct walk *w, const char *text)
-{
-    walk_bytes(w, text, strlen(text));
-}
-
-void walk_number(struct walk *w, uint64_t value)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    walk_bytes(w, digits + at, sizeof digits - at);
-}
-
-char walk_next(struct walk *w)
-{
-    if (w->at < w->end)
-        return *w->at++;
-    w->bad = true;
-    return '\0';
-}
-
-bool walk_take(struct walk *w, char c)
-{
-    if (w->at >= w->end || *w->at != c)
-        return false;
-    w->at++;
-    return true;
-}
-
 uint64_t walk_base_62(struct walk *w)
 {
     uint64_t value = 0;
@@ -73,13 +20,6 @@ uint64_t walk_base_62(struct walk *w)
 uint64_t walk_announced(struct walk *w, char letter)
 {
     return walk_take(w, letter) ? walk_base_62(w) + 1 : 0;
-}
-
-bool walk_enter(struct walk *w)
-{
-    if (++w->depth > DEPTH_MAX || ++w->steps > STEPS_MAX)
-        w->cut = true;
-    return !walk_stopped(w);
 }
 
 void walk_back(struct walk *w, void (*walk)(struct walk *w))

@@ -1,32 +1,11 @@
 /*
- * rust_walk.h - a walk over a mangled Rust name of version 0: what is read, and what is written of it. Inside symbols/
- * only.
- *
- * References can make a short name stand for endless text, so depth, steps and output are bounded; a walk that meets a
- * bound is cut, one that breaks the grammar is bad, and after either nothing is read or written.
+ * rust_walk.h - what only Rust's names of version 0 have: numbers to the base 62, identifiers, references. Inside
+ * symbols/ only.
  */
 #ifndef MIRE_SYMBOLS_RUST_WALK_H
 #define MIRE_SYMBOLS_RUST_WALK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct walk {
-    const char *begin; /* behind _R: references count from here */
-    const char *at;
-    const char *end;
-    char *out;
-    size_t len;
-    size_t room;
-    unsigned depth;
-    unsigned steps;
-    unsigned lifetimes; /* bound by the binders around */
-    bool bad;           /* no such name */
-    bool cut;           /* a bound was met */
-    bool silent;        /* walk without writing */
-    bool value;         /* a path here names a value: its arguments stand behind :: */
-};
+#include "symbols/walk.h"
 
 struct identifier {
     const char *text;
@@ -35,20 +14,7 @@ struct identifier {
     uint64_t disambiguator;
 };
 
-bool walk_stopped(const struct walk *w);
-
-/* One level deeper; the caller takes it off w->depth again. False: stop here. */
-bool walk_enter(struct walk *w);
-
-/* Write. */
-void walk_bytes(struct walk *w, const char *text, size_t len);
-void walk_put(struct walk *w, const char *text);
-void walk_number(struct walk *w, uint64_t value);
 void walk_put_identifier(struct walk *w, const struct identifier *id);
-
-/* The next character, which must be there; the next one if it is `c`. */
-char walk_next(struct walk *w);
-bool walk_take(struct walk *w, char c);
 
 /* Numbers: "_" is 0, "0_" 1, "Z_" 62; one that a letter announces is 0 without it, else one more than written. */
 uint64_t walk_base_62(struct walk *w);

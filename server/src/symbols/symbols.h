@@ -133,8 +133,8 @@ size_t module_lookup_all(struct symbol_frame *out, size_t room, struct symbol_ch
                          const struct module *module, const uint64_t *addresses, size_t count);
 
 /*
- * A name as people read it: those of C++, Rust and Swift demangled, blocks named by the function they are in, others as
- * they are. Swift's without types and modules, "closure #1 in Cart.add(_:)"; one that does not fit whole stays as it
+ * A name as people read it: those of C++, Rust, D and Swift demangled, blocks named by the function they are in, others
+ * as they are. Swift's without types and modules, "closure #1 in Cart.add(_:)"; one that does not fit whole stays as it
  * is.
  *
  * Returns bytes written without the NUL; cuts at room, which is 1 or more.

@@ -32,6 +32,52 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "key");
 }
 
+/* As libiberty reads them, but for the order inside types of functions, which is that of D's sources, and attributes.
+ */
+static void names_of_d_are_readable(void **state)
+{
+    static const char *const names[][2] = {
+        {"_Dmain", "D main"},
+        {"_D4shop4Cart3addMFiZv", "shop.Cart.add(int)"},
+        {"_D8demangle4testFHAbaZv", "demangle.test(char[bool[]])"},
+        {"_D8demangle4testFHG42caZv", "demangle.test(char[creal[42]])"},
+        {"_D8demangle4testFLAiYv", "demangle.test(lazy int[], ...)"},
+        {"_D8demangle4testFPFNaNbZaZv", "demangle.test(char function())"},
+        {"_D8demangle4testFDONgxFZaZv", "demangle.test(char delegate() shared inout const)"},
+        {"_D8demangle4testMONgxFZv", "demangle.test() shared inout const"},
+        {"_D8demangle4test6__ctorMFZv", "demangle.test.this()"},
+        {"_D8demangle4test6__initZ", "demangle.test.__init"},
+        {"_D8demangle16__T4testTaTOiTaZv", "demangle.test!(char, shared(int), char)"},
+        {"_D8demangle32__T4testS20_D6symbol3foo3barFZvZv", "demangle.test!(symbol.foo.bar())"},
+        {"_D8demangle15__T4testVlN123Zv", "demangle.test!(-123L)"},
+        {"_D8demangle17__T4testVde0A8P6Zv", "demangle.test!(0x0.A8p6)"},
+        {"_D8demangle22__T4testVG3ua3_616263Zv", "demangle.test!(\"abc\")"},
+        {"_D8demangle23__T4testVHiiA2i1i2i3i4Zv", "demangle.test!([1:2, 3:4])"},
+        {"_D8demangle004testFaZv", "demangle.test(char)"},
+        {"_D3std5ascii9uppercaseyAa", "std.ascii.uppercase"},
+        {"_D1a1bPFiZi", "a.b"},
+        {"_D3std6digest2md3MD53putMFNaNbNeMAxhXv", "std.digest.md.MD5.put(scope const(ubyte)[]...)"},
+        {"_D8demangle3fnAFZ3fnBMFZv", "demangle.fnA().fnB()"},
+        {"_D3std5stdio__T7writelnTAyaZQnFNfQjZv", "std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])"},
+        {"_D2gc11gctemplates56__T8mkBitmapTS3std5range13__T4iotaTiTiZ4iotaFiiZ6ResultZ8mkBitmapFNbNiNfPmmZv",
+         "gc.gctemplates.mkBitmap!(std.range.iota!(int, int).iota(int, int).Result).mkBitmap(ulong*, ulong)"},
+        {"_D88", "_D88"},
+        {"_D1aF", "_D1aF"},
+        {"_D8__T4test", "_D8__T4test"},
+        {"_D4testFaQbZv", "test(char, char)"},
+        {"_D4testFPQbZv", "_D4testFPQbZv"}, /* refers to itself */
+        {"_D14__T4testS123aZv", "_D14__T4testS123aZv"},
+        {"_Data", "_Data"},
+    };
+    char out[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = symbol_demangle(out, sizeof out, names[i][0]);
+        assert_string_equal(out, names[i][1]);
+        assert_int_equal(len, strlen(out));
+    }
+}
+
 static void names_of_apple_languages_are_readable(void **state)
 {
     static const char *const names[][2] = {
@@ -137,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_demangled),
+        cmocka_unit_test(names_of_d_are_readable),
         cmocka_unit_test(names_of_apple_languages_are_readable),
         cmocka_unit_test(rust_names_of_version_0_are_demangled),
         cmocka_unit_test(rust_names_that_break_the_grammar_stay_as_they_are),
