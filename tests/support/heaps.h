@@ -109,7 +109,7 @@ static inline uint8_t *heaps_pack(const struct heaps *heaps, size_t *bytes_out)
     memcpy(header, heaps->memory, MIRE_HEAP_PAGE_BYTES);
     for (uint32_t i = 0; i < MIRE_HEAP_SECTIONS; i++) {
         const char *from = (const char *)heaps->memory + header->sections[i].at;
-        uint64_t used = atomic_load(&heap->ready[i]);
+        uint64_t used = atomic_load(&heap->header->ready[i]);
 
         while (used > 0 && memcmp(from + used - MIRE_HEAP_PAGE_BYTES,
                                   (char *)header + heaps->bytes - MIRE_HEAP_PAGE_BYTES, MIRE_HEAP_PAGE_BYTES) == 0)

@@ -76,9 +76,7 @@ static uint64_t amount_of(int kind)
 static bool any_hang(const struct blackbox *box)
 {
     for (uint32_t i = 0; i < MIRE_LANE_PROCESS; i++) {
-        const struct lane *lane = &box->lanes[i];
-
-        if (lane->hangs[atomic_load_explicit(&lane->hang_active, memory_order_relaxed) & 1].state == MIRE_HANG_OPEN)
+        if (mire__blackbox_is_open(box, i))
             return true;
     }
     return false;

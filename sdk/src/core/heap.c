@@ -44,13 +44,46 @@ static void ring(void *worker)
     mire__worker_ring(worker, MIRE_BELL_KEEP);
 }
 
+/* The run's file, with nothing in it. Whatever fails, nothing is left. */
+static enum mire_err open_file(struct heap *heap, const struct heap_options *options, bool on_disk)
+{
+    struct store *store = monitor.context->store;
+    enum mire_err err;
+
+    mire__store_tables_drop(store, monitor.run); /* of an earlier start of this process */
+    err = mire__store_tables_open(&monitor.file, store, monitor.run, mire__heap_file_bytes(options->budget_bytes),
+                                  on_disk);
+    if (err != MIRE_OK)
+        return err;
+    err = mire__heap_open(heap, monitor.file.memory, options);
+    if (err != MIRE_OK) {
+        mire__store_tables_drop(store, monitor.run);
+        mire__store_box_close(&monitor.file);
+    }
+    return err;
+}
+
+/* The file system in memory may be small, and others fill it: then the store's own is tried. */
+static enum mire_err open_somewhere(struct heap *heap, const struct heap_options *options)
+{
+    enum mire_err err = MIRE_E_MEMORY;
+
+    if (heap && name_run(monitor.run, monitor.context->file))
+        err = open_file(heap, options, false);
+    if (err == MIRE_E_FULL)
+        err = open_file(heap, options, true);
+    if (err != MIRE_OK)
+        mire__store_count_drop(monitor.context->store, MIRE_DROP_WRITE);
+    return err;
+}
+
 static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_bytes)
 {
     const struct blackbox_facts *facts = &monitor.context->box->facts;
     struct heap_options options = MIRE_HEAP_OPTIONS_INIT;
     struct heap *heap = mire__pages_map_inherited(sizeof(*heap), false);
-    enum mire_err err = MIRE_E_MEMORY;
     struct memory_extra *extra;
+    enum mire_err err;
 
     options.budget_bytes = monitor.budget_bytes;
     options.mode = mode == MIRE_MEMORY_EXACT ? MIRE_HEAP_EXACT : MIRE_HEAP_SAMPLED;
@@ -59,17 +92,10 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
     options.start_ticks = facts->start_ticks;
     options.start_mono_ns = mire__now_ns();
     options.start_wall_ms = mire__wall_now_ms();
-    if (heap && name_run(monitor.run, monitor.context->file)) {
-        mire__store_tables_drop(monitor.context->store, monitor.run); /* of an earlier start of this process */
-        err = mire__store_tables_open(&monitor.file, monitor.context->store, monitor.run,
-                                      mire__heap_file_bytes(options.budget_bytes), false);
-    }
-    if (err != MIRE_OK)
-        return err;
-    err = mire__heap_open(heap, monitor.file.memory, &options);
+    err = open_somewhere(heap, &options);
     if (err != MIRE_OK) {
-        mire__store_tables_drop(monitor.context->store, monitor.run);
-        mire__store_box_close(&monitor.file);
+        if (heap)
+            mire__pages_unmap(heap, sizeof(*heap));
         return err;
     }
     extra = mire__heap_extra(heap);

@@ -206,6 +206,7 @@ static enum mire_err start_watching(const struct blackbox_facts *facts)
     if (err != MIRE_OK)
         return err;
     box = mire.box.memory;
+    mire__blackbox_lacks(box, 1, MIRE_LANE_PROCESS - 1);
     mire__blackbox_init(box, facts);
     for (int i = 0; i < MIRE_PLUGINS; i++)
         atomic_store(&box->facts.sampling_ppm[i], mire.plan.ppm[i]);

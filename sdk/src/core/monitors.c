@@ -60,7 +60,12 @@ static bool reserve_lane(void *context, uint32_t lane)
     const struct monitor_context *monitor = context;
     size_t at = offsetof(struct blackbox, lanes) + lane * sizeof(struct lane);
 
-    return lane == 0 || mire__store_box_reserve(monitor->file, at, sizeof(struct lane)) == MIRE_OK;
+    if (lane == 0)
+        return true;
+    if (mire__store_box_reserve(monitor->file, at, sizeof(struct lane)) != MIRE_OK)
+        return false;
+    mire__blackbox_has(monitor->box, lane);
+    return true;
 }
 
 /* Once a second at most. */

@@ -90,11 +90,13 @@ static uint32_t fresh_segment(struct heap *heap)
         if (!mire__heap_claim_page(heap, &heap->blocks[number]))
             return UINT32_MAX;
         heap->block_spare.count--;
+        mire__heap_set_there(heap, number, true);
         return number;
     }
-    if (count >= heap->block_spare.cap || count > UINT16_MAX ||
+    if (count >= heap->block_spare.cap || count > UINT16_MAX || !mire__heap_claim(heap, MIRE_HEAP_THERE, count + 1) ||
         !mire__heap_claim(heap, MIRE_HEAP_BLOCKS, (count + UINT64_C(1)) * sizeof(struct heap_segment)))
         return UINT32_MAX;
+    mire__heap_set_there(heap, count, true);
     atomic_store_explicit(used, count + 1, memory_order_release);
     return count;
 }

@@ -44,6 +44,8 @@ static uint64_t section_bytes(enum heap_section_id section, uint64_t budget)
         return round_up(budget / MIRE_HEAP_PAGE_BYTES * sizeof(uint64_t));
     case MIRE_HEAP_EXTRA:
         return MIRE_HEAP_EXTRA_BYTES;
+    case MIRE_HEAP_THERE:
+        return round_up(budget / MIRE_HEAP_PAGE_BYTES);
     case MIRE_HEAP_SECTIONS:
         break;
     }
@@ -162,14 +164,14 @@ bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint
 
     if (bytes > most || !mire__heap_lock(&heap->claim_lock.taken))
         return false;
-    while ((ready = atomic_load_explicit(&heap->ready[section], memory_order_relaxed)) < bytes) {
+    while ((ready = atomic_load_explicit(&heap->header->ready[section], memory_order_relaxed)) < bytes) {
         /* Slots: a page for each thread of a few, an eighth more at a time for those of many. */
         uint64_t step = section == MIRE_HEAP_SLOTS ? (ready / 8 | (MIRE_HEAP_PAGE_BYTES - 1)) + 1 : STEP;
         uint64_t next = step < at->bytes - ready ? step : at->bytes - ready;
 
         if (!claim_pages(heap, (char *)heap->header + at->at + ready, next))
             break;
-        atomic_store_explicit(&heap->ready[section], ready + next, memory_order_release);
+        atomic_store_explicit(&heap->header->ready[section], ready + next, memory_order_release);
     }
     claimed = ready >= bytes;
     mire__heap_unlock(&heap->claim_lock.taken);
@@ -330,6 +332,7 @@ static void place_sections(struct heap *heap, uint64_t budget)
     heap->keys = (_Atomic uint64_t *)at[MIRE_HEAP_KEYS];
     heap->cells = (_Atomic uint32_t *)at[MIRE_HEAP_CELLS];
     heap->extra = at[MIRE_HEAP_EXTRA];
+    heap->there = (_Atomic uint8_t *)at[MIRE_HEAP_THERE];
 }
 
 /* What every run needs: first steps of the sections, the directories and the filter. */
@@ -342,7 +345,7 @@ static bool claim_first(struct heap *heap)
            mire__heap_claim(heap, MIRE_HEAP_PEAKS, sizeof(struct heap_peaks)) &&
            mire__heap_claim(heap, MIRE_HEAP_IMAGES, 1) && mire__heap_claim(heap, MIRE_HEAP_PATHS, 1) &&
            mire__heap_claim(heap, MIRE_HEAP_PLACES, 1) && mire__heap_claim(heap, MIRE_HEAP_WORDS, 1) &&
-           mire__heap_claim(heap, MIRE_HEAP_BLOCKS, MIRE_HEAP_PAGE_BYTES);
+           mire__heap_claim(heap, MIRE_HEAP_THERE, 1) && mire__heap_claim(heap, MIRE_HEAP_BLOCKS, MIRE_HEAP_PAGE_BYTES);
 }
 
 enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap_options *options)
@@ -357,17 +360,18 @@ enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap
     if (!heap->anonymous)
         return MIRE_E_MEMORY;
     lay_out(heap, options->budget_bytes);
-    heap->header = memory;
     if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) {
-        mire__heap_close(heap);
+        mire__heap_close(heap); /* does not know of the memory yet, which must not be looked at */
         return MIRE_E_FULL;
     }
+    heap->header = memory;
     place_sections(heap, options->budget_bytes);
     format(heap, options);
     if (!claim_first(heap)) {
         mire__heap_close(heap);
         return MIRE_E_FULL;
     }
+    mire__heap_set_there(heap, 0, true);
     atomic_store_explicit(&heap->blocks[0].covers, 1, memory_order_relaxed); /* depth 0: all hashes */
     atomic_store_explicit(&heap->header->segments_used, 1, memory_order_relaxed);
     if (mire__heap_set_mode(heap, options->mode, options->interval_bytes) != MIRE_OK) {

@@ -103,6 +103,7 @@ struct heap {
     struct heap_segment *blocks;
     _Atomic uint64_t *keys;
     void *extra;
+    _Atomic uint8_t *there;
 
     /* `roots`: where the page of cells for an address is: by 256 MiB, then by 32 KiB; its number + 1, or how close it
      * is to be worth a page; 0: nothing lives there. */
@@ -113,8 +114,6 @@ struct heap {
     uint16_t *region_order;        /* regions by start */
     struct heap_spare region_spare, cell_spare, block_spare;
     uint32_t region_count, root_count;
-
-    _Atomic uint64_t ready[MIRE_HEAP_SECTIONS]; /* bytes of each section that may be stored to, from its begin */
 
     /* No two are held at once, but `claim` and one of the others, `split` and a segment's. */
     struct heap_lock nodes_lock, regions_lock, cells_lock, split_lock, classes_lock, images_lock, mode_lock, claim_lock;

@@ -41,7 +41,7 @@ bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint
 
 static inline bool mire__heap_claim(struct heap *heap, enum heap_section_id section, uint64_t bytes)
 {
-    return bytes <= atomic_load_explicit(&heap->ready[section], memory_order_acquire) ||
+    return bytes <= atomic_load_explicit(&heap->header->ready[section], memory_order_acquire) ||
            mire__heap_claim_slow(heap, section, bytes);
 }
 
@@ -51,6 +51,16 @@ bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes);
 /* Claim one page of the file again that was given back, and give one back. */
 bool mire__heap_claim_page(struct heap *heap, void *page);
 bool mire__heap_give_page(struct heap *heap, void *page);
+
+/* Is the page of a segment of blocks claimed? Else it must not be looked at. */
+static inline bool mire__heap_is_there(const struct heap *heap, uint32_t segment)
+{
+    return atomic_load_explicit(&heap->there[segment], memory_order_acquire) != 0;
+}
+static inline void mire__heap_set_there(struct heap *heap, uint32_t segment, bool there)
+{
+    atomic_store_explicit(&heap->there[segment], there, memory_order_release);
+}
 
 /*
  * The index of the interval of so many bytes, added if it is new.

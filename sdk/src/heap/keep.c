@@ -250,7 +250,8 @@ static uint32_t thin_blocks(struct heap *heap, uint32_t interval, uint64_t *rand
     for (uint32_t i = 0; i < count; i++) {
         struct heap_segment *segment = &heap->blocks[i];
 
-        if (atomic_load_explicit(&segment->covers, memory_order_relaxed) == 0 || !mire__heap_lock(&segment->lock))
+        if (!mire__heap_is_there(heap, i) || atomic_load_explicit(&segment->covers, memory_order_relaxed) == 0 ||
+            !mire__heap_lock(&segment->lock))
             continue;
         left_out += thin_segment(heap, segment, interval, random);
         mire__heap_unlock(&segment->lock);
@@ -317,8 +318,10 @@ static bool join(struct heap *heap, uint32_t lower, uint32_t upper)
 /* The two halves of what was one segment, if neither was split again: the upper one's number, else 0. */
 static uint32_t buddy_of(const struct heap *heap, uint32_t number)
 {
-    uint32_t covers = atomic_load_explicit(&heap->blocks[number].covers, memory_order_relaxed), depth, prefix, other;
+    uint32_t covers = 0, depth, prefix, other;
 
+    if (mire__heap_is_there(heap, number))
+        covers = atomic_load_explicit(&heap->blocks[number].covers, memory_order_relaxed);
     if (covers == 0)
         return 0;
     depth = MIRE_COVERS_DEPTH(covers);
@@ -351,6 +354,7 @@ static uint32_t join_blocks(struct heap *heap)
     if (emptied_count == 0 || !all_left(heap))
         return 0;
     for (uint32_t i = 0; i < emptied_count; i++) {
+        mire__heap_set_there(heap, emptied[i], false);
         if (!mire__heap_give_page(heap, &heap->blocks[emptied[i]]) || !mire__heap_lock(&heap->split_lock.taken))
             continue;
         heap->block_spare.numbers[heap->block_spare.count++] = emptied[i];

@@ -18,9 +18,11 @@
  *     extra     belongs to the report builder
  *
  * A section has a fixed place and room for the most it may hold; the file is sparse, and what is claimed of it is
- * counted against the budget. Everything is written by plain stores of single words, in an order that leaves a whole
- * entry or none at any instant; what can be half done is told apart by the rules at each type. Numbers are in the
- * machine's own order: the file never leaves the machine. Readers take it for untrusted bytes all the same (read.h).
+ * counted against the budget. What is not claimed is never looked at: on a full file system in memory even a read of it
+ * is SIGBUS, and where there is room it takes some. Everything is written by plain stores of single words, in an order
+ * that leaves a whole entry or none at any instant; what can be half done is told apart by the rules at each type.
+ * Numbers are in the machine's own order: the file never leaves the machine. Readers take it for untrusted bytes all
+ * the same (read.h).
  *
  * Stack nodes. A node is a frame below a parent node, that is, a whole stack up to that frame. Nodes lie one after the
  * other in 16-bit words, where a child follows its parent without another word about it:
@@ -43,7 +45,7 @@
 #include <stdint.h>
 
 #define MIRE_HEAP_MAGIC      0x3170616568726d00ull /* "\0mrheap1" */
-#define MIRE_HEAP_VERSION    1u                    /* others are refused; magic, version and size stay where they are */
+#define MIRE_HEAP_VERSION    2u                    /* others are refused; magic, version and size stay where they are */
 #define MIRE_HEAP_PAGE_BYTES 4096u
 
 /* Bounds. Each is also the room its section has. */
@@ -72,6 +74,7 @@ enum heap_section_id {
     MIRE_HEAP_KEYS,
     MIRE_HEAP_CELLS,
     MIRE_HEAP_EXTRA,
+    MIRE_HEAP_THERE, /* a byte for each segment of blocks: 1 while its page is claimed */
     MIRE_HEAP_SECTIONS
 };
 
@@ -148,6 +151,8 @@ struct heap_header {
     _Atomic uint32_t runs_used;  /* and the jumps between them */
     _Atomic uint32_t segments_used;
     _Atomic uint32_t cell_pages_used;
+
+    _Atomic uint64_t ready[MIRE_HEAP_SECTIONS]; /* bytes of each that are claimed, from its begin on; grow only */
 };
 
 /* ---- slots: what each thread counts ---- */

@@ -115,7 +115,7 @@ static uint32_t word_at(const struct heap_reader *reader, uint32_t at)
 {
     const _Atomic uint16_t *words = mire__read_section(reader, MIRE_HEAP_WORDS);
 
-    return at < reader->bytes_of[MIRE_HEAP_WORDS] / sizeof(*words) ? mire__get16(&words[at]) : 0;
+    return at < mire__read_bytes(reader, MIRE_HEAP_WORDS) / sizeof(*words) ? mire__get16(&words[at]) : 0;
 }
 
 /* The place of a node and its parent. False: no node ends there. */
@@ -201,7 +201,7 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
     const struct heap_peaks *peaks = mire__read_section(reader, MIRE_HEAP_PEAKS);
     uint32_t count =
         mire__read_entries(reader, MIRE_HEAP_SLOTS, mire__get32(&reader->header->slots_used), sizeof(*slots));
-    bool known = reader->bytes_of[MIRE_HEAP_PEAKS] >= sizeof(*peaks);
+    bool known = mire__read_bytes(reader, MIRE_HEAP_PEAKS) >= sizeof(*peaks);
     int64_t peak_count = known ? mire__get_signed(&peaks->sizes[class].peak_count) : 0;
     int64_t peak_bytes = known ? mire__get_signed(&peaks->sizes[class].peak_bytes) : 0;
     uint64_t told_count = 0, told_bytes = 0;
@@ -239,7 +239,7 @@ bool mire__read_category(struct heap_category *out, const struct heap_reader *re
         return true;
     }
     if (category >= MIRE_CATEGORY_KINDS && category < MIRE_CATEGORY_KINDS + MIRE_HEAP_KINDS) {
-        if (reader->bytes_of[MIRE_HEAP_PEAKS] >= sizeof(*peaks))
+        if (mire__read_bytes(reader, MIRE_HEAP_PEAKS) >= sizeof(*peaks))
             read_shared(out, &peaks->kinds[category - MIRE_CATEGORY_KINDS]);
         return true;
     }
@@ -257,14 +257,14 @@ bool mire__read_category(struct heap_category *out, const struct heap_reader *re
 bool mire__read_image(struct heap_read_image *out, const struct heap_reader *reader, uint32_t index)
 {
     const struct heap_image *images = mire__read_section(reader, MIRE_HEAP_IMAGES), *image = images + index;
+    uint64_t paths_bytes = mire__read_bytes(reader, MIRE_HEAP_PATHS);
 
     memset(out, 0, sizeof(*out));
     if (index >=
         mire__read_entries(reader, MIRE_HEAP_IMAGES, mire__get32(&reader->header->images_used), sizeof(*images)))
         return false;
-    if (image->id_size > sizeof(image->id) || image->start >= image->end ||
-        image->path_bytes > reader->bytes_of[MIRE_HEAP_PATHS] ||
-        image->path_at > reader->bytes_of[MIRE_HEAP_PATHS] - image->path_bytes)
+    if (image->id_size > sizeof(image->id) || image->start >= image->end || image->path_bytes > paths_bytes ||
+        image->path_at > paths_bytes - image->path_bytes)
         return false;
     out->start = image->start;
     out->end = image->end;
@@ -279,7 +279,7 @@ bool mire__read_image(struct heap_read_image *out, const struct heap_reader *rea
 
 const void *mire__read_extra(size_t *bytes_out, const struct heap_reader *reader)
 {
-    bool there = reader->bytes_of[MIRE_HEAP_EXTRA] >= MIRE_HEAP_EXTRA_BYTES;
+    bool there = mire__read_bytes(reader, MIRE_HEAP_EXTRA) >= MIRE_HEAP_EXTRA_BYTES;
 
     *bytes_out = there ? MIRE_HEAP_EXTRA_BYTES : 0;
     return there ? mire__read_section(reader, MIRE_HEAP_EXTRA) : NULL;

@@ -11,20 +11,24 @@
 
 static uint32_t segment_count(const struct heap_reader *reader)
 {
-    return mire__read_entries(reader, MIRE_HEAP_BLOCKS, mire__get32(&reader->header->segments_used),
-                              sizeof(struct heap_segment));
+    uint32_t count = mire__read_entries(reader, MIRE_HEAP_BLOCKS, mire__get32(&reader->header->segments_used),
+                                        sizeof(struct heap_segment));
+
+    return mire__read_entries(reader, MIRE_HEAP_THERE, count, 1);
 }
 
 void mire__read_segments(uint16_t segment_of[], const struct heap_reader *reader)
 {
     const struct heap_segment *segments = mire__read_section(reader, MIRE_HEAP_BLOCKS);
+    const _Atomic uint8_t *there = mire__read_section(reader, MIRE_HEAP_THERE);
     uint32_t count = segment_count(reader);
     uint8_t depth_of[1u << MIRE_SEGMENT_BITS_MAX];
 
     memset(segment_of, 0, sizeof(*segment_of) << MIRE_SEGMENT_BITS_MAX);
     memset(depth_of, 0, sizeof(depth_of));
     for (uint32_t i = 0; i < count && i < UINT16_MAX; i++) {
-        uint32_t covers = mire__get32(&segments[i].covers), depth = MIRE_COVERS_DEPTH(covers), span;
+        uint32_t covers = mire__get8(&there[i]) ? mire__get32(&segments[i].covers) : 0;
+        uint32_t depth = MIRE_COVERS_DEPTH(covers), span;
 
         if (covers == 0 || depth > MIRE_SEGMENT_BITS_MAX || MIRE_COVERS_PREFIX(covers) >> depth)
             continue;

@@ -19,11 +19,44 @@ enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes
     return MIRE_OK;
 }
 
+void mire__blackbox_lacks(struct blackbox *box, uint32_t first, uint32_t last)
+{
+    for (uint32_t lane = first; lane <= last; lane++)
+        atomic_fetch_or_explicit(&box->lacking, 1u << lane, memory_order_relaxed);
+}
+
+void mire__blackbox_has(struct blackbox *box, uint32_t lane)
+{
+    atomic_fetch_and_explicit(&box->lacking, ~(1u << lane), memory_order_release);
+}
+
+static bool lacks(const struct blackbox *box, uint32_t lane)
+{
+    return atomic_load_explicit(&box->lacking, memory_order_acquire) >> lane & 1;
+}
+
+static uint32_t state_of(const struct blackbox *box, uint32_t lane)
+{
+    const struct lane *of = &box->lanes[lane];
+
+    return lacks(box, lane) ? MIRE_HANG_NONE
+                            : of->hangs[atomic_load_explicit(&of->hang_active, memory_order_acquire) & 1].state;
+}
+
+bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane)
+{
+    return state_of(box, lane) == MIRE_HANG_OPEN;
+}
+
 void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t lane)
 {
     const struct lane *from = &box->lanes[lane];
     uint64_t left_ns = atomic_load_explicit(&box->left_ns, memory_order_acquire);
 
+    if (lacks(box, lane)) {
+        *out = (struct hang){.state = MIRE_HANG_NONE};
+        return;
+    }
     *out = from->hangs[atomic_load_explicit(&from->hang_active, memory_order_acquire) & 1];
     out->thread_name[sizeof(out->thread_name) - 1] = '\0';
     out->name[sizeof(out->name) - 1] = '\0';
@@ -46,9 +79,7 @@ void mire__blackbox_set_hang(struct blackbox *box, uint32_t lane, const struct h
 bool mire__blackbox_any_hang(const struct blackbox *box)
 {
     for (uint32_t i = 0; i < MIRE_LANES; i++) {
-        const struct lane *lane = &box->lanes[i];
-
-        if (lane->hangs[atomic_load_explicit(&lane->hang_active, memory_order_acquire) & 1].state != MIRE_HANG_NONE)
+        if (state_of(box, i) != MIRE_HANG_NONE)
             return true;
     }
     return false;

@@ -93,7 +93,7 @@ struct micro {
 struct blackbox {
     uint64_t magic; /* stored last by mire__blackbox_init */
     uint32_t version;
-    uint32_t unused;
+    _Atomic uint32_t lacking; /* a bit for each lane that has no disk yet: not to be looked at, see below */
     uint64_t size_bytes;
     struct blackbox_facts facts;
 
@@ -129,6 +129,17 @@ enum mire_err mire__blackbox_check(const struct blackbox *box, size_t size_bytes
  * Thread: any reader.
  */
 void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t lane);
+
+/*
+ * Which lanes have no disk yet; from the check thread's word on one has. Even a read of such a lane would be SIGBUS
+ * where the file lies in a file system in memory that is full: the functions here take it for one without a hang.
+ * Thread: before the watch starts; then the check thread.
+ */
+void mire__blackbox_lacks(struct blackbox *box, uint32_t first, uint32_t last);
+void mire__blackbox_has(struct blackbox *box, uint32_t lane);
+
+/* Is a lane's hang there and open? Thread: any reader. */
+bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane);
 
 /* Replace a lane's hang, all of it at one instant. Thread: writer. */
 void mire__blackbox_set_hang(struct blackbox *box, uint32_t lane, const struct hang *hang);

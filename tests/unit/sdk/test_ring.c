@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -256,6 +257,34 @@ static void a_hang_ends_with_the_program_that_ends_itself(void **state)
     free(own);
 }
 
+/* The pages of lanes without disk cannot be looked at here: who does, ends. */
+static void a_lane_without_disk_is_not_looked_at(void **state)
+{
+    const size_t page = 4096, from = (offsetof(struct blackbox, lanes[1]) + page - 1) & ~(page - 1),
+                 to = offsetof(struct blackbox, lanes[MIRE_LANE_PROCESS]) & ~(page - 1);
+    char *memory = mmap(NULL, sizeof(struct blackbox), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct blackbox *own = (struct blackbox *)(void *)memory;
+    struct hang hang = {.state = MIRE_HANG_OPEN};
+
+    (void)state;
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    mire__blackbox_lacks(own, 1, MIRE_LANE_PROCESS - 1);
+    assert_int_equal(mprotect(memory + from, to - from, PROT_NONE), 0);
+    assert_false(mire__blackbox_any_hang(own));
+    for (uint32_t lane = 1; lane < MIRE_LANE_PROCESS; lane++) {
+        mire__blackbox_hang(&hang, own, lane);
+        assert_int_equal(hang.state, MIRE_HANG_NONE);
+        assert_false(mire__blackbox_is_open(own, lane));
+    }
+    assert_int_equal(mprotect(memory + from, to - from, PROT_READ | PROT_WRITE), 0);
+    mire__blackbox_has(own, 2);
+    hang = (struct hang){.state = MIRE_HANG_OPEN};
+    mire__blackbox_set_hang(own, 2, &hang);
+    assert_true(mire__blackbox_is_open(own, 2) && mire__blackbox_any_hang(own));
+    assert_false(mire__blackbox_is_open(own, 3));
+    munmap(memory, sizeof(struct blackbox));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +298,7 @@ int main(void)
         cmocka_unit_test(the_guess_follows_from_the_facts),
         cmocka_unit_test(turns_are_counted_by_their_length),
         cmocka_unit_test(lanes_are_apart),
+        cmocka_unit_test(a_lane_without_disk_is_not_looked_at),
         cmocka_unit_test(a_hang_ends_with_the_program_that_ends_itself),
     };
 
