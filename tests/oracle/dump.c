@@ -4,11 +4,12 @@
  *     heap_dump FILE
  *
  * {"facts": {...}, "drops": {reason: count}, "categories": {name: {...}}, "images": [path], "stacks": [{...}]}: of a
- * category what is live, estimated, with the variance of the estimates, and in exact mode totals and peaks; of a stack
- * its live blocks, estimated, and its frames from the innermost on as [image, address in the file]. Exits 1 if it is no
- * such file.
+ * category what is live, estimated, with half of the interval that a report states, and in exact mode totals and peaks;
+ * of a stack its live blocks, estimated, and its frames from the innermost on as [image, address in the file]. Exits 1
+ * if it is no such file.
  */
 #include "heap/read.h"
+#include "heap/weight.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +20,7 @@
 
 struct estimate {
     uint64_t seen; /* blocks in the file */
-    double count, bytes, count_variance, bytes_variance;
+    double count, bytes, count_variance, bytes_variance, count_largest, bytes_largest;
 };
 
 struct sums {
@@ -27,13 +28,22 @@ struct sums {
     struct estimate *stacks; /* by node */
 };
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static void add(struct estimate *to, const struct heap_live *live)
 {
-    double size = (double)live->size, p = live->chance;
+    double size = (double)live->size, weight = 1 / live->chance;
 
     to->seen++;
-    to->count += 1 / p, to->bytes += size / p;
-    to->count_variance += (1 - p) / (p * p), to->bytes_variance += size * size * (1 - p) / (p * p);
+    to->count += weight, to->bytes += size * weight;
+    if (live->chance >= 1)
+        return;
+    to->count_variance += weight * (weight - 1), to->bytes_variance += size * size * weight * (weight - 1);
+    to->count_largest = larger(to->count_largest, weight);
+    to->bytes_largest = larger(to->bytes_largest, size * weight);
 }
 
 static bool on_live(void *context, const struct heap_live *live)
@@ -67,9 +77,10 @@ static void print_text(const char *text, uint32_t bytes)
 
 static void print_estimate(const struct estimate *estimate)
 {
-    printf("\"seen\": %" PRIu64
-           ", \"count\": %.3f, \"bytes\": %.3f, \"count_variance\": %.6g, \"bytes_variance\": %.6g",
-           estimate->seen, estimate->count, estimate->bytes, estimate->count_variance, estimate->bytes_variance);
+    printf("\"seen\": %" PRIu64 ", \"count\": %.3f, \"bytes\": %.3f, \"count_half\": %.3f, \"bytes_half\": %.3f",
+           estimate->seen, estimate->count, estimate->bytes,
+           mire__draw_half(estimate->count_variance, estimate->count_largest),
+           mire__draw_half(estimate->bytes_variance, estimate->bytes_largest));
 }
 
 static void print_facts(const struct heap_reader *reader)

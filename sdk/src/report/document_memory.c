@@ -3,6 +3,7 @@
  */
 #include "report/memory_draft.h"
 
+#include "heap/weight.h"
 #include "report/document.h"
 
 /* ---- columns ---- */
@@ -37,27 +38,6 @@ static uint64_t whole(double value)
 static const struct memory_row *row_at(const struct memory_draft *draft, uint32_t rank)
 {
     return &draft->rows[draft->ranked[rank]];
-}
-
-/* Newton's; halves the guess until it is near. The library of mathematics is not worth being loaded for it. */
-static double root(double square)
-{
-    double guess = square > 1 ? square : 1, next = (guess + square / guess) / 2;
-
-    while (next < guess) {
-        guess = next;
-        next = (guess + square / guess) / 2;
-    }
-    return guess;
-}
-
-/*
- * Half of a 95 % interval. Each drawn block is one event of a Poisson process; the ends of the interval for few events
- * are those of the chi-squared distribution, of which this is the usual approximation, with the largest as the unit.
- */
-static double half_width(double variance, double largest)
-{
-    return largest > 0 ? 1.96 * root(variance + largest * largest) + 1.96 * largest : 0;
 }
 
 static uint64_t kind_of(const struct memory_draft *draft, uint32_t i)
@@ -102,11 +82,11 @@ static int64_t grown_bytes(const struct memory_draft *draft, uint32_t i)
 }
 static uint64_t error_count(const struct memory_draft *draft, uint32_t i)
 {
-    return whole(half_width(row_at(draft, i)->variance_count, row_at(draft, i)->largest_count));
+    return whole(mire__draw_half(row_at(draft, i)->variance_count, row_at(draft, i)->largest_count));
 }
 static uint64_t error_bytes(const struct memory_draft *draft, uint32_t i)
 {
-    return whole(half_width(row_at(draft, i)->variance_bytes, row_at(draft, i)->largest_bytes));
+    return whole(mire__draw_half(row_at(draft, i)->variance_bytes, row_at(draft, i)->largest_bytes));
 }
 static uint64_t stack_count(const struct memory_draft *draft, uint32_t i)
 {
@@ -125,7 +105,7 @@ static void write_categories(struct wire *wire, const struct memory_draft *draft
     column(wire, MIRE_NAME_KIND, draft, count, kind_of);
     column(wire, MIRE_NAME_LIVE_COUNT, draft, count, live_count);
     column(wire, MIRE_NAME_LIVE_BYTES, draft, count, live_bytes);
-    if (draft->said->resident)
+    if (draft->knows_resident)
         column(wire, MIRE_NAME_RESIDENT_BYTES, draft, count, resident_bytes);
     if (draft->exact) {
         column(wire, MIRE_NAME_TOTAL_COUNT, draft, count, total_count);
@@ -228,16 +208,16 @@ static double mapped_in_use(const struct memory_draft *draft, uint32_t kind)
 {
     const struct memory_row *row = &draft->rows[MIRE_CATEGORY_KINDS + kind];
 
-    return draft->said->resident ? row->resident_bytes : row->live.bytes;
+    return draft->knows_resident ? row->resident_bytes : row->live.bytes;
 }
 
-/* Of stacks, unless it was looked at, nothing: most of their address space is never touched. */
+/* Of stacks that nobody has looked at nothing: most of their address space is never touched. */
 static uint64_t explained(const struct memory_draft *draft, uint64_t footprint_bytes)
 {
     double sum = draft->all.live.bytes + (double)draft->facts.used_bytes;
 
     sum += mapped_in_use(draft, MIRE_KIND_ANONYMOUS) + mapped_in_use(draft, MIRE_KIND_SHARED);
-    if (draft->said->resident)
+    if (draft->knows_resident)
         sum += mapped_in_use(draft, MIRE_KIND_STACK);
     return at_most(whole(sum), footprint_bytes);
 }
