@@ -25,12 +25,14 @@ static struct {
     _Atomic uint32_t asked;                    /* see above; whoever is FILLING has the name, ASKED gives it away */
     _Atomic uint32_t pid;                      /* whose all this is: a forked child inherits it, and has no worker */
     char name[NAME_BYTES];
-    struct due due; /* worker's, or who begins */
+    struct due due;        /* worker's, or who begins */
+    uint64_t looked_bytes; /* worker's: the footprint when mappings were looked at last */
 } memory;
 
 void mire__memory_begin(struct monitor_context *context)
 {
     memset(&memory.due, 0, sizeof(memory.due));
+    memory.looked_bytes = 0;
     memory.due.start_ns = mire__now_ns();
     atomic_store(&memory.asked, IDLE);
     atomic_store(&memory.pid, mire__pid());
@@ -106,6 +108,26 @@ static void settings_of(struct capture_settings *out, const struct monitor_conte
         mire__watch_settings(out);
 }
 
+/* Is another footprint than the mappings were looked at with? Then what a killed run says of them would be old. */
+static bool has_moved(uint64_t footprint_bytes)
+{
+    uint64_t looked = memory.looked_bytes,
+             apart = footprint_bytes > looked ? footprint_bytes - looked : looked - footprint_bytes;
+
+    return apart > looked / 8;
+}
+
+static void look_at_mappings(struct heap *heap, struct moment *moment)
+{
+    struct heap_reader *reader = mire__malloc(sizeof(*reader));
+
+    moment->said = (struct memory_said){
+        .taken_ns = mire__now_ns(), .resident = mire__pages_resident, .extra = mire__heap_extra(heap)};
+    if (reader && moment->said.extra && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
+        mire__memory_look_at_mappings(reader, &moment->said);
+    mire__free(reader);
+}
+
 /* said.trigger: NULL for a snapshot alone. */
 static void read_tables(struct monitor_context *context, struct heap *heap, struct moment *moment)
 {
@@ -169,6 +191,11 @@ void mire__memory_look(void)
         mire__extra_set_trail(extra, moment->rows, rows, atomic_load(&evidence->footprint_peak_bytes));
     if (rows > 0)
         due = mire__due(&memory.due, &moment->rows[rows - 1], mire__now_ns(), &settings);
+    if (rows > 0 && has_moved(moment->rows[rows - 1].footprint_bytes)) {
+        memory.looked_bytes = moment->rows[rows - 1].footprint_bytes;
+        if (due == MIRE_DUE_NOTHING)
+            look_at_mappings(heap, moment);
+    }
     if (due != MIRE_DUE_NOTHING)
         report(context, heap, moment, mire__due_trigger(due), NULL);
     mire__free(moment);

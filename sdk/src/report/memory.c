@@ -98,13 +98,39 @@ enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const stru
     if (!draft)
         return err;
     saying.caps = (struct memory_caps){.stacks = 0};
-    saying.resident = NULL;
     err = mire__memory_draft_init(draft, reader, &saying);
     if (err == MIRE_OK)
         mire__memory_draft_keep(said->extra, draft);
     mire__memory_draft_fini(draft);
     mire__free(draft);
     return err;
+}
+
+struct look {
+    struct residency *residency;
+    uint64_t (*resident)(uint64_t address, uint64_t size_bytes);
+};
+
+static bool look_at(void *context, const struct heap_live *live)
+{
+    const struct look *look = context;
+    struct residency_row *row;
+
+    if (live->category < MIRE_CATEGORY_KINDS || live->category >= MIRE_CATEGORY_KINDS + MIRE_HEAP_KINDS)
+        return true;
+    row = &look->residency->kinds[live->category - MIRE_CATEGORY_KINDS];
+    row->mapped_bytes += live->size;
+    row->resident_bytes += look->resident(live->address, live->size);
+    return true;
+}
+
+void mire__memory_look_at_mappings(const struct heap_reader *reader, const struct memory_said *said)
+{
+    struct residency residency = {.taken_ns = said->taken_ns};
+    struct look look = {&residency, said->resident};
+
+    mire__read_regions(reader, look_at, &look);
+    mire__extra_set_residency(said->extra, &residency);
 }
 
 bool mire__memory_id(char out[MIRE_STORE_ID_LENGTH + 1], const uint8_t id[16])
@@ -119,6 +145,14 @@ struct mapped {
     size_t size;
 };
 
+/* Were the tables made? If not, its first page may be a hole, and a look at that SIGBUS where no memory is left. */
+static bool has_begun(int fd)
+{
+    uint64_t magic;
+
+    return pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == MIRE_HEAP_MAGIC;
+}
+
 /* Returns MIRE_OK, MIRE_E_FORMAT (it cannot be tables), MIRE_E_STORE, MIRE_E_MEMORY. */
 static enum mire_err map_file(struct mapped *out, const char *path)
 {
@@ -129,8 +163,7 @@ static enum mire_err map_file(struct mapped *out, const char *path)
     if (fd < 0)
         return err;
     if (fstat(fd, &info) == 0) {
-        err = S_ISREG(info.st_mode) && info.st_size > 0 && info.st_size <= MIRE_STORE_TABLES_MAX ? MIRE_OK
-                                                                                                 : MIRE_E_FORMAT;
+        err = S_ISREG(info.st_mode) && info.st_size <= MIRE_STORE_TABLES_MAX && has_begun(fd) ? MIRE_OK : MIRE_E_FORMAT;
         out->size = (size_t)info.st_size;
     }
     if (err == MIRE_OK) {

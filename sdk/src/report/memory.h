@@ -80,6 +80,12 @@ enum mire_err mire__memory_json(char **text_out, size_t *size_out, const struct 
 enum mire_err mire__memory_seal(struct store *store, const struct heap_reader *reader, const struct memory_said *said,
                                 uint64_t now_ms);
 
+/*
+ * Look how much of the mappings lies in memory (said->resident), and keep that in said->extra for a report of the run
+ * when it is dead. Some ms for a GiB of them.
+ */
+void mire__memory_look_at_mappings(const struct heap_reader *reader, const struct memory_said *said);
+
 /* Keep what is alive as the run's snapshot (said->extra), from which the next report counts growth. As above. */
 enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const struct memory_said *said);
 

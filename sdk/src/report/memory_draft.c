@@ -64,6 +64,21 @@ static bool on_region(void *context, const struct heap_live *live)
     return true;
 }
 
+/* Of a process that is gone: as it was when it was looked at last. */
+static void recall_residency(struct memory_draft *draft)
+{
+    size_t size;
+    const void *extra = mire__read_extra(&size, draft->reader);
+    const struct residency *then = draft->said->resident ? NULL : mire__extra_residency(extra, size);
+
+    draft->knows_resident = draft->said->resident || then;
+    for (uint32_t kind = 0; then && kind < MIRE_HEAP_KINDS; kind++) {
+        struct memory_row *row = &draft->rows[MIRE_CATEGORY_KINDS + kind];
+
+        row->resident_bytes = (double)mire__residency_since(&then->kinds[kind], (uint64_t)row->live.bytes);
+    }
+}
+
 /* ---- categories ---- */
 
 static int by_live_bytes(const void *a, const void *b)
@@ -213,6 +228,7 @@ static enum mire_err gather(struct memory_draft *draft)
         return MIRE_E_MEMORY;
     mire__read_blocks(draft->reader, on_block, draft);
     mire__read_regions(draft->reader, on_region, draft);
+    recall_residency(draft);
     mire__tally_close(&draft->tally);
     for (uint32_t i = 0; i < draft->tally.pair_count; i++)
         draft->rows[draft->tally.pairs[i].category].stack_count++;
@@ -252,10 +268,24 @@ void mire__memory_draft_fini(struct memory_draft *draft)
     mire__free(draft->stacks);
 }
 
+static void keep_residency(struct memory_extra *extra, const struct memory_draft *draft)
+{
+    struct residency looked = {.taken_ns = draft->said->taken_ns};
+
+    for (uint32_t kind = 0; kind < MIRE_HEAP_KINDS; kind++) {
+        const struct memory_row *row = &draft->rows[MIRE_CATEGORY_KINDS + kind];
+
+        looked.kinds[kind] = (struct residency_row){(uint64_t)row->live.bytes, (uint64_t)row->resident_bytes};
+    }
+    mire__extra_set_residency(extra, &looked);
+}
+
 void mire__memory_draft_keep(struct memory_extra *extra, const struct memory_draft *draft)
 {
     struct tally_pair *sums = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(*sums));
 
+    if (draft->said->resident)
+        keep_residency(extra, draft);
     for (uint32_t i = 0; sums && i < MIRE_CATEGORIES_MAX; i++)
         sums[i] = draft->rows[i].live;
     if (sums)

@@ -33,6 +33,7 @@ struct memory_draft {
     const struct memory_said *said;
     struct heap_facts facts;
     const struct snapshot *before; /* NULL: there is none */
+    bool knows_resident;           /* rows of mappings have resident_bytes: looked at now, or known from before */
     bool exact;                    /* totals, peaks and sums leave nothing out */
     struct tally tally;
     uint64_t blocks_read;

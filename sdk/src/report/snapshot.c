@@ -74,6 +74,33 @@ const struct snapshot *mire__extra_snapshot(const void *bytes, size_t size)
                : NULL;
 }
 
+void mire__extra_set_residency(struct memory_extra *extra, const struct residency *looked)
+{
+    uint32_t next = (atomic_load_explicit(&extra->looked, memory_order_relaxed) & 1) ^ 1;
+
+    extra->residencies[next] = *looked;
+    atomic_store_explicit(&extra->looked, next, memory_order_release);
+}
+
+const struct residency *mire__extra_residency(const void *bytes, size_t size)
+{
+    const struct memory_extra *extra = check(bytes, size);
+    const struct residency *looked;
+
+    if (!extra)
+        return NULL;
+    looked = &extra->residencies[atomic_load_explicit(&extra->looked, memory_order_acquire) & 1];
+    return looked->taken_ns != 0 ? looked : NULL;
+}
+
+uint64_t mire__residency_since(const struct residency_row *then, uint64_t mapped_bytes)
+{
+    uint64_t since = mapped_bytes > then->mapped_bytes ? mapped_bytes - then->mapped_bytes : 0;
+    uint64_t resident = then->resident_bytes < mapped_bytes ? then->resident_bytes : mapped_bytes;
+
+    return since < mapped_bytes - resident ? resident + since : mapped_bytes;
+}
+
 static int by_key(const void *a, const void *b)
 {
     const struct snapshot_row *x = a, *y = b;

@@ -2,16 +2,18 @@
  * snapshot.h - what the report builder keeps in a run's heap file, so that the file alone tells whose it is and what
  * was alive a while ago.
  *
- *     [ magic | facts | trail | active | snapshot 0 | snapshot 1 ]
+ *     [ magic | facts | trail | active | snapshot 0 | snapshot 1 | looked | residency 0 | residency 1 ]
  *
  * The facts are written once, before the tables. Snapshots are written in turn, and `active` is stored last; so whoever
- * reads the file of a killed process finds a whole one. Of the trail, a copy of the evidence's (exit/trail.h), which
+ * reads the file of a killed process finds a whole one. So are looks at how much of the mappings lies in memory, which
+ * nobody can ask for when the process is gone. Of the trail, a copy of the evidence's (exit/trail.h), which
  * does not live as long as this file, a kill may cost the newest rows. Read as untrusted bytes.
  */
 #ifndef MIRE_REPORT_SNAPSHOT_H
 #define MIRE_REPORT_SNAPSHOT_H
 
 #include "exit/evidence.h"
+#include "heap/layout.h"
 #include "report/tally.h"
 #include "ring/blackbox.h"
 
@@ -36,6 +38,14 @@ struct snapshot {
     struct snapshot_row pairs[MIRE_SNAPSHOT_PAIRS];
 };
 
+/* Mappings of each kind (heap/categories.h), and how much of them lay in memory. */
+struct residency {
+    uint64_t taken_ns; /* CLOCK_MONOTONIC; 0: nobody has looked */
+    struct residency_row {
+        uint64_t mapped_bytes, resident_bytes;
+    } kinds[MIRE_HEAP_KINDS];
+};
+
 struct memory_extra {
     uint64_t magic; /* stored after the facts */
     struct blackbox_facts facts;
@@ -44,6 +54,8 @@ struct memory_extra {
     struct trail_row trail[MIRE_TRAIL_ROWS]; /* oldest first */
     _Atomic uint32_t active;
     struct snapshot snapshots[2];
+    _Atomic uint32_t looked; /* the residency that holds */
+    struct residency residencies[2];
 };
 
 /*
@@ -76,7 +88,17 @@ const struct snapshot *mire__extra_snapshot(const void *bytes, size_t size);
 void mire__snapshot_take(struct memory_extra *extra, uint64_t taken_ns, const struct tally_pair *sums, size_t sum_count,
                          const struct tally *tally);
 
-/* What was alive then; zeros for what the snapshot does not have.. */
+/* Keep a look at the mappings; and the last one in a file, NULL if there is none. Thread: one at a time. */
+void mire__extra_set_residency(struct memory_extra *extra, const struct residency *looked);
+const struct residency *mire__extra_residency(const void *bytes, size_t size);
+
+/*
+ * How much of the mappings of a kind lies in memory, from an earlier look: what was in memory then and is still mapped,
+ * and whatever was mapped since.
+ */
+uint64_t mire__residency_since(const struct residency_row *then, uint64_t mapped_bytes);
+
+/* What was alive then; zeros for what the snapshot does not have. */
 struct snapshot_row mire__snapshot_category(const struct snapshot *snapshot, uint32_t category);
 struct snapshot_row mire__snapshot_pair(const struct snapshot *snapshot, uint32_t category, uint32_t node);
 

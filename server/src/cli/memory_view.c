@@ -173,6 +173,8 @@ static void add_category(struct text *out, const struct memory *memory, size_t i
     add_cells(out, bytes_of(category->live_bytes).text, count_of(category->live_count).text,
               growth_of(&category->grown).text, fourth.text, fifth.text);
     put(out, category->name);
+    if (category->held_bytes < category->live_bytes)
+        text_printf(out, "   %s in memory", bytes_of(category->held_bytes).text);
     if (memory->found && memory->found[i].rank)
         text_printf(out, "   suspect: %s", memory_reason_name(memory->found[i].reason));
     text_add(out, "\n");
