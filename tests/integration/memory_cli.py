@@ -79,7 +79,7 @@ def profile(tables, folder):
     strings = [value.decode() for field, value in message if field == 6]
     assert strings[0] == ""
     types = [[strings[value] for _, value in fields(item)] for field, item in message if field == 1]
-    assert types == [["inuse_objects", "count"], ["inuse_space", "bytes"]], types
+    assert types == [["alloc_objects", "count"], ["alloc_space", "bytes"], ["inuse_objects", "count"], ["inuse_space", "bytes"]], types
     names = {}
     for field, item in message:
         if field == 5:
@@ -98,10 +98,12 @@ def profile(tables, folder):
             assert strings[label[1]] == "category"
             samples[strings[label[2]], tuple(places[n] for n in numbers(sample[1]))] = numbers(sample[2])
     assert samples == {
-        ("Malloc 64 KiB", ("load_map", "draw_panel", "run_app")): [200, 200 * 49152],
-        ("Malloc 64 KiB", ("draw_panel", "run_app")): [100, 100 * 49152],
-        ("VM: stack", ("load_map", "draw_panel", "run_app")): [1, 8 << 20],
-        ("MapTile", ("draw_panel", "run_app")): [40, 40 * 640]}, samples
+        ("Malloc 64 KiB", ("load_map", "draw_panel", "run_app")): [200, 200 * 49152, 200, 200 * 49152],
+        ("Malloc 64 KiB", ("draw_panel", "run_app")): [100, 100 * 49152, 100, 100 * 49152],
+        ("VM: stack", ("load_map", "draw_panel", "run_app")): [0, 0, 1, 8 << 20],
+        ("MapTile", ("draw_panel", "run_app")): [0, 0, 40, 40 * 640],
+        ("Malloc 64 KiB", ("(stack not kept)",)): [7, 7 * 49152, 0, 0],  # freed again
+        ("Malloc 640", ("(stack not kept)",)): [40, 40 * 640, 0, 0]}, samples  # tiles, before they had a class
     if not shutil.which("go"):
         return print("pprof itself was not asked: there is no Go here")
     home = dict(os.environ, HOME=str(folder), PPROF_TMPDIR=str(folder))
@@ -109,6 +111,9 @@ def profile(tables, folder):
                          env=home | {"GOCACHE": os.environ.get("GOCACHE", os.path.expanduser("~/.cache/go-build"))})
     assert top.returncode == 0 and "Type: inuse_space" in top.stdout, (top.stdout, top.stderr)
     assert re.search(r"18219008B .* load_map", top.stdout), top.stdout
+    ever = subprocess.run(["go", "tool", "pprof", "-top", "-unit=B", "-sample_index=alloc_space", path], capture_output=True, text=True,
+                          timeout=300, env=home | {"GOCACHE": os.environ.get("GOCACHE", os.path.expanduser("~/.cache/go-build"))})
+    assert f"Showing nodes accounting for {307 * 49152 + 40 * 640}B, 100%" in ever.stdout, (ever.stdout, ever.stderr)
 
 
 def collapsed(tables, folder):

@@ -69,6 +69,10 @@ static void fill(struct heaps *heaps)
 
     for (uint32_t i = 0; i < 300; i++)
         heaps_set(heaps, 0x100000000 + i * 0x10000, 49152, i % 3 ? load : draw);
+    for (uint32_t i = 0; i < 7; i++) {
+        heaps_set(heaps, 0x180000000 + i * 0x10000, 49152, load);
+        heaps_clear(heaps, 0x180000000 + i * 0x10000);
+    }
     for (uint32_t i = 0; i < 40; i++) {
         heaps_set(heaps, 0x200000000 + i * 0x1000, 640, draw);
         mire__live_as_tag(&heaps->heap, heaps->slot, 0x200000000 + i * 0x1000,

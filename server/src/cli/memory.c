@@ -27,7 +27,7 @@ static const char usage[] =
     "  --frames N       frames of each stack (12)\n"
     "  --count          most blocks first, not most bytes\n"
     "  --category NAME  this category only\n"
-    "  --pprof OUT      write a profile for pprof (inuse_space, inuse_objects) and print nothing; one FILE\n"
+    "  --pprof OUT      write a profile for pprof (inuse_space, alloc_space, ...) and print nothing; one FILE\n"
     "  --collapsed OUT  write stacks for flame graphs, weighted by bytes, and print nothing; one FILE\n"
     "  --rules FILE     rules asked before the built-in ones for who answers for a stack\n";
 

@@ -29,8 +29,16 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
+/* What has no stack: all that was freed since, and what lives on stacks that were not told. */
+#define NOWHERE "(stack not kept)"
+
+struct amount {
+    uint64_t objects, bytes;
+};
+
 struct profile {
     const struct cli_document *document;
+    bool totals; /* samples also tell what was ever allocated */
     struct text body;
     struct text strings; /* the string table's fields, in order */
     uint64_t string_count;
@@ -119,10 +127,9 @@ static size_t mapping_of(const struct report *report, const struct resolved_plac
 }
 
 /* A place is a location with one line, and a function of its own: their numbers are the place's and one. */
-static void add_place(struct profile *profile, size_t number)
+static void add_place(struct profile *profile, size_t number, const struct resolved_place *place)
 {
     const struct report *report = &profile->document->report;
-    const struct resolved_place *place = &profile->document->doc.places[number];
     size_t mapping = mapping_of(report, place);
     struct text message = {0}, line = {0};
     uint64_t name = string_of(profile, place->function);
@@ -142,37 +149,95 @@ static void add_place(struct profile *profile, size_t number)
     text_fini(&line);
 }
 
-static void add_samples(struct profile *profile)
+/* places: numbers of locations, packed. */
+static void add_sample(struct profile *profile, struct text *places, const char *category, struct amount ever,
+                       struct amount live)
 {
-    const struct resolved *doc = &profile->document->doc;
     struct text message = {0}, packed = {0};
-    for (size_t i = 0; i < doc->memory.stack_count; i++) {
-        const struct memory_stack *stack = &doc->memory.stacks[i];
-        for (uint32_t node = stack->node; node; node = doc->nodes[node].parent)
-            add_varint(&packed, (uint64_t)doc->nodes[node].place + 1);
-        add_message(&message, SAMPLE_LOCATION, &packed);
-        add_varint(&packed, stack->count);
-        add_varint(&packed, stack->bytes);
-        add_message(&message, SAMPLE_VALUE, &packed);
-        add_number(&packed, LABEL_KEY, string_of(profile, "category"));
-        add_number(&packed, LABEL_TEXT, string_of(profile, doc->memory.categories[stack->category].name));
-        add_message(&message, SAMPLE_LABEL, &packed);
-        add_message(&profile->body, PROFILE_SAMPLE, &message);
+    add_message(&message, SAMPLE_LOCATION, places);
+    if (profile->totals) {
+        add_varint(&packed, ever.objects);
+        add_varint(&packed, ever.bytes);
     }
+    add_varint(&packed, live.objects);
+    add_varint(&packed, live.bytes);
+    add_message(&message, SAMPLE_VALUE, &packed);
+    add_number(&packed, LABEL_KEY, string_of(profile, "category"));
+    add_number(&packed, LABEL_TEXT, string_of(profile, category));
+    add_message(&message, SAMPLE_LABEL, &packed);
+    add_message(&profile->body, PROFILE_SAMPLE, &message);
     text_fini(&message);
     text_fini(&packed);
 }
 
-static void add_profile(struct profile *profile)
+static uint64_t beyond(uint64_t all, uint64_t part)
+{
+    return all > part ? all - part : 0;
+}
+
+/* A block counts as allocated in the category of its size, whatever class it was given later. */
+static void add_stacks(struct profile *profile)
+{
+    const struct resolved *doc = &profile->document->doc;
+    struct text places = {0};
+    for (size_t i = 0; i < doc->memory.stack_count; i++) {
+        const struct memory_stack *stack = &doc->memory.stacks[i];
+        const struct memory_category *category = &doc->memory.categories[stack->category];
+        struct amount live = {stack->count, stack->bytes};
+        for (uint32_t node = stack->node; node; node = doc->nodes[node].parent)
+            add_varint(&places, (uint64_t)doc->nodes[node].place + 1);
+        add_sample(profile, &places, category->name, category->kind == MIRE_MEMORY_HEAP ? live : (struct amount){0},
+                   live);
+    }
+    text_fini(&places);
+}
+
+/* What a category holds, and held, beyond what its stacks tell. Not of mappings: some hold the blocks. */
+static void add_rest(struct profile *profile, const struct memory_category *category, struct amount told)
+{
+    struct amount live = {beyond(category->live_count, told.objects), beyond(category->live_bytes, told.bytes)};
+    struct amount ever = {beyond(category->total_count.value, told.objects),
+                          beyond(category->total_bytes.value, told.bytes)};
+    struct text places = {0};
+    if (category->kind != MIRE_MEMORY_HEAP || !profile->totals)
+        ever = (struct amount){0};
+    add_varint(&places, profile->document->doc.place_count + 1);
+    if (category->kind != MIRE_MEMORY_VM && (live.objects > 0 || ever.objects > 0))
+        add_sample(profile, &places, category->name, ever, live);
+    text_fini(&places);
+}
+
+static void add_rests(struct profile *profile)
 {
     const struct memory *memory = &profile->document->doc.memory;
+    MIRE_SCOPED(free_memory) struct amount *told = calloc(memory->category_count + 1, sizeof(*told));
+    profile->body.failed = profile->body.failed || !told;
+    for (size_t i = 0; told && i < memory->stack_count; i++) {
+        told[memory->stacks[i].category].objects += memory->stacks[i].count;
+        told[memory->stacks[i].category].bytes += memory->stacks[i].bytes;
+    }
+    for (size_t i = 0; told && i < memory->category_count; i++)
+        add_rest(profile, &memory->categories[i], told[i]);
+}
+
+static void add_profile(struct profile *profile)
+{
+    static const struct resolved_place nowhere = {.function = NOWHERE, .file = "", .image = ""};
+    const struct memory *memory = &profile->document->doc.memory;
     string_of(profile, ""); /* the first is the empty one */
+    profile->totals = !memory->sampled && memory->category_count > 0 && memory->categories[0].total_count.known;
+    if (profile->totals) {
+        add_value_type(profile, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
+        add_value_type(profile, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
+    }
     add_value_type(profile, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
     add_value_type(profile, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
     add_mappings(profile);
     for (size_t i = 0; i < profile->document->doc.place_count; i++)
-        add_place(profile, i);
-    add_samples(profile);
+        add_place(profile, i, &profile->document->doc.places[i]);
+    add_place(profile, profile->document->doc.place_count, &nowhere);
+    add_stacks(profile);
+    add_rests(profile);
     add_value_type(profile, PROFILE_PERIOD_TYPE, "space", "bytes");
     add_number(&profile->body, PROFILE_PERIOD, memory->sampled ? memory->interval_bytes.value : 1);
     add_number(&profile->body, PROFILE_TIME_NANOS, memory->taken_wall_ms.value * 1000000);

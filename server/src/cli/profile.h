@@ -2,8 +2,10 @@
  * profile.h - a memory report for other tools: pprof's profile.proto, and collapsed stacks. Inside cli/ only.
  *
  *     inuse_objects, inuse_space    live blocks and bytes by stack; the label `category` tells of what
+ *     alloc_objects, alloc_space    what was ever allocated from the heap; of reports in exact mode only
  *
- * Tables keep totals by category and not by stack, so there is no alloc_objects or alloc_space.
+ * Tables keep totals by category and not by stack: what was freed since, like what lives on stacks that were not told,
+ * is one frame, "(stack not kept)", for each category.
  */
 #ifndef MIRE_CLI_PROFILE_H
 #define MIRE_CLI_PROFILE_H
