@@ -6,11 +6,12 @@
 #   make demo         a real program hangs, and the dashboard says why
 #   make help         the other targets
 
-PRESET ?= release
-SECS   ?= 60
-KILLS  ?= 1000
-JOBS   ?= $(shell nproc)
-PREFIX ?= /usr/local
+PRESET   ?= release
+SECS     ?= 60
+KILLS    ?= 1000
+MILLIONS ?= 345
+JOBS     ?= $(shell nproc)
+PREFIX   ?= /usr/local
 
 export SECS KILLS
 export PATH := $(CURDIR)/build/node/bin:$(PATH)
@@ -20,7 +21,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle network replay clean help
+.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network replay clean help
 
 all: build
 
@@ -80,6 +81,10 @@ torture: build
 oracle: build
 	@$(call build,$(PRESET),--target oracle-all)
 
+soak: export MIRE_MILLIONS := $(MILLIONS)
+soak: build
+	@$(call build,$(PRESET),--target $@)
+
 replay: build
 	@$(call build,$(PRESET),--target replay-all)
 
@@ -122,6 +127,7 @@ help:
 	@echo 'make network      a network that fails in every way, and whether each report is stored once (docs/delivery.md)'
 	@echo 'make torture      10,000 samples each inside malloc, dlopen, fork and what else has deadlocked samplers'
 	@echo 'make oracle KILLS=10000  programs killed at any instant, and whether every block they held is told'
+	@echo 'make soak         as many allocations as a process makes in two days, and whether the tables grow'
 	@echo 'make replay       the device store killed, and its power lost, at every instant (docs/store.md)'
 	@echo 'make e2e          the end-to-end tests alone'
 	@echo 'make fmt          clang-format over the C code'

@@ -33,11 +33,11 @@ INSTALL = "00112233445566778899aabbccddeeff"
 
 
 class Mired:
-    def __init__(self, folder):
+    def __init__(self, folder, *settings):
         self.folder = folder
         port = folder / "port"
         self.process = subprocess.Popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={folder / 'data'}",
-                                         f"--port-file={port}", "--log-level=error"])
+                                         f"--port-file={port}", "--log-level=error", *settings])
         until = time.monotonic() + 60
         while not port.exists():
             assert self.process.poll() is None and time.monotonic() < until, "mired did not start"

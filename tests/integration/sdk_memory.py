@@ -93,6 +93,21 @@ def while_all_else_changes(store):
         assert sum(report["memory"]["drops"].values()) * 1000 < report["memory"]["cost"]["calls"], report["memory"]
 
 
+def of_the_apps_own_allocator(store):
+    """Blocks that it hands out are told one by one, from the function that tells of them; where they lie is not counted again.
+    What is allocated within a scope has its class, the innermost one's."""
+    run(store, "pool")
+    report, = reports(store)
+    pieces, rest = category(report, "Malloc 1 KiB"), category(report, "Malloc 256 KiB")
+    assert 200 <= pieces["total_count"] < 205 and pieces["live_count"] == pieces["total_count"] - 80, pieces
+    assert rest["live_count"] == 0 and rest["total_count"] == 1, rest
+    text = view(report, "--category", "Malloc 1 KiB")
+    assert re.search(r" in 120 blocks\n +1> hand_out .*memory_app\.c:\d+\n +pool ", text), text
+    for name, count in (("Sprite", 35), ("Shadow", 10)):
+        row = category(report, name)
+        assert (row["kind"], row["live_count"], row["live_bytes"]) == (2, count, count * 300), row
+
+
 def of_trouble_and_health(store):
     run(store, "footprint")
     found = [r["memory"] for r in reports(store)]
@@ -120,6 +135,27 @@ def of_a_killed_run(store):
     text = subprocess.run([BINARY / "server/mire", "memory", kept[0]], capture_output=True, text=True, timeout=60).stdout
     assert re.search(r"Malloc 128 KiB.*\n +100 %.*\n +1> load_map ", text), text
     assert not [r for r in reports(store) if r["memory"]["trigger"] == "foom"]
+
+
+def shown_of(tables):
+    return subprocess.run([BINARY / "server/mire", "memory", tables], stdout=subprocess.PIPE, text=True, timeout=60).stdout
+
+
+def of_a_reserve_that_is_hardly_used(store):
+    """Of 512 MiB of addresses 32 MiB lie in memory: known of a killed run as well, as it was looked at while it lived."""
+    app = subprocess.Popen([APP, store, "reserve"], stdout=subprocess.PIPE)
+    app.stdout.readline()
+    shows, text, until = r"5\d\d\.\d MiB .*VM: anonymous   3\d\.\d MiB in memory\n", "", time.monotonic() + 60
+    while not re.search(shows, text):
+        assert time.monotonic() < until, text
+        time.sleep(0.2)
+        text = shown_of(next((store / "box").glob("*.heap")))
+    app.send_signal(signal.SIGKILL)
+    app.wait()
+    app.stdout.close()
+    run(store, "start")
+    text = shown_of(next((store / "memory").glob("*.heap")))
+    assert re.search(shows, text), text  # and no suspect
 
 
 def limited(megabytes, words, **more):
@@ -230,7 +266,7 @@ def of_a_thousand_threads(store):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for number, test in enumerate((on_demand, while_all_else_changes, of_trouble_and_health, of_a_killed_run, of_a_run_without_memory,
+    for number, test in enumerate((on_demand, while_all_else_changes, of_the_apps_own_allocator, of_trouble_and_health, of_a_killed_run, of_a_reserve_that_is_hardly_used, of_a_run_without_memory,
                                    of_programs_as_they_are, of_a_thousand_threads, of_objects, of_objects_of_a_library_loaded_later)):
         begun = time.monotonic()
         test(pathlib.Path(name) / str(number))

@@ -1,7 +1,7 @@
 /*
  * oracle.c - kills a program that knows what it holds, and compares that with what Mire's file says.
  *
- *     oracle [KILLS [SEED [PLANT]]]     KILLS: $KILLS if not given, or 100
+ *     oracle [KILLS [SEED [PLANT]]]     KILLS: $KILLS if not given, or 100; SEED: another one each time if not given
  *
  * Each run is one of the program (app.c), watched by the preload library or linked with libmire in turn, killed between
  * 0 and 40 ms after its script began. PLANT falsifies the truth of each run in one place before it is judged: then
@@ -237,15 +237,23 @@ static void run_one(struct run *run)
     judge_run(run, kill_one(run));
 }
 
+/* 0: what was asked for is no number. */
+static uint32_t kills_asked(const char *argument)
+{
+    const char *text = argument ? argument : getenv("KILLS");
+
+    return text ? (uint32_t)strtoul(text, NULL, 10) : 100;
+}
+
 int main(int argc, char **argv)
 {
-    uint32_t kills = argc > 1 ? (uint32_t)atoi(argv[1]) : 100,
+    uint32_t kills = kills_asked(argc > 1 ? argv[1] : NULL),
              seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : (uint32_t)time(NULL);
     bool plant = argc > 3;
     char scratch[] = "/tmp/mire-oracle-XXXXXX";
     uint64_t wrong_runs = 0, blocks = 0, pages = 0, in_flight = 0;
 
-    if (!mkdtemp(scratch) || prctl(PR_SET_NAME, "mire-run") != 0)
+    if (kills == 0 || !mkdtemp(scratch) || prctl(PR_SET_NAME, "mire-run") != 0)
         return 2;
     draw_state = seed;
     for (uint32_t i = 0; i < kills; i++) {

@@ -3,6 +3,7 @@
  */
 #include "oracle/script.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -117,6 +118,10 @@ static void remap(struct worker *worker, struct truth_span *span, uint32_t index
     mark(will, 0, wanted, wanted > count ? SITE_MREMAP : span->pages[index].stack[0]); /* what grows is who grew it */
     atomic_store(&span->state, TRUTH_CALLING | index);
     at = oracle_mremap((void *)will->address, (size_t)count * TRUTH_PAGE_BYTES, (size_t)wanted * TRUTH_PAGE_BYTES);
+    if (at == MAP_FAILED && errno == EFAULT) { /* after a fork the kernel may have kept two mappings side by side */
+        atomic_store(&span->state, TRUTH_IDLE | index);
+        return;
+    }
     if (at == MAP_FAILED)
         script_complain(worker->truth, "mremap failed");
     will->address = (uintptr_t)at;

@@ -1,10 +1,14 @@
 /*
- * memory_app.c - an app that uses libmire and holds memory: memory_app STORE WHAT, where WHAT is
+ * memory_app.c - an app that uses libmire and holds memory: memory_app STORE WHAT [URL KEY], where WHAT is
  *
  *     demand     reports itself twice; between the two it lets go of half, and takes more
  *     footprint  grows beyond the footprint that MIRE_SETTINGS' kind of number says
  *     baseline   lives on and is well
  *     churn      four threads allocate and free all the time, while it is reported five times
+ *     pool       hands out blocks of its own, and makes blocks in scopes; reports itself
+ *     well       holds 40 MiB that it needs, a little of all else, and is well; sends what it said
+ *     leak       as well, and beside that 34 MiB that it does not need; says so, and sends it
+ *     reserve    maps 512 MiB, of which it uses 32; then grows a little until somebody kills it
  *     grow       grows until somebody kills it
  *     start      only starts, so that earlier runs are reported, and waits until they are
  *
@@ -16,10 +20,12 @@
 #include <glob.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define KIB 1024u
@@ -170,6 +176,86 @@ static int churn(void)
     return 0;
 }
 
+/* An allocator of the app's own: the stack of what it hands out ends here. */
+__attribute__((noinline)) static void *hand_out(char *at, size_t size)
+{
+    mire_alloc_hook(at, size);
+    return at;
+}
+
+enum { PIECE = 1000, PIECES = 200, TAKEN_BACK = 80 };
+
+static int pool(void)
+{
+    char *memory = load_map(PIECES * KIB);
+    int outer, inner;
+
+    mire_alloc_pool(memory);
+    mire_alloc_hook(NULL, PIECE);
+    for (size_t i = 0; i < PIECES; i++)
+        memset(hand_out(memory + i * KIB, PIECE), 'x', PIECE);
+    for (size_t i = 0; i < TAKEN_BACK; i++)
+        mire_free_hook(memory + i * KIB);
+    mire_free_hook(NULL);
+    outer = mire_memory_scope_begin("Sprite");
+    for (int i = 0; i < 30; i++)
+        load_map(300);
+    inner = mire_memory_scope_begin("Shadow");
+    for (int i = 0; i < 10; i++)
+        draw_panel(300);
+    mire_memory_scope_end(inner);
+    for (int i = 0; i < 5; i++)
+        load_map(300);
+    mire_memory_scope_end(outer);
+    load_map(300);
+    if (!ask("pool"))
+        return 1;
+    wait_for(1);
+    return 0;
+}
+
+/* What it draws is by far the most of what it holds, and is right. */
+static void draw(void)
+{
+    for (int i = 0; i < 1000; i++)
+        draw_panel(41 * KIB);
+    for (int i = 0; i < 20; i++)
+        load_map(100 * KIB);
+}
+
+static int well(void)
+{
+    time_t end = time(NULL) + 2;
+
+    draw();
+    while (time(NULL) < end)
+        turn(100);
+    return mire_flush(20000) != MIRE_OK;
+}
+
+static int leak(void)
+{
+    draw();
+    for (int i = 0; i < 350; i++)
+        load_map(100 * KIB);
+    return !ask("leak") || mire_flush(20000) != MIRE_OK;
+}
+
+static int reserve(void)
+{
+    char *memory = mmap(NULL, 512 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return 1;
+    memset(memory, 'x', 32 * MIB);
+    puts("growing");
+    fflush(stdout);
+    for (;;) {
+        load_map(KIB);
+        turn(100);
+    }
+}
+
 static int grow(void)
 {
     puts("growing");
@@ -188,17 +274,23 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(void);
-    } jobs[] = {{"demand", demand}, {"churn", churn}, {"footprint", footprint}, {"baseline", baseline}, {"grow", grow}};
+    } jobs[] = {{"demand", demand}, {"churn", churn}, {"footprint", footprint}, {"baseline", baseline}, {"pool", pool},
+                {"well", well},     {"leak", leak},   {"reserve", reserve},     {"grow", grow}};
     mire_options *options = mire_options_new();
+    const bool is_measured = argc > 2 && (strcmp(argv[2], "baseline") == 0 || strcmp(argv[2], "well") == 0);
 
-    if (argc != 3)
+    if (argc != 3 && argc != 5)
         return 2;
     snprintf(sealed, sizeof(sealed), "%s/out/*.report", argv[1]);
     mire_options_set_app(options, "memory_app", "1.0");
     mire_options_set_store(options, argv[1]);
     mire_options_set_memory(options, MIRE_MEMORY_EXACT, 0);
-    mire_options_set_number(options, "footprint_kib", 20 * KIB);
-    mire_options_set_number(options, "baseline_ms", strcmp(argv[2], "baseline") ? 0 : 500);
+    mire_options_set_number(options, "footprint_kib", strcmp(argv[2], "footprint") ? 0 : 20 * KIB);
+    mire_options_set_number(options, "baseline_ms", is_measured ? 500 : 0);
+    if (argc == 5) {
+        mire_options_set_server(options, argv[3], argv[4]);
+        mire_options_set_channel(options, "internal"); /* all of them send */
+    }
     mire_set_foreground(1);
     if (mire_start(options) != MIRE_OK)
         return 3;
