@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GONE_SHARE 10 /* an index of which one in so many rows was found gone is made anew */
+#define FOUND_MAX  (2 * MIRE_NEARBY_MAX) /* some are gone, or are long past */
+#define GONE_SHARE 10                    /* an index of which one in so many rows was found gone is made anew */
 
 struct label { /* of a member of the index */
     int64_t tree_id, issue;
@@ -185,13 +186,13 @@ static int catch_up(struct shelf *shelf, struct pg_tx *tx, int32_t app)
 
 /* What a question needs besides the index. */
 struct asking {
+    const struct nearby_question *of;
     struct shelf *shelf;
-    struct pg_tx *tx;
-    struct arena *arena;
-    const struct view *view;
-    int64_t issue;
     struct shown_row *shown;
     size_t shown_count;
+    struct similar_hit found[FOUND_MAX];
+    struct feature *features; /* of the issues found, in the same order */
+    size_t found_count;
 };
 
 static const struct shown_row *row_of(const struct asking *a, int64_t issue, int32_t tree)
@@ -217,7 +218,7 @@ static int64_t shown_as(const struct asking *a, int64_t issue, int32_t tree)
     if (!row)
         row = row_of(a, issue, 0);
     int64_t shown = row ? row->shown : issue;
-    return shown == a->issue ? -1 : shown;
+    return shown == a->of->issue->issue ? -1 : shown;
 }
 
 static int64_t issue_of(void *context, uint32_t member)
@@ -232,7 +233,7 @@ static int read_theirs(struct nearby_stack *out, const struct asking *a, const s
 {
     struct pg_tree *tree;
     size_t count;
-    int rc = pg_tree_list(&tree, &count, a->tx, a->arena, a->view->app, &label->tree_id, 1);
+    int rc = pg_tree_list(&tree, &count, a->of->tx, a->of->arena, a->of->view->app, &label->tree_id, 1);
     if (rc)
         return rc;
     if (!count || tree->issue_id != label->issue || tree->tree != label->tree) {
@@ -240,7 +241,7 @@ static int read_theirs(struct nearby_stack *out, const struct asking *a, const s
         return 1;
     }
     *out = (struct nearby_stack){.issue = tree->issue_id, .tree = tree->tree, .caller1 = tree->caller1};
-    return parse(out, a->arena, tree->frames);
+    return parse(out, a->of->arena, tree->frames);
 }
 
 /* The frames that the two have in common, by their places in the stacks as they are shown. */
@@ -256,28 +257,72 @@ static void explain(struct nearby_hit *hit, struct similar *similar)
     }
 }
 
-static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct asking *a, const struct nearby_stack *ours,
-               size_t ours_count)
+/* Seconds between the times that two issues were seen; 0: they were at the same time. */
+static int64_t gap(const struct feature *a, const struct feature *b)
 {
-    struct similar_hit found[2 * MIRE_NEARBY_MAX];
+    int64_t begun = a->first_us > b->first_us ? a->first_us : b->first_us;
+    int64_t ended = a->last_us < b->last_us ? a->last_us : b->last_us;
+    return begun > ended ? (begun - ended) / 1000000 : 0;
+}
+
+static const struct feature *feature_of(const struct asking *a, int64_t issue)
+{
+    for (size_t i = 0; i < a->found_count; i++)
+        if (a->features[i].issue == issue)
+            return &a->features[i];
+    return NULL;
+}
+
+/* The issues found, in the order in which they are shown. */
+static int rank(struct asking *a)
+{
+    int64_t issues[FOUND_MAX], gaps[FOUND_MAX];
+    size_t found = a->found_count;
+    for (size_t i = 0; i < found; i++)
+        issues[i] = a->found[i].issue;
+    int rc = read_features(&a->features, &a->found_count, a->of->tx, a->of->arena, a->of->view, issues, found);
+    if (rc)
+        return rc;
+    size_t kept = 0;
+    for (size_t i = 0; i < found; i++) {
+        const struct feature *feature = feature_of(a, issues[i]);
+        if (!feature || !*feature->subject != !*a->of->issue->subject)
+            continue;
+        gaps[kept] = gap(feature, a->of->issue);
+        a->found[kept++] = a->found[i];
+    }
+    similar_age(a->found, kept, gaps);
+    return (int)kept;
+}
+
+static int find(struct asking *a, const struct nearby_stack *ours, size_t ours_count)
+{
     struct similar_stack stacks[MIRE_SIMILAR_STACKS];
     struct hashed hashed[MIRE_SIMILAR_STACKS];
     const struct similar_question question = {
         .stacks = stacks, .count = ours_count, .issue_of = issue_of, .context = a};
-    size_t count;
     for (size_t i = 0; i < ours_count; i++) {
         hash_stack(&hashed[i], &ours[i]);
         stacks[i] = hashed[i].stack;
     }
-    int rc = similar_find(found, 2 * MIRE_NEARBY_MAX, &count, a->shelf->similar, &question);
-    for (size_t i = 0; rc >= 0 && i < count && *got_out < cap; i++) {
+    int rc = similar_find(a->found, FOUND_MAX, &a->found_count, a->shelf->similar, &question);
+    return rc || !a->found_count ? rc : rank(a);
+}
+
+static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct asking *a, const struct nearby_stack *ours,
+               size_t ours_count)
+{
+    int rc = find(a, ours, ours_count);
+    int count = rc;
+    for (int i = 0; rc >= 0 && i < count && *got_out < cap; i++) {
+        const struct similar_hit *found = &a->found[i];
         struct nearby_hit *hit = &hits[*got_out];
-        *hit = (struct nearby_hit){.issue = found[i].issue,
-                                   .score = found[i].score,
-                                   .best = found[i].best,
-                                   .members = found[i].heard,
-                                   .ours = ours[found[i].asked]};
-        rc = read_theirs(&hit->theirs, a, &a->shelf->labels[found[i].member]);
+        *hit = (struct nearby_hit){.feature = *feature_of(a, found->issue),
+                                   .score = found->score,
+                                   .best = found->best,
+                                   .members = found->heard,
+                                   .ours = ours[found->asked]};
+        rc = read_theirs(&hit->theirs, a, &a->shelf->labels[found->member]);
         if (rc)
             continue;
         explain(hit, a->shelf->similar);
@@ -286,24 +331,23 @@ static int ask(struct nearby_hit *hits, size_t cap, size_t *got_out, struct aski
     return rc < 0 ? rc : 0;
 }
 
-int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, struct nearby *nearby, struct pg_tx *tx,
-                struct arena *arena, const struct view *view, int64_t issue, const struct tree_part *trees,
-                size_t tree_count)
+int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, const struct nearby_question *question)
 {
-    struct asking a = {.tx = tx, .arena = arena, .view = view, .issue = issue};
+    struct asking a = {.of = question};
     struct nearby_stack ours[MIRE_SIMILAR_STACKS];
     size_t ours_count = 0;
-    int rc = read_shown_all(&a.shown, &a.shown_count, tx, arena, view->app);
+    int32_t app = question->view->app;
+    int rc = read_shown_all(&a.shown, &a.shown_count, question->tx, question->arena, app);
     *got_out = 0;
-    for (size_t i = 0; !rc && i < tree_count && ours_count < MIRE_SIMILAR_STACKS; i++) {
-        ours[ours_count] =
-            (struct nearby_stack){.issue = trees[i].issue, .tree = trees[i].tree, .caller1 = trees[i].caller1};
-        rc = parse(&ours[ours_count++], arena, trees[i].frames);
+    for (size_t i = 0; !rc && i < question->tree_count && ours_count < MIRE_SIMILAR_STACKS; i++) {
+        const struct tree_part *tree = &question->trees[i];
+        ours[ours_count] = (struct nearby_stack){.issue = tree->issue, .tree = tree->tree, .caller1 = tree->caller1};
+        rc = parse(&ours[ours_count++], question->arena, tree->frames);
     }
     if (rc || !ours_count)
         return rc;
-    a.shelf = take(nearby, view->app);
-    rc = catch_up(a.shelf, tx, view->app);
+    a.shelf = take(question->nearby, app);
+    rc = catch_up(a.shelf, question->tx, app);
     if (!rc)
         rc = ask(hits, cap < MIRE_NEARBY_MAX ? cap : MIRE_NEARBY_MAX, got_out, &a, ours, ours_count);
     pthread_mutex_unlock(&a.shelf->lock);

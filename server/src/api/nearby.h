@@ -32,23 +32,31 @@ struct nearby_stack {
 };
 
 struct nearby_hit {
-    int64_t issue; /* as it is shown */
+    struct feature feature; /* the issue as it is shown; its devices are not counted */
     double score, best;
     uint32_t members; /* trees of it that were compared */
     struct nearby_stack ours, theirs;
     struct similar_evidence why;
 };
 
+struct nearby_question {
+    struct nearby *nearby;
+    struct pg_tx *tx;
+    struct arena *arena;
+    const struct view *view;
+    const struct feature *issue;
+    const struct tree_part *trees; /* of it, most reports first: the first MIRE_SIMILAR_STACKS are asked about */
+    size_t tree_count;
+};
+
 /*
- * Issues that look like this one, most alike first.
+ * Issues that look like this one, most alike first; those of memory look like none that is not. For age, an issue is
+ * there from its first report to the last one of the view's span.
  *
- *   trees  of the issue, most reports first: the first MIRE_SIMILAR_STACKS are asked about
- *   hits   room for `cap`; what they point to lies in the arena
+ *   hits   room for `cap`, of which at most MIRE_NEARBY_MAX are used; what they point to lies in the arena
  *
  * 0 or a fault.
  */
-int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, struct nearby *nearby, struct pg_tx *tx,
-                struct arena *arena, const struct view *view, int64_t issue, const struct tree_part *trees,
-                size_t tree_count);
+int nearby_find(struct nearby_hit *hits, size_t cap, size_t *got_out, const struct nearby_question *question);
 
 #endif

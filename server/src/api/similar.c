@@ -28,10 +28,10 @@ static void put_stack(struct json_writer *w, const char *key, const struct nearb
     json_write_close(w, '}');
 }
 
-static void put_hit(struct json_writer *w, const struct nearby_hit *hit, const struct feature *feature, bool memory)
+static void put_hit(struct json_writer *w, const struct nearby_hit *hit, bool memory)
 {
     json_write_open(w, NULL, '{');
-    part_feature(w, "feature", feature);
+    part_feature(w, "feature", &hit->feature);
     json_write_real(w, "score", hit->score);
     json_write_real(w, "likeness", hit->why.likeness);
     json_write_i64(w, "members", hit->members);
@@ -42,30 +42,20 @@ static void put_hit(struct json_writer *w, const struct nearby_hit *hit, const s
     json_write_close(w, '}');
 }
 
-/* The hits' issues with their counts, in the hits' order; those of the other sort (memory or not) are passed over. */
-static int put_hits(struct call *call, const struct nearby_hit *hits, size_t count, bool memory)
+static int put_hits(struct call *call, struct nearby_hit *hits, size_t count, bool memory)
 {
     int64_t issues[MIRE_NEARBY_MAX];
-    struct feature *features = NULL;
     struct kept kept;
-    size_t got = 0;
     int rc = 0;
 
     for (size_t i = 0; i < count; i++)
-        issues[i] = hits[i].issue;
+        issues[i] = hits[i].feature.issue;
     if (count)
-        rc = read_features(&features, &got, call->tx, call->arena, &call->view, issues, count);
-    if (rc == 0 && count)
         rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CALLER1, issues, count, 0);
     json_write_open(&call->json, "suggestions", '[');
-    for (size_t i = 0, at = 0; rc == 0 && i < count && at < got; i++) {
-        if (features[at].issue != hits[i].issue)
-            continue;
-        struct feature *feature = &features[at++];
-        if ((*feature->subject != '\0') != memory)
-            continue;
-        feature->totals.devices = devices_of_issue(&kept.devices, feature->issue);
-        put_hit(&call->json, &hits[i], feature, memory);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        hits[i].feature.totals.devices = devices_of_issue(&kept.devices, issues[i]);
+        put_hit(&call->json, &hits[i], memory);
     }
     json_write_close(&call->json, ']');
     return rc;
@@ -86,9 +76,16 @@ static int answer_similar(struct call *call)
         return rc;
     if (count == 0)
         return call_missing(call, "App %s has no issue %.40s.", call->slug, request_param(call->request, 1));
-    if ((rc = read_trees(&trees, &count, call->tx, call->arena, &call->view, call->issue)) ||
-        (rc = nearby_find(hits, (size_t)limit, &got, call->api->nearby, call->tx, call->arena, &call->view, call->issue,
-                          trees, count)))
+    if ((rc = read_trees(&trees, &count, call->tx, call->arena, &call->view, call->issue)))
+        return rc;
+    const struct nearby_question question = {.nearby = call->api->nearby,
+                                             .tx = call->tx,
+                                             .arena = call->arena,
+                                             .view = &call->view,
+                                             .issue = feature,
+                                             .trees = trees,
+                                             .tree_count = count};
+    if ((rc = nearby_find(hits, (size_t)limit, &got, &question)))
         return rc;
     while (kept < got && hits[kept].score >= SCORE_LEAST)
         kept++;

@@ -134,13 +134,13 @@ static int make_room(struct similar *similar, uint32_t frames)
 int similar_add(struct similar *similar, int64_t issue, int64_t when_s, const struct similar_stack *stacks,
                 size_t stack_count)
 {
-    int rc = make_room(similar, MIRE_SIMILAR_STACKS * (MIRE_SIMILAR_FRAMES + 1));
+    int rc = make_room(similar, MIRE_SIMILAR_STACKS * MIRE_SIMILAR_FRAMES);
     if (rc)
         return rc;
     uint32_t number = similar->member_count;
     struct member member = {.issue = issue, .when_s = when_s};
     for (size_t s = 0; s < stack_count && member.stack_count < MIRE_SIMILAR_STACKS; s++) {
-        struct stack stack = {.at = similar->frame_count, .topic = MIRE_SIMILAR_NONE};
+        struct stack stack = {.at = similar->frame_count};
         uint64_t last = 0;
         for (size_t i = 0; i < stacks[s].count && stack.count < MIRE_SIMILAR_FRAMES; i++) {
             uint64_t name = stacks[s].frames[i];
@@ -153,10 +153,6 @@ int similar_add(struct similar *similar, int64_t issue, int64_t when_s, const st
         }
         if (!stack.count)
             continue;
-        if (stacks[s].topic) {
-            stack.topic = put_token(similar, stacks[s].topic);
-            note_post(similar, stack.topic, number);
-        }
         similar->frame_count += stack.count;
         member.stacks[member.stack_count++] = stack;
     }

@@ -27,7 +27,6 @@ struct post {
 struct stack {
     uint32_t at; /* in `frames` */
     uint32_t count;
-    uint32_t topic; /* token, or MIRE_SIMILAR_NONE */
 };
 
 struct member {

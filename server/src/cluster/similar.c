@@ -16,9 +16,8 @@
 #define SIMILAR_HEARD  6   /* members of one issue that have a say */
 #define NONE           MIRE_SIMILAR_NONE
 
-static const double topic_part = 0.5; /* of a frame's weight */
-static const double chorus = 0.1;     /* what the second best member adds, halved, thirded, ... for the others */
-static const double ageing = 0.1;     /* per year */
+static const double chorus = 0.3; /* what the other members add, halved for the first of them, thirded, ... */
+static const double ageing = 0.5; /* per year */
 static const double year_s = 365 * 86400.0;
 
 /* One stack asked about. */
@@ -28,14 +27,12 @@ struct asked {
     uint32_t again[MIRE_SIMILAR_FRAMES]; /* where the same function stands next, + 1; 0 nowhere */
     double weights[MIRE_SIMILAR_FRAMES];
     uint32_t count;
-    uint32_t topic;
-    double topic_weight;
     double total;
 };
 
 static void ask(struct asked *asked, struct similar *similar, const struct similar_stack *stack)
 {
-    *asked = (struct asked){.topic = NONE};
+    *asked = (struct asked){.count = 0};
     uint64_t last = 0;
     for (size_t i = 0; i < stack->count && asked->count < MIRE_SIMILAR_FRAMES; i++) {
         if (i && stack->frames[i] == last)
@@ -46,11 +43,6 @@ static void ask(struct asked *asked, struct similar *similar, const struct simil
         asked->given[asked->count] = (uint32_t)i;
         asked->weights[asked->count] = index_weight(similar, token) * similar->by_position[asked->count];
         asked->total += asked->weights[asked->count++];
-    }
-    if (stack->topic) {
-        asked->topic = index_find(similar, stack->topic);
-        asked->topic_weight = topic_part * index_weight(similar, asked->topic);
-        asked->total += asked->topic_weight;
     }
 }
 
@@ -75,7 +67,7 @@ static void unplace(struct similar *similar, const struct asked *asked)
 /* A known stack, or another one asked about. */
 struct other {
     const uint32_t *tokens;
-    uint32_t count, topic;
+    uint32_t count;
 };
 
 /* How alike two stacks are, 0..1. The n-th time a function stands in one is paired with the n-th in the other. `why`
@@ -83,7 +75,7 @@ struct other {
 static double likeness(struct similar *similar, const struct asked *asked, const struct other *other,
                        struct similar_evidence *why)
 {
-    double common = 0, total = 0, topic = 0;
+    double common = 0, total = 0;
     uint32_t used[MIRE_SIMILAR_FRAMES], used_count = 0;
     for (uint32_t i = 0; i < other->count; i++) {
         double weight = index_weight(similar, other->tokens[i]) * similar->by_position[i];
@@ -101,17 +93,10 @@ static double likeness(struct similar *similar, const struct asked *asked, const
     }
     while (used_count-- > 0)
         similar->place[asked->tokens[used[used_count]]] = used[used_count] + 1;
-    if (other->topic != NONE) {
-        double weight = topic_part * index_weight(similar, other->topic);
-        total += weight;
-        topic = other->topic == asked->topic ? weight + asked->topic_weight : 0;
-    }
     double all = total + asked->total + index_weight_for(similar, 1);
     for (size_t i = 0; why && i < why->count; i++)
         why->pairs[i].weight /= all;
-    if (why)
-        why->topic = topic / all;
-    return (common + topic) / all;
+    return common / all;
 }
 
 void similar_explain(struct similar_evidence *out, struct similar *similar, const struct similar_stack *left,
@@ -124,7 +109,7 @@ void similar_explain(struct similar_evidence *out, struct similar *similar, cons
     ask(&a, similar, left);
     ask(&b, similar, right);
     place(similar, &a);
-    out->likeness = likeness(similar, &a, &(struct other){b.tokens, b.count, b.topic}, out);
+    out->likeness = likeness(similar, &a, &(struct other){b.tokens, b.count}, out);
     unplace(similar, &a);
     for (size_t i = 0; i < out->count; i++) {
         out->pairs[i].left = a.given[out->pairs[i].left];
@@ -147,15 +132,12 @@ static int by_votes(const void *a, const void *b)
 /* Members that share the rarest frames, those that share most first. Returns how many. */
 static uint32_t vote(struct similar *similar, const struct asked *asked, size_t asked_count)
 {
-    const struct token *rare[MIRE_SIMILAR_STACKS * (MIRE_SIMILAR_FRAMES + 1)];
+    const struct token *rare[MIRE_SIMILAR_STACKS * MIRE_SIMILAR_FRAMES];
     size_t rare_count = 0;
-    for (size_t s = 0; s < asked_count; s++) {
+    for (size_t s = 0; s < asked_count; s++)
         for (uint32_t i = 0; i < asked[s].count; i++)
             if (asked[s].tokens[i] != NONE)
                 rare[rare_count++] = &similar->tokens[asked[s].tokens[i]];
-        if (asked[s].topic != NONE)
-            rare[rare_count++] = &similar->tokens[asked[s].topic];
-    }
     qsort(rare, rare_count, sizeof(struct token *), by_rarity);
     uint32_t count = 0, looked = 0;
     for (size_t i = 0; i < rare_count; i++) {
@@ -202,19 +184,21 @@ static int by_score(const void *a, const void *b)
 }
 
 /* The members of one issue, best first, have their say. */
-static struct similar_hit hear(const struct scored *members, uint32_t count, int64_t now_s)
+static struct similar_hit hear(const struct scored *members, uint32_t count)
 {
-    struct similar_hit hit = {members[0].issue,  members[0].score, members[0].score,
-                              members[0].member, members[0].asked, count};
-    int64_t newest = members[0].when_s;
+    struct similar_hit hit = {.issue = members[0].issue,
+                              .score = members[0].score,
+                              .best = members[0].score,
+                              .newest_s = members[0].when_s,
+                              .member = members[0].member,
+                              .asked = members[0].asked,
+                              .heard = count};
     for (uint32_t i = 1; i < count; i++) {
         if (i < SIMILAR_HEARD)
             hit.score += chorus * members[i].score / (i + 1);
-        if (2 * members[i].score >= members[0].score && members[i].when_s > newest)
-            newest = members[i].when_s;
+        if (2 * members[i].score >= members[0].score && members[i].when_s > hit.newest_s)
+            hit.newest_s = members[i].when_s;
     }
-    if (now_s > newest)
-        hit.score *= exp(-ageing * (double)(now_s - newest) / year_s);
     return hit;
 }
 
@@ -228,7 +212,7 @@ static void score(struct scored *scored, uint32_t count, struct similar *similar
             const struct member *member = &similar->members[scored[i].member];
             for (uint32_t k = 0; k < member->stack_count; k++) {
                 const struct stack *stack = &member->stacks[k];
-                const struct other other = {similar->frames + stack->at, stack->count, stack->topic};
+                const struct other other = {similar->frames + stack->at, stack->count};
                 double found = likeness(similar, &asked[s], &other, NULL);
                 if (found <= scored[i].score)
                     continue;
@@ -274,10 +258,18 @@ int similar_find(struct similar_hit *hits, size_t cap, size_t *got_out, struct s
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && scored[end].issue == scored[i].issue;)
             end++;
-        all[found++] = hear(scored + i, end - i, question->now_s);
+        all[found++] = hear(scored + i, end - i);
     }
     qsort(all, found, sizeof(struct similar_hit), by_score);
     *got_out = found < cap ? found : cap;
     memcpy(hits, all, *got_out * sizeof(struct similar_hit));
     return 0;
+}
+
+void similar_age(struct similar_hit *hits, size_t count, const int64_t *gaps_s)
+{
+    for (size_t i = 0; i < count; i++)
+        if (gaps_s[i] > 0)
+            hits[i].score *= exp(-ageing * (double)gaps_s[i] / year_s);
+    qsort(hits, count, sizeof(struct similar_hit), by_score);
 }

@@ -7,11 +7,12 @@
  *
  * A frame weighs idf^2 * exp(-0.1 * position): idf = ln(1 + members / members that have it), position counted from the
  * innermost frame, a function that repeats in a row being one frame. Two stacks are as alike as the share of their
- * weight that they have in common; a frame in common counts exp(-0.1 * how far it has moved). The topic (an exception's
- * type, a category) is one frame more, of half weight. A constant in the denominator keeps stacks that hardly say
- * anything from being sure. An issue is as alike as its best member, and a little more for each other member that
- * is, less what has passed since (Rodrigues et al., "FaST", MSR 2022, weights frames so; that all members and their age
- * are heard is from Karasov et al., "Aggregation of Stack Trace Similarities for Crash Report Deduplication", 2022).
+ * weight that they have in common; a frame in common counts exp(-0.1 * how far it has moved). A constant in the
+ * denominator keeps stacks that hardly say anything from being sure. An issue is as alike as its best member, and
+ * 0.3 * (1/2 of the second + 1/3 of the third + ...) more; it loses exp(-0.5 * years) by not having been seen since
+ * (Rodrigues et al., "FaST", MSR 2022, weights frames so; that all members and their age are heard is from Karasov et
+ * al., "Aggregation of Stack Trace Similarities for Crash Report Deduplication", 2022). 0.3 and 0.5 were chosen on the
+ * older half of the reports that tests/bench/bench_clusters.c measures on the newer half.
  *
  * Nothing is merged here: this suggests, and says why.
  *
@@ -29,7 +30,6 @@
 struct similar_stack {
     const uint64_t *frames; /* borrowed: hashes of function names, innermost first */
     size_t count;
-    uint64_t topic; /* hash; 0 for none */
 };
 
 struct similar;
@@ -52,17 +52,17 @@ int similar_add(struct similar *similar, int64_t issue, int64_t when_s, const st
 
 struct similar_hit {
     int64_t issue;
-    double score;    /* 0 nothing in common; 1 the same; a little above it if many members are */
-    double best;     /* its most similar member alone, 0..1 */
-    uint32_t member; /* that member: its number in order of similar_add, from 0 */
-    uint32_t asked;  /* the stack asked about that it is most like */
-    uint32_t heard;  /* members that were compared */
+    double score;     /* 0 nothing in common; 1 the same; up to 1.5 if many members are */
+    double best;      /* its most similar member alone, 0..1 */
+    int64_t newest_s; /* time of the newest of its members that are about as alike */
+    uint32_t member;  /* that member: its number in order of similar_add, from 0 */
+    uint32_t asked;   /* the stack asked about that it is most like */
+    uint32_t heard;   /* members that were compared */
 };
 
 struct similar_question {
     const struct similar_stack *stacks; /* borrowed; the first MIRE_SIMILAR_STACKS count */
     size_t count;
-    int64_t now_s; /* time of the stacks asked about */
     /* Which issue a member counts for now; below zero: for none. NULL: the one it was added with. */
     int64_t (*issue_of)(void *context, uint32_t member);
     void *context;
@@ -78,16 +78,19 @@ struct similar_question {
 int similar_find(struct similar_hit *hits, size_t cap, size_t *got_out, struct similar *similar,
                  const struct similar_question *question);
 
+/* Count for less what was not seen any more when the stacks asked about came, and sort again: `gaps_s` has a number for
+ * each hit, seconds from the one to the other, 0 or less where they were seen at the same time. */
+void similar_age(struct similar_hit *hits, size_t count, const int64_t *gaps_s);
+
 /* One frame that two stacks have in common. */
 struct similar_pair {
     uint32_t left, right; /* frames as given */
-    double weight;        /* its part of the likeness: they add up to it, the topic's part left out */
+    double weight;        /* its part of the likeness: they add up to it */
 };
 
 struct similar_evidence {
     struct similar_pair pairs[MIRE_SIMILAR_FRAMES]; /* in order of `right` */
     size_t count;
-    double topic;    /* part of the likeness that the topic gives */
     double likeness; /* of the two stacks */
 };
 

@@ -32,7 +32,7 @@ static struct similar_stack stack_of(uint64_t *frames, const char *letters)
     size_t count = strlen(letters);
     for (size_t i = 0; i < count; i++)
         frames[i] = (uint64_t)(unsigned char)letters[i];
-    return (struct similar_stack){frames, count, 0};
+    return (struct similar_stack){frames, count};
 }
 
 static void add(struct similar *similar, int64_t issue, const char *letters)
@@ -47,9 +47,8 @@ static size_t find(struct similar_hit *hits, size_t cap, struct similar *similar
     uint64_t frames[128];
     struct similar_stack stack = stack_of(frames, letters);
     size_t got;
-    assert_int_equal(
-        similar_find(hits, cap, &got, similar, &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW}),
-        0);
+    assert_int_equal(similar_find(hits, cap, &got, similar, &(struct similar_question){.stacks = &stack, .count = 1}),
+                     0);
     return got;
 }
 
@@ -108,43 +107,34 @@ static void a_function_that_calls_itself_is_one_frame(void **state)
     assert_true(once.best == often.best && once.best > 0.4);
 }
 
-static void members_of_an_issue_are_heard_and_age(void **state)
+static void all_members_of_an_issue_are_heard(void **state)
 {
     struct similar *similar = *state;
     uint64_t frames[8];
     struct similar_stack stack = stack_of(frames, "abc");
     for (int i = 0; i < 3; i++)
-        assert_int_equal(similar_add(similar, 1, NOW - 2 * YEAR, &stack, 1), 0);
+        assert_int_equal(similar_add(similar, 1, NOW - (2 - i) * YEAR, &stack, 1), 0);
     assert_int_equal(similar_add(similar, 2, NOW - 2 * YEAR, &stack, 1), 0);
-    struct similar_hit hits[2], later[2];
-    size_t got;
-    assert_int_equal(similar_find(hits, 2, &got, similar,
-                                  &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW - 2 * YEAR}),
-                     0);
-    assert_int_equal(got, 2);
+    struct similar_hit hits[2];
+    assert_int_equal(find(hits, 2, similar, "abc"), 2);
     assert_int_equal(hits[0].issue, 1);
-    assert_true(hits[0].score > hits[1].score && hits[0].best == hits[1].best);
-    assert_int_equal(
-        similar_find(later, 2, &got, similar, &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW}),
-        0);
-    assert_true(later[1].score < hits[1].score && later[1].best == hits[1].best);
+    assert_true(hits[0].best == hits[1].best);
+    assert_float_equal(hits[0].score / hits[0].best, 1 + 0.3 * (1 / 2.0 + 1 / 3.0), 1e-9);
+    assert_true(hits[1].score == hits[1].best);
+    assert_int_equal(hits[0].newest_s, NOW);
+    assert_int_equal(hits[1].newest_s, NOW - 2 * YEAR);
 }
 
-static void the_topic_tells_stacks_apart(void **state)
+static void what_is_long_past_comes_later(void **state)
 {
-    struct similar *similar = *state;
-    uint64_t frames[8];
-    struct similar_stack stack = stack_of(frames, "abc");
-    stack.topic = 1000;
-    assert_int_equal(similar_add(similar, 1, NOW, &stack, 1), 0);
-    stack.topic = 2000;
-    assert_int_equal(similar_add(similar, 2, NOW, &stack, 1), 0);
-    struct similar_hit hits[2];
-    size_t got;
-    assert_int_equal(
-        similar_find(hits, 2, &got, similar, &(struct similar_question){.stacks = &stack, .count = 1, .now_s = NOW}),
-        0);
-    assert_true(got == 2 && hits[0].issue == 2 && hits[0].score > hits[1].score);
+    (void)state;
+    struct similar_hit hits[] = {{.issue = 1, .score = 0.8}, {.issue = 2, .score = 0.6}, {.issue = 3, .score = 0.5}};
+    similar_age(hits, 3, (int64_t[]){2 * (int64_t)YEAR, -YEAR, 0});
+    assert_int_equal(hits[0].issue, 2);
+    assert_int_equal(hits[1].issue, 3);
+    assert_int_equal(hits[2].issue, 1);
+    assert_true(hits[0].score == 0.6 && hits[1].score == 0.5);
+    assert_float_equal(hits[2].score, 0.8 * exp(-1), 1e-9);
 }
 
 /* The definition in similar.h, as it stands there: every pair of stacks, every frame. */
@@ -225,8 +215,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_everybody_has_counts_little, with, without),
         cmocka_unit_test_setup_teardown(inner_frames_count_more, with, without),
         cmocka_unit_test_setup_teardown(a_function_that_calls_itself_is_one_frame, with, without),
-        cmocka_unit_test_setup_teardown(members_of_an_issue_are_heard_and_age, with, without),
-        cmocka_unit_test_setup_teardown(the_topic_tells_stacks_apart, with, without),
+        cmocka_unit_test_setup_teardown(all_members_of_an_issue_are_heard, with, without),
+        cmocka_unit_test(what_is_long_past_comes_later),
         cmocka_unit_test_setup_teardown(scores_agree_with_the_definition, with, without),
     };
     return cmocka_run_group_tests_name("similar", tests, NULL, NULL);

@@ -1213,7 +1213,7 @@ export interface components {
         };
         Suggestion: {
             feature: components["schemas"]["Feature"];
-            /** @description 0 nothing in common, 1 the same; a little above if many of its trees are alike. */
+            /** @description What suggestions are sorted by: the likeness of its tree most alike; more if others of its trees are alike, up to 1.5; less the longer it was not seen when the one asked about was, or the other way round. */
             score: number;
             /** @description Of the two stacks shown. */
             likeness: number;

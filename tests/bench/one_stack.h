@@ -1,0 +1,27 @@
+/* one_stack.h - one stack as a report of one sample, as feature_find wants it. */
+#ifndef MIRE_BENCH_ONE_STACK_H
+#define MIRE_BENCH_ONE_STACK_H
+
+#include "model/report.h"
+#include "model/resolved.h"
+
+enum { ONE_STACK_FRAMES = 1024 };
+
+struct one_stack {
+    struct resolved doc;
+    struct report report;
+    struct resolved_place places[ONE_STACK_FRAMES];
+    struct resolved_node nodes[ONE_STACK_FRAMES + 1];
+    struct report_sample sample;
+    struct report_image image;
+};
+
+/*
+ * A report of the kind `busy` with that stack; whatever it names is borrowed.
+ *
+ *   names  innermost first, the first ONE_STACK_FRAMES of them
+ *   image  the module they all lie in, "" for none
+ */
+void one_stack_fill(struct one_stack *out, const char *const *names, size_t count, const char *image);
+
+#endif
