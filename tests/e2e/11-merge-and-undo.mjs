@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /*
- * Goal: an issue that looks like another one is suggested with the two stacks side by side; one click merges it, the list
- * and the numbers follow at once, the old address leads to the new issue; one click takes it back and all is as it was.
+ * Goal: an issue that looks like another one is suggested with the two stacks side by side; a click shows what merging
+ * changes, another one does it, the list and the numbers follow at once, the old address leads to the new issue; taking
+ * it back, looked at before too, leaves all as it was.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -36,7 +37,15 @@ try {
   await card.locator('summary').click();
   const shared = await card.locator('tr.same').count();
   assert.equal(shared, WAY.length, 'the frames in common stand on one line');
-  const merge = card.getByRole('button', { name: `Merge ${once.id} into this: 1 report` });
+  const words = { name: `Merge ${once.id} into this: 1 report` };
+  const preview = page.getByRole('region', { name: 'What would change' });
+  await card.getByRole('button', words).click();
+  await preview.waitFor();
+  const would = await preview.locator('tbody tr').allTextContents();
+  assert.match(would[0], new RegExp(`^${often.id} .*2 reports, .*3 reports, `));
+  assert.match(would[1], new RegExp(`^${once.id} .*1 report, .*not shown on its own$`));
+  assert.deepEqual((await api('/issues')).groups, list.groups, 'a preview changes nothing');
+  const merge = preview.getByRole('button', words);
   await merge.click();
   await page.getByRole('alert').getByText('Say who you are first').waitFor();
   await page.getByLabel('Your name').fill('kim');
@@ -57,7 +66,9 @@ try {
 
   await page.goto(here);
   await settle(page);
-  await page.getByRole('button', { name: `Undo ${once.id}` }).click();
+  const undo = { name: `Undo ${once.id}` };
+  await page.getByRole('button', undo).click();
+  await preview.getByRole('button', undo).click();
   await page.getByText('undone by kim').waitFor();
   await until('all is as it was', async () => {
     const now = await api('/issues');

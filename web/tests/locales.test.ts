@@ -47,4 +47,5 @@ it('a noun follows its number', () => {
     '1 report in 24 h',
     '2 reports in 24 h',
   ]);
+  expect(say('{n|session record|session records}', { n: 2 })).toBe('2 session records');
 });

@@ -167,25 +167,25 @@ export const api = {
         signal,
       }),
     ),
-  merge: (app: string, issue: string, change: Omit<Merge, 'preview'>): Promise<Regrouped> =>
+  merge: (app: string, issue: string, scope: Scope, change: Merge): Promise<Regrouped> =>
     body(
       client.POST('/api/v1/apps/{app}/issues/{issue}/merge', {
-        params: { path: { app, issue } },
-        body: { preview: false, ...change },
+        params: { path: { app, issue }, query: sent(scope) },
+        body: change,
       }),
     ),
-  split: (app: string, issue: string, change: Omit<Split, 'preview'>): Promise<Regrouped> =>
+  split: (app: string, issue: string, scope: Scope, change: Split): Promise<Regrouped> =>
     body(
       client.POST('/api/v1/apps/{app}/issues/{issue}/split', {
-        params: { path: { app, issue } },
-        body: { preview: false, ...change },
+        params: { path: { app, issue }, query: sent(scope) },
+        body: change,
       }),
     ),
-  unmerge: (app: string, issue: string, change: Omit<Unmerge, 'preview'>): Promise<Regrouped> =>
+  unmerge: (app: string, issue: string, scope: Scope, change: Unmerge): Promise<Regrouped> =>
     body(
       client.POST('/api/v1/apps/{app}/issues/{issue}/unmerge', {
-        params: { path: { app, issue } },
-        body: { preview: false, ...change },
+        params: { path: { app, issue }, query: sent(scope) },
+        body: change,
       }),
     ),
   flame: (

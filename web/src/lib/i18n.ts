@@ -14,7 +14,7 @@ const catalogue = signal<Catalogue>({});
 
 export function say(text: string, values: Record<string, string | number> = {}): string {
   const found = catalogue.value[text] ?? text;
-  return found.replace(/\{(\w+)(?:\|(\w+)\|(\w+))?\}/g, (whole, name: string, one?: string, many?: string) => {
+  return found.replace(/\{(\w+)(?:\|([^|}]+)\|([^|}]+))?\}/g, (whole, name: string, one?: string, many?: string) => {
     const value = String(values[name] ?? whole);
     return one === undefined ? value : `${value} ${value === '1' ? one : many}`;
   });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { rows } from './grouping';
+import type { Feature } from '../api/types';
+import { changes, rows } from './grouping';
 
 const stack = (letters: string, caller1: number | null) => ({
   issue: 'H-1',
@@ -45,4 +46,14 @@ it('shows every frame of both once, also where pairs cross', () => {
 it('marks Caller1', () => {
   const [first] = rows({ ours: stack('a', 0), theirs: stack('b', null), aligned: [] });
   expect([first?.oursIsCaller1, first?.theirsIsCaller1]).toEqual([true, false]);
+});
+
+it('tells what comes, what stays and what goes', () => {
+  const issue = (id: string, reports: number) => ({ id, totals: { reports } }) as Feature;
+  const told = (before: Feature[], after: Feature[]) =>
+    changes({ before, after }).map(
+      (one) => `${one.feature.id} ${one.before?.totals.reports ?? '-'} ${one.after?.totals.reports ?? '-'}`,
+    );
+  expect(told([issue('H-1', 2), issue('H-2', 1)], [issue('H-1', 3)])).toEqual(['H-1 2 3', 'H-2 1 -']);
+  expect(told([issue('H-1', 3)], [issue('H-1', 2), issue('H-9', 1)])).toEqual(['H-1 3 2', 'H-9 - 1']);
 });

@@ -1,5 +1,5 @@
-/* Two stacks side by side: what they have in common on one line, the rest where it stands. */
-import type { Suggestion } from '../api/types';
+/* Two stacks side by side: what they have in common on one line, the rest where it stands; and what a merge changes. */
+import type { Feature, Regrouped, Suggestion } from '../api/types';
 
 type Frame = Suggestion['ours']['frames'][number];
 
@@ -35,4 +35,21 @@ export function rows({ ours, theirs, aligned }: Pick<Suggestion, 'ours' | 'their
   }
   apart(ours.frames.length, theirs.frames.length);
   return made;
+}
+
+export interface Change {
+  /** As it would be shown; as it is, of an issue that would be no longer. */
+  feature: Feature;
+  before: Feature | null;
+  after: Feature | null;
+}
+
+/* The issues that a merge, a split or an undoing is about: what stays or comes first, then what goes. */
+export function changes({ before, after }: Pick<Regrouped, 'before' | 'after'>): Change[] {
+  const was = new Map(before.map((one) => [one.id, one]));
+  const stays = new Set(after.map((one) => one.id));
+  return [
+    ...after.map((one) => ({ feature: one, before: was.get(one.id) ?? null, after: one })),
+    ...before.filter((one) => !stays.has(one.id)).map((one) => ({ feature: one, before: one, after: null })),
+  ];
 }

@@ -1,9 +1,9 @@
-/* Grouping: issues that look alike, what this one is made of, and merging, splitting and undoing it. */
+/* Grouping: issues that look alike, what this one is made of, and merging, splitting and undoing it, each shown before. */
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, ProblemError } from '../api/client';
-import type { Act, MadeOf, Similar, Suggestion, Tree } from '../api/types';
+import type { Act, MadeOf, Regrouped, Similar, Suggestion, Tree } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { query } from '../lib/location';
 import { recall, remember } from '../lib/memory';
@@ -13,12 +13,19 @@ import { type Row, rows } from '../model/grouping';
 import { base } from '../model/name';
 import { carried, href } from '../model/view';
 import { Ago, announce, Loaded, Panel } from './parts';
+import { WouldBe } from './regroup';
+
+/** Something on-call may do, as its button says it. */
+interface Deed {
+  title: string;
+  /** The reason that is kept if none is given. */
+  otherwise: string;
+  send: (who: { author: string; reason: string; preview: boolean }) => Promise<Regrouped>;
+}
 
 interface Doing {
-  /** Do it, say what became of it, and look at everything again. */
-  act: (what: () => Promise<{ reports: number }>) => void;
-  author: string;
-  why: (otherwise: string) => string;
+  /** Show what it would change; it is done when that is confirmed. */
+  ask: (deed: Deed) => void;
   busy: boolean;
 }
 
@@ -30,33 +37,37 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
   const [author, setAuthor] = useState(recall('author') ?? '');
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
+  const [asked, setAsked] = useState<{ deed: Deed; seen: Regrouped } | null>(null);
   const [told, setTold] = useState<{ text: string; bad: boolean } | null>(null);
   const tell = (text: string, bad: boolean) => {
     setTold({ text, bad });
     announce(text);
   };
-  const act: Doing['act'] = (what) => {
+  const send = ({ send, otherwise }: Deed, preview: boolean, done: (seen: Regrouped) => void) => {
+    setBusy(true);
+    setTold(null);
+    send({ author: author.trim() || 'preview', reason: reason.trim() || otherwise, preview })
+      .then(done, (error: unknown) =>
+        tell(
+          error instanceof ProblemError ? error.detail || error.title : say('The server could not be reached'),
+          true,
+        ),
+      )
+      .finally(() => setBusy(false));
+  };
+  const ask = (deed: Deed) => send(deed, true, (seen) => setAsked({ deed, seen }));
+  const confirm = (deed: Deed) => {
     if (author.trim() === '') {
       tell(say('Say who you are first: it is kept with what you do.'), true);
       return;
     }
-    setBusy(true);
-    what()
-      .then(
-        ({ reports }) =>
-          tell(say('Done: {n|report is|reports are} shown elsewhere now.', { n: exact(reports, lang.value) }), false),
-        (error: unknown) =>
-          tell(
-            error instanceof ProblemError ? error.detail || error.title : say('The server could not be reached'),
-            true,
-          ),
-      )
-      .finally(() => {
-        setBusy(false);
-        void client.invalidateQueries();
-      });
+    send(deed, false, ({ reports }) => {
+      setAsked(null);
+      tell(say('Done. Shown elsewhere now: {n|report|reports}.', { n: exact(reports, lang.value) }), false);
+      void client.invalidateQueries();
+    });
   };
-  const doing: Doing = { act, author: author.trim(), why: (otherwise) => reason.trim() || otherwise, busy };
+  const doing: Doing = { ask, busy };
   return (
     <>
       <div class="who-why" role="group" aria-label={say('Who and why')}>
@@ -81,6 +92,15 @@ export function GroupingTab({ app, id }: { app: string; id: string }): JSX.Eleme
         <div class={told.bad ? 'notice bad' : 'notice'} role={told.bad ? 'alert' : 'status'}>
           {told.text}
         </div>
+      ) : null}
+      {asked ? (
+        <WouldBe
+          title={asked.deed.title}
+          seen={asked.seen}
+          busy={busy}
+          confirm={() => confirm(asked.deed)}
+          leave={() => setAsked(null)}
+        />
       ) : null}
       <Loaded result={similar} rows={8} label={say('similar issues')}>
         {(data) => <Alike app={app} id={id} data={data} doing={doing} />}
@@ -111,15 +131,13 @@ function Alike({ app, id, data, doing }: { app: string; id: string; data: Simila
 function Card({ app, id, one, doing }: { app: string; id: string; one: Suggestion; doing: Doing }): JSX.Element {
   const { feature } = one;
   const n = exact(feature.totals.reports, lang.value);
-  const score = percent(one.score, lang.value);
-  const merge = () =>
-    doing.act(() =>
-      api.merge(app, id, {
-        author: doing.author,
-        reason: doing.why(`stacks alike by ${one.score.toFixed(2)}`),
-        issues: [feature.id],
-      }),
-    );
+  const share = percent(one.likeness, lang.value);
+  const { t, v } = query.value;
+  const merge: Deed = {
+    title: say('Merge {id} into this: {n|report|reports}', { id: feature.id, n }),
+    otherwise: `stacks alike by ${one.likeness.toFixed(2)}`,
+    send: (who) => api.merge(app, id, { t, v }, { ...who, issues: [feature.id] }),
+  };
   return (
     <section class="alike" aria-label={feature.id}>
       <p class="under-title">
@@ -130,11 +148,11 @@ function Card({ app, id, one, doing }: { app: string; id: string; one: Suggestio
         <span>
           {say('in')} <span class="fn">{feature.caller2}</span>
         </span>
-        <span class="tag">{say('{share} alike', { share: score })}</span>
+        <span class="tag">{say('{share} alike', { share })}</span>
         {one.suggested ? <span class="tag">{say('merge suggested')}</span> : null}
         <span class="grow" />
-        <button type="button" disabled={doing.busy} onClick={merge}>
-          {say('Merge {id} into this: {n|report|reports}', { id: feature.id, n })}
+        <button type="button" disabled={doing.busy} onClick={() => doing.ask(merge)}>
+          {merge.title}
         </button>
       </p>
       <details>
@@ -176,16 +194,22 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: MadeOf
   const [chosen, setChosen] = useState<string[]>([]);
   const there = chosen.filter((one) => data.trees.some((tree) => tree.id === one));
   const moved = data.trees.filter((tree) => there.includes(tree.id)).reduce((sum, tree) => sum + tree.reports, 0);
-  const split = () =>
-    doing.act(() =>
-      api.split(app, id, { author: doing.author, reason: doing.why('another way to the same function'), trees: there }),
-    );
-  const out = (member: string) =>
-    doing.act(() =>
-      api.unmerge(app, id, { author: doing.author, reason: doing.why('not the same'), issues: [member] }),
-    );
-  const undo = (act: number) =>
-    doing.act(() => api.unmerge(app, id, { author: doing.author, reason: doing.why('taken back'), act }));
+  const { t, v } = query.value;
+  const split: Deed = {
+    title: say('Split off as an issue of its own: {n|report|reports}', { n: exact(moved, lang.value) }),
+    otherwise: 'another way to the same function',
+    send: (who) => api.split(app, id, { t, v }, { ...who, trees: there }),
+  };
+  const out = (member: string): Deed => ({
+    title: say('Take {id} out again', { id: member }),
+    otherwise: 'not the same',
+    send: (who) => api.unmerge(app, id, { t, v }, { ...who, issues: [member] }),
+  });
+  const undo = (act: Act): Deed => ({
+    title: say('Undo {what}', { what: act.what }),
+    otherwise: 'taken back',
+    send: (who) => api.unmerge(app, id, { t, v }, { ...who, act: act.act }),
+  });
   return (
     <>
       {data.members.length > 1 ? (
@@ -197,8 +221,8 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: MadeOf
                 <span class="fn">{one.caller2}</span>{' '}
                 <span class="dim">{say('{n|report|reports}', { n: exact(one.reports, lang.value) })}</span>{' '}
                 {one.id === data.id ? null : (
-                  <button type="button" disabled={doing.busy} onClick={() => out(one.id)}>
-                    {say('Take {id} out again', { id: one.id })}
+                  <button type="button" disabled={doing.busy} onClick={() => doing.ask(out(one.id))}>
+                    {out(one.id).title}
                   </button>
                 )}
               </li>
@@ -221,8 +245,8 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: MadeOf
           <p class="dim">{say('{n|report|reports} by other ways', { n: exact(data.other_reports, lang.value) })}</p>
         ) : null}
         {there.length > 0 ? (
-          <button type="button" disabled={doing.busy} onClick={split}>
-            {say('Split off as an issue of its own: {n|report|reports}', { n: exact(moved, lang.value) })}
+          <button type="button" disabled={doing.busy} onClick={() => doing.ask(split)}>
+            {split.title}
           </button>
         ) : null}
       </Panel>
@@ -230,7 +254,7 @@ function Parts({ app, id, data, doing }: { app: string; id: string; data: MadeOf
         <Panel title={say('Merged and split')}>
           <ul class="acts">
             {data.acts.map((act) => (
-              <ActLine key={`${act.act} ${act.what}`} act={act} busy={doing.busy} undo={() => undo(act.act)} />
+              <ActLine key={`${act.act} ${act.what}`} act={act} undo={undo(act)} doing={doing} />
             ))}
           </ul>
         </Panel>
@@ -260,7 +284,7 @@ function TreeLine({ tree, chosen, choose }: TreeLineProps): JSX.Element {
   );
 }
 
-function ActLine({ act, busy, undo }: { act: Act; busy: boolean; undo: () => void }): JSX.Element {
+function ActLine({ act, undo, doing }: { act: Act; undo: Deed; doing: Doing }): JSX.Element {
   return (
     <li>
       {act.what} → {act.into}: {act.author}, <Ago at={act.at} />: {act.reason}{' '}
@@ -269,8 +293,8 @@ function ActLine({ act, busy, undo }: { act: Act; busy: boolean; undo: () => voi
           {say('undone by {who}', { who: act.undone_by })}, <Ago at={act.undone_at} />: {act.undone_why}
         </span>
       ) : (
-        <button type="button" disabled={busy} onClick={undo}>
-          {say('Undo {what}', { what: act.what })}
+        <button type="button" disabled={doing.busy} onClick={() => doing.ask(undo)}>
+          {undo.title}
         </button>
       )}
     </li>
