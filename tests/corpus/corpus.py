@@ -62,7 +62,8 @@ class Outcome:
 class Row:
     """The turns of one kind, counted."""
 
-    COLUMNS = ("over", "found", "missed", "starved", "under", "false", "median", "p99", "max", "device", "Caller1")
+    COLUMNS = ("over", "found", "missed", "starved", "under", "false", "median", "p99", "max", "device", "Caller1",
+               "Caller2")
 
     def __init__(self, turns, witness):
         hangs = [turn for turn in turns if turn.cause not in ("stop", "kill", "unplanned")]
@@ -77,6 +78,7 @@ class Row:
         self.due = [turn for turn in self.found if turn.waited < (turn.end - turn.begin) * WAITED_SHARE]
         self.device = [turn for turn in self.due if turn.report.blamed() == turn.planted]
         self.caller1 = [turn for turn in self.due if turn.report.caller1 == turn.planted]
+        self.caller2 = [turn for turn in self.due if turn.report.caller2 == turn.scene]
 
     def error(self, share):
         return self.errors[min(len(self.errors) - 1, int(len(self.errors) * share))] if self.errors else 0.0
@@ -87,7 +89,7 @@ class Row:
     def cells(self):
         counts = [len(group) for group in (self.over, self.found, self.missed, self.starved, self.under, self.false)]
         return [*map(str, counts), *(f"{self.error(share):.2f}" for share in (0.5, 0.99, 1)),
-                f"{self.share(self.device):.1f}", f"{self.share(self.caller1):.1f}"]
+                *(f"{self.share(some):.1f}" for some in (self.device, self.caller1, self.caller2))]
 
 
 def percent(some, whole):
@@ -126,10 +128,11 @@ def complain(outcome):
     inside = [turn for turn in outcome.turns if turn.cause == "stop" and turn.place == "hang" and not turn.report]
     killed = [turn for turn in outcome.turns if turn.cause == "kill" and not (turn.report and turn.report.hang["open"])]
     for what, some in (("missed", row.missed), ("starved", row.starved), ("false", row.false), ("missed with its stop", inside), ("killed", killed),
-                       ("not named", [turn for turn in row.due if turn not in row.caller1 or turn not in row.device])):
+                       ("not named", [turn for turn in row.due if any(turn not in some for some in (row.caller1, row.caller2, row.device))])):
         for turn in some[:20]:
-            said = f", reported {turn.report.ms} ms, Caller1 {turn.report.caller1}, blamed {turn.report.blamed()}" if turn.report else ""
-            print(f"{what}: {turn.cause}/{turn.place}/{turn.number} {turn.phase}, {turn.ms:.2f} ms, queued {turn.waited // plans.MS} ms{said}"
+            said = (f", reported {turn.report.ms} ms, Caller1 {turn.report.caller1}, Caller2 {turn.report.caller2}, "
+                    f"blamed {turn.report.blamed()}") if turn.report else ""
+            print(f"{what}: {turn.cause}/{turn.place}/{turn.number} {turn.phase} in {turn.scene}, {turn.ms:.2f} ms, queued {turn.waited // plans.MS} ms{said}"
                   f"\n    {turn.plan}")
     for plan, report in outcome.strays:
         print(f"stray report: {report.ms} ms, late {report.hang.get('late_ms')} ms, Caller1 {report.caller1}\n    {plan}")
@@ -175,6 +178,7 @@ def print_goals(outcome, options):
          50 if options.quick else 1, "<="),  # a busy machine may delay the program between its own clock and Mire's
     ] + ([] if options.nameless else [
         ("planted_is_Caller1", row.share(row.caller1), "%", 85 if options.quick else 99, ">="),
+        ("planted_scene_is_Caller2", row.share(row.caller2), "%", 85 if options.quick else 97, ">="),
         ("planted_is_blamed_by_device", row.share(row.device), "%", 85 if options.quick else 99, ">="),
         ("mutex_owner_named", percent(owners, locks), "%", 90 if options.quick else 99, ">="),
         ("mutex_owner_stack", percent(stacks, locks), "%", 90 if options.quick else 99, ">="),

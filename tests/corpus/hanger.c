@@ -62,14 +62,44 @@ static void take_one(void)
     next_step++;
 }
 
-/* Every third turn has a step: stops and reports of the step before come to their end meanwhile. */
-static bool take_next(void)
-{
-    static unsigned turn;
+static bool launching;
 
-    if (++turn % 3 == 0 && next_step < step_count)
+/* Every third turn has a step: stops and reports of the step before come to their end meanwhile. */
+static unsigned turn;
+
+static int next_scene(void)
+{
+    return next_step < step_count || turn % 3 != 2 ? next_step % PLANTED_COUNT : -1;
+}
+
+void take_turn(void)
+{
+    if (launching || (++turn % 3 == 0 && next_step < step_count))
         take_one();
-    return next_step < step_count || turn % 3 != 2;
+    if (!launching)
+        loop_again();
+}
+
+#define SCENE(n)                             \
+    STAY int planted_scene_##n(void *unused) \
+    {                                        \
+        (void)unused;                        \
+        take_turn();                         \
+        KEEP_FRAME();                        \
+        return 0;                            \
+    }
+#define DECLARE(n) scene_fn planted_scene_##n;
+EACH_PLANTED(DECLARE)
+EACH_PLANTED(SCENE)
+
+scene_fn *const scenes[PLANTED_COUNT] = {planted_scene_0, planted_scene_1, planted_scene_2, planted_scene_3,
+                                         planted_scene_4, planted_scene_5, planted_scene_6, planted_scene_7};
+
+static void launch(void)
+{
+    launching = true;
+    scenes[0](NULL);
+    launching = false;
 }
 
 struct job {
@@ -83,7 +113,7 @@ static void *run_elsewhere(void *argument)
     struct job *job = argument;
 
     pthread_setname_np(pthread_self(), THREAD_NAME);
-    job->failed = (strcmp(job->who, "call") == 0 && !sdk_watch()) || !loop_run(job->loop, take_next);
+    job->failed = (strcmp(job->who, "call") == 0 && !sdk_watch()) || !loop_run(job->loop, next_scene);
     close(job->done);
     return NULL;
 }
@@ -110,7 +140,7 @@ static bool run(char *where)
 {
     struct job job = {.loop = strsep(&where, "@"), .who = where};
 
-    return job.who ? run_on_thread(&job) : loop_run(job.loop, take_next);
+    return job.who ? run_on_thread(&job) : loop_run(job.loop, next_scene);
 }
 
 int main(int argc, char **argv)
@@ -128,7 +158,7 @@ int main(int argc, char **argv)
     if (!sdk_start())
         return 4;
     if (steps[0].phase == PHASE_LAUNCH)
-        take_one();
+        launch();
     if (!run(argv[1]))
         return 5;
     churn_stop();

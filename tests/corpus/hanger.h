@@ -13,6 +13,10 @@
  *                      of a stop: idle, busy (it computes for less than the threshold),
  *                      hang (it computes for length_ms and is stopped as long)
  *              phase   launch (before the loop has waited), running, background
+ *
+ * A step is taken by a handler of the loop's, its scene: that of step N is planted_scene_N mod 8, or planted_timer_N
+ * mod 8 of libuv, which calls handlers of another type. One before the loop has waited is called by main.
+ *
  *     TRUTH  file for the truth, written when all is done
  *     DATA   file of 16 MiB or more to read from
  *
@@ -43,6 +47,8 @@
 #define THREAD_NAME   "corpus-ui"
 #define PLANTED_COUNT 8
 #define DATA_BYTES    (16u << 20)
+
+#define EACH_PLANTED(MAKE) MAKE(0) MAKE(1) MAKE(2) MAKE(3) MAKE(4) MAKE(5) MAKE(6) MAKE(7)
 
 enum cause {
     CAUSE_CPU,
@@ -100,12 +106,23 @@ bool sdk_start(void);
 bool sdk_watch(void); /* the calling thread; only where libmire is linked */
 void sdk_set_foreground(bool foreground);
 
+/* ---- hanger.c: the scenes ---- */
+
+typedef int scene_fn(void *unused); /* returns 0: it is called once */
+
+extern scene_fn *const scenes[PLANTED_COUNT];
+
+void take_turn(void); /* what every scene does: the next step, or nothing; then loop_again */
+
 /* ---- loops.c ---- */
 
 /*
- * Wait in the loop for 20 ms or more, call step(), and again, until it returns false.
+ * Wait in the loop for 20 ms or more, have the loop call scene next(), and again, until there is none: below 0.
  * Returns false if there is no such loop in this build.
  */
-bool loop_run(const char *name, bool (*step)(void));
+bool loop_run(const char *name, int (*next)(void));
+
+/* A scene is over. */
+void loop_again(void);
 
 #endif

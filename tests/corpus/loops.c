@@ -16,19 +16,31 @@
 
 #define PAUSE_MS 20
 
-static bool (*take_step)(void);
+static int (*ask_next)(void);
+static int scene;         /* that is called next; below 0: the loop ends */
+static void (*arm)(void); /* have the loop call it, or end */
+
+void loop_again(void)
+{
+    scene = ask_next();
+    arm();
+}
+
+static void arm_epoll(void)
+{
+}
 
 static bool run_epoll(void)
 {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event;
-    bool more = epoll >= 0;
 
-    while (more) {
+    arm = arm_epoll;
+    for (scene = epoll < 0 ? -1 : ask_next(); scene >= 0;) {
         truth_end();
         epoll_wait(epoll, &event, 1, PAUSE_MS);
         truth_begin();
-        more = take_step();
+        scenes[scene](NULL);
     }
     return close(epoll) == 0;
 }
@@ -46,20 +58,20 @@ static gint poll_and_tell(GPollFD *fds, guint count, gint timeout)
     return ready;
 }
 
-static gboolean on_glib_timer(gpointer unused)
+static void arm_glib(void)
 {
-    (void)unused;
-    if (take_step())
-        return G_SOURCE_CONTINUE;
-    g_main_loop_quit(glib_loop);
-    return G_SOURCE_REMOVE;
+    if (scene >= 0)
+        g_timeout_add(PAUSE_MS, scenes[scene], NULL);
+    else
+        g_main_loop_quit(glib_loop);
 }
 
 static bool run_glib(void)
 {
     g_main_context_set_poll_func(NULL, poll_and_tell);
     glib_loop = g_main_loop_new(NULL, FALSE);
-    g_timeout_add(PAUSE_MS, on_glib_timer, NULL);
+    arm = arm_glib;
+    loop_again();
     g_main_loop_run(glib_loop);
     g_main_loop_unref(glib_loop);
     return true;
@@ -67,6 +79,23 @@ static bool run_glib(void)
 #endif
 
 #ifdef WITH_UV
+static uv_loop_t uv_loop;
+static uv_timer_t uv_timer;
+
+#define TIMER(n)                                   \
+    STAY void planted_timer_##n(uv_timer_t *timer) \
+    {                                              \
+        (void)timer;                               \
+        take_turn();                               \
+        KEEP_FRAME();                              \
+    }
+#define DECLARE(n) void planted_timer_##n(uv_timer_t *timer);
+EACH_PLANTED(DECLARE)
+EACH_PLANTED(TIMER)
+
+static const uv_timer_cb timers[PLANTED_COUNT] = {planted_timer_0, planted_timer_1, planted_timer_2, planted_timer_3,
+                                                  planted_timer_4, planted_timer_5, planted_timer_6, planted_timer_7};
+
 /* libuv polls between its prepare and its check handles. */
 static void on_uv_prepare(uv_prepare_t *unused)
 {
@@ -80,44 +109,48 @@ static void on_uv_check(uv_check_t *unused)
     truth_begin();
 }
 
-static void on_uv_timer(uv_timer_t *timer)
+static void arm_uv(void)
 {
-    if (!take_step())
-        uv_stop(timer->loop);
+    uv_update_time(&uv_loop); /* it is that of the turn's beginning */
+    if (scene >= 0)
+        uv_timer_start(&uv_timer, timers[scene], PAUSE_MS, 0);
+    else
+        uv_stop(&uv_loop);
 }
 
 static bool run_uv(void)
 {
-    static uv_loop_t loop;
     static uv_prepare_t prepare;
     static uv_check_t check;
-    static uv_timer_t timer;
 
-    if (uv_loop_init(&loop) != 0)
+    if (uv_loop_init(&uv_loop) != 0)
         return false;
-    uv_prepare_init(&loop, &prepare);
+    uv_prepare_init(&uv_loop, &prepare);
     uv_prepare_start(&prepare, on_uv_prepare);
-    uv_check_init(&loop, &check);
+    uv_check_init(&uv_loop, &check);
     uv_check_start(&check, on_uv_check);
-    uv_timer_init(&loop, &timer);
-    uv_timer_start(&timer, on_uv_timer, PAUSE_MS, PAUSE_MS);
-    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_timer_init(&uv_loop, &uv_timer);
+    arm = arm_uv;
+    loop_again();
+    uv_run(&uv_loop, UV_RUN_DEFAULT);
     return true;
 }
 #endif
 
-bool loop_run(const char *name, bool (*step)(void))
+bool loop_run(const char *name, int (*next)(void))
 {
-    take_step = step;
+    bool ran = false;
+
+    ask_next = next;
     if (strcmp(name, "epoll") == 0)
-        return run_epoll();
+        ran = run_epoll();
 #ifdef WITH_GLIB
     if (strcmp(name, "glib") == 0)
-        return run_glib();
+        ran = run_glib();
 #endif
 #ifdef WITH_UV
     if (strcmp(name, "uv") == 0)
-        return run_uv();
+        ran = run_uv();
 #endif
-    return false;
+    return ran;
 }

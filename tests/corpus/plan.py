@@ -10,6 +10,7 @@ import tempfile
 
 BINARY = os.environ["MIRE_BINARY_DIR"]
 FOLDER = os.path.join(BINARY, "tests/corpus")
+RULES = os.path.join(os.path.dirname(__file__), "hanger.rules")  # what the program's own team would say of it
 MS = 1_000_000
 LONG_MS = 250  # a turn of that length is counted, whatever the threshold
 LONG_AGO_NS = 20 * MS  # a report belongs to the turn that it begins with, less than that apart
@@ -82,6 +83,7 @@ class Turn:
         self.plan = plan
         self.cause, self.place, self.number, _, self.phase = plan.steps[step] if step >= 0 else ("unplanned", "", 0, 0, "running")
         self.planted = f"planted_{self.place}_{self.number}"
+        self.scene = f"planted_{'timer' if plan.loop == 'uv' and self.phase != 'launch' else 'scene'}_{step % 8}"
         self.report = None
 
     @property
@@ -109,14 +111,14 @@ class Report:
         self.functions = functions
         self.hang = self.json["hang"]
         self.begin, self.ms = self.hang["begin_ns"], self.hang["duration_ms"]
-        self.caller1 = self.find_caller1(path)
+        self.caller1, self.caller2 = self.find_callers(path)
 
     @staticmethod
-    def find_caller1(path):
+    def find_callers(path):
         """The server's verdict: its own code, which `mire show` runs."""
-        shown = subprocess.run([os.path.join(BINARY, "server/mire"), "show", path], stdout=subprocess.PIPE, text=True).stdout
-        lines = [line.split() for line in shown.splitlines() if line.startswith("Caller1")]
-        return lines[0][1] if lines else ""
+        shown = subprocess.run([os.path.join(BINARY, "server/mire"), "show", "--rules", RULES, path], stdout=subprocess.PIPE, text=True).stdout
+        lines = dict(line.split()[:2] for line in shown.splitlines() if line.startswith("Caller"))
+        return lines.get("Caller1", ""), lines.get("Caller2", "")
 
     def stack(self, node):
         """Functions of the program above a node, innermost first."""
