@@ -53,6 +53,12 @@
 #define MIRE_NAME_FOUND  "found"
 #define MIRE_NAME_UP     "up"
 #define MIRE_NAME_FRAME  "frame"
+#define MIRE_NAME_JAVA   "java" /* the section, and what says that an image is of it */
+#define MIRE_NAME_TEXTS  "texts"
+#define MIRE_NAME_METHOD "method" /* beside class */
+#define MIRE_NAME_FILE   "file"
+#define MIRE_NAME_LINE   "line"
+#define MIRE_NAME_NUMBER "number"
 
 #define MIRE_NAME_BEGIN_NS       "begin_ns"
 #define MIRE_NAME_BEGIN_SLACK_MS "begin_slack_ms"

@@ -1,4 +1,5 @@
 /* A mapping of Java names: read, and asked for frames that its first bytes name. */
+#include "object/object.h"
 #include "symbols/retrace.h"
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tarfile
@@ -129,13 +130,13 @@ class LateTest(unittest.TestCase):
         except urllib.error.HTTPError as answer:
             return answer.code, json.load(answer)
 
-    def program(self, name, mark, ballast=0):
+    def program(self, name, mark, ballast=0, source=PROGRAM, flags=()):
         """A program in two files: stripped, and its debug file; no two tests have the same."""
         folder = self.folder / name
         folder.mkdir()
-        source, whole, app, debug = (folder / part for part in ("app.c", "whole", name, "app.debug"))
-        source.write_text(PROGRAM.replace("MARK", str(mark)))
-        subprocess.run(["gcc", "-g", "-O1", "-fno-optimize-sibling-calls", "-Wl,--build-id", "-o", whole, source], check=True)
+        text, whole, app, debug = (folder / part for part in ("app.c", "whole", name, "app.debug"))
+        text.write_text(source.replace("MARK", str(mark)))
+        subprocess.run(["gcc", "-g", "-O1", "-fno-optimize-sibling-calls", "-Wl,--build-id", *flags, "-o", whole, text], check=True)
         subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
         if ballast:  # what does not shrink when it is compressed
             (folder / "ballast").write_bytes(os.urandom(ballast))
@@ -218,14 +219,53 @@ class LateTest(unittest.TestCase):
 
     def test_directory(self):
         app, debug, build = self.program("by-dir", 3)
+        before = self.hang(app)
+        until("it was looked for, and is nowhere", lambda: self.looks("by-dir", build))
         place = self.folder / f"dirs/.build-id/{build[:2]}/{build[2:]}.debug"
         place.parent.mkdir(parents=True)
-        shutil.copy(debug, place)
-        name, env = "by-dir", os.environ | {"MIRE_SERVER": self.url, "MIRE_KEY": self.key("by-dir", "ingest"),
-                                            "MIRE_STORE": str(app.parent / "store")}
-        subprocess.run([MIRE, "run", "--app", name, "--threshold", "1000", "--", app], env=env, timeout=120)
-        issue = until("the hang is told", lambda: self.issues(name))[0]
-        self.assertEqual(issue["caller1"], "paint_rows")
+        shutil.copy(debug, place.with_suffix(".aside"))
+        place.with_suffix(".aside").rename(place)
+        self.becomes_named("by-dir", before)
+
+    def test_a_split_file_comes_after_its_program(self):
+        """The debug file refers to a .dwo, which has the inlined call; it comes last."""
+        source = PROGRAM.replace("__attribute__((noinline)) static void paint_rows", "static inline __attribute__((always_inline)) void paint_rows")
+        app, debug, build = self.program("by-dwo", 6, source=source, flags=["-gsplit-dwarf"])
+        before = self.hang(app)
+        key = self.key("by-dwo", "symbols")
+        self.mire("symbols", "upload", "--key", key, debug)
+        named = until("the symbol table names the function", lambda: [one for one in self.issues("by-dwo") if one["caller1"] == "on_click"])[0]
+        self.assertEqual(named["id"], before["id"])
+        lacks = {one["build_id"]: one for one in self.get("/apps/by-dwo/symbols")["missing"]}
+        self.assertEqual((lacks[build]["reports"], lacks[build]["reports_with_names"]), (1, 1))
+        until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-dwo/rekey")["jobs"]))
+        dwo = next(debug.parent.glob("*.dwo"))
+        self.assertIn("1 stored", self.mire("symbols", "upload", "--key", key, dwo))
+        until("the inlined call is to blame", lambda: [one["caller1"] for one in self.issues("by-dwo")] == ["paint_rows"])
+        self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-dwo/symbols")["missing"]])
+
+    @staticmethod
+    def spoil(elf):
+        """Sections of DWARF say that they are compressed, and are not."""
+        table, = struct.unpack_from("<Q", elf, 0x28)
+        for row in range(table + 64, table + 64 * struct.unpack_from("<H", elf, 0x3C)[0], 64):
+            address, offset, size = struct.unpack_from("<QQQ", elf, row + 0x10)
+            if address or elf[row + 4] != 1 or size < 100:
+                continue
+            elf[row + 9] |= 8
+            struct.pack_into("<6I", elf, offset, 1, 0, 1000, 0, 1, 0)
+        return elf
+
+    def test_a_file_that_could_not_be_read_is_tried_when_it_comes_anew(self):
+        app, debug, build = self.program("by-repair", 7)
+        before = self.hang(app)
+        key, good = self.key("by-repair", "symbols"), debug.read_bytes()
+        spoilt = debug.parent / "spoilt.debug"
+        spoilt.write_bytes(self.spoil(bytearray(good)))
+        self.mire("symbols", "upload", "--key", key, spoilt)
+        until("the job ends", lambda: [job for job in self.get("/apps/by-repair/rekey")["jobs"] if job["done"]])
+        self.mire("symbols", "upload", "--all", "--key", key, debug)
+        self.becomes_named("by-repair", before)
 
     def test_an_upload_goes_on_where_it_stopped(self):
         _, debug, build = self.program("in-parts", 4, ballast=96 << 20)

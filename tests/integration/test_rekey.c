@@ -8,6 +8,7 @@
 #include "object/object.h"
 #include "pg/read.h"
 #include "pg/rekey.h"
+#include "pg/rekey_due.h"
 #include "pg/symbol.h"
 #include "support/pgtest.h"
 #include "work/work.h"
@@ -366,6 +367,58 @@ static void a_preview_counts_and_changes_nothing(void **state)
     world_free(world);
 }
 
+/* Queue what a job wants; the job's state, and how many reports it has. */
+static int64_t queue(struct pg *pg, char state[16], int64_t number)
+{
+    struct pg_tx *tx = NULL;
+    struct pg_rows *rows = NULL;
+    struct rekey_job job;
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
+    assert_in_range(pg_rekey_queue(tx), 0, 1);
+    assert_int_equal(pg_commit(&tx), 0);
+    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
+    assert_int_equal(pg_rekey_job(&rows, tx, number), 0);
+    pg_rekey_read(&job, rows, 0);
+    snprintf(state, 16, "%s", job.state);
+    pg_rows_free(&rows);
+    pg_end(&tx);
+    return job.queued;
+}
+
+static void a_report_in_hand_when_rules_change_is_not_missed(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    struct pg_tx *in_hand = NULL, *tx = NULL;
+    const struct rekey_ask ask = {.app_id = 1, .cause = "rules"};
+    char is[16];
+    int64_t number;
+    put_report(world->pg, 0, 3000);
+    start(world);
+    await_inbox(world);
+    stop(world);
+    /* A worker that has read the rules before, and stores what it made by them after they have changed. */
+    assert_int_equal(pg_begin(&in_hand, world->pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_query(NULL, in_hand,
+                              "INSERT INTO hang SELECT (jsonb_populate_record(h, jsonb_build_object('report_id',"
+                              " gen_random_uuid()))).* FROM hang h"),
+                     0);
+    assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
+    assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(queue(world->pg, is, number), 0);
+        assert_string_equal(is, "queueing");
+    }
+    assert_int_equal(pg_commit(&in_hand), 0);
+    for (int i = 0; i < 5; i++)
+        (void)queue(world->pg, is, number);
+    assert_int_equal(queue(world->pg, is, number), 2);
+    assert_string_equal(is, "running");
+    start(world);
+    world_free(world);
+}
+
 static void a_report_that_cannot_be_read_any_more_stays(void **state)
 {
     (void)state;
@@ -448,6 +501,7 @@ int main(void)
         cmocka_unit_test(counters_of_reports_that_are_gone_follow),
         cmocka_unit_test(a_report_that_nothing_was_lacking_for_is_left_alone),
         cmocka_unit_test(a_preview_counts_and_changes_nothing),
+        cmocka_unit_test(a_report_in_hand_when_rules_change_is_not_missed),
         cmocka_unit_test(a_report_that_cannot_be_read_any_more_stays),
         cmocka_unit_test(killed_anywhere_every_report_moves_once),
     };

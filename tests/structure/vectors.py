@@ -54,12 +54,27 @@ def memory_rules_hold(memory, node_count):
             and trail["at_ms"] == sorted(trail["at_ms"]))
 
 
+def java_rules_hold(report):
+    java = report.get("java", {"texts": [], "class": [], "method": []})
+    rows, texts = len(java["class"]), len(java["texts"])
+    columns = {name: java.get(name, [missing] * rows) for name, missing in
+               (("class", -1), ("method", -1), ("file", -1), ("line", 0), ("number", -1))}
+    named = [min(one, two) >= 0 and java["texts"][one] and java["texts"][two] for one, two in zip(columns["class"], columns["method"])
+             if max(one, two) < texts]
+    of_java = [place for image, place in zip(report["frames"]["image"], report["frames"]["offset"])
+               if 0 <= image < len(report["images"]) and report["images"][image].get("java")]
+    return (all(len(column) == rows for column in columns.values()) and len(named) == rows
+            and all(text < texts for text in columns["file"]) and all(row < rows for row in of_java)
+            and all(one or number >= 0 for one, number in zip(named, columns["number"])))
+
+
 def rules_hold(report):
     """What schema/wire/vectors/README.md lists as beyond the schema."""
     frames, nodes = report["frames"], report["nodes"]
     node_count = len(nodes["up"])
     buckets = report.get("micro_hangs", {"from_ms": [], "count": []})
     return (equally_long(frames, "frames") and equally_long(nodes, "nodes") and equally_long(buckets, "micro_hangs")
+            and java_rules_hold(report)
             and buckets["from_ms"] == sorted(set(buckets["from_ms"]))
             and all(image < len(report["images"]) for image in frames["image"])
             and all(frame < len(frames["image"]) for frame in nodes["frame"])

@@ -3,6 +3,7 @@
 
 #include "base/fault.h"
 #include "base/scope.h"
+#include "model/report.h"
 #include "pg/key.h"
 #include "pg/rekey.h"
 #include "pg/symbol.h"
@@ -10,16 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-int keep_check_key(const struct api *api, const struct request *request, struct reply *reply)
+/* The app of the request's key; MIRE_KEY_UNKNOWN or a fault. */
+static int key_app(int32_t *app_out, const struct api *api, const struct request *request)
 {
     const char *key = request_bearer(request);
     uint8_t hash[MIRE_KEY_HASH];
+    if (!key || !key_is_wellformed(key, strlen(key)))
+        return MIRE_KEY_UNKNOWN;
+    key_hash(hash, key, strlen(key));
+    return pg_key_find(app_out, api->pg, hash, "symbols");
+}
+
+int keep_check_key(const struct api *api, const struct request *request, struct reply *reply)
+{
     int32_t app_id;
-    int rc = MIRE_KEY_UNKNOWN;
-    if (key && key_is_wellformed(key, strlen(key))) {
-        key_hash(hash, key, strlen(key));
-        rc = pg_key_find(&app_id, api->pg, hash, "symbols");
-    }
+    int rc = key_app(&app_id, api, request);
     if (rc != MIRE_KEY_UNKNOWN)
         return rc;
     reply_header(reply, "WWW-Authenticate", "Bearer");
@@ -64,6 +70,47 @@ static int by_id(const void *a, const void *b)
     return order ? order : x->has_dwarf - y->has_dwarf;
 }
 
+/* The one mapping of Java names among the items; NULL: there is none, or several. */
+static const struct contents_item *only_mapping(const struct contents *contents)
+{
+    const struct contents_item *found = NULL;
+    for (size_t i = 0; i < contents->count; i++) {
+        enum object_format format = contents->rows[i].facts.format;
+        if (format != MIRE_FORMAT_MAPPING && format != MIRE_FORMAT_METHODMAP)
+            continue;
+        if (found)
+            return NULL;
+        found = &contents->rows[i];
+    }
+    return found;
+}
+
+/* ?version=&build=: the mapping is that of a version of the key's app. 0, 1: the reply says what is wrong, or a fault.
+ */
+static int keep_version(const struct api *api, const struct request *request, struct reply *reply, struct pg_tx *tx,
+                        const struct contents *contents)
+{
+    const char *told = request_query(request, "version"), *build = request_query(request, "build");
+    const struct contents_item *mapping = only_mapping(contents);
+    struct symbol_version version = {.version = told ? told : "", .build = build ? build : ""};
+    uint8_t alias[MIRE_BUILD_ID_MAX];
+    int rc = 0;
+    if (!version.version[0])
+        return 0;
+    if (!mapping) {
+        (void)reply_error(reply, request, 422, "symbols.version",
+                          "Only a mapping of Java names has a version; send one, alone.");
+        return 1;
+    }
+    rc = key_app(&version.app_id, api, request);
+    if (rc)
+        return rc < 0 ? rc : MIRE_FAULT_RACED;
+    mapping_id(alias, version.app_id, version.version, version.build);
+    version.alias = (struct pg_bytes){alias, sizeof alias};
+    rc = pg_symbol_version(tx, (struct pg_bytes){mapping->facts.id, mapping->facts.id_len}, &version);
+    return rc ? rc : pg_symbol_arrived(tx, version.alias);
+}
+
 /* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
 static int store_all(struct reply *reply, struct pg_tx *tx, struct contents *contents, const char *name,
                      const struct pg_bytes *hash)
@@ -97,7 +144,13 @@ int keep_file(bool *kept_out, const struct api *api, const struct request *reque
     *kept_out = false;
     switch (contents_open(&contents, why, fd, api->scratch_dir, api->converter)) {
     case CONTENTS_GOOD:
-        rc = store_all(reply, tx, &contents, name, hash);
+        rc = keep_version(api, request, reply, tx, &contents);
+        if (rc > 0) {
+            rc = MIRE_HTTP_DONE;
+            break;
+        }
+        if (!rc)
+            rc = store_all(reply, tx, &contents, name, hash);
         *kept_out = !rc;
         rc = rc ? rc : reply_json(reply, 201);
         break;

@@ -21,6 +21,8 @@ int keep_check_key(const struct api *api, const struct request *request, struct 
  *   name  it was sent under
  *   hash  of an upload that the whole file is: its pieces are taken as they are; NULL: there is none
  *
+ * Where the request has a version (and a build), the one mapping of Java names in it is that of the key's app.
+ *
  * Fills the reply: what was kept, 201, or what is wrong with the file. MIRE_HTTP_DONE, *kept_out telling which, or a
  * fault.
  */

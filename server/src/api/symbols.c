@@ -21,8 +21,11 @@ static int put_missing(struct call *call)
         json_write_i64(w, "reports_with_names", rows[i].reports_with_names);
         part_time(w, "first_seen", rows[i].first_seen_us);
         json_write_i64(w, "looks", rows[i].looks);
-        part_time(w, "look_at", rows[i].look_at_us);
+        if (rows[i].look_at_us)
+            part_time(w, "look_at", rows[i].look_at_us);
         json_write_text(w, "answer", rows[i].answer);
+        json_write_text(w, "version", rows[i].version);
+        json_write_text(w, "build", rows[i].build);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');

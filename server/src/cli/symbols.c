@@ -13,10 +13,13 @@
 #define PART_BYTES (8u << 20)
 
 static const char usage[] =
-    "Usage: mire symbols upload [--server URL] [--key KEY] [--jobs N] [--all] PATH...\n\n"
+    "Usage: mire symbols upload [--server URL] [--key KEY] [--jobs N] [--all] [--version V [--build B]] PATH...\n\n"
     "Find every debug file at or below a PATH, those in archives (zip, tar, tar.gz, dSYM) among them, ask the server\n"
     "which it lacks, and send only those, N at a time (4). --all: send all. One line a file tells what came of it.\n"
     "An upload that was interrupted is gone on with where it stopped, by the next run too.\n"
+    "--version: the mapping of R8 or ProGuard, or the methodmap, below PATH is that of this version (and build) of "
+    "the\n"
+    "key's app; reports that do not name theirs find it so.\n"
     "The key needs the scope symbols (mire key create APP --scope symbols).\n"
     "MIRE_SERVER and MIRE_KEY stand in for the options.\n\n"
     "mire symbols look FILE [ADDRESS]... asks a file at hand; see its --help.\n";
@@ -26,12 +29,19 @@ static int upload_all(const struct send_options *options, bool all, char *const 
     struct found found;
     struct send_result result = {0};
     int rc = symbols_find_files(&found, paths);
+    size_t mappings = 0;
+    for (size_t i = 0; i < found.count; i++)
+        mappings += symbols_is_java(&found.files[i]);
+    if (!rc && options->version && mappings != 1) {
+        fprintf(stderr, "mire symbols: --version is of one mapping of Java names; %zu are there\n", mappings);
+        rc = -1;
+    }
     if (!rc && !found.count)
         fprintf(stderr, "mire symbols: no file with a build id and symbols there\n");
     if (!rc && !all)
         rc = symbols_ask_lacking(&found, options);
-    for (size_t i = 0; all && i < found.count; i++)
-        found.files[i].lacking = true;
+    for (size_t i = 0; i < found.count; i++)
+        found.files[i].lacking |= all || (options->version && symbols_is_java(&found.files[i]));
     if (!rc && found.count) {
         symbols_send_files(&result, &found, options);
         printf("%zu stored, %zu there already, %zu failed; %.1f MB sent\n", result.stored, result.known, result.failed,
@@ -58,13 +68,17 @@ static int read_options(struct send_options *out, bool *all, int argc, char **ar
             out->server = value;
         else if (!strcmp(argv[at], "--key"))
             out->key = value;
+        else if (!strcmp(argv[at], "--version"))
+            out->version = value;
+        else if (!strcmp(argv[at], "--build"))
+            out->build = value;
         else if (!strcmp(argv[at], "--jobs") && atoi(value) >= 1 && atoi(value) <= 16)
             out->at_once = (unsigned)atoi(value);
         else
             return -1;
         at++;
     }
-    return at < argc ? at : -1;
+    return at < argc && (out->version || !out->build) ? at : -1;
 }
 
 int cli_symbols(int argc, char **argv)

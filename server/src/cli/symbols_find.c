@@ -14,6 +14,12 @@
 
 #define SMALLEST 64 /* bytes of a file that could be one */
 
+bool symbols_is_java(const struct found_file *file)
+{
+    enum object_format format = file->item.facts.format;
+    return format == MIRE_FORMAT_MAPPING || format == MIRE_FORMAT_METHODMAP;
+}
+
 static bool is_known(const struct found *found, const struct object_facts *facts)
 {
     for (size_t i = 0; i < found->count; i++) {

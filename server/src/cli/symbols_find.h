@@ -21,6 +21,9 @@ struct found {
     size_t passed_over; /* files that hold no symbols */
 };
 
+/* Is it a mapping of Java names? */
+bool symbols_is_java(const struct found_file *file);
+
 /* Walk the paths; links below them are not followed. What cannot be read is told on stderr. 0, or -1. */
 int symbols_find_files(struct found *out, char *const *paths);
 void symbols_found_free(struct found *found);

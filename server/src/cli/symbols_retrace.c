@@ -5,6 +5,7 @@
 #include "cli/symbols_retrace.h"
 #include "cli/cli.h"
 
+#include "object/object.h"
 #include "symbols/retrace.h"
 
 #include <ctype.h>

@@ -41,6 +41,7 @@ struct line { /* one thread's */
     char answer[ANSWER_BYTES];
     size_t answer_len;
     char hash[2 * HASH + 1];
+    bool is_mapping; /* the file is of Java names */
 };
 
 static size_t keep_answer(char *bytes, size_t size, size_t count, void *context)
@@ -124,17 +125,30 @@ static long ask_have(struct line *line, uint64_t *have)
     return status == 200 && !read_have(have, line->answer) ? 0 : status;
 }
 
+/* &key=value, where there is one. */
+static void add_query(struct line *line, char *url, size_t room, const char *key, const char *value)
+{
+    size_t len = strlen(url);
+    char *escaped = value ? curl_easy_escape(line->curl, value, 0) : NULL;
+    if (escaped)
+        snprintf(url + len, room - len, "&%s=%.1000s", key, escaped);
+    curl_free(escaped);
+}
+
 static long put_part(struct line *line, const char *name, const struct file_bytes *file, uint64_t at, size_t len)
 {
-    char url[4096], sum[2 * HASH + 1];
+    char url[8192], sum[2 * HASH + 1];
     uint8_t hash[HASH];
     struct part part = {file->bytes + at, len, 0};
     hash_blake2b(hash, HASH, part.bytes, len);
     hex_format(sum, hash, HASH);
-    char *escaped = curl_easy_escape(line->curl, name, 0);
-    snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s&name=%.1000s",
-             line->sending->options->server, line->hash, at, file->len, sum, escaped ? escaped : "");
-    curl_free(escaped);
+    snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s",
+             line->sending->options->server, line->hash, at, file->len, sum);
+    add_query(line, url, sizeof url, "name", name);
+    if (line->is_mapping) {
+        add_query(line, url, sizeof url, "version", line->sending->options->version);
+        add_query(line, url, sizeof url, "build", line->sending->options->build);
+    }
     curl_easy_setopt(line->curl, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(line->curl, CURLOPT_READFUNCTION, give_part);
     curl_easy_setopt(line->curl, CURLOPT_READDATA, &part);
@@ -241,6 +255,7 @@ static void send_one(struct line *line, const struct found_file *file)
     if (map_file(&whole, &bytes, file)) {
         const char *slash = strrchr(file->path, '/');
         hash_blake2b(hash, HASH, bytes.bytes, bytes.len);
+        line->is_mapping = symbols_is_java(file);
         hex_format(line->hash, hash, HASH);
         status = send_parts(line, file->item.name[0] ? file->item.name : slash ? slash + 1 : file->path, &bytes);
         snprintf(why, sizeof why, ": %ld %s", status, line->answer);

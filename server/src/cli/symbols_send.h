@@ -14,9 +14,11 @@
 struct send_options {
     const char *server;
     const char *key;
-    unsigned at_once;  /* files, 1.. */
-    size_t part_bytes; /* a multiple of 1 MiB */
-    bool terminal;     /* show how far it is in one line that is written over */
+    unsigned at_once;    /* files, 1.. */
+    size_t part_bytes;   /* a multiple of 1 MiB */
+    const char *version; /* mappings of Java names are sent as this version's; NULL: by their own id */
+    const char *build;   /* and build's; NULL: it has none */
+    bool terminal;       /* show how far it is in one line that is written over */
 };
 
 struct send_result {

@@ -4,8 +4,8 @@
  * twice).
  *
  * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
- * points. mire_hang.c has the sections "threads" and "hang", mire_memory.c "memory". Of those two only the one that
- * "kind" names is read.
+ * points. mire_hang.c has the sections "threads" and "hang", mire_memory.c "memory", mire_java.c "java". Of those two
+ * only the one that "kind" names is read.
  */
 #include "decode/mire.h"
 
@@ -184,6 +184,7 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
         {TEXT(struct report_image, arch, MIRE_NAME_ARCH)},
         {REQUIRED(WHOLE(struct report_image, load, MIRE_NAME_LOAD, MIRE_BIND_U64, 0, UINT64_MAX))},
         {FACT(struct report_image, size, MIRE_NAME_SIZE)},
+        {FLAG(struct report_image, java, MIRE_NAME_JAVA)},
     };
     struct report *report = out;
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_IMAGES_MAX);
@@ -232,6 +233,8 @@ static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
         int64_t image = (int64_t)c.image.values[i];
         if (image >= (int64_t)report->image_count)
             return bind_wrong_element(bind, MIRE_NAME_IMAGE, i, "there is no such image");
+        if (image >= 0 && report->images[image].java && c.offset.values[i] >= report->java_count)
+            return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of java");
         frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
                                           c.offset.values[i]};
     }
@@ -355,6 +358,7 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         {OTHER(MIRE_NAME_SAMPLING, read_sampling)},
         {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
         {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},
+        {OTHER(MIRE_NAME_JAVA, mire_read_java)},
         {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
         {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},
         {OTHER(MIRE_NAME_THREADS, mire_read_threads)},

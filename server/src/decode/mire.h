@@ -32,6 +32,9 @@ static inline uint32_t clip(uint64_t ms)
     return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
+/* The section "java". */
+enum bind_outcome mire_read_java(struct bind *bind, void *report, uint32_t at);
+
 /* The section "threads"; images, frames and nodes have been read. */
 enum bind_outcome mire_read_threads(struct bind *bind, void *report, uint32_t at);
 

@@ -145,7 +145,9 @@ int way_caller(struct caller *out, struct arena *arena, const struct way *way, s
     size_t len = place->named ? way_name_length(place->function) : strlen(place->function);
     out->function = arena_copy(arena, place->function, len);
     out->image = place->image;
-    out->build = !place->named && place->build && place->build[0] ? place->build : NULL;
+    bool own =
+        !place->named || rule_class_is_app(class_at(way, step)); /* a platform's name is the same in all builds */
+    out->build = own && place->build && place->build[0] ? place->build : NULL;
     out->place = place->file[0] ? arena_printf(arena, "%s:%u", place->file, place->line) : "";
     return out->function && out->place ? 0 : MIRE_FAULT_MEMORY;
 }

@@ -13,8 +13,8 @@
  * One rule a line. A function has the class of the first rule that fits. Patterns are as pattern.h has them. A module
  * pattern with a slash is compared with the path, any other with the base name, and so is one of a file. Blanks
  * separate; a function pattern may hold blanks. It is compared with the name without the type that a template function
- * returns. Conditions, none or several: file=PATTERN; lang=NAME, a name of language.h; at=entry (in all its stacks it
- * is the outermost function) or at=leaf (the innermost).
+ * returns. Conditions, none or several: file=PATTERN; lang=NAME, a name of language.h (java: or kotlin); at=entry (in
+ * all its stacks it is the outermost function) or at=leaf (the innermost).
  *
  *     class                             what it says
  *     app                               may be to blame

@@ -148,7 +148,8 @@ static const char *behind_type(const char *function)
 static bool fits(const struct rule *rule, const struct rules_subject *subject, const char *name)
 {
     return subject->module->fits[rule->module / 64] >> rule->module % 64 & 1 &&
-           (rule->language == MIRE_LANGUAGE_UNKNOWN || rule->language == subject->language) &&
+           (rule->language == MIRE_LANGUAGE_UNKNOWN || rule->language == subject->language ||
+            (rule->language == MIRE_LANGUAGE_JAVA && subject->language == MIRE_LANGUAGE_KOTLIN)) &&
            (!rule->entry || subject->entry) && (!rule->leaf || subject->leaf) && pattern_match(&rule->function, name) &&
            (!rule->file.text || fits_path(&rule->file, subject->file));
 }

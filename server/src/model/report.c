@@ -3,12 +3,34 @@
  */
 #include "model/report.h"
 
+#include "base/arena.h"
+#include "base/id.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *gate_name(enum gate_kind gate)
 {
     static const char *const names[] = {"none", "poll", "mark", "ping"};
     return (unsigned)gate < sizeof names / sizeof *names ? names[gate] : names[0];
+}
+
+const char *report_java_name(struct arena *arena, const struct report_java *java)
+{
+    if (java->number >= 0)
+        return arena_printf(arena, "method %" PRId64, java->number);
+    return arena_printf(arena, "%s.%s", java->class_name, java->method);
+}
+
+/* Texts of any length are hashed by themselves first, so that no two of them run into each other. */
+void mapping_id(uint8_t out[MIRE_BUILD_ID_MAX], int32_t app_id, const char *version, const char *build)
+{
+    char parts[16 + 2 * MIRE_BUILD_ID_MAX] = {0};
+    snprintf(parts, 16, "app %" PRId32, app_id);
+    hash_blake2b((uint8_t *)parts + 16, MIRE_BUILD_ID_MAX, version, strlen(version));
+    hash_blake2b((uint8_t *)parts + 16 + MIRE_BUILD_ID_MAX, MIRE_BUILD_ID_MAX, build, strlen(build));
+    hash_blake2b(out, MIRE_BUILD_ID_MAX, parts, sizeof parts);
 }
 
 bool report_is_baseline(const struct report *report)

@@ -2,7 +2,7 @@
  * report.h - one report in memory: what a device sent, checked, and the same whatever format it came in.
  *
  *     images   i: name, build id, load
- *     frames   f: image i + offset                    a place in a module
+ *     frames   f: image i + offset                    a place in a module, or a row of java
  *     nodes    n: parent n', frame f    (n' < n)      one trie; node 0 is the root, above every outermost frame
  *     samples  s: at, weight, node n                  a stack = the way from n up to 0, innermost frame first
  *     memory   what the process held, by category, and the stacks that allocated it (memory.h)
@@ -63,6 +63,16 @@ struct report_image {
     const char *arch;
     uint64_t load;
     struct fact size;
+    bool java;       /* Java or Kotlin: id is its mapping's, and offsets of frames are rows of the report's java */
+    bool by_version; /* the id was not told: it is that of the mapping of the app's version (mapping_id) */
+};
+
+struct report_java { /* a place in code of Java or Kotlin, as the device has it: R8 may have shortened the names */
+    const char *class_name; /* "" where only `number` is known */
+    const char *method;
+    const char *file; /* "" if unknown */
+    uint32_t line;    /* 0 if unknown */
+    int64_t number;   /* of the method in Matrix's methodmap; -1: it has names */
 };
 
 enum frame_found { /* how the unwinder found it; the wire's numbers */
@@ -76,7 +86,8 @@ enum frame_found { /* how the unwinder found it; the wire's numbers */
 struct report_frame {
     int32_t image;   /* -1: the address lies in no image */
     uint8_t found;   /* enum frame_found */
-    uint64_t offset; /* address to look up, less the image's load bias; the bare address where image is -1 */
+    uint64_t offset; /* address to look up, less the image's load bias; the bare address where image is -1; of an image
+                      * of Java the row of java, which exists */
 };
 
 struct report_node {
@@ -258,6 +269,8 @@ struct report {
     struct report_process process;
     size_t image_count;
     const struct report_image *images;
+    size_t java_count;
+    const struct report_java *java;
     size_t frame_count;
     const struct report_frame *frames;
     size_t node_count; /* with the root: at least 1 */
@@ -274,6 +287,16 @@ struct report {
     size_t drop_count;
     const struct report_named_number *drops;
 };
+
+/* What a place of Java is called as the device has it: "a.b.c", or "method 12". In the arena; NULL: no memory. */
+const char *report_java_name(struct arena *arena, const struct report_java *java);
+
+/*
+ * The id that the mapping of a version of an app is known by, whatever its own is.
+ *
+ *   out  MIRE_BUILD_ID_MAX bytes
+ */
+void mapping_id(uint8_t out[MIRE_BUILD_ID_MAX], int32_t app_id, const char *version, const char *build);
 
 /* Is it what a healthy process held, which no issue is made of? */
 bool report_is_baseline(const struct report *report);

@@ -30,7 +30,8 @@ struct resolved_place {
     enum role role;
     uint32_t rule;     /* number of the rule that says so, counting from 1; 0: none does */
     uint32_t mark;     /* of the rule that marks the stacks it stands in */
-    const char *build; /* its build id, where there is no symbol: what the offset is one of; not in the document */
+    const char *build; /* its build id, where what it is called depends on it (an offset, a short name of Java): other
+                        * builds call another function so; not in the document */
 };
 
 struct resolved_rule { /* why a place has its role */

@@ -87,7 +87,12 @@ struct lack_row {
     size_t build_id_len;
     const char *name;
     const char *arch;
-    const char *had; /* "none", or "names" */
+    const char *had;     /* "none", or "names" */
+    const char *version; /* of a mapping that is known by the app's version: that, and the build; else "" */
+    const char *build;
+    bool sought;                /* in directories and at debuginfod servers */
+    const uint8_t (*splits)[8]; /* split files that would tell more of it */
+    size_t split_count;
 };
 
 /* What a healthy process held. */

@@ -1,9 +1,10 @@
 /*
  * derive.c - the statements behind derive.h, text beside binding.
  *
- * Workers lock rows in one order: version, issue, issue_tree (tree.c), hang, hang_stack, image, version_hour,
- * issue_hour, turn_hour, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each transaction
- * touches one row of each, and those of turn_hour by length, so two of them never wait for each other in a circle.
+ * Workers lock rows in one order: version, issue, issue_tree (tree.c), hang, hang_stack, image, split_wanted,
+ * version_hour, issue_hour, turn_hour, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each
+ * transaction touches one row of each, and those of turn_hour by length, so two of them never wait for each other in a
+ * circle.
  */
 #include "pg/derive.h"
 
@@ -120,25 +121,50 @@ int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_byt
 
 #define LACKS_AT_ONCE 64
 
+/* Which split files a program wants: when one comes, the program's reports are derived anew. */
+static int splits_store(struct pg_tx *tx, const struct lack_row *lack)
+{
+    struct pg_bytes splits[LACKS_AT_ONCE];
+    size_t count = lack->split_count < LACKS_AT_ONCE ? lack->split_count : LACKS_AT_ONCE;
+    for (size_t i = 0; i < count; i++)
+        splits[i] = (struct pg_bytes){lack->splits[i], sizeof lack->splits[i]};
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO split_wanted (split_id, build_id) SELECT split_id, $2 FROM unnest($1::bytea[]) s (split_id)"
+        " WHERE NOT EXISTS (SELECT FROM split_wanted w WHERE w.split_id = s.split_id AND w.build_id = $2)"
+        " ORDER BY split_id ON CONFLICT DO NOTHING",
+        PG_BYTESS(splits, count), PG_BYTES(lack->build_id, lack->build_id_len));
+}
+
 int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count)
 {
     int rc = 0;
     for (size_t at = 0, these; !rc && at < count; at += these) {
         struct pg_bytes builds[LACKS_AT_ONCE];
-        const char *names[LACKS_AT_ONCE], *archs[LACKS_AT_ONCE];
+        const char *names[LACKS_AT_ONCE], *archs[LACKS_AT_ONCE], *versions[LACKS_AT_ONCE], *of_builds[LACKS_AT_ONCE];
+        int64_t sought[LACKS_AT_ONCE];
         these = count - at < LACKS_AT_ONCE ? count - at : LACKS_AT_ONCE;
         for (size_t i = 0; i < these; i++) {
             builds[i] = (struct pg_bytes){lacks[at + i].build_id, lacks[at + i].build_id_len};
             names[i] = lacks[at + i].name;
             archs[i] = lacks[at + i].arch;
+            versions[i] = lacks[at + i].version;
+            of_builds[i] = lacks[at + i].build;
+            sought[i] = lacks[at + i].sought;
         }
-        rc = pg_query(NULL, tx,
-                      "INSERT INTO image (build_id, name, arch)"
-                      " SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[]) l (build_id, name, arch)"
-                      " WHERE NOT EXISTS (SELECT FROM image i WHERE i.build_id = l.build_id) ORDER BY build_id"
-                      " ON CONFLICT DO NOTHING",
-                      PG_BYTESS(builds, these), PG_TEXTS(names, these), PG_TEXTS(archs, these));
+        rc =
+            pg_query(NULL, tx,
+                     "INSERT INTO image (build_id, name, arch, version, build, look_at)"
+                     " SELECT build_id, name, arch, version, build, CASE WHEN sought > 0 THEN now() ELSE 'infinity' END"
+                     " FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])"
+                     "  l (build_id, name, arch, version, build, sought)"
+                     " WHERE NOT EXISTS (SELECT FROM image i WHERE i.build_id = l.build_id) ORDER BY build_id"
+                     " ON CONFLICT DO NOTHING",
+                     PG_BYTESS(builds, these), PG_TEXTS(names, these), PG_TEXTS(archs, these),
+                     PG_TEXTS(versions, these), PG_TEXTS(of_builds, these), PG_INT8S(sought, these));
     }
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = lacks[i].split_count ? splits_store(tx, &lacks[i]) : 0;
     return rc;
 }
 

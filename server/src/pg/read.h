@@ -389,8 +389,10 @@ struct missing_row {
     int64_t reports;            /* that lack it */
     int64_t reports_with_names; /* of them, those that have its functions' names, but neither lines nor inlined calls */
     int64_t first_seen_us;
-    int64_t looks, look_at_us; /* how often it was looked for, and when it is again */
+    int64_t looks, look_at_us; /* how often it was looked for, and when it is again; 0: it is not looked for */
     const char *answer;        /* what came of it the last time */
+    const char *version;       /* of a mapping that is known by the app's version: that, and the build; else "" */
+    const char *build;
 };
 
 /* Those that most reports know nothing of come first. */

@@ -7,13 +7,13 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
                  int64_t most)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT i.build_id, i.name, i.arch, l.reports, l.names, i.first_seen, i.looks, i.look_at, i.answer"
-                 " FROM (SELECT build_id, count(*) AS reports, count(*) FILTER (WHERE had = 'names') AS names"
-                 "  FROM lacking WHERE app_id = $1 GROUP BY build_id) l JOIN image i USING (build_id)"
-                 " ORDER BY l.reports - l.names DESC, l.reports DESC, i.name, i.build_id LIMIT $2",
-                 PG_INT4(app), PG_INT8(most));
+    int rc = pg_query(&rows, tx,
+                      "SELECT i.build_id, i.name, i.arch, l.reports, l.names, i.first_seen, i.looks,"
+                      " nullif(i.look_at, 'infinity'), i.answer, i.version, i.build"
+                      " FROM (SELECT build_id, count(*) AS reports, count(*) FILTER (WHERE had = 'names') AS names"
+                      "  FROM lacking WHERE app_id = $1 GROUP BY build_id) l JOIN image i USING (build_id)"
+                      " ORDER BY l.reports - l.names DESC, l.reports DESC, i.name, i.build_id LIMIT $2",
+                      PG_INT4(app), PG_INT8(most));
     if (rc)
         return rc;
     *count = pg_row_count(rows);
@@ -28,9 +28,11 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
                                          .first_seen_us = pg_time(rows, i, 5),
                                          .looks = pg_int(rows, i, 6),
                                          .look_at_us = pg_time(rows, i, 7),
-                                         .answer = arena_strdup(arena, pg_text(rows, i, 8))};
+                                         .answer = arena_strdup(arena, pg_text(rows, i, 8)),
+                                         .version = arena_strdup(arena, pg_text(rows, i, 9)),
+                                         .build = arena_strdup(arena, pg_text(rows, i, 10))};
         struct missing_row *row = &(*out)[i];
-        if (!row->build_id || !row->name || !row->arch || !row->answer)
+        if (!row->build_id || !row->name || !row->arch || !row->answer || !row->version || !row->build)
             return MIRE_FAULT_MEMORY;
         hex_format(row->build_id, id.bytes, id.len);
     }

@@ -46,16 +46,19 @@ static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
                     PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len));
 }
 
-/* Files whose time has come, out of symbol_arrival. 1, 0 there are none, below zero a fault. */
+/* Files whose time has come, out of symbol_arrival; of split files the programs that want them. 1, 0 there are none,
+ * below zero a fault. */
 static int queue_files(struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int64_t job = 0;
     int rc = pg_query(&rows, tx,
-                      "DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
+                      "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
                       "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-                      "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED)"
-                      " RETURNING build_id, EXISTS (SELECT FROM lacking l WHERE l.build_id = symbol_arrival.build_id)",
+                      "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
+                      " SELECT m.build_id, EXISTS (SELECT FROM lacking l WHERE l.build_id = m.build_id)"
+                      " FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
+                      "  ON w.split_id = come.build_id) m",
                       PG_INT8(FILES_AT_ONCE));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         if (!pg_bool(rows, i, 1))
@@ -79,6 +82,17 @@ static int note_files(struct pg_tx *tx)
     return rc ? rc : pg_touched(rows) > 0;
 }
 
+/* Jobs that were asked for since: whoever began before this moment may have worked by what held before. */
+static int note_jobs(struct pg_tx *tx)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "UPDATE rekey_job SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+                      " WHERE job_id IN (SELECT job_id FROM rekey_job WHERE state = 'queueing' AND horizon IS NULL"
+                      "  ORDER BY job_id FOR UPDATE SKIP LOCKED)");
+    return rc ? rc : pg_touched(rows) > 0;
+}
+
 /* More reports of a job, newest first. 1, 0 no job wants any, below zero a fault. */
 static int queue_job(struct pg_tx *tx)
 {
@@ -87,6 +101,7 @@ static int queue_job(struct pg_tx *tx)
     int rc = pg_query(&rows, tx,
                       "SELECT job_id, app_id, coalesce(next_at, 'infinity'), coalesce(next_id,"
                       " 'ffffffff-ffff-ffff-ffff-ffffffffffff') FROM rekey_job WHERE state = 'queueing'"
+                      " AND horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
                       " ORDER BY job_id LIMIT 1 FOR UPDATE SKIP LOCKED");
     if (rc || !pg_row_count(rows))
         return rc;
@@ -117,6 +132,8 @@ static int queue_job(struct pg_tx *tx)
 int pg_rekey_queue(struct pg_tx *tx)
 {
     int rc = note_files(tx);
+    if (!rc)
+        rc = note_jobs(tx);
     if (!rc)
         rc = queue_files(tx);
     return rc ? rc : queue_job(tx);

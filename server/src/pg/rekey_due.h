@@ -23,7 +23,8 @@
  * fault.
  *
  * The reports of a file are queued once every transaction has ended that may have worked on one without seeing the
- * file: what began later counted its arrival (pg_symbol_arrivals) and looked.
+ * file: what began later counted its arrival (pg_symbol_arrivals) and looked. The reports of a job, once every
+ * transaction has ended that may have worked on one by the rules before: what began later asked for the app's version.
  */
 int pg_rekey_queue(struct pg_tx *tx);
 

@@ -19,12 +19,26 @@ int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes bu
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT kind = 'debug', size_bytes FROM symbol_file WHERE build_id = $1 ORDER BY kind LIMIT 1",
+                      "SELECT kind = 'debug', size_bytes, build_id, uploaded_at FROM symbol_file WHERE build_id = $1"
+                      " OR build_id = (SELECT build_id FROM symbol_alias WHERE alias = $1) ORDER BY kind LIMIT 1",
                       PG_BYTES(build_id.bytes, build_id.len));
     if (rc || !pg_row_count(rows))
         return rc;
-    *out = (struct symbol_info){pg_bool(rows, 0, 0), pg_int(rows, 0, 1)};
+    struct pg_bytes id = pg_bytes(rows, 0, 2);
+    *out = (struct symbol_info){
+        .debug = pg_bool(rows, 0, 0), .size_bytes = pg_int(rows, 0, 1), .came_us = pg_time(rows, 0, 3)};
+    out->id_len = id.len < sizeof out->id ? id.len : sizeof out->id;
+    memcpy(out->id, id.bytes, out->id_len);
     return 1;
+}
+
+int pg_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version)
+{
+    return pg_query(NULL, tx,
+                    "INSERT INTO symbol_alias (alias, build_id, app_id, version, build) VALUES ($1, $2, $3, $4, $5)"
+                    " ON CONFLICT (alias) DO UPDATE SET build_id = EXCLUDED.build_id",
+                    PG_BYTES(version->alias.bytes, version->alias.len), PG_BYTES(build_id.bytes, build_id.len),
+                    PG_INT4(version->app_id), PG_TEXT(version->version), PG_TEXT(version->build));
 }
 
 int pg_symbol_arrivals(int64_t *count_out, struct pg_tx *tx)
@@ -163,6 +177,7 @@ int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
         pg_query(&rows, tx,
                  "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
                  " (SELECT build_id FROM image i WHERE look_at <= now() AND octet_length(build_id) BETWEEN 2 AND 32"
+                 "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug')"
                  "  AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id)"
                  "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
     if (rc || !pg_row_count(rows))
@@ -178,4 +193,19 @@ int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *ans
 {
     return pg_query(NULL, tx, "UPDATE image SET answer = $2, look_at = now() + $3 * interval '1 s' WHERE build_id = $1",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(answer), PG_INT8(again_s));
+}
+
+int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most)
+{
+    return pg_query(out, tx,
+                    "SELECT build_id FROM image i WHERE look_at > now() AND look_at < 'infinity'"
+                    " AND octet_length(build_id) BETWEEN 2 AND 32 AND answer NOT LIKE 'found in %'"
+                    " AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id) ORDER BY build_id LIMIT $1",
+                    PG_INT8(most));
+}
+
+int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id)
+{
+    return pg_query(NULL, tx, "UPDATE image SET look_at = now() WHERE build_id = $1",
+                    PG_BYTES(build_id.bytes, build_id.len));
 }

@@ -9,11 +9,15 @@
 #define MIRE_SYMBOL_PIECE (1u << 20) /* bytes of a file in one piece, before compression */
 
 struct symbol_info {
+    uint8_t id[32]; /* the file's own: what was asked for may be another name of it */
+    size_t id_len;
     bool debug; /* has DWARF; otherwise names only */
     int64_t size_bytes;
+    int64_t came_us; /* microseconds since 1970 UTC */
 };
 
-/* The best uploaded file of a build id: 1 found, 0 there is none, below zero a fault. */
+/* The best uploaded file of a build id, or of the mapping that is known by it: 1 found, 0 there is none, below zero a
+ * fault. */
 int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id);
 
 /* How many files have come so far. */
@@ -34,6 +38,14 @@ int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_
 /* Add all pieces of a file that was begun. */
 int pg_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len);
 
+/* A mapping is that of a version of an app: it is found by mapping_id too. In place of an earlier one. */
+struct symbol_version {
+    int32_t app_id;
+    const char *version, *build;
+    struct pg_bytes alias;
+};
+int pg_symbol_version(struct pg_tx *tx, struct pg_bytes build_id, const struct symbol_version *version);
+
 /* Where a file came from, if not by upload. */
 int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *source);
 
@@ -49,6 +61,11 @@ struct symbol_wanted {
  * again. */
 int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx);
 int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s);
+
+/* Build ids, at most `most`, of those that are not due and were not found in a directory the last time; one of them is
+ * due now. 0 or a fault. */
+int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most);
+int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 
 /* Put pieces of an upload that is whole into the file that was begun. */
 int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash);

@@ -2,7 +2,7 @@
  * symbolicate.c - frames are looked up module by module, so that few modules need be open at once; then the trie is
  * copied with the inlined calls put in.
  */
-#include "symbolicate/symbolicate.h"
+#include "symbolicate/inside.h"
 
 #include "base/fault.h"
 #include "base/id.h"
@@ -12,30 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 4096 /* of a function's name as shown */
-#define AT_ONCE        64   /* frames looked up together */
-
-struct chain { /* places of one frame, innermost first */
-    uint32_t first;
-    uint32_t count;
-};
-
-struct job {
-    struct arena *arena;
-    const struct report *report;
-    struct chain *chains; /* per frame */
-    struct resolved_place *places;
-    size_t place_count;
-    size_t place_room;
-    size_t unresolved;
-    struct symbolicate_lack *lacks;
-    size_t lack_count;
-};
-
-struct where { /* the image of a frame */
-    const char *name;
-    const char *build; /* its build id, as hexadecimal digits; "" if it has none */
-};
+#define AT_ONCE 64 /* frames looked up together */
 
 static const char *base_name(const char *path)
 {
@@ -43,7 +20,7 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static struct resolved_place *add_place(struct job *job)
+struct resolved_place *symbolicate_add(struct job *job)
 {
     if (job->place_count == job->place_room) {
         size_t room = job->place_room * 2 + 64;
@@ -65,7 +42,7 @@ static struct resolved_place *add_place(struct job *job)
 static int add_bare(struct job *job, const struct where *where, uint64_t offset, uint64_t start)
 {
     const char *image = where->name;
-    struct resolved_place *place = add_place(job);
+    struct resolved_place *place = symbolicate_add(job);
     if (!place)
         return MIRE_FAULT_MEMORY;
     *place = (struct resolved_place){.image = image, .build = where->build, .file = "", .offset = offset};
@@ -77,8 +54,8 @@ static int add_bare(struct job *job, const struct where *where, uint64_t offset,
 
 static int add_named(struct job *job, const char *image, uint64_t offset, const struct symbol_frame *frame)
 {
-    char name[NAME_MAX_BYTES];
-    struct resolved_place *place = add_place(job);
+    char name[MIRE_PLACE_NAME];
+    struct resolved_place *place = symbolicate_add(job);
     if (!place)
         return MIRE_FAULT_MEMORY;
     size_t len = symbol_demangle(name, sizeof name, frame->function);
@@ -156,22 +133,63 @@ static int sort_frames(uint32_t **order_out, uint32_t **first_out, const struct 
     return 0;
 }
 
-/* An image with frames; `module` is what is known of it. A build id that stands there twice is lacking once. */
-static int note_image(struct where *out, struct job *job, const struct report_image *image, const struct module *module)
+static int name_image(struct where *out, struct job *job, const struct report_image *image)
 {
     char hex[2 * MIRE_BUILD_ID_MAX + 1];
     hex_format(hex, image->id, image->id_len);
     out->name = base_name(image->name);
     out->build = arena_strdup(job->arena, hex);
-    if (!out->build)
-        return MIRE_FAULT_MEMORY;
-    if (!image->id_len || module_kind(module) == MIRE_SYMBOLS_DEBUG)
-        return 0;
+    return out->build ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* It would be known better with a file that is not there. A build id that stands there twice is lacking once. */
+static int note_lack(struct job *job, const struct symbolicate_lack *lack)
+{
+    const struct report_image *image = lack->image;
     for (size_t i = 0; i < job->lack_count; i++)
         if (job->lacks[i].image->id_len == image->id_len && !memcmp(job->lacks[i].image->id, image->id, image->id_len))
             return 0;
-    job->lacks[job->lack_count++] = (struct symbolicate_lack){image, module_kind(module)};
-    return 0;
+    struct symbolicate_lack *kept = &job->lacks[job->lack_count++];
+    *kept = *lack;
+    if (!lack->splits) /* else they are the module's, which may be closed for another */
+        return 0;
+    struct symbol_splits *splits = arena_array(job->arena, 1, sizeof *splits);
+    if (splits)
+        *splits = *lack->splits;
+    kept->splits = splits;
+    return splits ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* Frames of one image that are addresses. */
+static int resolve_native(struct job *job, struct symbols *symbols, const struct report_image *image,
+                          const uint32_t *order, size_t count)
+{
+    struct module *module = NULL;
+    struct where where;
+    int rc = symbols_find(&module, symbols, image->id, image->id_len, image->name, job->now_ms);
+    if (!rc)
+        rc = name_image(&where, job, image);
+    if (rc)
+        return rc;
+    enum symbol_kind kind = module_kind(module);
+    const struct symbol_splits *splits = kind == MIRE_SYMBOLS_DEBUG ? module_lacks(module) : NULL;
+    struct symbolicate_lack lack = {image, splits ? MIRE_SYMBOLS_SYMTAB : kind, splits};
+    if (image->id_len && (!splits || splits->count))
+        rc = note_lack(job, &lack);
+    return rc ? rc : resolve_image(job, module, &where, order, count);
+}
+
+static int resolve_java(struct job *job, struct symbols *symbols, int32_t image, const uint32_t *order, size_t count)
+{
+    const struct report_image *of = &job->report->images[image];
+    struct symbolicate_lack lack = {of, MIRE_SYMBOLS_NONE, NULL};
+    struct java_image java = {.image = image, .order = order, .count = count};
+    int rc = of->id_len ? symbols_find_mapping(&java.retrace, symbols, of->id, of->id_len, job->now_ms) : 0;
+    if (!rc)
+        rc = name_image(&java.where, job, of);
+    if (!rc)
+        rc = symbolicate_java(job, &java);
+    return rc || !java.lacks ? rc : note_lack(job, &lack);
 }
 
 static int by_build(const void *a, const void *b)
@@ -182,7 +200,7 @@ static int by_build(const void *a, const void *b)
     return order ? order : x->id_len - y->id_len;
 }
 
-static int resolve_frames(struct job *job, struct symbols *symbols, uint64_t now_ms)
+static int resolve_frames(struct job *job, struct symbols *symbols)
 {
     const struct report *report = job->report;
     uint32_t *order = NULL;
@@ -191,41 +209,49 @@ static int resolve_frames(struct job *job, struct symbols *symbols, uint64_t now
     job->lacks = arena_array(job->arena, report->image_count, sizeof *job->lacks);
     if (!job->lacks)
         return MIRE_FAULT_MEMORY;
-    for (int64_t i = -1; !rc && i < (int64_t)report->image_count; i++) {
-        struct module *module = NULL;
-        const struct report_image *image = i < 0 ? NULL : &report->images[i];
-        struct where where = {"", ""};
-        uint32_t from = first[i + 1];
-        uint32_t to = first[i + 2];
-        if (image && from < to)
-            rc = symbols_find(&module, symbols, image->id, image->id_len, image->name, now_ms);
-        if (!rc && image && from < to)
-            rc = note_image(&where, job, image, module);
-        if (!rc)
-            rc = resolve_image(job, module, &where, order + from, to - from);
+    for (int32_t i = -1; !rc && i < (int32_t)report->image_count; i++) {
+        const struct where nowhere = {"", ""};
+        const uint32_t *these = order + first[i + 1];
+        size_t count = first[i + 2] - first[i + 1];
+        if (!count)
+            continue;
+        rc = i < 0                    ? resolve_image(job, NULL, &nowhere, these, count)
+             : report->images[i].java ? resolve_java(job, symbols, i, these, count)
+                                      : resolve_native(job, symbols, &report->images[i], these, count);
     }
     if (job->lack_count)
         qsort(job->lacks, job->lack_count, sizeof *job->lacks, by_build);
     return rc;
 }
 
+/* What a wire node becomes: these places, innermost first, below that wire node's. */
+static struct chain chain_of(uint32_t *under, const struct job *job, size_t node)
+{
+    *under = job->report->nodes[node].parent;
+    if (!job->outlined || !job->outlined[node].known)
+        return job->chains[job->report->nodes[node].frame];
+    *under = job->outlined[node].under;
+    return job->outlined[node].chain;
+}
+
 /* The trie with inlined calls as nodes; map[n] is the innermost node of wire node n. */
 static int build_nodes(struct resolved *out, uint32_t **map_out, const struct job *job)
 {
     const struct report *report = job->report;
+    uint32_t under;
     size_t count = 1;
     for (size_t n = 1; n < report->node_count; n++)
-        count += job->chains[report->nodes[n].frame].count;
+        count += chain_of(&under, job, n).count;
     uint32_t *map = arena_array(job->arena, report->node_count, sizeof *map);
     struct resolved_node *nodes = count < UINT32_MAX ? arena_array(job->arena, count, sizeof *nodes) : NULL;
     if (!map || !nodes)
         return MIRE_FAULT_MEMORY;
     uint32_t next = 1;
     for (size_t n = 1; n < report->node_count; n++) {
-        const struct chain *chain = &job->chains[report->nodes[n].frame];
-        uint32_t parent = map[report->nodes[n].parent];
-        for (uint32_t k = chain->count; k-- > 0; parent = next++)
-            nodes[next] = (struct resolved_node){parent, chain->first + k};
+        struct chain chain = chain_of(&under, job, n);
+        uint32_t parent = map[under];
+        for (uint32_t k = chain.count; k-- > 0; parent = next++)
+            nodes[next] = (struct resolved_node){parent, chain.first + k};
         map[n] = parent;
     }
     out->nodes = nodes;
@@ -298,7 +324,7 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
                 struct symbols *symbols, const struct report *report, uint64_t now_ms)
 {
     const struct report_hang *hang = &report->hang;
-    struct job job = {.arena = arena, .report = report};
+    struct job job = {.arena = arena, .report = report, .now_ms = now_ms};
     uint32_t *map = NULL;
     *out = (struct resolved){
         .trigger = hang->trigger,
@@ -327,7 +353,7 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
         .buckets = report->buckets,
     };
     job.chains = arena_array(arena, report->frame_count, sizeof *job.chains);
-    int rc = job.chains ? resolve_frames(&job, symbols, now_ms) : MIRE_FAULT_MEMORY;
+    int rc = job.chains ? resolve_frames(&job, symbols) : MIRE_FAULT_MEMORY;
     if (!rc)
         rc = build_nodes(out, &map, &job);
     if (!rc)

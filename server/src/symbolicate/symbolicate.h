@@ -6,7 +6,9 @@
  *     n2 frame b     -->    m2 b's function
  *                           m3 what is inlined into it there
  *
- * A frame becomes one node for each function that is inlined at its address, outermost first.
+ * A frame becomes one node for each function that is inlined at its address, outermost first. A frame of Java whose
+ * mapping is not there keeps the name it came with, and the id of the mapping as its build: another build may call
+ * another function so.
  */
 #ifndef MIRE_SYMBOLICATE_SYMBOLICATE_H
 #define MIRE_SYMBOLICATE_SYMBOLICATE_H
@@ -18,12 +20,13 @@
 /* An image that frames lie in and that would be known better with a debug file. */
 struct symbolicate_lack {
     const struct report_image *image;
-    enum symbol_kind had; /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
+    enum symbol_kind had;               /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
+    const struct symbol_splits *splits; /* it is there, but for these; NULL: it is not */
 };
 
 struct symbolicate_counts {
     size_t frames;                        /* distinct frames of the report */
-    size_t unresolved;                    /* of them without a function's name */
+    size_t unresolved;                    /* of them without a function's name, or one that a mapping may change */
     const struct symbolicate_lack *lacks; /* in the arena, by rising build id, each once */
     size_t lack_count;
 };

@@ -33,6 +33,7 @@ struct module {
     const char *stored;          /* the texts as they lie in the file */
     _Atomic(const char *) texts; /* NULL: not unpacked yet. Whoever looks first; acquire, release */
     uint32_t scope_bytes;
+    struct symbol_splits lacks;
 };
 
 struct place { /* what one segment, or one call, says */
@@ -147,6 +148,16 @@ void cache_close(struct module *module)
         free((void *)(uintptr_t)atomic_load_explicit(&module->texts, memory_order_relaxed));
     munmap((void *)(uintptr_t)module->bytes, module->len);
     free(module);
+}
+
+struct symbol_splits *cache_lacks(struct module *module)
+{
+    return &module->lacks;
+}
+
+const struct symbol_splits *module_lacks(const struct module *module)
+{
+    return &module->lacks;
 }
 
 const struct cache_head *cache_head(const struct module *module)

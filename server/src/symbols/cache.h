@@ -89,6 +89,9 @@ const char *cache_open_fd(struct module **out, int fd, const uint8_t *id, size_t
 
 void cache_close(struct module *module);
 
+/* What module_lacks tells of it; filled by who opened it. */
+struct symbol_splits *cache_lacks(struct module *module);
+
 /* The header of an open cache. */
 const struct cache_head *cache_head(const struct module *module);
 

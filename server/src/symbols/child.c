@@ -3,6 +3,7 @@
  */
 #include "symbols/child.h"
 #include "symbols/contents_inside.h"
+#include "symbols/retrace.h"
 #include "symbols/sandbox.h"
 #include "symbols/symbols.h"
 
@@ -64,6 +65,23 @@ static void close_splits(struct split_files *splits)
     file_bytes_unmap(&splits->bytes);
 }
 
+/* A mapping of Java names is alone. */
+static bool is_mapping(const struct object *object)
+{
+    return object && (object->facts.format == MIRE_FORMAT_MAPPING || object->facts.format == MIRE_FORMAT_METHODMAP);
+}
+
+static const char *convert_mapping(int fd, const struct object *object)
+{
+    struct retrace *retrace;
+    const char *wrong = retrace_open(&retrace, object);
+    if (wrong)
+        return wrong;
+    bool good = retrace_write(fd, retrace);
+    retrace_close(retrace);
+    return good ? NULL : "could not be written";
+}
+
 static enum child_answer convert_here(char *why, int fd, const struct child_files *files, const uint8_t *id,
                                       size_t id_len)
 {
@@ -85,7 +103,7 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
     source.splits = splits.objects;
     source.split_count = splits.count;
     if (!wrong)
-        wrong = convert(&facts, fd, &source, THREADS);
+        wrong = is_mapping(objects[0]) ? convert_mapping(fd, objects[0]) : convert(&facts, fd, &source, THREADS);
     for (size_t i = 0; i <= files->count; i++) {
         object_close(objects[i]);
         file_bytes_unmap(&bytes[i]);

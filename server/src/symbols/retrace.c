@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 const char *retrace_open(struct retrace **out, const struct object *object)
 {
@@ -13,6 +14,8 @@ const char *retrace_open(struct retrace **out, const struct object *object)
     bool methods = object->facts.format == MIRE_FORMAT_METHODMAP;
     if (!retrace)
         return "needs more memory than there is";
+    retrace->head =
+        (struct retrace_head){.magic = MIRE_RETRACE_MAGIC, .version = MIRE_RETRACE_VERSION, .methods = methods};
     if (methods ? !retrace_read_methods(retrace, &object->text) : !retrace_read_mapping(retrace, &object->text)) {
         retrace_close(retrace);
         return "needs more memory than there is";
@@ -25,21 +28,31 @@ void retrace_close(struct retrace *retrace)
 {
     if (!retrace)
         return;
-    free(retrace->classes.rows);
-    free(retrace->members.rows);
-    free(retrace->numbers.rows);
+    if (retrace->map) {
+        munmap(retrace->map, retrace->map_len);
+    } else {
+        free((void *)(uintptr_t)retrace->classes);
+        free((void *)(uintptr_t)retrace->members);
+        free((void *)(uintptr_t)retrace->numbers);
+    }
     free(retrace);
+}
+
+bool retrace_is_methods(const struct retrace *retrace)
+{
+    return retrace->head.methods;
 }
 
 static const struct retrace_class *find_class(const struct retrace *retrace, const struct piece_of_text *name)
 {
     size_t low = 0;
-    size_t high = retrace->classes.count;
+    size_t high = retrace->head.class_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = retrace_compare(&retrace->classes.rows[middle].short_name, name);
+        struct piece_of_text short_name = retrace_text(retrace, &retrace->classes[middle].short_name);
+        int order = retrace_compare(&short_name, name);
         if (!order)
-            return &retrace->classes.rows[middle];
+            return &retrace->classes[middle];
         if (order < 0)
             low = middle + 1;
         else
@@ -68,19 +81,43 @@ static uint32_t source_line(const struct retrace_member *member, uint32_t line)
     return to < member->source_to ? to : member->source_to;
 }
 
-static struct retrace_frame make_frame(const struct retrace_class *class, const struct retrace_member *member,
-                                       uint32_t line)
+/* The methods of one class. */
+struct rows {
+    const struct retrace *retrace;
+    const struct retrace_class *class;
+    const struct retrace_member *first, *end;
+};
+
+static struct rows rows_of(const struct retrace *retrace, const struct retrace_class *class)
 {
-    const struct piece_of_text *home = member->class_name.len ? &member->class_name : &class->name;
-    struct retrace_frame frame = {.class_name = home->at,
-                                  .class_len = home->len,
-                                  .method = member->name.at,
-                                  .method_len = member->name.len,
+    uint32_t count = retrace->head.member_count;
+    bool good = class->first <= count && class->count <= count - class->first;
+    const struct retrace_member *first = retrace->members + (good ? class->first : 0);
+    return (struct rows){retrace, class, first, first + (good ? class->count : 0)};
+}
+
+static bool has_name(const struct rows *rows, const struct retrace_member *row, const struct piece_of_text *name)
+{
+    struct piece_of_text short_name = retrace_text(rows->retrace, &row->short_name);
+    return !retrace_compare(&short_name, name);
+}
+
+static struct retrace_frame make_frame(const struct rows *rows, const struct retrace_member *member, uint32_t line)
+{
+    const struct retrace *retrace = rows->retrace;
+    bool elsewhere = member->class_name.len;
+    struct piece_of_text home = retrace_text(retrace, elsewhere ? &member->class_name : &rows->class->name);
+    struct piece_of_text name = retrace_text(retrace, &member->name);
+    struct piece_of_text file = retrace_text(retrace, &rows->class->file);
+    struct retrace_frame frame = {.class_name = home.at,
+                                  .class_len = home.len,
+                                  .method = name.at,
+                                  .method_len = name.len,
                                   .line = source_line(member, line)};
-    if (class->file.len && !member->class_name.len)
-        snprintf(frame.file, sizeof frame.file, "%.*s", (int)class->file.len, class->file.at);
+    if (file.len && !elsewhere)
+        snprintf(frame.file, sizeof frame.file, "%.*s", (int)file.len, file.at);
     else
-        name_file(frame.file, home);
+        name_file(frame.file, &home);
     return frame;
 }
 
@@ -105,58 +142,78 @@ static bool covers(const struct retrace_member *member, uint32_t line)
 }
 
 /* The first row of a method that covers a line; NULL: none does. */
-static const struct retrace_member *find_rows(const struct retrace_member *rows, size_t count,
-                                              const struct piece_of_text *name, uint32_t line)
+static const struct retrace_member *find_row(const struct rows *rows, const struct piece_of_text *name, uint32_t line)
 {
-    for (size_t i = 0; line && i < count; i++)
-        if (!retrace_compare(&rows[i].short_name, name) && rows[i].to && covers(&rows[i], line))
-            return &rows[i];
+    for (const struct retrace_member *row = rows->first; line && row < rows->end; row++)
+        if (row->to && covers(row, line) && has_name(rows, row, name))
+            return row;
     return NULL;
 }
 
-/* The chain that begins with a row: those behind it with the same lines. */
-static size_t add_chain(struct retrace_frame *out, const struct retrace_class *class, const struct retrace_member *row,
-                        const struct retrace_member *end, uint32_t line)
+/* Does the chain of a row go on with the next one? */
+static bool goes_on(const struct rows *rows, const struct retrace_member *row, const struct piece_of_text *name)
 {
-    const struct retrace_member *first = row;
+    return row + 1 < rows->end && row[1].from == row->from && row[1].to == row->to && has_name(rows, row + 1, name);
+}
+
+/* The chain that begins with a row: those behind it with the same lines. */
+static size_t add_chain(struct retrace_frame *out, const struct rows *rows, const struct retrace_member *row,
+                        const struct piece_of_text *name, uint32_t line)
+{
     size_t count = 0;
-    for (; row < end && count < MIRE_RETRACE_CHAIN && row->from == first->from && row->to == first->to &&
-           !retrace_compare(&row->short_name, &first->short_name);
-         row++) {
-        bool last = row + 1 == end || row[1].from != first->from || row[1].to != first->to ||
-                    retrace_compare(&row[1].short_name, &first->short_name) != 0;
-        if (row->synthesized && !(last && !count))
+    bool more = true;
+    for (; more && count < MIRE_RETRACE_CHAIN; row++) {
+        more = goes_on(rows, row, name);
+        if (row->synthesized && (more || count))
             continue; /* made by the compiler; kept only where nothing else would be left */
-        out[count++] = make_frame(class, row, line);
+        out[count++] = make_frame(rows, row, line);
     }
     for (size_t i = 0; i + 1 < count; i++)
         out[i].inlined = true;
     return count;
 }
 
+static bool same_method(const struct retrace_frame *a, const struct retrace_frame *b)
+{
+    return a->method_len == b->method_len && !memcmp(a->method, b->method, a->method_len) &&
+           a->class_len == b->class_len && !memcmp(a->class_name, b->class_name, a->class_len);
+}
+
 /* Without a line: each method that has this name now, once. */
-static size_t add_all(struct retrace_frame *out, const struct retrace_class *class, const struct retrace_member *rows,
-                      size_t count, const struct piece_of_text *name)
+static size_t add_all(struct retrace_frame *out, const struct rows *rows, const struct piece_of_text *name)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count && found < MIRE_RETRACE_CHAIN; i++) {
-        bool inner = i + 1 < count && rows[i].to && rows[i + 1].from == rows[i].from && rows[i + 1].to == rows[i].to &&
-                     !retrace_compare(&rows[i + 1].short_name, &rows[i].short_name);
-        if (inner || retrace_compare(&rows[i].short_name, name) != 0)
+    for (const struct retrace_member *row = rows->first; row < rows->end && found < MIRE_RETRACE_CHAIN; row++) {
+        if (!has_name(rows, row, name) || (row->to && goes_on(rows, row, name)))
             continue;
-        struct retrace_frame frame = make_frame(class, &rows[i], 0);
+        struct retrace_frame frame = make_frame(rows, row, 0);
         bool known = false;
         frame.line = 0;
         for (size_t k = 0; k < found; k++)
-            known |= out[k].method_len == frame.method_len && !memcmp(out[k].method, frame.method, frame.method_len) &&
-                     out[k].class_len == frame.class_len &&
-                     !memcmp(out[k].class_name, frame.class_name, frame.class_len);
+            known |= same_method(&out[k], &frame);
         if (!known)
             out[found++] = frame;
     }
     for (size_t i = 0; i < found; i++)
         out[i].ambiguous = found > 1;
     return found;
+}
+
+/* The row that a line behind an outline's position leads to, and that line; NULL: there is none. */
+static const struct retrace_member *follow_position(uint32_t *line, const struct rows *rows,
+                                                    const struct retrace_member *row, const struct piece_of_text *name,
+                                                    uint32_t position)
+{
+    for (const struct retrace_member *place = row; place < rows->end && covers(place, *line); place++) {
+        struct piece_of_text positions = retrace_text(rows->retrace, &place->positions);
+        uint32_t moved = positions.len ? line_of_position(&positions, position) : 0;
+        const struct retrace_member *found = moved ? find_row(rows, name, moved) : NULL;
+        if (found) {
+            *line = moved;
+            return found;
+        }
+    }
+    return NULL;
 }
 
 size_t retrace_frame(struct retrace_frame *out, struct retrace_carry *carry, const struct retrace *retrace,
@@ -170,24 +227,17 @@ size_t retrace_frame(struct retrace_frame *out, struct retrace_carry *carry, con
         carry->position = 0;
     if (!class)
         return 0;
-    const struct retrace_member *rows = retrace->members.rows + class->first;
-    const struct retrace_member *end = rows + class->count;
-    const struct retrace_member *row = find_rows(rows, class->count, &name, line);
-    for (const struct retrace_member *place = row; position && place && place < end && covers(place, line); place++) {
-        uint32_t moved = place->positions.len ? line_of_position(&place->positions, position) : 0;
-        if (moved && find_rows(rows, class->count, &name, moved)) {
-            line = moved;
-            row = find_rows(rows, class->count, &name, line);
-            break;
-        }
-    }
+    struct rows rows = rows_of(retrace, class);
+    const struct retrace_member *row = find_row(&rows, &name, line);
+    const struct retrace_member *moved = row && position ? follow_position(&line, &rows, row, &name, position) : NULL;
+    row = moved ? moved : row;
     if (row && row->outline && carry) {
         carry->position = line;
         return 0;
     }
     if (row)
-        return add_chain(out, class, row, end, line);
-    size_t count = add_all(out, class, rows, class->count, &name);
+        return add_chain(out, &rows, row, &name, line);
+    size_t count = add_all(out, &rows, &name);
     if (count == 1 && line && !out[0].line)
         out[0].line = line; /* the lines of this method were left as they are */
     return count;
@@ -196,20 +246,20 @@ size_t retrace_frame(struct retrace_frame *out, struct retrace_carry *carry, con
 bool retrace_method(struct retrace_frame *out, const struct retrace *retrace, uint64_t number)
 {
     size_t low = 0;
-    size_t high = retrace->numbers.count;
+    size_t high = retrace->head.number_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (retrace->numbers.rows[middle].number < number)
+        if (retrace->numbers[middle].number < number)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == retrace->numbers.count || retrace->numbers.rows[low].number != number)
+    if (low == retrace->head.number_count || retrace->numbers[low].number != number)
         return false;
-    const struct retrace_number *row = &retrace->numbers.rows[low];
-    *out = (struct retrace_frame){.class_name = row->class_name.at,
-                                  .class_len = row->class_name.len,
-                                  .method = row->method.at,
-                                  .method_len = row->method.len};
+    const struct retrace_number *row = &retrace->numbers[low];
+    struct piece_of_text class_name = retrace_text(retrace, &row->class_name);
+    struct piece_of_text method = retrace_text(retrace, &row->method);
+    *out = (struct retrace_frame){
+        .class_name = class_name.at, .class_len = class_name.len, .method = method.at, .method_len = method.len};
     return true;
 }

@@ -16,11 +16,14 @@
 #ifndef MIRE_SYMBOLS_RETRACE_H
 #define MIRE_SYMBOLS_RETRACE_H
 
-#include "object/object.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define MIRE_RETRACE_CHAIN 64  /* frames of one */
 #define MIRE_RETRACE_TEXT  256 /* room for a file's name, with NUL */
 
+struct object;
 struct retrace;
 
 struct retrace_frame { /* texts are the mapping's, but for file */
@@ -48,6 +51,21 @@ struct retrace_carry {
  */
 const char *retrace_open(struct retrace **out, const struct object *object);
 void retrace_close(struct retrace *retrace);
+
+/* Write it as a file that retrace_map opens. False: the system refuses. */
+bool retrace_write(int fd, const struct retrace *retrace);
+
+/*
+ * Open such a file, which may be closed afterwards; *out is closed by retrace_close.
+ *
+ *   whole  also compare the checksum of everything: for a file that has just come
+ *
+ * Returns NULL, or what is wrong with it (static).
+ */
+const char *retrace_map(struct retrace **out, int fd, bool whole);
+
+/* Is it a methodmap, which knows numbers rather than names? */
+bool retrace_is_methods(const struct retrace *retrace);
 
 /*
  * One frame of a stack.

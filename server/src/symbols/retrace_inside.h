@@ -1,10 +1,25 @@
 /*
- * retrace_inside.h - a mapping in memory. Inside symbols/ only.
+ * retrace_inside.h - a mapping in memory, and as a file. Inside symbols/ only.
+ *
+ *     head     | what it is of, counts
+ *     classes  | by short name: its names, which members are its own
+ *     members  | a row for each method, or range of lines of one, in the mapping's order
+ *     numbers  | of a methodmap: by number
+ *     texts    | the mapping's own: every name lies in it
+ *
+ * Names are places in the texts, so a file is mapped as it is. One that was damaged, or made to do harm, gives wrong
+ * names at worst: every place is checked where it is used.
  */
 #ifndef MIRE_SYMBOLS_RETRACE_INSIDE_H
 #define MIRE_SYMBOLS_RETRACE_INSIDE_H
 
+#include "object/object.h"
 #include "symbols/retrace.h"
+
+struct place_of_text {
+    uint32_t at;
+    uint32_t len;
+};
 
 struct piece_of_text {
     const char *at;
@@ -12,48 +27,63 @@ struct piece_of_text {
 };
 
 struct retrace_class {
-    struct piece_of_text name; /* of the source */
-    struct piece_of_text short_name;
-    struct piece_of_text file; /* len 0: not told */
+    struct place_of_text name; /* of the source */
+    struct place_of_text short_name;
+    struct place_of_text file; /* len 0: not told */
     uint32_t first;            /* of its methods */
     uint32_t count;
 };
 
 struct retrace_member {
-    struct piece_of_text class_name; /* len 0: the class it stands in */
-    struct piece_of_text name;
-    struct piece_of_text short_name;
+    struct place_of_text class_name; /* len 0: the class it stands in */
+    struct place_of_text name;
+    struct place_of_text short_name;
     uint32_t from, to;               /* lines of the frame; both 0: any */
     uint32_t source_from, source_to; /* of the source; 0: the frame's are the source's */
-    bool synthesized;
-    bool outline;
-    struct piece_of_text positions; /* of a place an outline was called at: {"1":4,"2":5} */
+    struct place_of_text positions;  /* of a place an outline was called at: {"1":4,"2":5} */
+    uint8_t synthesized;
+    uint8_t outline;
+    uint16_t unused;
 };
 
 struct retrace_number { /* of a methodmap */
-    uint64_t number;
-    struct piece_of_text class_name;
-    struct piece_of_text method;
+    uint32_t number;
+    struct place_of_text class_name;
+    struct place_of_text method;
 };
 
+struct retrace_head { /* as in the file */
+    char magic[8];
+    uint32_t version;
+    uint32_t crc; /* of all that follows */
+    uint32_t class_count, member_count, number_count, text_bytes;
+    uint8_t methods; /* it is a methodmap */
+    uint8_t unused[7];
+};
+
+#define MIRE_RETRACE_MAGIC   "Mire\x7fJVM"
+#define MIRE_RETRACE_VERSION 1
+
 struct retrace {
-    struct {
-        struct retrace_class *rows;
-        size_t count, room;
-    } classes; /* by short name, once read */
-    struct {
-        struct retrace_member *rows;
-        size_t count, room;
-    } members;
-    struct {
-        struct retrace_number *rows;
-        size_t count, room;
-    } numbers; /* by number */
+    struct retrace_head head;
+    const struct retrace_class *classes; /* by short name */
+    const struct retrace_member *members;
+    const struct retrace_number *numbers; /* by number */
+    const char *texts;
+    void *map; /* of a file; NULL: the arrays are ours, the texts are the mapping's */
+    size_t map_len;
 };
 
 /* Read the lines of a mapping, or of a methodmap. False: out of memory. */
 bool retrace_read_mapping(struct retrace *retrace, const struct section *text);
 bool retrace_read_methods(struct retrace *retrace, const struct section *text);
+
+/* What stands at a place; nothing where it lies outside the texts. */
+static inline struct piece_of_text retrace_text(const struct retrace *retrace, const struct place_of_text *place)
+{
+    bool good = place->at <= retrace->head.text_bytes && place->len <= retrace->head.text_bytes - place->at;
+    return (struct piece_of_text){retrace->texts + (good ? place->at : 0), good ? place->len : 0};
+}
 
 int retrace_compare(const struct piece_of_text *a, const struct piece_of_text *b);
 

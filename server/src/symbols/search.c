@@ -123,6 +123,32 @@ static bool is_linked(const struct search *search, const char *path)
     return same;
 }
 
+int search_mapping(struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    struct object_facts facts;
+    struct file_bytes file;
+    int found = options->uploaded ? options->uploaded(options->uploaded_context, search->path, sizeof search->path,
+                                                      search->id, search->id_len)
+                                  : 0;
+    int fd = found > 0 ? open(search->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    if (fd < 0)
+        return found < 0 ? found : 0;
+    bool good = file_bytes_map_fd(&file, fd);
+    if (good) {
+        good = !object_look(&facts, file.bytes, file.len, NULL, 0) &&
+               (facts.format == MIRE_FORMAT_MAPPING || facts.format == MIRE_FORMAT_METHODMAP);
+        file_bytes_unmap(&file);
+    }
+    if (!good) {
+        close(fd);
+        return 0;
+    }
+    snprintf(search->uploaded, sizeof search->uploaded, "%s", search->path);
+    search->files.fds[search->files.count++] = fd;
+    return 0;
+}
+
 /* The file that .gnu_debuglink names: beside the image, below .debug there, or below a symbol directory. */
 void search_linked(struct search *search, const char *image)
 {

@@ -36,6 +36,9 @@ struct search {
 /* Every file of the module that can be found; `image`: its path on the device. 0, or a fault of options->uploaded. */
 int search_all(struct search *search, const char *image);
 
+/* The mapping of Java names that was uploaded under that id. 0 or a fault of options->uploaded. */
+int search_mapping(struct search *search);
+
 /* Take a file if it is of the module; search->wrong says why not. */
 void search_take(struct search *search, const char *path);
 

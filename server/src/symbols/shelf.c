@@ -5,6 +5,8 @@
 #include "symbols/cache.h"
 
 #include "base/id.h"
+#include "base/scope.h"
+#include "base/write.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,40 +20,62 @@
 #include <unistd.h>
 
 #define BAD_FOR_S (24 * 3600)
+#define BAD_MAGIC \
+    "Mire\x7f"    \
+    "BAD"
 
-static bool name_it(char *out, size_t room, const char *dir, const uint8_t *id, size_t id_len, enum symbol_kind kind)
+static bool name_it(char *out, size_t room, const struct shelf_key *key)
 {
+    static const char *const kinds[] = {"", "symtab", "debug", "mapping"};
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
-    hex_format(hex, id, id_len);
-    return snprintf(out, room, "%s/%s.%s.cache", dir, hex, kind == MIRE_SYMBOLS_DEBUG ? "debug" : "symtab") < (int)room;
+    if (!key->dir || !key->id_len)
+        return false;
+    hex_format(hex, key->id, key->id_len);
+    return snprintf(out, room, "%s/%s.%s.cache", key->dir, hex, kinds[key->kind]) < (int)room;
 }
 
-enum shelf_answer shelf_open(struct module **out, const char *dir, const uint8_t *id, size_t id_len,
-                             enum symbol_kind kind)
+bool shelf_open(struct module **out, const struct shelf_key *key)
 {
     char path[4096];
-    struct stat st;
-    if (!dir || !id_len || !name_it(path, sizeof path, dir, id, id_len, kind) || stat(path, &st) != 0)
-        return SHELF_NONE;
-    if (!st.st_size)
-        return time(NULL) - st.st_mtime < BAD_FOR_S ? SHELF_BAD : SHELF_NONE;
-    if (cache_open(out, path, id, id_len, false))
-        return SHELF_NONE; /* of another version, or damaged: it is made anew */
+    if (!name_it(path, sizeof path, key) || cache_open(out, path, key->id, key->id_len, false))
+        return false; /* none, of another version, or damaged: it is made anew */
     (void)utimensat(AT_FDCWD, path, NULL, 0);
-    return SHELF_OPENED;
+    return true;
 }
 
-bool shelf_begin(struct shelf_place *place, const char *dir, const uint8_t *id, size_t id_len, enum symbol_kind kind)
+bool shelf_open_mapping(struct retrace **out, const struct shelf_key *key)
+{
+    char path[4096];
+    MIRE_SCOPED(close_fd) int fd = name_it(path, sizeof path, key) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0 || retrace_map(out, fd, false))
+        return false;
+    (void)futimens(fd, NULL);
+    return true;
+}
+
+bool shelf_refused(const struct shelf_key *key, const char *bad)
+{
+    char path[4096], told[sizeof BAD_MAGIC + 4096];
+    struct stat st;
+    MIRE_SCOPED(close_fd) int fd = name_it(path, sizeof path, key) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0 || fstat(fd, &st) != 0 || time(NULL) - st.st_mtime >= BAD_FOR_S)
+        return false;
+    ssize_t len = read(fd, told, sizeof told - 1);
+    told[len > 0 ? len : 0] = '\0';
+    return !strncmp(told, BAD_MAGIC, strlen(BAD_MAGIC)) && !strcmp(told + strlen(BAD_MAGIC), bad);
+}
+
+bool shelf_begin(struct shelf_place *place, const struct shelf_key *key)
 {
     char lock[4096];
     *place = (struct shelf_place){.lock = -1};
-    if (!dir || !id_len) {
+    if (!key->dir || !key->id_len) {
         place->fd = memfd_create("mire-symbols", MFD_CLOEXEC);
         return place->fd >= 0;
     }
-    if (!name_it(place->path, sizeof place->path, dir, id, id_len, kind) ||
-        snprintf(lock, sizeof lock, "%s/converting", dir) >= (int)sizeof lock ||
-        snprintf(place->aside, sizeof place->aside, "%s/XXXXXX.cache", dir) >= (int)sizeof place->aside)
+    if (!name_it(place->path, sizeof place->path, key) ||
+        snprintf(lock, sizeof lock, "%s/converting", key->dir) >= (int)sizeof lock ||
+        snprintf(place->aside, sizeof place->aside, "%s/XXXXXX.cache", key->dir) >= (int)sizeof place->aside)
         return false;
     place->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (place->lock < 0)
@@ -73,10 +97,16 @@ bool shelf_commit(struct shelf_place *place)
     return good;
 }
 
-void shelf_abort(struct shelf_place *place, bool bad)
+static bool note_bad(int fd, const char *bad)
+{
+    return ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 && write_all(fd, BAD_MAGIC, strlen(BAD_MAGIC)) &&
+           write_all(fd, bad, strlen(bad));
+}
+
+void shelf_abort(struct shelf_place *place, const char *bad)
 {
     if (place->lock >= 0) {
-        if (!bad || ftruncate(place->fd, 0) != 0 || rename(place->aside, place->path) != 0)
+        if (!bad || !note_bad(place->fd, bad) || rename(place->aside, place->path) != 0)
             unlink(place->aside);
         close(place->lock);
     }

@@ -1,8 +1,9 @@
 /*
  * shelf.h - the directory converted files are kept in. Inside symbols/ only.
  *
- *     <build id>.debug.cache    from a file with DWARF       empty: such a file was there, and could not be converted
+ *     <build id>.debug.cache    from a file with DWARF       or which file was there, and could not be converted
  *     <build id>.symtab.cache   from one with names only     likewise
+ *     <build id>.mapping.cache  from one with names of Java  likewise
  *     converting                locked by whoever converts: one at a time, so that memory is bounded
  *
  * A cache appears under its name only when it is whole. It is marked as used each time it is opened; what was used
@@ -11,16 +12,23 @@
 #ifndef MIRE_SYMBOLS_SHELF_H
 #define MIRE_SYMBOLS_SHELF_H
 
+#include "symbols/retrace.h"
 #include "symbols/symbols.h"
 
-enum shelf_answer {
-    SHELF_NONE,
-    SHELF_OPENED,
-    SHELF_BAD, /* it could not be converted the last time, which is less than a day ago */
+struct shelf_key {
+    const char *dir; /* NULL: there is none */
+    const uint8_t *id;
+    size_t id_len;
+    enum symbol_kind kind;
 };
 
-enum shelf_answer shelf_open(struct module **out, const char *dir, const uint8_t *id, size_t id_len,
-                             enum symbol_kind kind);
+/* Open what was converted. False: it is not there, or is to be made anew. */
+bool shelf_open(struct module **out, const struct shelf_key *key);
+bool shelf_open_mapping(struct retrace **out, const struct shelf_key *key);
+
+/* Could that very file not be converted the last time, less than a day ago? One that is uploaded anew has another path.
+ */
+bool shelf_refused(const struct shelf_key *key, const char *path);
 
 /* One that is being made. Without a directory it is only in memory, and the last one to close it loses it. */
 struct shelf_place {
@@ -35,10 +43,11 @@ struct shelf_place {
  *
  * Returns false if the system refuses. Then nothing is to be ended.
  */
-bool shelf_begin(struct shelf_place *place, const char *dir, const uint8_t *id, size_t id_len, enum symbol_kind kind);
+bool shelf_begin(struct shelf_place *place, const struct shelf_key *key);
 
-/* End: put it in its place, or leave an empty one there (`bad`), or nothing; and let the next one have its turn. */
+/* End: put it in its place, or note that the file `bad` could not be converted, or nothing; and let the next one have
+ * its turn. */
 bool shelf_commit(struct shelf_place *place);
-void shelf_abort(struct shelf_place *place, bool bad);
+void shelf_abort(struct shelf_place *place, const char *bad);
 
 #endif

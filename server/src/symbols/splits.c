@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ID_LEN     8
+#define ID_LEN     MIRE_SYMBOL_SPLIT_ID
 #define MISSES_MAX 64 /* without a hit: then nothing of it was sent */
 
 struct gathering {
@@ -25,7 +25,7 @@ struct gathering {
     int fd;
     bool package; /* one was found */
     size_t found;
-    struct splits_lack *lack;
+    struct symbol_splits *lack;
 };
 
 static void id_bytes(uint8_t out[ID_LEN], uint64_t id)
@@ -72,7 +72,7 @@ static int take_wanted(struct gathering *g, const struct convert_want *want)
         return rc < 0 ? rc : 0;
     if (g->beside[0] && want->path[0] && take(g, want->path, id))
         return 0;
-    if (g->lack->count < MIRE_SPLITS_LACK)
+    if (g->lack->count < MIRE_SYMBOL_SPLITS)
         memcpy(g->lack->ids[g->lack->count++], id, ID_LEN);
     return 0;
 }
@@ -89,7 +89,7 @@ static void take_beside(struct gathering *g)
         (void)take(g, path, NULL);
 }
 
-int splits_gather(int *fd_out, struct splits_lack *lack_out, const struct symbols_options *options, int wants,
+int splits_gather(int *fd_out, struct symbol_splits *lack_out, const struct symbols_options *options, int wants,
                   const char *beside)
 {
     struct gathering g = {.options = options, .beside = beside, .fd = -1, .lack = lack_out};
@@ -117,22 +117,30 @@ static bool name_it(char *out, const struct symbols_options *options, const uint
            snprintf(out, PATH_MAX, "%s/%s.lacks.cache", options->cache_dir, hex) < PATH_MAX;
 }
 
+void splits_lacking(struct symbol_splits *out, const struct symbols_options *options, const uint8_t *id, size_t id_len)
+{
+    char path[PATH_MAX];
+    out->count = 0;
+    if (!name_it(path, options, id, id_len))
+        return;
+    MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, out->ids, sizeof out->ids) : 0;
+    out->count = len > 0 ? (size_t)len / ID_LEN : 0;
+}
+
 int splits_came(const struct symbols_options *options, const uint8_t *id, size_t id_len)
 {
     char path[PATH_MAX];
-    uint8_t ids[MIRE_SPLITS_LACK * ID_LEN];
-    if (!name_it(path, options, id, id_len))
-        return 0;
-    MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd >= 0 ? read(fd, ids, sizeof ids) : 0;
+    struct symbol_splits lack;
     int rc = 0;
-    for (ssize_t at = 0; at + ID_LEN <= len && !rc; at += ID_LEN)
-        rc = uploaded(path, options, ids + at);
+    splits_lacking(&lack, options, id, id_len);
+    for (size_t i = 0; i < lack.count && !rc; i++)
+        rc = uploaded(path, options, lack.ids[i]);
     return rc;
 }
 
 void splits_note(const struct symbols_options *options, const uint8_t *id, size_t id_len,
-                 const struct splits_lack *lack)
+                 const struct symbol_splits *lack)
 {
     char path[PATH_MAX];
     if (!name_it(path, options, id, id_len))

@@ -10,13 +10,6 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_SPLITS_LACK 64 /* ids that are written down */
-
-struct splits_lack {
-    uint8_t ids[MIRE_SPLITS_LACK][8];
-    size_t count;
-};
-
 /*
  * Gather what is wanted into one file: of each split file its length (u64), then its bytes.
  *
@@ -27,14 +20,15 @@ struct splits_lack {
  *
  * Returns 0, a fault of options->uploaded, or -1 if the system refuses.
  */
-int splits_gather(int *fd_out, struct splits_lack *lack_out, const struct symbols_options *options, int wants,
+int splits_gather(int *fd_out, struct symbol_splits *lack_out, const struct symbols_options *options, int wants,
                   const char *beside);
 
 /* Has a split file come that this cache lacks? 1, 0, or a fault. */
 int splits_came(const struct symbols_options *options, const uint8_t *id, size_t id_len);
 
-/* Write down what a cache lacks. */
+/* Read, or write down, what a cache lacks. */
+void splits_lacking(struct symbol_splits *out, const struct symbols_options *options, const uint8_t *id, size_t id_len);
 void splits_note(const struct symbols_options *options, const uint8_t *id, size_t id_len,
-                 const struct splits_lack *lack);
+                 const struct symbol_splits *lack);
 
 #endif

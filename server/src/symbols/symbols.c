@@ -6,6 +6,7 @@
 #include "symbols/symbols.h"
 #include "symbols/cache.h"
 #include "symbols/child.h"
+#include "symbols/retrace.h"
 #include "symbols/search.h"
 #include "symbols/shelf.h"
 #include "symbols/splits.h"
@@ -19,8 +20,10 @@ struct entry {
     struct entry *next;
     uint8_t id[MIRE_SYMBOL_ID_MAX];
     size_t id_len;
-    char *path;            /* of a module without build id */
-    struct module *module; /* NULL: was not found */
+    char *path;              /* of a module without build id */
+    bool java;               /* it is a mapping */
+    struct module *module;   /* NULL: was not found */
+    struct retrace *mapping; /* the same */
     uint64_t found_ms;
     int64_t arrivals; /* when it was looked for */
 };
@@ -43,6 +46,7 @@ int symbols_open(struct symbols **out, const struct symbols_options *options)
 static void free_entry(struct entry *entry)
 {
     cache_close(entry->module);
+    retrace_close(entry->mapping);
     free(entry->path);
     free(entry);
 }
@@ -62,7 +66,7 @@ static enum child_answer convert_with_splits(char *why, int fd, struct search *s
 {
     const struct symbols_options *options = search->options;
     struct child_files *files = &search->files;
-    struct splits_lack lack;
+    struct symbol_splits lack;
     const char *beside = options->local_images ? search->path : "";
     if (splits_gather(&files->splits, &lack, options, fd, beside) || ftruncate(fd, 0) != 0 ||
         lseek(fd, 0, SEEK_SET) != 0)
@@ -74,36 +78,50 @@ static enum child_answer convert_with_splits(char *why, int fd, struct search *s
     return answer;
 }
 
-/* Convert what was found, unless somebody did while we waited for our turn. */
-static void convert_files(struct module **out, char *why, struct search *search)
+/* What was written to `place` is good, or `answer` and `why` say what is wrong with the files. */
+static void end_place(struct shelf_place *place, struct search *search, enum child_answer answer, const char *why)
 {
     const struct symbols_options *options = search->options;
-    struct shelf_place place;
-    if (!shelf_begin(&place, options->cache_dir, search->id, search->id_len, search->best))
-        return;
-    if (!search->anew && shelf_open(out, options->cache_dir, search->id, search->id_len, search->best) != SHELF_NONE) {
-        shelf_abort(&place, false);
-        return;
-    }
-    search->files.asks = true;
-    enum child_answer answer =
-        child_convert(why, place.fd, &search->files, search->id, search->id_len, options->converter);
-    if (answer == CHILD_WANTS)
-        answer = convert_with_splits(why, place.fd, search);
-    const char *wrong = answer == CHILD_DONE ? cache_open_fd(out, place.fd, search->id, search->id_len, true) : NULL;
-    if (wrong)
-        snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong);
-    if (answer == CHILD_DONE && !wrong) {
-        bool kept = shelf_commit(&place);
+    if (answer == CHILD_DONE) {
+        bool kept = shelf_commit(place);
         if (kept && options->cache_dir && options->converted && search->uploaded[0])
             options->converted(options->uploaded_context, search->uploaded);
         if (options->cache_dir)
             (void)symbols_make_room(options->cache_dir, options->cache_max_bytes, 0);
         return;
     }
-    if (answer != CHILD_REFUSED && options->refused)
+    if (answer == CHILD_WRONG && options->refused)
         options->refused(options->refused_context, search->path, why);
-    shelf_abort(&place, answer != CHILD_REFUSED);
+    shelf_abort(place, answer == CHILD_WRONG ? search->path : NULL);
+}
+
+static struct shelf_key key_of(const struct search *search, enum symbol_kind kind)
+{
+    return (struct shelf_key){search->options->cache_dir, search->id, search->id_len, kind};
+}
+
+/* Convert what was found, unless somebody did while we waited for our turn. */
+static void convert_files(struct module **out, char *why, struct search *search)
+{
+    struct shelf_key key = key_of(search, search->best);
+    struct shelf_place place;
+    if (!shelf_begin(&place, &key))
+        return;
+    if (!search->anew && (shelf_open(out, &key) || shelf_refused(&key, search->path))) {
+        shelf_abort(&place, NULL);
+        return;
+    }
+    search->files.asks = true;
+    enum child_answer answer =
+        child_convert(why, place.fd, &search->files, search->id, search->id_len, search->options->converter);
+    if (answer == CHILD_WANTS)
+        answer = convert_with_splits(why, place.fd, search);
+    const char *wrong = answer == CHILD_DONE ? cache_open_fd(out, place.fd, search->id, search->id_len, true) : NULL;
+    if (wrong) {
+        snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong);
+        answer = CHILD_WRONG;
+    }
+    end_place(&place, search, answer, why);
 }
 
 /* A module from its cache, or from the files it is made of; *out is NULL if there is nothing. 0 or a fault. */
@@ -111,18 +129,46 @@ static int load(struct module **out, const struct symbols_options *options, cons
                 const char *image)
 {
     struct search search = SEARCH_INIT(options, id, id_len);
+    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
     char why[MIRE_SYMBOL_WHY];
     *out = NULL;
     int came = splits_came(options, id, id_len);
     if (came < 0)
         return came;
     search.anew = came > 0;
-    if (!came && shelf_open(out, options->cache_dir, id, id_len, MIRE_SYMBOLS_DEBUG) != SHELF_NONE)
+    int rc = 0;
+    if (came || !shelf_open(out, &key)) {
+        rc = search_all(&search, image);
+        key.kind = search.best;
+        if (!rc && search.files.count && (came || !shelf_open(out, &key)))
+            convert_files(out, why, &search);
+        search_close(&search);
+    }
+    if (*out)
+        splits_lacking(cache_lacks(*out), options, id, id_len);
+    return rc;
+}
+
+/* The same of a mapping, which is only looked for among uploaded files. */
+static int load_mapping(struct retrace **out, const struct symbols_options *options, const uint8_t *id, size_t id_len)
+{
+    struct search search = SEARCH_INIT(options, id, id_len);
+    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_MAPPING);
+    struct shelf_place place;
+    char why[MIRE_SYMBOL_WHY] = "";
+    *out = NULL;
+    if (shelf_open_mapping(out, &key))
         return 0;
-    int rc = search_all(&search, image);
-    if (!rc && search.files.count &&
-        (came || shelf_open(out, options->cache_dir, id, id_len, search.best) == SHELF_NONE))
-        convert_files(out, why, &search);
+    int rc = search_mapping(&search);
+    if (!rc && search.files.count && shelf_begin(&place, &key)) {
+        bool done = shelf_open_mapping(out, &key) || shelf_refused(&key, search.path);
+        enum child_answer answer =
+            done ? CHILD_REFUSED : child_convert(why, place.fd, &search.files, id, id_len, options->converter);
+        const char *wrong = answer == CHILD_DONE ? retrace_map(out, place.fd, true) : NULL;
+        if (wrong)
+            snprintf(why, sizeof why, "%s", wrong);
+        end_place(&place, &search, wrong ? CHILD_WRONG : answer, why);
+    }
     search_close(&search);
     return rc;
 }
@@ -150,21 +196,30 @@ void module_close(struct module *module)
     cache_close(module);
 }
 
-static bool is_entry(const struct entry *entry, const uint8_t *id, size_t id_len, const char *path)
+/* What is asked for. */
+struct wanted {
+    const uint8_t *id;
+    size_t id_len;
+    const char *path;
+    bool java;
+};
+
+static bool is_entry(const struct entry *entry, const struct wanted *wanted)
 {
-    if (entry->id_len != id_len || (id_len && memcmp(entry->id, id, id_len) != 0))
+    if (entry->java != wanted->java || entry->id_len != wanted->id_len ||
+        (wanted->id_len && memcmp(entry->id, wanted->id, wanted->id_len) != 0))
         return false;
-    return id_len || !strcmp(entry->path, path);
+    return wanted->id_len || !strcmp(entry->path, wanted->path);
 }
 
 /* Take an entry out of the list; closes the ones beyond open_max on the way. */
-static struct entry *take(struct symbols *symbols, const uint8_t *id, size_t id_len, const char *path)
+static struct entry *take(struct symbols *symbols, const struct wanted *wanted)
 {
     struct entry *found = NULL;
     size_t kept = 0;
     for (struct entry **link = &symbols->entries; *link;) {
         struct entry *entry = *link;
-        if (!found && is_entry(entry, id, id_len, path)) {
+        if (!found && is_entry(entry, wanted)) {
             *link = entry->next;
             found = entry;
         } else if (++kept >= symbols->options.open_max && kept > 1) {
@@ -177,12 +232,19 @@ static struct entry *take(struct symbols *symbols, const uint8_t *id, size_t id_
     return found;
 }
 
-/* May there be more by now than what was found? Of what DWARF was found for there is not. */
+/* Is all known of it that can be? Not while split files are lacking. */
+static bool is_whole(const struct entry *entry)
+{
+    return entry->mapping || (module_kind(entry->module) == MIRE_SYMBOLS_DEBUG && !module_lacks(entry->module)->count);
+}
+
+/* May there be more by now than what was found? */
 static bool is_stale(const struct entry *entry, const struct symbols *symbols, int64_t arrivals, uint64_t now_ms)
 {
-    if (module_kind(entry->module) == MIRE_SYMBOLS_DEBUG)
+    bool nothing = !entry->module && !entry->mapping;
+    if (is_whole(entry))
         return false;
-    return entry->arrivals != arrivals || (!entry->module && now_ms - entry->found_ms >= symbols->options.retry_ms);
+    return entry->arrivals != arrivals || (nothing && now_ms - entry->found_ms >= symbols->options.retry_ms);
 }
 
 enum symbol_kind module_kind(const struct module *module)
@@ -190,45 +252,78 @@ enum symbol_kind module_kind(const struct module *module)
     return module ? (enum symbol_kind)cache_head(module)->kind : MIRE_SYMBOLS_NONE;
 }
 
-int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id, size_t id_len, const char *path,
-                 uint64_t now_ms)
+static int make_entry(struct entry **out, const struct symbols *symbols, const struct wanted *wanted)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    if (!entry || !(entry->path = strdup(wanted->path))) {
+        free(entry);
+        return -1;
+    }
+    entry->java = wanted->java;
+    entry->id_len = wanted->id_len;
+    if (wanted->id_len)
+        memcpy(entry->id, wanted->id, wanted->id_len);
+    int rc = wanted->java ? load_mapping(&entry->mapping, &symbols->options, wanted->id, wanted->id_len)
+                          : load(&entry->module, &symbols->options, wanted->id, wanted->id_len, wanted->path);
+    if (rc) {
+        free_entry(entry);
+        return rc;
+    }
+    *out = entry;
+    return 0;
+}
+
+/* The entry of what is wanted, the first of the list from then on; NULL: it must not be used. 0 or a fault. */
+static int find(struct entry **out, struct symbols *symbols, const struct wanted *wanted, uint64_t now_ms)
 {
     const struct symbols_options *options = &symbols->options;
     int64_t arrivals = 0;
+    int rc = 0;
     *out = NULL;
-    if (id_len > MIRE_SYMBOL_ID_MAX || (!id_len && !symbols->options.local_images))
+    if (options->admit && !options->admit(options->admit_context, wanted->id, wanted->id_len))
         return 0;
-    if (symbols->options.admit && !symbols->options.admit(symbols->options.admit_context, id, id_len))
-        return 0;
-    struct entry *entry = take(symbols, id, id_len, path);
-    if (options->arrivals && (!entry || module_kind(entry->module) != MIRE_SYMBOLS_DEBUG)) {
-        int rc = options->arrivals(options->uploaded_context, &arrivals); /* before looking: what comes later, counts */
-        if (rc) {
-            if (entry)
-                free_entry(entry);
-            return rc;
-        }
-    }
-    if (entry && is_stale(entry, symbols, arrivals, now_ms)) {
+    struct entry *entry = take(symbols, wanted);
+    if (options->arrivals && (!entry || !is_whole(entry)))
+        rc = options->arrivals(options->uploaded_context, &arrivals); /* before looking: what comes later, counts */
+    if (entry && (rc || is_stale(entry, symbols, arrivals, now_ms))) {
         free_entry(entry);
         entry = NULL;
     }
-    if (!entry) {
-        entry = calloc(1, sizeof *entry);
-        int rc = entry && (entry->path = strdup(path)) ? load(&entry->module, &symbols->options, id, id_len, path) : -1;
-        if (rc) {
-            if (entry)
-                free_entry(entry);
-            return rc;
+    if (!rc && !entry) {
+        rc = make_entry(&entry, symbols, wanted);
+        if (!rc) {
+            entry->found_ms = now_ms;
+            entry->arrivals = arrivals;
         }
-        if (id_len)
-            memcpy(entry->id, id, id_len);
-        entry->id_len = id_len;
-        entry->found_ms = now_ms;
-        entry->arrivals = arrivals;
     }
+    if (rc)
+        return rc;
     entry->next = symbols->entries;
     symbols->entries = entry;
-    *out = entry->module;
+    *out = entry;
     return 0;
+}
+
+int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id, size_t id_len, const char *path,
+                 uint64_t now_ms)
+{
+    const struct wanted wanted = {id, id_len, path, false};
+    struct entry *entry = NULL;
+    int rc = 0;
+    if (id_len <= MIRE_SYMBOL_ID_MAX && (id_len || symbols->options.local_images))
+        rc = find(&entry, symbols, &wanted, now_ms);
+    *out = entry ? entry->module : NULL;
+    return rc;
+}
+
+int symbols_find_mapping(struct retrace **out, struct symbols *symbols, const uint8_t *id, size_t id_len,
+                         uint64_t now_ms)
+{
+    const struct wanted wanted = {id, id_len, "", true};
+    struct entry *entry = NULL;
+    int rc = 0;
+    if (id_len && id_len <= MIRE_SYMBOL_ID_MAX)
+        rc = find(&entry, symbols, &wanted, now_ms);
+    *out = entry ? entry->mapping : NULL;
+    return rc;
 }

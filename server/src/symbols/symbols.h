@@ -27,7 +27,12 @@
 #define MIRE_SYMBOL_ID_MAX    32  /* bytes of a build id */
 #define MIRE_SYMBOL_WHY       160 /* room for what is wrong with a file */
 
-enum symbol_kind { MIRE_SYMBOLS_NONE, MIRE_SYMBOLS_SYMTAB, MIRE_SYMBOLS_DEBUG }; /* nothing, names only, DWARF */
+enum symbol_kind { /* what a module is known by */
+                   MIRE_SYMBOLS_NONE,
+                   MIRE_SYMBOLS_SYMTAB, /* names only */
+                   MIRE_SYMBOLS_DEBUG,  /* DWARF */
+                   MIRE_SYMBOLS_MAPPING /* names of Java, not addresses */
+};
 
 struct symbols_options {
     const char *const *dirs; /* roots with .build-id/xx/yyyy.debug below; borrowed */
@@ -74,6 +79,7 @@ struct symbols_options {
 
 struct symbols;
 struct module;
+struct retrace;
 
 /* 0, or -1 out of memory. Options are copied, what they point to is borrowed. */
 int symbols_open(struct symbols **out, const struct symbols_options *options);
@@ -94,6 +100,27 @@ int symbols_find(struct module **out, struct symbols *symbols, const uint8_t *id
 
 /* What the module was made of; of NULL nothing. */
 enum symbol_kind module_kind(const struct module *module);
+
+#define MIRE_SYMBOL_SPLITS   64 /* split files of a module that are told to be lacking */
+#define MIRE_SYMBOL_SPLIT_ID 8  /* bytes of the id of one */
+
+struct symbol_splits {
+    uint8_t ids[MIRE_SYMBOL_SPLITS][MIRE_SYMBOL_SPLIT_ID];
+    size_t count;
+};
+
+/* Split files (.dwo, .dwp) that were not there when the module was converted. The module's. */
+const struct symbol_splits *module_lacks(const struct module *module);
+
+/*
+ * Find a mapping of Java names (retrace.h) by its id: the uploaded one.
+ *
+ *   out  borrowed until the next call; NULL if there is none
+ *
+ * Returns 0 or a fault, as symbols_find.
+ */
+int symbols_find_mapping(struct retrace **out, struct symbols *symbols, const uint8_t *id, size_t id_len,
+                         uint64_t now_ms);
 
 /* One function at an address. Texts are the module's. */
 struct symbol_frame {

@@ -68,24 +68,42 @@ static bool is_address(const char *function, const char *image)
     return len && !strncmp(function, image, len) && !strncmp(function + len, "+0x", 3);
 }
 
-/* Did the caller have no name, and has it one by now? It stood in the report, and stands there as it is called now. */
-static bool has_a_name_now(const struct resolved *doc, const char *function, const char *image)
+/* Is it called what a row of Java is called on the device? */
+static bool is_short(const struct move *move, const char *function)
 {
-    if (!is_address(function, image))
-        return false;
+    const struct report *report = &move->item.report;
+    for (size_t i = 0; i < report->java_count; i++) {
+        const char *name = report_java_name(move->item.arena, &report->java[i]);
+        if (name && !strcmp(name, function))
+            return true;
+    }
+    return false;
+}
+
+/* Does nothing in the report go by that name and its build any more? */
+static bool is_named_now(const struct move *move, const char *function)
+{
+    const struct resolved *doc = &move->item.resolved;
     for (size_t i = 0; i < doc->place_count; i++)
-        if (!doc->places[i].named && !strcmp(doc->places[i].function, function))
+        if (doc->places[i].build && !strcmp(doc->places[i].function, function))
             return false;
     return true;
 }
 
-/* No report can have the old issue's key any more. */
+/* No report can have the old issue's key any more: a caller stood in the report as an address, or by a short name of
+ * Java, and is called otherwise now. Where one was an address, a short name tells nothing. */
 static bool is_outdated(const struct move *move)
 {
-    const struct resolved *doc = &move->item.resolved;
-    return move->stored.issue.unnamed &&
-           (has_a_name_now(doc, move->stored.issue.caller1, move->stored.issue.caller1_image) ||
-            has_a_name_now(doc, move->stored.issue.caller2, move->stored.issue.caller2_image));
+    const char *one = move->stored.issue.caller1, *two = move->stored.issue.caller2;
+    bool first = is_address(one, move->stored.issue.caller1_image);
+    bool second = is_address(two, move->stored.issue.caller2_image);
+    if (!move->stored.issue.unnamed)
+        return false;
+    if (!first && !second) {
+        first = is_short(move, one);
+        second = is_short(move, two);
+    }
+    return (first && is_named_now(move, one)) || (second && is_named_now(move, two));
 }
 
 static int be_alone(struct pg_tx *tx, int32_t app_id, int32_t *alone)

@@ -3,6 +3,7 @@
 #include "work/debuginfod.h"
 #include "work/worker.h"
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/scope.h"
@@ -22,6 +23,8 @@
 #define AGAIN_S     3600  /* after it was nowhere; doubles */
 #define AGAIN_MAX_S 86400 /* also after it was found: should reports lack it still */
 #define FAILED_S    300   /* after a server did not answer; doubles */
+#define DIRS_MS     10000 /* between looks for files that were put into a directory since */
+#define DIRS_MAX    2000  /* images of one look */
 
 struct seeking {
     struct worker *worker;
@@ -45,21 +48,53 @@ static bool is_wanted(struct object_facts *facts, const struct seeking *seeking,
     return good;
 }
 
-/* A file with lines in a directory: those who symbolicate look there themselves. */
-static void seek_in_dirs(struct seeking *seeking)
+/* Does a file with lines lie in a directory, and in which? */
+static bool find_in_dirs(size_t *at_out, const struct seeking *seeking)
 {
     const struct work_options *options = &seeking->worker->work->options;
     struct object_facts facts;
     char path[PATH_MAX];
-    for (size_t i = 0; i < options->symbol_dir_count && !seeking->found; i++) {
+    for (size_t i = 0; i < options->symbol_dir_count; i++) {
         snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", options->symbol_dirs[i], seeking->hex,
                  seeking->hex + 2);
         MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0 || !is_wanted(&facts, seeking, fd) || !facts.has_dwarf)
             continue;
-        seeking->found = true;
-        snprintf(seeking->answer, sizeof seeking->answer, "found in %.200s", options->symbol_dirs[i]);
+        *at_out = i;
+        return true;
     }
+    return false;
+}
+
+/* Those who symbolicate look in directories themselves. */
+static void seek_in_dirs(struct seeking *seeking)
+{
+    const struct work_options *options = &seeking->worker->work->options;
+    size_t at;
+    seeking->found = find_in_dirs(&at, seeking);
+    if (seeking->found)
+        snprintf(seeking->answer, sizeof seeking->answer, "found in %.200s", options->symbol_dirs[at]);
+}
+
+/* Images that were in no directory, and by now are: they are due at once. 0 or a fault. */
+static int look_into_dirs(struct worker *worker)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    struct seeking seeking = {.worker = worker};
+    size_t at;
+    int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_EACH);
+    if (!rc)
+        rc = pg_symbols_sought(&rows, tx, DIRS_MAX);
+    for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
+        struct pg_bytes id = pg_bytes(rows, i, 0);
+        seeking.wanted.id_len = id.len;
+        memcpy(seeking.wanted.id, id.bytes, id.len);
+        hex_format(seeking.hex, id.bytes, id.len);
+        if (find_in_dirs(&at, &seeking))
+            rc = pg_symbol_due(tx, id);
+    }
+    return rc;
 }
 
 /* Store what a server sent, and that it came. */
@@ -181,8 +216,13 @@ void *seek_main(void *argument)
 {
     struct worker *worker = argument;
     struct work *work = worker->work;
+    uint64_t looked_ms = clock_mono_ns() / 1000000;
     while (!atomic_load_explicit(&work->stopping, memory_order_relaxed)) {
-        int rc = seek_step(worker);
+        uint64_t now_ms = clock_mono_ns() / 1000000;
+        bool looks = work->options.symbol_dir_count && now_ms - looked_ms >= DIRS_MS;
+        int rc = looks ? look_into_dirs(worker) : 0;
+        looked_ms = looks ? now_ms : looked_ms;
+        rc = rc ? rc : seek_step(worker);
         if (rc <= 0)
             worker_pause(work, rc ? PAUSE_MS : IDLE_MS);
     }

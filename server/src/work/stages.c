@@ -2,6 +2,7 @@
  * stages.c - the stages in order: a new one is a function and a row.
  */
 #include "work/stages.h"
+#include "work/mappings.h"
 
 #include "cluster/cluster.h"
 #include "decode/decode.h"
@@ -48,6 +49,9 @@ static int run_symbolicate(struct item *item)
 {
     if (is_session(item) || report_is_baseline(&item->report))
         return MIRE_STAGE_DONE;
+    int rc = mappings_name(item);
+    if (rc)
+        return rc;
     return symbolicate(&item->resolved, &item->counts, item->arena, item->symbols, &item->report, item->now_ms);
 }
 
@@ -255,6 +259,29 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+static const char *copy_cut(const struct item *item, const char *text)
+{
+    return arena_copy(item->arena, text, aggregate_text_length(text));
+}
+
+static int make_lack(struct lack_row *out, const struct item *item, const struct symbolicate_lack *lack)
+{
+    const struct report_image *image = lack->image;
+    const struct report_app *app = &item->report.app;
+    const char *arch = image->java ? "java" : image->arch[0] ? image->arch : item->report.device.arch;
+    *out = (struct lack_row){.build_id = image->id,
+                             .build_id_len = image->id_len,
+                             .name = copy_cut(item, base_name(image->name)),
+                             .arch = arch,
+                             .had = lack->had == MIRE_SYMBOLS_NONE ? "none" : "names",
+                             .version = copy_cut(item, image->by_version ? app->version : ""),
+                             .build = copy_cut(item, image->by_version ? app->build : ""),
+                             .sought = !image->java && !lack->splits,
+                             .splits = lack->splits ? lack->splits->ids : NULL,
+                             .split_count = lack->splits ? lack->splits->count : 0};
+    return out->name && out->version && out->build ? 0 : MIRE_FAULT_MEMORY;
+}
+
 int stages_lacks(struct lack_row **out, const struct item *item)
 {
     const struct symbolicate_counts *counts = &item->counts;
@@ -262,14 +289,7 @@ int stages_lacks(struct lack_row **out, const struct item *item)
     if (!lacks)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < counts->lack_count; i++) {
-        const struct report_image *image = counts->lacks[i].image;
-        const char *name = base_name(image->name);
-        lacks[i] = (struct lack_row){.build_id = image->id,
-                                     .build_id_len = image->id_len,
-                                     .name = arena_copy(item->arena, name, aggregate_text_length(name)),
-                                     .arch = image->arch[0] ? image->arch : item->report.device.arch,
-                                     .had = counts->lacks[i].had == MIRE_SYMBOLS_NONE ? "none" : "names"};
-        if (!lacks[i].name)
+        if (make_lack(&lacks[i], item, &counts->lacks[i]))
             return MIRE_FAULT_MEMORY;
     }
     *out = lacks;

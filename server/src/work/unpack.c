@@ -1,5 +1,6 @@
 /*
- * unpack.c - uploaded debug files until they are converted: <build id>.debug or <build id>.symtab.
+ * unpack.c - uploaded debug files until they are converted: <build id>.<when it came>.debug or .symtab. One that is
+ * uploaded anew is another file.
  */
 #include "work/unpack.h"
 
@@ -8,6 +9,7 @@
 #include "symbols/symbols.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +79,16 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     struct symbol_info info;
     struct stat st;
     char hex[2 * ID_MAX + 1];
+    struct pg_bytes own = {info.id, 0};
     if (!unpack->cache_dir || id_len > ID_MAX)
         return 0;
     int found = pg_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
     if (found <= 0)
         return found;
-    hex_format(hex, id, id_len);
-    if (snprintf(path, path_room, "%s/%s.%s", unpack->cache_dir, hex, info.debug ? "debug" : "symtab") >=
-        (int)path_room)
+    own.len = info.id_len;
+    hex_format(hex, own.bytes, own.len);
+    if (snprintf(path, path_room, "%s/%s.%" PRIx64 ".%s", unpack->cache_dir, hex, (uint64_t)info.came_us,
+                 info.debug ? "debug" : "symtab") >= (int)path_room)
         return MIRE_FAULT_SYSTEM;
     if (stat(path, &st) == 0 && st.st_size == info.size_bytes) {
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now */
@@ -93,7 +97,7 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     size_t removed = symbols_make_room(unpack->cache_dir, unpack->cache_max_bytes, (uint64_t)info.size_bytes);
     if (removed)
         log_event(unpack->log, MIRE_LOG_DEBUG, "work.cache_removed", LOG_NUMBER("files", (long long)removed));
-    return fetch(path, unpack->tx, (struct pg_bytes){id, id_len}, &info);
+    return fetch(path, unpack->tx, own, &info);
 }
 
 void unpack_in(struct unpack *unpack, struct pg_tx *tx)

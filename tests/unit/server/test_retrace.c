@@ -1,4 +1,5 @@
 /* Java frames with short names, and what the source called them. */
+#include "object/object.h"
 #include "symbols/retrace.h"
 
 #include "base/id.h"
@@ -11,6 +12,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define CORPUS MIRE_SOURCE_DIR "/tests/fuzz/corpus/mapping/"
 
@@ -25,6 +28,19 @@ static void open_it(struct opened *out, const char *path)
     assert_true(file_bytes_map(&out->file, path));
     assert_null(object_open(&out->object, &out->file, NULL, 0, 1));
     assert_null(retrace_open(&out->retrace, out->object));
+}
+
+/* Read it, write it down, and open what was written in its place. */
+static void open_written(struct opened *out, const char *path)
+{
+    struct retrace *mapped;
+    int fd = memfd_create("mapping", MFD_CLOEXEC);
+    open_it(out, path);
+    assert_true(retrace_write(fd, out->retrace));
+    assert_null(retrace_map(&mapped, fd, true));
+    retrace_close(out->retrace);
+    out->retrace = mapped;
+    close(fd);
 }
 
 static void close_it(struct opened *opened)
@@ -69,7 +85,7 @@ static void rows_with_the_same_lines_are_inlined_calls(void **state)
 {
     (void)state;
     struct opened opened;
-    open_it(&opened, CORPUS "proguard.txt");
+    open_written(&opened, CORPUS "proguard.txt");
     assert_string_equal(told(&opened, NULL, "a.a", "b", 1),
                         "com.example.Deep$Er.deepest(Deep.java:9) < com.example.Main.middle(Main.java:20) < "
                         "com.example.Main.outer(Main.java:40)");
@@ -80,7 +96,7 @@ static void without_a_line_every_method_of_that_name_is_told_once(void **state)
 {
     (void)state;
     struct opened opened;
-    open_it(&opened, CORPUS "proguard.txt");
+    open_written(&opened, CORPUS "proguard.txt");
     assert_string_equal(told(&opened, NULL, "a.a", "d", 0),
                         "com.example.Main.one(Main.java:0) or com.example.Main.two(Main.java:0) or ");
     assert_string_equal(told(&opened, NULL, "a.a", "b", 0), "com.example.Main.outer(Main.java:0)");
@@ -91,7 +107,7 @@ static void what_the_mapping_does_not_have_stays_as_it_is(void **state)
 {
     (void)state;
     struct opened opened;
-    open_it(&opened, CORPUS "proguard.txt");
+    open_written(&opened, CORPUS "proguard.txt");
     assert_string_equal(told(&opened, NULL, "a.c", "b", 1), "");
     assert_string_equal(told(&opened, NULL, "a.a", "z", 1), "");
     close_it(&opened);
@@ -102,7 +118,7 @@ static void an_outline_tells_the_line_of_the_frame_around_it(void **state)
     (void)state;
     struct opened opened;
     struct retrace_carry carry = {0};
-    open_it(&opened, CORPUS "r8.txt");
+    open_written(&opened, CORPUS "r8.txt");
     assert_string_equal(told(&opened, &carry, "a", "a", 2), "");
     assert_int_equal(carry.position, 2);
     assert_string_equal(told(&opened, &carry, "b", "s", 27), "some.Class.outlineCaller(Some.kt:100)");
@@ -114,7 +130,7 @@ static void what_the_compiler_made_is_left_out(void **state)
 {
     (void)state;
     struct opened opened;
-    open_it(&opened, CORPUS "r8.txt");
+    open_written(&opened, CORPUS "r8.txt");
     assert_string_equal(told(&opened, NULL, "b", "t", 30), "some.Class.lambda$x$0(Some.kt:11)");
     close_it(&opened);
 }
@@ -124,7 +140,7 @@ static void a_methodmap_names_methods_by_number(void **state)
     (void)state;
     struct opened opened;
     struct retrace_frame frame;
-    open_it(&opened, CORPUS "methodmap.txt");
+    open_written(&opened, CORPUS "methodmap.txt");
     assert_int_equal(opened.object->facts.format, MIRE_FORMAT_METHODMAP);
     assert_true(retrace_method(&frame, opened.retrace, 7));
     assert_int_equal(frame.class_len, strlen("com.e.Main$1"));
@@ -132,6 +148,31 @@ static void a_methodmap_names_methods_by_number(void **state)
     assert_int_equal(frame.method_len, 3);
     assert_memory_equal(frame.method, "run", 3);
     assert_false(retrace_method(&frame, opened.retrace, 2));
+    close_it(&opened);
+}
+
+static void a_damaged_file_is_refused(void **state)
+{
+    (void)state;
+    struct opened opened;
+    struct retrace *mapped;
+    uint8_t bytes[64];
+    int fd = memfd_create("mapping", MFD_CLOEXEC);
+    open_it(&opened, CORPUS "r8.txt");
+    assert_true(retrace_write(fd, opened.retrace));
+    off_t len = lseek(fd, 0, SEEK_CUR);
+    assert_int_equal(pread(fd, bytes, 1, len - 2), 1);
+    bytes[0] ^= 1;
+    assert_int_equal(pwrite(fd, bytes, 1, len - 2), 1);
+    assert_string_equal(retrace_map(&mapped, fd, true), "is damaged");
+    assert_int_equal(ftruncate(fd, len - 1), 0);
+    assert_string_equal(retrace_map(&mapped, fd, false), "has a header that does not fit it");
+    assert_int_equal(ftruncate(fd, 39), 0);
+    assert_string_equal(retrace_map(&mapped, fd, false), "is too short");
+    assert_int_equal(pwrite(fd, "Mire\x7fSYM", 8, 0), 8);
+    assert_int_equal(ftruncate(fd, 128), 0);
+    assert_string_equal(retrace_map(&mapped, fd, false), "is no mapping of this version");
+    close(fd);
     close_it(&opened);
 }
 
@@ -183,6 +224,7 @@ int main(void)
         cmocka_unit_test(an_outline_tells_the_line_of_the_frame_around_it),
         cmocka_unit_test(what_the_compiler_made_is_left_out),
         cmocka_unit_test(a_methodmap_names_methods_by_number),
+        cmocka_unit_test(a_damaged_file_is_refused),
         cmocka_unit_test(a_mapping_is_known_by_the_id_it_tells_or_by_its_uuid),
         cmocka_unit_test(other_texts_are_no_mappings),
     };

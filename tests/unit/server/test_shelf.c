@@ -190,7 +190,7 @@ static void write_spoilt(const char *path)
     free(bytes);
 }
 
-static void a_file_that_cannot_be_converted_is_tried_once_a_day(void **state)
+static void a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_sent_anew(void **state)
 {
     (void)state;
     char spoilt[256];
@@ -206,11 +206,13 @@ static void a_file_that_cannot_be_converted_is_tried_once_a_day(void **state)
     assert_int_equal(refused_calls, 1);
     assert_false(found(&options, &facts));
     assert_int_equal(refused_calls, 1);
-    assert_int_equal(uploaded_calls, 1);
     cache_path(path, sizeof path, &facts);
     assert_int_equal(utime(path, &(struct utimbuf){1, 1}), 0); /* long ago */
-    options.uploaded_context = self_path;
+    assert_false(found(&options, &facts));
+    assert_int_equal(refused_calls, 2);
+    options.uploaded_context = self_path; /* it was sent anew, and lies elsewhere */
     assert_true(found(&options, &facts));
+    assert_int_equal(refused_calls, 2);
 }
 
 static void a_child_that_does_not_start_is_not_the_files_fault(void **state)
@@ -284,7 +286,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH_DIR(a_file_is_converted_once_and_its_cache_is_enough),
         WITH_DIR(a_cache_that_is_damaged_is_made_anew),
-        WITH_DIR(a_file_that_cannot_be_converted_is_tried_once_a_day),
+        WITH_DIR(a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_sent_anew),
         WITH_DIR(a_child_that_does_not_start_is_not_the_files_fault),
         cmocka_unit_test(a_child_that_is_taken_over_can_do_nothing),
         WITH_DIR(what_was_used_longest_ago_makes_room),

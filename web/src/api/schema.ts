@@ -626,11 +626,15 @@ export interface components {
             looks: number;
             /**
              * Format: date-time
-             * @description When they are asked again.
+             * @description When they are asked again. Absent if they are not asked.
              */
-            look_at: string;
+            look_at?: string;
             /** @description What came of it the last time; empty before the first. */
             answer: string;
+            /** @description Of code of Java whose mapping the reports do not name: the app's version it is to be sent as; else empty. */
+            version: string;
+            /** @description And the build; empty if the app does not tell. */
+            build: string;
         };
         SymbolThere: {
             build_id: string;
@@ -1920,6 +1924,10 @@ export interface operations {
         parameters: {
             query?: {
                 name?: string;
+                /** @description The one mapping of Java names that is sent is that of this version of the key's app. */
+                version?: string;
+                /** @description And of this build of it. */
+                build?: string;
             };
             header?: never;
             path?: never;
@@ -2012,6 +2020,10 @@ export interface operations {
                 /** @description BLAKE2b-256 of the part. */
                 sum: string;
                 name?: string;
+                /** @description With the last part: as in uploadSymbols. */
+                version?: string;
+                /** @description With the last part: as in uploadSymbols. */
+                build?: string;
             };
             header?: never;
             path: {

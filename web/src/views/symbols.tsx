@@ -34,13 +34,26 @@ export function SymbolsPage({ app }: { app: string }): JSX.Element {
 /* The kernel's own image, which is no file that anyone built. */
 const isKernels = (row: SymbolMissing): boolean => row.name.startsWith('[');
 
+/* A word of a shell's. */
+const quoted = (word: string): string => word.replace(/[^\w.+-]/g, '\\$&');
+
+/* A mapping that reports do not name is sent as that of their version. */
+function mappingCommand(row: SymbolMissing): string {
+  const version = row.version === '' ? '' : ` --version ${quoted(row.version)}`;
+  const build = row.build === '' ? '' : ` --build ${quoted(row.build)}`;
+  return `mire symbols upload${version}${build} /path/to/mapping.txt`;
+}
+
 function command(app: string, rows: readonly SymbolMissing[]): string {
-  const files = rows.filter((row) => !isKernels(row));
-  const paths = files.slice(0, 20).map((row) => `/path/to/${row.name.replace(/[^\w.+-]/g, '\\$&')}`);
+  const some = rows.filter((row) => !isKernels(row)).slice(0, 20);
+  const paths = some.filter((row) => row.arch !== 'java').map((row) => `/path/to/${quoted(row.name)}`);
+  const mappings = some.filter((row) => row.arch === 'java').map(mappingCommand);
   return [
     `export MIRE_SERVER=${location.origin}`,
     `export MIRE_KEY=$(mire key create ${app} --scope symbols)`,
-    `mire symbols upload ${paths.length > 0 ? paths.join(' ') : 'build/'}`,
+    ...(paths.length > 0 ? [`mire symbols upload ${paths.join(' ')}`] : []),
+    ...new Set(mappings),
+    ...(some.length > 0 ? [] : ['mire symbols upload build/']),
   ].join('\n');
 }
 
@@ -70,12 +83,15 @@ function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] })
                 {sorted.map((row) => (
                   <tr key={row.build_id}>
                     <th scope="row">
-                      {row.name} <span class="dim small">{row.arch}</span>
+                      {row.name}{' '}
+                      <span class="dim small">
+                        {row.arch} {row.version} {row.build}
+                      </span>
                     </th>
                     <td class="num">{exact(row.reports, lang.value)}</td>
                     <td>
                       {row.reports > row.reports_with_names ? (
-                        <span class="warn-text">{say('addresses')}</span>
+                        <span class="warn-text">{row.arch === 'java' ? say('short names') : say('addresses')}</span>
                       ) : (
                         <span class="dim">{say('function names')}</span>
                       )}
@@ -84,7 +100,7 @@ function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] })
                       <code>{row.build_id}</code>
                     </td>
                     <td class="dim small">
-                      {row.answer === '' ? say('not yet') : row.answer}
+                      {row.answer !== '' ? row.answer : row.look_at ? say('not yet') : say('it has to be sent')}
                       {row.answer === '' ? null : (
                         <>
                           {' · '}

@@ -1,0 +1,58 @@
+/*
+ * inside.h - a report while it is resolved. Inside symbolicate/ only.
+ */
+#ifndef MIRE_SYMBOLICATE_INSIDE_H
+#define MIRE_SYMBOLICATE_INSIDE_H
+
+#include "symbolicate/symbolicate.h"
+#include "symbols/retrace.h"
+
+#define MIRE_PLACE_NAME 4096 /* bytes of a function's name as shown */
+
+struct chain { /* places of one frame, innermost first */
+    uint32_t first;
+    uint32_t count;
+};
+
+struct outlined { /* of a wire node whose frame is an outline: what it stands for */
+    bool known;
+    struct chain chain; /* the frame that called it, at the place it was moved out of; none: it is left out */
+    uint32_t under;     /* below this wire node */
+};
+
+struct job {
+    struct arena *arena;
+    const struct report *report;
+    uint64_t now_ms;
+    struct chain *chains;      /* per frame */
+    struct outlined *outlined; /* per wire node; NULL: there is no outline */
+    struct resolved_place *places;
+    size_t place_count;
+    size_t place_room;
+    size_t unresolved;
+    struct symbolicate_lack *lacks;
+    size_t lack_count;
+};
+
+struct where { /* the image of a frame */
+    const char *name;
+    const char *build; /* its build id, as hexadecimal digits; "" if it has none */
+};
+
+/* Room for one place more, with zeros; NULL: no memory. */
+struct resolved_place *symbolicate_add(struct job *job);
+
+/* The frames of one image of Java. */
+struct java_image {
+    int32_t image;
+    const uint32_t *order; /* numbers of its frames */
+    size_t count;
+    struct retrace *retrace; /* NULL: there is no mapping */
+    struct where where;
+    bool lacks; /* set: a mapping would name them better */
+};
+
+/* Resolve them, and the nodes of those that are outlines. 0 or a fault. */
+int symbolicate_java(struct job *job, struct java_image *java);
+
+#endif
