@@ -29,7 +29,7 @@ import { amount, exact, percent } from '../model/format';
 import { base, shorten } from '../model/name';
 import { isMemory } from '../model/view';
 import { TopFunctions } from './functions';
-import { Loaded } from './parts';
+import { Loaded, WeighedBy } from './parts';
 import { CallTree } from './tree';
 
 /* The frame chosen, as path hash, whichever of the three views it was chosen in. */
@@ -55,17 +55,10 @@ export function FlameTab({ app, id, view }: { app: string; id: string; view: 'fl
 
 /* Of memory: bytes or objects, and of everything or one category. */
 function Weighing(): JSX.Element {
-  const { of, c } = query.value;
+  const { c } = query.value;
   return (
     <div class="picker">
-      <div class="segments" role="group" aria-label={say('Weighed by')}>
-        <button type="button" aria-pressed={of === 'bytes'} onClick={() => patch({ of: 'bytes' })}>
-          {say('By bytes')}
-        </button>
-        <button type="button" aria-pressed={of === 'objects'} onClick={() => patch({ of: 'objects' })}>
-          {say('By count')}
-        </button>
-      </div>
+      <WeighedBy />
       {c === '' ? (
         <span class="dim">{say('everything that is alive, of one process on average')}</span>
       ) : (

@@ -11,7 +11,7 @@ import { type Row, type ShownStack, stacksOf } from '../model/memory';
 import { base } from '../model/name';
 import { asText, place } from '../model/stack';
 import { kindOfCategory } from './held-table';
-import { Bar, copy } from './parts';
+import { Bar, copy, WeighedBy } from './parts';
 
 /* Stacks shown at first; the device sends those that hold most. */
 const SHOWN = 12;
@@ -35,14 +35,7 @@ export function HeldStacks({ memory, row }: StacksProps): JSX.Element {
         <h2>{row.category.name}</h2>
         <span class="dim">{kindOfCategory(row.category.kind)}</span>
         <span class="grow" />
-        <div class="segments" role="group" aria-label={say('Weighed by')}>
-          <button type="button" aria-pressed={of === 'bytes'} onClick={() => patch({ of: 'bytes' })}>
-            {say('By bytes')}
-          </button>
-          <button type="button" aria-pressed={of === 'objects'} onClick={() => patch({ of: 'objects' })}>
-            {say('By count')}
-          </button>
-        </div>
+        <WeighedBy />
       </header>
       {stacks.length === 0 ? <NoStacks row={row} /> : null}
       <ol>

@@ -1,17 +1,83 @@
-/* What every issue's page has around its own: the way back, the neighbours in the list, and tabs. */
+/* What every issue's page has around its own: the way back, the neighbours in the list, what it is called, and tabs. */
 
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { api } from '../api/client';
+import type { Issue } from '../api/types';
 import { say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { go, patch, query } from '../lib/location';
 import { recall, remember } from '../lib/memory';
 import { useQuery } from '../lib/query';
+import { useTitle } from '../lib/title';
+import { kindWord, reasonWord, word } from '../lib/words';
+import { base } from '../model/name';
 import { carried, href, isMemory, type Tab } from '../model/view';
+import { FlameTab } from './flame';
+import { GroupingTab } from './grouping';
 import { lastList, listQuery } from './issues';
+import { Loaded } from './parts';
+import { RawTab } from './raw';
+import { ReportsTab } from './reports';
 
-export function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }): JSX.Element {
+interface OfIssue {
+  app: string;
+  id: string;
+}
+
+/* Asks for the issue, now and again, and names the page after it. */
+export function LoadedIssue({ app, id, children }: OfIssue & { children: (data: Issue) => JSX.Element }): JSX.Element {
+  const { t, v } = query.value;
+  const result = useQuery(['issue', app, id, t, v], (signal) => api.issue(app, id, { t, v }, signal), {
+    again: () => 30_000,
+  });
+  const name = result.data?.feature.caller1;
+  useTitle(name ? `${id} ${name}` : id);
+  return (
+    <>
+      {result.data ? null : <h1>{id}</h1>}
+      <Loaded result={result} rows={18} label={say('issue')}>
+        {children}
+      </Loaded>
+    </>
+  );
+}
+
+interface HeadProps extends OfIssue {
+  data: Issue;
+  tab: Tab;
+  /* Behind the tags. */
+  children?: ComponentChildren;
+}
+
+/* Who answers for it, where, and of what kind it is. */
+export function IssueHead({ app, id, data, tab, children }: HeadProps): JSX.Element {
+  const { feature } = data;
+  const memory = isMemory(id);
+  return (
+    <>
+      <Crumbs app={app} id={id} tab={tab} />
+      <ShownAs id={id} shown={feature.id} />
+      <h1 class="fn title">{feature.caller1}</h1>
+      <p class="under-title">
+        <span class="image">{base(feature.caller1_image)}</span>
+        {feature.caller1_place ? <code class="dim">{feature.caller1_place}</code> : null}
+        {feature.caller2 && feature.caller2 !== feature.caller1 ? (
+          <span>
+            {say('in')} <span class="fn">{feature.caller2}</span>
+          </span>
+        ) : null}
+        <span class={`tag kind-${feature.category}`}>{kindWord(feature.category)}</span>
+        {memory ? <span class="tag subject">{feature.subject}</span> : null}
+        <span class={`tag reason-${feature.reason}`}>{memory ? reasonWord(feature.reason) : word(feature.reason)}</span>
+        <span class={`tag state-${feature.state}`}>{word(feature.state)}</span>
+        {children}
+      </p>
+    </>
+  );
+}
+
+function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }): JSX.Element {
   const memory = isMemory(id);
   const wanted = listQuery(query.value, memory);
   const list = useQuery(['issues', app, wanted], (signal) => api.issues(app, wanted, signal), {
@@ -48,7 +114,7 @@ export function Crumbs({ app, id, tab }: { app: string; id: string; tab: Tab }):
 }
 
 /* Somebody merged the issue of the URL into the one that is shown. */
-export function ShownAs({ id, shown }: { id: string; shown: string }): JSX.Element | null {
+function ShownAs({ id, shown }: { id: string; shown: string }): JSX.Element | null {
   return id === shown ? null : <p class="notice">{say('{id} was merged: it is shown as {shown}.', { id, shown })}</p>;
 }
 
@@ -75,13 +141,41 @@ export function useTab(tabs: readonly Tab[]): Tab {
   return tab;
 }
 
-interface TabsProps {
+const LABELS: Record<Tab, string> = {
+  stack: 'Hottest stack',
+  held: 'Allocations',
+  all: 'All reports',
+  flame: 'Flame graph',
+  tree: 'Call tree',
+  top: 'Top functions',
+  reports: 'Reports',
+  group: 'Grouping',
+  raw: 'Raw',
+};
+
+interface TabsProps extends OfIssue {
   tabs: readonly Tab[];
   tab: Tab;
-  label: (tab: Tab) => string;
+  /* The chosen tab's content, if only this kind of issue has it. */
+  children?: ComponentChildren;
 }
 
-export function Tabs({ tabs, tab, label }: TabsProps): JSX.Element {
+export function Tabs({ app, id, tabs, tab, children }: TabsProps): JSX.Element {
+  return (
+    <div class="detail-main">
+      <TabList tabs={tabs} tab={tab} />
+      <div role="tabpanel" id="tabpanel" aria-labelledby={`tab-${tab}`} class="tabpanel">
+        {children}
+        {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
+        {tab === 'reports' ? <ReportsTab app={app} id={id} /> : null}
+        {tab === 'group' ? <GroupingTab app={app} id={id} /> : null}
+        {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
+      </div>
+    </div>
+  );
+}
+
+function TabList({ tabs, tab }: { tabs: readonly Tab[]; tab: Tab }): JSX.Element {
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (by === 0) return;
@@ -103,7 +197,7 @@ export function Tabs({ tabs, tab, label }: TabsProps): JSX.Element {
           tabIndex={one === tab ? 0 : -1}
           onClick={() => patch({ tab: one }, true)}
         >
-          {label(one)}
+          {say(LABELS[one])}
         </button>
       ))}
     </div>

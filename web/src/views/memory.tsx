@@ -1,63 +1,22 @@
 /* /:app/memory/:id - one issue of memory: who allocates what there is too much of, and the tabs that show it. */
 
 import type { JSX } from 'preact';
-import { api } from '../api/client';
 import type { Issue } from '../api/types';
 import { lang, say } from '../lib/i18n';
-import { query } from '../lib/location';
-import { useQuery } from '../lib/query';
-import { useTitle } from '../lib/title';
-import { kindWord, reasonWord, word } from '../lib/words';
 import { bytes, count, exact } from '../model/format';
-import { base } from '../model/name';
-import { MEMORY_TABS, type Tab } from '../model/view';
+import { MEMORY_TABS } from '../model/view';
 import { AllocationsTab } from './allocations';
-import { FlameTab } from './flame';
-import { GroupingTab } from './grouping';
 import { HeldByAll } from './held-by-all';
-import { Side } from './issue';
-import { Crumbs, ShownAs, Tabs, useTab } from './issue-frame';
+import { IssueHead, LoadedIssue, Tabs, useTab } from './issue-frame';
+import { Side } from './issue-side';
 import { NamelessNote } from './nameless';
 import { Tile } from './overview';
-import { Loaded } from './parts';
-import { RawTab } from './raw';
-import { ReportsTab } from './reports';
-
-function label(tab: Tab): string {
-  switch (tab) {
-    case 'held':
-      return say('Allocations');
-    case 'all':
-      return say('All reports');
-    case 'flame':
-      return say('Flame graph');
-    case 'tree':
-      return say('Call tree');
-    case 'top':
-      return say('Top functions');
-    case 'reports':
-      return say('Reports');
-    case 'group':
-      return say('Grouping');
-    default:
-      return say('Raw');
-  }
-}
 
 export function MemoryPage({ app, id }: { app: string; id: string }): JSX.Element {
-  const { t, v } = query.value;
-  const result = useQuery(['issue', app, id, t, v], (signal) => api.issue(app, id, { t, v }, signal), {
-    again: () => 30_000,
-  });
-  const name = result.data?.feature.caller1;
-  useTitle(name ? `${id} ${name}` : id);
   return (
-    <>
-      {result.data ? null : <h1>{id}</h1>}
-      <Loaded result={result} rows={18} label={say('issue')}>
-        {(data) => <Body app={app} id={id} data={data} />}
-      </Loaded>
-    </>
+    <LoadedIssue app={app} id={id}>
+      {(data) => <Body app={app} id={id} data={data} />}
+    </LoadedIssue>
   );
 }
 
@@ -66,22 +25,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
   const tab = useTab(MEMORY_TABS);
   return (
     <>
-      <Crumbs app={app} id={id} tab={tab} />
-      <ShownAs id={id} shown={feature.id} />
-      <h1 class="fn title">{feature.caller1}</h1>
-      <p class="under-title">
-        <span class="image">{base(feature.caller1_image)}</span>
-        {feature.caller1_place ? <code class="dim">{feature.caller1_place}</code> : null}
-        {feature.caller2 && feature.caller2 !== feature.caller1 ? (
-          <span>
-            {say('in')} <span class="fn">{feature.caller2}</span>
-          </span>
-        ) : null}
-        <span class={`tag kind-${feature.category}`}>{kindWord(feature.category)}</span>
-        <span class="tag subject">{feature.subject}</span>
-        <span class={`tag reason-${feature.reason}`}>{reasonWord(feature.reason)}</span>
-        <span class={`tag state-${feature.state}`}>{word(feature.state)}</span>
-      </p>
+      <IssueHead app={app} id={id} data={data} tab={tab} />
       {data.unresolved_share > 0.005 ? <NamelessNote app={app} id={id} share={data.unresolved_share} /> : null}
       <div class="tiles">
         <Tile
@@ -105,17 +49,10 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           }
         />
       </div>
-      <div class="detail-main">
-        <Tabs tabs={MEMORY_TABS} tab={tab} label={label} />
-        <div role="tabpanel" id="tabpanel" aria-labelledby={`tab-${tab}`} class="tabpanel">
-          {tab === 'held' ? <AllocationsTab app={app} id={id} /> : null}
-          {tab === 'all' ? <HeldByAll app={app} id={id} /> : null}
-          {tab === 'flame' || tab === 'tree' || tab === 'top' ? <FlameTab app={app} id={id} view={tab} /> : null}
-          {tab === 'reports' ? <ReportsTab app={app} id={id} /> : null}
-          {tab === 'group' ? <GroupingTab app={app} id={id} /> : null}
-          {tab === 'raw' ? <RawTab app={app} id={id} /> : null}
-        </div>
-      </div>
+      <Tabs app={app} id={id} tabs={MEMORY_TABS} tab={tab}>
+        {tab === 'held' ? <AllocationsTab app={app} id={id} /> : null}
+        {tab === 'all' ? <HeldByAll app={app} id={id} /> : null}
+      </Tabs>
       <aside class="columns" aria-label={say('Distribution')}>
         <Side data={data} />
       </aside>

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { ProblemError } from '../api/client';
 import { lang, say } from '../lib/i18n';
-import { query } from '../lib/location';
+import { patch, query } from '../lib/location';
 import type { Result } from '../lib/query';
 import { ago, moment } from '../model/format';
 
@@ -142,4 +142,19 @@ export function below(event: Event): void {
   const at = button.getBoundingClientRect();
   box.style.top = `${at.bottom + 6}px`;
   box.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.offsetWidth - 8))}px`;
+}
+
+/* Bytes or objects: what flame graphs and shares of memory go by. */
+export function WeighedBy(): JSX.Element {
+  const { of } = query.value;
+  return (
+    <div class="segments" role="group" aria-label={say('Weighed by')}>
+      <button type="button" aria-pressed={of === 'bytes'} onClick={() => patch({ of: 'bytes' })}>
+        {say('By bytes')}
+      </button>
+      <button type="button" aria-pressed={of === 'objects'} onClick={() => patch({ of: 'objects' })}>
+        {say('By count')}
+      </button>
+    </div>
+  );
 }
