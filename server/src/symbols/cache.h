@@ -14,8 +14,9 @@
  *              |   scope, file and line: the least of the block, and the bits that tell how much more
  *              |   16 beginnings as 16 bit distances from the block's, compared all at once
  *              |   the bits, segment by segment
- *     texts    | names as linked (mangled), paths; each ends in a NUL. Of a small file as one frame of zstd, unpacked
- * when |   the first address is looked up: names of templates take half of such a file else, or more
+ *     texts    | names as linked (mangled), paths; each ends in a NUL. Where they take more than a third of a small
+ * file |   (templates) as one frame of zstd, unpacked when the first address is looked up; look-ups are a tenth |
+ * slower then, so others are left as they are
  *
  * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
  * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.

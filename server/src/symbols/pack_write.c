@@ -107,12 +107,13 @@ static bool put_scopes(struct output *output, const struct pack *pack, struct ca
     return true;
 }
 
-/* As they are, or packed where that is allowed and helps. */
+/* As they are, or packed where they are no more than allowed, and more than a third of the file: names of templates. */
 static bool put_texts(struct output *output, const struct pack *pack, struct cache_head *head)
 {
     size_t room = ZSTD_compressBound(pack->texts.count);
-    void *packed = pack->texts.count <= MIRE_CACHE_PACKED ? malloc(room) : NULL;
-    if (pack->texts.count <= MIRE_CACHE_PACKED && !packed)
+    bool pays = pack->texts.count <= MIRE_CACHE_PACKED && pack->texts.count > output->bytes / 2;
+    void *packed = pays ? malloc(room) : NULL;
+    if (pays && !packed)
         return false;
     size_t len = packed ? ZSTD_compress(packed, room, pack->texts.rows, pack->texts.count, PACKED_LEVEL) : 0;
     if (packed && !ZSTD_isError(len) && len < pack->texts.count) {

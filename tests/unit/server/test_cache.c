@@ -203,8 +203,19 @@ static void a_cache_answers_as_what_was_packed(void **state)
     pack_fini(&pack);
 }
 
-/* What version 1 wrote, and what is too large to be packed: the texts as they are. */
-static void texts_that_are_not_packed_are_read_too(void **state)
+/* So many names that they are packed. */
+static void add_names(struct pack *pack)
+{
+    char name[120];
+    for (unsigned i = 0; i < 4000; i++) {
+        int len =
+            snprintf(name, sizeof name, "_ZN4shop4CartINS_4ItemELi%uEE3addERKS1_NSt7__cxx1112basic_stringIcEE", i);
+        (void)pack_text_of(pack, name, (size_t)len);
+    }
+}
+
+/* What version 1 wrote, and what has few texts: as they are. */
+static void texts_are_read_packed_or_not(void **state)
 {
     static struct twin twin;
     static struct symbol_frame frames[MIRE_SYMBOL_ROOM];
@@ -215,8 +226,15 @@ static void texts_that_are_not_packed_are_read_too(void **state)
     (void)state;
     memset(&twin, 0, sizeof twin);
     make_twin(&twin, &pack);
+    add_names(&pack);
     int fd = memfd_create("cache", 0);
     assert_true(pack_write(&pack, fd, &head, SPAN));
+    assert_null(cache_open_fd(&module, fd, NULL, 0, true));
+    for (uint32_t offset = 0; offset < SPAN; offset++) {
+        size_t count = module_lookup(frames, module, BASE + offset);
+        check_chain(&twin, &pack, frames, count, offset);
+    }
+    cache_close(module);
     assert_true(head.packed_bytes > 0 && head.packed_bytes < head.text_bytes);
     ssize_t len = pread(fd, file, sizeof file, 0);
     assert_true(len > 0 && (size_t)len + head.text_bytes < sizeof file);
@@ -251,6 +269,7 @@ static void a_damaged_cache_is_survived(void **state)
     (void)state;
     memset(&twin, 0, sizeof twin);
     make_twin(&twin, &pack);
+    add_names(&pack);
     int fd = memfd_create("cache", 0);
     assert_true(pack_write(&pack, fd, &head, SPAN));
     off_t len = lseek(fd, 0, SEEK_END);
@@ -280,7 +299,7 @@ int main(void)
         cmocka_unit_test(keys_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(the_range_of_highest_rank_is_on_top),
         cmocka_unit_test(a_cache_answers_as_what_was_packed),
-        cmocka_unit_test(texts_that_are_not_packed_are_read_too),
+        cmocka_unit_test(texts_are_read_packed_or_not),
         cmocka_unit_test(a_damaged_cache_is_survived),
     };
     return cmocka_run_group_tests(tests, print_seed, NULL);

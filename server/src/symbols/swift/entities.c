@@ -267,36 +267,36 @@ static struct swift_node *expansion(struct swift *s)
     return NULL;
 }
 
+/* Parts of a context by their letter. */
+static const struct {
+    char letter;
+    enum swift_kind kind;
+    const char *of_class;
+    const char *text; /* of other types; NULL: the same */
+} parts[] = {
+    {'D', SWIFT_PART, "__deallocating_deinit", "deinit"},
+    {'Z', SWIFT_PART, "__isolated_deallocating_deinit", "deinit"},
+    {'d', SWIFT_PART, "deinit", NULL},
+    {'E', SWIFT_PART, "__ivar_destroyer", NULL},
+    {'e', SWIFT_PART, "__ivar_initializer", NULL},
+    {'i', SWIFT_PART_OF, "variable initialization expression", NULL},
+    {'P', SWIFT_PART_OF, "property wrapper backing initializer", NULL},
+    {'W', SWIFT_PART_OF, "property wrapper init from projected value", NULL},
+    {'F', SWIFT_PART_OF, "property wrapped field init accessor", NULL},
+    {'a', SWIFT_PART_OF, "runtime attribute generator", NULL},
+};
+
 struct swift_node *swift_part(struct swift *s)
 {
-    switch (swift_next(s)) {
+    char letter = swift_next(s);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].letter == letter)
+            return nameless(s, parts[i].kind, parts[i].of_class, parts[i].text ? parts[i].text : parts[i].of_class);
+    switch (letter) {
     case 'C':
         return initializer(s, true);
     case 'c':
         return initializer(s, false);
-    case 'D':
-        return nameless(s, SWIFT_PART, "__deallocating_deinit", "deinit");
-    case 'Z':
-        return nameless(s, SWIFT_PART, "__isolated_deallocating_deinit", "deinit");
-    case 'd':
-        return nameless(s, SWIFT_PART, "deinit", "deinit");
-    case 'E':
-        return nameless(s, SWIFT_PART, "__ivar_destroyer", "__ivar_destroyer");
-    case 'e':
-        return nameless(s, SWIFT_PART, "__ivar_initializer", "__ivar_initializer");
-    case 'i':
-        return nameless(s, SWIFT_PART_OF, "variable initialization expression", "variable initialization expression");
-    case 'P':
-        return nameless(s, SWIFT_PART_OF, "property wrapper backing initializer",
-                        "property wrapper backing initializer");
-    case 'W':
-        return nameless(s, SWIFT_PART_OF, "property wrapper init from projected value",
-                        "property wrapper init from projected value");
-    case 'F':
-        return nameless(s, SWIFT_PART_OF, "property wrapped field init accessor",
-                        "property wrapped field init accessor");
-    case 'a':
-        return nameless(s, SWIFT_PART_OF, "runtime attribute generator", "runtime attribute generator");
     case 'U':
         return closure(s, "");
     case 'u':

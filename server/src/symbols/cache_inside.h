@@ -1,0 +1,30 @@
+/*
+ * cache_inside.h - an open cache: cache.c opens it, cache_look.c looks addresses up. Inside symbols/ only.
+ */
+#ifndef MIRE_SYMBOLS_CACHE_INSIDE_H
+#define MIRE_SYMBOLS_CACHE_INSIDE_H
+
+#include "symbols/cache.h"
+
+#include <stdatomic.h>
+
+struct module {
+    const uint8_t *bytes;
+    size_t len;
+    struct cache_head head;
+    const uint32_t *pages;
+    const uint32_t *starts;
+    const uint32_t *places;
+    const uint32_t *files;
+    const uint8_t *scopes;
+    const uint8_t *data;
+    const char *stored;          /* the texts as they lie in the file */
+    _Atomic(const char *) texts; /* NULL: not unpacked yet. Whoever looks first; acquire, release */
+    uint32_t scope_bytes;
+    struct symbol_splits lacks;
+};
+
+/* The texts, unpacked; those that are damaged are all empty. NULL: there is no memory for them now. */
+const char *cache_unpack(const struct module *module);
+
+#endif
