@@ -77,7 +77,8 @@ function Counts({ of: { totals, trend, state } }: { of: Feature }): JSX.Element 
     <>
       <Spark values={trend} lang={lang.value} what={say('events')} />{' '}
       {say('{n|report|reports}', { n: exact(totals.reports, lang.value) })},{' '}
-      {say('{n|device|devices}', { n: exact(totals.devices, lang.value) })}, <span class="tag">{word(state)}</span>
+      {say('{n|device|devices}', { n: exact(totals.devices, lang.value) })}{' '}
+      {state === 'open' ? null : <span class="tag">{word(state)}</span>}
     </>
   );
 }
