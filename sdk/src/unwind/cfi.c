@@ -313,7 +313,7 @@ static uint64_t find_fde(struct peek_cache *cache, uint64_t header, uint64_t pc)
 /* Read the row at pc anew. */
 static bool find_row(struct cfi_row *out, struct peek_cache *cache, uint64_t header, uint64_t pc)
 {
-    struct machine machine = {.row = out, .target = pc};
+    struct machine machine; /* what it remembers is some KB, and seldom used: not cleared */
     uint64_t fde = header ? find_fde(cache, header, pc) : 0, size, field, range;
     struct cursor cursor = {cache, fde, fde + 4, false};
     struct cie cie;
@@ -338,7 +338,12 @@ static bool find_row(struct cfi_row *out, struct peek_cache *cache, uint64_t hea
     }
     out->ra_column = cie.ra_column;
     out->signal_frame = cie.signal_frame;
+    machine.row = out;
     machine.cie = &cie;
+    machine.location = 0;
+    machine.target = pc;
+    machine.remembered_count = 0;
+    memset(&machine.initial, 0, sizeof(machine.initial)); /* for the CIE's own instructions */
     if (!run(&machine, cie.instructions))
         return false;
     machine.initial = *out;

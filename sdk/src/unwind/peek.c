@@ -3,8 +3,6 @@
 
 #include "platform/platform.h"
 
-#include <string.h>
-
 bool mire__peek_cached(void *out, struct peek_cache *cache, uint64_t address, size_t size_bytes)
 {
     uint8_t *to = out;
@@ -28,7 +26,7 @@ bool mire__peek_cached(void *out, struct peek_cache *cache, uint64_t address, si
     return true;
 }
 
-uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_bytes)
+uint64_t mire__cursor_fetch(struct cursor *cursor, size_t size_bytes)
 {
     uint64_t value = 0;
 
@@ -38,14 +36,14 @@ uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_bytes)
         return 0;
     }
     cursor->at += size_bytes;
-    return value; /* both processors are little-endian */
+    return value;
 }
 
-uint64_t mire__cursor_uleb(struct cursor *cursor)
+uint64_t mire__cursor_uleb_else(struct cursor *cursor, uint64_t first)
 {
-    uint64_t value = 0;
+    uint64_t value = first & 0x7f;
 
-    for (unsigned shift = 0; !cursor->bad; shift += 7) {
+    for (unsigned shift = 7; !cursor->bad; shift += 7) {
         uint8_t byte = (uint8_t)mire__cursor_fixed(cursor, 1);
 
         if (shift < 64)
