@@ -15,7 +15,7 @@
  * only where some were split off: the index has none. */
 static const char devices_sql[] =
     "WITH h AS (SELECT issue_id, %5$s AS tree, string_agg(install, '') AS installs, min(received_at) AS oldest,"
-    "   max(received_at) AS newest FROM hang WHERE " HANG_IN_VIEW "%3$s%4$s GROUP BY 1, 2),"
+    "   max(received_at) AS newest FROM hang WHERE " HANG_IN_VIEW "%3$s%4$s GROUP BY 1%7$s),"
     " c AS (SELECT " SHOWN_ID("h") " AS issue_id, string_agg(installs, '') AS installs, min(oldest) AS oldest,"
     "   max(newest) AS newest FROM h" SHOWN_JOIN("h") " GROUP BY 1)"
     " SELECT c.issue_id, c.installs, c.oldest, c.newest, " GROUP_KEY("%1$s", "%2$s")
@@ -68,7 +68,7 @@ int read_devices(struct kept *out, struct pg_tx *tx, struct arena *arena, const 
     const char *sql =
         arena_printf(arena, devices_sql, GROUP_TITLE(by), GROUP_IMAGE(by),
                      issue_count ? " AND issue_id = ANY ($13::bigint[])" : "", halvings ? " AND install < $12" : "",
-                     TREE_IF(split), issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : "");
+                     TREE_IF(split), issue_count ? " AND c.issue_id = ANY ($11::bigint[])" : "", BY_TREE_IF(split));
     *out = (struct kept){0};
     if (!sql)
         return MIRE_FAULT_MEMORY;

@@ -19,7 +19,7 @@ static const char groups_sql[] =
     "WITH h AS (SELECT issue_id, %8$s AS tree, sum(reports) AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour,"
     "   max(most_bytes) AS most_bytes FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " GROUP BY 1, 2),"
+    "  WHERE " HOUR_IN_VIEW " GROUP BY 1%9$s),"
     " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour,"
     "   max(most_bytes) AS most_bytes FROM h" SHOWN_JOIN("h") " GROUP BY 1),"
@@ -71,17 +71,17 @@ static const char features_sql[] =
 _Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
 #define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
 static const char counters_sql[] =
-    "WITH h AS (SELECT issue_id, tree, " PART " AS part, sum(hangs) AS hangs, sum(reports) AS reports, sum(hang_ms) AS hang_ms,"
+    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(hangs) AS hangs, sum(reports) AS reports, sum(hang_ms) AS hang_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS hour, min(rank) AS low, max(rank) AS high,"
     "   max(most_bytes) AS most_bytes"
     "  FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
-    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($12::bigint[]) GROUP BY 1, 2, 3)"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($12::bigint[]) GROUP BY 1, 3%2$s)"
     " SELECT " SHOWN_ID("h") ", h.part, sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at),"
     "  min(hour), min(low), max(high), max(most_bytes)"
     " FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
-    "WITH h AS (SELECT issue_id, tree, " PART " AS part, sum(hangs) AS hangs FROM issue_hour"
-    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($10::bigint[]) GROUP BY 1, 2, 3)"
+    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(hangs) AS hangs FROM issue_hour"
+    "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($10::bigint[]) GROUP BY 1, 3%2$s)"
     " SELECT h.part, sum(hangs) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1";
 /* clang-format on */
 
@@ -103,10 +103,16 @@ int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *a
                const int64_t *issues, size_t count)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
+    const char *sql = NULL;
     struct keys keys;
+    bool split;
     int rc = read_keys(&keys, tx, arena, issues, count);
     if (rc == 0)
-        rc = pg_query(&rows, tx, trend_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count), PART_PARAMS(view),
+        rc = read_splits(&split, tx, view->app);
+    if (rc == 0 && !(sql = arena_printf(arena, trend_sql, TREE_IF(split), BY_TREE_IF(split))))
+        rc = MIRE_FAULT_MEMORY;
+    if (rc == 0)
+        rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, count), PART_PARAMS(view),
                       PG_INT8S(keys.issues, keys.count));
     memset(trend, 0, MIRE_TREND_PARTS * sizeof *trend);
     for (size_t i = 0; rc == 0 && i < pg_row_count(rows); i++)
@@ -223,15 +229,21 @@ int read_features(struct feature **out, size_t *count, struct pg_tx *tx, struct 
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     struct pg_rows *counters MIRE_SCOPED(pg_rows_free) = NULL;
+    const char *sql = NULL;
     struct ranks ranks;
     struct keys keys;
+    bool split;
     int rc = read_ranks(&ranks, tx, arena, view);
     if (rc == 0)
         rc = read_keys(&keys, tx, arena, issues, issue_count);
     if (rc == 0)
         rc = pg_query(&rows, tx, features_sql, PG_INT4(view->app), PG_INT8S(issues, issue_count));
     if (rc == 0)
-        rc = pg_query(&counters, tx, counters_sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
+        rc = read_splits(&split, tx, view->app);
+    if (rc == 0 && !(sql = arena_printf(arena, counters_sql, TREE_IF(split), BY_TREE_IF(split))))
+        rc = MIRE_FAULT_MEMORY;
+    if (rc == 0)
+        rc = pg_query(&counters, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, PG_INT8S(issues, issue_count),
                       PART_PARAMS(view), PG_INT8S(ranks.ids, ranks.count), PG_INT4S(ranks.ranks, ranks.count),
                       PG_INT8S(keys.issues, keys.count));
     if (rc != 0)
@@ -255,7 +267,7 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
 
 /* clang-format off */
 #define TOP(what, which) \
-    "WITH h AS (SELECT issue_id, %1$s AS tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1, 2)" \
+    "WITH h AS (SELECT issue_id, %1$s AS tree, sum(" what ") AS much FROM issue_hour WHERE " HOUR_IN_VIEW " GROUP BY 1%2$s)" \
     " SELECT issue_id FROM (SELECT " SHOWN_ID("h") " AS issue_id, sum(much) AS much FROM h" SHOWN_JOIN("h") \
     "  GROUP BY 1) c JOIN issue USING (issue_id)" \
     " WHERE " which " AND " IS_WANTED("category", "$7", "$8") " ORDER BY round(much::numeric, 0) DESC, issue_id LIMIT $9"
@@ -269,7 +281,8 @@ int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     bool split;
     int rc = read_splits(&split, tx, view->app);
-    const char *sql = arena_printf(arena, which == READ_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split));
+    const char *sql =
+        arena_printf(arena, which == READ_TOP_MEMORY ? TOP_MEMORY : TOP_WAITED, TREE_IF(split), BY_TREE_IF(split));
     if (rc || !sql)
         return rc ? rc : MIRE_FAULT_MEMORY;
     rc = pg_query(&rows, tx, sql, VIEW_PARAMS(view), SLOT_PARAM, FILTER_PARAMS(&view->kind), PG_INT8(MIRE_TOP_MAX));
@@ -318,7 +331,7 @@ static char *groups_statement(struct arena *arena, const struct group_order *ord
     const char *direction = order->falling ? "DESC" : "ASC";
     return arena_printf(arena, groups_sql, GROUP_TITLE(order->by), GROUP_IMAGE(order->by), sorts[order->sort].of_group,
                         sorts[order->sort].of_feature, order->falling ? "<" : ">", sorts[order->sort].type, direction,
-                        TREE_IF(split));
+                        TREE_IF(split), BY_TREE_IF(split));
 }
 
 int read_groups(struct group_page *out, struct pg_tx *tx, struct arena *arena, const struct view *view,

@@ -69,9 +69,13 @@
 /* The populations in one column of all rows, merged (memory.c). 0 or MIRE_FAULT_MEMORY. */
 int population_of_rows(struct population *out, struct arena *arena, const struct pg_rows *rows, int column);
 
-/* Has the app trees that were split off? Only then are sums told apart by tree. 0 or a fault. */
+/*
+ * Has the app trees that were split off? Only then are sums told apart by tree: one more column to group by, even a
+ * constant one, costs a third. 0 or a fault.
+ */
 int read_splits(bool *out, struct pg_tx *tx, int32_t app);
-#define TREE_IF(split) ((split) ? "tree" : "0")
+#define TREE_IF(split)    ((split) ? "tree" : "0")
+#define BY_TREE_IF(split) ((split) ? ", tree" : "")
 
 /* Issues whose reports may be shown as one of these: asked before, for the planner counts what it is given. */
 struct keys {
