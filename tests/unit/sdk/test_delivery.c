@@ -139,9 +139,9 @@ static void stop_says_what_became_of_reports(void **state)
     mire_options_free(options);
 }
 
-/* An app's heap that counts, and has no more after `left` blocks. */
+/* An app's heap that counts, and has no more after `left` blocks. All of the library's threads use it. */
 struct heap {
-    long blocks, left;
+    _Atomic long blocks, left;
 };
 
 static void *heap_allocate(void *context, size_t size)
