@@ -101,6 +101,7 @@ static inline struct feature find(struct stacks *s)
 
 #define R    "@/usr/bin/redis-server "
 #define LIBC "@/lib/x86_64-linux-gnu/libc.so.6 "
+#define MIRE "@/usr/local/lib/libmire-preload.so "
 #define LOOP                                                                                                      \
     "main" R "aeMain" R "aeProcessEvents" R "connSocketEventHandler" R "readQueryFromClient" R "processCommand" R \
     "call" R

@@ -41,6 +41,21 @@ static void a_sleep_is_blamed_on_who_asked_for_it(void **state)
     stacks_free(s);
 }
 
+static void what_watches_is_not_blamed(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 5; i++)
+        sample(s, 100, 'R', LOOP "sortCommandGeneric" R "mire__heap_realloc" MIRE "realloc_slow" MIRE);
+    assert_string_equal(find(s).caller1.function, "sortCommandGeneric");
+    stacks_free(s);
+    s = stacks_new(); /* linked into the app */
+    for (int i = 0; i < 5; i++)
+        sample(s, 100, 'R', LOOP "sortCommandGeneric" R "mire__heap_malloc" R "mire__walk_as_node_else" R);
+    assert_string_equal(find(s).caller1.function, "sortCommandGeneric");
+    stacks_free(s);
+}
+
 static void a_comparator_inside_qsort_is_no_culprit(void **state)
 {
     (void)state;
@@ -408,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_is_blamed_not_its_helpers),
         cmocka_unit_test(a_sleep_is_blamed_on_who_asked_for_it),
+        cmocka_unit_test(what_watches_is_not_blamed),
         cmocka_unit_test(a_comparator_inside_qsort_is_no_culprit),
         cmocka_unit_test(time_decides_not_the_newest_leaf),
         cmocka_unit_test(main_is_no_scene_if_something_inside_it_is),
