@@ -2,16 +2,15 @@
 """What every answer of a running mired carries, and that nothing outside web_dir is served, byte for byte over a socket."""
 
 import json
-import os
 import pathlib
-import signal
 import socket
-import subprocess
-import tempfile
-import time
+import sys
 
-SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-MIRED = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release")) / "server/mired"
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+from mired import Mired, scratch  # noqa: E402
+
 POLICY = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
                                "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
@@ -125,24 +124,15 @@ def lay_out(scratch):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="mire-headers-", dir="/tmp") as name:
-        scratch = pathlib.Path(name)
-        scratch.chmod(0o755)
-        flags = {"listen": "127.0.0.1:0", "data-dir": scratch / "data", "web-dir": lay_out(scratch), "port-file": scratch / "port",
-                 "log-level": "error"}
-        mired = subprocess.Popen([MIRED, "serve", *(f"--{k}={v}" for k, v in flags.items())])
+    with scratch("headers") as name:
+        folder = pathlib.Path(name)
+        mired = Mired(folder, f"--web-dir={lay_out(folder)}")
         try:
-            until = time.monotonic() + 60
-            while not (scratch / "port").exists():
-                assert mired.poll() is None and time.monotonic() < until, "mired did not start"
-                time.sleep(0.05)
-            port = int((scratch / "port").read_text())
             for check in (every_answer_carries_the_policy, head_is_get_without_a_body, what_the_client_has_is_not_sent_again,
                           files_go_out_whole_and_in_the_best_form, nothing_outside_is_served):
-                check(port)
+                check(mired.port)
         finally:
-            mired.send_signal(signal.SIGTERM)
-            assert mired.wait(60) == 0
+            mired.stop()
 
 
 if __name__ == "__main__":

@@ -5,18 +5,15 @@ real mired.
 The app draws 40 MiB of panels, as it should, and sometimes 34 MiB of maps as well, which is its fault. As long as nobody has said
 what is healthy, the panels are suspect. Five processes that are well say it; then the maps are, and who loads them."""
 
-import json
-import os
 import pathlib
 import subprocess
 import sys
-import tempfile
-import time
 
 sys.dont_write_bytecode = True
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
-from rollout import ANSWERS, BINARY, Mired  # noqa: E402
+from answers import answer_of  # noqa: E402
+from mired import BINARY, Mired, scratch, until  # noqa: E402
 
 HEALTHY = 5  # server/src/feature/suspects.h: with fewer there is no median
 APP = BINARY / "tests/integration/memory_app"
@@ -31,18 +28,7 @@ def run(mired, key, store, what):
 def get(mired, path, name):
     status, _, body = mired.ask("GET", "/api/v1/apps/memory-app" + path)
     assert status == 200, body
-    answer = json.loads(body)
-    for error in ANSWERS[name].iter_errors(answer):
-        raise AssertionError(f"{error.json_path}: {error.message}")
-    return answer
-
-
-def until(what, seen):
-    end = time.monotonic() + LIMIT_S
-    while not (value := seen()):
-        assert time.monotonic() < end, f"not so in {LIMIT_S} s: {what}"
-        time.sleep(0.1)
-    return value
+    return answer_of(body, name)
 
 
 def issues(mired):
@@ -60,9 +46,8 @@ def leaks_once(mired, key, store, subject):
     return feature, memory, {row["name"]: row for row in memory["categories"]}
 
 
-with tempfile.TemporaryDirectory(prefix="mire-healthy-", dir="/tmp") as name:
+with scratch("healthy") as name:
     folder = pathlib.Path(name)
-    folder.chmod(0o755)
     mired = Mired(folder, "--local-images=yes")
     try:
         key = mired.key("memory-app", "ingest")

@@ -7,76 +7,29 @@ That shares of a million installations are as asked is unit/sdk/rollout.
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import urllib.error
-import urllib.request
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
-sys.path[:0] = [str(SOURCE / "tests/structure")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
-import examples  # noqa: E402
 import jsonschema  # noqa: E402
-import yaml  # noqa: E402
+from answers import answer_of  # noqa: E402
+from mired import BINARY, SOURCE, Mired, scratch  # noqa: E402
 
-DOCUMENT = yaml.safe_load((SOURCE / "schema/api/openapi.yaml").read_text())
 ROLLOUT = jsonschema.Draft202012Validator(json.loads((SOURCE / "schema/wire/rollout.schema.json").read_text()))
-ANSWERS = {name: examples.validator(DOCUMENT, ref) for name, ref in examples.schemas(DOCUMENT).items()}
 OFF, EXACT, SAMPLED = range(3)  # modes as the tables have them
 INSTALL = "00112233445566778899aabbccddeeff"
-
-
-class Mired:
-    def __init__(self, folder, *settings):
-        self.folder = folder
-        port = folder / "port"
-        self.process = subprocess.Popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={folder / 'data'}",
-                                         f"--port-file={port}", "--log-level=error", *settings])
-        until = time.monotonic() + 60
-        while not port.exists():
-            assert self.process.poll() is None and time.monotonic() < until, "mired did not start"
-            time.sleep(0.05)
-        self.url = f"http://127.0.0.1:{port.read_text().strip()}"
-
-    def mire(self, *words, code=0):
-        done = subprocess.run([BINARY / "server/mire", *words], capture_output=True, text=True, timeout=120,
-                              env=os.environ | {"MIRE_SERVER": self.url, "USER": "kim"})
-        assert done.returncode == code, (words, done)
-        return done.stdout if code == 0 else done.stderr
-
-    def key(self, app, scope):
-        return self.mire("key", "create", app, "--scope", scope, "--data-dir", str(self.folder / "data")).strip()
-
-    def ask(self, method, path, key=None, body=None, **headers):
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
-        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return answer.status, answer.headers, answer.read()
-        except urllib.error.HTTPError as answer:
-            return answer.code, answer.headers, answer.read()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(60) == 0
 
 
 class RolloutTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory(prefix="mire-rollout-", dir="/tmp")
-        folder = pathlib.Path(cls.scratch.name)
-        folder.chmod(0o755)
-        cls.mired = Mired(folder)
+        cls.scratch = scratch("rollout")
+        cls.mired = Mired(pathlib.Path(cls.scratch.name))
 
     @classmethod
     def tearDownClass(cls):
@@ -102,9 +55,7 @@ class RolloutTest(unittest.TestCase):
     def current(self, version=None):
         status, _, body = self.mired.ask("GET", self.path + (f"?version={version}" if version else ""))
         assert status == 200, body
-        for error in ANSWERS["getRollout"].iter_errors(json.loads(body)):
-            raise AssertionError(f"{error.json_path}: {error.message}")
-        return json.loads(body)
+        return answer_of(body, "getRollout")
 
     def put(self, base, rules, author="kim", reason="because", key=None):
         return self.mired.ask("PUT", self.path, self.author if key is None else key,
@@ -190,8 +141,7 @@ class RolloutTest(unittest.TestCase):
         self.assertEqual(self.put(0, good)[0], 201)
         status, _, body = self.put(0, good)
         self.assertEqual(status, 409, "made from a version that no longer holds")
-        for error in ANSWERS["problem"].iter_errors(json.loads(body)):
-            raise AssertionError(error.message)
+        answer_of(body, "problem")
         for base, rules, author, reason in ((1, {"rules": [{"name": "x", "plugins": {"hang": {"probability": 2}}}]}, "k", "r"),
                                             (1, good, "", "r"), (1, good, "k", ""), (1, [], "k", "r"), (-1, good, "k", "r")):
             self.assertEqual(self.put(base, rules, author, reason)[0], 422)
@@ -210,9 +160,7 @@ class RolloutTest(unittest.TestCase):
 
     def rates(self):
         _, _, body = self.mired.ask("GET", f"/api/v1/apps/{self.app}/rates?t=24h")
-        for error in ANSWERS["getRates"].iter_errors(json.loads(body)):
-            raise AssertionError(f"{error.json_path}: {error.message}")
-        return json.loads(body)
+        return answer_of(body, "getRates")
 
     def test_sessions_become_rates(self):
         self.assertEqual(self.rates()["total"]["lag_percent"], None)

@@ -5,31 +5,23 @@ import json
 import os
 import pathlib
 import sys
-import tempfile
-import time
 import unittest
-import uuid
 
 sys.dont_write_bytecode = True
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
-from rollout import ANSWERS, SOURCE, Mired  # noqa: E402
+from answers import answer_of  # noqa: E402
+from mired import SOURCE, Mired, report_id, scratch, until  # noqa: E402
 
 REPORT = json.loads((SOURCE / "schema/wire/vectors/valid/samples-at-one-instant/report.json").read_text())
 GOOD = "# what this app's team knows\nruntime {image} *\n"
 
 
-def report_id():
-    stamp = int(time.time() * 1000)
-    return str(uuid.UUID(int=stamp << 80 | 7 << 76 | uuid.uuid4().int & ((1 << 76) - 1) & ~(3 << 62) | 2 << 62))
-
-
 class RulesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory(prefix="mire-rules-", dir="/tmp")
+        cls.scratch = scratch("rules")
         cls.folder = pathlib.Path(cls.scratch.name)
-        cls.folder.chmod(0o755)
         cls.mired = Mired(cls.folder)
 
     @classmethod
@@ -45,10 +37,7 @@ class RulesTest(unittest.TestCase):
     def get(self, path, name, code=200):
         status, _, body = self.mired.ask("GET", self.path + path)
         self.assertEqual(status, code, body)
-        answer = json.loads(body)
-        for error in ANSWERS[name].iter_errors(answer):
-            raise AssertionError(f"{error.json_path}: {error.message}")
-        return answer
+        return answer_of(body, name)
 
     def rules(self, *words, code=0):
         os.environ["MIRE_KEY"] = self.author
@@ -65,14 +54,7 @@ class RulesTest(unittest.TestCase):
             report["app"]["name"] = self.app
             status, _, body = self.mired.ask("POST", "/api/v1/reports", self.ingest, report)
             self.assertEqual(status, 202, body)
-        self.until(lambda: self.get("/overview", "getOverview")["totals"]["reports"] == count)
-
-    def until(self, seen):
-        until = time.monotonic() + 120
-        while not (value := seen()):
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.1)
-        return value
+        until("the reports are counted", lambda: self.get("/overview", "getOverview")["totals"]["reports"] == count)
 
     def features(self):
         return [feature for group in self.get("/issues", "listIssues")["groups"] for feature in group["features"]]
@@ -99,7 +81,7 @@ class RulesTest(unittest.TestCase):
         self.rules("put", self.app, draft, "--reason", "it is a library")
         self.assertEqual(self.rules("get", self.app), GOOD.format(image=image))
         self.assertIn("it is a library", self.rules("history", self.app))
-        job = self.until(lambda: next((j for j in self.get("/rules", "getRules")["jobs"] if j["state"] == "done"), None))
+        job = until("a job ends", lambda: next((j for j in self.get("/rules", "getRules")["jobs"] if j["state"] == "done"), None))
         self.assertEqual((job["reports"], job["moved"]), (3, 3))
         self.get(f"/rules/jobs/{job['job']}", "getRulesJob")
 
@@ -118,9 +100,9 @@ class RulesTest(unittest.TestCase):
         report = json.loads(json.dumps(REPORT)) | {"id": report_id()}
         report["app"]["name"] = self.app
         self.mired.ask("POST", "/api/v1/reports", self.ingest, report)
-        self.until(lambda: self.get("/overview", "getOverview")["apart"][0]["reports"] == 4)
+        until("they are apart", lambda: self.get("/overview", "getOverview")["apart"][0]["reports"] == 4)
         self.rules("put", self.app, self.file(""), "--reason", "it was not")
-        self.until(lambda: all(j["state"] == "done" for j in self.get("/rules", "getRules")["jobs"]))
+        until("the jobs end", lambda: all(j["state"] == "done" for j in self.get("/rules", "getRules")["jobs"]))
         after = self.features()
         self.assertEqual([f["caller1"] for f in after], [f["caller1"] for f in before])
         for now, then in zip(after, before):  # not later; whichever report was worked on first had opened it

@@ -9,20 +9,13 @@ name, or by the app's version and build; reports of other versions are left alon
 import json
 import os
 import pathlib
-import signal
-import subprocess
 import sys
-import tempfile
-import time
 import unittest
-import urllib.error
-import urllib.request
-import uuid
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
-MIRE = BINARY / "server/mire"
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+from mired import SOURCE, Mired, report_id, scratch, until  # noqa: E402
 
 MAPPING = """\
 # compiler: R8
@@ -50,21 +43,6 @@ PLATFORM = [("android.os.Looper", "loop", "Looper.java", 223), ("android.os.Hand
 HANDLER, LEAF = "com.example.shop.CartActivity.onCheckout", "com.example.shop.Prices.total"
 
 
-def until(what, true, seconds=120):
-    end = time.monotonic() + seconds
-    while True:
-        value = true()
-        if value:
-            return value
-        assert time.monotonic() < end, what
-        time.sleep(0.1)
-
-
-def uuid7():
-    at = int(time.time() * 1000)
-    return str(uuid.UUID(int=at << 80 | 7 << 76 | int.from_bytes(os.urandom(2)) % 4096 << 64 | 2 << 62 | int.from_bytes(os.urandom(8)) >> 2))
-
-
 def report(app, version, stacks, build="", image_id=None):
     """A hang of one sample a stack; a stack is (class, method, file, line) or (number,), outermost first."""
     texts, rows, nodes, leaves = [], [], [], []
@@ -86,7 +64,7 @@ def report(app, version, stacks, build="", image_id=None):
     columns = dict(zip(("class", "method", "file", "line", "number"), map(list, zip(*rows))))
     image = {"name": "/data/app/base.apk", "load": 0, "java": True} | ({"id": image_id} if image_id else {})
     return {
-        "mire": 1, "id": uuid7(), "kind": "hang", "app": {"name": app, "version": version} | ({"build": build} if build else {}),
+        "mire": 1, "id": report_id(), "kind": "hang", "app": {"name": app, "version": version} | ({"build": build} if build else {}),
         "device": {"install": os.urandom(16).hex(), "os": "android", "arch": "aarch64"},
         "process": {"pid": 9, "name": "com.example.shop", "path": "/system/bin/app_process64"},
         "images": [image], "java": {"texts": texts} | columns,
@@ -101,45 +79,23 @@ def report(app, version, stacks, build="", image_id=None):
 class JavaTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory(prefix="mire-java-", dir="/tmp")
-        cls.folder = folder = pathlib.Path(cls.scratch.name)
-        folder.chmod(0o755)
-        port = folder / "port"
-        cls.process = subprocess.Popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={folder / 'data'}",
-                                        f"--port-file={port}", "--log-level=error"])
-        until("mired starts", port.exists)
-        cls.url = f"http://127.0.0.1:{port.read_text().strip()}"
+        cls.scratch = scratch("java")
+        cls.folder = pathlib.Path(cls.scratch.name)
+        cls.mired = Mired(cls.folder)
+        cls.mire, cls.key, cls.get, cls.issues = cls.mired.mire, cls.mired.key, cls.mired.get, cls.mired.issues
 
     @classmethod
     def tearDownClass(cls):
-        cls.process.send_signal(signal.SIGTERM)
-        assert cls.process.wait(60) == 0
+        cls.mired.stop()
         cls.scratch.cleanup()
-
-    def mire(self, *words, code=0):
-        done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=120, env=os.environ | {"MIRE_SERVER": self.url})
-        self.assertEqual(done.returncode, code, (words, done))
-        return done.stdout + done.stderr
-
-    def key(self, app, scope):
-        return self.mire("key", "create", app, "--scope", scope, "--data-dir", self.folder / "data").strip()
-
-    def get(self, path):
-        with urllib.request.urlopen(self.url + "/api/v1" + path, timeout=30) as answer:
-            return json.load(answer)
 
     def send(self, document):
         key = self.keys.setdefault(document["app"]["name"], None) or self.key(document["app"]["name"], "ingest")
         self.keys[document["app"]["name"]] = key
-        request = urllib.request.Request(self.url + "/api/v1/reports", json.dumps(document).encode(), {"Authorization": f"Bearer {key}"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            self.assertEqual(answer.status, 202)
+        self.assertEqual(self.mired.ask("POST", "/api/v1/reports", key, document)[0], 202)
         return document
 
     keys = {}
-
-    def issues(self, app):
-        return [one for group in self.get(f"/apps/{app}/issues")["groups"] for one in group["features"]]
 
     def only_issue(self, app, caller1):
         return until(f"{app} has the issue {caller1}", lambda: [one for one in self.issues(app) if one["caller1"] == caller1])[0]
@@ -212,11 +168,8 @@ class JavaTest(unittest.TestCase):
         self.assertIn("2 are there", self.mire("symbols", "upload", "--key", key, "--version", "1", path,
                                                self.mapping("two.txt", MAPPING.format(id="22222222")), code=1))
         self.assertIn("Usage", self.mire("symbols", "upload", "--key", key, "--build", "1", path, code=2))
-        request = urllib.request.Request(self.url + "/api/v1/symbols?name=x&version=1", pathlib.Path("/proc/self/exe").read_bytes(),
-                                         {"Authorization": f"Bearer {key}"}, method="PUT")
-        with self.assertRaises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=60)
-        self.assertEqual(refused.exception.code, 422)
+        program = pathlib.Path("/proc/self/exe").read_bytes()
+        self.assertEqual(self.mired.ask("PUT", "/api/v1/symbols?name=x&version=1", key, program)[0], 422)
 
     def test_code_moved_out_of_several_places(self):
         """An outline stands for the place in its caller that its line tells, and for no function of its own."""

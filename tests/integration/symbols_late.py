@@ -10,22 +10,17 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import struct
 import subprocess
 import sys
 import tarfile
-import tempfile
 import threading
-import time
 import unittest
-import urllib.error
-import urllib.request
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
-MIRE = BINARY / "server/mire"
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+
+from mired import BINARY, MIRE, SOURCE, Mired, scratch, until  # noqa: E402
 
 PROGRAM = """
 #include <poll.h>
@@ -75,60 +70,27 @@ class Debuginfod(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def until(what, true, seconds=120):
-    end = time.monotonic() + seconds
-    while True:
-        value = true()
-        if value:
-            return value
-        assert time.monotonic() < end, what
-        time.sleep(0.1)
-
-
 class LateTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory(prefix="mire-late-", dir="/tmp")
+        cls.scratch = scratch("late")
         cls.folder = folder = pathlib.Path(cls.scratch.name)
-        folder.chmod(0o755)
         cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Debuginfod)
         threading.Thread(target=cls.server.serve_forever, daemon=True).start()
         (folder / "dirs").mkdir()
-        port = folder / "port"
-        cls.process = subprocess.Popen(
-            [BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={folder / 'data'}", f"--port-file={port}",
-             f"--debuginfod=http://127.0.0.1:9/none http://127.0.0.1:{cls.server.server_port}", f"--symbol-dirs={folder / 'dirs'}",
-             "--log-level=error"])
-        until("mired starts", port.exists)
-        cls.url = f"http://127.0.0.1:{port.read_text().strip()}"
+        cls.mired = Mired(folder, f"--debuginfod=http://127.0.0.1:9/none http://127.0.0.1:{cls.server.server_port}",
+                          f"--symbol-dirs={folder / 'dirs'}")
+        cls.url, cls.mire, cls.key, cls.get = cls.mired.url, cls.mired.mire, cls.mired.key, cls.mired.get
 
     @classmethod
     def tearDownClass(cls):
-        cls.process.send_signal(signal.SIGTERM)
-        assert cls.process.wait(60) == 0
+        cls.mired.stop()
         cls.server.shutdown()
         cls.scratch.cleanup()
 
-    def mire(self, *words, code=0, **env):
-        done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=120,
-                              env=os.environ | {"MIRE_SERVER": self.url} | env)
-        self.assertEqual(done.returncode, code, (words, done))
-        return done.stdout
-
-    def key(self, app, scope):
-        return self.mire("key", "create", app, "--scope", scope, "--data-dir", self.folder / "data").strip()
-
-    def get(self, path):
-        with urllib.request.urlopen(self.url + "/api/v1" + path, timeout=30) as answer:
-            return json.load(answer)
-
     def ask(self, method, path, key, body):
-        request = urllib.request.Request(self.url + "/api/v1" + path, body, {"Authorization": f"Bearer {key}"}, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as answer:
-            return answer.code, json.load(answer)
+        status, _, answer = self.mired.ask(method, "/api/v1" + path, key, body)
+        return status, json.loads(answer)
 
     def program(self, name, mark, ballast=0, source=PROGRAM, flags=()):
         """A program in two files: stripped, and its debug file; no two tests have the same."""
@@ -155,7 +117,7 @@ class LateTest(unittest.TestCase):
         return issue
 
     def issues(self, app):
-        return [one for group in self.get(f"/apps/{app}/issues")["groups"] for one in group["features"] if one["category"] == "hang"]
+        return [one for one in self.mired.issues(app) if one["category"] == "hang"]
 
     def becomes_named(self, app, before):
         """The same issue, by its number, with names; first seen as before."""

@@ -1,0 +1,104 @@
+"""A real mired with a database of its own, and what tests do with it."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+SOURCE = pathlib.Path(os.environ.get("MIRE_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+BINARY = pathlib.Path(os.environ.get("MIRE_BINARY_DIR", SOURCE / "build/release"))
+MIRE = BINARY / "server/mire"
+
+
+def until(what, seen, seconds=120):
+    """What `seen` returns, as soon as that is true."""
+    end = time.monotonic() + seconds
+    while not (value := seen()):
+        assert time.monotonic() < end, f"not so in {seconds} s: {what}"
+        time.sleep(0.05)
+    return value
+
+
+def report_id():
+    """A UUIDv7 of now."""
+    stamp = int(time.time() * 1000)
+    return str(uuid.UUID(int=stamp << 80 | 7 << 76 | uuid.uuid4().int & ((1 << 76) - 1) & ~(3 << 62) | 2 << 62))
+
+
+def scratch(name):
+    """A temporary directory that PostgreSQL's user can enter too."""
+    folder = tempfile.TemporaryDirectory(prefix=f"mire-{name}-", dir="/tmp")
+    pathlib.Path(folder.name).chmod(0o755)
+    return folder
+
+
+class Mired:
+    """Runs from here to stop() or kill(), with its files in `folder`; settings are those of `mired serve`."""
+
+    def __init__(self, folder, *settings):
+        self.folder, self.data, self.settings = folder, folder / "data", settings
+        self.start()
+
+    def start(self):
+        port = self.folder / "port"
+        port.unlink(missing_ok=True)
+        self.process = subprocess.Popen([BINARY / "server/mired", "serve", "--listen=127.0.0.1:0", f"--data-dir={self.data}",
+                                         f"--port-file={port}", "--log-level=error", *self.settings])
+        until("mired starts", lambda: port.exists() or self.process.poll() is not None)
+        assert self.process.poll() is None, "mired did not start"
+        self.port = int(port.read_text())
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def mire(self, *words, code=0, **env):
+        """What the command prints: to standard error where it is to fail."""
+        done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=120,
+                              env=os.environ | {"MIRE_SERVER": self.url, "USER": "kim"} | env)
+        assert done.returncode == code, (words, done)
+        return done.stdout if code == 0 else done.stderr
+
+    def key(self, app, scope):
+        return self.mire("key", "create", app, "--scope", scope, "--data-dir", self.data).strip()
+
+    def ask(self, method, path, key=None, body=None, **headers):
+        """Status, headers and body of any answer. A body that is no bytes is sent as JSON."""
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.headers, answer.read()
+
+    def get(self, path):
+        """An answer of the API that is to be there."""
+        status, _, body = self.ask("GET", "/api/v1" + path)
+        assert status == 200, (path, status, body)
+        return json.loads(body)
+
+    def issues(self, app):
+        return [feature for group in self.get(f"/apps/{app}/issues")["groups"] for feature in group["features"]]
+
+    def sql(self, text):
+        """Words of what psql prints, on mired's own database."""
+        lines = (self.data / "postgres/postmaster.pid").read_text().split("\n")
+        done = subprocess.run(["psql", "-qXAt", "-h", lines[4], "-p", lines[3], "-U", "mire", "-d", "postgres", "-c", text],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(60) == 0
