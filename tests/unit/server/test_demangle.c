@@ -10,6 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Each name is read as what stands beside it. */
+static void assert_read(const char *const names[][2], size_t count)
+{
+    char out[512];
+    for (size_t i = 0; i < count; i++) {
+        size_t len = symbol_demangle(out, sizeof out, names[i][0]);
+        assert_string_equal(out, names[i][1]);
+        assert_int_equal(len, strlen(out));
+    }
+}
+
 static void names_are_demangled(void **state)
 {
     (void)state;
@@ -69,13 +80,8 @@ static void names_of_d_are_readable(void **state)
         {"_D14__T4testS123aZv", "_D14__T4testS123aZv"},
         {"_Data", "_Data"},
     };
-    char out[512];
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len = symbol_demangle(out, sizeof out, names[i][0]);
-        assert_string_equal(out, names[i][1]);
-        assert_int_equal(len, strlen(out));
-    }
+    assert_read(names, sizeof names / sizeof *names);
 }
 
 static void names_of_apple_languages_are_readable(void **state)
@@ -98,11 +104,7 @@ static void names_of_apple_languages_are_readable(void **state)
     };
     char out[512];
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len = symbol_demangle(out, sizeof out, names[i][0]);
-        assert_string_equal(out, names[i][1]);
-        assert_int_equal(len, strlen(out));
-    }
+    assert_read(names, sizeof names / sizeof *names);
     for (size_t room = 1; room < 40; room++)
         assert_true(symbol_demangle(out, room, "__20-[Cart saveWithKey:]_block_invoke_2") < room);
 }
@@ -130,10 +132,7 @@ static void rust_names_of_version_0_are_demangled(void **state)
     };
     char out[512];
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        symbol_demangle(out, sizeof out, names[i][0]);
-        assert_string_equal(out, names[i][1]);
-    }
+    assert_read(names, sizeof names / sizeof *names);
     symbol_demangle(out, sizeof out, "_RNvC1a4main.llvm.18088968993357556268");
     assert_string_equal(out, "a::main");
     assert_int_equal(symbol_demangle(out, 5, "_RNvC1a4main"), 4);
