@@ -71,26 +71,27 @@ static int queue_files(struct pg_tx *tx)
     return rc ? rc : pg_row_count(rows) > 0;
 }
 
-/* Files that came since: whoever began before this moment may not have seen them. */
-static int note_files(struct pg_tx *tx)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "UPDATE symbol_arrival SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
-                      " WHERE build_id IN (SELECT build_id FROM symbol_arrival WHERE horizon IS NULL"
-                      "  ORDER BY build_id FOR UPDATE SKIP LOCKED)");
-    return rc ? rc : pg_touched(rows) > 0;
-}
+/*
+ * Files that came since, and jobs that were asked for: whoever began before this moment may not have seen the one, or
+ * may have worked by what held before the other.
+ */
+#define NOTE(table, key, which)                                                                       \
+    "UPDATE " table " SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint WHERE " key \
+    " IN (SELECT " key " FROM " table " WHERE " which "horizon IS NULL ORDER BY " key " FOR UPDATE SKIP LOCKED)"
 
-/* Jobs that were asked for since: whoever began before this moment may have worked by what held before. */
-static int note_jobs(struct pg_tx *tx)
+static int note(struct pg_tx *tx)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "UPDATE rekey_job SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
-                      " WHERE job_id IN (SELECT job_id FROM rekey_job WHERE state = 'queueing' AND horizon IS NULL"
-                      "  ORDER BY job_id FOR UPDATE SKIP LOCKED)");
-    return rc ? rc : pg_touched(rows) > 0;
+    static const char *const sql[] = {NOTE("symbol_arrival", "build_id", ""),
+                                      NOTE("rekey_job", "job_id", "state = 'queueing' AND ")};
+    bool any = false;
+    for (size_t i = 0; i < sizeof sql / sizeof *sql && !any; i++) {
+        MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+        int rc = pg_query(&rows, tx, sql[i]);
+        if (rc)
+            return rc;
+        any = pg_touched(rows) > 0;
+    }
+    return any;
 }
 
 /* More reports of a job, newest first. 1, 0 no job wants any, below zero a fault. */
@@ -131,9 +132,7 @@ static int queue_job(struct pg_tx *tx)
 
 int pg_rekey_queue(struct pg_tx *tx)
 {
-    int rc = note_files(tx);
-    if (!rc)
-        rc = note_jobs(tx);
+    int rc = note(tx);
     if (!rc)
         rc = queue_files(tx);
     return rc ? rc : queue_job(tx);
