@@ -5,12 +5,12 @@
 
 static struct swift_node *kind_of(struct swift *s)
 {
-    char letter = swift_next(s);
-    const char *text = letter == 'f'   ? "forward-mode derivative"
-                       : letter == 'r' ? "reverse-mode derivative"
-                       : letter == 'd' ? "differential"
-                       : letter == 'p' ? "pullback"
-                                       : NULL;
+    static const struct swift_choice kinds[] = {{'f', "forward-mode derivative"},
+                                                {'r', "reverse-mode derivative"},
+                                                {'d', "differential"},
+                                                {'p', "pullback"},
+                                                {0}};
+    const char *text = swift_take_one(s, kinds);
     return text ? swift_text(s, text) : NULL;
 }
 
@@ -102,14 +102,14 @@ struct swift_node *swift_derivative(struct swift *s)
 
 struct swift_node *swift_derivative_witness(struct swift *s)
 {
+    static const struct swift_choice kinds[] = {{'f', "forward-mode differentiability witness for "},
+                                                {'r', "reverse-mode differentiability witness for "},
+                                                {'d', "normal differentiability witness for "},
+                                                {'l', "linear differentiability witness for "},
+                                                {0}};
     struct swift_node *signature = swift_pop(s, SWIFT_SIGNATURE);
     struct swift_node *all = take_all(s);
-    char letter = swift_next(s);
-    const char *text = letter == 'f'   ? "forward-mode differentiability witness for "
-                       : letter == 'r' ? "reverse-mode differentiability witness for "
-                       : letter == 'd' ? "normal differentiability witness for "
-                       : letter == 'l' ? "linear differentiability witness for "
-                                       : NULL;
+    const char *text = swift_take_one(s, kinds);
     struct swift_node *node = text ? swift_add(s, swift_word(s, SWIFT_DERIVATIVE, text), all) : NULL;
     return add_signature(s, add_subsets(s, node), signature);
 }

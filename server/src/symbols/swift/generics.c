@@ -224,11 +224,9 @@ static struct swift_node *pack_element(struct swift *s)
 
 static struct swift_node *pack(struct swift *s, bool low)
 {
-    char letter = low ? swift_next(s) : 'P';
-    const char *text = letter == 'P'   ? "Pack{"
-                       : letter == 'd' ? "@direct Pack{"
-                       : letter == 'i' ? "@indirect Pack{"
-                                       : NULL;
+    static const struct swift_choice lowered[] = {
+        {'P', "Pack{"}, {'d', "@direct Pack{"}, {'i', "@indirect Pack{"}, {0}};
+    const char *text = low ? swift_take_one(s, lowered) : "Pack{";
     struct swift_node *list = swift_pop_list(s, SWIFT_PACK, pack_element);
     if (!text || !list)
         return NULL;

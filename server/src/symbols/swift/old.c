@@ -191,11 +191,7 @@ static struct swift_node *special(struct old *o)
     case 'f':
         return function(o, SWIFT_SPECIAL_FUNCTION_TYPE, "@convention(thin) ");
     case 'M': {
-        char letter = swift_next(o->s);
-        const char *text = letter == 't'   ? "@thin "
-                           : letter == 'T' ? "@thick "
-                           : letter == 'o' ? "@objc_metatype "
-                                           : NULL;
+        const char *text = swift_representation(o->s);
         return text ? swift_add(o->s, swift_word(o->s, SWIFT_METATYPE, text), type_of(o)) : NULL;
     }
     default:
@@ -313,16 +309,14 @@ static struct swift_node *part(struct old *o, struct swift_node *context, const 
 /* What stands behind the context of a function. */
 static struct swift_node *function_entity(struct old *o, struct swift_node *context)
 {
-    static const struct {
-        char letter;
-        const char *text;
-    } accessors[] = {{'g', "getter"}, {'s', "setter"}, {'m', "materializeForSet"}, {'w', "willset"}, {'W', "didset"}};
+    static const struct swift_choice accessors[] = {{'g', "getter"},  {'s', "setter"}, {'m', "materializeForSet"},
+                                                    {'w', "willset"}, {'W', "didset"}, {0}};
     struct swift *s = o->s;
     bool class = context->kind == SWIFT_CLASS;
     char letter = swift_peek(s);
-    for (size_t i = 0; i < sizeof accessors / sizeof *accessors; i++)
-        if (swift_take(s, accessors[i].letter))
-            return accessor(o, context, accessors[i].text);
+    const char *text = swift_take_one(s, accessors);
+    if (text)
+        return accessor(o, context, text);
     if (swift_take(s, 'D'))
         return part(o, context, class ? "__deallocating_deinit" : "deinit");
     if (swift_take(s, 'd'))
@@ -368,19 +362,15 @@ static struct swift_node *prefixed(struct old *o, const char *text)
 /* Behind M, of a type. */
 static struct swift_node *metadata(struct old *o)
 {
-    static const struct {
-        char letter;
-        const char *text;
-    } kinds[] = {{'P', "generic type metadata pattern for "},
-                 {'a', "type metadata accessor for "},
-                 {'L', "lazy cache variable for type metadata for "},
-                 {'m', "metaclass for "},
-                 {'n', "nominal type descriptor for "},
-                 {'f', "full type metadata for "}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (swift_take(o->s, kinds[i].letter))
-            return prefixed(o, kinds[i].text);
-    return prefixed(o, "type metadata for ");
+    static const struct swift_choice kinds[] = {{'P', "generic type metadata pattern for "},
+                                                {'a', "type metadata accessor for "},
+                                                {'L', "lazy cache variable for type metadata for "},
+                                                {'m', "metaclass for "},
+                                                {'n', "nominal type descriptor for "},
+                                                {'f', "full type metadata for "},
+                                                {0}};
+    const char *text = swift_take_one(o->s, kinds);
+    return prefixed(o, text ? text : "type metadata for ");
 }
 
 static bool take_word(struct swift *s, const char *word)

@@ -17,6 +17,13 @@ char swift_peek(const struct swift *s);
 /* Pass the next byte if it is `c`. */
 bool swift_take(struct swift *s, char c);
 
+/* Pass the next byte if it is a letter of a table, which {0} ends, and give its text; NULL: it is none of them. */
+struct swift_choice {
+    char letter;
+    const char *text;
+};
+const char *swift_take_one(struct swift *s, const struct swift_choice *choices);
+
 /* Numbers; -1: there is none. An index is "_" for 0, "0_" for 1. */
 int swift_natural(struct swift *s);
 int swift_index(struct swift *s);
@@ -56,6 +63,7 @@ struct swift_node *swift_builtin(struct swift *s);
 struct swift_node *swift_function_type(struct swift *s, enum swift_kind kind, const char *text, bool c_type);
 struct swift_node *swift_tuple(struct swift *s);
 struct swift_node *swift_special_type(struct swift *s);
+const char *swift_representation(struct swift *s); /* of a metatype: "@thin ", ... */
 struct swift_node *swift_annotation(struct swift *s);
 struct swift_node *swift_protocols(struct swift *s);
 

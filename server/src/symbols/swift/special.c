@@ -90,7 +90,10 @@ static bool take_number(struct swift *s, struct argument *out, const char *text)
 
 static bool take_constant(struct swift *s, struct argument *out)
 {
-    char encoding;
+    static const struct swift_choice strings[] = {{'b', "[Constant Propagated String : u8'"},
+                                                  {'w', "[Constant Propagated String : u16'"},
+                                                  {'c', "[Constant Propagated String : objc'"},
+                                                  {0}};
     out->kind = swift_next(s);
     switch (out->kind) {
     case 'f':
@@ -103,11 +106,7 @@ static bool take_constant(struct swift *s, struct argument *out)
         out->text = "[Constant Propagated KeyPath : ";
         return true;
     case 's':
-        encoding = swift_next(s);
-        out->text = encoding == 'b'   ? "[Constant Propagated String : u8'"
-                    : encoding == 'w' ? "[Constant Propagated String : u16'"
-                    : encoding == 'c' ? "[Constant Propagated String : objc'"
-                                      : NULL;
+        out->text = swift_take_one(s, strings);
         return out->text != NULL;
     case 'i':
         out->kind = '\0';

@@ -22,6 +22,14 @@ bool swift_take(struct swift *s, char c)
     return true;
 }
 
+const char *swift_take_one(struct swift *s, const struct swift_choice *choices)
+{
+    for (; choices->text; choices++)
+        if (swift_take(s, choices->letter))
+            return choices->text;
+    return NULL;
+}
+
 int swift_natural(struct swift *s)
 {
     int value = -1;

@@ -46,11 +46,15 @@ static struct swift_node *modified(struct swift *s, const char *text)
     return swift_type(s, swift_add(s, swift_word(s, SWIFT_MODIFIED, text), swift_pop_inside(s)));
 }
 
-/* A metatype, thin, thick or of Objective-C. */
+const char *swift_representation(struct swift *s)
+{
+    static const struct swift_choice kinds[] = {{'t', "@thin "}, {'T', "@thick "}, {'o', "@objc_metatype "}, {0}};
+    return swift_take_one(s, kinds);
+}
+
 static struct swift_node *represented(struct swift *s, enum swift_kind kind)
 {
-    char letter = swift_next(s);
-    const char *text = letter == 't' ? "@thin " : letter == 'T' ? "@thick " : letter == 'o' ? "@objc_metatype " : NULL;
+    const char *text = swift_representation(s);
     return text ? swift_type(s, swift_add(s, swift_word(s, kind, text), swift_pop(s, SWIFT_TYPE))) : NULL;
 }
 
@@ -107,11 +111,9 @@ static struct swift_node *anonymous(struct swift *s)
 
 static struct swift_node *of_c_type(struct swift *s)
 {
-    char letter = swift_next(s);
-    if (letter != 'B' && letter != 'C')
-        return NULL;
-    return swift_function_type(s, SWIFT_SPECIAL_FUNCTION_TYPE,
-                               letter == 'B' ? "@convention(block) " : "@convention(c) ", true);
+    static const struct swift_choice conventions[] = {{'B', "@convention(block) "}, {'C', "@convention(c) "}, {0}};
+    const char *text = swift_take_one(s, conventions);
+    return text ? swift_function_type(s, SWIFT_SPECIAL_FUNCTION_TYPE, text, true) : NULL;
 }
 
 static struct swift_node *special_function(struct swift *s, char letter)
@@ -185,12 +187,12 @@ struct swift_node *swift_special_type(struct swift *s)
 
 static struct swift_node *differentiable(struct swift *s)
 {
-    char letter = swift_next(s);
-    const char *text = letter == 'f'   ? "@differentiable(_forward) "
-                       : letter == 'r' ? "@differentiable(reverse) "
-                       : letter == 'd' ? "@differentiable "
-                       : letter == 'l' ? "@differentiable(_linear) "
-                                       : NULL;
+    static const struct swift_choice kinds[] = {{'f', "@differentiable(_forward) "},
+                                                {'r', "@differentiable(reverse) "},
+                                                {'d', "@differentiable "},
+                                                {'l', "@differentiable(_linear) "},
+                                                {0}};
+    const char *text = swift_take_one(s, kinds);
     return text ? swift_word(s, SWIFT_DIFFERENTIABLE, text) : NULL;
 }
 

@@ -119,10 +119,7 @@ static const struct row witnesses[] = {
     {'a', CONFORMANCE, "protocol witness table accessor for "},
 };
 
-static const struct {
-    char letter;
-    const char *text;
-} outlined[] = {
+static const struct swift_choice outlined[] = {
     {'y', "outlined copy of "},
     {'e', "outlined consume of "},
     {'r', "outlined retain of "},
@@ -140,20 +137,17 @@ static const struct {
     {'i', "outlined enum tag store of "},
     {'j', "outlined enum project data for load of "},
     {'g', "outlined enum get tag of "},
+    {0},
 };
 
 static struct swift_node *outline(struct swift *s)
 {
-    char letter = swift_next(s);
-    for (size_t i = 0; i < sizeof outlined / sizeof *outlined; i++) {
-        if (outlined[i].letter != letter)
-            continue;
-        struct swift_node *signature = swift_pop(s, SWIFT_SIGNATURE);
-        struct swift_node *node =
-            swift_add(s, swift_word(s, SWIFT_PREFIXED, outlined[i].text), swift_pop(s, SWIFT_TYPE));
-        return swift_add_any(s, node, signature);
-    }
-    return NULL;
+    const char *text = swift_take_one(s, outlined);
+    if (!text)
+        return NULL;
+    struct swift_node *signature = swift_pop(s, SWIFT_SIGNATURE);
+    struct swift_node *node = swift_add(s, swift_word(s, SWIFT_PREFIXED, text), swift_pop(s, SWIFT_TYPE));
+    return swift_add_any(s, node, signature);
 }
 
 /* Of global variables that are set when the first is used. */
@@ -210,8 +204,9 @@ struct swift_node *swift_witness(struct swift *s)
     char letter = swift_next(s);
     switch (letter) {
     case 'v': {
-        char how = swift_next(s);
-        const char *text = how == 'd' ? "direct field offset for " : how == 'i' ? "indirect field offset for " : NULL;
+        static const struct swift_choice kinds[] = {
+            {'d', "direct field offset for "}, {'i', "indirect field offset for "}, {0}};
+        const char *text = swift_take_one(s, kinds);
         return text ? swift_add(s, swift_word(s, SWIFT_PREFIXED, text), swift_pop_entity(s)) : NULL;
     }
     case 'l':
