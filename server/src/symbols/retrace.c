@@ -199,19 +199,21 @@ static size_t add_all(struct retrace_frame *out, const struct rows *rows, const 
     return found;
 }
 
-/* The row that a line behind an outline's position leads to, and that line; NULL: there is none. */
+/* The row that a line behind an outline's position leads to, and that line; a chain's rows tell it. NULL: none does. */
 static const struct retrace_member *follow_position(uint32_t *line, const struct rows *rows,
                                                     const struct retrace_member *row, const struct piece_of_text *name,
                                                     uint32_t position)
 {
-    for (const struct retrace_member *place = row; place < rows->end && covers(place, *line); place++) {
-        struct piece_of_text positions = retrace_text(rows->retrace, &place->positions);
+    bool more = true;
+    for (size_t i = 0; more && i < MIRE_RETRACE_CHAIN; i++, row++) {
+        struct piece_of_text positions = retrace_text(rows->retrace, &row->positions);
         uint32_t moved = positions.len ? line_of_position(&positions, position) : 0;
         const struct retrace_member *found = moved ? find_row(rows, name, moved) : NULL;
         if (found) {
             *line = moved;
             return found;
         }
+        more = goes_on(rows, row, name);
     }
     return NULL;
 }

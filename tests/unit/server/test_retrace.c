@@ -126,6 +126,16 @@ static void an_outline_tells_the_line_of_the_frame_around_it(void **state)
     close_it(&opened);
 }
 
+static void an_outline_of_another_method_moves_no_line(void **state)
+{
+    (void)state;
+    struct opened opened;
+    struct retrace_carry carry = {.position = 1};
+    open_written(&opened, CORPUS "r8.txt");
+    assert_string_equal(told(&opened, &carry, "b", "u", 40), "some.Class.plain(Some.kt:70)");
+    close_it(&opened);
+}
+
 static void what_the_compiler_made_is_left_out(void **state)
 {
     (void)state;
@@ -222,6 +232,7 @@ int main(void)
         cmocka_unit_test(without_a_line_every_method_of_that_name_is_told_once),
         cmocka_unit_test(what_the_mapping_does_not_have_stays_as_it_is),
         cmocka_unit_test(an_outline_tells_the_line_of_the_frame_around_it),
+        cmocka_unit_test(an_outline_of_another_method_moves_no_line),
         cmocka_unit_test(what_the_compiler_made_is_left_out),
         cmocka_unit_test(a_methodmap_names_methods_by_number),
         cmocka_unit_test(a_damaged_file_is_refused),

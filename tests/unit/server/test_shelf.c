@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +227,13 @@ static void a_child_that_does_not_start_is_not_the_files_fault(void **state)
     assert_true(found(&options, &facts));
 }
 
-/* What a hostile file that took the child over could do. */
+static void *say_yes(void *context)
+{
+    *(bool *)context = true;
+    return NULL;
+}
+
+/* What a hostile file that took the child over could do; threads it needs. */
 static int try_things(void)
 {
     sandbox_enter();
@@ -238,6 +245,15 @@ static int try_things(void)
         return 3;
     if (kill(getppid(), 0) == 0 || errno != EPERM)
         return 4;
+    pid_t pid = fork();
+    if (!pid)
+        _exit(0);
+    if (pid > 0 || errno != EPERM)
+        return 6;
+    pthread_t thread;
+    bool ran = false;
+    if (pthread_create(&thread, NULL, say_yes, &ran) != 0 || pthread_join(thread, NULL) != 0 || !ran)
+        return 7;
     return mmap(NULL, 8ull << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 0 : 5;
 }
 
