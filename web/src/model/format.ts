@@ -27,11 +27,11 @@ export function percent(share: number, lang: string): string {
 
 /* 480 ms, 1.2 s, 12 s, 3 min 20 s, 2 h 5 min, 3.1 d: two figures that matter, units that do not change under it. */
 export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
   if (ms < MINUTE - 500) return `${Math.round(ms / 1000)} s`;
-  if (ms < HOUR) return pair(Math.round(ms / 1000), 60, 'min', 's');
-  if (ms < DAY) return pair(Math.round(ms / MINUTE), 60, 'h', 'min');
+  if (ms < HOUR - 500) return pair(Math.round(ms / 1000), 60, 'min', 's');
+  if (ms < DAY - MINUTE / 2) return pair(Math.round(ms / MINUTE), 60, 'h', 'min');
   return `${(ms / DAY).toFixed(1)} d`;
 }
 
@@ -44,7 +44,7 @@ function pair(value: number, base: number, large: string, small: string): string
 export function bytes(value: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let i = 0;
-  for (; value >= 1024 && i < units.length - 1; i++) value /= 1024;
+  for (; value >= 1023.5 && i < units.length - 1; i++) value /= 1024;
   return `${value >= 100 || i === 0 ? Math.round(value) : value.toFixed(1)} ${units[i]}`;
 }
 
@@ -56,8 +56,8 @@ export function amount(value: number, unit: 'ms' | 'bytes' | 'objects', lang: st
 
 export function nanoseconds(ns: number): string {
   if (ns < 1e3) return `${ns} ns`;
-  if (ns < 1e6) return `${(ns / 1e3).toFixed(1)} µs`;
-  return ns < 1e9 ? `${(ns / 1e6).toFixed(1)} ms` : duration(ns / 1e6);
+  if (ns < 999_950) return `${(ns / 1e3).toFixed(1)} µs`;
+  return ns < 999_950_000 ? `${(ns / 1e6).toFixed(1)} ms` : duration(ns / 1e6);
 }
 
 /* 3 minutes ago, in words of the language. */
@@ -65,8 +65,8 @@ export function ago(at: Date, now: Date, lang: string): string {
   const words = new Intl.RelativeTimeFormat(lang, { numeric: 'auto', style: 'short' });
   const gap = at.getTime() - now.getTime();
   const size = Math.abs(gap);
-  if (size < MINUTE) return words.format(Math.round(gap / 1000), 'second');
-  if (size < HOUR) return words.format(Math.round(gap / MINUTE), 'minute');
+  if (size < MINUTE - 500) return words.format(Math.round(gap / 1000), 'second');
+  if (size < HOUR - MINUTE / 2) return words.format(Math.round(gap / MINUTE), 'minute');
   if (size < 2 * DAY) return words.format(Math.round(gap / HOUR), 'hour');
   return words.format(Math.round(gap / DAY), 'day');
 }

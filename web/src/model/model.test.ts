@@ -12,6 +12,7 @@ const now = new Date('2026-11-08T10:20:30Z');
 
 it('durations keep two figures and change unit with size', () => {
   const shown = [0, 480, 1234, 9960, 59_400, 59_800, 200_000, 3_600_000, 7_500_000, 267_840_000].map(duration);
+  expect([999.7, 3_599_700, 86_399_000].map(duration)).toEqual(['1.0 s', '1 h', '1.0 d']);
   expect(shown).toEqual([
     '0 ms',
     '480 ms',
@@ -36,9 +37,12 @@ it('numbers stay short', () => {
     '1.2M',
   ]);
   expect([0, 0.004, 0.087, 0.5, 1].map((n) => percent(n, 'en'))).toEqual(['0%', '0.4%', '8.7%', '50%', '100%']);
-  expect([512, 1536, 1_288_490_189].map(bytes)).toEqual(['512 B', '1.5 KiB', '1.2 GiB']);
+  expect([512, 1536, 1_048_500, 1_288_490_189].map(bytes)).toEqual(['512 B', '1.5 KiB', '1.0 MiB', '1.2 GiB']);
   expect([800, 21_400, 3_000_000, 2e9].map(nanoseconds)).toEqual(['800 ns', '21.4 µs', '3.0 ms', '2.0 s']);
+  expect([99_990, 999_990_000].map(nanoseconds)).toEqual(['100.0 µs', '1.0 s']);
   expect(ago(new Date('2026-11-08T10:17:30Z'), now, 'en')).toBe('3 min. ago');
+  expect(ago(new Date(now.getTime() - 59_700), now, 'en')).toBe('1 min. ago');
+  expect(ago(new Date(now.getTime() - 3_599_000), now, 'en')).toBe('1 hr. ago');
 });
 
 it('ranges resolve, move, widen, and are whole hours when fixed', () => {
