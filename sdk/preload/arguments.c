@@ -143,7 +143,7 @@ static int read_arguments(struct run *run, const char *values[], int argc, char 
 
 static int refuse(const char *option, const char *value)
 {
-    run_complain(option, value, "not a value this can have");
+    run_complain(option, value ? value : "", "not a value this can have");
     return EXIT_OURS;
 }
 

@@ -47,7 +47,7 @@ static inline uint32_t mire__node_next(const struct heap *heap, uint32_t parent,
 /* The hash of a child; and is this node, the first of a run, that child? */
 static inline uint64_t mire__node_hash(uint32_t parent, uint64_t address)
 {
-    return mire__index_mix(address ^ (uint64_t)parent << 40 ^ parent);
+    return mire__index_mix(address ^ (uint64_t)parent * ((UINT64_C(1) << 40) + 1));
 }
 bool mire__node_as_is(const struct heap *heap, uint32_t node, uint32_t parent, uint64_t address);
 

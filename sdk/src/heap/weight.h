@@ -19,8 +19,10 @@ static inline double mire__draw_chance(uint64_t size_bytes, uint64_t interval_by
 
     if (interval_bytes <= 1 || x > 40)
         return 1;
-    for (; x > 0.125; x /= 2)
+    while (x > 0.125) {
+        x /= 2;
         halvings++;
+    }
     term = sum = -x;
     for (int i = 2; i < 12; i++)
         sum += term *= -x / i;

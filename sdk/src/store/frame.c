@@ -116,12 +116,13 @@ enum frame_state mire__frame_peek(struct frame *out, const void *head, size_t he
 /* A report of the first version, or a text: lines, or a word, without a NUL in them. */
 static enum frame_state check_old(struct frame *out, const uint8_t *file, size_t size)
 {
-    const uint8_t *trailer = size >= OLD_TRAILER ? file + size - OLD_TRAILER : NULL;
-
-    if (trailer && load_le(trailer, 4) == OLD_MAGIC && load_le(trailer + 4, 4) == OLD_TRAILER - 8) {
-        out->body_size = size - OLD_TRAILER;
-        read_told(out, trailer + 8, OLD_REASONS);
-        return FRAME_OLD;
+    if (size >= OLD_TRAILER) {
+        const uint8_t *trailer = file + size - OLD_TRAILER;
+        if (load_le(trailer, 4) == OLD_MAGIC && load_le(trailer + 4, 4) == OLD_TRAILER - 8) {
+            out->body_size = size - OLD_TRAILER;
+            read_told(out, trailer + 8, OLD_REASONS);
+            return FRAME_OLD;
+        }
     }
     if (load_le(file, 4) == ZSTD_MAGIC || memchr(file, '\0', size))
         return FRAME_BROKEN;

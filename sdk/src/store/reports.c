@@ -113,7 +113,7 @@ static enum mire_err read_file(uint8_t **bytes_out, size_t *size_out, const char
     if (stat(path, &info) != 0)
         return MIRE_E_STORE;
     if (info.st_size > READ_MAX)
-        return MIRE_OK; /* none of ours: it is empty for whoever looks into it */
+        return MIRE_OK; /* none of ours: there are no bytes for whoever looks into it */
     bytes = mire__malloc((size_t)info.st_size + 1);
     if (!bytes)
         return MIRE_E_MEMORY;
@@ -129,7 +129,7 @@ static enum mire_err read_file(uint8_t **bytes_out, size_t *size_out, const char
 /* Only what has a body by itself is a report of the first version. */
 static enum frame_state check(struct frame *frame, const uint8_t *bytes, size_t size)
 {
-    enum frame_state state = mire__frame_check(frame, bytes, size);
+    enum frame_state state = bytes ? mire__frame_check(frame, bytes, size) : FRAME_BROKEN;
 
     return state == FRAME_OLD && frame->body_size == size ? FRAME_BROKEN : state;
 }
