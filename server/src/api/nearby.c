@@ -21,7 +21,7 @@ struct shelf {            /* one app's */
     int64_t since, asked; /* asked: by `clock`, when it was used last */
     struct similar *similar;
     struct label *labels;
-    size_t room, gone;
+    size_t count, room, gone; /* count: of members, so of labels */
     int64_t last_id;
     pthread_mutex_t lock;
 };
@@ -49,7 +49,7 @@ static void empty(struct shelf *shelf)
     free(shelf->labels);
     shelf->similar = NULL;
     shelf->labels = NULL;
-    shelf->room = shelf->gone = 0;
+    shelf->count = shelf->room = shelf->gone = 0;
     shelf->since = shelf->last_id = 0;
 }
 
@@ -135,8 +135,7 @@ static int add(struct shelf *shelf, struct arena *arena, const struct pg_tree *t
     if (rc)
         return rc;
     hash_stack(&hashed, &stack);
-    size_t count = similar_count(shelf->similar);
-    if (count == shelf->room) {
+    if (shelf->count == shelf->room) {
         size_t room = shelf->room ? shelf->room * 2 : 256;
         struct label *labels = realloc(shelf->labels, room * sizeof *labels);
         if (!labels)
@@ -144,15 +143,16 @@ static int add(struct shelf *shelf, struct arena *arena, const struct pg_tree *t
         shelf->labels = labels;
         shelf->room = room;
     }
-    shelf->labels[count] = (struct label){tree->tree_id, tree->issue_id, tree->tree};
-    return similar_add(shelf->similar, tree->issue_id, tree->first_seen_us / 1000000, &hashed.stack, 1);
+    shelf->labels[shelf->count] = (struct label){tree->tree_id, tree->issue_id, tree->tree};
+    rc = similar_add(shelf->similar, tree->issue_id, tree->first_seen_us / 1000000, &hashed.stack, 1);
+    shelf->count = similar_count(shelf->similar); /* one without frames is not kept */
+    return rc;
 }
 
 /* Rows come in order of their numbers; one that committed late may have a low one, and some come twice. */
 static bool has(const struct shelf *shelf, int64_t tree_id)
 {
-    size_t count = similar_count(shelf->similar);
-    for (size_t i = 0; i < count && tree_id <= shelf->last_id; i++)
+    for (size_t i = 0; i < shelf->count && tree_id <= shelf->last_id; i++)
         if (shelf->labels[i].tree_id == tree_id)
             return true;
     return false;
@@ -164,8 +164,7 @@ static int catch_up(struct shelf *shelf, struct pg_tx *tx, int32_t app)
     struct pg_tree *trees;
     size_t count;
     int64_t since;
-    size_t known = shelf->similar ? similar_count(shelf->similar) : 0;
-    if (shelf->gone * GONE_SHARE > known || known > 2 * (size_t)MIRE_NEARBY_TREES_MAX)
+    if (shelf->gone * GONE_SHARE > shelf->count || shelf->count > 2 * (size_t)MIRE_NEARBY_TREES_MAX)
         empty(shelf);
     if (!shelf->similar && !(shelf->similar = similar_new()))
         return MIRE_FAULT_MEMORY;

@@ -212,7 +212,7 @@ static int put_report(struct call *call, const struct report_place *place, const
 }
 
 struct decoding {
-    struct resolved doc;
+    struct resolved *doc;
     struct arena *arena;
 };
 
@@ -232,8 +232,8 @@ static int decode_one(void *context, double weight, const void *bytes, size_t le
     struct decoding *d = context;
 
     (void)weight;
-    if (resolved_decode(&d->doc, d->arena, bytes, len) != 0)
-        d->doc = unreadable;
+    if (resolved_decode(d->doc, d->arena, bytes, len) != 0)
+        *d->doc = unreadable;
     return 0;
 }
 
@@ -253,19 +253,23 @@ static int pick_of(enum read_pick *pick, struct uuid *id, const char *name)
 int report_find(struct report_place *place, struct resolved *doc, struct call *call)
 {
     const char *name = request_param(call->request, 2);
-    struct decoding decoding = {.doc = unreadable, .arena = call->arena};
+    struct decoding decoding = {.doc = doc, .arena = call->arena};
     enum read_pick pick;
     struct uuid id;
 
-    if (pick_of(&pick, &id, name) != 0)
-        return call_missing(call, "\"%.40s\" is no report; name one by its id, latest, first or worst.", name);
+    *doc = unreadable;
+    if (pick_of(&pick, &id, name) != 0) {
+        call_missing(call, "\"%.40s\" is no report; name one by its id, latest, first or worst.", name);
+        return CALL_REPLIED;
+    }
     int rc = read_report(place, call->tx, call->arena, &call->view, call->issue, pick, &id);
-    if (rc == READ_NONE)
-        return call_missing(call, "Issue %.40s of app %s has no such report in this range.",
-                            request_param(call->request, 1), call->slug);
+    if (rc == READ_NONE) {
+        call_missing(call, "Issue %.40s of app %s has no such report in this range.", request_param(call->request, 1),
+                     call->slug);
+        return CALL_REPLIED;
+    }
     if (rc == 0)
         rc = read_stacks(call->tx, &call->view, call->issue, &place->row.id, 1, decode_one, &decoding);
-    *doc = decoding.doc;
     return rc;
 }
 

@@ -75,11 +75,11 @@ static uint16_t chain(const struct reader *reader, uint16_t a, uint16_t b)
 
 static bool add(struct piece *out, struct reader *reader, enum op op)
 {
-    if (reader->out->count == MIRE_REGEX_STATES)
-        return wrong(reader, "the expression is too long");
-    uint16_t number = reader->out->count++;
-    reader->out->states[number] = (struct state){.op = (uint8_t)op, .next = NOWHERE, .other = NOWHERE};
+    uint16_t number = reader->out->count;
     *out = (struct piece){number, (uint16_t)(number * 2)};
+    if (number == MIRE_REGEX_STATES)
+        return wrong(reader, "the expression is too long");
+    reader->out->states[reader->out->count++] = (struct state){.op = (uint8_t)op, .next = NOWHERE, .other = NOWHERE};
     return true;
 }
 
@@ -142,6 +142,7 @@ static bool read_atom(struct piece *out, struct reader *reader)
 {
     unsigned char byte;
     char c = *reader->at;
+    *out = (struct piece){NOWHERE, NOWHERE};
     if (c == '*' || c == '+' || c == '?')
         return wrong(reader, "there is nothing to repeat");
     if (c == '(') {

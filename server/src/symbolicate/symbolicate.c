@@ -108,7 +108,7 @@ static int resolve_image(struct job *job, const struct module *module, const str
         done = module ? module_lookup_all(frames, 2 * MIRE_SYMBOL_ROOM, chains, module, offsets, these) : these;
         for (size_t i = 0; i < done && !rc; i++)
             rc = resolve_frame(job, &job->chains[order[at + i]], frames + chains[i].first, chains[i].count, where,
-                               offsets[i]);
+                               job->report->frames[order[at + i]].offset);
     }
     return rc;
 }
