@@ -83,13 +83,13 @@ static size_t root_of(size_t *up, size_t at)
 static void link_reports(struct reading *all)
 {
     size_t count = 0;
-    long *ids = calloc(2 * all->link_count, sizeof *ids);
+    long *ids = calloc(2 * all->link_count + 1, sizeof *ids);
     for (size_t i = 0; i < all->link_count; i++) {
         ids[count++] = all->links[i].from;
         ids[count++] = all->links[i].to;
     }
     qsort(ids, count, sizeof *ids, by_number);
-    size_t *up = calloc(count, sizeof *up);
+    size_t *up = calloc(count + 1, sizeof *up);
     for (size_t i = 0; i < count; i++) /* the same id many times: all are its first */
         up[i] = i && ids[i] == ids[i - 1] ? up[i - 1] : i;
     for (size_t i = 0; i < all->link_count; i++) {

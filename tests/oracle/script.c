@@ -121,6 +121,7 @@ static void release(struct truth_slot *slot, uint32_t index, struct worker *work
 
     begin(slot, index, (struct truth_block){0});
     if (old->release == RELEASE_FREE && script_below(worker, 16) == 0) {
+        /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): that it frees the block is what is tried */
         if (realloc((void *)old->address, 0) != NULL)
             script_complain(worker->truth, "realloc to nothing gave a block");
     } else {

@@ -142,7 +142,9 @@ struct content {
 
 static void put(struct content *content, size_t at, const uint8_t *bytes, size_t size)
 {
-    if (at + size > content->cap) {
+    if (!size)
+        return;
+    if (!content->bytes || at + size > content->cap) {
         content->cap = at + size;
         content->bytes = realloc(content->bytes, content->cap);
         if (!content->bytes)

@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define IDLE_MS     2000
 #define PAUSE_MS    2000
 #define AGAIN_S     3600  /* after it was nowhere; doubles */
 #define AGAIN_MAX_S 86400 /* also after it was found: should reports lack it still */
@@ -224,7 +223,7 @@ void *seek_main(void *argument)
         looked_ms = looks ? now_ms : looked_ms;
         rc = rc ? rc : seek_step(worker);
         if (rc <= 0)
-            worker_pause(work, rc ? PAUSE_MS : IDLE_MS);
+            worker_pause(work, PAUSE_MS);
     }
     return NULL;
 }

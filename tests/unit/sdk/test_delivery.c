@@ -27,7 +27,7 @@ static mire_options *options_at(const char *dir)
 static void setters_refuse_what_cannot_work(void **state)
 {
     static const char *const bad_pins[] = {
-        "", "sha256//", "sha256//AAAA", "/etc/passwd", PIN ";", PIN ";x", PIN PIN, ";" PIN, "sha1//AAAA",
+        "", "sha256//", "sha256//AAAA", "/etc/passwd", (PIN ";"), (PIN ";x"), (PIN PIN), (";" PIN), "sha1//AAAA",
     };
     mire_options *options = mire_options_new();
     const mire_allocator half = {0};

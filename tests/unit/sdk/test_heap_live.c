@@ -134,7 +134,7 @@ static void blocks_are_those_of_a_naive_twin(void **state)
     random_state = test_seed();
     memset(arenas, 0, sizeof(arenas));
     for (uint32_t i = 0; i < 256; i++) /* 256 words of nodes, so that every node of the blocks is one */
-        heaps_stack(heaps, 1, (uint64_t)(0x400000 + 16 * i));
+        heaps_stack(heaps, 1, 0x400000 + 16 * (uint64_t)i);
     for (uint32_t i = 0; i < MIRE_COUNT(quanta); i++) {
         arenas[i].begin = 0x7f0000000000u + ((uint64_t)i << 33) + 8;
         arenas[i].quantum = quanta[i];

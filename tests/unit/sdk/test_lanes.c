@@ -111,8 +111,8 @@ static bool scene_threads_hang_each_in_its_lane(void)
     mine = hang_of(mire__tid());
     others = hang_of(atomic_load(&further_tid));
     ok &= mine && others && lanes[0] != lanes[1] && strcmp(others->thread_name, "drawing") == 0;
-    ok &= others && others->use.cpu_ns < 200 * MIRE_NS_PER_MS && mine->use.cpu_ns > 50 * MIRE_NS_PER_MS;
-    ok &= others && memcmp(mine->id, others->id, sizeof(mine->id)) != 0;
+    ok &= mine && others && others->use.cpu_ns < 200 * MIRE_NS_PER_MS && mine->use.cpu_ns > 50 * MIRE_NS_PER_MS;
+    ok &= mine && others && memcmp(mine->id, others->id, sizeof(mine->id)) != 0;
     mire__watch_stop();
     pthread_join(thread, NULL);
     return ok;

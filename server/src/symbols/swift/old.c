@@ -90,9 +90,7 @@ static struct swift_node *context_of(struct old *o)
         node = swift_add(s, node, node ? context_of(o) : NULL);
     } else if (letter && strchr("CVOFviIZ", letter)) {
         node = entity_of(o);
-    } else if (letter == 'P') {
-        node = swift_inside(type_of(o));
-    } else if (letter == 'G') {
+    } else if (letter == 'P' || letter == 'G') {
         node = swift_inside(type_of(o));
     } else {
         node = module_of(o);
@@ -141,10 +139,10 @@ static struct swift_node *bound(struct old *o)
     struct swift *s = o->s;
     struct swift_node *type = swift_inside(type_of(o));
     struct swift_node *arguments = swift_node(s, SWIFT_TYPE_LIST);
-    while (type && arguments && !swift_take(s, '_'))
-        arguments = swift_add(s, arguments, type_of(o));
-    if (!swift_is_nominal(type))
+    if (!type || !swift_is_nominal(type))
         return NULL;
+    while (arguments && !swift_take(s, '_'))
+        arguments = swift_add(s, arguments, type_of(o));
     struct swift_node *node = swift_of_2(s, SWIFT_BOUND, swift_type(s, type), arguments);
     if (node)
         node->index = type->kind;

@@ -29,8 +29,8 @@ static struct swift_node *substitutions(struct swift *s)
                 return NULL;
             repeat = -1;
         } else if (c == '_') {
-            size_t which = (size_t)(repeat + 27);
-            return which < s->substitutions->count ? s->substitutions->kids[which] : NULL;
+            int which = repeat + 27;
+            return (size_t)which < s->substitutions->count ? s->substitutions->kids[which] : NULL;
         } else {
             s->at--;
             if (!c || (repeat = swift_natural(s)) < 0)
