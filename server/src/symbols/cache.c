@@ -19,11 +19,9 @@ static bool lay_out(struct module *module)
     uint64_t at = sizeof *head;
     module->pages = (const uint32_t *)(const void *)(module->bytes + at);
     at += 4ull * head->page_count;
-    module->starts = module->pages + head->page_count;
-    at += 4ull * head->block_count;
-    module->places = module->starts + head->block_count;
-    at += 4ull * head->block_count;
-    module->files = module->places + head->block_count;
+    module->blocks = (const struct cache_block *)(const void *)(module->bytes + at);
+    at += (uint64_t)head->block_count * sizeof *module->blocks;
+    module->files = (const uint32_t *)(const void *)(module->bytes + at);
     at += 4ull * head->file_count;
     module->scope_bytes = (uint32_t)head->scope_wide + head->scope_deep;
     module->scopes = module->bytes + at;
@@ -44,12 +42,12 @@ static const char *check(struct module *module, const uint8_t *id, size_t id_len
     head->head_crc = 0;
     if (memcmp(head->magic, MIRE_CACHE_MAGIC, sizeof head->magic) != 0)
         return "is not a symbol cache";
-    if (head->version != MIRE_CACHE_VERSION && head->version != 1)
+    if (head->version != MIRE_CACHE_VERSION)
         return "is a symbol cache of another version";
     if (libdeflate_crc32(0, head, sizeof *head) != crc)
         return "has a damaged header";
     if (head->id_len > sizeof head->id || head->scope_wide > 8 || head->scope_deep > 8 || head->name_bits > 32 ||
-        head->file_bits > 32 || head->parent_bits > 32 || head->line_bits > 32 || !head->page_count ||
+        head->file_bits > 32 || head->parent_bits > 32 || head->line_bits > 32 || head->page_count < 2 ||
         !head->block_count || !head->scope_count || !head->file_count || !head->text_bytes ||
         (head->packed_bytes && head->text_bytes > MIRE_CACHE_PACKED) || !lay_out(module))
         return "has a header that does not fit it";
@@ -82,7 +80,7 @@ const char *cache_open_fd(struct module **out, int fd, const uint8_t *id, size_t
         cache_close(module);
         return wrong;
     }
-    /* Each look-up begins in the pages and starts; the rest comes as it is asked for. */
+    /* Each look-up begins in the pages and blocks; the rest comes as it is asked for. */
     madvise(bytes, (size_t)((const uint8_t *)module->scopes - module->bytes), MADV_WILLNEED);
     *out = module;
     return NULL;

@@ -4,8 +4,7 @@
  *
  *     header   | 128 bytes, all numbers little-endian; its own checksum, and that of what follows
  *     pages    | for each 256 bytes of code the block its first byte lies in           u32
- *     starts   | where each block begins, as an offset from `base`                      u32
- *     places   | where its bytes lie in `data`                                          u32
+ *     blocks   | where each begins, as an offset from `base`; where its bytes lie in `data`   2 u32
  *     files    | where each path lies in `texts`                                        u32
  *     scopes   | two words each, just as wide as the largest of the file needs:
  *              |   name in `texts`, file of the call  |  scope it is inlined into, line of the call
@@ -13,10 +12,10 @@
  *     data     | blocks of up to 16 segments: a segment is a maximal run of addresses with one scope, file and line
  *              |   scope, file and line: the least of the block, and the bits that tell how much more
  *              |   16 beginnings as 16 bit distances from the block's, compared all at once
- *              |   the bits, segment by segment
- *     texts    | names as linked (mangled), paths; each ends in a NUL. Where they take more than a third of a small
- * file |   (templates) as one frame of zstd, unpacked when the first address is looked up; look-ups are a tenth |
- * slower then, so others are left as they are
+ *              |   the bits, segment by segment: the three numbers of one are at most 57 bits, one load
+ *     texts    | names as linked (mangled), then paths, each of which is asked for more often; each ends in a NUL.
+ *              | Where they take more than a third of a small file (templates) as one frame of zstd, unpacked when the
+ *              | first address is looked up; look-ups are a tenth slower then, so others are left as they are
  *
  * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
  * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.
@@ -29,7 +28,7 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_CACHE_VERSION 2 /* 1 never packed its texts, and is read like 2 */
+#define MIRE_CACHE_VERSION 3 /* others are converted anew */
 
 struct cache_head { /* as in the file */
     char magic[8];
@@ -71,6 +70,13 @@ struct cache_head { /* as in the file */
 #define MIRE_CACHE_SCOPE_BITS 27
 #define MIRE_CACHE_FILE_BITS  22 /* then 5 of width, then 4 of the number of segments less one */
 #define MIRE_CACHE_LINE_BITS  24
+#define MIRE_CACHE_ROW_BITS \
+    57 /* of a segment's three numbers: what one load of 64 bits has from any bit of a byte on */
+
+struct cache_block { /* as in the file */
+    uint32_t start;  /* offset from base */
+    uint32_t place;  /* of its bytes in data */
+};
 
 _Static_assert(sizeof(struct cache_head) == 128, "the header has no holes");
 

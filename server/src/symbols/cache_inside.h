@@ -13,8 +13,7 @@ struct module {
     size_t len;
     struct cache_head head;
     const uint32_t *pages;
-    const uint32_t *starts;
-    const uint32_t *places;
+    const struct cache_block *blocks;
     const uint32_t *files;
     const uint8_t *scopes;
     const uint8_t *data;

@@ -1,8 +1,13 @@
 /*
  * cache_look.c - looks addresses up in an open cache.
  *
- * A look-up waits for memory more than it computes, so many at once go step by step side by side: each step asks for
- * what the next one reads.
+ *     find_blocks      address -> page -> block
+ *     find_segments    block -> segment: the innermost frame's scope, file and line = the first step of a chain
+ *     walk_out         scope -> name; the call it is inlined at = the next step, until a function is reached
+ *     write_frames     step -> frame
+ *
+ * A look-up waits for memory more than it computes, so up to 16 go side by side: each pass asks for what the next one
+ * reads. All that is wanted of a branch is that it be foreseen: most passes have none that depends on the bytes.
  */
 #include "symbols/cache_inside.h"
 
@@ -11,44 +16,101 @@
 #include <string.h>
 
 #define SIDE_BY_SIDE 16
+#define NEAR_BLOCKS  4 /* that begin in one page, and are compared without asking how many there are */
 
-struct place { /* what one segment, or one call, says */
+struct step { /* a frame on its way */
     uint32_t scope;
-    uint32_t file;
+    uint32_t name; /* in texts, 0 if unknown; as is path */
+    uint32_t path;
     uint32_t line;
+    uint32_t which; /* of the addresses */
+    uint32_t level; /* 0: innermost */
 };
 
-struct scope {
-    uint32_t name;
-    uint32_t parent;
-    uint32_t file;
-    uint32_t line;
+struct batch { /* look-ups side by side */
+    size_t count;
+    uint32_t offsets[SIDE_BY_SIDE]; /* UINT32_MAX: the address is none of the module's */
+    struct cache_block blocks[SIDE_BY_SIDE];
+    uint64_t starts[SIDE_BY_SIDE]; /* address the function begins at */
+    uint32_t depths[SIDE_BY_SIDE]; /* frames */
+    size_t step_count;
+    struct step steps[SIDE_BY_SIDE * MIRE_SYMBOL_CHAIN_MAX + 1]; /* by level; one is written that may not count */
 };
 
-static uint64_t bits_of(uint64_t word, unsigned at, unsigned count)
+struct texts {
+    const char *bytes;
+    uint32_t len; /* 0: there was no memory to unpack them */
+};
+
+static inline struct texts texts_of(const struct module *module)
 {
-    return word >> at & ((1ull << count) - 1);
+    const char *bytes = atomic_load_explicit(&module->texts, memory_order_acquire);
+    if (!bytes)
+        bytes = cache_unpack(module);
+    return (struct texts){bytes ? bytes : "", bytes ? module->head.text_bytes : 0};
 }
 
-/* The block an offset lies in: the last one that begins at or before it. */
-static inline uint32_t find_block(const struct module *module, uint32_t offset)
+static inline const char *text_at(const struct texts *texts, uint32_t at)
+{
+    return at ? texts->bytes + at : NULL;
+}
+
+static inline uint64_t mask_of(unsigned bits)
+{
+    return (1ull << bits) - 1;
+}
+
+static inline uint32_t bits_of(uint64_t word, unsigned count)
+{
+    return (uint32_t)(word & mask_of(count));
+}
+
+/* The page an offset lies in; there is one more behind it. */
+static inline uint32_t page_of(const struct module *module, uint32_t offset)
 {
     uint32_t page = offset / MIRE_CACHE_PAGE;
+    return page + 1 < module->head.page_count ? page : module->head.page_count - 2;
+}
+
+/* The block an offset lies in: the last one that begins at or before it. Behind the blocks 256 bytes can be read. */
+static inline uint32_t find_block(const struct module *module, uint32_t offset)
+{
+    const struct cache_block *blocks = module->blocks;
+    uint32_t page = page_of(module, offset);
     uint32_t last = module->head.block_count - 1;
-    if (page + 1 >= module->head.page_count)
-        return last;
-    uint32_t low = module->pages[page];
-    uint32_t high = module->pages[page + 1];
-    high = high < last ? high : last;
-    if (low >= high)
-        return high;
-    const uint32_t *from = module->starts + low;
-    for (uint32_t count = high - low + 1; count > 1;) {
-        uint32_t half = count / 2;
-        from = from[half] <= offset ? from + half : from;
-        count -= half;
+    uint32_t high = module->pages[page + 1] < last ? module->pages[page + 1] : last;
+    uint32_t low = module->pages[page] < high ? module->pages[page] : high;
+    if (__builtin_expect(high - low > NEAR_BLOCKS, 0)) {
+        for (uint32_t count = high - low + 1; count > 1;) {
+            uint32_t half = count / 2;
+            low = blocks[low + half].start <= offset ? low + half : low;
+            count -= half;
+        }
+        return low;
     }
-    return (uint32_t)(from - module->starts);
+    uint32_t block = low;
+    for (uint32_t i = 1; i <= NEAR_BLOCKS; i++)
+        block += (low + i <= high) & (blocks[low + i].start <= offset);
+    return block;
+}
+
+static inline void find_blocks(struct batch *batch, const struct module *module, const uint64_t *addresses)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        uint64_t offset = addresses[i] - module->head.base;
+        batch->offsets[i] = offset < module->head.high ? (uint32_t)offset : UINT32_MAX;
+        batch->depths[i] = 0;
+        __builtin_prefetch(&module->pages[page_of(module, batch->offsets[i])]);
+    }
+    for (size_t i = 0; i < batch->count; i++)
+        __builtin_prefetch(&module->blocks[module->pages[page_of(module, batch->offsets[i])]]);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct cache_block block = module->blocks[find_block(module, batch->offsets[i])];
+        block.place = block.place < module->head.data_bytes ? block.place : 0;
+        batch->blocks[i] = block;
+        __builtin_prefetch(module->data + block.place);
+        __builtin_prefetch(module->data + block.place + 64);
+    }
 }
 
 /* How many of a block's 16 beginnings lie at or before `distance`. */
@@ -65,36 +127,19 @@ static inline unsigned count_begun(const uint8_t *beginnings, uint16_t distance)
 }
 
 /* A number in a block: 0 stands for itself, others count from the block's least. */
-static inline uint32_t number_in(const uint8_t *bits, unsigned at, unsigned width, uint32_t least)
+static inline uint32_t number_of(uint64_t row, unsigned width, uint32_t least)
 {
-    uint32_t value = (uint32_t)bits_of(load_64(bits + at / 8), at % 8, width);
+    uint32_t value = bits_of(row, width);
     return value ? least + value - 1 : 0;
 }
 
-static inline struct place find_place(const struct module *module, uint32_t block, uint32_t offset)
+/* Where the path of a file lies in texts, 0 if unknown; asks for it. */
+static inline uint32_t path_of(const struct module *module, const struct texts *texts, uint32_t file)
 {
-    uint32_t at = module->places[block];
-    if (at > module->head.data_bytes)
-        return (struct place){0};
-    const uint8_t *p = module->data + at;
-    uint32_t distance = offset - module->starts[block];
-    uint32_t scope = load_32(p);
-    uint32_t file = load_32(p + 4);
-    uint32_t line = load_32(p + 8);
-    unsigned index = count_begun(p + 12, (uint16_t)(distance < MIRE_CACHE_REACH ? distance : MIRE_CACHE_REACH));
-    unsigned last = (file >> (MIRE_CACHE_FILE_BITS + 5)) & 15;
-    unsigned scope_wide = scope >> MIRE_CACHE_SCOPE_BITS;
-    unsigned file_wide = file >> MIRE_CACHE_FILE_BITS & 31;
-    unsigned line_wide = line >> MIRE_CACHE_LINE_BITS & 31;
-    index = index ? index - 1 : 0;
-    index = index < last ? index : last;
-    unsigned bit = index * (scope_wide + file_wide + line_wide);
-    p += MIRE_CACHE_BLOCK;
-    return (struct place){
-        number_in(p, bit, scope_wide, (uint32_t)bits_of(scope, 0, MIRE_CACHE_SCOPE_BITS)),
-        number_in(p, bit + scope_wide, file_wide, (uint32_t)bits_of(file, 0, MIRE_CACHE_FILE_BITS)),
-        number_in(p, bit + scope_wide + file_wide, line_wide, (uint32_t)bits_of(line, 0, MIRE_CACHE_LINE_BITS)),
-    };
+    uint32_t path = module->files[file < module->head.file_count ? file : 0];
+    path = path < texts->len ? path : 0;
+    __builtin_prefetch(texts->bytes + path);
+    return path;
 }
 
 static inline const uint8_t *scope_at(const struct module *module, uint32_t scope)
@@ -102,180 +147,120 @@ static inline const uint8_t *scope_at(const struct module *module, uint32_t scop
     return module->scopes + (uint64_t)scope * module->scope_bytes;
 }
 
-/* `scope` is below the number of scopes. */
-static inline struct scope read_scope(const struct module *module, uint32_t scope)
+static inline void find_segments(struct batch *batch, const struct module *module, const struct texts *texts)
+{
+    batch->step_count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        uint32_t distance = batch->offsets[i] - batch->blocks[i].start;
+        const uint8_t *p = module->data + batch->blocks[i].place;
+        uint32_t scopes = load_32(p);
+        uint32_t files = load_32(p + 4);
+        uint32_t lines = load_32(p + 8);
+        unsigned begun = count_begun(p + 12, (uint16_t)(distance < MIRE_CACHE_REACH ? distance : MIRE_CACHE_REACH));
+        unsigned index = begun ? begun - 1 : 0;
+        unsigned last = files >> (MIRE_CACHE_FILE_BITS + 5) & 15;
+        unsigned scope_wide = scopes >> MIRE_CACHE_SCOPE_BITS;
+        unsigned file_wide = files >> MIRE_CACHE_FILE_BITS & 31;
+        unsigned line_wide = lines >> MIRE_CACHE_LINE_BITS & 31;
+        unsigned bit = (index < last ? index : last) * (scope_wide + file_wide + line_wide);
+        uint64_t row = load_64(p + MIRE_CACHE_BLOCK + bit / 8) >> bit % 8;
+        uint32_t scope = number_of(row, scope_wide, bits_of(scopes, MIRE_CACHE_SCOPE_BITS));
+        row >>= scope_wide;
+        uint32_t file = number_of(row, file_wide, bits_of(files, MIRE_CACHE_FILE_BITS));
+        row >>= file_wide;
+        scope = scope < module->head.scope_count && batch->offsets[i] != UINT32_MAX ? scope : 0;
+        __builtin_prefetch(scope_at(module, scope));
+        batch->steps[batch->step_count] =
+            (struct step){.scope = scope,
+                          .path = path_of(module, texts, file),
+                          .line = number_of(row, line_wide, bits_of(lines, MIRE_CACHE_LINE_BITS)),
+                          .which = (uint32_t)i};
+        batch->step_count += scope != 0;
+    }
+}
+
+/* All chains, level by level. Each scope of a step is below the number of scopes, and above that of the next step. */
+static inline void walk_out(struct batch *batch, const struct module *module, const struct texts *texts)
 {
     const struct cache_head *head = &module->head;
-    const uint8_t *p = scope_at(module, scope);
-    uint64_t wide = load_64(p);
-    uint64_t deep = load_64(p + head->scope_wide);
-    return (struct scope){(uint32_t)bits_of(wide, 0, head->name_bits), (uint32_t)bits_of(deep, 0, head->parent_bits),
-                          (uint32_t)bits_of(wide, head->name_bits, head->file_bits),
-                          (uint32_t)bits_of(deep, head->parent_bits, head->line_bits)};
-}
-
-struct texts {
-    const char *bytes;
-    uint32_t len; /* 0: there was no memory to unpack them */
-};
-
-static inline struct texts texts_of(const struct module *module)
-{
-    const char *bytes = atomic_load_explicit(&module->texts, memory_order_acquire);
-    if (!bytes)
-        bytes = cache_unpack(module);
-    return (struct texts){bytes, bytes ? module->head.text_bytes : 0};
-}
-
-static inline const char *text_at(struct texts texts, uint32_t at)
-{
-    return at && at < texts.len ? texts.bytes + at : NULL;
-}
-
-static inline const char *path_at(const struct module *module, struct texts texts, uint32_t file)
-{
-    return file < module->head.file_count ? text_at(texts, module->files[file]) : NULL;
-}
-
-/*
- * Write the frame of one scope; *place becomes where the one around it is at. 1: there is one around it, 0: this was
- * the function itself.
- */
-static inline int write_frame(struct symbol_frame *out, const struct module *module, struct texts texts,
-                              struct place *place, const struct scope *scope)
-{
-    *out = (struct symbol_frame){.function = text_at(texts, scope->name),
-                                 .file = path_at(module, texts, place->file),
-                                 .line = place->line,
-                                 .inlined = scope->parent != 0};
-    if (!scope->parent || scope->parent >= place->scope) {
-        out->inlined = false;
-        out->start = module->head.base + (scope->file | (uint64_t)scope->line << module->head.file_bits);
-        return 0;
+    const uint64_t name_mask = mask_of(head->name_bits), file_mask = mask_of(head->file_bits);
+    const uint64_t parent_mask = mask_of(head->parent_bits), line_mask = mask_of(head->line_bits);
+    size_t count = batch->step_count;
+    for (size_t i = 0; i < count; i++) {
+        struct step *step = &batch->steps[i];
+        const uint8_t *p = scope_at(module, step->scope);
+        uint64_t wide = load_64(p);
+        uint64_t deep = load_64(p + head->scope_wide);
+        uint32_t name = (uint32_t)(wide & name_mask);
+        uint32_t file = (uint32_t)(wide >> head->name_bits & file_mask);
+        uint32_t parent = (uint32_t)(deep & parent_mask);
+        uint32_t line = (uint32_t)(deep >> head->parent_bits & line_mask);
+        uint32_t level = step->level + 1;
+        step->name = name < texts->len ? name : 0;
+        __builtin_prefetch(texts->bytes + step->name);
+        parent = parent < step->scope ? parent : 0;
+        batch->depths[step->which] = level;
+        batch->starts[step->which] = parent ? 0 : head->base + (file | (uint64_t)line << head->file_bits);
+        parent = level < MIRE_SYMBOL_CHAIN_MAX ? parent : 0;
+        __builtin_prefetch(scope_at(module, parent));
+        batch->steps[count] = (struct step){
+            .scope = parent, .path = path_of(module, texts, file), .line = line, .which = step->which, .level = level};
+        count += parent != 0;
     }
-    *place = (struct place){scope->parent, scope->file, scope->line};
-    return 1;
+    batch->step_count = count;
 }
 
-/* All frames of a chain tell where the function begins. */
-static void tell_start(struct symbol_frame *frames, size_t count)
+/* Returns how many. */
+static inline size_t write_frames(struct symbol_frame *out, struct symbol_chain *chains, const struct batch *batch,
+                                  const struct texts *texts)
 {
-    for (size_t i = 0; i + 1 < count; i++)
-        frames[i].start = frames[count - 1].start;
+    size_t used = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        chains[i] = (struct symbol_chain){(uint32_t)used, batch->depths[i]};
+        used += batch->depths[i];
+    }
+    for (size_t i = 0; i < batch->step_count; i++) {
+        const struct step *step = &batch->steps[i];
+        out[chains[step->which].first + step->level] =
+            (struct symbol_frame){.function = text_at(texts, step->name),
+                                  .file = text_at(texts, step->path),
+                                  .line = step->line,
+                                  .inlined = step->level + 1 < batch->depths[step->which],
+                                  .start = batch->starts[step->which]};
+    }
+    return used;
 }
 
-static bool offset_of(uint32_t *out, const struct module *module, uint64_t address)
+/* The frames of up to 16 addresses; returns how many frames. */
+static inline size_t look_up(struct symbol_frame *out, struct symbol_chain *chains, const struct module *module,
+                             const uint64_t *addresses, size_t count)
 {
-    uint64_t offset = address - module->head.base;
-    *out = (uint32_t)offset;
-    return offset < module->head.high;
+    struct texts texts = texts_of(module);
+    struct batch batch;
+    batch.count = count;
+    find_blocks(&batch, module, addresses);
+    find_segments(&batch, module, &texts);
+    walk_out(&batch, module, &texts);
+    return write_frames(out, chains, &batch, &texts);
 }
 
 size_t module_lookup(struct symbol_frame *out, const struct module *module, uint64_t address)
 {
-    uint32_t offset;
-    size_t count = 0;
-    if (!offset_of(&offset, module, address))
-        return 0;
-    struct place place = find_place(module, find_block(module, offset), offset);
-    if (!place.scope || place.scope >= module->head.scope_count)
-        return 0;
-    struct texts texts = texts_of(module);
-    for (int more = 1; more && count < MIRE_SYMBOL_CHAIN_MAX;) {
-        struct scope scope = read_scope(module, place.scope);
-        more = write_frame(&out[count++], module, texts, &place, &scope);
-    }
-    out[count - 1].inlined = false;
-    tell_start(out, count);
-    return count;
-}
-
-struct batch { /* look-ups side by side */
-    uint32_t offsets[SIDE_BY_SIDE];
-    uint32_t blocks[SIDE_BY_SIDE];
-    struct place places[SIDE_BY_SIDE];
-};
-
-/* The segments of up to 16 addresses. */
-static void find_places(struct batch *batch, const struct module *module, const uint64_t *addresses, size_t count)
-{
-    bool known[SIDE_BY_SIDE];
-    for (size_t i = 0; i < count; i++) {
-        known[i] = offset_of(&batch->offsets[i], module, addresses[i]);
-        if (!known[i])
-            batch->offsets[i] = 0;
-        __builtin_prefetch(&module->pages[batch->offsets[i] / MIRE_CACHE_PAGE < module->head.page_count
-                                              ? batch->offsets[i] / MIRE_CACHE_PAGE
-                                              : 0]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t page = batch->offsets[i] / MIRE_CACHE_PAGE;
-        uint32_t guess = page < module->head.page_count ? module->pages[page] : 0;
-        __builtin_prefetch(module->starts + guess);
-        __builtin_prefetch(module->places + guess);
-    }
-    for (size_t i = 0; i < count; i++) {
-        batch->blocks[i] = find_block(module, batch->offsets[i]);
-        uint32_t at = module->places[batch->blocks[i]];
-        at = at <= module->head.data_bytes ? at : 0;
-        __builtin_prefetch(module->data + at);
-        __builtin_prefetch(module->data + at + 64);
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct place place = find_place(module, batch->blocks[i], batch->offsets[i]);
-        if (!known[i] || place.scope >= module->head.scope_count)
-            place.scope = 0;
-        batch->places[i] = place;
-        __builtin_prefetch(scope_at(module, place.scope));
-        __builtin_prefetch(module->files + (place.file < module->head.file_count ? place.file : 0));
-    }
+    struct symbol_chain chain;
+    return look_up(out, &chain, module, &address, 1);
 }
 
 size_t module_lookup_all(struct symbol_frame *out, size_t room, struct symbol_chain *chains,
                          const struct module *module, const uint64_t *addresses, size_t count)
 {
-    struct batch batch;
-    struct scope scopes[SIDE_BY_SIDE][MIRE_SYMBOL_CHAIN_MAX];
-    struct texts texts = texts_of(module);
     size_t used = 0;
     size_t done = 0;
-    while (done < count && room - used >= SIDE_BY_SIDE * (size_t)MIRE_SYMBOL_CHAIN_MAX) {
+    while (done < count && room - used >= MIRE_SYMBOL_ROOM) {
         size_t these = count - done < SIDE_BY_SIDE ? count - done : SIDE_BY_SIDE;
-        uint32_t next[SIDE_BY_SIDE];
-        uint8_t depth[SIDE_BY_SIDE] = {0};
-        uint8_t open[SIDE_BY_SIDE];
-        size_t open_count = 0;
-        find_places(&batch, module, addresses + done, these);
-        for (size_t i = 0; i < these; i++) {
-            next[i] = batch.places[i].scope;
-            open[open_count] = (uint8_t)i;
-            open_count += next[i] != 0;
-        }
-        while (open_count) { /* all chains go out by one */
-            size_t left = 0;
-            for (size_t k = 0; k < open_count; k++) {
-                uint8_t i = open[k];
-                struct scope scope = read_scope(module, next[i]);
-                __builtin_prefetch(texts.bytes + (scope.name < texts.len ? scope.name : 0));
-                scopes[i][depth[i]++] = scope;
-                if (!scope.parent || scope.parent >= next[i] || depth[i] == MIRE_SYMBOL_CHAIN_MAX)
-                    continue;
-                next[i] = scope.parent;
-                __builtin_prefetch(scope_at(module, scope.parent));
-                open[left++] = i;
-            }
-            open_count = left;
-        }
-        for (size_t i = 0; i < these; i++) {
-            struct place place = batch.places[i];
-            chains[done + i] = (struct symbol_chain){(uint32_t)used, depth[i]};
-            for (unsigned k = 0; k < depth[i]; k++)
-                (void)write_frame(&out[used + k], module, texts, &place, &scopes[i][k]);
-            if (depth[i])
-                out[used + depth[i] - 1].inlined = false;
-            tell_start(out + used, depth[i]);
-            used += depth[i];
-        }
+        size_t frames = look_up(out + used, chains + done, module, addresses + done, these);
+        for (size_t i = 0; i < these; i++)
+            chains[done + i].first += (uint32_t)used;
+        used += frames;
         done += these;
     }
     return done;

@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-#define TEXT_MAX  65535u /* bytes of a name that are kept */
+#define TEXT_MAX  65535u            /* bytes of a name that are kept */
+#define TEXTS_MAX (UINT32_MAX / 2u) /* of all names; of all paths */
 #define LINE_MAX_ ((1u << MIRE_CACHE_LINE_BITS) - 1)
 #define FILE_MAX  ((1u << MIRE_CACHE_FILE_BITS) - 1)
 #define SCOPE_MAX ((1u << MIRE_CACHE_SCOPE_BITS) - 1)
@@ -34,17 +35,25 @@ static uint64_t hash_text(const char *text, size_t len)
     return mix(hash);
 }
 
+static bool texts_init(struct pack_texts *texts)
+{
+    texts->hash_room = 1024;
+    texts->hash = calloc(texts->hash_room, sizeof *texts->hash);
+    if (!texts->hash || !GROW(texts))
+        return false;
+    texts->rows[texts->count++] = '\0';
+    return true;
+}
+
 bool pack_init(struct pack *pack)
 {
-    *pack = (struct pack){.text_hash_room = 1024, .file_hash_room = 1024, .known_room = 1024};
-    pack->text_hash = calloc(pack->text_hash_room, sizeof *pack->text_hash);
+    *pack = (struct pack){.file_hash_room = 1024, .known_room = 1024};
     pack->file_hash = calloc(pack->file_hash_room, sizeof *pack->file_hash);
     pack->known = calloc(pack->known_room, sizeof *pack->known);
-    pack->failed = !pack->file_hash || !pack->text_hash || !pack->known || !GROW(&pack->texts) || !GROW(&pack->files) ||
-                   !GROW(&pack->scopes);
+    pack->failed = !pack->file_hash || !pack->known || !texts_init(&pack->texts) || !texts_init(&pack->paths) ||
+                   !GROW(&pack->files) || !GROW(&pack->scopes);
     if (pack->failed)
         return false;
-    pack->texts.rows[pack->texts.count++] = '\0';
     pack->files.rows[pack->files.count++] = 0;
     pack->scopes.rows[pack->scopes.count++] = (struct pack_scope){0};
     return true;
@@ -53,27 +62,28 @@ bool pack_init(struct pack *pack)
 void pack_fini(struct pack *pack)
 {
     free(pack->scopes.rows);
-    free(pack->starts.rows);
-    free(pack->places.rows);
+    free(pack->blocks.rows);
     free(pack->files.rows);
     free(pack->data.rows);
     free(pack->texts.rows);
-    free(pack->text_hash);
+    free(pack->texts.hash);
+    free(pack->paths.rows);
+    free(pack->paths.hash);
     free(pack->file_hash);
     free(pack->known);
     *pack = (struct pack){0};
 }
 
-static bool grow_texts(struct pack *pack)
+static bool grow_texts(struct pack_texts *texts)
 {
-    size_t room = pack->text_hash_room * 2;
-    if (pack->text_hash_count * 2 < pack->text_hash_room)
+    size_t room = texts->hash_room * 2;
+    if (texts->hash_count * 2 < texts->hash_room)
         return true;
     uint64_t *hash = calloc(room, sizeof *hash);
     if (!hash)
         return false;
-    for (size_t i = 0; i < pack->text_hash_room; i++) {
-        uint64_t row = pack->text_hash[i];
+    for (size_t i = 0; i < texts->hash_room; i++) {
+        uint64_t row = texts->hash[i];
         size_t k = row >> 32;
         if (!row)
             continue;
@@ -81,39 +91,45 @@ static bool grow_texts(struct pack *pack)
             k++;
         hash[k & (room - 1)] = row;
     }
-    free(pack->text_hash);
-    pack->text_hash = hash;
-    pack->text_hash_room = room;
+    free(texts->hash);
+    texts->hash = hash;
+    texts->hash_room = room;
     return true;
+}
+
+/* Where `text` lies among them; 0: there is no room, and if for want of memory *failed is set. */
+static uint32_t text_in(struct pack_texts *texts, const char *text, size_t len, bool *failed)
+{
+    uint32_t upper = (uint32_t)(hash_text(text, len) >> 32);
+    if (!grow_texts(texts))
+        goto failed;
+    size_t k = upper;
+    for (uint64_t row; (row = texts->hash[k & (texts->hash_room - 1)]); k++) {
+        const char *other = texts->rows + (uint32_t)row;
+        if (row >> 32 == upper && !strncmp(other, text, len) && !other[len])
+            return (uint32_t)row;
+    }
+    if (texts->count + len + 1 > TEXTS_MAX)
+        return 0;
+    char *rows = grow(texts->rows, &texts->room, texts->count, len + 1, 1);
+    if (!rows)
+        goto failed;
+    texts->rows = rows;
+    uint32_t place = (uint32_t)texts->count;
+    memcpy(rows + place, text, len);
+    rows[place + len] = '\0';
+    texts->count += len + 1;
+    texts->hash[k & (texts->hash_room - 1)] = (uint64_t)upper << 32 | place;
+    texts->hash_count++;
+    return place;
+failed:
+    *failed = true;
+    return 0;
 }
 
 uint32_t pack_text_of(struct pack *pack, const char *text, size_t len)
 {
-    uint32_t upper = (uint32_t)(hash_text(text, len) >> 32);
-    if (!grow_texts(pack))
-        goto failed;
-    size_t k = upper;
-    for (uint64_t row; (row = pack->text_hash[k & (pack->text_hash_room - 1)]); k++) {
-        const char *other = pack->texts.rows + (uint32_t)row;
-        if (row >> 32 == upper && !strncmp(other, text, len) && !other[len])
-            return (uint32_t)row;
-    }
-    if (pack->texts.count + len + 1 > UINT32_MAX)
-        return 0;
-    char *rows = grow(pack->texts.rows, &pack->texts.room, pack->texts.count, len + 1, 1);
-    if (!rows)
-        goto failed;
-    pack->texts.rows = rows;
-    uint32_t place = (uint32_t)pack->texts.count;
-    memcpy(rows + place, text, len);
-    rows[place + len] = '\0';
-    pack->texts.count += len + 1;
-    pack->text_hash[k & (pack->text_hash_room - 1)] = (uint64_t)upper << 32 | place;
-    pack->text_hash_count++;
-    return place;
-failed:
-    pack->failed = true;
-    return 0;
+    return text_in(&pack->texts, text, len, &pack->failed);
 }
 
 static bool grow_known(struct pack *pack)
@@ -178,7 +194,7 @@ static bool grow_files(struct pack *pack)
 
 uint32_t pack_file(struct pack *pack, const char *path)
 {
-    uint32_t place = pack_text(pack, path);
+    uint32_t place = path && path[0] ? text_in(&pack->paths, path, strnlen(path, TEXT_MAX), &pack->failed) : 0;
     if (!place)
         return 0;
     if (!grow_files(pack)) {
@@ -258,19 +274,12 @@ static void bits_put(struct bits *bits, uint32_t value, const struct column *col
         *bits->to++ = (uint8_t)bits->word;
 }
 
-static void write_block(struct pack *pack)
+/* Write the pending segments [from, to) as one block, or as two where one has too many bits. */
+static void write_block(struct pack *pack, unsigned from, unsigned to)
 {
     const struct pack_segment *segments = pack->pending;
-    unsigned count = pack->pending_count;
     struct column scope = {0}, file = {0}, line = {0};
-    uint8_t *rows = grow(pack->data.rows, &pack->data.room, pack->data.count, MIRE_CACHE_PAD, 1);
-    if (rows)
-        pack->data.rows = rows;
-    if (!rows || !GROW(&pack->starts) || !GROW(&pack->places) || pack->data.count > UINT32_MAX - MIRE_CACHE_PAD) {
-        pack->failed = true;
-        return;
-    }
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = from; i < to; i++) {
         column_add(&scope, segments[i].scope);
         column_add(&file, segments[i].file);
         column_add(&line, segments[i].line);
@@ -278,27 +287,43 @@ static void write_block(struct pack *pack)
     column_end(&scope);
     column_end(&file);
     column_end(&line);
+    if (scope.bits + file.bits + line.bits > MIRE_CACHE_ROW_BITS) { /* one segment by itself has 3 */
+        write_block(pack, from, from + (to - from) / 2);
+        write_block(pack, from + (to - from) / 2, to);
+        return;
+    }
+    uint8_t *rows = grow(pack->data.rows, &pack->data.room, pack->data.count, MIRE_CACHE_PAD, 1);
+    if (rows)
+        pack->data.rows = rows;
+    if (!rows || !GROW(&pack->blocks) || pack->data.count > UINT32_MAX - MIRE_CACHE_PAD) {
+        pack->failed = true;
+        return;
+    }
     uint32_t words[3] = {scope.least | scope.bits << MIRE_CACHE_SCOPE_BITS,
-                         file.least | file.bits << MIRE_CACHE_FILE_BITS | (count - 1) << (MIRE_CACHE_FILE_BITS + 5),
+                         file.least | file.bits << MIRE_CACHE_FILE_BITS | (to - from - 1) << (MIRE_CACHE_FILE_BITS + 5),
                          line.least | line.bits << MIRE_CACHE_LINE_BITS};
     uint8_t *p = rows + pack->data.count;
     memcpy(p, words, sizeof words);
     p += sizeof words;
-    for (unsigned i = 0; i < MIRE_CACHE_SEGMENTS; i++, p += 2) {
-        uint16_t distance = (uint16_t)(i < count ? segments[i].at - segments[0].at : MIRE_CACHE_REACH);
+    for (unsigned i = from; i < from + MIRE_CACHE_SEGMENTS; i++, p += 2) {
+        uint16_t distance = (uint16_t)(i < to ? segments[i].at - segments[from].at : MIRE_CACHE_REACH);
         memcpy(p, &distance, sizeof distance);
     }
     struct bits bits = {.to = p};
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = from; i < to; i++) {
         bits_put(&bits, segments[i].scope, &scope);
         bits_put(&bits, segments[i].file, &file);
         bits_put(&bits, segments[i].line, &line);
     }
     if (bits.count)
         *bits.to++ = (uint8_t)bits.word;
-    pack->starts.rows[pack->starts.count++] = segments[0].at;
-    pack->places.rows[pack->places.count++] = (uint32_t)pack->data.count;
+    pack->blocks.rows[pack->blocks.count++] = (struct cache_block){segments[from].at, (uint32_t)pack->data.count};
     pack->data.count = (size_t)(bits.to - rows);
+}
+
+static void write_pending(struct pack *pack)
+{
+    write_block(pack, 0, pack->pending_count);
     pack->pending_count = 0;
 }
 
@@ -307,22 +332,34 @@ void pack_segment(struct pack *pack, struct pack_segment segment)
     segment.line = segment.line > LINE_MAX_ ? 0 : segment.line;
     if (pack->failed)
         return;
-    if (!pack->pending_count && !pack->starts.count && segment.at) /* the first block begins at 0 */
+    if (!pack->pending_count && !pack->blocks.count && segment.at) /* the first block begins at 0 */
         pack_segment(pack, (struct pack_segment){0});
-    if ((pack->pending_count || pack->starts.count) && pack->last.scope == segment.scope &&
+    if ((pack->pending_count || pack->blocks.count) && pack->last.scope == segment.scope &&
         pack->last.file == segment.file && pack->last.line == segment.line)
         return;
     if (pack->pending_count == MIRE_CACHE_SEGMENTS ||
         (pack->pending_count && segment.at - pack->pending[0].at >= MIRE_CACHE_REACH))
-        write_block(pack);
+        write_pending(pack);
     pack->pending[pack->pending_count++] = segment;
     pack->last = segment;
 }
 
 void pack_flush(struct pack *pack)
 {
-    if (!pack->pending_count && !pack->starts.count)
+    if (!pack->pending_count && !pack->blocks.count)
         pack_segment(pack, (struct pack_segment){0});
     if (pack->pending_count && !pack->failed)
-        write_block(pack);
+        write_pending(pack);
+    struct pack_texts *texts = &pack->texts;
+    char *rows = grow(texts->rows, &texts->room, texts->count, pack->paths.count, 1);
+    if (!rows) {
+        pack->failed = true;
+        return;
+    }
+    texts->rows = rows;
+    memcpy(rows + texts->count, pack->paths.rows, pack->paths.count);
+    for (size_t i = 1; i < pack->files.count; i++)
+        pack->files.rows[i] += (uint32_t)texts->count;
+    texts->count += pack->paths.count;
+    pack->paths.count = 0;
 }

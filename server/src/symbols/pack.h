@@ -2,8 +2,8 @@
  * pack.h - writes a cache. Inside symbols/ only.
  *
  * Segments come in order of address; scopes, files and names are added as they are first met, so that those of
- * neighbouring code have neighbouring numbers. Files and texts that are equal are kept once; so are scopes, unless they
- * come far apart.
+ * neighbouring code have neighbouring numbers. Files and names that are equal are kept once; so are scopes, unless they
+ * come far apart. Paths lie together: there are few, and every look-up reads some.
  */
 #ifndef MIRE_SYMBOLS_PACK_H
 #define MIRE_SYMBOLS_PACK_H
@@ -27,6 +27,14 @@ struct pack_segment {
     uint32_t line;
 };
 
+struct pack_texts { /* one behind the other, each ends in a NUL; equal ones once */
+    char *rows;
+    size_t count, room;
+    uint64_t *hash; /* upper half of the hash, place in rows; its room is a power of two */
+    size_t hash_room;
+    size_t hash_count;
+};
+
 struct pack {
     bool failed; /* out of memory; what is added from then on is lost */
     struct {
@@ -34,27 +42,26 @@ struct pack {
         size_t count, room;
     } scopes;
     struct {
-        uint32_t *rows;
+        struct cache_block *rows;
         size_t count, room;
-    } starts, places, files;
+    } blocks;
+    struct {
+        uint32_t *rows; /* where the path lies in paths; once written, in texts */
+        size_t count, room;
+    } files;
     struct {
         uint8_t *rows;
         size_t count, room;
     } data;
-    struct {
-        char *rows;
-        size_t count, room;
-    } texts;
+    struct pack_texts texts; /* names; once written, the paths behind them */
+    struct pack_texts paths;
     struct pack_segment pending[MIRE_CACHE_SEGMENTS]; /* the block that is not written yet */
     unsigned pending_count;
     struct pack_segment last;
     uint32_t recent[MIRE_PACK_RECENT]; /* scopes by hash: equal ones are parts of one function, so they come soon */
     uint32_t *file_hash;               /* numbers, by place of the text; the room of a hash is a power of two */
     size_t file_hash_room;
-    uint64_t *text_hash; /* upper half of the hash, place in `texts` */
-    size_t text_hash_room;
-    size_t text_hash_count;
-    struct pack_known *known; /* places of texts by their address in memory */
+    struct pack_known *known; /* places of names by their address in memory */
     size_t known_room;
     size_t known_count;
 };
@@ -63,7 +70,7 @@ struct pack {
 bool pack_init(struct pack *pack);
 void pack_fini(struct pack *pack);
 
-/* Where a text lies; 0: it is NULL or empty. The text stays where it is until pack_fini. */
+/* Where a name lies; 0: it is NULL or empty. The text stays where it is until pack_fini. */
 uint32_t pack_text(struct pack *pack, const char *text);
 
 /* The same of `len` bytes, which need not stay. */
@@ -78,7 +85,7 @@ uint32_t pack_scope(struct pack *pack, const struct pack_scope *scope);
 /* From segment.at on. In order of address; what is equal to the one before it changes nothing. */
 void pack_segment(struct pack *pack, struct pack_segment segment);
 
-/* The last block is written: nothing more is added. */
+/* The last block is written, and paths are put behind the names: nothing more is added. */
 void pack_flush(struct pack *pack);
 
 /*

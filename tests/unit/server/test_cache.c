@@ -214,7 +214,7 @@ static void add_names(struct pack *pack)
     }
 }
 
-/* What version 1 wrote, and what has few texts: as they are. */
+/* And as they are, in a file that is else the same. */
 static void texts_are_read_packed_or_not(void **state)
 {
     static struct twin twin;
@@ -241,7 +241,6 @@ static void texts_are_read_packed_or_not(void **state)
     memcpy(file + len - head.packed_bytes, pack.texts.rows, head.text_bytes);
     head.file_bytes += head.text_bytes - head.packed_bytes;
     head.packed_bytes = 0;
-    head.version = 1;
     head.body_crc = libdeflate_crc32(0, file + sizeof head, head.file_bytes - sizeof head);
     head.head_crc = 0;
     head.head_crc = libdeflate_crc32(0, &head, sizeof head);
