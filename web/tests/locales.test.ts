@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { say } from '../src/lib/i18n';
 import { KEYS } from '../src/lib/keys';
-import { KINDS, REASONS, WAITS, WORDS } from '../src/lib/words';
+import { GUESSES, KINDS, REASONS, WAITS, WORDS } from '../src/lib/words';
 import chinese from '../src/locales/zh-CN.json';
 
 const SOURCES = new URL('../src/', import.meta.url);
@@ -28,6 +28,7 @@ it('every text given to say(), and every key in the sheet and word of the server
     ...Object.values(KINDS),
     ...Object.values(REASONS),
     ...Object.values(WAITS),
+    ...Object.values(GUESSES),
   ];
   expect(wanted.filter((text) => catalogue[text] === undefined)).toEqual([]);
   expect(said.length).toBeGreaterThan(100);

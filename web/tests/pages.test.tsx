@@ -89,7 +89,7 @@ function open(path: string, answers: Answers = ALL): void {
 it('the overview tells rates with what the sample leaves open, and nothing where no session was told', async () => {
   open('/redis-server', { ...ALL, '/rates': rates });
   const table = await screen.findByRole('region', { name: 'Rates table' });
-  expect(table.textContent).toContain('2.1 %1.2 – 3.6');
+  expect(table.textContent).toContain('2.1%1.2 – 3.6');
   expect(table.textContent).toContain('3.2 s1.7 – 4.7');
   expect(table.textContent).toContain('8.0.38');
   expect(

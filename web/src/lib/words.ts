@@ -54,6 +54,23 @@ export const WAITS: Readonly<Record<string, string>> = {
   late: 'frozen or starved',
 };
 
+/* What the device took an event for. */
+export const GUESSES: Readonly<Record<string, string>> = {
+  foreground_block: 'a hang in the foreground',
+  background_block: 'a hang in the background',
+  launch_block: 'a launch that hung',
+  blocked_many_threads: 'a hang beside many threads',
+  blocked_and_killed: 'a hang that ended in a kill',
+  cpu_high: 'high CPU',
+  power: 'high CPU on average',
+  disk_io: 'heavy disk use',
+};
+
+export function guessWord(text: string): string {
+  const known = GUESSES[text];
+  return known ? say(known) : kindWord(text);
+}
+
 export function reasonWord(text: string): string {
   const known = REASONS[text] ?? WAITS[text];
   return known ? say(known) : word(text);

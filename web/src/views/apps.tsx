@@ -35,7 +35,8 @@ export function Apps(): JSX.Element {
                       {say('{n|report|reports} in 24 h', { n: exact(app.reports_24h, lang.value) })}
                       {app.last_received_at ? (
                         <>
-                          · {say('last')} <Ago at={app.last_received_at} />
+                          {' · '}
+                          {say('last')} <Ago at={app.last_received_at} />
                         </>
                       ) : null}
                     </span>

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import type { Report } from '../api/types';
 import { lang, say } from '../lib/i18n';
+import { guessWord } from '../lib/words';
 import { holder, isOfProcess } from '../model/event';
 import { bytes, duration, exact, nanoseconds, percent } from '../model/format';
 import { commonLeaf, coverage, place } from '../model/stack';
@@ -120,7 +121,7 @@ export function Blame({ report }: { report: Report }): JSX.Element | null {
   if (rows.length === 0) return null;
   return (
     <table class="tight blame">
-      <caption>{say('Who holds at least 60 % of the sampled time')}</caption>
+      <caption>{say('Who holds at least 60% of the sampled time')}</caption>
       <tbody>
         {rows.map(({ who, meaning, verdict }) => (
           <tr key={who}>
@@ -163,7 +164,7 @@ export function Cost({ report }: { report: Report }): JSX.Element {
           all: nanoseconds(cost.stopped_sum_ns),
         })}{' '}
         {more.length > 0 ? `${say('Since start:')} ${more.join(', ')}. ` : ''}
-        {report.guess === '' ? '' : `${say('The device took it for {guess}.', { guess: report.guess })} `}
+        {report.guess === '' ? '' : `${say('The device took it for {guess}.', { guess: guessWord(report.guess) })} `}
         {say('Received')} <Ago at={report.row.received_at} />
       </p>
     </>

@@ -103,7 +103,7 @@ function Row({ name, sums, pick }: { name: string; sums: RatesTotal; pick?: stri
       <td class="num">{count(sums.sessions, lang.value)}</td>
       {COLUMNS.map((column) => (
         <td class="num" key={column}>
-          <Cell rate={sums[column]} unit={column === 'hang_s_per_hour' ? ' s' : ' %'} />
+          <Cell rate={sums[column]} unit={column === 'hang_s_per_hour' ? ' s' : '%'} />
         </td>
       ))}
     </tr>

@@ -99,7 +99,7 @@ function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] })
                     <td>
                       <code>{row.build_id}</code>
                     </td>
-                    <td class="dim small">
+                    <td class="dim small looked">
                       {row.answer !== '' ? row.answer : row.look_at ? say('not yet') : say('it has to be sent')}
                       {row.answer === '' ? null : (
                         <>

@@ -181,7 +181,7 @@ function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX
       <td class="num">{amount(tree.flame.value[i]!, tree.flame.unit, lang.value)}</td>
       <td class="num share">
         <Bar share={shareOf(tree, i)} kind={`r-${roleOf(tree, i)}`} />
-        {percent(shareOf(tree, i), lang.value)}
+        <span>{percent(shareOf(tree, i), lang.value)}</span>
       </td>
       <td class="num mid-only">
         {tree.flame.self[i]! > 0 ? amount(tree.flame.self[i]!, tree.flame.unit, lang.value) : ''}
