@@ -161,14 +161,22 @@ static int64_t again_s(const struct seeking *seeking)
     return seconds < AGAIN_MAX_S ? seconds : AGAIN_MAX_S;
 }
 
+static void say_nowhere(char *out, size_t room, size_t dirs, size_t servers)
+{
+    int len = snprintf(out, room, "not in %zu director%s", dirs, dirs == 1 ? "y" : "ies");
+    if (servers)
+        snprintf(out + len, room - (size_t)len, ", nor at %zu debuginfod server%s", servers, servers == 1 ? "" : "s");
+    else
+        snprintf(out + len, room - (size_t)len, "; no debuginfod server is asked");
+}
+
 static int tell(struct seeking *seeking)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     const struct work_options *options = &seeking->worker->work->options;
     struct pg_bytes id = {seeking->wanted.id, seeking->wanted.id_len};
     if (!seeking->answer[0])
-        snprintf(seeking->answer, sizeof seeking->answer, "in none of %zu directories and %zu servers",
-                 options->symbol_dir_count, options->debuginfod_count);
+        say_nowhere(seeking->answer, sizeof seeking->answer, options->symbol_dir_count, options->debuginfod_count);
     int rc = pg_begin(&tx, options->pg, MIRE_PG_WRITE);
     if (!rc)
         rc = pg_symbol_answer(tx, id, seeking->answer, again_s(seeking));
