@@ -16,11 +16,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static char peek(const struct walk *w, size_t ahead)
-{
-    return (size_t)(w->end - w->at) > ahead && !walk_stopped(w) ? w->at[ahead] : '\0';
-}
-
 static bool begins(const struct walk *w, const char *text)
 {
     size_t len = strlen(text);
@@ -30,8 +25,8 @@ static bool begins(const struct walk *w, const char *text)
 uint64_t d_number(struct walk *w)
 {
     uint64_t value = 0;
-    w->bad |= !is_digit(peek(w, 0));
-    while (is_digit(peek(w, 0)) && value < UINT32_MAX)
+    w->bad |= !is_digit(walk_peek(w));
+    while (is_digit(walk_peek(w)) && value < UINT32_MAX)
         value = value * 10 + (uint64_t)(walk_next(w) - '0');
     return value;
 }
@@ -59,9 +54,9 @@ static bool is_template(const struct walk *w)
 static bool is_name(const struct walk *w)
 {
     struct walk ahead = *w;
-    if (is_digit(peek(w, 0)) || is_template(w))
+    if (is_digit(walk_peek(w)) || is_template(w))
         return true;
-    if (peek(w, 0) != 'Q')
+    if (walk_peek(w) != 'Q')
         return false;
     ahead.at++;
     const char *to = d_back(&ahead);
@@ -106,14 +101,14 @@ static void identifier(struct walk *w)
         instance(w);
     } else {
         uint64_t len = d_number(w);
-        const char *end = w->at + len;
-        if (!len || len > (uint64_t)(w->end - w->at))
+        const char *begin = w->at;
+        if (!len || len > (uint64_t)(w->end - begin))
             w->bad = true;
         else if (len > 4 && is_template(w)) {
             instance(w);
-            w->bad |= w->at != end;
-        } else if (len >= 4 && begins(w, "__S") && strspn(w->at + 3, "0123456789") >= len - 3) {
-            w->at = end; /* stands for a scope without a name */
+            w->bad |= w->at != begin + len;
+        } else if (len >= 4 && begins(w, "__S") && strspn(begin + 3, "0123456789") >= len - 3) {
+            w->at = begin + len; /* stands for a scope without a name */
             identifier(w);
         } else
             put_name(w, len);
@@ -138,7 +133,7 @@ static void symbol(struct walk *w)
         d_mangled(w);
         return;
     }
-    if (is_digit(peek(w, 0)))
+    if (is_digit(walk_peek(w)))
         (void)d_number(&ahead);
     if (begins(&ahead, "_D")) { /* the length of all of it */
         w->at = ahead.at;
@@ -152,7 +147,7 @@ static void template_value(struct walk *w)
 {
     bool silent = w->silent;
     const char *type = w->at;
-    if (peek(w, 0) == 'Q') {
+    if (walk_peek(w) == 'Q') {
         struct walk ahead = *w;
         ahead.at++;
         type = d_back(&ahead);
@@ -236,7 +231,7 @@ void d_qualified(struct walk *w)
         if (!first)
             walk_put(w, ".");
         identifier(w);
-        if (peek(w, 0) == 'M' || d_is_function(w))
+        if (walk_peek(w) == 'M' || d_is_function(w))
             between(w);
     }
     w->depth--;

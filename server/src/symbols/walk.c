@@ -38,6 +38,11 @@ void walk_number(struct walk *w, uint64_t value)
     walk_bytes(w, digits + at, sizeof digits - at);
 }
 
+char walk_peek(const struct walk *w)
+{
+    return w->at < w->end && !walk_stopped(w) ? *w->at : '\0';
+}
+
 char walk_next(struct walk *w)
 {
     if (w->at < w->end)

@@ -38,6 +38,9 @@ void walk_bytes(struct walk *w, const char *text, size_t len);
 void walk_put(struct walk *w, const char *text);
 void walk_number(struct walk *w, uint64_t value);
 
+/* The next character, not passed; '\0' where the walk ends. */
+char walk_peek(const struct walk *w);
+
 /* The next character, which must be there; the next one if it is `c`. */
 char walk_next(struct walk *w);
 bool walk_take(struct walk *w, char c);
