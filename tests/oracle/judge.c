@@ -120,6 +120,14 @@ static void expect_blocks(struct bench *bench)
     }
 }
 
+/* Who allocated it: a call of the program's, or one of a plugin's. */
+static const char *name_of(uint32_t stack)
+{
+    uint32_t site = stack & 0xff;
+
+    return site < oracle_sites_count ? oracle_sites[site].name : "a plugin";
+}
+
 static bool on_block(void *context, const struct heap_live *live)
 {
     struct bench *bench = context;
@@ -136,7 +144,7 @@ static bool on_block(void *context, const struct heap_live *live)
         wrong(bench, "block %llx is there twice", (unsigned long long)live->address);
     else if (known->size != live->size)
         wrong(bench, "block %llx of %s has %llu bytes, not %llu", (unsigned long long)live->address,
-              oracle_sites[known->stack & 0xff].name, (unsigned long long)live->size, (unsigned long long)known->size);
+              name_of(known->stack), (unsigned long long)live->size, (unsigned long long)known->size);
     else if (known->stack != stack)
         wrong(bench, "block %llx of %llu bytes has stack %x, not %x", (unsigned long long)live->address,
               (unsigned long long)live->size, stack, known->stack);
