@@ -68,6 +68,7 @@ int mire_memory_scope_begin(const char *class_name)
     if (!heap)
         return outer;
     self->scope = mire__classes_as_find(heap, class_name);
+    self->usual = 0;
     mire__collect_as_close(self);
     return outer;
 }
@@ -76,6 +77,8 @@ void mire_memory_scope_end(int outer)
 {
     struct collect_thread *self = mire__collect_self;
 
-    if (self && self->slot && outer >= 0 && outer < (int)MIRE_HEAP_CLASSES_MAX)
+    if (self && self->slot && outer >= 0 && outer < (int)MIRE_HEAP_CLASSES_MAX) {
         self->scope = (uint32_t)outer;
+        self->usual = 0;
+    }
 }

@@ -105,10 +105,10 @@ static inline bool mire__cell_is(uint32_t cell, uint64_t address)
 MIRE_INLINE bool mire__cells_plain(_Atomic uint32_t **cell, const struct heap *heap, uint64_t address)
 {
     _Atomic uint32_t *root = mire__cells_root(heap, address);
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) - 1 : UINT32_MAX;
+    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
 
-    *cell = heap->cells + (size_t)number * MIRE_CELLS_PAGE + mire__cell_of(address);
-    return __builtin_expect(number < MIRE_PAGE_SPARSE, 1);
+    *cell = heap->cells + ((size_t)number * MIRE_CELLS_PAGE + mire__cell_of(address)) - MIRE_CELLS_PAGE;
+    return __builtin_expect(number - 1 < MIRE_PAGE_SPARSE - 1, 1);
 }
 
 /* Note an untagged block where nothing is in the way, while nothing is moved. False: nothing is done. */
@@ -137,18 +137,20 @@ MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_
  */
 MIRE_INLINE bool mire__cells_as_take(uint64_t *size, struct heap *heap, uint64_t address)
 {
+    const uint32_t told = MIRE_CELL_TAGGED | 3u << MIRE_CELL_OFFSET_SHIFT;
     _Atomic uint32_t *at;
     uint32_t cell, next;
 
-    if ((address & 7) != 0 || !mire__cells_plain(&at, heap, address))
+    if (!mire__cells_plain(&at, heap, address))
         return false;
     cell = mire__cell_get(at);
-    if (!mire__cell_is(cell, address) || cell & MIRE_CELL_TAGGED)
+    /* Tells of an address that is no multiple of 8 from all as well: its last bits meet none that are told. */
+    if (__builtin_expect((cell & told) != (uint32_t)(address % 32) << (MIRE_CELL_OFFSET_SHIFT - 3), 0))
         return false;
-    *size = (cell & MIRE_CELL_SIZE_MASK) - 1;
-    if ((cell & MIRE_CELL_SIZE_MASK) == MIRE_CELL_SIZE_NEXT) {
+    *size = (uint64_t)(cell & MIRE_CELL_SIZE_MASK) - 1;
+    if (__builtin_expect(*size > MIRE_CELL_SHORT_MAX, 0)) {
         next = mire__cell_of(address) < MIRE_CELL_LAST ? mire__cell_get(at + 1) : 0;
-        if (next & MIRE_CELL_SIZE_MASK)
+        if ((cell & MIRE_CELL_SIZE_MASK) != MIRE_CELL_SIZE_NEXT || next & MIRE_CELL_SIZE_MASK)
             return false;
         *size = next >> MIRE_CELL_OFFSET_SHIFT;
     }

@@ -92,6 +92,8 @@ static void forget_entries(struct code *code)
             atomic_store_explicit(&code->entries[i], 0, memory_order_relaxed);
     }
     atomic_fetch_add_explicit(&code->version, 1, memory_order_release);
+    if (code->heap) /* only now: whoever sees it sees the version too */
+        atomic_fetch_add_explicit(&code->heap->how, MIRE_HOW_CODE, memory_order_release);
 }
 
 /* With the lock. Modules that have gone are told, and all rules learnt anew. */

@@ -27,8 +27,9 @@ struct collect_thread {
     _Alignas(4096) _Atomic uint32_t tid; /* whose it is; 0: nobody's */
     uint32_t scope;                      /* class of what is allocated now, 0 none */
     struct heap_slot *slot;              /* NULL: none of this run */
-    uint64_t calling_sp;                 /* the stack pointer at a hook whose real call is under way; 0 none */
-    uint32_t drawn;                      /* index of the interval that the bytes left were drawn by */
+    uint64_t usual;      /* heap's `how` while a call of this thread is nothing but the usual; 0 never */
+    uint64_t calling_sp; /* the stack pointer at a hook whose real call is under way; 0 none */
+    uint32_t drawn;      /* index of the interval that the bytes left were drawn by */
     uint32_t unused;
     int64_t more;                    /* bytes left beyond mire__collect_left */
     uint64_t stack_start, stack_end; /* its stack's mapping, if that was noted; else 0 */
@@ -129,9 +130,6 @@ static inline void mire__collect_as_return(struct collect_thread *self)
 
 /* A block was allocated: it is noted, in sampled mode if it is drawn. */
 void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size);
-
-/* The same for who has a copy of the site to give away. */
-void mire__collect_as_alloc_else(struct collect_thread *self, struct walk_frame site, const void *block, size_t size);
 
 /* A block is to be freed: call it before the allocator gets it back. */
 void mire__collect_as_free(struct collect_thread *self, const void *block);

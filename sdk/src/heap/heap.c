@@ -98,7 +98,7 @@ bool mire__heap_lock_slow(_Atomic uint32_t *lock)
 static void store_mode(struct heap *heap, enum heap_mode mode)
 {
     atomic_store_explicit(&heap->header->mode, mode, memory_order_release);
-    mire__heap_how_change(heap, MIRE_HOW_MODE, mode);
+    mire__heap_how_change(heap, MIRE_HOW_MODE | MIRE_HOW_OPEN, mode | MIRE_HOW_OPEN);
 }
 
 /* ---- claims ---- */

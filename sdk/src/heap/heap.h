@@ -78,15 +78,16 @@ struct heap_spare {
  * `header->mode` is the mode for whoever reads the file.
  */
 #define MIRE_HOW_MODE   3u
-#define MIRE_HOW_CELLS  4u  /* blocks may be in cells */
-#define MIRE_HOW_MOVING 8u  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
-#define MIRE_HOW_RESTS  16u /* somebody waits to be woken by the next thing that is noted (collect.h) */
+#define MIRE_HOW_CELLS  4u                  /* blocks may be in cells */
+#define MIRE_HOW_MOVING 8u                  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
+#define MIRE_HOW_RESTS  16u                 /* somebody waits to be woken by the next thing that is noted (collect.h) */
+#define MIRE_HOW_OPEN   32u                 /* always: so that 0 stands for none */
+#define MIRE_HOW_CODE   (UINT64_C(1) << 32) /* above all these: counts how often what was known of the code was void */
 
 struct heap {
     /* What every call looks at, in one line of the cache. */
     struct heap_header *header;
-    _Atomic uint32_t how;
-    uint32_t unused;
+    _Atomic uint64_t how;
     _Atomic(_Atomic uint32_t *) *roots; /* see below */
     _Atomic uint32_t *cells;
     _Atomic uint8_t *filter; /* blocks by KiB, counted; 255 sticks */
@@ -161,16 +162,16 @@ enum mire_err mire__heap_set_mode(struct heap *heap, enum heap_mode mode, uint64
 /* These bits of `how`; change them to `to`, at once; returns what they were. */
 static inline uint32_t mire__heap_how(const struct heap *heap, uint32_t bits)
 {
-    return atomic_load_explicit(&heap->how, memory_order_relaxed) & bits;
+    return (uint32_t)atomic_load_explicit(&heap->how, memory_order_relaxed) & bits;
 }
 static inline uint32_t mire__heap_how_change(struct heap *heap, uint32_t bits, uint32_t to)
 {
-    uint32_t was = atomic_load_explicit(&heap->how, memory_order_relaxed);
+    uint64_t was = atomic_load_explicit(&heap->how, memory_order_relaxed);
 
-    while (!atomic_compare_exchange_weak_explicit(&heap->how, &was, (was & ~bits) | to, memory_order_acq_rel,
+    while (!atomic_compare_exchange_weak_explicit(&heap->how, &was, (was & ~(uint64_t)bits) | to, memory_order_acq_rel,
                                                   memory_order_relaxed)) {
     }
-    return was & bits;
+    return (uint32_t)was & bits;
 }
 
 /* Mode and interval in force. Any thread, at every allocation. */

@@ -62,22 +62,24 @@ static inline void *done(struct collect_thread *self, const struct walk_frame *s
 }
 
 /* The same for the calls that most programs make most of. */
-MIRE_INLINE void *done_quick(struct collect_thread *self, const struct walk_frame *site, void *block, size_t size)
+MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size)
 {
     if (!self)
         return block;
     mire__collect_as_return(self);
-    if (block && __builtin_expect(!mire__quick_alloc(self, site, block, size), 0))
-        mire__collect_as_alloc_else(self, MIRE_SITE_COPY(site), block, size);
+    if (__builtin_expect(block != NULL, 1)) {
+        const struct walk_frame site = MIRE_CALL_SITE; /* read only now: it is not kept over the real call */
+
+        mire__quick_alloc(self, &site, block, size);
+    }
     return block;
 }
 
 MIRE_SLOW static void *malloc_slow(size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
-    struct collect_thread *self = mire__collect_as_enter(site.sp);
+    struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
 
-    return done_quick(self, &site, REAL(malloc)(size), size);
+    return done_quick(self, BOUND(malloc)(size), size);
 }
 
 MIRE_HIDDEN void *mire__heap_malloc(size_t size)
@@ -91,10 +93,9 @@ MIRE_HIDDEN void *mire__heap_malloc(size_t size)
 
 MIRE_SLOW static void *calloc_slow(size_t count, size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
-    struct collect_thread *self = mire__collect_as_enter(site.sp);
+    struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
 
-    return done_quick(self, &site, REAL(calloc)(count, size), count * size);
+    return done_quick(self, BOUND(calloc)(count, size), count * size);
 }
 
 MIRE_HIDDEN void *mire__heap_calloc(size_t count, size_t size)
@@ -170,17 +171,16 @@ MIRE_SLOW static void *realloc_slow(void *old, size_t size)
     mire__collect_as_move_begin(&was, self, old);
     block = REAL(realloc)(old, size);
     if (block && !(was.known && was.block.tagged))
-        return done_quick(self, &site, block, size);
-    return moved(self, MIRE_SITE_COPY(&site), &was, old, block, size);
+        return done_quick(self, block, size);
+    return moved(self, site, &was, old, block, size);
 }
 
 /* As malloc. */
 MIRE_SLOW static void *realloc_new_slow(size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
-    struct collect_thread *self = mire__collect_as_enter(site.sp);
+    struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
 
-    return done_quick(self, &site, REAL(realloc)(NULL, size), size);
+    return done_quick(self, BOUND(realloc)(NULL, size), size);
 }
 
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
@@ -189,7 +189,7 @@ MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
 
     if (__builtin_expect(!real, 0))
         return realloc_late(old, size);
-    if (!mire__collect_as_may_know(old) && mire__site_is_quick(size))
+    if (!mire__site_is_exact() && !mire__collect_as_may_know(old) && mire__site_is_quick(size))
         return real(old, size);
     return old ? realloc_slow(old, size) : realloc_new_slow(size);
 }
@@ -219,25 +219,41 @@ MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
     return reallocarray_slow(old, count, size);
 }
 
+MIRE_SLOW static void free_strays(void *block, struct heap_count *counts)
+{
+    mire__quick_as_tell(counts);
+    BOUND(free)(block);
+}
+
 MIRE_SLOW static void free_slow(void *block)
 {
-    struct collect_thread *self = mire__collect_as_enter((uintptr_t)__builtin_dwarf_cfa());
+    struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
 
-    if (self && __builtin_expect(!mire__quick_free(self, block), 0))
+    if (self)
         mire__collect_as_free(self, block);
-    REAL(free)(block);
+    BOUND(free)(block);
     if (self)
         mire__collect_as_return(self);
 }
 
+/* Nothing but jumps lead out of here, so it keeps no register. */
 MIRE_HIDDEN void mire__heap_free(void *block)
 {
-    void (*real)(void *) = BOUND(free);
+    struct heap_count *counts = NULL;
+    enum quick_end end;
 
-    if (__builtin_expect(!real, 0))
+    if (__builtin_expect(!BOUND(free), 0)) {
         free_late(block);
-    else if (mire__collect_as_may_know(block))
-        free_slow(block);
+        return;
+    }
+    if (block && mire__site_is_exact())
+        end = mire__quick_free(&counts, block);
     else
-        real(block);
+        end = mire__collect_as_may_know(block) ? QUICK_NOT : QUICK_DONE;
+    if (__builtin_expect(end == QUICK_DONE, 1))
+        BOUND(free)(block);
+    else if (end == QUICK_STRAYS)
+        free_strays(block, counts);
+    else
+        free_slow(block);
 }

@@ -161,7 +161,7 @@ struct heap_header {
 
 /* A size class of one thread; the thread alone stores. Sums over all threads are the totals. A line of the cache. */
 struct heap_count {
-    _Atomic uint64_t count, bytes;          /* allocated, ever */
+    _Atomic int64_t count, bytes;           /* allocated, ever */
     _Atomic int64_t live_count, live_bytes; /* allocated less freed; what other threads allocated is freed here too */
     _Atomic int64_t high_count, high_bytes; /* the highest of these since told, up to the last block freed; or `live` */
     _Atomic int64_t told_count, told_bytes; /* of them, what the peaks know of */

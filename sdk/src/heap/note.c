@@ -118,11 +118,14 @@ static void note(struct collect_thread *self, struct heap *heap, const struct wa
         mire__live_as_tag(heap, self->slot, address, scope);
 }
 
-void mire__quick_as_walk(struct collect_thread *self, struct heap *heap, struct walk_frame site, const void *block,
-                         size_t size)
+/* What quick.h compares with: only while nothing of the thread, the tables or the code is out of the ordinary. */
+static void learn_usual(struct collect_thread *self, const struct heap *heap)
 {
-    mire__live_as_set(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size,
-                      mire__walk_as_node_else(&self->walk, heap, mire__collect_code, &site));
+    uint64_t how = atomic_load_explicit(&heap->how, memory_order_acquire);
+    bool usual = ((uint32_t)how & ~MIRE_HOW_CELLS) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) && self->scope == 0 &&
+                 self->walk.version == atomic_load_explicit(&mire__collect_code->version, memory_order_acquire);
+
+    self->usual = usual ? how : 0;
 }
 
 void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
@@ -132,12 +135,54 @@ void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame
     if (!heap)
         return;
     note(self, heap, site, block, size, self->scope);
+    learn_usual(self, heap);
     mire__collect_as_close(self);
 }
 
-void mire__collect_as_alloc_else(struct collect_thread *self, struct walk_frame site, const void *block, size_t size)
+void mire__quick_as_else(MIRE_QUICK_CALL)
 {
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+
     mire__collect_as_alloc(self, &site, block, size);
+}
+
+void mire__quick_as_walk(MIRE_QUICK_CALL)
+{
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT && self->scope == 0)
+        mire__live_as_set(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size,
+                          mire__walk_as_node_else(&self->walk, heap, mire__collect_code, &site));
+    else
+        note(self, heap, &site, block, size, self->scope);
+    mire__collect_as_close(self);
+}
+
+void mire__quick_as_set(struct collect_thread *self, const void *block, size_t size, uint32_t node)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT)
+        mire__live_as_set_else(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node);
+    mire__collect_as_close(self);
+}
+
+void mire__quick_as_tell(struct heap_count *counts)
+{
+    struct collect_thread *self = mire__collect_self;
+    struct heap *heap = self && self->slot ? mire__collect_as_open(self) : NULL;
+    struct heap_count *own = heap ? self->slot->counts : NULL;
+
+    if (!heap)
+        return;
+    if (counts >= own && counts < own + MIRE_HEAP_SIZES)
+        mire__slot_as_tell(heap, self->slot, counts);
+    mire__collect_as_close(self);
 }
 
 void mire__collect_as_free(struct collect_thread *self, const void *block)

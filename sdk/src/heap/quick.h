@@ -2,9 +2,10 @@
  * quick.h - what an allocation and a free do nearly always, as part of their hooks: exact mode, a stack that is
  * remembered, a small block with a page of cells. Whatever is otherwise is left to note.c.
  *
- * A call costs some 20 ns in all, so what it does is counted in instructions: everything is inlined into the hook, for
- * one function saves and restores registers once; all that may be out of the ordinary stands in one word (heap.h,
- * `how`); and what is seldom needed is called, never inlined, so that it costs no register here.
+ * A call costs some 20 ns in all, so what it does is counted in instructions. Everything is inlined into the hook. All
+ * that may be out of the ordinary, of the tables, of the code and of the thread, stands in one word that is compared
+ * with one of the thread's. Whoever comes to something unusual leaves the slot and begins anew elsewhere, with nothing
+ * but the call itself: so little has to be kept, and all of it stays in registers.
  *
  * Thread: any.  Signal handler: where the real call may.
  */
@@ -13,68 +14,86 @@
 
 #include "heap/collect.h"
 
-/* A site by value, field by field: so its address is nowhere taken, and it lies in registers until then. */
-#define MIRE_SITE_COPY(site) ((struct walk_frame){.pc = (site)->pc, .sp = (site)->sp, .fp = (site)->fp})
+/* Also where other calls are not: what it is inlined into says where it was called from. */
+#define MIRE_QUICK static inline __attribute__((always_inline))
 
-/* The rest of mire__quick_alloc, inside the slot: the stack is walked. */
-void mire__quick_as_walk(struct collect_thread *self, struct heap *heap, struct walk_frame site, const void *block,
-                         size_t size);
+/* An allocation that was not noted yet. By its parts, which are passed in registers. */
+#define MIRE_QUICK_CALL \
+    struct collect_thread *self, const void *block, size_t size, uint64_t pc, uint64_t sp, uint64_t fp
 
-/* The tables, in exact mode and if nothing else is out of the ordinary; NULL. Inside the slot. */
-MIRE_INLINE struct heap *mire__quick_heap(void)
+/* The rest of mire__quick_alloc: whatever it is; the stack is not remembered; the block has no cell. */
+void mire__quick_as_else(MIRE_QUICK_CALL);
+void mire__quick_as_walk(MIRE_QUICK_CALL);
+void mire__quick_as_set(struct collect_thread *self, const void *block, size_t size, uint32_t node);
+
+/*
+ * Begin to work on the tables, in exact mode and if nothing else is out of the ordinary: inside the slot, which
+ * mire__slot_as_end is to leave. NULL: not, and nothing is to be left.
+ */
+MIRE_QUICK struct heap *mire__quick_open(uint32_t *inside, const struct collect_thread *self)
 {
-    struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+    struct heap *heap;
 
-    return __builtin_expect(heap != NULL, 1) &&
-                   __builtin_expect(mire__heap_how(heap, ~MIRE_HOW_CELLS) == MIRE_HEAP_EXACT, 1)
-               ? heap
-               : NULL;
+    if (__builtin_expect(!mire__slot_as_begin(inside, self->slot), 0))
+        return NULL;
+    heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+    if (__builtin_expect(heap && atomic_load_explicit(&heap->how, memory_order_acquire) == self->usual, 1))
+        return heap;
+    mire__slot_as_end(*inside, self->slot);
+    return NULL;
 }
 
-/* A block was allocated. False: nothing is done, for mire__collect_as_alloc to do. */
-MIRE_INLINE bool mire__quick_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block,
-                                   size_t size)
+/* A block was allocated by the call whose frame is `site`. */
+MIRE_QUICK void mire__quick_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block,
+                                  size_t size)
 {
-    struct heap_slot *slot = self->slot;
-    uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
     uint32_t node, inside;
-    struct heap *heap;
-    bool usual;
+    struct heap *heap = mire__quick_open(&inside, self);
 
-    if (__builtin_expect(!mire__slot_as_begin(&inside, slot), 0))
-        return false;
-    heap = mire__quick_heap();
-    usual = heap && self->scope == 0;
-    if (__builtin_expect(usual, 1)) {
-        node = mire__walk_as_known(&self->walk, mire__collect_code, site);
-        if (__builtin_expect(node == 0, 0))
-            mire__quick_as_walk(self, heap, MIRE_SITE_COPY(site), block, size);
-        else if (__builtin_expect(mire__cells_as_set(heap, address, size, node), 1))
-            mire__slot_as_count(heap, slot, size);
-        else
-            mire__live_as_set_else(heap, slot, address, size, node);
+    if (__builtin_expect(!heap, 0)) {
+        mire__quick_as_else(self, block, size, site->pc, site->sp, site->fp);
+        return;
     }
-    mire__slot_as_end(inside, slot);
-    return usual;
+    node = mire__walk_as_tail(&self->walk, site);
+    if (__builtin_expect(node == 0, 0)) {
+        mire__slot_as_end(inside, self->slot);
+        mire__quick_as_walk(self, block, size, site->pc, site->sp, site->fp);
+    } else if (__builtin_expect(mire__cells_as_set(heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node), 1)) {
+        mire__slot_as_count(heap, self->slot, size);
+        mire__slot_as_end(inside, self->slot);
+    } else {
+        mire__slot_as_end(inside, self->slot);
+        mire__quick_as_set(self, block, size, node);
+    }
 }
 
-/* A block is to be freed. False: nothing is done, for mire__collect_as_free to do. */
-MIRE_INLINE bool mire__quick_free(struct collect_thread *self, const void *block)
+enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };
+
+/*
+ * A block is to be freed.
+ *   counts  its counters
+ * Returns QUICK_NOT if nothing is done; QUICK_STRAYS if the peaks are to be told of these counters.
+ * In a call within another's real call too: what is known here and freed by whomever has ended.
+ */
+MIRE_QUICK enum quick_end mire__quick_free(struct heap_count **counts, const void *block)
 {
-    struct heap_slot *slot = self->slot;
-    uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size;
-    struct heap *heap;
+    const struct collect_thread *self = mire__collect_self;
+    enum quick_end end = QUICK_NOT;
     uint32_t inside;
-    bool done;
+    uint64_t size;
+    struct heap *heap;
 
-    if (__builtin_expect(!mire__slot_as_begin(&inside, slot), 0))
-        return false;
-    heap = mire__quick_heap();
-    done = __builtin_expect(heap != NULL, 1) && mire__cells_as_take(&size, heap, address);
-    if (__builtin_expect(done, 1))
-        mire__slot_as_uncount(heap, slot, size);
-    mire__slot_as_end(inside, slot);
-    return done;
+    if (__builtin_expect(!self || !self->slot || !(heap = mire__quick_open(&inside, self)), 0))
+        return QUICK_NOT;
+    if (__builtin_expect(mire__cells_as_take(&size, heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK), 1)) {
+        *counts = mire__slot_drop(self->slot, size);
+        end = *counts ? QUICK_STRAYS : QUICK_DONE;
+    }
+    mire__slot_as_end(inside, self->slot);
+    return end;
 }
+
+/* The rest of QUICK_STRAYS. */
+void mire__quick_as_tell(struct heap_count *counts);
 
 #endif

@@ -54,8 +54,8 @@ static void add_calls(struct heap_facts *out, const struct heap_reader *reader)
         for (uint32_t class = 0; class < MIRE_HEAP_SIZES; class ++) {
             const struct heap_count *c = &slots[i].counts[class];
 
-            out->allocated_count += mire__get64(&c->count);
-            out->freed_count += mire__get64(&c->count) - (uint64_t)mire__get_signed(&c->live_count);
+            out->allocated_count += (uint64_t)mire__get_signed(&c->count);
+            out->freed_count += (uint64_t)mire__get_signed(&c->count) - (uint64_t)mire__get_signed(&c->live_count);
         }
     }
 }
@@ -209,8 +209,8 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
     for (uint32_t i = 0; i < count; i++) {
         const struct heap_count *c = &slots[i].counts[class];
 
-        out->total_count += mire__get64(&c->count);
-        out->total_bytes += mire__get64(&c->bytes);
+        out->total_count += (uint64_t)mire__get_signed(&c->count);
+        out->total_bytes += (uint64_t)mire__get_signed(&c->bytes);
         told_count += (uint64_t)mire__get_signed(&c->told_count);
         told_bytes += (uint64_t)mire__get_signed(&c->told_bytes);
     }

@@ -17,6 +17,8 @@
         .fp = *(const uintptr_t *)__builtin_frame_address(0)                                  \
     }
 
+#define MIRE_CALL_SP ((uintptr_t)__builtin_dwarf_cfa())
+
 #define MIRE_SLOW __attribute__((noinline, section("mire_hidden")))
 
 /* A block is to be freed, by a call whose caller's stack pointer is `sp`. */
@@ -28,6 +30,14 @@ static inline void mire__site_end(const void *block, uint64_t sp)
         return;
     mire__collect_as_return(self);
     mire__collect_as_free(self, block);
+}
+
+/* Is every block noted? */
+static inline bool mire__site_is_exact(void)
+{
+    const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+
+    return heap && mire__heap_how(heap, MIRE_HOW_MODE) == MIRE_HEAP_EXACT;
 }
 
 /* Is a call that allocates so many bytes done with the real call alone? If so, they are counted. */

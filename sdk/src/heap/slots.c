@@ -27,7 +27,7 @@ struct heap_slot *mire__slot_as_take(struct heap *heap, uint32_t tid)
 void mire__slot_as_give(struct heap *heap, struct heap_slot *slot)
 {
     for (uint32_t class = 0; class < MIRE_HEAP_SIZES; class ++)
-        mire__slot_as_tell(heap, &slot->counts[class], class);
+        mire__slot_as_tell(heap, slot, &slot->counts[class]);
     atomic_store_explicit(&slot->inside, atomic_load_explicit(&slot->inside, memory_order_relaxed) & ~1u,
                           memory_order_relaxed);
     atomic_store_explicit(&slot->owner, 0, memory_order_release);
@@ -55,9 +55,9 @@ static void tell(_Atomic int64_t *sum, _Atomic int64_t *peak, _Atomic int64_t *h
     atomic_store_explicit(high, live, memory_order_relaxed);
 }
 
-void mire__slot_as_tell(struct heap *heap, struct heap_count *c, uint32_t class)
+void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct heap_count *c)
 {
-    struct heap_peak *peak = &heap->peaks->sizes[class];
+    struct heap_peak *peak = &heap->peaks->sizes[c - slot->counts];
 
     tell(&peak->count, &peak->peak_count, &c->high_count, &c->told_count, mire__slot_get(&c->live_count));
     tell(&peak->bytes, &peak->peak_bytes, &c->high_bytes, &c->told_bytes, mire__slot_get(&c->live_bytes));

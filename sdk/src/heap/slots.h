@@ -63,19 +63,26 @@ static inline void mire__slot_as_leave(struct heap_slot *slot)
 
 /* ---- counting; called by live.h ---- */
 
-/* Tell the peaks. */
-void mire__slot_as_tell(struct heap *heap, struct heap_count *count, uint32_t class);
+/* Tell the peaks. count: one of the slot's */
+void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct heap_count *count);
 
 #define MIRE_TELL_BYTES 4096
 #define MIRE_TELL_COUNT 64
 
-MIRE_INLINE void mire__slot_add(_Atomic uint64_t *sum, uint64_t what)
+/*
+ * The counters of a size. The compiler is not to know that they are part of the slot: it keeps the address of each of
+ * them in a register else.
+ */
+MIRE_INLINE struct heap_count *mire__slot_counts(struct heap_slot *slot, uint64_t size)
 {
-    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + what, memory_order_relaxed);
+    struct heap_count *c = &slot->counts[mire__size_class(size)];
+
+    __asm__("" : "+r"(c));
+    return c;
 }
 
-/* Add to a signed sum; returns it. */
-MIRE_INLINE int64_t mire__slot_move(_Atomic int64_t *sum, int64_t what)
+/* Add to a sum that the thread alone stores to; returns it. */
+MIRE_INLINE int64_t mire__slot_add(_Atomic int64_t *sum, int64_t what)
 {
     int64_t now = atomic_load_explicit(sum, memory_order_relaxed) + what;
 
@@ -97,31 +104,40 @@ MIRE_INLINE bool mire__slot_strays(int64_t count, int64_t bytes)
 /* A block of `size` bytes begins to live. */
 MIRE_INLINE void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
-    uint32_t class = mire__size_class(size);
-    struct heap_count *c = &slot->counts[class];
-    int64_t count = mire__slot_move(&c->live_count, 1), bytes = mire__slot_move(&c->live_bytes, (int64_t)size);
+    struct heap_count *c = mire__slot_counts(slot, size);
+    int64_t count = mire__slot_add(&c->live_count, 1), bytes = mire__slot_add(&c->live_bytes, (int64_t)size);
 
     mire__slot_add(&c->count, 1);
-    mire__slot_add(&c->bytes, size);
+    mire__slot_add(&c->bytes, (int64_t)size);
     if (mire__slot_strays(count - mire__slot_get(&c->told_count), bytes - mire__slot_get(&c->told_bytes)))
-        mire__slot_as_tell(heap, c, class);
+        mire__slot_as_tell(heap, slot, c);
 }
 
-/* A block of `size` bytes ends: only here a sum falls, so only here it is looked at as the highest. */
-MIRE_INLINE void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
+/*
+ * A block of `size` bytes ends: only here a sum falls, so only here it is looked at as the highest.
+ * Returns its counters if the peaks are to be told, by mire__slot_as_tell; NULL.
+ */
+MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t size)
 {
-    uint32_t class = mire__size_class(size);
-    struct heap_count *c = &slot->counts[class];
+    struct heap_count *c = mire__slot_counts(slot, size);
     int64_t count = mire__slot_get(&c->live_count), bytes = mire__slot_get(&c->live_bytes);
 
     if (__builtin_expect(count > mire__slot_get(&c->high_count), 0))
         atomic_store_explicit(&c->high_count, count, memory_order_relaxed);
     if (__builtin_expect(bytes > mire__slot_get(&c->high_bytes), 0))
         atomic_store_explicit(&c->high_bytes, bytes, memory_order_relaxed);
-    count = mire__slot_move(&c->live_count, -1);
-    bytes = mire__slot_move(&c->live_bytes, -(int64_t)size);
-    if (mire__slot_strays(mire__slot_get(&c->told_count) - count, mire__slot_get(&c->told_bytes) - bytes))
-        mire__slot_as_tell(heap, c, class);
+    atomic_store_explicit(&c->live_count, --count, memory_order_relaxed);
+    atomic_store_explicit(&c->live_bytes, bytes -= (int64_t)size, memory_order_relaxed);
+    return mire__slot_strays(mire__slot_get(&c->told_count) - count, mire__slot_get(&c->told_bytes) - bytes) ? c : NULL;
+}
+
+/* The same, told. */
+static inline void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
+{
+    struct heap_count *strays = mire__slot_drop(slot, size);
+
+    if (strays)
+        mire__slot_as_tell(heap, slot, strays);
 }
 
 #endif

@@ -1,16 +1,22 @@
 /* tails.c - see tails.h. Signal-safe. */
 #include "heap/tails.h"
 
-/* Add a word to a tail. False: there is no room, or it lies too far out. */
-static bool add_word(struct walk_tail *tail, uint64_t at, uint64_t value)
-{
-    uint64_t offset = at - tail->sp;
+#include <string.h>
 
-    if (tail->words_count == MIRE_WALK_TAIL_WORDS || at < tail->sp || offset > UINT16_MAX)
+/* A tail's words on their way into it. */
+struct words {
+    uint32_t count;
+    uint32_t at[MIRE_WALK_TAIL_WORDS];
+    uint64_t values[MIRE_WALK_TAIL_WORDS];
+};
+
+/* Add a word; `at` in bytes from the tail's sp. False: there is no room, or it lies too far out. */
+MIRE_INLINE bool add_word(struct words *words, uint64_t at, uint64_t value)
+{
+    if (words->count == MIRE_WALK_TAIL_WORDS || at > UINT16_MAX)
         return false;
-    tail->offsets[tail->words_count] = (uint16_t)offset;
-    tail->values[tail->words_count / 2][tail->words_count % 2] = value;
-    tail->words_count++;
+    words->at[words->count] = (uint32_t)at;
+    words->values[words->count++] = value;
     return true;
 }
 
@@ -19,13 +25,16 @@ static bool add_word(struct walk_tail *tail, uint64_t at, uint64_t value)
 MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk_tail *tail)
 {
     for (uint32_t i = 0; i < tail->words_count && head->splits_count < MIRE_WALK_SPLITS; i++) {
-        if (mire__walk_word(tail->sp + tail->offsets[i]) == tail->values[i / 2][i % 2])
+        const struct walk_four *four = &tail->words[i / 4];
+        uint32_t offset = four->at[i % 4];
+
+        if (mire__walk_word(tail->sp + offset) == four->values[i % 4 / 2][i % 2])
             continue;
         for (uint32_t k = 0; k < head->splits_count; k++) {
-            if (head->splits[k] == tail->offsets[i])
+            if (head->splits[k] == offset)
                 return false;
         }
-        head->splits[head->splits_count++] = tail->offsets[i];
+        head->splits[head->splits_count++] = (uint16_t)offset;
         return true;
     }
     return false;
@@ -42,7 +51,7 @@ static struct walk_head *choose_head(struct walk *walk, const struct walk_frame 
             return &heads[i];
     }
     head = heads[0].pc == 0 ? &heads[0] : &heads[walk->next_way++ % 2];
-    *head = (struct walk_head){.pc = frame->pc, .sp = frame->sp, .tails = (uint16_t)(hash & walk->tails_mask)};
+    *head = (struct walk_head){.pc = frame->pc, .sp = frame->sp, .tails = (uint16_t)(hash >> 40 & walk->tails_mask)};
     return head;
 }
 
@@ -57,7 +66,7 @@ MIRE_UNCHECKED static struct walk_tail *choose_tail(struct walk *walk, const str
 
     tails = mire__walk_as_tails(walk, head);
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (mire__walk_as_tail_is(&tails[way], frame))
+        if (tails[way].base_at > 0 && mire__walk_as_tail_is(&tails[way], frame))
             return &tails[way];
     }
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
@@ -74,44 +83,54 @@ MIRE_UNCHECKED static struct walk_tail *choose_tail(struct walk *walk, const str
     return &tails[walk->next_way++ % MIRE_WALK_TAIL_WAYS];
 }
 
-/* Remember the last stack as a tail as well: from the innermost frame outwards, as far as there is room for words. */
+/*
+ * What the last stack follows from: from the innermost frame outwards, as far as there is room.
+ * Returns the base: the outermost frame that follows from these words.
+ */
+MIRE_INLINE uint32_t gather(struct words *words, const struct walk *walk)
+{
+    uint32_t base = walk->count - 1, left = walk->words_count, whole = 0;
+    const uint64_t sp = walk->frames[base].sp;
+
+    for (words->count = 0; base > 0; base--, whole = words->count) {
+        const struct walk_frame *outer = &walk->frames[base - 1];
+        bool fits = add_word(words, outer->slot - sp, outer->pc);
+
+        for (; fits && left > 0 && walk->words[left - 1].frame == base - 1; left--)
+            fits = add_word(words, walk->words[left - 1].at - sp, walk->words[left - 1].value);
+        if (!fits)
+            break;
+    }
+    for (words->count = whole; words->count % 4;)
+        add_word(words, words->at[0], words->values[0]);
+    return base;
+}
+
+/* Remember the last stack as a tail as well. */
 void mire__tails_as_remember(struct walk *walk)
 {
-    uint32_t base = walk->count - 1, word = walk->words_count;
-    const struct walk_frame *frame = &walk->frames[base];
+    const struct walk_frame *frame = &walk->frames[walk->count - 1];
     struct walk_tail *tail = choose_tail(walk, frame);
+    struct words words;
+    uint32_t base = gather(&words, walk);
 
     tail->pc = 0;
+    if (words.count == 0)
+        return;
     tail->sp = frame->sp;
     tail->fp = frame->fp;
-    tail->needs_fp = walk->needs_fp[base];
-    tail->node = walk->nodes[base];
-    tail->words_count = 0;
-    while (base > 0) {
-        const struct walk_frame *outer = &walk->frames[base - 1];
-        uint8_t count = tail->words_count;
-        uint32_t left = word;
-        bool fits = add_word(tail, outer->slot, outer->pc);
-
-        while (fits && left > 0 && walk->words[left - 1].frame == base - 1) {
-            left--;
-            fits = add_word(tail, walk->words[left].at, walk->words[left].value);
-        }
-        if (!fits) {
-            tail->words_count = count;
-            break;
-        }
-        word = left;
-        base--;
+    tail->needs_fp = walk->needs_fp[walk->count - 1];
+    tail->node = walk->nodes[walk->count - 1];
+    for (uint32_t i = 0; i < words.count; i += 4) {
+        memcpy(tail->words[i / 4].at, &words.at[i], sizeof(tail->words[0].at));
+        memcpy(tail->words[i / 4].values, &words.values[i], sizeof(tail->words[0].values));
     }
-    if (base + 1 == walk->count)
-        return;
-    while (tail->words_count % 4)
-        add_word(tail, tail->sp + tail->offsets[0], tail->values[0][0]);
+    tail->words_count = words.count;
+    tail->words_end = (uint16_t)(words.count / 4 * sizeof(struct walk_four));
     tail->base_pc = walk->frames[base].pc;
     tail->base_sp = walk->frames[base].sp;
     tail->base_fp = walk->frames[base].fp;
-    tail->base_at = (uint16_t)base;
+    tail->base_at = (uint8_t)base;
     tail->base_node = walk->nodes[base];
     tail->pc = frame->pc;
 }
@@ -119,13 +138,13 @@ void mire__tails_as_remember(struct walk *walk)
 /* So many sets from now on. Tails stay where they are; heads, which say where, are made anew. */
 static void use_sets(struct walk *walk, uint32_t sets)
 {
-    for (uint32_t i = MIRE_WALK_HEADS - 1 - walk->heads_mask; i < MIRE_WALK_HEADS; i++)
+    for (uint32_t i = walk->heads_from; i < MIRE_WALK_HEADS; i++)
         for (uint32_t k = 0; k < 2; k++)
             if (walk->heads[i][k].pc)
                 walk->heads[i][k].pc = 0;
     walk->walks = walk->met = 0;
     walk->tails_mask = sets - 1;
-    walk->heads_mask = (sets < MIRE_WALK_HEADS ? sets : MIRE_WALK_HEADS) - 1;
+    walk->heads_from = MIRE_WALK_HEADS - (sets < MIRE_WALK_HEADS ? sets : MIRE_WALK_HEADS);
 }
 
 /* Nothing is stored to what was never used: it has no memory, and threads may be many. */

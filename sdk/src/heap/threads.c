@@ -35,6 +35,7 @@ bool mire__threads_open(void)
     for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
         pool.states[i].walk.version = 0; /* the code's is higher */
         pool.states[i].slot = NULL;
+        pool.states[i].usual = 0;
         pool.states[i].stack_end = 0;
         pool.states[i].scope = 0;
     }
@@ -140,6 +141,7 @@ static uint64_t find_stack(struct walk *walk, uint64_t sp, const struct span *to
 static bool take_slot(struct collect_thread *self, struct heap *heap)
 {
     self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
+    self->usual = 0;
     self->calling_sp = 0;
     return self->slot != NULL;
 }
@@ -156,6 +158,7 @@ static void release(struct collect_thread *state, struct heap *heap)
     state->stack_start = state->stack_end = 0;
     mire__slot_as_give(heap, state->slot);
     state->slot = NULL;
+    state->usual = 0;
 }
 
 void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node)

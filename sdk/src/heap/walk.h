@@ -48,8 +48,9 @@
 #define MIRE_WALK_GROWING_MAX 32u
 
 /* Innermost frames that tails are remembered of, and the words that tell the tails of one apart. */
-#define MIRE_WALK_HEADS  128u /* sets of two */
-#define MIRE_WALK_SPLITS 6u
+#define MIRE_WALK_HEADS_LOG 7
+#define MIRE_WALK_HEADS     (1u << MIRE_WALK_HEADS_LOG) /* sets of two */
+#define MIRE_WALK_SPLITS    6u
 
 /* A frame: what holds when control comes back to it. */
 struct walk_frame {
@@ -63,8 +64,16 @@ struct walk_word {
     uint32_t frame; /* it tells of this frame */
 };
 
-/* Words are compared by twos: that is one instruction less for each than one by one. */
+/*
+ * Words by fours, with where they lie, in bytes from the innermost frame's sp: they are read in one go, one line of the
+ * cache after the other, and compared by twos, which is one instruction less for each than one by one.
+ */
 typedef uint64_t walk_pair __attribute__((vector_size(16)));
+
+struct walk_four {
+    uint32_t at[4];
+    walk_pair values[2];
+};
 
 /*
  * The inner end of a stack, from a base on: a program that goes to and fro between a few of them finds each without
@@ -75,14 +84,15 @@ typedef uint64_t walk_pair __attribute__((vector_size(16)));
 struct walk_tail {
     uint64_t pc, sp, fp; /* of the innermost frame */
     uint32_t node;       /* of the whole stack */
-    uint32_t base_node;
-    uint16_t base_at; /* among the remembered frames */
-    uint8_t words_count;
+    uint16_t words_end;  /* bytes that the fours in use take; in the last one the first word stands again */
+    uint8_t base_at;     /* among the remembered frames */
     bool needs_fp;
-    uint16_t offsets[MIRE_WALK_TAIL_WORDS]; /* of the words from sp, bytes; the first again up to a multiple of four */
+    struct walk_four words[MIRE_WALK_TAIL_WORDS / 4];
     uint64_t base_pc, base_sp, base_fp;
-    walk_pair values[MIRE_WALK_TAIL_WORDS / 2];
+    uint32_t base_node;
+    uint32_t words_count;
 };
+_Static_assert(MIRE_WALK_DEPTH <= 256, "a frame's number is a byte");
 
 /*
  * An innermost frame with several tails: where the words lie in which these were found to differ. With them it is known
@@ -96,7 +106,7 @@ struct walk_head {
 };
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 1152
+#define MIRE_WALK_APART_FRESH 1136
 #define MIRE_WALK_APART_TAILS 1272
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
@@ -105,12 +115,12 @@ struct walk {
     uint64_t end;        /* of its mapping, 0 for the first thread's */
     uint32_t version;    /* of the code */
     uint32_t tails_mask; /* sets in use - 1 */
-    uint32_t heads_mask;
-    uint32_t next_way; /* that is given up next */
-    uint32_t walks;    /* stacks walked since the last growth */
-    uint32_t met;      /* tails put beside another frame's since then */
-    bool many;         /* it is one of the threads that may have many sets */
-    bool stays;        /* it keeps to the sets that it began with */
+    uint32_t heads_from; /* those in use are the last */
+    uint32_t next_way;   /* that is given up next */
+    uint32_t walks;      /* stacks walked since the last growth */
+    uint32_t met;        /* tails put beside another frame's since then */
+    bool many;           /* it is one of the threads that may have many sets */
+    bool stays;          /* it keeps to the sets that it began with */
 
     /* The last stack, outermost frame first. What little is used of each array lies close together. */
     uint32_t count, words_count;
@@ -175,15 +185,16 @@ MIRE_INLINE bool mire__walk_is_frame(const struct walk *walk, uint32_t at, uint6
     return known->sp == sp && known->pc == pc && (!walk->needs_fp[at] || known->fp == fp);
 }
 
+/* The upper bits are the best. */
 MIRE_INLINE uint64_t mire__walk_hash(uint64_t pc, uint64_t sp)
 {
-    return (pc ^ sp << 20) * 0x9e3779b97f4a7c15ull >> 40;
+    return (pc ^ sp << 20) * 0x9e3779b97f4a7c15ull;
 }
 
 /* The first head of the set that an innermost frame's may be in. */
 MIRE_INLINE struct walk_head *mire__walk_heads(struct walk *walk, uint64_t pc, uint64_t sp)
 {
-    return walk->heads[MIRE_WALK_HEADS - 1 - (mire__walk_hash(pc, sp) & walk->heads_mask)];
+    return walk->heads[mire__walk_hash(pc, sp) >> (64 - MIRE_WALK_HEADS_LOG) | walk->heads_from];
 }
 
 /* Is it this innermost frame's head? */
@@ -195,33 +206,34 @@ MIRE_INLINE bool mire__walk_is_head(const struct walk_head *head, uint64_t pc, u
 /* Where the tails of an innermost frame are, as the stack stands. */
 MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head)
 {
+    const uint16_t *split = head->splits, *end = split + head->splits_count;
     uint32_t set = head->tails;
     uint64_t key = 0;
 
-    if (head->splits_count == 0)
+    if (split == end)
         return walk->tails[set];
-    for (uint32_t i = 0; i < head->splits_count; i++)
-        key ^= mire__walk_word(head->sp + head->splits[i]) << 5 * i;
+    do
+        key = key << 5 ^ mire__walk_word(head->sp + *split);
+    while (++split < end);
     return walk->tails[(set + (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40)) & walk->tails_mask];
 }
 
 /* Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at. */
 MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, const struct walk_frame *frame)
 {
-    const uint16_t *at = tail->offsets, *end = at + tail->words_count;
-    const walk_pair *value = tail->values;
+    const struct walk_four *four = tail->words;
+    const void *end = (const char *)four + tail->words_end;
+    const uint64_t sp = frame->sp;
     walk_pair changed = {0, 0};
 
-    if (tail->pc != frame->pc || tail->sp != frame->sp || (tail->needs_fp && tail->fp != frame->fp))
+    if (tail->pc != frame->pc || tail->sp != sp || (tail->needs_fp && tail->fp != frame->fp))
         return false;
     do {
-        walk_pair one = {mire__walk_word(frame->sp + at[0]), mire__walk_word(frame->sp + at[1])};
-        walk_pair other = {mire__walk_word(frame->sp + at[2]), mire__walk_word(frame->sp + at[3])};
+        walk_pair one = {mire__walk_word(sp + four->at[0]), mire__walk_word(sp + four->at[1])};
+        walk_pair other = {mire__walk_word(sp + four->at[2]), mire__walk_word(sp + four->at[3])};
 
-        changed |= (one ^ value[0]) | (other ^ value[1]);
-        at += 4;
-        value += 2;
-    } while (at < end);
+        changed |= (one ^ four->values[0]) | (other ^ four->values[1]);
+    } while ((const void *)++four < end);
     return (changed[0] | changed[1]) == 0;
 }
 
