@@ -256,12 +256,45 @@ static bool run_advance(struct machine *machine, struct cursor *cursor, uint8_t 
     return true;
 }
 
+/*
+ * Run the instructions that nearly all of them are where calls pass arguments on the stack, advance_loc and
+ * def_cfa_offset, where they lie in the page; up to any other.
+ */
+static void run_moves(struct machine *machine, struct cursor *cursor)
+{
+    const uint8_t *held = mire__peek_held(cursor->cache, cursor->at, 1), *at = held;
+    uint64_t left = cursor->end - cursor->at, here = MIRE_PEEK_PAGE_BYTES - cursor->at % MIRE_PEEK_PAGE_BYTES;
+
+    if (!held)
+        return;
+    left = left < here ? left : here;
+    while (left >= 2 && machine->location <= machine->target) {
+        uint64_t bytes = 1;
+
+        if (*at >> 6 == 1) {
+            machine->location += (*at & 0x3f) * machine->cie->code_factor;
+        } else if (*at == 0x0e && at[1] < 0x80) {
+            machine->row->cfa.value = at[1];
+            bytes = 2;
+        } else {
+            break;
+        }
+        at += bytes;
+        left -= bytes;
+    }
+    cursor->at += (uint64_t)(at - held);
+}
+
 /* Run instructions up to the target's row. */
 static bool run(struct machine *machine, struct cursor cursor)
 {
     while (!cursor.bad && cursor.at < cursor.end && machine->location <= machine->target) {
-        uint8_t op = (uint8_t)mire__cursor_fixed(&cursor, 1), low = op & 0x3f;
+        uint8_t op, low;
 
+        run_moves(machine, &cursor);
+        if (machine->location > machine->target || cursor.at == cursor.end)
+            break;
+        op = (uint8_t)mire__cursor_fixed(&cursor, 1), low = op & 0x3f;
         if (op >> 6 == 1)
             machine->location += low * machine->cie->code_factor;
         else if (op >> 6 == 2)
