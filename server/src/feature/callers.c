@@ -113,18 +113,25 @@ size_t way_caller2(const struct way *way, size_t caller1)
     return first;
 }
 
-/* Where suffixes begin that compilers and linkers add to a function's name: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5
- */
+/* Does a suffix begin here that compilers and linkers add: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5? */
+static bool is_suffix(const char *at)
+{
+    static const char *const dotted[] = {".part.", ".constprop.", ".isra.", ".cold", ".lto_priv.", ".llvm."};
+    if (at[0] == '@')
+        return true;
+    if (at[0] == ' ')
+        return !strncmp(at, " [clone", 7);
+    for (size_t i = 0; at[0] == '.' && i < sizeof dotted / sizeof *dotted; i++)
+        if (at[1] == dotted[i][1] && !strncmp(at, dotted[i], strlen(dotted[i])))
+            return true;
+    return false;
+}
+
 size_t way_name_length(const char *name)
 {
-    static const char *const marks[] = {".part.",     ".constprop.", ".isra.",  ".cold",
-                                        ".lto_priv.", ".llvm.",      " [clone", "@"};
-    size_t len = strlen(name);
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *mark = strstr(name, marks[i]);
-        if (mark && mark != name && (size_t)(mark - name) < len)
-            len = (size_t)(mark - name);
-    }
+    size_t len = *name != 0;
+    while (name[len] && !is_suffix(name + len))
+        len++;
     return len;
 }
 

@@ -122,9 +122,12 @@ struct rules_pack {
 size_t rules_pack_count(const struct rules *rules);
 struct rules_pack rules_pack(const struct rules *rules, size_t at);
 
-/* A module, looked at once: which module patterns fit it. */
+/* A module, looked at once: which module patterns fit it, and which rules of any function in it are left to ask. */
 struct rules_module {
     uint64_t *fits; /* bits, one a distinct module pattern */
+    struct rules_list {
+        uint32_t *numbers, count;
+    } any[2]; /* of those that say a class, of those that mark */
 };
 
 /*

@@ -43,6 +43,21 @@ static struct rules_bucket *bucket_of(const struct rules_index *index, uint64_t 
     return &index->buckets[at];
 }
 
+static bool has_bit(const uint64_t *bits, size_t at)
+{
+    return bits[at / 64] >> at % 64 & 1;
+}
+
+static void set_bit(uint64_t *bits, size_t at)
+{
+    bits[at / 64] |= 1ull << at % 64;
+}
+
+static size_t filter_bit(const struct rules_index *index, uint64_t key)
+{
+    return (key ^ key >> 29) & (index->room * 16 - 1);
+}
+
 static bool is_mark(const struct rule *rule)
 {
     return rule->class >= MIRE_CLASS_IDLE;
@@ -56,7 +71,8 @@ static int make(struct rules_index *index, const struct rules *rules, bool marks
         index->room *= 2;
     index->buckets = calloc(index->room, sizeof *index->buckets);
     index->numbers = calloc(rules->count + 1, sizeof *index->numbers);
-    if (!index->buckets || !index->numbers)
+    index->filter = calloc(index->room / 4, sizeof *index->filter);
+    if (!index->buckets || !index->numbers || !index->filter)
         return -1;
     for (size_t i = 0; i < rules->count; i++) {
         if (is_mark(&rules->rows[i]) != marks)
@@ -65,6 +81,7 @@ static int make(struct rules_index *index, const struct rules *rules, bool marks
         uint64_t key = key_of_rule(&length, &rules->rows[i]);
         struct rules_bucket *bucket = bucket_of(index, key);
         index->lengths |= 1u << length;
+        set_bit(index->filter, filter_bit(index, key));
         bucket->key = key;
         bucket->count++;
     }
@@ -93,6 +110,7 @@ void rules_index_fini(struct rules_index *index)
 {
     free(index->buckets);
     free(index->numbers);
+    free(index->filter);
 }
 
 static const char *base_name(const char *path)
@@ -106,6 +124,19 @@ static bool fits_path(const struct pattern *pattern, const char *path)
     return pattern_match(pattern, strchr(pattern->text, '/') ? path : base_name(path));
 }
 
+/* Of the rules under the empty key, which every name is asked under, those that fit the module. */
+static int list_any(struct rules_list *out, struct arena *arena, const struct rules *rules,
+                    const struct rules_index *index, const uint64_t *fits)
+{
+    const struct rules_bucket *bucket = bucket_of(index, HASH_BEGIN);
+    const uint32_t *numbers = &index->numbers[bucket->first];
+    *out = (struct rules_list){arena_array(arena, bucket->count, sizeof *out->numbers), 0};
+    for (uint32_t i = 0; out->numbers && i < bucket->count; i++)
+        if (has_bit(fits, rules->rows[numbers[i]].module))
+            out->numbers[out->count++] = numbers[i];
+    return out->numbers ? 0 : MIRE_FAULT_MEMORY;
+}
+
 int rules_module(struct rules_module *out, struct arena *arena, const struct rules *rules, const char *path)
 {
     out->fits = arena_array(arena, rules->module_count / 64 + 1, sizeof *out->fits);
@@ -113,8 +144,9 @@ int rules_module(struct rules_module *out, struct arena *arena, const struct rul
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < rules->module_count; i++)
         if (fits_path(&rules->modules[i], path))
-            out->fits[i / 64] |= 1ull << i % 64;
-    return 0;
+            set_bit(out->fits, i);
+    int rc = list_any(&out->any[0], arena, rules, &rules->classes, out->fits);
+    return rc ? rc : list_any(&out->any[1], arena, rules, &rules->marks, out->fits);
 }
 
 /*
@@ -147,23 +179,27 @@ static const char *behind_type(const char *function)
 
 static bool fits(const struct rule *rule, const struct rules_subject *subject, const char *name)
 {
-    return subject->module->fits[rule->module / 64] >> rule->module % 64 & 1 &&
+    return has_bit(subject->module->fits, rule->module) &&
            (rule->language == MIRE_LANGUAGE_UNKNOWN || rule->language == subject->language ||
             (rule->language == MIRE_LANGUAGE_JAVA && subject->language == MIRE_LANGUAGE_KOTLIN)) &&
            (!rule->entry || subject->entry) && (!rule->leaf || subject->leaf) && pattern_match(&rule->function, name) &&
            (!rule->file.text || fits_path(&rule->file, subject->file));
 }
 
-/* The first rule of a bucket that fits, if it comes before `best`. */
-static uint32_t look(uint32_t best, const struct rules *rules, const struct rules_index *index, uint64_t key,
+/* The first of a rising list that fits, if it comes before `best`. */
+static uint32_t look(uint32_t best, const struct rules *rules, const struct rules_list *list,
                      const struct rules_subject *subject, const char *name)
 {
-    const struct rules_bucket *bucket = bucket_of(index, key);
-    const uint32_t *numbers = &index->numbers[bucket->first];
-    for (uint32_t i = 0; i < bucket->count && numbers[i] < best; i++)
-        if (fits(&rules->rows[numbers[i]], subject, name))
-            return numbers[i];
+    for (uint32_t i = 0; i < list->count && list->numbers[i] < best; i++)
+        if (fits(&rules->rows[list->numbers[i]], subject, name))
+            return list->numbers[i];
     return best;
+}
+
+static struct rules_list list_of(const struct rules_index *index, uint64_t key)
+{
+    const struct rules_bucket *bucket = bucket_of(index, key);
+    return (struct rules_list){&index->numbers[bucket->first], bucket->count};
 }
 
 static struct rule_found found_at(const struct rules *rules, uint32_t number)
@@ -184,15 +220,22 @@ void rules_find(struct rule_found *out, struct rule_found *mark_out, const struc
     size_t len = strlen(name), at = 0;
     uint64_t hash = HASH_BEGIN;
     uint32_t best[] = {UINT32_MAX, UINT32_MAX};
-    for (size_t l = 0; l <= WHOLE; l++) {
+    for (int i = 0; i < 2; i++)
+        if (outs[i])
+            best[i] = look(best[i], rules, &subject->module->any[i], subject, name);
+    for (size_t l = 1; l <= WHOLE; l++) {
         size_t to = l == WHOLE ? len : lengths[l];
         if (to > len)
             continue;
         hash = hash_on(hash, name + at, to - at);
         at = to;
-        for (int i = 0; i < 2; i++)
-            if (outs[i] && indexes[i]->lengths >> l & 1)
-                best[i] = look(best[i], rules, indexes[i], hash + l, subject, name);
+        for (int i = 0; i < 2; i++) {
+            if (!outs[i] || !(indexes[i]->lengths >> l & 1) ||
+                !has_bit(indexes[i]->filter, filter_bit(indexes[i], hash + l)))
+                continue;
+            const struct rules_list list = list_of(indexes[i], hash + l);
+            best[i] = look(best[i], rules, &list, subject, name);
+        }
     }
     for (int i = 0; i < 2; i++)
         if (outs[i])

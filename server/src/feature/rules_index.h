@@ -32,6 +32,7 @@ struct rules_bucket {
 struct rules_index {
     struct rules_bucket *buckets; /* a hash table; count 0: free */
     size_t room;                  /* power of two */
+    uint64_t *filter;             /* bits, 16 a place: that of a key that is not there is seldom set */
     uint32_t *numbers;            /* of rules, rising in each bucket */
     uint32_t lengths;             /* bits: keys of which length there are */
 };
