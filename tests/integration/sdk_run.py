@@ -230,7 +230,9 @@ class RunTest(unittest.TestCase):
             done = self.run_it(server, *program)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", ""), program)
             self.assertEqual(server.bodies, [], program)
-        self.assertEqual(os.listdir(os.path.join(self.store, "box")), [])
+        left = os.listdir(os.path.join(self.store, "box"))
+        # One that ends while it settles what the one before it left, leaves its aside: that goes once it is old.
+        self.assertEqual([name for name in left if not name.endswith(".new")], [])
 
     def test_children_that_share_memory_leave_the_parents_hang_alone(self):
         server = self.server(OK)
