@@ -18,6 +18,7 @@ import rates from '../../schema/api/examples/getRates.json';
 import report from '../../schema/api/examples/getReport.json';
 import lockReport from '../../schema/api/examples/getReport.lock.json';
 import powerReport from '../../schema/api/examples/getReport.power.json';
+import symbols from '../../schema/api/examples/getSymbols.json';
 import emptyIssues from '../../schema/api/examples/listIssues.empty.json';
 import issues from '../../schema/api/examples/listIssues.json';
 import memoryIssues from '../../schema/api/examples/listIssues.memory.json';
@@ -328,6 +329,13 @@ it('markup in names is text', async () => {
   open('/redis-server/issues', { ...ALL, '/issues': hostile });
   expect((await screen.findAllByText(name)).length).toBeGreaterThan(0);
   expect(document.querySelector('#root script, .issues script')).toBeNull();
+});
+
+it('the command to upload takes any name for a word of the shell', async () => {
+  const missing = [{ ...symbols.missing[0]!, name: 'a $(b)\u{1f600}.so' }];
+  open('/redis-server/symbols', { ...ALL, '/symbols': { ...symbols, missing }, '/rekey': { jobs: [] } });
+  const command = await screen.findByText(/mire symbols upload/);
+  expect(command.textContent).toContain('mire symbols upload /path/to/a\\ \\$\\(b\\)\\\u{1f600}.so');
 });
 
 it('the empty list names the filter that excludes most', async () => {

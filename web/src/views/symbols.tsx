@@ -35,7 +35,7 @@ export function SymbolsPage({ app }: { app: string }): JSX.Element {
 const isKernels = (row: SymbolMissing): boolean => row.name.startsWith('[');
 
 /* A word of a shell's. */
-const quoted = (word: string): string => word.replace(/[^\w.+-]/g, '\\$&');
+const quoted = (word: string): string => word.replace(/[^\w.+-]/gu, '\\$&');
 
 /* A mapping that reports do not name is sent as that of their version. */
 function mappingCommand(row: SymbolMissing): string {
