@@ -30,7 +30,7 @@ struct collect_thread {
     uint64_t usual;      /* heap's `how` while a call of this thread is nothing but the usual; 0 never */
     uint64_t calling_sp; /* the stack pointer at a hook whose real call is under way; 0 none */
     uint32_t drawn;      /* index of the interval that the bytes left were drawn by */
-    uint32_t unused;
+    uint32_t stack_of;   /* whose stack was noted */
     int64_t more;                    /* bytes left beyond mire__collect_left */
     uint64_t stack_start, stack_end; /* its stack's mapping, if that was noted; else 0 */
     uint64_t random;

@@ -113,6 +113,7 @@ struct heap {
     struct heap_index node_index;  /* (parent, address) -> node, for the first nodes of runs */
     struct heap_index place_index; /* address -> place */
     uint16_t *region_order;        /* regions by start */
+    uint32_t *region_owner;        /* by a region's number: the thread whose stack it is, 0 none's */
     struct heap_spare region_spare, cell_spare, block_spare;
     uint32_t region_count, root_count;
 

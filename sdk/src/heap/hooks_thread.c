@@ -14,6 +14,8 @@
 
 #define REAL ((__typeof__(&mire__heap_pthread_create))mire__heap_real(MIRE_HEAP_HOOK_pthread_create))
 
+#define PAGE_BYTES 4096ull
+
 /* Threads that are being made at a time; the stacks of more are not told. */
 #define STARTS 64
 
@@ -49,7 +51,8 @@ MIRE_SLOW static bool find_own_stack(struct span *out)
         pthread_attr_destroy(&attributes);
     }
     mire__collect_own_end(before);
-    *out = (struct span){(uintptr_t)start, (uintptr_t)start + size};
+    /* musl keeps what belongs to the thread above its stack, in the same mapping. */
+    *out = (struct span){(uintptr_t)start, ((uintptr_t)start + size + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1)};
     return size > 0;
 }
 

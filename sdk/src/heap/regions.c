@@ -25,6 +25,12 @@ static struct heap_region *region_at(const struct heap *heap, uint32_t order)
     return &heap->regions[heap->region_order[order]];
 }
 
+/* Whose stack it is; 0: no thread's. */
+static uint32_t *owner_at(struct heap *heap, uint32_t order)
+{
+    return &heap->region_owner[heap->region_order[order]];
+}
+
 static struct heap_shared_count *counts_of(struct heap *heap, uint64_t what)
 {
     return &heap->peaks->kinds[(what >> 32) % MIRE_HEAP_KINDS];
@@ -47,7 +53,7 @@ static uint32_t first_behind(const struct heap *heap, uint64_t address)
 }
 
 /* Fill an entry, and put it at its place in the order. False: no room. Not counted. */
-static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t end, uint64_t what)
+static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t end, uint64_t what, uint32_t owner)
 {
     _Atomic uint32_t *used = &heap->header->regions_used;
     uint32_t number = atomic_load_explicit(used, memory_order_relaxed);
@@ -65,6 +71,7 @@ static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t e
     set(&region->start, start);
     set(&region->what, what);
     set(&region->end, end);
+    heap->region_owner[number] = owner;
     memmove(heap->region_order + order + 1, heap->region_order + order,
             (heap->region_count - order) * sizeof(*heap->region_order));
     heap->region_order[order] = (uint16_t)number;
@@ -111,7 +118,7 @@ static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t 
             order++;
             if (to <= end)
                 continue;
-            room = insert(heap, order, end, to, what);
+            room = insert(heap, order, end, to, what, *owner_at(heap, order - 1));
             if (room)
                 mire__shared_as_count(counts, 1, to - end);
             break;
@@ -121,17 +128,17 @@ static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t 
 }
 
 /* Add [start, end), where nothing is. */
-static bool add(struct heap *heap, uint64_t start, uint64_t end, uint64_t what)
+static bool add(struct heap *heap, uint64_t start, uint64_t end, uint64_t what, uint32_t owner)
 {
     uint32_t order = first_behind(heap, start);
     struct heap_region *before = order > 0 ? region_at(heap, order - 1) : NULL;
 
-    if (before && get(&before->end) == start && get(&before->what) == what) {
+    if (before && get(&before->end) == start && get(&before->what) == what && *owner_at(heap, order - 1) == owner) {
         set(&before->end, end);
         mire__shared_as_count(counts_of(heap, what), 0, end - start);
         return true;
     }
-    if (!insert(heap, order, start, end, what))
+    if (!insert(heap, order, start, end, what, owner))
         return false;
     mire__shared_as_count(counts_of(heap, what), 1, end - start);
     return true;
@@ -167,8 +174,50 @@ bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enu
     if (!lock(heap))
         return false;
     done = cut(NULL, heap, start, start + bytes);
-    done = add(heap, start, start + bytes, what_make(kind, node)) && done;
+    done = add(heap, start, start + bytes, what_make(kind, node), 0) && done;
     return unlock(heap, done);
+}
+
+/* Has the program mapped anything there itself? */
+static bool is_the_programs(const struct heap *heap, uint64_t start, uint64_t end)
+{
+    for (uint32_t i = first_behind(heap, start); i < heap->region_count && get(&region_at(heap, i)->start) < end; i++) {
+        if (heap->region_owner[heap->region_order[i]] == 0 && (uint32_t)get(&region_at(heap, i)->what) != 0)
+            return true;
+    }
+    return false;
+}
+
+bool mire__regions_as_map_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t node, uint32_t owner)
+{
+    bool done = true;
+
+    if (bytes == 0 || start + bytes < start)
+        return true;
+    if (!lock(heap))
+        return false;
+    if (!is_the_programs(heap, start, start + bytes)) {
+        done = cut(NULL, heap, start, start + bytes);
+        done = add(heap, start, start + bytes, what_make(MIRE_KIND_STACK, node), owner) && done;
+    }
+    return unlock(heap, done);
+}
+
+bool mire__regions_as_end_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t owner)
+{
+    uint32_t order;
+
+    if (!lock(heap))
+        return false;
+    order = first_behind(heap, start);
+    while (order < heap->region_count && get(&region_at(heap, order)->start) < start + bytes) {
+        uint64_t from = get(&region_at(heap, order)->start), to = get(&region_at(heap, order)->end);
+
+        if (*owner_at(heap, order) == owner)
+            cut(NULL, heap, from, to);
+        order = first_behind(heap, to);
+    }
+    return unlock(heap, true);
 }
 
 bool mire__regions_as_take(struct region_was *was, struct heap *heap, uint64_t start, uint64_t bytes)

@@ -22,6 +22,16 @@
  */
 bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
+/*
+ * A thread's stack, which the C library maps and unmaps unseen. Where a mapping of the program's with a stack of its
+ * own lies, the program gave the thread its stack: nothing happens. node   where the thread was made owner  the thread,
+ * not 0
+ */
+bool mire__regions_as_map_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t node, uint32_t owner);
+
+/* The thread has ended: of its stack that goes which is still noted as its own, and not what has come there since. */
+bool mire__regions_as_end_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t owner);
+
 /* What was mapped somewhere. */
 struct region_was {
     bool known; /* the others are valid */

@@ -152,7 +152,7 @@ static void release(struct collect_thread *state, struct heap *heap)
     if (!state->slot)
         return;
     if (state->stack_end && mire__slot_as_enter(state->slot)) {
-        mire__regions_as_unmap(heap, state->stack_start, state->stack_end - state->stack_start);
+        mire__regions_as_end_stack(heap, state->stack_start, state->stack_end - state->stack_start, state->stack_of);
         mire__slot_as_leave(state->slot);
     }
     state->stack_start = state->stack_end = 0;
@@ -169,7 +169,8 @@ void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node)
         return;
     self->stack_start = self->walk.low;
     self->stack_end = self->walk.end;
-    mire__regions_as_map(heap, self->stack_start, self->stack_end - self->stack_start, MIRE_KIND_STACK, node);
+    self->stack_of = atomic_load_explicit(&self->tid, memory_order_relaxed);
+    mire__regions_as_map_stack(heap, self->stack_start, self->stack_end - self->stack_start, node, self->stack_of);
     mire__collect_as_close(self);
 }
 

@@ -152,6 +152,50 @@ static void what_was_mapped_is_told_and_can_be_put_back(void **state)
     heaps_free(heaps);
 }
 
+/* Its state is looked at a while after a thread has ended: by then others may have what was its stack. */
+static void an_ended_thread_takes_its_own_stack_alone(void **state)
+{
+    struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
+    static struct twin twin;
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        heaps_stack(heaps, 1, 0x401000 + i);
+    assert_true(mire__regions_as_map_stack(&heaps->heap, BASE, 8 * PAGE, 1, 100));
+    assert_true(mire__regions_as_map(&heaps->heap, BASE + 2 * PAGE, PAGE, MIRE_KIND_FILE, 2));
+    assert_true(mire__regions_as_map_stack(&heaps->heap, BASE + 4 * PAGE, 3 * PAGE, 1, 101));
+    twin_fill(&twin, 0, 8, MIRE_KIND_STACK + 1, 2);
+    twin_fill(&twin, 2, 1, MIRE_KIND_FILE + 1, 3);
+    assert_read_as(heaps, &twin);
+    assert_true(mire__regions_as_end_stack(&heaps->heap, BASE, 8 * PAGE, 100));
+    twin_fill(&twin, 0, 2, 0, 0);
+    twin_fill(&twin, 3, 1, 0, 0);
+    twin_fill(&twin, 7, 1, 0, 0);
+    assert_read_as(heaps, &twin);
+    assert_counted_as(heaps, &twin);
+    assert_true(mire__regions_as_end_stack(&heaps->heap, BASE + 4 * PAGE, 3 * PAGE, 101));
+    twin_fill(&twin, 4, 3, 0, 0);
+    assert_read_as(heaps, &twin);
+    heaps_free(heaps);
+}
+
+static void a_stack_that_the_program_mapped_stays_what_it_was(void **state)
+{
+    struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
+    static struct twin twin;
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        heaps_stack(heaps, 1, 0x401000 + i);
+    assert_true(mire__regions_as_map(&heaps->heap, BASE, 8 * PAGE, MIRE_KIND_ANONYMOUS, 2));
+    assert_true(mire__regions_as_map_stack(&heaps->heap, BASE + PAGE, 2 * PAGE, 1, 100));
+    twin_fill(&twin, 0, 8, MIRE_KIND_ANONYMOUS + 1, 3);
+    assert_read_as(heaps, &twin);
+    assert_true(mire__regions_as_end_stack(&heaps->heap, BASE + PAGE, 2 * PAGE, 100));
+    assert_read_as(heaps, &twin);
+    heaps_free(heaps);
+}
+
 static void nothing_is_mapped_by_no_bytes(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -183,6 +227,8 @@ int main(void)
         cmocka_unit_test(regions_are_those_of_a_naive_twin),
         cmocka_unit_test(a_break_that_grows_is_one_region),
         cmocka_unit_test(what_was_mapped_is_told_and_can_be_put_back),
+        cmocka_unit_test(an_ended_thread_takes_its_own_stack_alone),
+        cmocka_unit_test(a_stack_that_the_program_mapped_stays_what_it_was),
         cmocka_unit_test(nothing_is_mapped_by_no_bytes),
         cmocka_unit_test(regions_beyond_the_table_are_counted),
     };
