@@ -2,13 +2,16 @@
 #
 #   mire_script_test(integration kill SCRIPT kill.sh [ARGS ...] [TIMEOUT 300] [SERIAL])
 #       One script; becomes ctest "integration/kill" with label "integration". It finds the tree in $MIRE_SOURCE_DIR and
-#       what was built in $MIRE_BINARY_DIR, with which sanitizer in $MIRE_SANITIZE. SERIAL: it measures
+#       what was built in $MIRE_BINARY_DIR, with which sanitizer in $MIRE_SANITIZE,
+#       by which emulator that runs (its words; empty: by none) in $MIRE_EMULATOR. SERIAL: it measures
 #       time, so nothing runs beside it.
 #   mire_fuzz(json SOURCES fuzz_json.c CORPUS dir... DEPS server_json)
 #       One parser under fuzz (LLVMFuzzerTestOneInput). In preset fuzz: libFuzzer, run by target fuzz-json for $SECS seconds.
 #       In every other preset: a program that replays its corpus, as ctest "fuzz/json".
 #   mire_bench(gate SOURCES bench_gate.c DEPS sdk_gate)
 #       One measurement, printed as text; run by target bench-gate, and by bench-all one after the other.
+
+string(REPLACE ";" " " MIRE_EMULATOR "${CMAKE_CROSSCOMPILING_EMULATOR}")
 
 function(mire_script_test label name)
   cmake_parse_arguments(T "SERIAL" "SCRIPT;TIMEOUT" "ARGS" ${ARGN})
@@ -17,7 +20,7 @@ function(mire_script_test label name)
   endif()
   add_test(NAME ${label}/${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS})
   set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${T_TIMEOUT}
-    ENVIRONMENT "MIRE_SOURCE_DIR=${CMAKE_SOURCE_DIR};MIRE_BINARY_DIR=${CMAKE_BINARY_DIR};MIRE_SANITIZE=${MIRE_SANITIZE}")
+    ENVIRONMENT "MIRE_SOURCE_DIR=${CMAKE_SOURCE_DIR};MIRE_BINARY_DIR=${CMAKE_BINARY_DIR};MIRE_SANITIZE=${MIRE_SANITIZE};MIRE_EMULATOR=${MIRE_EMULATOR}")
   if(T_SERIAL)
     set_tests_properties(${label}/${name} PROPERTIES RUN_SERIAL TRUE)
   endif()

@@ -19,7 +19,7 @@ packages_of() {
   demo) echo postgresql-15 redis-server curl procps util-linux ;;
   fuzz) echo clang-14 clang libclang-rt-14-dev llvm-14 ;;
   tidy) echo clang-tidy-14 ;;
-  aarch64) echo gcc-aarch64-linux-gnu qemu-user-static ;;
+  aarch64) echo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static python3 ;;
   *) echo "deploy/need.sh: no such group: $1" >&2 && return 1 ;;
   esac
 }

@@ -126,7 +126,7 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mire-memory-") as scratch:
         monitors = m.Monitors(BINARY, scratch)
-        for program in programs.make_all(scratch, BINARY + "/tests/bench"):
+        for program in programs.make_all(scratch, BINARY + "/tests"):
             if not arguments.only or program.name in arguments.only.split(","):
                 Measured(program, monitors, scratch, arguments.rounds).tell()
     return 1 if shorts else 0

@@ -3,6 +3,8 @@
  *
  *     oracle [KILLS [SEED [PLANT]]]     KILLS: $KILLS if not given, or 100; SEED: another one each time if not given
  *
+ * $ORACLE_BUILT: where another build of the program and of the preload library is, for another C library.
+ *
  * Each run is one of the program (app.c), watched by the preload library or linked with libmire in turn, killed between
  * 0 and 40 ms after its script began. PLANT falsifies the truth of each run in one place before it is judged: then
  * every run must be found wrong, which shows that the judge can. Prints what it found; exits 0 if every run was right.
@@ -67,22 +69,41 @@ static void *map(const char *path, int protection, uint64_t *size_out)
 
 /* ---- the program ---- */
 
+/* The words of $MIRE_EMULATOR, if programs of this processor need one to run. Returns how many there are. */
+static size_t emulator(char *words[], size_t cap)
+{
+    static char text[512];
+    const char *said = getenv("MIRE_EMULATOR");
+    char *rest = text;
+    size_t count = 0;
+
+    snprintf(text, sizeof(text), "%s", said ? said : "");
+    for (char *word; count < cap && (word = strtok_r(rest, " ", &rest));)
+        words[count++] = word;
+    return count;
+}
+
 static void execute(const struct run *run)
 {
-    char seed[16];
+    const char *other = getenv("ORACLE_BUILT"), *built = other ? other : ORACLE_DIR;
+    char app[PATH_MAX], preload[PATH_MAX], seed[16], stay[] = "0", *words[16];
+    size_t count = emulator(words, 8);
 
+    snprintf(app, sizeof(app), "%s/oracle_app%s", built, run->linked ? "_linked" : "");
+    snprintf(preload, sizeof(preload), "%s/libmire-preload.so", built);
     snprintf(seed, sizeof(seed), "%u", run->seed);
+    words[count++] = app, words[count++] = (char *)(uintptr_t)run->truth_path, words[count++] = seed;
+    words[count++] = stay, words[count++] = (char *)(uintptr_t)built, words[count] = NULL;
     if (run->linked) {
         setenv("ORACLE_STORE", run->store, 1);
-        execl(ORACLE_DIR "/oracle_app_linked", "oracle_app", run->truth_path, seed, "0", ORACLE_DIR, (char *)NULL);
     } else {
-        setenv("LD_PRELOAD", MIRE_PRELOAD, 1);
+        setenv("LD_PRELOAD", other ? preload : MIRE_PRELOAD, 1);
         setenv("MIRE_APP", "oracle", 1);
         setenv("MIRE_APP_VERSION", "1", 1);
         setenv("MIRE_STORE", run->store, 1);
         setenv("MIRE_MEMORY", "exact", 1);
-        execl(ORACLE_DIR "/oracle_app", "oracle_app", run->truth_path, seed, "0", ORACLE_DIR, (char *)NULL);
     }
+    execvp(words[0], words);
     _exit(127);
 }
 

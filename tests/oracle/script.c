@@ -67,10 +67,15 @@ static void draw_call(struct worker *worker, uint32_t site)
 }
 
 /* The stack as truth.h tells it: the path backwards, for its first step is the outermost. */
+/* 0 where the way leads through code of which nothing is known: musl comes without call frame information. */
 static uint32_t stack_of(const struct oracle_call *call)
 {
     uint32_t stack = 0;
 
+#ifndef __GLIBC__
+    if (call->site < oracle_sites_count && oracle_sites[call->site].flags & SITE_LIBC)
+        return 0;
+#endif
     for (uint32_t path = call->path; path != 0; path >>= 2)
         stack = stack << 2 | (path & 3);
     return stack << 8 | call->site;
@@ -115,15 +120,29 @@ static void check(struct worker *worker, const struct truth_block *will, bool go
         script_complain(worker->truth, "malloc failed without ENOMEM");
 }
 
+/* glibc frees it; musl gives another one, of no bytes. */
+static void realloc_to_nothing(struct worker *worker, void *old)
+{
+    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): that it frees the block is what is tried */
+    void *block = realloc(old, 0);
+
+#ifdef __GLIBC__
+    if (block)
+        script_complain(worker->truth, "realloc to nothing gave a block");
+#else
+    if (!block)
+        script_complain(worker->truth, "realloc to nothing gave no block");
+#endif
+    free(block);
+}
+
 static void release(struct truth_slot *slot, uint32_t index, struct worker *worker)
 {
     struct truth_block *old = &slot->blocks[index];
 
     begin(slot, index, (struct truth_block){0});
     if (old->release == RELEASE_FREE && script_below(worker, 16) == 0) {
-        /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): that it frees the block is what is tried */
-        if (realloc((void *)old->address, 0) != NULL)
-            script_complain(worker->truth, "realloc to nothing gave a block");
+        realloc_to_nothing(worker, (void *)old->address);
     } else {
         oracle_release((void *)old->address, old->size, 16, (enum oracle_release)old->release);
     }

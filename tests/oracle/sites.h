@@ -44,6 +44,7 @@ struct oracle_site {
 #define SITE_FAILS    4u /* returns NULL and changes nothing */
 #define SITE_PAGES    8u /* wants a size of whole pages */
 #define SITE_NEW      16u
+#define SITE_LIBC     32u /* the C library calls the allocator, within a function of its own */
 
 extern const struct oracle_site oracle_sites[];
 extern const unsigned oracle_sites_count;

@@ -1,6 +1,6 @@
 """Programs to measure a heap monitor on: Debian's own binaries, each with work of its own making, the same bytes every time.
 
-    make_all(scratch, tools)   -> [Program], their inputs written below scratch; tools: where spend and loop are
+    make_all(scratch, tools)   -> [Program], their inputs written below scratch; tools: what was built of tests/
     Program.run(env, scratch)  -> (processor seconds, most bytes resident), of the program alone; `look` is called with the
                                   process once it has begun
 
@@ -228,8 +228,8 @@ def cc1(scratch):
 
 def make_all(scratch, tools):
     global spend
-    spend = tools + "/bench_memory_spend"
-    loop = tools + "/bench_memory_loop"
+    spend = tools + "/integration/spend"
+    loop = tools + "/bench/bench_memory_loop"
     made = [sqlite(scratch), xml(scratch), lua(scratch), json(scratch), cc1(scratch), redis(), python(scratch), Program("loop", [loop, "2"])]
     missing = [program.argv[0] for program in made if not shutil.which(program.argv[0])]
     if missing:
