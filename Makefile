@@ -118,7 +118,7 @@ help:
 	@echo 'make test         structure, unit, integration, SQL, web, end to end'
 	@echo 'make check        structure and unit tests, clang-tidy; quick'
 	@echo 'make asan tsan    the tests under address+undefined or thread sanitizer'
-	@echo 'make aarch64      the SDK for 64-bit ARM, and its unit tests under qemu'
+	@echo 'make aarch64      the SDK for 64-bit ARM under qemu: unit tests, the heap monitor, kills'
 	@echo 'make fuzz SECS=60 every parser, that long each'
 	@echo 'make bench        every measurement; make bench-NAME one of them (tests/bench)'
 	@echo 'make symbols-proof  answers at 500,000 addresses of large debug files beside those of llvm-symbolizer'
