@@ -58,7 +58,7 @@ bool mire__collect_end(void)
         mire__heap_how_change(heap, MIRE_HOW_RESTS, 0);
     atomic_store(&mire__collect_gate->heap, NULL);
     mire__barrier_all();
-    while (mire__threads_any_inside()) {
+    while (heap && mire__threads_any_inside(heap)) {
         if (mire__now_ns() >= end_ns)
             return false;
         mire__futex_wait(&never, 0, mire__now_ns() + END_LOOK_NS);

@@ -27,10 +27,10 @@ struct collect_thread {
     _Alignas(4096) _Atomic uint32_t tid; /* whose it is; 0: nobody's */
     uint32_t scope;                      /* class of what is allocated now, 0 none */
     struct heap_slot *slot;              /* NULL: none of this run */
-    uint64_t usual;      /* heap's `how` while a call of this thread is nothing but the usual; 0 never */
-    uint64_t calling_sp; /* the stack pointer at a hook whose real call is under way; 0 none */
-    uint32_t drawn;      /* index of the interval that the bytes left were drawn by */
-    uint32_t stack_of;   /* whose stack was noted */
+    uint64_t usual;                  /* heap's `how` while a call of this thread is nothing but the usual; 0 never */
+    _Atomic uint64_t calling_sp;     /* the stack pointer at a hook whose real call is under way; 0 none */
+    uint32_t drawn;                  /* index of the interval that the bytes left were drawn by */
+    uint32_t stack_of;               /* whose stack was noted */
     int64_t more;                    /* bytes left beyond mire__collect_left */
     uint64_t stack_start, stack_end; /* its stack's mapping, if that was noted; else 0 */
     uint64_t random;
@@ -113,19 +113,21 @@ struct collect_thread *mire__collect_as_enter_else(uint64_t sp);
 static inline struct collect_thread *mire__collect_as_enter(uint64_t sp)
 {
     struct collect_thread *self = mire__collect_self;
+    uint64_t calling;
 
     if (__builtin_expect(!self || !self->slot, 0))
         return mire__collect_as_enter_else(sp);
-    if (__builtin_expect(self->calling_sp > sp && self->calling_sp - sp < MIRE_COLLECT_NESTED_BYTES, 0))
+    calling = atomic_load_explicit(&self->calling_sp, memory_order_relaxed);
+    if (__builtin_expect(calling > sp && calling - sp < MIRE_COLLECT_NESTED_BYTES, 0))
         return NULL;
-    self->calling_sp = sp;
+    atomic_store_explicit(&self->calling_sp, sp, memory_order_relaxed);
     return self;
 }
 
 /* The real call is done. */
 static inline void mire__collect_as_return(struct collect_thread *self)
 {
-    self->calling_sp = 0;
+    atomic_store_explicit(&self->calling_sp, 0, memory_order_release); /* for who takes the state over */
 }
 
 /* A block was allocated: it is noted, in sampled mode if it is drawn. */

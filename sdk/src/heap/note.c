@@ -13,7 +13,7 @@ struct collect_thread *mire__collect_as_enter_else(uint64_t sp)
     struct collect_thread *self = heap ? mire__threads_as_begin(heap, sp, NULL) : NULL;
 
     if (self)
-        self->calling_sp = sp;
+        atomic_store_explicit(&self->calling_sp, sp, memory_order_relaxed);
     return self;
 }
 

@@ -48,25 +48,31 @@ bool mire__threads_open(void)
     return pool.states != NULL;
 }
 
-bool mire__threads_any_inside(void)
+bool mire__threads_any_inside(const struct heap *heap)
 {
-    for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
-        const struct heap_slot *slot = pool.states[i].slot;
+    uint32_t count = atomic_load(&heap->header->slots_used);
 
-        if (slot && atomic_load(&slot->inside) & 1 && mire__thread_signal(atomic_load(&pool.states[i].tid), 0))
+    for (uint32_t i = 0; i < count && i < MIRE_HEAP_THREADS_MAX; i++) {
+        const struct heap_slot *slot = &heap->slots[i];
+        uint32_t owner = atomic_load(&slot->owner);
+
+        if (owner != 0 && atomic_load(&slot->inside) & 1 && mire__thread_signal(owner, 0))
             return true;
     }
     return false;
 }
 
-/* Take a state whose thread is gone. */
+/* Take a state whose thread is gone, with all that it did to it until its last call. */
 static bool take_over(struct collect_thread *state, uint32_t tid)
 {
-    uint32_t owner = atomic_load_explicit(&state->tid, memory_order_relaxed);
+    uint32_t owner = atomic_load_explicit(&state->tid, memory_order_acquire);
 
-    if (owner != 0 && mire__thread_signal(owner, 0))
+    if ((owner != 0 && mire__thread_signal(owner, 0)) || !atomic_compare_exchange_strong(&state->tid, &owner, tid))
         return false;
-    return atomic_compare_exchange_strong(&state->tid, &owner, tid);
+    (void)atomic_load_explicit(&state->calling_sp, memory_order_acquire);
+    if (state->slot)
+        (void)atomic_load_explicit(&state->slot->inside, memory_order_acquire);
+    return true;
 }
 
 static struct collect_thread *take_state(uint32_t tid)
@@ -142,7 +148,9 @@ static bool take_slot(struct collect_thread *self, struct heap *heap)
 {
     self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
     self->usual = 0;
-    self->calling_sp = 0;
+    atomic_store_explicit(&self->calling_sp, 0, memory_order_relaxed);
+    /* Told once more: who takes the state over finds the slot by it. */
+    atomic_store_explicit(&self->tid, atomic_load_explicit(&self->tid, memory_order_relaxed), memory_order_release);
     return self->slot != NULL;
 }
 
@@ -180,8 +188,9 @@ void mire__collect_sweep(struct heap *heap)
 
     for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
         struct collect_thread *state = &pool.states[i];
+        uint32_t tid = atomic_load_explicit(&state->tid, memory_order_relaxed);
 
-        if (state->slot && atomic_load_explicit(&state->tid, memory_order_relaxed) != own && take_over(state, own)) {
+        if (tid != 0 && tid != own && take_over(state, own)) {
             release(state, heap);
             atomic_store(&state->tid, 0);
         }

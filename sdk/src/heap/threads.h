@@ -14,7 +14,7 @@ struct span {
 bool mire__threads_open(void);
 
 /* Is any thread at work on the tables? */
-bool mire__threads_any_inside(void);
+bool mire__threads_any_inside(const struct heap *heap);
 
 /*
  * The calling thread's state with a slot of this run, its first time or again. NULL: it has none.

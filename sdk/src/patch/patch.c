@@ -163,6 +163,20 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
         store_slot(&pass->look, slot, real);
 }
 
+/*
+ * Built with ThreadSanitizer, nothing of ours may run on a thread that its runtime does not know yet; the C library
+ * allocates there, for the runtime. So what the C library itself calls is left alone.
+ */
+static bool is_left_alone(const struct dl_phdr_info *info)
+{
+#ifdef __SANITIZE_THREAD__
+    return strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libtsan.so");
+#else
+    (void)info;
+    return false;
+#endif
+}
+
 static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct pass *pass = context;
@@ -170,7 +184,7 @@ static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
 
     (void)size;
     patched_adds = info->dlpi_adds;
-    if (!find_tables(&tables, info))
+    if (is_left_alone(info) || !find_tables(&tables, info))
         return 0;
     for (int i = 0; i < 2; i++) {
         for (size_t k = 0; k < tables.counts[i]; k++)
