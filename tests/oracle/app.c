@@ -55,19 +55,26 @@ static void tell_codes(struct truth *truth)
     qsort(truth->codes, truth->codes_count, sizeof(truth->codes[0]), by_start);
 }
 
-/* qemu-user says that it wipes pages in a forked child (MADV_WIPEONFORK), and does not: the child is not told apart. */
-static bool emulated(void)
+/*
+ * qemu-user says that it wipes pages in a forked child (MADV_WIPEONFORK), and does not: the child is not told apart.
+ * A sanitizer's runtime waits there for locks that the parent's threads held.
+ */
+static bool may_fork(void)
 {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#else
     const char *emulator = getenv("MIRE_EMULATOR");
 
-    return emulator && emulator[0];
+    return !emulator || !emulator[0];
+#endif
 }
 
 static void first_of_all(struct worker *worker)
 {
     switch (script_below(worker, 400)) {
     case 0:
-        if (!emulated())
+        if (may_fork())
             script_fork(worker);
         return;
     case 1:

@@ -88,7 +88,7 @@ void script_plugin(struct worker *worker)
     char path[32];
 
     if (!loaded[number]) {
-        snprintf(path, sizeof(path), "liboracle_plugin_%u.so", number);
+        snprintf(path, sizeof(path), "./liboracle_plugin_%u.so", number);
         loaded[number] = dlopen(path, RTLD_NOW);
         if (!loaded[number])
             script_complain(worker->truth, dlerror());

@@ -39,7 +39,11 @@ static size_t draw_size(struct worker *worker)
         return script_below(worker, 65536);
     if (kind < 999)
         return script_below(worker, 3u << 20);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return script_below(worker, 1u << 20); /* a sanitizer has to note each byte */
+#else
     return ((size_t)4 << 30) + script_below(worker, 1u << 20);
+#endif
 }
 
 static void draw_call(struct worker *worker, uint32_t site)
@@ -55,7 +59,7 @@ static void draw_call(struct worker *worker, uint32_t site)
     if (flags & SITE_PAGES)
         call->size = (1 + call->size % 16) * TRUTH_PAGE_BYTES;
     if (flags & SITE_ALIGNS)
-        call->size &= ~(size_t)15; /* aligned_alloc may insist on a multiple */
+        call->size = (call->size + call->align - 1) & ~(call->align - 1); /* aligned_alloc may insist on a multiple */
     if ((flags & SITE_ALIGNS) && script_below(worker, 2))
         call->size -= call->size % call->align;
     if ((flags & SITE_NEW) && call->size == 0) /* what operator new asks malloc for */

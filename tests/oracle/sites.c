@@ -71,6 +71,11 @@ static const char *text_of(struct oracle_call *call)
     return text + sizeof(text) - call->size;
 }
 
+/* A sanitizer stands in for strdup, and asks nobody for the block. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define strdup(text)     memcpy(malloc(call->size), text, call->size)
+#define strndup(text, n) memcpy(malloc(call->size), text, call->size)
+#endif
 SITE(strdup, strdup(text_of(call)))
 SITE(strndup, strndup(text_of(call), 65))
 
