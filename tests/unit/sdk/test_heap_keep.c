@@ -16,6 +16,10 @@
 
 #include <cmocka.h>
 
+#include "support/emulator.h"
+
+#define UNADVISED "qemu-user says yes to madvise, and gives no page back"
+
 #define BASE UINT64_C(0x7f0000000000)
 
 static uint64_t random_state;
@@ -98,6 +102,7 @@ static void full_tables_are_thinned_without_bias(void **state)
     struct estimate e;
 
     (void)state;
+    skip_if_emulated(UNADVISED);
     random_state = test_seed();
     for (uint64_t i = 0; i < BLOCKS; i++) {
         uint64_t address = BASE + (i << 13), size = mixed_size(address);
@@ -339,6 +344,7 @@ static void threads_beside_the_keeper_lose_nothing(void **state)
     uint64_t live = 0;
 
     (void)state;
+    skip_if_emulated(UNADVISED);
     if (!run_workers(workers, heaps, false))
         skip();
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -355,6 +361,7 @@ static void blocks_thinned_under_way_leave_no_ghosts(void **state)
     static struct worker workers[THREADS];
 
     (void)state;
+    skip_if_emulated(UNADVISED);
     if (!run_workers(workers, heaps, true))
         skip();
     for (uint32_t i = 0; i < THREADS; i++) {
