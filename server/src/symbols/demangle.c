@@ -1,42 +1,20 @@
 /*
  * demangle.c - which language wrote a name, by how it begins.
  */
+#include "symbols/cpp.h"
 #include "symbols/d.h"
 #include "symbols/rust.h"
 #include "symbols/swift/swift.h"
 #include "symbols/symbols.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); /* libstdc++ */
-
-#define MANGLED_MAX 8192 /* bytes of a name that is demangled; time grows with it */
-
-/* Legacy names of Rust are C++'s with escapes. */
-static size_t cpp(char *out, size_t room, const char *name, size_t len)
-{
-    char mangled[MANGLED_MAX + 1];
-    int status;
-    if (len > MANGLED_MAX || len < 2 || memcmp(name, "_Z", 2) != 0)
-        return 0;
-    memcpy(mangled, name, len);
-    mangled[len] = '\0';
-    char *plain = __cxa_demangle(mangled, NULL, NULL, &status);
-    if (!plain)
-        return 0;
-    (void)rust_clean(plain);
-    int written = snprintf(out, room, "%s", plain);
-    free(plain);
-    return written < 0 ? 0 : (size_t)written < room ? (size_t)written : room - 1;
-}
 
 static size_t mangled(char *out, size_t room, const char *name, size_t len)
 {
     size_t written = rust_v0(out, room, name, len);
     if (!written)
-        written = cpp(out, room, name, len);
+        written = cpp_demangle(out, room, name, len);
     if (!written)
         written = d_demangle(out, room, name, len);
     if (!written)

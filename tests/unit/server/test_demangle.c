@@ -43,6 +43,61 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "key");
 }
 
+/* What a name of C++ refers back to with its nth substitution: S_, S0_, ... S9_, SA_, ... */
+static size_t put_reference(char *out, unsigned n)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char reversed[8];
+    size_t count = 0, len = 0;
+
+    out[len++] = 'S';
+    for (unsigned left = n; left > 0; left = (left - 1) / 36)
+        reversed[count++] = digits[(left - 1) % 36];
+    /* the number of S_ is none, of S0_ 0 */
+    while (count > 0)
+        out[len++] = reversed[--count];
+    out[len++] = '_';
+    return len;
+}
+
+/*
+ * Pairs of the pair before, each twice as much text as that one: behind `front`, where std::pair is the substitution
+ * `pair` and the innermost pair the one behind it.
+ */
+static void make_pairs(char *out, const char *front, unsigned pair, unsigned count, const char *end)
+{
+    size_t len = strlen(front);
+
+    memcpy(out, front, len);
+    for (unsigned i = 0; i < count; i++) {
+        len += put_reference(out + len, pair);
+        out[len++] = 'I';
+        len += put_reference(out + len, pair + 1 + i);
+        len += put_reference(out + len, pair + 1 + i);
+        out[len++] = 'E';
+    }
+    strcpy(out + len, end);
+}
+
+static void names_that_stand_for_gigabytes_are_cut_or_left(void **state)
+{
+    (void)state;
+    char name[4096], out[65536];
+
+    make_pairs(name, "_Z1fSt4pairIiiE", 0, 3, "");
+    symbol_demangle(out, sizeof out, name);
+    assert_memory_equal(out, "f(std::pair<int, int>, std::pair<std::pair<int, int>, ", 54);
+    make_pairs(name, "_Z1fSt4pairIiiE", 0, 80, "");
+    assert_in_range(symbol_demangle(out, sizeof out, name), 1000, 16384);
+    /* Here nothing is printed before the tree below the pack is searched, every way through it. */
+    make_pairs(name, "_Z1fIJiEEvDpSt5tupleISt4pairIiiE", 2, 3, "E");
+    symbol_demangle(out, sizeof out, name);
+    assert_memory_equal(out, "void f<int>((std::tuple<std::pair<int, int>, ", 45);
+    make_pairs(name, "_Z1fIJiEEvDpSt5tupleISt4pairIiiE", 2, 80, "E");
+    symbol_demangle(out, sizeof out, name);
+    assert_string_equal(out, name);
+}
+
 /* As libiberty reads them, but for the order inside types of functions, which is that of D's sources, and attributes.
  */
 static void names_of_d_are_readable(void **state)
@@ -182,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_demangled),
+        cmocka_unit_test(names_that_stand_for_gigabytes_are_cut_or_left),
         cmocka_unit_test(names_of_d_are_readable),
         cmocka_unit_test(names_of_apple_languages_are_readable),
         cmocka_unit_test(rust_names_of_version_0_are_demangled),

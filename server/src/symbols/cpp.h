@@ -1,0 +1,24 @@
+/*
+ * cpp.h - names of C++ in the Itanium ABI's mangling, and Rust's legacy names, which are such names with escapes.
+ *
+ * Read by libiberty. A mangled name may refer back to what it said before, so one of 300 bytes can stand for gigabytes
+ * of text, or for a tree that takes hours to search though it prints nothing. So printing ends when there is enough of
+ * it, and a name that could take long is given up after some processor time.
+ */
+#ifndef MIRE_SYMBOLS_CPP_H
+#define MIRE_SYMBOLS_CPP_H
+
+#include <stddef.h>
+
+/*
+ * Demangle a name: "_ZN4shop4Cart3addEi" -> "shop::Cart::add(int)".
+ *
+ *   out   ended by a NUL unless 0 is returned; cut at room, and at 16 KiB
+ *   len   bytes of the name; more than 8,192 are not read
+ *
+ * Returns bytes written, 0 if it is no such name or was given up. Uses the signal SIGRTMAX where a name could take
+ * long. Thread: any.
+ */
+size_t cpp_demangle(char *out, size_t room, const char *name, size_t len);
+
+#endif
