@@ -40,7 +40,7 @@ try {
     'in the foreground',
     'the machine slept 1 min besides',
     '4 more like it, 11 s together, were counted on the device and not sent',
-    'The device took it for foreground_block.',
+    'The device took it for a hang in the foreground.',
     '64 wake-ups, 1.0 MiB stored',
   ])
     assert.ok(shown.includes(told), `the issue shows ${told}, among ${shown}`);
