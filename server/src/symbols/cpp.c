@@ -94,6 +94,9 @@ static bool print_in_time(struct printing *printing, const char *mangled)
     timer_t timer;
     volatile bool printed = false;
 
+#ifdef __SANITIZE_THREAD__ /* its runtime holds signals back until the thread calls something */
+    return false;
+#endif
     if (!start_limit(&timer))
         return false;
     if (sigsetjmp(printing->given_up, 1) == 0) {
