@@ -6,9 +6,10 @@
  *   skipped_of_kernel  of those logs, how many have a Caller1 in a class that is passed over
  *   key_bcubed_f1      how well issues made of the key alone agree with Eclipse's links (eclipse.h)
  *   key_us             CPU time of feature, key and issue of one report, median, after symbolication
- *   key_beside_hash    the same beside a floor taken in the same rounds: one hash, byte by byte, over the report's
- * names. A name is gone through for its language, its type, its rules (hashed), its suffix, what is the same function
- * (hashed) and the tree (hashed): 6 times, and all else may take as long. What misses key_us and meets this is short
+ *   key_beside_hash    the same beside a floor taken in the same rounds: one hash, byte by byte, over its names
+ *
+ * A name is gone through for its language, its type, its rules (hashed), its suffix, what is the same function (hashed)
+ * and the tree (hashed): 6 times, and all else may take as long. What misses key_us and meets key_beside_hash is short
  * for the host's sake, and is not counted.
  *
  * A stack goes through feature_find as a report of one sample; of Eclipse's reports the longest stack is taken.

@@ -12,9 +12,11 @@
  *
  *     look-ups      a bare binary search over as many sorted numbers as the file has segments: it finds which, and no
  *                   more. Where the goals were set it took 27 ns for libc and 77 ns for libjvm; the goals are 40 and
- * 100: 1.5 and 1.3 times. one look-up   waits for page, block, segments, a scope a frame, and then the names at once: 4
- * + 1 a frame, each behind the one before it. The floor is as many random lines, each of which says where the next one
- *                   is, of as much memory as the file. As much again may be computing: 2 times.
+ *                   100: 1.5 and 1.3 times.
+ *
+ *     one look-up   waits for page, block, segments, a scope a frame, and then the names at once: four lines and one a
+ *                   frame, each behind the one before it. The floor is as many random lines, each of which says where
+ *                   the next one is, of as much memory as the file. As much again may be computing: 2 times.
  *
  * What misses the goal by itself and meets the one beside its floor is short for the host's sake, and is not counted.
  */

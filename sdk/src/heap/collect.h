@@ -27,12 +27,12 @@ struct collect_thread {
     _Alignas(4096) _Atomic uint32_t tid; /* whose it is; 0: nobody's */
     uint32_t scope;                      /* class of what is allocated now, 0 none */
     struct heap_slot *slot;              /* NULL: none of this run */
-    uint64_t usual;                  /* heap's `how` while a call of this thread is nothing but the usual; 0 never */
-    _Atomic uint64_t calling_sp;     /* the stack pointer at a hook whose real call is under way; 0 none */
-    uint32_t drawn;                  /* index of the interval that the bytes left were drawn by */
-    uint32_t stack_of;               /* whose stack was noted */
-    int64_t more;                    /* bytes left beyond mire__collect_left */
-    uint64_t stack_start, stack_end; /* its stack's mapping, if that was noted; else 0 */
+    uint64_t usual;                      /* the tables' `how` while nothing is out of the ordinary here; else 0 */
+    _Atomic uint64_t calling_sp;         /* the stack pointer at a hook whose real call is under way; 0 none */
+    uint32_t drawn;                      /* index of the interval that the bytes left were drawn by */
+    uint32_t stack_of;                   /* whose stack was noted */
+    int64_t more;                        /* bytes left beyond mire__collect_left */
+    uint64_t stack_start, stack_end;     /* its stack's mapping, if that was noted; else 0 */
     uint64_t random;
     struct walk walk;
 };

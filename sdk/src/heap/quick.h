@@ -2,10 +2,11 @@
  * quick.h - what an allocation and a free do nearly always, as part of their hooks: exact mode, a stack that is
  * remembered, a small block with a page of cells. Whatever is otherwise is left to note.c.
  *
- * A call costs some 20 ns in all, so what it does is counted in instructions. Everything is inlined into the hook. All
- * that may be out of the ordinary, of the tables, of the code and of the thread, stands in one word that is compared
- * with one of the thread's. Whoever comes to something unusual leaves the slot and begins anew elsewhere, with nothing
- * but the call itself: so little has to be kept, and all of it stays in registers.
+ * A call costs some tens of nanoseconds, so what it does is counted in instructions. Everything is inlined: into free,
+ * and into one function that allocating hooks jump to. All that may be out of the ordinary, of the tables, of the code
+ * and of the thread, stands in one word that is compared with one of the thread's. Whoever comes to something unusual
+ * leaves the slot and begins anew elsewhere, with nothing but the call itself: so little has to be kept, and all of it
+ * stays in registers.
  *
  * Thread: any.  Signal handler: where the real call may.
  */

@@ -24,8 +24,10 @@ bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enu
 
 /*
  * A thread's stack, which the C library maps and unmaps unseen. Where a mapping of the program's with a stack of its
- * own lies, the program gave the thread its stack: nothing happens. node   where the thread was made owner  the thread,
- * not 0
+ * own lies, the program gave the thread its stack: nothing happens.
+ *
+ *   node   where the thread was made
+ *   owner  the thread, not 0
  */
 bool mire__regions_as_map_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t node, uint32_t owner);
 

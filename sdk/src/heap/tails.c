@@ -24,7 +24,9 @@ MIRE_INLINE bool add_word(struct words *words, uint64_t at, uint64_t value)
  */
 MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk_tail *tail)
 {
-    for (uint32_t i = 0; i < tail->words_count && head->splits_count < MIRE_WALK_SPLITS; i++) {
+    uint32_t count = tail->words_end / sizeof(struct walk_four) * 4;
+
+    for (uint32_t i = 0; i < count && head->splits_count < MIRE_WALK_SPLITS; i++) {
         const struct walk_four *four = &tail->words[i / 4];
         uint32_t offset = four->at[i % 4];
 
@@ -125,7 +127,6 @@ void mire__tails_as_remember(struct walk *walk)
         memcpy(tail->words[i / 4].at, &words.at[i], sizeof(tail->words[0].at));
         memcpy(tail->words[i / 4].values, &words.values[i], sizeof(tail->words[0].values));
     }
-    tail->words_count = words.count;
     tail->words_end = (uint16_t)(words.count / 4 * sizeof(struct walk_four));
     tail->base_pc = walk->frames[base].pc;
     tail->base_sp = walk->frames[base].sp;

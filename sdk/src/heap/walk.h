@@ -90,7 +90,7 @@ struct walk_tail {
     struct walk_four words[MIRE_WALK_TAIL_WORDS / 4];
     uint64_t base_pc, base_sp, base_fp;
     uint32_t base_node;
-    uint32_t words_count;
+    uint32_t unused;
 };
 _Static_assert(MIRE_WALK_DEPTH <= 256, "a frame's number is a byte");
 

@@ -70,8 +70,7 @@ struct cache_head { /* as in the file */
 #define MIRE_CACHE_SCOPE_BITS 27
 #define MIRE_CACHE_FILE_BITS  22 /* then 5 of width, then 4 of the number of segments less one */
 #define MIRE_CACHE_LINE_BITS  24
-#define MIRE_CACHE_ROW_BITS \
-    57 /* of a segment's three numbers: what one load of 64 bits has from any bit of a byte on */
+#define MIRE_CACHE_ROW_BITS   57 /* of a segment's three numbers: one load of 64 bits has them from any bit on */
 
 struct cache_block { /* as in the file */
     uint32_t start;  /* offset from base */

@@ -15,7 +15,7 @@
 #define MANGLED_MAX    8192
 #define PLAIN_MAX      16384
 #define REFERENCES_MAX 16        /* each doubles what a name stands for at most */
-#define LIMIT_NS       100000000 /* of processor time; the longest of ceph-osd's half a million takes 1 ms */
+#define LIMIT_NS       100000000 /* of processor time; of ceph-osd's half a million names none takes 1 ms */
 
 struct printing {
     char plain[PLAIN_MAX + 1];
@@ -64,7 +64,6 @@ static bool start_limit(timer_t *timer)
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMAX};
     const struct itimerspec limit = {.it_value.tv_nsec = LIMIT_NS};
     const struct sigaction action = {.sa_handler = on_limit, .sa_flags = SA_RESTART};
-
     sigset_t ours;
 
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);

@@ -16,8 +16,9 @@
  *   out   ended by a NUL unless 0 is returned; cut at room, and at 16 KiB
  *   len   bytes of the name; more than 8,192 are not read
  *
- * Returns bytes written, 0 if it is no such name or was given up. Uses the signal SIGRTMAX where a name could take
- * long. Thread: any.
+ * Returns bytes written, 0 if it is no such name or was given up.
+ *
+ * Where a name could take long the signal SIGRTMAX is used. Thread: any.
  */
 size_t cpp_demangle(char *out, size_t room, const char *name, size_t len);
 
