@@ -207,15 +207,25 @@ class LateTest(unittest.TestCase):
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-dwo/symbols")["missing"]])
 
     @staticmethod
-    def spoil(elf):
-        """Sections of DWARF say that they are compressed, and are not."""
+    def dwarf_of(elf):
+        """Row in the section table, offset and size of each section of DWARF that is of some length."""
         table, = struct.unpack_from("<Q", elf, 0x28)
         for row in range(table + 64, table + 64 * struct.unpack_from("<H", elf, 0x3C)[0], 64):
             address, offset, size = struct.unpack_from("<QQQ", elf, row + 0x10)
-            if address or elf[row + 4] != 1 or size < 100:
-                continue
+            if not address and elf[row + 4] == 1 and size >= 100:
+                yield row, offset, size
+
+    def spoil(self, elf):
+        """Sections of DWARF say that they are compressed, and are not."""
+        for row, offset, _ in self.dwarf_of(elf):
             elf[row + 9] |= 8
             struct.pack_into("<6I", elf, offset, 1, 0, 1000, 0, 1, 0)
+        return elf
+
+    def blank(self, elf):
+        """Of a copy that was broken off, whoever wrote it had made room for all: sections of DWARF are zeros."""
+        for _, offset, size in self.dwarf_of(elf):
+            elf[offset:offset + size] = bytes(size)
         return elf
 
     def test_a_file_that_could_not_be_read_is_tried_when_it_comes_anew(self):
@@ -228,6 +238,29 @@ class LateTest(unittest.TestCase):
         until("the job ends", lambda: [job for job in self.get("/apps/by-repair/rekey")["jobs"] if job["done"]])
         self.mire("symbols", "upload", "--all", "--key", key, debug)
         self.becomes_named("by-repair", before)
+
+    def test_a_damaged_file_is_replaced_by_a_whole_one(self):
+        """Of the damaged one the symbol table can be read, so it is converted; the inlined call is only in the whole one."""
+        source = PROGRAM.replace("__attribute__((noinline)) static void paint_rows", "static inline __attribute__((always_inline)) void paint_rows")
+        app, debug, build = self.program("by-damaged", 8, source=source)
+        before = self.hang(app)
+        key = self.key("by-damaged", "symbols")
+        upload = lambda *words: self.mire("symbols", "upload", "--key", key, *words)  # noqa: E731
+        damaged = debug.parent / "damaged.debug"
+        damaged.write_bytes(self.blank(bytearray(debug.read_bytes())))
+        self.assertIn("1 stored", upload(damaged))
+        named = until("what is left of it names the function", lambda: [one for one in self.issues("by-damaged") if one["caller1"] == "on_click"])[0]
+        self.assertEqual(named["id"], before["id"])
+        until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-damaged/rekey")["jobs"]))
+        lacks = {one["build_id"]: one for one in self.get("/apps/by-damaged/symbols")["missing"]}
+        self.assertEqual((lacks[build]["reports"], lacks[build]["reports_with_names"]), (1, 1))
+        self.assertIn("0 stored, 1 there already", upload(damaged))
+        self.assertIn("1 stored", upload(debug))
+        whole = until("the inlined call is to blame", lambda: [one for one in self.issues("by-damaged") if one["caller1"] == "paint_rows"])[0]
+        self.assertEqual((whole["first_seen_at"], whole["state"]), (before["first_seen_at"], before["state"]))
+        until("the old number leads there", lambda: self.get(f"/apps/by-damaged/issues/{before['id']}")["feature"]["caller1"] == "paint_rows")
+        self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-damaged/symbols")["missing"]])
+        self.assertIn("0 stored, 1 there already", upload(debug))
 
     def test_an_upload_goes_on_where_it_stopped(self):
         _, debug, build = self.program("in-parts", 4, ballast=96 << 20)

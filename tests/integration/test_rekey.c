@@ -116,7 +116,11 @@ static void arrive(struct pg *pg)
     char *frame = malloc(room);
     int32_t part = 0;
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    assert_int_equal(pg_symbol_begin(tx, id, me.facts.has_dwarf, "x86_64", "late.debug", (int64_t)me.len), 0);
+    uint8_t hash[32];
+    const struct symbol_file file = {id,           me.facts.has_dwarf, "x86_64",
+                                     "late.debug", (int64_t)me.len,    {hash, sizeof hash}};
+    hash_blake2b(hash, sizeof hash, me.bytes, me.len);
+    assert_int_equal(pg_symbol_begin(tx, &file), 0);
     for (size_t at = 0; at < me.len; at += MIRE_SYMBOL_PIECE, part++) {
         size_t piece = me.len - at < MIRE_SYMBOL_PIECE ? me.len - at : MIRE_SYMBOL_PIECE;
         size_t n = ZSTD_compress(frame, room, me.bytes + at, piece, 1);

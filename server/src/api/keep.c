@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HASH 32 /* bytes of a BLAKE2b-256 */
+
 /* The app of the request's key; MIRE_KEY_UNKNOWN or a fault. */
 static int key_app(int32_t *app_out, const struct api *api, const struct request *request)
 {
@@ -42,8 +44,18 @@ static int store(struct pg_tx *tx, const struct contents_item *item, const char 
     const struct object_facts *facts = &item->facts;
     struct pg_bytes id = {facts->id, facts->id_len};
     bool debug = facts->has_dwarf;
-    int rc = pg_symbol_begin(tx, id, debug, facts->arch, name, (int64_t)item->len);
-    if (!rc && hash && item->at == 0 && item->len == file->len)
+    bool whole = hash && item->at == 0 && item->len == file->len;
+    uint8_t own[HASH];
+    struct symbol_file kept = {.build_id = id,
+                               .debug = debug,
+                               .arch = facts->arch,
+                               .name = name,
+                               .size_bytes = (int64_t)item->len,
+                               .hash = whole ? *hash : (struct pg_bytes){own, sizeof own}};
+    if (!whole)
+        hash_blake2b(own, sizeof own, file->bytes + item->at, item->len);
+    int rc = pg_symbol_begin(tx, &kept);
+    if (!rc && whole)
         rc = pg_symbol_take(tx, id, debug, *hash);
     else if (!rc)
         rc = pg_symbol_put(tx, id, debug, file->bytes + item->at, item->len);

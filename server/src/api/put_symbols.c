@@ -89,7 +89,8 @@ int put_symbols(void *context, struct request *request, struct reply *reply)
 struct asked {
     size_t count;
     struct pg_bytes *ids;
-    bool *debug, *lacking;
+    bool *debug;
+    struct symbol_there *there;
 };
 
 struct asked_file {
@@ -126,8 +127,8 @@ static enum bind_outcome read_files(struct bind *bind, void *out, uint32_t at)
     size_t count = outcome == MIRE_BIND_OK ? json_size(bind->json, at) : 0;
     asked->ids = arena_array(bind->arena, count, sizeof *asked->ids);
     asked->debug = arena_array(bind->arena, count, sizeof *asked->debug);
-    asked->lacking = arena_array(bind->arena, count, sizeof *asked->lacking);
-    if (outcome == MIRE_BIND_OK && (!asked->ids || !asked->debug || !asked->lacking))
+    asked->there = arena_array(bind->arena, count, sizeof *asked->there);
+    if (outcome == MIRE_BIND_OK && (!asked->ids || !asked->debug || !asked->there))
         return MIRE_BIND_NO_MEMORY;
     uint32_t item = at + 1;
     for (size_t i = 0; i < count && outcome == MIRE_BIND_OK; i++, item = json_next(bind->json, item)) {
@@ -153,14 +154,19 @@ int post_lacking(void *context, struct request *request, struct reply *reply)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     rc = pg_begin(&tx, api->pg, MIRE_PG_READ);
     if (!rc)
-        rc = pg_symbols_lacking(asked.lacking, tx, asked.ids, asked.debug, asked.count);
+        rc = pg_symbols_lacking(asked.there, tx, asked.ids, asked.debug, asked.count);
     if (rc)
         return rc;
     text_add(&reply->text, "{\"files\":[");
     for (size_t i = 0; i < asked.count; i++) {
+        const struct symbol_there *there = &asked.there[i];
         hex_format(hex, asked.ids[i].bytes, asked.ids[i].len);
-        text_printf(&reply->text, "%s{\"build_id\":\"%s\",\"kind\":\"%s\",\"lacking\":%s}", i ? "," : "", hex,
-                    asked.debug[i] ? "debug" : "symtab", asked.lacking[i] ? "true" : "false");
+        text_printf(&reply->text, "%s{\"build_id\":\"%s\",\"kind\":\"%s\",\"lacking\":%s", i ? "," : "", hex,
+                    asked.debug[i] ? "debug" : "symtab", there->lacking ? "true" : "false");
+        hex_format(hex, there->hash, HASH);
+        if (there->wanting)
+            text_printf(&reply->text, ",\"hash\":\"%s\"", hex);
+        text_add(&reply->text, "}");
     }
     text_add(&reply->text, "]}");
     return reply_json(reply, 200);

@@ -102,6 +102,21 @@ int symbols_find_files(struct found *out, char *const *paths)
     return rc;
 }
 
+bool symbols_map(struct file_bytes *whole, struct file_bytes *out, const struct found_file *file)
+{
+    MIRE_SCOPED(close_fd) int fd = file->fd < 0 ? open(file->path, O_RDONLY | O_CLOEXEC) : dup(file->fd);
+    if (fd < 0 || !file_bytes_map_fd(whole, fd))
+        return false;
+    if (file->item.at > whole->len || file->item.len > whole->len - file->item.at) { /* it changed since */
+        file_bytes_unmap(whole);
+        return false;
+    }
+    *out = *whole;
+    out->bytes += file->item.at;
+    out->len = file->item.len;
+    return true;
+}
+
 void symbols_found_free(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++)

@@ -10,7 +10,7 @@ struct found_file {
     char *path; /* of the file, or of the archive it is in */
     struct contents_item item;
     int fd;       /* of the unpacked archive, shared by its items; -1: open `path` */
-    bool lacking; /* for whoever asks the server */
+    bool lacking; /* at the server, or only there with other contents: for whoever asks it */
 };
 
 struct found {
@@ -26,6 +26,11 @@ bool symbols_is_java(const struct found_file *file);
 
 /* Walk the paths; links below them are not followed. What cannot be read is told on stderr. 0, or -1. */
 int symbols_find_files(struct found *out, char *const *paths);
+
+/* The bytes of a found file, mapped where they lie: `out` is a part of `whole`, which is to be unmapped. False: it
+ * cannot be read any more. */
+bool symbols_map(struct file_bytes *whole, struct file_bytes *out, const struct found_file *file);
+
 void symbols_found_free(struct found *found);
 
 #endif

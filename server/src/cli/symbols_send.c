@@ -3,9 +3,6 @@
 
 #include "base/id.h"
 #include "base/scope.h"
-#include "base/text.h"
-#include "cli/fetch.h"
-#include "json/json.h"
 
 #include <curl/curl.h>
 #include <fcntl.h>
@@ -22,7 +19,6 @@
 #define TRIES           8   /* in a row without a part that arrived */
 #define WAIT_MOST_S     30
 #define HASH            32
-#define ASK_AT_ONCE     500
 
 struct sending {
     const struct found *found;
@@ -217,22 +213,6 @@ static long send_parts(struct line *line, const char *name, const struct file_by
     return status;
 }
 
-/* The bytes of a found file, mapped where they lie. */
-static bool map_file(struct file_bytes *whole, struct file_bytes *out, const struct found_file *file)
-{
-    MIRE_SCOPED(close_fd) int fd = file->fd < 0 ? open(file->path, O_RDONLY | O_CLOEXEC) : dup(file->fd);
-    if (fd < 0 || !file_bytes_map_fd(whole, fd))
-        return false;
-    if (file->item.at > whole->len || file->item.len > whole->len - file->item.at) { /* it changed since */
-        file_bytes_unmap(whole);
-        return false;
-    }
-    *out = *whole;
-    out->bytes += file->item.at;
-    out->len = file->item.len;
-    return true;
-}
-
 static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *more)
 {
     char hex[2 * MIRE_OBJECT_ID_MAX + 1];
@@ -252,7 +232,7 @@ static void send_one(struct line *line, const struct found_file *file)
     char why[ANSWER_BYTES + 32] = ": it cannot be read any more";
     uint8_t hash[HASH];
     long status = 0;
-    if (map_file(&whole, &bytes, file)) {
+    if (symbols_map(&whole, &bytes, file)) {
         const char *slash = strrchr(file->path, '/');
         hash_blake2b(hash, HASH, bytes.bytes, bytes.len);
         line->is_mapping = symbols_is_java(file);
@@ -315,58 +295,4 @@ void symbols_send_files(struct send_result *out, const struct found *found, cons
     if (options->terminal)
         fputs("\r\033[K", stderr);
     pthread_mutex_destroy(&sending.mutex);
-}
-
-/* The n-th "lacking" of the answer, in the order of the question. */
-static int read_lacking(struct found_file *files, size_t count, const struct text *answer)
-{
-    static const struct json_limits limits = MIRE_JSON_LIMITS;
-    struct json json;
-    struct json_fault fault;
-    int rc = -1;
-    json_init(&json);
-    if (json_read(&json, &fault, answer->bytes, answer->len, &limits) == MIRE_JSON_OK) {
-        uint32_t list = json_member(&json, 0, "files");
-        if (list && json_kind(&json, list) == MIRE_JSON_ARRAY && json_size(&json, list) == count) {
-            uint32_t at = list + 1;
-            for (size_t i = 0; i < count; i++, at = json_next(&json, at)) {
-                uint32_t value = json_member(&json, at, "lacking");
-                files[i].lacking = value && json_kind(&json, value) == MIRE_JSON_TRUE;
-            }
-            rc = 0;
-        }
-    }
-    json_fini(&json);
-    if (rc)
-        fprintf(stderr, "mire symbols: the server's answer cannot be read\n");
-    return rc;
-}
-
-static int ask_some(struct found_file *files, size_t count, const struct send_options *options)
-{
-    MIRE_SCOPED(text_fini) struct text body = {0};
-    MIRE_SCOPED(text_fini) struct text answer = {0};
-    MIRE_SCOPED(text_fini) struct text url = {0};
-    char hex[2 * MIRE_OBJECT_ID_MAX + 1];
-    text_add(&body, "{\"files\":[");
-    for (size_t i = 0; i < count; i++) {
-        hex_format(hex, files[i].item.facts.id, files[i].item.facts.id_len);
-        text_printf(&body, "%s{\"build_id\":\"%s\",\"kind\":\"%s\"}", i ? "," : "", hex,
-                    files[i].item.facts.has_dwarf ? "debug" : "symtab");
-    }
-    text_add(&body, "]}");
-    text_printf(&url, "%s/api/v1/symbols/lacking", options->server);
-    if (text_failed(&body) || text_failed(&url) || fetch_send(&answer, "POST", url.bytes, options->key, &body))
-        return -1;
-    return read_lacking(files, count, &answer);
-}
-
-int symbols_ask_lacking(struct found *found, const struct send_options *options)
-{
-    int rc = 0;
-    for (size_t at = 0; !rc && at < found->count; at += ASK_AT_ONCE) {
-        size_t left = found->count - at;
-        rc = ask_some(found->files + at, left < ASK_AT_ONCE ? left : ASK_AT_ONCE, options);
-    }
-    return rc;
 }

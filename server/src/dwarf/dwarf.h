@@ -70,7 +70,7 @@ struct dwarf_harvest {
         const char **rows; /* by number; [0] stands for unknown */
         size_t count, room;
     } files, names;
-    size_t damaged_units;
+    size_t damaged_units;        /* read as far as their entries and lines go; of a text, lines that make no sense */
     struct dwarf_worker *worker; /* what is reused from unit to unit */
 };
 
@@ -105,6 +105,9 @@ size_t dwarf_wants(struct dwarf_wanted *out, size_t room, const struct dwarf *dw
 const char *dwarf_add_split(struct dwarf *dwarf, struct object *object);
 
 size_t dwarf_unit_count(const struct dwarf *dwarf);
+
+/* How many were passed over; 1 also stands for all that lie behind one whose end is not known. */
+size_t dwarf_units_lost(const struct dwarf *dwarf);
 
 /* Read unit 0..count-1. False: out of memory. */
 bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t unit);

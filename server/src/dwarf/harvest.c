@@ -53,9 +53,10 @@ bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t numbe
     reading.worker->locals.count = 0;
     paint_reset(&reading.worker->paint);
     int rc = walk_unit(&reading);
-    harvest->damaged_units += rc > 0;
-    if (rc < 0 || !lines_read(&reading.worker->lines, reading.outer))
+    int lines_rc = rc < 0 ? rc : lines_read(&reading.worker->lines, reading.outer);
+    if (lines_rc < 0)
         return false;
+    harvest->damaged_units += rc > 0 || lines_rc > 0;
     return paint_unit(&reading) && emit_unit(&reading);
 }
 

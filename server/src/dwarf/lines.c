@@ -208,26 +208,30 @@ static bool settle(struct lines *lines)
     return true;
 }
 
-bool lines_read(struct lines *lines, const struct unit *unit)
+int lines_read(struct lines *lines, const struct unit *unit)
 {
     const struct section *section = &unit->dwarf->object->sections[MIRE_SECTION_LINE];
     struct line_program program = {.lines = lines, .shape = *unit, .file = 1, .line = 1};
     lines->rows.count = lines->sequences.count = lines->sorted.count = 0;
     lines->directories.count = lines->files.count = 0;
     lines->version = 0;
-    if (!unit->has_lines || unit->lines >= section->len || read_head(&program, section, unit->lines))
-        return true;
+    if (!unit->has_lines || !section->len)
+        return 0;
+    if (unit->lines >= section->len || read_head(&program, section, unit->lines))
+        return 1;
     const uint8_t *header =
         section->bytes + unit->lines + (program.shape.offset_size == 8 ? 12 : 4) + 2 + (lines->version == 5 ? 2 : 0);
     uint64_t header_len = load_wide(header, program.shape.offset_size);
     header += program.shape.offset_size;
     int rc = line_names_read(&program);
-    if (!rc && header_len <= (uint64_t)(program.end - header)) {
+    if (!rc && header_len > (uint64_t)(program.end - header))
+        rc = 1;
+    if (!rc) {
         program.p = header + header_len;
         rc = run(&program);
     }
     lines->rows.count = program.first;
-    return rc >= 0 && settle(lines);
+    return rc >= 0 && settle(lines) ? rc : -1;
 }
 
 void lines_fini(struct lines *lines)

@@ -46,8 +46,8 @@ struct lines { /* reused from unit to unit */
     size_t key_room;
 };
 
-/* Read a unit's table. A damaged one is read as far as it goes. False: out of memory. */
-bool lines_read(struct lines *lines, const struct unit *unit);
+/* Read a unit's table. 0, 1: it is damaged, read as far as it goes; -1: out of memory. */
+int lines_read(struct lines *lines, const struct unit *unit);
 
 /*
  * The path of a file.

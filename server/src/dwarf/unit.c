@@ -198,8 +198,8 @@ const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, 
     return p + len;
 }
 
-/* What the first entry says about the whole unit. */
-static void read_root(struct unit *unit, const struct piece *piece)
+/* What the first entry says about the whole unit. False: it is damaged. */
+static bool read_root(struct unit *unit, const struct piece *piece)
 {
     struct die die;
     unit->directory = "";
@@ -214,7 +214,7 @@ static void read_root(struct unit *unit, const struct piece *piece)
     const struct abbrev *abbrev = die_at(&die, unit, unit->first);
     if (!abbrev || abbrev->kind != KIND_UNIT) {
         unit->is_code = false;
-        return;
+        return abbrev != NULL;
     }
     unit->is_code &= abbrev->tag != TAG_PARTIAL;
     if (die_has(&die, AT_STR_OFFSETS_BASE))
@@ -237,6 +237,7 @@ static void read_root(struct unit *unit, const struct piece *piece)
     const char *directory =
         die_has(&die, AT_DIRECTORY) ? value_text(unit, die.form[AT_DIRECTORY], die.raw[AT_DIRECTORY]) : NULL;
     unit->directory = directory ? directory : "";
+    return true;
 }
 
 /* The header of the unit at *at, which moves behind the unit. False: there is nothing that can be read there. */
@@ -286,17 +287,21 @@ static const char *read_units(struct dwarf *dwarf)
         uint64_t abbrevs;
         uint64_t before = at;
         bool good = read_header(&unit, &abbrevs, &at, info);
+        bool empty = unit.end && unit.first == unit.end; /* as some linkers leave */
+        good = good && unit.version && (unit.address_size == 4 || unit.address_size == 8);
+        dwarf->lost_units += !good && !empty;
         if (at == before)
             break; /* what follows cannot be found */
-        if (!good || !unit.version || (unit.address_size != 4 && unit.address_size != 8))
+        if (!good)
             continue;
         const struct piece *piece = package_at(&dwarf->package, unit.at);
         if (dwarf->package.count && !piece)
             continue; /* of types */
         unit.abbrevs = abbrevs_get(dwarf, abbrevs + (piece ? piece->abbrev : 0), &unit);
+        dwarf->lost_units += !unit.abbrevs;
         if (!unit.abbrevs)
             continue;
-        read_root(&unit, piece);
+        dwarf->lost_units += !read_root(&unit, piece);
         if (!GROW(&dwarf->units))
             return "needs more memory than there is";
         dwarf->units.rows[dwarf->units.count++] = unit;
@@ -342,4 +347,9 @@ void dwarf_close(struct dwarf *dwarf)
 size_t dwarf_unit_count(const struct dwarf *dwarf)
 {
     return dwarf->units.count;
+}
+
+size_t dwarf_units_lost(const struct dwarf *dwarf)
+{
+    return dwarf->lost_units;
 }

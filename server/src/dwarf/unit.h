@@ -160,6 +160,7 @@ struct dwarf {
         struct unit *rows;
         size_t count, room;
     } units;
+    size_t lost_units;       /* not in that list: damaged, or behind one whose end is not known */
     struct abbrevs **tables; /* a hash of them, by key */
     size_t table_count;
     size_t table_room;

@@ -3,6 +3,8 @@
  */
 #include "pg/symbol.h"
 
+#include "base/bytes.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +20,18 @@ static const char *kind(bool debug)
 int pg_symbol_find(struct symbol_info *out, struct pg_tx *tx, struct pg_bytes build_id)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT kind = 'debug', size_bytes, build_id, uploaded_at FROM symbol_file WHERE build_id = $1"
-                      " OR build_id = (SELECT build_id FROM symbol_alias WHERE alias = $1) ORDER BY kind LIMIT 1",
-                      PG_BYTES(build_id.bytes, build_id.len));
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT kind = 'debug', size_bytes, build_id, uploaded_at, hash FROM symbol_file WHERE build_id = $1"
+                 " OR build_id = (SELECT build_id FROM symbol_alias WHERE alias = $1) ORDER BY kind LIMIT 1",
+                 PG_BYTES(build_id.bytes, build_id.len));
     if (rc || !pg_row_count(rows))
         return rc;
-    struct pg_bytes id = pg_bytes(rows, 0, 2);
+    struct pg_bytes id = pg_bytes(rows, 0, 2), hash = pg_bytes(rows, 0, 4);
     *out = (struct symbol_info){
         .debug = pg_bool(rows, 0, 0), .size_bytes = pg_int(rows, 0, 1), .came_us = pg_time(rows, 0, 3)};
+    out->edition = hash.len >= sizeof out->edition ? load_64(hash.bytes) : (uint64_t)out->came_us;
+    out->edition += !out->edition;
     out->id_len = id.len < sizeof out->id ? id.len : sizeof out->id;
     memcpy(out->id, id.bytes, out->id_len);
     return 1;
@@ -56,19 +61,20 @@ int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes buil
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part));
 }
 
-int pg_symbol_begin(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *arch, const char *name,
-                    int64_t size_bytes)
+int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
+    struct pg_bytes id = file->build_id;
     int rc = pg_query(NULL, tx,
-                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes) VALUES ($1, $2, $3, $4, $5)"
+                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash)"
+                      " VALUES ($1, $2, $3, $4, $5, $6)"
                       " ON CONFLICT (build_id, kind) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
-                      " size_bytes = EXCLUDED.size_bytes, uploaded_at = now()",
-                      PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_TEXT(arch), PG_TEXT(name),
-                      PG_INT8(size_bytes));
+                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, uploaded_at = now()",
+                      PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_TEXT(file->arch), PG_TEXT(file->name),
+                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len));
     if (rc)
         return rc;
-    return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE build_id = $1 AND kind = $2",
-                    PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)));
+    return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE build_id = $1 AND kind = $2", PG_BYTES(id.bytes, id.len),
+                    PG_TEXT(kind(file->debug)));
 }
 
 int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame)
@@ -86,15 +92,26 @@ int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struc
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_BYTES(hash.bytes, hash.len));
 }
 
-int pg_symbols_lacking(bool *lacking, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug, size_t count)
+/* A file of before its hash was kept is lacking too if reports lack it. */
+int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
+                       size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT coalesce((SELECT max(CASE kind WHEN 'debug' THEN 2 ELSE 1 END) FROM symbol_file f"
-                      " WHERE f.build_id = l.id), 0) FROM unnest($1::bytea[]) WITH ORDINALITY l (id, n) ORDER BY n",
+                      "SELECT coalesce(f.rank, 0), f.hash, EXISTS (SELECT FROM lacking l WHERE l.build_id = a.id)"
+                      " FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
+                      " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash FROM symbol_file s"
+                      "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
                       PG_BYTESS(ids, count));
-    for (size_t i = 0; !rc && i < count; i++)
-        lacking[i] = pg_int(rows, i, 0) < (debug[i] ? 2 : 1);
+    for (size_t i = 0; !rc && i < count; i++) {
+        struct pg_bytes hash = pg_bytes(rows, i, 1);
+        bool told = hash.len == sizeof out[i].hash;
+        bool wanting = pg_bool(rows, i, 2);
+        out[i].lacking = pg_int(rows, i, 0) < (debug[i] ? 2 : 1) || (wanting && !told);
+        out[i].wanting = wanting && !out[i].lacking;
+        if (out[i].wanting)
+            memcpy(out[i].hash, hash.bytes, hash.len);
+    }
     return rc;
 }
 

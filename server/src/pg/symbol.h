@@ -13,7 +13,8 @@ struct symbol_info {
     size_t id_len;
     bool debug; /* has DWARF; otherwise names only */
     int64_t size_bytes;
-    int64_t came_us; /* microseconds since 1970 UTC */
+    int64_t came_us;  /* microseconds since 1970 UTC */
+    uint64_t edition; /* another number for other contents; never 0 */
 };
 
 /* The best uploaded file of a build id, or of the mapping that is known by it: 1 found, 0 there is none, below zero a
@@ -27,12 +28,19 @@ int pg_symbol_arrivals(int64_t *count_out, struct pg_tx *tx);
  * fault. */
 int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part);
 
+struct symbol_file {
+    struct pg_bytes build_id;
+    bool debug;
+    const char *arch, *name;
+    int64_t size_bytes;
+    struct pg_bytes hash; /* BLAKE2b-256 of its contents */
+};
+
 /*
  * Begin to store a file, in place of one with the same build id and kind; then add its pieces in order. The caller
  * commits.
  */
-int pg_symbol_begin(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const char *arch, const char *name,
-                    int64_t size_bytes);
+int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file);
 int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame);
 
 /* Add all pieces of a file that was begun. */
@@ -70,12 +78,15 @@ int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 /* Put pieces of an upload that is whole into the file that was begun. */
 int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash);
 
-/*
- * Which of these are lacking: no file of that build id, or only names where `debug` is asked for.
- *
- *   lacking  one a file; set
- */
-int pg_symbols_lacking(bool *lacking, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug, size_t count);
+struct symbol_there {
+    bool lacking;     /* there is no file of that build id, or only names where `debug` is asked for */
+    bool wanting;     /* there is, and yet reports lack it: what is not `hash` may serve them better */
+    uint8_t hash[32]; /* of the contents that are there, if wanting */
+};
+
+/* Which of these files are lacking; `out` has one a file. */
+int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct pg_bytes *ids, const bool *debug,
+                       size_t count);
 
 /* A file that is sent in parts, by the BLAKE2b-256 of the whole. */
 struct symbol_upload {

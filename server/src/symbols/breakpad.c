@@ -126,6 +126,7 @@ static void begin_function(struct reader *r, const char *at)
     r->high = 0;
     r->lines.count = 0;
     paint_reset(&r->paint);
+    r->out->damaged_units += numbers.failed;
     if (numbers.failed || !*numbers.at || !offsets(&r->low, &r->high, r, address, size)) {
         r->high = 0;
         return;
@@ -174,6 +175,7 @@ static void add_line(struct reader *r, const char *at)
     uint64_t size = text_hex(&numbers);
     uint64_t number = text_decimal(&numbers);
     uint64_t file = text_decimal(&numbers);
+    r->out->damaged_units += numbers.failed;
     if (!r->high || numbers.failed || number > UINT32_MAX || !offsets(&line.low, &line.high, r, address, size))
         return;
     line.line = (uint32_t)number;

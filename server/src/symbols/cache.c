@@ -116,6 +116,11 @@ const struct symbol_splits *module_lacks(const struct module *module)
     return &module->lacks;
 }
 
+bool module_is_whole(const struct module *module)
+{
+    return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->lacks.count && !module->head.damaged_units;
+}
+
 const struct cache_head *cache_head(const struct module *module)
 {
     return &module->head;

@@ -28,7 +28,7 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_CACHE_VERSION 3 /* others are converted anew */
+#define MIRE_CACHE_VERSION 4 /* others are converted anew */
 
 struct cache_head { /* as in the file */
     char magic[8];
@@ -54,8 +54,8 @@ struct cache_head { /* as in the file */
     uint8_t file_bits;
     uint8_t line_bits;
     char arch[16];
-    uint32_t packed_bytes; /* of the texts in the file; 0: they lie there as they are */
-    uint32_t unused;
+    uint32_t packed_bytes;  /* of the texts in the file; 0: they lie there as they are */
+    uint32_t damaged_units; /* of the file it is made of: what they tell is not all here */
 };
 
 #define MIRE_CACHE_MAGIC    "Mire\x7fSYM"

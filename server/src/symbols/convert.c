@@ -175,6 +175,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     if (told) {
         layers.harvest_count = 1;
         wrong = breakpad_harvest(&harvests[0], object, base) ? NULL : "needs more memory than there is";
+        out->damaged_units = harvests[0].damaged_units;
     }
     if (object && !told)
         wrong = open_dwarf(&dwarf, &alt, object, source, base);
@@ -190,13 +191,16 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         layers.harvest_count = threads;
         if (!read_all(harvests, dwarf, threads))
             wrong = "needs more memory than there is";
-        *out = (struct convert_facts){.units = dwarf_unit_count(dwarf), .dwarf_bytes = object->dwarf_bytes};
+        *out = (struct convert_facts){.units = dwarf_unit_count(dwarf),
+                                      .damaged_units = dwarf_units_lost(dwarf),
+                                      .dwarf_bytes = object->dwarf_bytes};
         for (size_t i = 0; i < threads; i++)
             out->damaged_units += harvests[i].damaged_units;
     }
     if (!wrong && !read_names(&names, &frames, source, base))
         wrong = "needs more memory than there is";
     write_head(&head, source, base, object != NULL);
+    head.damaged_units = out->damaged_units < UINT32_MAX ? (uint32_t)out->damaged_units : UINT32_MAX;
     if (!wrong)
         wrong = pack_all(fd, &layers, &head);
     for (size_t i = 0; i < layers.harvest_count; i++)

@@ -30,7 +30,7 @@ struct convert_source {
 
 struct convert_facts {
     size_t units;
-    size_t damaged_units; /* read as far as they go */
+    size_t damaged_units; /* passed over, or read as far as they go */
     uint64_t dwarf_bytes;
     size_t wanted; /* split files; of source.asks: the rows that were written */
 };

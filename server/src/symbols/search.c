@@ -89,6 +89,19 @@ static int find_uploaded(char *path, size_t room, const struct symbols_options *
     return found;
 }
 
+int search_edition(struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    search->edition = 0;
+    if (!options->edition || !search->id_len)
+        return 0;
+    int found = options->edition(options->uploaded_context, &search->edition, search->id, search->id_len);
+    if (!found && search->id_len > BREAKPAD_ID)
+        found = options->edition(options->uploaded_context, &search->edition, search->id, BREAKPAD_ID);
+    search->edition = found > 0 ? search->edition : 0;
+    return found < 0 ? found : 0;
+}
+
 static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t *id, size_t id_len)
 {
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];

@@ -19,6 +19,7 @@ struct search {
     struct child_files files;
     char path[PATH_MAX];     /* of what knows most */
     char uploaded[PATH_MAX]; /* "": nothing is */
+    uint64_t edition;        /* of what is uploaded; 0: nothing is */
     enum symbol_kind best;
     uint8_t alt_id[MIRE_OBJECT_ID_MAX];
     size_t alt_id_len;
@@ -32,6 +33,9 @@ struct search {
     {                                                                                                \
         .options = (options_), .id = (id_), .id_len = (id_len_), .files = {.alt = -1, .splits = -1 } \
     }
+
+/* Ask for the edition. 0 or a fault of options->edition. */
+int search_edition(struct search *search);
 
 /* Every file of the module that can be found; `image`: its path on the device. 0, or a fault of options->uploaded. */
 int search_all(struct search *search, const char *image);

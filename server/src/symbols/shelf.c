@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,11 @@ static bool name_it(char *out, size_t room, const struct shelf_key *key)
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     if (!key->dir || !key->id_len)
         return false;
+    char edition[24] = "";
     hex_format(hex, key->id, key->id_len);
-    return snprintf(out, room, "%s/%s.%s.cache", key->dir, hex, kinds[key->kind]) < (int)room;
+    if (key->edition)
+        snprintf(edition, sizeof edition, ".%016" PRIx64, key->edition);
+    return snprintf(out, room, "%s/%s%s.%s.cache", key->dir, hex, edition, kinds[key->kind]) < (int)room;
 }
 
 bool shelf_open(struct module **out, const struct shelf_key *key)

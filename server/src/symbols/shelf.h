@@ -1,11 +1,12 @@
 /*
  * shelf.h - the directory converted files are kept in. Inside symbols/ only.
  *
- *     <build id>.debug.cache    from a file with DWARF       or which file was there, and could not be converted
- *     <build id>.symtab.cache   from one with names only     likewise
- *     <build id>.mapping.cache  from one with names of Java  likewise
- *     converting                locked by whoever converts: one at a time, so that memory is bounded
+ *     <build id>.debug.cache            from a file with DWARF       or which file was there, and could not be
+ * converted <build id>.symtab.cache           from one with names only     likewise <build id>.mapping.cache from one
+ * with names of Java  likewise <build id>.<edition>.debug.cache  the same, while an uploaded file has those contents
+ *     converting                        locked by whoever converts: one at a time, so that memory is bounded
  *
+ * So what is converted once stays, and what was sent in place of something else is never taken for it.
  * A cache appears under its name only when it is whole. It is marked as used each time it is opened; what was used
  * longest ago goes when room is needed. Whoever has it open keeps it. Any number of threads and processes.
  */
@@ -19,6 +20,7 @@ struct shelf_key {
     const char *dir; /* NULL: there is none */
     const uint8_t *id;
     size_t id_len;
+    uint64_t edition; /* of the uploaded file, as symbols_options tells it; 0: nothing is uploaded */
     enum symbol_kind kind;
 };
 

@@ -24,8 +24,9 @@ struct entry {
     bool java;               /* it is a mapping */
     struct module *module;   /* NULL: was not found */
     struct retrace *mapping; /* the same */
+    uint64_t edition;        /* of what was uploaded then */
     uint64_t found_ms;
-    int64_t arrivals; /* when it was looked for */
+    int64_t arrivals; /* when it was looked for, or seen to be of that edition still */
 };
 
 struct symbols {
@@ -97,7 +98,7 @@ static void end_place(struct shelf_place *place, struct search *search, enum chi
 
 static struct shelf_key key_of(const struct search *search, enum symbol_kind kind)
 {
-    return (struct shelf_key){search->options->cache_dir, search->id, search->id_len, kind};
+    return (struct shelf_key){search->options->cache_dir, search->id, search->id_len, search->edition, kind};
 }
 
 /* Convert what was found, unless somebody did while we waited for our turn. */
@@ -124,21 +125,23 @@ static void convert_files(struct module **out, char *why, struct search *search)
     end_place(&place, search, answer, why);
 }
 
-/* A module from its cache, or from the files it is made of; *out is NULL if there is nothing. 0 or a fault. */
-static int load(struct module **out, const struct symbols_options *options, const uint8_t *id, size_t id_len,
-                const char *image)
+/* A module from its cache, or from the files it is made of; none if there is nothing. 0 or a fault. */
+static int load(struct entry *entry, const struct symbols_options *options)
 {
+    const uint8_t *id = entry->id;
+    size_t id_len = entry->id_len;
+    struct module **out = &entry->module;
     struct search search = SEARCH_INIT(options, id, id_len);
-    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
     char why[MIRE_SYMBOL_WHY];
-    *out = NULL;
-    int came = splits_came(options, id, id_len);
+    int rc = search_edition(&search);
+    int came = rc ? rc : splits_came(options, id, id_len);
     if (came < 0)
         return came;
+    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
+    entry->edition = search.edition;
     search.anew = came > 0;
-    int rc = 0;
     if (came || !shelf_open(out, &key)) {
-        rc = search_all(&search, image);
+        rc = search_all(&search, entry->path);
         key.kind = search.best;
         if (!rc && search.files.count && (came || !shelf_open(out, &key)))
             convert_files(out, why, &search);
@@ -150,16 +153,20 @@ static int load(struct module **out, const struct symbols_options *options, cons
 }
 
 /* The same of a mapping, which is only looked for among uploaded files. */
-static int load_mapping(struct retrace **out, const struct symbols_options *options, const uint8_t *id, size_t id_len)
+static int load_mapping(struct entry *entry, const struct symbols_options *options)
 {
+    const uint8_t *id = entry->id;
+    size_t id_len = entry->id_len;
+    struct retrace **out = &entry->mapping;
     struct search search = SEARCH_INIT(options, id, id_len);
-    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_MAPPING);
     struct shelf_place place;
     char why[MIRE_SYMBOL_WHY] = "";
-    *out = NULL;
-    if (shelf_open_mapping(out, &key))
-        return 0;
-    int rc = search_mapping(&search);
+    int rc = search_edition(&search);
+    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_MAPPING);
+    entry->edition = search.edition;
+    if (rc || shelf_open_mapping(out, &key))
+        return rc;
+    rc = search_mapping(&search);
     if (!rc && search.files.count && shelf_begin(&place, &key)) {
         bool done = shelf_open_mapping(out, &key) || shelf_refused(&key, search.path);
         enum child_answer answer =
@@ -232,19 +239,18 @@ static struct entry *take(struct symbols *symbols, const struct wanted *wanted)
     return found;
 }
 
-/* Is all known of it that can be? Not while split files are lacking. */
-static bool is_whole(const struct entry *entry)
+/* May there be more by now than what was found, or something else? 1 yes, 0 no, or a fault. */
+static int is_stale(struct entry *entry, const struct symbols *symbols, int64_t arrivals, uint64_t now_ms)
 {
-    return entry->mapping || (module_kind(entry->module) == MIRE_SYMBOLS_DEBUG && !module_lacks(entry->module)->count);
-}
-
-/* May there be more by now than what was found? */
-static bool is_stale(const struct entry *entry, const struct symbols *symbols, int64_t arrivals, uint64_t now_ms)
-{
+    struct search search = SEARCH_INIT(&symbols->options, entry->id, entry->id_len);
     bool nothing = !entry->module && !entry->mapping;
-    if (is_whole(entry))
-        return false;
-    return entry->arrivals != arrivals || (nothing && now_ms - entry->found_ms >= symbols->options.retry_ms);
+    if (entry->arrivals == arrivals)
+        return nothing && now_ms - entry->found_ms >= symbols->options.retry_ms;
+    if (!entry->mapping && !module_is_whole(entry->module))
+        return true;
+    int rc = search_edition(&search);
+    entry->arrivals = rc ? entry->arrivals : arrivals;
+    return rc ? rc : search.edition != entry->edition;
 }
 
 enum symbol_kind module_kind(const struct module *module)
@@ -263,8 +269,7 @@ static int make_entry(struct entry **out, const struct symbols *symbols, const s
     entry->id_len = wanted->id_len;
     if (wanted->id_len)
         memcpy(entry->id, wanted->id, wanted->id_len);
-    int rc = wanted->java ? load_mapping(&entry->mapping, &symbols->options, wanted->id, wanted->id_len)
-                          : load(&entry->module, &symbols->options, wanted->id, wanted->id_len, wanted->path);
+    int rc = wanted->java ? load_mapping(entry, &symbols->options) : load(entry, &symbols->options);
     if (rc) {
         free_entry(entry);
         return rc;
@@ -283,9 +288,11 @@ static int find(struct entry **out, struct symbols *symbols, const struct wanted
     if (options->admit && !options->admit(options->admit_context, wanted->id, wanted->id_len))
         return 0;
     struct entry *entry = take(symbols, wanted);
-    if (options->arrivals && (!entry || !is_whole(entry)))
+    if (options->arrivals)
         rc = options->arrivals(options->uploaded_context, &arrivals); /* before looking: what comes later, counts */
-    if (entry && (rc || is_stale(entry, symbols, arrivals, now_ms))) {
+    int stale = rc || !entry ? rc : is_stale(entry, symbols, arrivals, now_ms);
+    rc = stale < 0 ? stale : 0;
+    if (entry && stale) {
         free_entry(entry);
         entry = NULL;
     }

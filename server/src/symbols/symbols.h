@@ -55,9 +55,14 @@ struct symbols_options {
     int (*uploaded)(void *context, char *path, size_t path_room, const uint8_t *id, size_t id_len);
 
     /*
-     * How many files have come so far. Asked before it is said again that there is nothing, or names only: that is said
-     * without looking only while the number stays as it was. 0 or a fault, which symbols_find returns. NULL: nobody
-     * tells.
+     * Which contents that file has: a number that is another one once others were sent in their place; then they are
+     * converted, whatever there is. Never 0. Answers as `uploaded`. NULL: nobody tells.
+     */
+    int (*edition)(void *context, uint64_t *out, const uint8_t *id, size_t id_len);
+
+    /*
+     * How many files have come so far. While the number stays as it was, what was found, or not, is said again without
+     * looking. 0 or a fault, which symbols_find returns. NULL: nobody tells.
      */
     int (*arrivals)(void *context, int64_t *count_out);
     void (*converted)(void *context, const char *path); /* that file is not needed any more; NULL: nobody asks */
@@ -111,6 +116,9 @@ struct symbol_splits {
 
 /* Split files (.dwo, .dwp) that were not there when the module was converted. The module's. */
 const struct symbol_splits *module_lacks(const struct module *module);
+
+/* Does it have all that DWARF can tell? Not while split files are lacking, nor if the file was damaged. Of NULL no. */
+bool module_is_whole(const struct module *module);
 
 /*
  * Find a mapping of Java names (retrace.h) by its id: the uploaded one.

@@ -101,12 +101,20 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct pg_bytes id = {facts->id, facts->id_len};
+    uint8_t hash[32];
     struct file_bytes file;
     if (!file_bytes_map_fd(&file, fd))
         return MIRE_FAULT_SYSTEM;
     int rc = pg_begin(&tx, seeking->worker->work->options.pg, MIRE_PG_WRITE);
+    struct symbol_file kept = {.build_id = id,
+                               .debug = facts->has_dwarf,
+                               .arch = facts->arch,
+                               .name = seeking->wanted.name,
+                               .size_bytes = (int64_t)file.len,
+                               .hash = {hash, sizeof hash}};
+    hash_blake2b(hash, sizeof hash, file.bytes, file.len);
     if (!rc)
-        rc = pg_symbol_begin(tx, id, facts->has_dwarf, facts->arch, seeking->wanted.name, (int64_t)file.len);
+        rc = pg_symbol_begin(tx, &kept);
     if (!rc)
         rc = pg_symbol_source(tx, id, facts->has_dwarf, server);
     if (!rc)

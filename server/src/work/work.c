@@ -227,6 +227,7 @@ static int start_worker(struct work *work, void *(*run)(void *worker))
     symbols.admit = admit;
     symbols.admit_context = worker;
     symbols.uploaded = unpack_find;
+    symbols.edition = unpack_edition;
     symbols.arrivals = unpack_arrivals;
     symbols.converted = unpack_forget;
     symbols.uploaded_context = &worker->unpack;

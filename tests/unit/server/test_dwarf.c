@@ -312,6 +312,31 @@ static void a_unit_that_nests_without_end_spoils_no_other(void **state)
     cache_close(module);
 }
 
+static void what_lies_behind_zeros_is_told_to_be_lost(void **state)
+{
+    (void)state;
+    size_t unit = begin_unit();
+    add_function(FUNCTION, "before", 0x1010, 0x10);
+    end_unit(unit);
+    size_t empty = info.len; /* some linkers leave one without entries: nothing is lost */
+    put(&info, 7, 4);
+    put(&info, 4, 2);
+    put(&info, 0, 4);
+    put(&info, 8, 1);
+    cache_close(convert_it(1));
+    assert_int_equal(facts.damaged_units, 0);
+    memset(info.bytes + empty, 0, info.len - empty);
+    unit = begin_unit();
+    add_function(FUNCTION, "after", 0x1020, 0x10);
+    end_unit(unit);
+    struct module *module = convert_it(1);
+    expect(module, 0x1010, "before", "before");
+    assert_int_equal(facts.damaged_units, 1);
+    assert_int_equal(cache_head(module)->damaged_units, 1);
+    assert_false(module_is_whole(module));
+    cache_close(module);
+}
+
 static void of_ranges_over_each_other_the_last_is_on_top(void **state)
 {
     (void)state;
@@ -392,6 +417,7 @@ int main(void)
         cmocka_unit_test_setup(methods_of_local_classes_are_found, begin_info),
         cmocka_unit_test_setup(names_that_refer_in_a_circle_are_unknown, begin_info),
         cmocka_unit_test_setup(a_unit_that_nests_without_end_spoils_no_other, begin_info),
+        cmocka_unit_test_setup(what_lies_behind_zeros_is_told_to_be_lost, begin_info),
         cmocka_unit_test_setup(of_ranges_over_each_other_the_last_is_on_top, begin_info),
         cmocka_unit_test_setup(a_claim_of_two_gigabytes_takes_no_memory, begin_info),
         cmocka_unit_test_setup(tables_that_lie_outside_are_refused, begin_info),

@@ -165,8 +165,8 @@ static void refused(void *context, const char *path, const char *why)
     refused_calls++;
 }
 
-/* This program with the build id, but sections of DWARF that claim to be compressed and are not. */
-static void write_spoilt(const char *path)
+/* Change each section of DWARF of this program, and write it down. */
+static void write_changed(const char *path, void (*change)(unsigned char *row, unsigned char *section, uint64_t size))
 {
     size_t len;
     unsigned char *bytes = slurp(&len, self_path);
@@ -180,15 +180,28 @@ static void write_spoilt(const char *path)
         memcpy(&address, row + 0x10, 8);
         memcpy(&offset, row + 0x18, 8);
         memcpy(&size, row + 0x20, 8);
-        if (address || row[4] != 1 || size < 100) /* not loaded, and bytes: sections of DWARF */
-            continue;
-        row[9] |= 8; /* SHF_COMPRESSED */
-        memcpy(bytes + offset, (const uint32_t[]){1 /* zlib */, 0, 1000, 0, 1, 0}, 24);
+        if (!address && row[4] == 1 && size >= 100) /* not loaded, and bytes */
+            change(row, bytes + offset, size);
     }
     FILE *file = fopen(path, "wb");
     assert_int_equal(fwrite(bytes, 1, len, file), len);
     fclose(file);
     free(bytes);
+}
+
+/* It claims to be compressed, and is not. */
+static void spoil(unsigned char *row, unsigned char *section, uint64_t size)
+{
+    (void)size;
+    row[9] |= 8; /* SHF_COMPRESSED */
+    memcpy(section, (const uint32_t[]){1 /* zlib */, 0, 1000, 0, 1, 0}, 24);
+}
+
+/* Zeros, as in a copy that was broken off after room was made for all of it. */
+static void blank(unsigned char *row, unsigned char *section, uint64_t size)
+{
+    (void)row;
+    memset(section, 0, size);
 }
 
 static void a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_sent_anew(void **state)
@@ -198,7 +211,7 @@ static void a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_se
     char path[256];
     struct object_facts facts = facts_of(self_path);
     snprintf(spoilt, sizeof spoilt, "%s/upload.debug", dir);
-    write_spoilt(spoilt);
+    write_changed(spoilt, spoil);
     struct symbols_options options = kept_in_dir(spoilt);
     options.refused = refused;
     refused_calls = 0;
@@ -214,6 +227,84 @@ static void a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_se
     options.uploaded_context = self_path; /* it was sent anew, and lies elsewhere */
     assert_true(found(&options, &facts));
     assert_int_equal(refused_calls, 2);
+}
+
+static uint64_t edition_now;
+static int64_t arrivals_now;
+
+static int edition(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
+{
+    (void)context;
+    (void)id;
+    (void)id_len;
+    *out = edition_now;
+    return edition_now != 0;
+}
+
+static int arrivals(void *context, int64_t *count_out)
+{
+    (void)context;
+    *count_out = arrivals_now;
+    return 0;
+}
+
+static void a_file_with_other_contents_takes_the_place_of_what_was_converted(void **state)
+{
+    (void)state;
+    char damaged[256];
+    struct symbols *symbols;
+    struct module *module;
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    struct object_facts facts = facts_of(self_path);
+    snprintf(damaged, sizeof damaged, "%s/upload.debug", dir);
+    write_changed(damaged, blank);
+    struct symbols_options options = kept_in_dir(damaged);
+    options.edition = edition;
+    options.arrivals = arrivals;
+    edition_now = 1;
+    uploaded_calls = 0;
+    assert_int_equal(symbols_open(&symbols, &options), 0);
+    assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
+    assert_int_equal(module_kind(module), MIRE_SYMBOLS_DEBUG);
+    assert_false(module_is_whole(module)); /* there are no lines, though DWARF was there */
+    assert_int_equal(module_lookup(frames, module, address_of((void *)outer_function)), 1);
+    assert_null(frames[0].file);
+    assert_int_equal(uploaded_calls, 1);
+    symbols_close(symbols);
+
+    options.uploaded_context = self_path; /* the whole file */
+    edition_now = 2;
+    arrivals_now++;
+    assert_int_equal(symbols_open(&symbols, &options), 0);
+    for (int i = 0; i < 3; i++, arrivals_now++) { /* what else comes is no reason to convert it again */
+        assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
+        assert_true(module_is_whole(module));
+        assert_int_equal(uploaded_calls, 2);
+    }
+    symbols_close(symbols);
+}
+
+static void one_that_is_open_is_closed_for_another_edition(void **state)
+{
+    (void)state;
+    struct symbols *symbols;
+    struct module *module;
+    struct object_facts facts = facts_of(self_path);
+    struct symbols_options options = kept_in_dir(self_path);
+    options.edition = edition;
+    options.arrivals = arrivals;
+    edition_now = 1;
+    uploaded_calls = 0;
+    assert_int_equal(symbols_open(&symbols, &options), 0);
+    assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
+    edition_now = 2;
+    assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
+    assert_int_equal(uploaded_calls, 1); /* nothing has come */
+    arrivals_now++;
+    assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
+    assert_int_equal(uploaded_calls, 2);
+    assert_true(module_is_whole(module));
+    symbols_close(symbols);
 }
 
 static void a_child_that_does_not_start_is_not_the_files_fault(void **state)
@@ -303,6 +394,8 @@ int main(int argc, char **argv)
         WITH_DIR(a_file_is_converted_once_and_its_cache_is_enough),
         WITH_DIR(a_cache_that_is_damaged_is_made_anew),
         WITH_DIR(a_file_that_cannot_be_converted_is_tried_once_a_day_or_when_it_is_sent_anew),
+        WITH_DIR(a_file_with_other_contents_takes_the_place_of_what_was_converted),
+        WITH_DIR(one_that_is_open_is_closed_for_another_edition),
         WITH_DIR(a_child_that_does_not_start_is_not_the_files_fault),
         cmocka_unit_test(a_child_that_is_taken_over_can_do_nothing),
         WITH_DIR(what_was_used_longest_ago_makes_room),

@@ -47,7 +47,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Which of these files are not there yet; a file with lines counts as lacking while there are names only. */
+        /**
+         * Which of these files are not there yet; a file with lines counts as lacking while there are names only.
+         * @description Where hash is told, a file is there with these contents and reports lack it all the same: it is damaged, or what belongs to it is not there. One of other contents takes its place.
+         */
         post: operations["askSymbolsLacking"];
         delete?: never;
         options?: never;
@@ -600,6 +603,7 @@ export interface components {
                 /** @enum {string} */
                 kind: "debug" | "symtab";
                 lacking: boolean;
+                hash?: string;
             }[];
         };
         SymbolUpload: {
