@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -299,6 +300,33 @@ class LateTest(unittest.TestCase):
         self.assertEqual(self.ask("GET", f"/symbols/uploads/{sums}", "mk_no", None)[0], 401)
         self.assertEqual(self.ask("POST", "/symbols/lacking", key, b'{"files":[{"build_id":"0","kind":"debug"}]}')[0], 422)
         self.assertEqual(self.ask("POST", "/symbols/lacking", key, b'{"files":')[0], 400)
+
+    def test_a_file_that_was_wrong_is_replaced_and_its_reports_derived_anew_by_hand(self):
+        app, debug, build = self.program("by-hand", 9)
+        self.hang(app)
+        key = self.key("by-hand", "symbols")
+        rekey = lambda *words, **more: self.mire("rekey", *words, **more, MIRE_KEY=key)  # noqa: E731
+        named = lambda name: until(f"{name} is to blame", lambda: [one for one in self.issues("by-hand") if one["caller1"] == name])[0]  # noqa: E731
+        wrong = debug.parent / "wrong.debug"
+        wrong.write_bytes(debug.read_bytes().replace(b"paint_rows", b"wrong_rows"))
+        self.mire("symbols", "upload", "--key", key, wrong)
+        before = named("wrong_rows")
+        rekey("watch", "by-hand")
+        self.assertIn("0 stored, 1 there already", self.mire("symbols", "upload", "--key", key, debug), "what is there was read whole")
+        self.assertIn("1 stored", self.mire("symbols", "upload", "--all", "--key", key, debug))
+        self.assertEqual(rekey("preview", "by-hand", "--reason", "a look"),
+                         "1 of 1 reports would move; 1 issues would appear, 1 vanish\n"
+                         "      1  wrong_rows -> paint_rows in on_click (a new issue)\n")
+        self.assertEqual([one["caller1"] for one in self.issues("by-hand")], ["wrong_rows"], "a preview changes nothing")
+        job, = re.findall(r"^job (\d+) derives", rekey("start", "by-hand", "--reason", "the file was wrong"))
+        self.assertEqual(rekey("watch", "by-hand", job), "1 of 1 reports moved\n      1  wrong_rows -> paint_rows in on_click\n")
+        after = named("paint_rows")
+        self.assertEqual((after["first_seen_at"], after["state"]), (before["first_seen_at"], before["state"]))
+        listed = rekey("list", "by-hand")
+        self.assertRegex(listed, rf"(?m)^{job} .* key +done +1 of 1 +1  the file was wrong$")
+        self.assertRegex(listed, r"(?m) preview +done +1 of 1 +1  a look$")
+        self.assertIn("no such job", rekey("watch", "by-hand", "999", code=1))
+        self.assertIn("key of scope symbols", self.mire("rekey", "start", "by-hand", code=1, MIRE_KEY="mk_no"))
 
     def test_reports_are_derived_anew_when_asked(self):
         app, debug, build = self.program("on-request", 5)

@@ -14,6 +14,7 @@ const struct cli_command cli_commands[] = {
     {"symbols", "send debug files to the server, or ask one", cli_symbols},
     {"rollout", "see and change which installations watch what", cli_rollout},
     {"rules", "see, preview and change what may be blamed", cli_rules},
+    {"rekey", "derive stored reports anew, or see what that would move", cli_rekey},
     {"key", "make, list or revoke the keys apps report with", cli_key},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

@@ -2,6 +2,7 @@
  * rules.c - `mire rules`: rules of an app's own for who is to blame, and checking a file of rules without a server.
  * Every change is a version of its own.
  */
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/fetch.h"
@@ -50,17 +51,6 @@ static int wrong(const char *what)
     return CLI_USAGE;
 }
 
-static bool understand(struct rules_call *call)
-{
-    const struct json_limits limits = MIRE_JSON_LIMITS;
-    struct json_fault fault;
-    if (json_read(&call->json, &fault, call->answer.bytes, call->answer.len, &limits) == MIRE_JSON_OK &&
-        json_kind(&call->json, 0) == MIRE_JSON_OBJECT)
-        return true;
-    fprintf(stderr, "mire rules: %s answers what this mire does not know\n", call->server);
-    return false;
-}
-
 static void put_url(struct text *url, const struct rules_call *call, const char *rest)
 {
     text_printf(url, "%s/api/v1/apps/", call->server);
@@ -74,25 +64,10 @@ static int ask(struct rules_call *call, const char *rest)
     put_url(&url, call, rest);
     text_fini(&call->answer);
     call->answer = (struct text){0};
-    return text_failed(&url) || fetch_get(&call->answer, url.bytes) || !understand(call) ? CLI_FAILED : CLI_DONE;
-}
-
-static int64_t number_of(const struct json *json, uint32_t object, const char *name)
-{
-    uint32_t at = json_member(json, object, name);
-    int64_t value = 0;
-    return at && json_i64(&value, json, at) ? value : 0;
-}
-
-/* A member's text, owned by the caller; "" if there is none. */
-static char *text_of(const struct json *json, uint32_t object, const char *name)
-{
-    uint32_t at = json_member(json, object, name);
-    size_t size = at && json_kind(json, at) == MIRE_JSON_STRING ? json_size(json, at) : 0;
-    char *out = calloc(1, size + 1);
-    if (out && size)
-        json_text(out, json, at);
-    return out;
+    return text_failed(&url) || fetch_get(&call->answer, url.bytes) ||
+                   !answer_read(&call->json, &call->answer, "mire rules", call->server)
+               ? CLI_FAILED
+               : CLI_DONE;
 }
 
 static int send(struct rules_call *call, const char *method, const char *rest, const struct text *more)
@@ -106,7 +81,7 @@ static int send(struct rules_call *call, const char *method, const char *rest, c
         int status = ask(call, "");
         if (status)
             return status;
-        text_printf(&body, "{\"base\":%" PRId64 ",\"author\":", number_of(&call->json, 0, "version"));
+        text_printf(&body, "{\"base\":%" PRId64 ",\"author\":", answer_number(&call->json, 0, "version"));
         text_add_json(&body, call->author, strlen(call->author));
         text_add(&body, ",\"reason\":");
         text_add_json(&body, call->reason, strlen(call->reason));
@@ -121,7 +96,7 @@ static int send(struct rules_call *call, const char *method, const char *rest, c
     call->answer = (struct text){0};
     if (text_failed(&url) || text_failed(&body) || fetch_send(&call->answer, method, url.bytes, call->key, &body))
         return CLI_FAILED;
-    return understand(call) ? CLI_DONE : CLI_FAILED;
+    return answer_read(&call->json, &call->answer, "mire rules", call->server) ? CLI_DONE : CLI_FAILED;
 }
 
 /* "rules": the file as a JSON text. */
@@ -184,7 +159,7 @@ static int run_get(struct rules_call *call)
         fetch_escape(&rest, call->words[0]);
     }
     int status = ask(call, rest.len ? rest.bytes : "");
-    MIRE_SCOPED(free_memory) char *rules = status ? NULL : text_of(&call->json, 0, "rules");
+    MIRE_SCOPED(free_memory) char *rules = status ? NULL : answer_text(&call->json, 0, "rules");
     if (rules)
         fputs(rules, stdout);
     return status;
@@ -198,11 +173,12 @@ static int run_history(struct rules_call *call)
         return status;
     printf("%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
     for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at)) {
-        MIRE_SCOPED(free_memory) char *made = text_of(&call->json, at, "made_at");
-        MIRE_SCOPED(free_memory) char *author = text_of(&call->json, at, "author");
-        MIRE_SCOPED(free_memory) char *reason = text_of(&call->json, at, "reason");
+        MIRE_SCOPED(free_memory) char *made = answer_text(&call->json, at, "made_at");
+        MIRE_SCOPED(free_memory) char *author = answer_text(&call->json, at, "author");
+        MIRE_SCOPED(free_memory) char *reason = answer_text(&call->json, at, "reason");
         if (made && author && reason)
-            printf("%-7" PRId64 "  %-20.20s  %-16s  %s\n", number_of(&call->json, at, "version"), made, author, reason);
+            printf("%-7" PRId64 "  %-20.20s  %-16s  %s\n", answer_number(&call->json, at, "version"), made, author,
+                   reason);
     }
     return CLI_DONE;
 }
@@ -213,7 +189,7 @@ static int run_put(struct rules_call *call)
     int status = put_file(&more, call->words[0]) ? send(call, "PUT", "", &more) : CLI_FAILED;
     if (status == CLI_DONE)
         printf("version %" PRId64 " holds; stored reports are derived anew (job %" PRId64 ")\n",
-               number_of(&call->json, 0, "version"), number_of(&call->json, 0, "job"));
+               answer_number(&call->json, 0, "version"), answer_number(&call->json, 0, "job"));
     return status;
 }
 
@@ -227,24 +203,8 @@ static int run_back(struct rules_call *call)
     text_printf(&more, "\"to\":%lld", to);
     int status = send(call, "POST", "/back", &more);
     if (status == CLI_DONE)
-        printf("version %" PRId64 " holds\n", number_of(&call->json, 0, "version"));
+        printf("version %" PRId64 " holds\n", answer_number(&call->json, 0, "version"));
     return status;
-}
-
-static void print_flows(const struct json *json)
-{
-    uint32_t list = json_member(json, 0, "flows");
-    uint32_t shown = 0;
-    for (uint32_t i = 0, at = list + 1; list && i < json_size(json, list); i++, at = json_next(json, at)) {
-        MIRE_SCOPED(free_memory) char *from = text_of(json, at, "from_caller1");
-        MIRE_SCOPED(free_memory) char *one = text_of(json, at, "caller1");
-        MIRE_SCOPED(free_memory) char *two = text_of(json, at, "caller2");
-        int64_t to = number_of(json, at, "to_issue");
-        if (!from || !one || !two || to == number_of(json, at, "from_issue") || shown++ >= FLOWS_SHOWN)
-            continue;
-        printf("%7" PRId64 "  %s -> %s in %s%s\n", number_of(json, at, "reports"), from, one, two,
-               to ? "" : " (a new issue)");
-    }
 }
 
 static int run_preview(struct rules_call *call)
@@ -253,10 +213,10 @@ static int run_preview(struct rules_call *call)
     int status = put_file(&more, call->words[0]) ? send(call, "POST", "/preview", &more) : CLI_FAILED;
     if (status)
         return status;
-    text_printf(&rest, "/jobs/%" PRId64, number_of(&call->json, 0, "job"));
+    text_printf(&rest, "/jobs/%" PRId64, answer_number(&call->json, 0, "job"));
     for (int waited = 0; waited < PREVIEW_MOST_S * 5; waited++) {
         status = text_failed(&rest) ? CLI_FAILED : ask(call, rest.bytes);
-        MIRE_SCOPED(free_memory) char *state = status ? NULL : text_of(&call->json, 0, "state");
+        MIRE_SCOPED(free_memory) char *state = status ? NULL : answer_text(&call->json, 0, "state");
         if (!state)
             return CLI_FAILED;
         if (!strcmp(state, "done") || !strcmp(state, "cancelled"))
@@ -264,9 +224,9 @@ static int run_preview(struct rules_call *call)
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
     printf("%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
-           number_of(&call->json, 0, "moved"), number_of(&call->json, 0, "reports"),
-           number_of(&call->json, 0, "issues_new"), number_of(&call->json, 0, "issues_gone"));
-    print_flows(&call->json);
+           answer_number(&call->json, 0, "moved"), answer_number(&call->json, 0, "reports"),
+           answer_number(&call->json, 0, "issues_new"), answer_number(&call->json, 0, "issues_gone"));
+    answer_print_flows(&call->json, 0, FLOWS_SHOWN);
     return CLI_DONE;
 }
 

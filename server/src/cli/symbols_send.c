@@ -2,10 +2,8 @@
 #include "cli/symbols_send.h"
 
 #include "base/id.h"
-#include "base/scope.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>

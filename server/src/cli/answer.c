@@ -1,0 +1,63 @@
+/* answer.c - members of JSON objects, and flows of reports. */
+#include "cli/answer.h"
+#include "cli/table.h"
+
+#include "base/scope.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool answer_read(struct json *json, const struct text *body, const char *command, const char *server)
+{
+    const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json_fault fault;
+    if (json_read(json, &fault, body->bytes, body->len, &limits) == MIRE_JSON_OK &&
+        json_kind(json, 0) == MIRE_JSON_OBJECT)
+        return true;
+    fprintf(stderr, "%s: %s answers what this mire does not know\n", command, server);
+    return false;
+}
+
+int64_t answer_number(const struct json *json, uint32_t object, const char *name)
+{
+    uint32_t at = json_member(json, object, name);
+    int64_t value = 0;
+    return at && json_i64(&value, json, at) ? value : 0;
+}
+
+char *answer_text(const struct json *json, uint32_t object, const char *name)
+{
+    uint32_t at = json_member(json, object, name);
+    size_t size = at && json_kind(json, at) == MIRE_JSON_STRING ? json_size(json, at) : 0;
+    char *out = calloc(1, size + 1);
+    if (out && size)
+        json_text(out, json, at);
+    return out;
+}
+
+static void add_name(struct text *line, const char *before, const char *name)
+{
+    text_add(line, before);
+    table_cell(line, name, (int)table_width(name));
+}
+
+void answer_print_flows(const struct json *json, uint32_t job, unsigned most)
+{
+    uint32_t list = json_member(json, job, "flows");
+    for (uint32_t i = 0, at = list + 1; list && most && i < json_size(json, list); i++, at = json_next(json, at)) {
+        MIRE_SCOPED(free_memory) char *from = answer_text(json, at, "from_caller1");
+        MIRE_SCOPED(free_memory) char *one = answer_text(json, at, "caller1");
+        MIRE_SCOPED(free_memory) char *two = answer_text(json, at, "caller2");
+        MIRE_SCOPED(text_fini) struct text line = {0};
+        int64_t to = answer_number(json, at, "to_issue");
+        if (!from || !one || !two || to == answer_number(json, at, "from_issue"))
+            continue;
+        add_name(&line, "", from);
+        add_name(&line, " -> ", one);
+        add_name(&line, " in ", two);
+        if (!text_failed(&line))
+            printf("%7" PRId64 "  %s%s\n", answer_number(json, at, "reports"), line.bytes, to ? "" : " (a new issue)");
+        most--;
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * answer.h - what a mired answered, understood and printed. Inside cli/ only.
+ */
+#ifndef MIRE_CLI_ANSWER_H
+#define MIRE_CLI_ANSWER_H
+
+#include "base/text.h"
+#include "json/json.h"
+
+/* Read an answer that is an object. False: it is none, which is said on stderr in the name of `command`. */
+bool answer_read(struct json *json, const struct text *body, const char *command, const char *server);
+
+/* A member's whole number; 0 if there is none. */
+int64_t answer_number(const struct json *json, uint32_t object, const char *name);
+
+/* A member's text, owned by the caller; "" if there is none. NULL: out of memory. */
+char *answer_text(const struct json *json, uint32_t object, const char *name);
+
+/* Print `flows` of a job (schema/api): which issue's reports go where, most reports first, at most `most` lines. */
+void answer_print_flows(const struct json *json, uint32_t job, unsigned most);
+
+#endif

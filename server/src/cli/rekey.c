@@ -1,0 +1,260 @@
+/*
+ * rekey.c - `mire rekey`: stored reports derived anew: asked for, previewed, and watched.
+ */
+#include "cli/answer.h"
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/table.h"
+
+#include "base/scope.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS     300000000 /* between looks at a job */
+#define FLOWS_SHOWN 20
+#define DETAIL_WIDE 48
+
+static const char usage[] =
+    "Usage: mire rekey preview APP      count which stored reports would move to which issue; changes nothing\n"
+    "       mire rekey start APP        derive all stored reports anew, in the background\n"
+    "       mire rekey list APP         what was derived anew, or is: how far, and why\n"
+    "       mire rekey watch APP [JOB]  how far a job is, until it ends; the newest unless given\n\n"
+    "A debug file that comes late and a change of rules start this by themselves. It is for what they cannot know:\n"
+    "a debug file that was read whole and was replaced all the same, a mired that makes keys in another way.\n"
+    "An issue whose reports all move leads to where they went, and keeps its state and the time it was first seen.\n\n"
+    "  --reason TEXT    why, for the list\n"
+    "  --server URL     a mired; default $MIRE_SERVER, else http://127.0.0.1:7117\n"
+    "  --key KEY        a key of scope symbols (mire key create APP --scope symbols), for preview and start;\n"
+    "                   default $MIRE_KEY\n\n"
+    "Ending `preview` or `watch` early ends nothing but the looking.\n";
+
+struct rekey_call {
+    const char *server, *key, *reason, *app;
+    char **words;
+    struct json json;
+    struct text answer;
+};
+
+static int ask(struct rekey_call *call, const struct text *body)
+{
+    MIRE_SCOPED(text_fini) struct text url = {0};
+    text_printf(&url, "%s/api/v1/apps/", call->server);
+    fetch_escape(&url, call->app);
+    text_add(&url, "/rekey");
+    text_fini(&call->answer);
+    call->answer = (struct text){0};
+    if (text_failed(&url) ||
+        (body ? fetch_send(&call->answer, "POST", url.bytes, call->key, body) : fetch_get(&call->answer, url.bytes)))
+        return CLI_FAILED;
+    return answer_read(&call->json, &call->answer, "mire rekey", call->server) ? CLI_DONE : CLI_FAILED;
+}
+
+static bool is_preview(const struct json *json, uint32_t job)
+{
+    uint32_t at = json_member(json, job, "preview");
+    return at && json_kind(json, at) == MIRE_JSON_TRUE;
+}
+
+static bool has_ended(const struct json *json, uint32_t job)
+{
+    uint32_t at = json_member(json, job, "state");
+    return at && (json_is(json, at, "done") || json_is(json, at, "cancelled"));
+}
+
+/* A job of the answer; number 0: the newest. 0 is none. */
+static uint32_t find_job(const struct json *json, int64_t number)
+{
+    uint32_t list = json_member(json, 0, "jobs");
+    if (!list || json_kind(json, list) != MIRE_JSON_ARRAY)
+        return 0;
+    for (uint32_t i = 0, at = list + 1; i < json_size(json, list); i++, at = json_next(json, at))
+        if (!number || answer_number(json, at, "job") == number)
+            return at;
+    return 0;
+}
+
+/* How far it is, on a line that is written over. */
+static void show(const struct json *json, uint32_t job)
+{
+    MIRE_SCOPED(free_memory) char *state = answer_text(json, job, "state");
+    fprintf(stderr, "\r\033[Kjob %" PRId64 ": %s, %" PRId64 " of %" PRId64 " reports", answer_number(json, job, "job"),
+            state ? state : "", answer_number(json, job, "done"), answer_number(json, job, "queued"));
+}
+
+static void tell(const struct json *json, uint32_t job)
+{
+    int64_t done = answer_number(json, job, "done");
+    int64_t failed = answer_number(json, job, "failed");
+    if (is_preview(json, job))
+        printf("%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
+               answer_number(json, job, "moved"), done, answer_number(json, job, "issues_new"),
+               answer_number(json, job, "issues_gone"));
+    else
+        printf("%" PRId64 " of %" PRId64 " reports moved\n", answer_number(json, job, "moved"), done);
+    if (failed)
+        printf("%" PRId64 " could not be derived, and stay as they were\n", failed);
+    answer_print_flows(json, job, FLOWS_SHOWN);
+}
+
+/* Until the job ends. */
+static int watch(struct rekey_call *call, int64_t number)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    for (;;) {
+        int status = ask(call, NULL);
+        uint32_t job = status ? 0 : find_job(&call->json, number);
+        if (!status && !job)
+            fprintf(stderr, "mire rekey: there is no such job among the newest; see mire rekey list\n");
+        if (!job)
+            return CLI_FAILED;
+        number = answer_number(&call->json, job, "job");
+        bool ended = has_ended(&call->json, job);
+        if (terminal && !ended)
+            show(&call->json, job);
+        if (terminal && ended)
+            fputs("\r\033[K", stderr);
+        if (ended) {
+            tell(&call->json, job);
+            return CLI_DONE;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+}
+
+/* Ask for a job. */
+static int begin(struct rekey_call *call, int64_t *job_out, bool preview)
+{
+    MIRE_SCOPED(text_fini) struct text body = {0};
+    if (!call->key) {
+        fprintf(stderr, "mire rekey: that needs --key or MIRE_KEY\n");
+        return CLI_USAGE;
+    }
+    text_printf(&body, "{\"preview\":%s,\"detail\":", preview ? "true" : "false");
+    text_add_json(&body, call->reason, strlen(call->reason));
+    text_add(&body, "}");
+    int status = text_failed(&body) ? CLI_FAILED : ask(call, &body);
+    *job_out = status ? 0 : answer_number(&call->json, 0, "job");
+    return status;
+}
+
+static int run_preview(struct rekey_call *call)
+{
+    int64_t job;
+    int status = begin(call, &job, true);
+    return status ? status : watch(call, job);
+}
+
+static int run_start(struct rekey_call *call)
+{
+    int64_t job;
+    int status = begin(call, &job, false);
+    if (!status)
+        printf("job %" PRId64 " derives stored reports anew; mire rekey watch %s %" PRId64 " shows how far it is\n",
+               job, call->app, job);
+    return status;
+}
+
+static void print_row(const struct json *json, uint32_t job)
+{
+    MIRE_SCOPED(text_fini) struct text line = {0};
+    MIRE_SCOPED(free_memory) char *cause = answer_text(json, job, "cause");
+    MIRE_SCOPED(free_memory) char *state = answer_text(json, job, "state");
+    MIRE_SCOPED(free_memory) char *asked = answer_text(json, job, "asked_at");
+    MIRE_SCOPED(free_memory) char *detail = answer_text(json, job, "detail");
+    if (!cause || !state || !asked || !detail)
+        return;
+    text_printf(&line, "%-5" PRId64 "  %-20.20s  ", answer_number(json, job, "job"), asked);
+    table_cell(&line, is_preview(json, job) ? "preview" : cause, 8);
+    text_add(&line, "  ");
+    table_cell(&line, state, 9);
+    text_printf(&line, "  %8" PRId64 " of %-8" PRId64 "  %8" PRId64 "  ", answer_number(json, job, "done"),
+                answer_number(json, job, "queued"), answer_number(json, job, "moved"));
+    table_cell(&line, detail, (int)(table_width(detail) < DETAIL_WIDE ? table_width(detail) : DETAIL_WIDE));
+    if (!text_failed(&line))
+        puts(line.bytes);
+}
+
+static int run_list(struct rekey_call *call)
+{
+    int status = ask(call, NULL);
+    uint32_t list = status ? 0 : json_member(&call->json, 0, "jobs");
+    if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
+        return status;
+    printf("%-5s  %-20s  %-8s  %-9s  %20s  %8s  %s\n", "JOB", "ASKED", "CAUSE", "STATE", "REPORTS     ", "MOVED",
+           "WHY");
+    for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at))
+        print_row(&call->json, at);
+    return CLI_DONE;
+}
+
+static int run_watch(struct rekey_call *call)
+{
+    char *end = NULL;
+    long long job = call->words[0] ? strtoll(call->words[0], &end, 10) : 0;
+    if (call->words[0] && (*end || job < 1)) {
+        fprintf(stderr, "mire rekey: JOB is a number of `mire rekey list`\n");
+        return CLI_USAGE;
+    }
+    return watch(call, job);
+}
+
+static const struct {
+    const char *verb;
+    int most; /* words behind the app */
+    int (*run)(struct rekey_call *call);
+} verbs[] = {{"preview", 0, run_preview}, {"start", 0, run_start}, {"list", 0, run_list}, {"watch", 1, run_watch}};
+
+static int pick(struct rekey_call *call, int argc, char **argv)
+{
+    const size_t count = sizeof verbs / sizeof *verbs;
+    size_t v = 0;
+    while (argc && v < count && strcmp(verbs[v].verb, argv[0]) != 0)
+        v++;
+    if (argc < 2 || v == count || argc - 2 > verbs[v].most) {
+        fputs(usage, stderr);
+        return CLI_USAGE;
+    }
+    call->app = argv[1];
+    call->words = argv + 2; /* ended by NULL, as argv is */
+    return verbs[v].run(call);
+}
+
+int cli_rekey(int argc, char **argv)
+{
+    static const struct option options[] = {{"server", required_argument, NULL, 's'},
+                                            {"key", required_argument, NULL, 'k'},
+                                            {"reason", required_argument, NULL, 'r'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct rekey_call call = {.server = fetch_server(), .key = getenv("MIRE_KEY"), .reason = ""};
+
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (option) {
+        case 's':
+            call.server = optarg;
+            break;
+        case 'k':
+            call.key = optarg;
+            break;
+        case 'r':
+            call.reason = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return CLI_DONE;
+        default:
+            return CLI_USAGE;
+        }
+    }
+    json_init(&call.json);
+    int status = pick(&call, argc - optind, argv + optind);
+    json_fini(&call.json);
+    text_fini(&call.answer);
+    return status;
+}
