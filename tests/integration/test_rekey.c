@@ -5,11 +5,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "inbox/inbox.h"
-#include "object/object.h"
 #include "pg/read.h"
 #include "pg/rekey.h"
 #include "pg/rekey_due.h"
-#include "pg/symbol.h"
+#include "support/late.h"
 #include "support/pgtest.h"
 #include "work/work.h"
 
@@ -19,78 +18,22 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <fcntl.h>
-#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zstd.h>
 
 static const struct log quiet = {.fd = 2, .least = MIRE_LOG_OFF};
-
-/* Two functions that reports are of. */
-__attribute__((noinline, noclone)) void planted_scene(void);
-__attribute__((noinline, noclone)) void planted_culprit(void);
-void planted_culprit(void)
-{
-    __asm__ volatile("nop\nnop\nnop\nnop");
-}
-void planted_scene(void)
-{
-    planted_culprit();
-    __asm__ volatile("nop\nnop");
-}
-
-static int first_base(struct dl_phdr_info *info, size_t size, void *out)
-{
-    (void)size;
-    *(uintptr_t *)out = info->dlpi_addr;
-    return 1;
-}
-
-static uint64_t offset_of(void (*function)(void), unsigned plus)
-{
-    uintptr_t base = 0;
-    dl_iterate_phdr(first_base, &base);
-    return (uintptr_t)function - base + plus;
-}
-
-struct self { /* this program's file */
-    uint8_t *bytes;
-    size_t len;
-    struct object_facts facts;
-};
-
-static struct self self(void)
-{
-    struct self self;
-    struct stat st;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    assert_int_equal(fstat(fd, &st), 0);
-    self.len = (size_t)st.st_size;
-    self.bytes = mmap(NULL, self.len, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    assert_ptr_not_equal(self.bytes, MAP_FAILED);
-    assert_null(object_look(&self.facts, self.bytes, self.len, NULL, 0));
-    assert_true(self.facts.id_len > 0);
-    return self;
-}
 
 /* A report of a hang in planted_culprit + at, called by planted_scene. */
 static void put_report(struct pg *pg, unsigned at, uint32_t duration_ms)
 {
-    char body[4096], id[MIRE_UUID_TEXT], build[2 * MIRE_OBJECT_ID_MAX + 1];
-    struct self me = self();
+    char body[4096], id[MIRE_UUID_TEXT];
     struct uuid uuid;
     uuid_make(&uuid, clock_wall_us());
     uuid_format(id, &uuid);
-    hex_format(build, me.facts.id, me.facts.id_len);
-    munmap(me.bytes, me.len);
     int len =
         snprintf(body, sizeof body,
                  "{\"mire\":1,\"id\":\"%s\",\"kind\":\"hang\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
@@ -100,36 +43,10 @@ static void put_report(struct pg *pg, unsigned at, uint32_t duration_ms)
                  "\"frames\":{\"image\":[0,0],\"offset\":[%llu,%llu]},\"nodes\":{\"up\":[1,1],\"frame\":[1,0]},"
                  "\"hang\":{\"begin_ns\":0,\"duration_ms\":%u,\"threshold_ms\":1000,\"open\":false,"
                  "\"samples\":{\"at_ms\":[1000],\"weight_ms\":[1000],\"node\":[2]}}}",
-                 id, build, (unsigned long long)offset_of(planted_culprit, at),
-                 (unsigned long long)offset_of(planted_scene, 6), duration_ms);
+                 id, late_build(), (unsigned long long)late_offset(planted_culprit, at),
+                 (unsigned long long)late_offset(planted_scene, 6), duration_ms);
     struct inbox_row row = {uuid, 1, "mire", "identity", body, (size_t)len};
     assert_int_equal(inbox_store_batch(pg, &row, 1), 0);
-}
-
-/* This program's file arrives, as an upload stores it. */
-static void arrive(struct pg *pg)
-{
-    struct pg_tx *tx = NULL;
-    struct self me = self();
-    struct pg_bytes id = {me.facts.id, me.facts.id_len};
-    size_t room = ZSTD_compressBound(MIRE_SYMBOL_PIECE);
-    char *frame = malloc(room);
-    int32_t part = 0;
-    assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
-    uint8_t hash[32];
-    const struct symbol_file file = {id,           me.facts.has_dwarf, "x86_64",
-                                     "late.debug", (int64_t)me.len,    {hash, sizeof hash}};
-    hash_blake2b(hash, sizeof hash, me.bytes, me.len);
-    assert_int_equal(pg_symbol_begin(tx, &file), 0);
-    for (size_t at = 0; at < me.len; at += MIRE_SYMBOL_PIECE, part++) {
-        size_t piece = me.len - at < MIRE_SYMBOL_PIECE ? me.len - at : MIRE_SYMBOL_PIECE;
-        size_t n = ZSTD_compress(frame, room, me.bytes + at, piece, 1);
-        assert_int_equal(pg_symbol_add(tx, id, me.facts.has_dwarf, part, (struct pg_bytes){frame, n}), 0);
-    }
-    assert_int_equal(pg_symbol_arrived(tx, id), 0);
-    assert_int_equal(pg_commit(&tx), 0);
-    free(frame);
-    munmap(me.bytes, me.len);
 }
 
 static void run(struct pg *pg, const char *sql)
@@ -237,7 +154,7 @@ static void an_issue_of_addresses_keeps_number_state_and_first_seen(void **state
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM image WHERE name = 'late' AND arch = 'x86_64'"), 1);
     run(world->pg, "UPDATE issue SET state = 'ignored', first_seen = '2026-01-02'");
     int64_t number = pgtest_number(world->pg, "SELECT issue_id FROM issue");
-    arrive(world->pg);
+    late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue"), 1);
     assert_int_equal(pgtest_number(world->pg, "SELECT issue_id FROM issue WHERE " IS_NAMED " AND state = 'ignored'"
@@ -264,7 +181,7 @@ static void issues_of_one_function_become_one(void **state)
     run(world->pg, "UPDATE issue SET state = 'resolved' WHERE issue_id ="
                    " (SELECT issue_id FROM hang GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)");
     run(world->pg, "UPDATE issue SET first_seen = '2026-01-02' WHERE state = 'open'");
-    arrive(world->pg);
+    late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED " AND state = 'resolved'"
                                               " AND first_seen = '2026-01-02'"),
@@ -296,7 +213,7 @@ static void counters_of_reports_that_are_gone_follow(void **state)
     run(world->pg,
         "INSERT INTO issue_hour (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms, longest_ms,"
         " last_at) SELECT 5, '2026-01-01', 1, issue_id, 1, 1, 1, 9000, 9000, '2026-01-01' FROM issue");
-    arrive(world->pg);
+    late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg,
                                    "SELECT reports FROM issue_hour JOIN issue USING (issue_id) WHERE slot = 5"
@@ -314,7 +231,7 @@ static void a_report_that_nothing_was_lacking_for_is_left_alone(void **state)
     start(world);
     await_inbox(world);
     run(world->pg, "UPDATE lacking SET build_id = '\\x1234'");
-    arrive(world->pg);
+    late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM rekey_job"), 0);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 1);
@@ -337,7 +254,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     start(world);
     await_inbox(world);
     run(world->pg, "DELETE FROM lacking"); /* so that the file alone moves nothing */
-    arrive(world->pg);
+    late_arrive(world->pg);
     await_jobs(world);
     struct rekey_ask ask = {.app_id = 1, .cause = "key", .detail = "to see", .preview = true};
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
@@ -433,7 +350,7 @@ static void a_report_that_cannot_be_read_any_more_stays(void **state)
     await_inbox(world);
     run(world->pg,
         "UPDATE report SET body = 'x' WHERE report_id = (SELECT report_id FROM hang WHERE duration_ms = 3000)");
-    arrive(world->pg);
+    late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT sum(failed)::int8 FROM rekey_flow"), 1);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 0"), 1);
@@ -455,7 +372,7 @@ static void killed_anywhere_every_report_moves_once(void **state)
     stop(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 3);
     run(world->pg, "UPDATE issue SET state = 'ignored', first_seen = '2026-01-02'");
-    arrive(world->pg);
+    late_arrive(world->pg);
     for (int kill_at = 0; kill_at < KILLS; kill_at++) {
         int64_t left = pgtest_number(world->pg, "SELECT count(*) FROM lacking");
         pid_t pids[2];
