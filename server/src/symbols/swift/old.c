@@ -5,20 +5,14 @@
  *     F C 4shop 4Cart 3add fT5countSi_T_      function of class shop.Cart: add(count: Int) -> ()
  *
  * Functions, variables, types, closures and the thunks around them; what the compiler made of them besides
- * (specializations, witnesses of protocols, implementation types) stays as it is.
+ * (specializations, witnesses of protocols, whatever is generic) stays as it is.
  */
-#include "symbols/swift/read.h"
+#include "symbols/swift/old.h"
 
 #include <string.h>
 
 #define DEPTH_MAX 100
 
-struct old {
-    struct swift *s;
-    unsigned depth;
-};
-
-static struct swift_node *type_of(struct old *o);
 static struct swift_node *entity_of(struct old *o);
 
 static struct swift_node *name_of(struct old *o)
@@ -91,7 +85,7 @@ static struct swift_node *context_of(struct old *o)
     } else if (letter && strchr("CVOFviIZ", letter)) {
         node = entity_of(o);
     } else if (letter == 'P' || letter == 'G') {
-        node = swift_inside(type_of(o));
+        node = swift_inside(swift_old_type(o));
     } else {
         node = module_of(o);
     }
@@ -117,7 +111,7 @@ static struct swift_node *tuple(struct old *o, bool variadic)
             struct swift_node *label = name_of(o);
             element = swift_add(s, element, label ? swift_renamed(s, SWIFT_ELEMENT_NAME, label) : NULL);
         }
-        node = swift_add(s, node, swift_add(s, element, type_of(o)));
+        node = swift_add(s, node, swift_add(s, element, swift_old_type(o)));
     }
     if (variadic && node && node->count)
         (void)swift_add(s, node->kids[node->count - 1], swift_node(s, SWIFT_VARIADIC));
@@ -130,19 +124,19 @@ static struct swift_node *function(struct old *o, enum swift_kind kind, const ch
     struct swift_node *node = swift_word(s, kind, text);
     if (swift_take(s, 'z'))
         node = swift_add(s, node, swift_word(s, SWIFT_THROWS, " throws"));
-    node = swift_add(s, node, swift_of(s, SWIFT_ARGUMENTS, type_of(o)));
-    return node ? swift_add(s, node, swift_of(s, SWIFT_RETURNS, type_of(o))) : NULL;
+    node = swift_add(s, node, swift_of(s, SWIFT_ARGUMENTS, swift_old_type(o)));
+    return node ? swift_add(s, node, swift_of(s, SWIFT_RETURNS, swift_old_type(o))) : NULL;
 }
 
 static struct swift_node *bound(struct old *o)
 {
     struct swift *s = o->s;
-    struct swift_node *type = swift_inside(type_of(o));
+    struct swift_node *type = swift_inside(swift_old_type(o));
     struct swift_node *arguments = swift_node(s, SWIFT_TYPE_LIST);
     if (!type || !swift_is_nominal(type))
         return NULL;
     while (arguments && !swift_take(s, '_'))
-        arguments = swift_add(s, arguments, type_of(o));
+        arguments = swift_add(s, arguments, swift_old_type(o));
     struct swift_node *node = swift_of_2(s, SWIFT_BOUND, swift_type(s, type), arguments);
     if (node)
         node->index = type->kind;
@@ -154,7 +148,7 @@ static struct swift_node *protocols(struct old *o)
 {
     struct swift *s = o->s;
     if (swift_take(s, 'M'))
-        return swift_of(s, SWIFT_EXISTENTIAL_METATYPE, type_of(o));
+        return swift_of(s, SWIFT_EXISTENTIAL_METATYPE, swift_old_type(o));
     struct swift_node *list = swift_node(s, SWIFT_TYPE_LIST);
     while (list && !swift_take(s, '_')) {
         struct swift_node *protocol = NULL;
@@ -173,7 +167,7 @@ static struct swift_node *protocols(struct old *o)
 
 static struct swift_node *modified(struct old *o, enum swift_kind kind, const char *text)
 {
-    return swift_add(o->s, swift_word(o->s, kind, text), swift_inside(type_of(o)));
+    return swift_add(o->s, swift_word(o->s, kind, text), swift_inside(swift_old_type(o)));
 }
 
 /* Behind X. */
@@ -188,9 +182,11 @@ static struct swift_node *special(struct old *o)
         return modified(o, SWIFT_MODIFIED, "weak ");
     case 'f':
         return function(o, SWIFT_SPECIAL_FUNCTION_TYPE, "@convention(thin) ");
+    case 'F':
+        return swift_old_impl(o);
     case 'M': {
         const char *text = swift_representation(o->s);
-        return text ? swift_add(o->s, swift_word(o->s, SWIFT_METATYPE, text), type_of(o)) : NULL;
+        return text ? swift_add(o->s, swift_word(o->s, SWIFT_METATYPE, text), swift_old_type(o)) : NULL;
     }
     default:
         return NULL;
@@ -228,7 +224,7 @@ static struct swift_node *inside_of(struct old *o)
     case 'O':
         return nominal(o, SWIFT_ENUM);
     case 'D':
-        return type_of(o) ? swift_word(s, SWIFT_FIXED_TEXT, "Self") : NULL;
+        return swift_old_type(o) ? swift_word(s, SWIFT_FIXED_TEXT, "Self") : NULL;
     case 'E':
         return swift_take(s, 'R') && swift_take(s, 'R') ? swift_word(s, SWIFT_FIXED_TEXT, "<ERROR TYPE>") : NULL;
     case 'F':
@@ -243,7 +239,7 @@ static struct swift_node *inside_of(struct old *o)
     case 'G':
         return bound(o);
     case 'M':
-        return swift_of(s, SWIFT_METATYPE, type_of(o));
+        return swift_of(s, SWIFT_METATYPE, swift_old_type(o));
     case 'P':
         return protocols(o);
     case 'R':
@@ -263,7 +259,7 @@ static struct swift_node *inside_of(struct old *o)
     }
 }
 
-static struct swift_node *type_of(struct old *o)
+struct swift_node *swift_old_type(struct old *o)
 {
     if (++o->depth > DEPTH_MAX)
         return NULL;
@@ -276,7 +272,7 @@ static struct swift_node *type_of(struct old *o)
 static struct swift_node *typed(struct old *o, struct swift_node *node)
 {
     struct swift *s = o->s;
-    struct swift_node *type = node ? type_of(o) : NULL;
+    struct swift_node *type = node ? swift_old_type(o) : NULL;
     if (!type)
         return NULL;
     s->labels_in_types = true;
@@ -290,7 +286,7 @@ static struct swift_node *closure(struct old *o, struct swift_node *context, con
     int index = swift_index(s);
     char *text = index >= 0 ? arena_printf(&s->arena, "%sclosure #%d", what, index + 1) : NULL;
     struct swift_node *node = text ? swift_add(s, swift_word(s, SWIFT_CLOSURE, text), context) : NULL;
-    return node ? swift_add(s, node, type_of(o)) : NULL;
+    return node ? swift_add(s, node, swift_old_type(o)) : NULL;
 }
 
 static struct swift_node *accessor(struct old *o, struct swift_node *context, const char *text)
@@ -354,7 +350,7 @@ static struct swift_node *entity_of(struct old *o)
 
 static struct swift_node *prefixed(struct old *o, const char *text)
 {
-    return swift_add(o->s, swift_word(o->s, SWIFT_PREFIXED, text), type_of(o));
+    return swift_add(o->s, swift_word(o->s, SWIFT_PREFIXED, text), swift_old_type(o));
 }
 
 /* Behind M, of a type. */
@@ -398,8 +394,12 @@ static struct swift_node *global(struct old *o)
             node->brief = "partial apply";
         return swift_add(s, node, global(o));
     }
+    if (take_word(s, "TR"))
+        return swift_old_reabstraction(o, "reabstraction thunk helper ");
+    if (take_word(s, "Tr"))
+        return swift_old_reabstraction(o, "reabstraction thunk ");
     if (swift_take(s, 't'))
-        return type_of(o);
+        return swift_old_type(o);
     if (swift_take(s, 'M'))
         return metadata(o);
     if (take_word(s, "WV"))

@@ -95,7 +95,7 @@ static void put_thunk(struct swift_printer *p, const struct swift_node *node)
     const struct swift_node *last = node->kids[node->count - 1];
     if (p->brief) {
         swift_put(p, "thunk for ");
-        swift_put_node(p, node->kids[0]);
+        swift_put_node(p, node->kids[node->index]);
         return;
     }
     swift_put_text(p, node);
