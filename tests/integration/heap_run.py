@@ -7,6 +7,7 @@ import collections
 import contextlib
 import functools
 import json
+import math
 import os
 import pathlib
 import random
@@ -27,6 +28,7 @@ DUMP = BINARY + "/tests/oracle/heap_dump"
 SPEND = BINARY + "/tests/integration/spend"  # a parent that watches nothing and recovers nothing
 BUDGET = 20 << 20
 INTERVAL = 65536
+COLUMNS = ("live_count", "live_bytes", "error_count", "error_bytes")
 EMULATOR = os.environ.get("MIRE_EMULATOR", "").split()  # words before a program of another processor
 UNADVISED = "qemu-user says yes to every madvise and does nothing: pages are neither wiped for a child, nor given back, nor claimed"
 LIMIT_S = int(os.environ.get("MIRE_LIMIT_S", 300 if EMULATOR else 100))
@@ -60,8 +62,9 @@ def function(path, name):
 
 
 def mixed(seed):
-    """What heap_app mixed holds at last: sizes, by the name of their size class."""
-    state, classes = seed, {}
+    """What heap_app mixed holds at last: its figures (class, path) -> [count, bytes], of the whole of a class or of the whole
+    program where one is None."""
+    state, held = seed, collections.defaultdict(lambda: [0, 0])
 
     def below(bound):
         nonlocal state
@@ -70,10 +73,55 @@ def mixed(seed):
 
     for _ in range(60000):
         size = 1 + below(16 << below(10))
-        below(256)
+        path = 1 + below(1 << below(8))
         if not below(2):
-            classes.setdefault(size_class(size), []).append(size)
-    return classes
+            for key in ((size_class(size), path), (size_class(size), None), (None, None)):
+                held[key][0] += 1
+                held[key][1] += size
+    return held
+
+
+def no_more_than(hits, tries, chance):
+    """How likely so few hits are."""
+    return sum(math.exp(math.lgamma(tries + 1) - math.lgamma(k + 1) - math.lgamma(tries - k + 1) + k * math.log(chance)
+                        + (tries - k) * math.log(1 - chance)) for k in range(hits + 1))
+
+
+class Reported:
+    """What a report says of heap_app mixed, as mixed() tells it: key -> [count, bytes], of a sampled one with the error of each."""
+
+    def __init__(self, path):
+        said = json.loads(subprocess.run([*EMULATOR, DUMP, "--report", path], stdout=subprocess.PIPE, check=True).stdout)
+        memory, self.said = said["memory"], said
+        self.mode = memory["mode"]
+        self.functions = {name: function(APP, name) for name in ("hold", "deep", "deeper")}
+        self.own = {i for i, image in enumerate(said["images"]) if os.path.realpath(image["name"]) == os.path.realpath(APP)}
+        self.figures, table = {}, memory["categories"]
+        for name, kind, *figures in zip(*(table[key] for key in ("name", "kind", *COLUMNS) if key in table)):
+            if kind == 0:
+                self.figures[name, None] = figures
+        table = memory["stacks"]
+        of_class = memory["categories"]["name"]
+        for category, node, *figures in zip(*(table[key] for key in ("category", "node", "count", "bytes", *COLUMNS[2:]) if key in table)):
+            path = self.path_of(node)
+            if path:
+                self.figures[of_class[category], path] = figures
+        self.figures[None, None] = [memory[key] for key in COLUMNS if key in memory]
+
+    def path_of(self, node):
+        """The path that deep() was given, by the functions between main's and hold(); None if the stack is another."""
+        words = []
+        while node:
+            frame = self.said["nodes"]["frame"][node - 1]
+            image, offset = self.said["frames"]["image"][frame], self.said["frames"]["offset"][frame]
+            words.append(next((name for name, (begin, end) in self.functions.items() if image in self.own and begin <= offset < end), ""))
+            node -= self.said["nodes"]["up"][node - 1]
+        if words[:1] != ["hold"]:
+            return None
+        path, words = 1, [word for word in words[1:] if word]
+        while len(words) > 1:  # the outermost first, which has the lowest bit
+            path, words = path << 1 | (words[1] == "deeper"), words[2 if words[1] == "deeper" else 1:]
+        return path
 
 
 def size_class(size):
@@ -165,27 +213,38 @@ class HeapTest(unittest.TestCase):
         self.assertLessEqual(longer.facts["threads"], short.facts["threads"] + 2)
 
     def test_estimates_lie_within_their_intervals(self):
-        """Sampled: 95 in 100 estimates, of count and of bytes of each size class of which something was drawn, are as near to the
-        truth as a report says; those of few samples as well."""
+        """Sampled: 95 in 100 estimates of a report, of count and of bytes, of each size class, of each stack of one of which
+        something was drawn, and of all, are as near to the truth as it says; those of few samples as well. Exact: they are it."""
+        done = self.run_app("mixed", 1)
+        whole, truth = Reported(self.left()[0].path), mixed(1)
+        self.assertEqual([whole.figures[key] for key in truth if key[1]], [figures for key, figures in truth.items() if key[1]])
+        self.assertEqual(len(whole.figures[None, None]), 2, "exact figures have no error")
+        self.forget()
         inside, total = collections.Counter(), collections.Counter()
         seeds = range(1, 1 + int(os.environ.get("MIRE_SEEDS", 40)))
         for seed in seeds:
             done = self.run_app("mixed", seed, mode=f"sampled:{INTERVAL}")
             self.assertEqual(done.returncode, 128 + signal.SIGKILL, done.stderr)
-            classes = mixed(seed)
-            self.assertEqual(sum(sum(sizes) for sizes in classes.values()), int(done.stdout.split()[2]))
-            said = self.left()[0].categories
-            for name, sizes in classes.items():
-                if said.get(name, {"seen": 0})["seen"]:
-                    few = "few" if said[name]["seen"] < 10 else "many"
-                    for what, true in (("count", len(sizes)), ("bytes", sum(sizes))):
-                        total[few] += 1
-                        inside[few] += abs(said[name][what] - true) <= said[name][what + "_half"]
+            truth = mixed(seed)
+            self.assertEqual(truth[None, None], [int(word) for word in done.stdout.split()[1:]])
+            report = Reported(self.left()[0].path)
+            self.assertEqual(report.mode, "sampled")
+            for key, true in truth.items():
+                if key not in report.figures:
+                    continue  # nothing was drawn
+                told, error = report.figures[key][:2], report.figures[key][2:]
+                what = "all" if key == (None, None) else "class" if key[1] is None else "stack"
+                many = "" if what == "all" else " of few samples" if told[1] < 10 * INTERVAL else " of many"
+                for unit in range(2):
+                    kind = what + many + (" in blocks", " in bytes")[unit]
+                    total[kind] += 1
+                    inside[kind] += abs(told[unit] - true[unit]) <= error[unit]
+            self.assertGreaterEqual(sum(1 for name, path in report.figures if path), 60)
             self.forget()
-        print("estimates within their interval: " + ", ".join(f"{inside[few]} of {total[few]} of {few} samples" for few in sorted(total)),
-              f"seeds {seeds.start} to {seeds.stop - 1}")
-        for few in ("few", "many"):
-            self.assertGreaterEqual(inside[few], total[few] * 0.95, few)
+        for kind in sorted(total):
+            print(f"estimates within their interval, {kind}: {inside[kind]} of {total[kind]}; seeds {seeds.start} to {seeds.stop - 1}")
+        for kind in sorted(total):
+            self.assertGreater(no_more_than(inside[kind], total[kind], 0.95), 1e-4, kind)
 
     def test_a_program_with_its_own_allocator_is_watched(self):
         for allocator in ("jemalloc", "tcmalloc", "mimalloc"):

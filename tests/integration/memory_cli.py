@@ -136,6 +136,9 @@ def reports():
     with open(VECTORS / "memory-sampled-and-degraded/report.json", "rb") as file:
         code, out, _ = mire("-", stdin=file)
     assert code == 0 and "mode       sampled, one block in 1.0 MiB; all figures are estimates" in out, out
+    assert "live       57.2 MiB +/- 11.4 MiB in 1,320 +/- 33,200 blocks" in out, out
+    assert re.search(r"\n   82 %  46\.9 MiB \+/- 8\.3 MiB in 1,000 \+/- 390 blocks, grown by \+8\.9 MiB\n", out), out
+    assert re.search(r"\n  100 %  8\.1 MiB in 1 block", out), out  # a mapping is known for certain
     assert re.search(r"\+/- bytes +\+/- #  Category\n +57\.2 MiB +1,220 +\+9\.4 MiB +8\.6 MiB +400  Malloc 48", out), out
     code, out, err = mire(VECTORS / "smallest/report.json")
     assert code == 1 and out == "" and "mire show" in err, err

@@ -2,25 +2,26 @@
  * dump.c - what a heap file says, as JSON on standard output.
  *
  *     heap_dump FILE
+ *     heap_dump --report FILE     the report that the library makes of it, with all stacks
  *
  * {"facts": {...}, "drops": {reason: count}, "categories": {name: {...}}, "images": [path], "stacks": [{...}]}: of a
- * category what is live, estimated, with half of the interval that a report states, and in exact mode totals and peaks;
- * of a stack its live blocks, estimated, and its frames from the innermost on as [image, address in the file]. Exits 1
- * if it is no such file.
+ * category what is live, estimated, and in exact mode totals and peaks; of a stack its live blocks, estimated, and its
+ * frames from the innermost on as [image, address in the file]. Exits 1 if it is no such file.
  */
 #include "heap/read.h"
-#include "heap/weight.h"
+#include "report/memory.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 struct estimate {
     uint64_t seen; /* blocks in the file */
-    double count, bytes, count_variance, bytes_variance, count_largest, bytes_largest;
+    double count, bytes;
 };
 
 struct sums {
@@ -28,22 +29,10 @@ struct sums {
     struct estimate *stacks; /* by node */
 };
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static void add(struct estimate *to, const struct heap_live *live)
 {
-    double size = (double)live->size, weight = 1 / live->chance;
-
     to->seen++;
-    to->count += weight, to->bytes += size * weight;
-    if (live->chance >= 1)
-        return;
-    to->count_variance += weight * (weight - 1), to->bytes_variance += size * size * weight * (weight - 1);
-    to->count_largest = larger(to->count_largest, weight);
-    to->bytes_largest = larger(to->bytes_largest, size * weight);
+    to->count += 1 / live->chance, to->bytes += (double)live->size / live->chance;
 }
 
 static bool on_live(void *context, const struct heap_live *live)
@@ -77,10 +66,7 @@ static void print_text(const char *text, uint32_t bytes)
 
 static void print_estimate(const struct estimate *estimate)
 {
-    printf("\"seen\": %" PRIu64 ", \"count\": %.3f, \"bytes\": %.3f, \"count_half\": %.3f, \"bytes_half\": %.3f",
-           estimate->seen, estimate->count, estimate->bytes,
-           mire__draw_half(estimate->count_variance, estimate->count_largest),
-           mire__draw_half(estimate->bytes_variance, estimate->bytes_largest));
+    printf("\"seen\": %" PRIu64 ", \"count\": %.3f, \"bytes\": %.3f", estimate->seen, estimate->count, estimate->bytes);
 }
 
 static void print_facts(const struct heap_reader *reader)
@@ -169,24 +155,52 @@ static void print_stacks(const struct heap_reader *reader, const struct sums *su
     printf("]}\n");
 }
 
+/* Returns the exit code. */
+static int print_report(const struct heap_reader *reader)
+{
+    static struct blackbox_facts facts;
+    struct memory_said said = {.trigger = "demand",
+                               .id = "00000000-0000-7000-8000-000000000000",
+                               .facts = &facts,
+                               .ground = MIRE_GROUND_UNKNOWN,
+                               .taken_ns = UINT64_MAX,
+                               .caps = MIRE_MEMORY_CAPS_ALL};
+    char *text;
+    size_t size;
+
+    if (mire__memory_json(&text, &size, reader, &said) != MIRE_OK)
+        return 1;
+    return fwrite(text, 1, size, stdout) != size;
+}
+
+/* As print_report. */
+static int print_tables(const struct heap_reader *reader)
+{
+    static struct sums sums;
+
+    sums.stacks = calloc(MIRE_HEAP_WORDS_MAX, sizeof(*sums.stacks));
+    if (!sums.stacks)
+        return 1;
+    mire__read_blocks(reader, on_live, &sums);
+    mire__read_regions(reader, on_live, &sums);
+    print_facts(reader);
+    print_categories(reader, &sums);
+    print_images(reader);
+    print_stacks(reader, &sums);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static struct heap_reader reader;
-    static struct sums sums;
     struct stat stat;
-    int file = argc == 2 ? open(argv[1], O_RDONLY) : -1;
+    bool report = argc == 3 && strcmp(argv[1], "--report") == 0;
+    int file = argc == 2 || report ? open(argv[argc - 1], O_RDONLY) : -1;
     void *bytes = file >= 0 && fstat(file, &stat) == 0
                       ? mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, file, 0)
                       : MAP_FAILED;
 
-    sums.stacks = calloc(MIRE_HEAP_WORDS_MAX, sizeof(*sums.stacks));
-    if (bytes == MAP_FAILED || !sums.stacks || mire__read_open(&reader, bytes, (uint64_t)stat.st_size) != MIRE_READ_OK)
+    if (bytes == MAP_FAILED || mire__read_open(&reader, bytes, (uint64_t)stat.st_size) != MIRE_READ_OK)
         return 1;
-    mire__read_blocks(&reader, on_live, &sums);
-    mire__read_regions(&reader, on_live, &sums);
-    print_facts(&reader);
-    print_categories(&reader, &sums);
-    print_images(&reader);
-    print_stacks(&reader, &sums);
-    return 0;
+    return report ? print_report(&reader) : print_tables(&reader);
 }

@@ -6,8 +6,8 @@
  *     heap_app handlers MS   signal handlers allocate and map, whatever they interrupt
  *     heap_app steady N      N million operations of a day like any other: blocks, mappings, threads, modules
  *     heap_app many N        N blocks from some hundred stacks
- *     heap_app mixed SEED    blocks of all sizes, of which half are given back; the same for one SEED
- *     heap_app plain N       as `many`, but ends well, saying so
+ *     heap_app mixed SEED    blocks of all sizes, of which half are given back, from stacks that have many and stacks
+ * that have few; the same for one SEED heap_app plain N       as `many`, but ends well, saying so
  *
  * Prints "held COUNT BYTES", all allocated by hold() and nothing else by it, then dies of SIGKILL.
  */
@@ -240,7 +240,7 @@ static void mixed(uint32_t seed)
 
     for (uint32_t i = 0; i < 60000; i++) {
         size_t size = 1 + below(&state, 16u << below(&state, 10));
-        void *block = deep(size, below(&state, 256));
+        void *block = deep(size, 1 + below(&state, 1u << below(&state, 8)));
 
         if (below(&state, 2))
             let_go(block, size);

@@ -11,6 +11,7 @@ import lockIssue from '../../schema/api/examples/getIssue.lock.json';
 import memoryIssue from '../../schema/api/examples/getIssue.memory.json';
 import issueMemory from '../../schema/api/examples/getIssueMemory.json';
 import memory from '../../schema/api/examples/getMemory.json';
+import sampledMemory from '../../schema/api/examples/getMemory.sampled.json';
 import emptyOverview from '../../schema/api/examples/getOverview.empty.json';
 import overview from '../../schema/api/examples/getOverview.json';
 import emptyRates from '../../schema/api/examples/getRates.empty.json';
@@ -27,6 +28,7 @@ import problem from '../../schema/api/examples/problem.no-such-issue.json';
 import { KEYS, onKey } from '../src/lib/keys';
 import { followLinks, go, query } from '../src/lib/location';
 import { client } from '../src/lib/query';
+import { bytes, offBytes } from '../src/model/format';
 import { Pages } from '../src/views/pages';
 
 /* A loaded machine draws late: what is looked for ends the wait. */
@@ -216,6 +218,25 @@ it('allocations name the suspects, why, and who allocated them', async () => {
   expect(query.value.c).toBe('heap:Malloc 32 B');
   fireEvent.click(screen.getByRole('button', { name: 'Mappings' }));
   await waitFor(() => expect(screen.queryByRole('button', { name: 'Malloc 32 B' })).toBeNull());
+});
+
+it('an estimate says how sure it is: the whole, a category, a stack; what is exact says nothing', async () => {
+  open('/redis-server/memory/M-11?tab=held', { ...MEMORY, '/issues/M-11/reports/latest/memory': sampledMemory });
+  const { live_bytes, error_bytes } = sampledMemory;
+  const stacks = await screen.findByRole('region', { name: /^Stacks of/ });
+  expect(stacks.textContent).toMatch(/% +[\d.]+ [KMG]iB ± [\d.]+ /);
+  expect(screen.getByText(/blocks and objects/).textContent).toContain(
+    `${bytes(live_bytes)} ${offBytes(live_bytes, error_bytes)} in `,
+  );
+  const table = screen.getByRole('region', { name: 'All categories' });
+  expect(table.textContent).toMatch(/MapViewController class[\d.]+ [KM]iB± [\d.]+/);
+  expect(table.textContent).toMatch(/VM: file mapping[\d.]+ MiB\d/);
+  expect(screen.getByText(/estimated, one sample every 512 KiB/).textContent).toContain('95 times of 100');
+  cleanup();
+  client.clear();
+  open('/redis-server/memory/M-11?tab=held', MEMORY);
+  await screen.findByText('every allocation counted · growth of the last 1 min');
+  expect(document.body.textContent).not.toContain('±');
 });
 
 it('what a report is compared with can be chosen, and is in the address', async () => {

@@ -3,7 +3,6 @@
  */
 #include "report/memory_draft.h"
 
-#include "heap/weight.h"
 #include "report/document.h"
 
 /* ---- columns ---- */
@@ -82,11 +81,11 @@ static int64_t grown_bytes(const struct memory_draft *draft, uint32_t i)
 }
 static uint64_t error_count(const struct memory_draft *draft, uint32_t i)
 {
-    return whole(mire__draw_half(row_at(draft, i)->variance_count, row_at(draft, i)->largest_count));
+    return whole(mire__draw_half_count(&row_at(draft, i)->spread));
 }
 static uint64_t error_bytes(const struct memory_draft *draft, uint32_t i)
 {
-    return whole(mire__draw_half(row_at(draft, i)->variance_bytes, row_at(draft, i)->largest_bytes));
+    return whole(mire__draw_half_bytes(&row_at(draft, i)->spread));
 }
 static uint64_t stack_count(const struct memory_draft *draft, uint32_t i)
 {
@@ -143,6 +142,14 @@ static uint64_t stack_bytes(const struct memory_draft *draft, uint32_t i)
 {
     return draft->stacks[i].bytes;
 }
+static uint64_t stack_error_count(const struct memory_draft *draft, uint32_t i)
+{
+    return whole(mire__draw_half_count(&draft->stacks[i].spread));
+}
+static uint64_t stack_error_bytes(const struct memory_draft *draft, uint32_t i)
+{
+    return whole(mire__draw_half_bytes(&draft->stacks[i].spread));
+}
 static int64_t stack_grown_count(const struct memory_draft *draft, uint32_t i)
 {
     return (int64_t)(draft->stacks[i].count - draft->stacks[i].before.count);
@@ -161,6 +168,10 @@ static void write_stacks(struct wire *wire, const struct memory_draft *draft)
     column(wire, MIRE_NAME_NODE, draft, count, stack_node);
     column(wire, MIRE_NAME_COUNT, draft, count, stack_blocks);
     column(wire, MIRE_NAME_BYTES, draft, count, stack_bytes);
+    if (!draft->exact) {
+        column(wire, MIRE_NAME_ERROR_COUNT, draft, count, stack_error_count);
+        column(wire, MIRE_NAME_ERROR_BYTES, draft, count, stack_error_bytes);
+    }
     if (draft->before) {
         change_column(wire, MIRE_NAME_GROWN_COUNT, draft, count, stack_grown_count);
         change_column(wire, MIRE_NAME_GROWN_BYTES, draft, count, stack_grown_bytes);
@@ -302,6 +313,10 @@ static void write_memory(struct wire *wire, const struct memory_draft *draft)
     write_footprint(wire, draft);
     mire__wire_u64(wire, MIRE_NAME_LIVE_BYTES, whole(draft->all.live.bytes));
     mire__wire_u64(wire, MIRE_NAME_LIVE_COUNT, whole(draft->all.live.count));
+    if (!draft->exact) {
+        mire__wire_u64(wire, MIRE_NAME_ERROR_COUNT, whole(mire__draw_half_count(&draft->all.spread)));
+        mire__wire_u64(wire, MIRE_NAME_ERROR_BYTES, whole(mire__draw_half_bytes(&draft->all.spread)));
+    }
     mire__wire_u64(wire, MIRE_NAME_MAPPED_BYTES, whole(draft->mapped_bytes));
     if (draft->before)
         mire__wire_u64(wire, MIRE_NAME_GROWN_MS, (said->taken_ns - draft->before->taken_ns) / MIRE_NS_PER_MS);

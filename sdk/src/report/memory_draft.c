@@ -14,31 +14,19 @@
 
 /* ---- the pass ---- */
 
-static void add(struct memory_row *row, const struct heap_live *live, double weight)
+static void add(struct memory_row *row, const struct heap_live *live)
 {
-    double size = (double)live->size, variance = weight * (weight - 1);
-
-    row->live.count += weight;
-    row->live.bytes += weight * size;
-    if (live->chance >= 1)
-        return;
-    row->variance_count += variance;
-    row->variance_bytes += size * size * variance;
-    if (weight > row->largest_count)
-        row->largest_count = weight;
-    if (weight * size > row->largest_bytes)
-        row->largest_bytes = weight * size;
+    row->live.count += 1 / live->chance;
+    row->live.bytes += (double)live->size / live->chance;
+    mire__draw_add(&row->spread, live->size, live->chance);
 }
 
 static bool on_block(void *context, const struct heap_live *live)
 {
     struct memory_draft *draft = context;
-    struct memory_row *row = &draft->rows[live->category];
-    double weight = 1 / live->chance;
 
-    add(row, live, weight);
-    add(&draft->all, live, weight);
-    mire__tally_add(&draft->tally, live->category, live->node, weight, weight * (double)live->size);
+    add(&draft->rows[live->category], live);
+    mire__tally_add(&draft->tally, live->category, live->node, live->size, live->chance);
     if (++draft->blocks_read % MIRE_MEMORY_STRIDE == 0 && draft->said->on_read)
         draft->said->on_read(draft->said->context);
     return true;
@@ -55,12 +43,12 @@ static bool on_region(void *context, const struct heap_live *live)
     struct memory_draft *draft = context;
     struct memory_row *row = &draft->rows[live->category];
 
-    add(row, live, 1);
+    add(row, live);
     draft->mapped_bytes += (double)live->size;
     if (draft->said->resident)
         row->resident_bytes += (double)draft->said->resident(live->address, live->size);
     if (!is_for_blocks(live->category))
-        mire__tally_add(&draft->tally, live->category, live->node, 1, (double)live->size);
+        mire__tally_add(&draft->tally, live->category, live->node, live->size, 1);
     return true;
 }
 
@@ -177,7 +165,7 @@ static size_t choose(uint32_t *chosen, struct memory_draft *draft)
         left[rank] = rank < caps->top || more ? caps->each : 0;
     }
     for (uint32_t i = 0; left && i < draft->tally.pair_count && draft->stack_count < caps->stacks; i++) {
-        const struct tally_pair *pair = &draft->tally.pairs[i];
+        const struct tally_pair *pair = mire__tally_at(&draft->tally, i);
         int32_t rank = draft->rows[pair->category].rank;
         uint32_t depth;
 
@@ -203,12 +191,14 @@ static enum mire_err gather_stacks(struct memory_draft *draft)
     if (!draft->stacks)
         err = MIRE_E_MEMORY;
     for (uint32_t i = 0; err == MIRE_OK && i < draft->stack_count; i++) {
-        const struct tally_pair *pair = &draft->tally.pairs[chosen[i]];
+        const struct tally_pair *pair = mire__tally_at(&draft->tally, chosen[i]);
         struct memory_stack *stack = &draft->stacks[i];
 
         stack->rank = (uint32_t)draft->rows[pair->category].rank;
         stack->count = (uint64_t)(pair->count + 0.5);
         stack->bytes = (uint64_t)(pair->bytes + 0.5);
+        if (!draft->exact)
+            stack->spread = *mire__tally_spread(&draft->tally, chosen[i]);
         stack->node = add_stack(draft, pair->node);
         if (draft->before)
             stack->before = mire__snapshot_pair(draft->before, pair->category, pair->node);
@@ -219,19 +209,35 @@ static enum mire_err gather_stacks(struct memory_draft *draft)
 
 /* ---- all of it ---- */
 
+static void sum_up(struct memory_draft *draft)
+{
+    if (draft->facts.interval_bytes > 0)
+        mire__draw_begin(&draft->all.spread, draft->facts.interval_bytes);
+    for (uint32_t i = 0; i < MIRE_CATEGORIES_MAX; i++) {
+        const struct memory_row *row = &draft->rows[i];
+
+        if (mire__memory_kind(i) == 1)
+            continue;
+        draft->all.live.count += row->live.count;
+        draft->all.live.bytes += row->live.bytes;
+        mire__draw_join(&draft->all.spread, &row->spread);
+    }
+}
+
 static enum mire_err gather(struct memory_draft *draft)
 {
-    enum mire_err err = mire__tally_init(&draft->tally);
+    enum mire_err err = mire__tally_init(&draft->tally, !draft->exact);
 
     draft->rows = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->rows));
     if (err != MIRE_OK || !draft->rows)
         return MIRE_E_MEMORY;
     mire__read_blocks(draft->reader, on_block, draft);
     mire__read_regions(draft->reader, on_region, draft);
+    sum_up(draft);
     recall_residency(draft);
     mire__tally_close(&draft->tally);
     for (uint32_t i = 0; i < draft->tally.pair_count; i++)
-        draft->rows[draft->tally.pairs[i].category].stack_count++;
+        draft->rows[mire__tally_at(&draft->tally, i)->category].stack_count++;
     err = rank_categories(draft);
     return err == MIRE_OK ? gather_stacks(draft) : err;
 }

@@ -13,8 +13,7 @@
 struct memory_row {
     struct tally_pair live; /* its node is 0 */
     double resident_bytes;
-    double variance_count, variance_bytes; /* of the estimates */
-    double largest_count, largest_bytes;   /* that one drawn block stands for */
+    struct draw_spread spread; /* of the estimates */
     uint32_t stack_count;
     int32_t rank; /* its row in the report, -1 if it has none */
     struct snapshot_row before;
@@ -25,6 +24,7 @@ struct memory_stack {
     uint32_t rank; /* of its category */
     uint32_t node; /* of the trie */
     uint64_t count, bytes;
+    struct draw_spread spread;
     struct snapshot_row before;
 };
 

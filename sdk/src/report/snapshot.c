@@ -127,7 +127,7 @@ void mire__snapshot_take(struct memory_extra *extra, uint64_t taken_ns, const st
         if (sums[i].count > 0)
             snapshot->categories[snapshot->category_count++] = row_of(&sums[i]);
     for (uint32_t i = 0; i < tally->pair_count && i < MIRE_SNAPSHOT_PAIRS; i++)
-        snapshot->pairs[snapshot->pair_count++] = row_of(&tally->pairs[i]);
+        snapshot->pairs[snapshot->pair_count++] = row_of(mire__tally_at(tally, i));
     qsort(snapshot->categories, snapshot->category_count, sizeof(struct snapshot_row), by_key);
     qsort(snapshot->pairs, snapshot->pair_count, sizeof(struct snapshot_row), by_key);
     snapshot->taken_ns = taken_ns;

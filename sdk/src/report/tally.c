@@ -9,11 +9,18 @@
 #include <string.h>
 
 #define FIRST_SLOTS (1u << 12)
-#define SLOTS_MAX   (MIRE_TALLY_PAIRS_MAX / 3 * 4)
 
-enum mire_err mire__tally_init(struct tally *tally)
+/* A pair with what is behind it is aligned as a pair is. */
+struct tally_drawn {
+    struct tally_pair pair;
+    struct draw_spread spread;
+};
+
+enum mire_err mire__tally_init(struct tally *tally, bool drawn)
 {
-    *tally = (struct tally){.pairs = mire__calloc(FIRST_SLOTS, sizeof(*tally->pairs)), .slot_mask = FIRST_SLOTS - 1};
+    *tally = (struct tally){.pair_bytes = drawn ? sizeof(struct tally_drawn) : sizeof(struct tally_pair),
+                            .slot_mask = FIRST_SLOTS - 1};
+    tally->pairs = mire__calloc(FIRST_SLOTS, tally->pair_bytes);
     return tally->pairs ? MIRE_OK : MIRE_E_MEMORY;
 }
 
@@ -29,26 +36,28 @@ static uint32_t find(const struct tally *tally, uint32_t category, uint32_t node
     uint64_t mixed = ((uint64_t)category << 32 | node) * 0x9e3779b97f4a7c15u;
     uint32_t slot = (uint32_t)(mixed >> 32) & tally->slot_mask;
 
-    while (tally->pairs[slot].count != 0 &&
-           (tally->pairs[slot].node != node || tally->pairs[slot].category != category))
-        slot = (slot + 1) & tally->slot_mask;
-    return slot;
+    for (;; slot = (slot + 1) & tally->slot_mask) {
+        const struct tally_pair *pair = mire__tally_at(tally, slot);
+
+        if (pair->count == 0 || (pair->node == node && pair->category == category))
+            return slot;
+    }
 }
 
 /* Into a table of `slots`, without those below `least` bytes. False: no memory, nothing has changed. */
 static bool rebuild(struct tally *tally, uint32_t slots, double least)
 {
-    struct tally fresh = {.slot_mask = slots - 1, .full = tally->full || least > 0};
+    struct tally fresh = {.pair_bytes = tally->pair_bytes, .slot_mask = slots - 1, .full = tally->full || least > 0};
 
-    fresh.pairs = mire__calloc(slots, sizeof(*fresh.pairs));
+    fresh.pairs = mire__calloc(slots, fresh.pair_bytes);
     if (!fresh.pairs)
         return false;
     for (uint32_t i = 0; i <= tally->slot_mask; i++) {
-        const struct tally_pair *pair = &tally->pairs[i];
+        const struct tally_pair *pair = mire__tally_at(tally, i);
 
         if (pair->count == 0 || pair->bytes < least)
             continue;
-        fresh.pairs[find(&fresh, pair->category, pair->node)] = *pair;
+        memcpy(mire__tally_at(&fresh, find(&fresh, pair->category, pair->node)), pair, fresh.pair_bytes);
         fresh.pair_count++;
     }
     mire__free(tally->pairs);
@@ -66,44 +75,58 @@ static double middle_bytes(const struct tally *tally)
         least *= 2;
         above = 0;
         for (uint32_t i = 0; i <= tally->slot_mask; i++)
-            above += tally->pairs[i].count != 0 && tally->pairs[i].bytes >= least;
+            above += mire__tally_at(tally, i)->count != 0 && mire__tally_at(tally, i)->bytes >= least;
     }
     return least;
 }
 
-static bool make_room(struct tally *tally)
+/* Pairs of drawn blocks are larger, and fewer. */
+static uint32_t slots_max(const struct tally *tally)
 {
-    if (tally->slot_mask + 1 < SLOTS_MAX)
-        return rebuild(tally, 2 * (tally->slot_mask + 1), 0);
-    return rebuild(tally, SLOTS_MAX, middle_bytes(tally));
+    return MIRE_TALLY_PAIRS_MAX / 3 * (tally->pair_bytes > sizeof(struct tally_pair) ? 2 : 4);
 }
 
-void mire__tally_add(struct tally *tally, uint32_t category, uint32_t node, double count, double bytes)
+static bool make_room(struct tally *tally)
 {
-    struct tally_pair *pair = &tally->pairs[tally->last];
+    if (tally->slot_mask + 1 < slots_max(tally))
+        return rebuild(tally, 2 * (tally->slot_mask + 1), 0);
+    return rebuild(tally, slots_max(tally), middle_bytes(tally));
+}
 
-    if (count <= 0)
-        return;
+/* The pair's slot in a table that has room for it. False: there is no memory. */
+static bool place(uint32_t *slot, struct tally *tally, uint32_t category, uint32_t node)
+{
+    *slot = find(tally, category, node);
+    if (mire__tally_at(tally, *slot)->count != 0)
+        return true;
+    if (tally->pair_count >= (tally->slot_mask + 1) / 4 * 3) {
+        if (!make_room(tally))
+            return false;
+        *slot = find(tally, category, node);
+    }
+    tally->pair_count++;
+    return true;
+}
+
+void mire__tally_add(struct tally *tally, uint32_t category, uint32_t node, uint64_t size_bytes, double chance)
+{
+    struct tally_pair *pair = mire__tally_at(tally, tally->last);
+    struct draw_spread *spread;
+
     if (pair->count == 0 || pair->node != node || pair->category != category) {
-        uint32_t slot = find(tally, category, node);
-
-        if (tally->pairs[slot].count == 0) {
-            if (tally->pair_count >= (tally->slot_mask + 1) / 4 * 3) {
-                if (!make_room(tally)) {
-                    tally->full = true;
-                    return;
-                }
-                slot = find(tally, category, node);
-            }
-            tally->pair_count++;
+        if (!place(&tally->last, tally, category, node)) {
+            tally->full = true;
+            return;
         }
-        tally->last = slot;
-        pair = &tally->pairs[slot];
+        pair = mire__tally_at(tally, tally->last);
         pair->category = category;
         pair->node = node;
     }
-    pair->count += count;
-    pair->bytes += bytes;
+    pair->count += 1 / chance;
+    pair->bytes += (double)size_bytes / chance;
+    spread = mire__tally_spread(tally, tally->last);
+    if (spread)
+        mire__draw_add(spread, size_bytes, chance);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -122,7 +145,7 @@ void mire__tally_close(struct tally *tally)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i <= tally->slot_mask; i++)
-        if (tally->pairs[i].count != 0)
-            tally->pairs[count++] = tally->pairs[i];
-    qsort(tally->pairs, count, sizeof(*tally->pairs), by_bytes);
+        if (mire__tally_at(tally, i)->count != 0)
+            memmove(mire__tally_at(tally, count++), mire__tally_at(tally, i), tally->pair_bytes);
+    qsort(tally->pairs, count, tally->pair_bytes, by_bytes);
 }

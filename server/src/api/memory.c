@@ -17,6 +17,8 @@ static void put_reals(struct json_writer *w, const struct memory *memory)
     report_fact(w, "explained_bytes", memory->explained_bytes);
     json_write_u64(w, "live_bytes", memory->live_bytes);
     json_write_u64(w, "live_count", memory->live_count);
+    report_fact(w, "error_bytes", memory->error_bytes);
+    report_fact(w, "error_count", memory->error_count);
     json_write_u64(w, "held_bytes", memory->held_bytes);
     report_fact(w, "mapped_bytes", memory->mapped_bytes);
     report_fact(w, "grown_ms", memory->grown_ms);
@@ -134,6 +136,8 @@ static void put_stacks(struct json_writer *w, const struct memory *memory)
         json_write_u64(w, "node", s->node);
         json_write_u64(w, "bytes", s->bytes);
         json_write_u64(w, "count", s->count);
+        report_fact(w, "error_bytes", s->error_bytes);
+        report_fact(w, "error_count", s->error_count);
         put_growth(w, &s->grown);
         if (s->caller1 < 0)
             json_write_null(w, "caller1");

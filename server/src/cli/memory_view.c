@@ -64,6 +64,15 @@ static struct figure fact_of(struct fact fact)
     return fact.known ? bytes_of(fact.value) : none;
 }
 
+/* " +/- 8.6 MiB" behind an estimate, else nothing */
+static struct figure error_of(struct fact error, struct figure (*written)(uint64_t value))
+{
+    struct figure figure = {""};
+    if (error.known && error.value)
+        snprintf(figure.text, sizeof figure.text, " +/- %.32s", written(error.value).text);
+    return figure;
+}
+
 static double percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -89,8 +98,9 @@ static void add_footprint(struct text *out, const struct memory *memory)
             text_printf(out, ", of which %s were used", bytes_of(memory->limit_used_bytes.value).text);
         text_add(out, "\n");
     }
-    text_printf(out, "live       %s in %s blocks", bytes_of(memory->live_bytes).text,
-                count_of(memory->live_count).text);
+    text_printf(out, "live       %s%s in %s%s blocks", bytes_of(memory->live_bytes).text,
+                error_of(memory->error_bytes, bytes_of).text, count_of(memory->live_count).text,
+                error_of(memory->error_count, count_of).text);
     if (memory->mapped_bytes.known)
         text_printf(out, "; %s mapped", bytes_of(memory->mapped_bytes.value).text);
     if (memory->explained_bytes.known && memory->footprint_bytes.known)
@@ -115,7 +125,9 @@ static void add_trail(struct text *out, const struct memory *memory)
 static void add_monitor(struct text *out, const struct memory *memory)
 {
     if (memory->sampled)
-        text_printf(out, "mode       sampled, one block in %s; all figures are estimates\n",
+        text_printf(out,
+                    "mode       sampled, one block in %s; all figures are estimates, +/- where the truth lies 95 times "
+                    "of 100\n",
                     bytes_of(memory->interval_bytes.value).text);
     else
         text_add(out, "mode       exact\n");
@@ -185,8 +197,9 @@ static void add_stack(struct text *out, const struct resolved *doc, size_t s, co
     const struct memory_stack *stack = &doc->memory.stacks[s];
     const struct memory_category *category = &doc->memory.categories[stack->category];
     size_t at = 0;
-    text_printf(out, "  %3.0f %%  %s in %s block%s", percent(stack->bytes, category->live_bytes),
-                bytes_of(stack->bytes).text, count_of(stack->count).text, stack->count == 1 ? "" : "s");
+    text_printf(out, "  %3.0f %%  %s%s in %s%s block%s", percent(stack->bytes, category->live_bytes),
+                bytes_of(stack->bytes).text, error_of(stack->error_bytes, bytes_of).text, count_of(stack->count).text,
+                error_of(stack->error_count, count_of).text, stack->count == 1 ? "" : "s");
     if (stack->grown.known)
         text_printf(out, ", grown by %s", growth_of(&stack->grown).text);
     text_add(out, stack->node ? "\n" : ", stack not known\n");

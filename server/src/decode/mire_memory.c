@@ -191,7 +191,7 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
 }
 
 struct stacks {
-    struct bind_column category, node, count, bytes, grown_count, grown_bytes;
+    struct bind_column category, node, count, bytes, error_count, error_bytes, grown_count, grown_bytes;
 };
 
 #define STACKS(name, member, least, most) COLUMN(struct stacks, member, name, MIRE_WIRE_STACKS_MAX, least, most)
@@ -201,6 +201,8 @@ static const struct bind_field stack_fields[] = {
     {REQUIRED(STACKS(MIRE_NAME_NODE, node, 0, UINT64_MAX))},
     {REQUIRED(STACKS(MIRE_NAME_COUNT, count, 0, UINT64_MAX))},
     {REQUIRED(STACKS(MIRE_NAME_BYTES, bytes, 0, UINT64_MAX))},
+    {STACKS(MIRE_NAME_ERROR_COUNT, error_count, 0, UINT64_MAX)},
+    {STACKS(MIRE_NAME_ERROR_BYTES, error_bytes, 0, UINT64_MAX)},
     {STACKS(MIRE_NAME_GROWN_COUNT, grown_count, INT64_MIN, INT64_MAX)},
     {STACKS(MIRE_NAME_GROWN_BYTES, grown_bytes, INT64_MIN, INT64_MAX)},
 };
@@ -232,6 +234,8 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
                                           .node = (uint32_t)c.node.values[i],
                                           .count = c.count.values[i],
                                           .bytes = c.bytes.values[i],
+                                          .error_count = fact_at(&c.error_count, i),
+                                          .error_bytes = fact_at(&c.error_bytes, i),
                                           .grown = growth_at(&c.grown_bytes, &c.grown_count, i),
                                           .caller1 = -1};
     }
@@ -287,6 +291,8 @@ enum bind_outcome mire_read_memory(struct bind *bind, void *out, uint32_t at)
         {FACT(struct memory, explained_bytes, MIRE_NAME_EXPLAINED_BYTES)},
         {REQUIRED(WHOLE(struct memory, live_bytes, MIRE_NAME_LIVE_BYTES, MIRE_BIND_U64, 0, UINT64_MAX))},
         {REQUIRED(WHOLE(struct memory, live_count, MIRE_NAME_LIVE_COUNT, MIRE_BIND_U64, 0, UINT64_MAX))},
+        {FACT(struct memory, error_count, MIRE_NAME_ERROR_COUNT)},
+        {FACT(struct memory, error_bytes, MIRE_NAME_ERROR_BYTES)},
         {FACT(struct memory, mapped_bytes, MIRE_NAME_MAPPED_BYTES)},
         {FACT(struct memory, grown_ms, MIRE_NAME_GROWN_MS)},
         {OTHER(MIRE_NAME_TRAIL, read_trail)},

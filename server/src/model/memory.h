@@ -60,6 +60,7 @@ struct memory_stack {
     uint32_t category;
     uint32_t node; /* 0: not known */
     uint64_t count, bytes;
+    struct fact error_count, error_bytes; /* as of a category; of all stacks, or of none */
     struct memory_growth grown;
     int32_t caller1; /* frame counted from the innermost that is to answer for it; -1: not looked for, or none */
 };
@@ -101,6 +102,7 @@ struct memory {
     struct fact threshold_bytes;
     struct fact explained_bytes;     /* of the footprint, by what was watched */
     uint64_t live_bytes, live_count; /* of kinds heap and object */
+    struct fact error_count, error_bytes;
     struct fact mapped_bytes;
     struct fact grown_ms;
     uint64_t held_bytes; /* of all categories but what allocators mapped */

@@ -72,6 +72,10 @@ static void write_stacks(struct json_writer *w, const struct memory *memory)
     WRITE(w, "node", u64, count, s[i].node);
     WRITE(w, "count", u64, count, s[i].count);
     WRITE(w, "bytes", u64, count, s[i].bytes);
+    if (count && s[0].error_bytes.known) {
+        WRITE(w, "error_count", u64, count, s[i].error_count.value);
+        WRITE(w, "error_bytes", u64, count, s[i].error_bytes.value);
+    }
     WRITE(w, "known", u64, count, s[i].grown.known);
     WRITE(w, "grown_count", i64, count, s[i].grown.count);
     WRITE(w, "grown_bytes", i64, count, s[i].grown.bytes);
@@ -111,6 +115,8 @@ void memory_document_write(struct json_writer *w, const struct memory *memory)
     write_fact(w, "explained_bytes", memory->explained_bytes);
     json_write_u64(w, "live_bytes", memory->live_bytes);
     json_write_u64(w, "live_count", memory->live_count);
+    write_fact(w, "error_count", memory->error_count);
+    write_fact(w, "error_bytes", memory->error_bytes);
     json_write_u64(w, "held_bytes", memory->held_bytes);
     write_fact(w, "mapped_bytes", memory->mapped_bytes);
     write_fact(w, "grown_ms", memory->grown_ms);
@@ -159,13 +165,20 @@ static enum bind_outcome read_names(struct bind *bind, void *out, uint32_t at)
         .max = INT64_MAX, .items_max = ITEMS_MAX, .required = true                                     \
     }
 
-/* All columns of a table must be as long as its first. */
+/* A column of documents of sampled reports; older ones do not have it. */
+#define MAYBE(type, member)                                                                             \
+    {                                                                                                   \
+        .name = #member, .want = MIRE_BIND_COLUMN, .offset = offsetof(type, member), .max = UINT64_MAX, \
+        .items_max = ITEMS_MAX                                                                          \
+    }
+
+/* All columns of a table that are there must be as long as its first. */
 static bool differ(const void *columns, const struct bind_field *fields, size_t field_count, size_t count)
 {
     for (size_t i = 0; i < field_count; i++) {
         const struct bind_column *column =
             (const struct bind_column *)(const void *)((const char *)columns + fields[i].offset);
-        if (fields[i].want == MIRE_BIND_COLUMN && column->count != count)
+        if (fields[i].want == MIRE_BIND_COLUMN && column->known && column->count != count)
             return true;
     }
     return false;
@@ -248,7 +261,7 @@ static enum bind_outcome read_categories(struct bind *bind, void *out, uint32_t 
 }
 
 struct stacks {
-    struct bind_column category, node, count, bytes, known, grown_count, grown_bytes, caller1;
+    struct bind_column category, node, count, bytes, error_count, error_bytes, known, grown_count, grown_bytes, caller1;
 };
 
 static bool fits(const struct resolved *doc, const struct stacks *c, size_t i)
@@ -269,6 +282,8 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
         COLUMN(struct stacks, node, UINT32_MAX),
         COLUMN(struct stacks, count, UINT64_MAX),
         COLUMN(struct stacks, bytes, UINT64_MAX),
+        MAYBE(struct stacks, error_count),
+        MAYBE(struct stacks, error_bytes),
         COLUMN(struct stacks, known, 1),
         SIGNED(struct stacks, grown_count),
         SIGNED(struct stacks, grown_bytes),
@@ -292,6 +307,8 @@ static enum bind_outcome read_stacks(struct bind *bind, void *out, uint32_t at)
             .node = (uint32_t)c.node.values[i],
             .count = c.count.values[i],
             .bytes = c.bytes.values[i],
+            .error_count = fact_if(c.error_count.known, &c.error_count, i),
+            .error_bytes = fact_if(c.error_bytes.known, &c.error_bytes, i),
             .grown = {c.known.values[i], (int64_t)c.grown_bytes.values[i], (int64_t)c.grown_count.values[i]},
             .caller1 = (int32_t)c.caller1.values[i],
         };
@@ -355,6 +372,8 @@ enum bind_outcome memory_document_read(struct bind *bind, void *document, uint32
         KNOWN(explained_bytes),
         WHOLE(live_bytes),
         WHOLE(live_count),
+        KNOWN(error_count),
+        KNOWN(error_bytes),
         WHOLE(held_bytes),
         KNOWN(mapped_bytes),
         KNOWN(grown_ms),

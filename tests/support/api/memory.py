@@ -1,7 +1,8 @@
 """What processes of the world hold: reports of memory beside hangs, and the baselines that they are compared with.
 
     memory  {trigger, footprint_bytes ... as the API names them; categories, stacks, trail, healthy}
-    stack   {category, stack: indexes into frames, innermost first, bytes, count, grown_bytes, grown_count, caller1}
+    stack   {category, stack: indexes into frames, innermost first, bytes, count, error_bytes, error_count, grown_bytes,
+            grown_count, caller1}
 
 A sketch counts numbers by size, sixteen bins to a doubling (server/src/model/sketch.h); here a quantile is taken of the numbers
 themselves, and then of the bin it falls in.
@@ -97,9 +98,21 @@ def stacks(found, ways):
     for i, c in enumerate(found):
         for share, stack, caller1 in ways.get(c["name"], []):
             rows.append({"category": i, "stack": stack, "bytes": int(c["live_bytes"] * share),
-                         "count": max(1, int(c["live_count"] * share)), "grown_bytes": int(c["grown_bytes"] * share),
+                         "count": max(1, int(c["live_count"] * share)), "error_bytes": None, "error_count": None, "grown_bytes": int(c["grown_bytes"] * share),
                          "grown_count": int(c["grown_count"] * share), "caller1": caller1})
     return rows
+
+
+def as_sampled(memory):
+    """Estimates, and how far they may be off: mappings not at all."""
+    for row in memory["categories"]:
+        row.update(total_bytes=None, total_count=None, peak_bytes=None, peak_count=None, error_bytes=0, error_count=0)
+        if row["kind"] != "vm":
+            row.update(error_bytes=row["live_bytes"] // 7, error_count=row["live_count"] // 7)
+    for row in memory["stacks"]:
+        of = memory["categories"][row["category"]]
+        row.update(error_bytes=of["error_bytes"] // 2, error_count=of["error_count"] // 2)
+    return memory | {"mode": "sampled", "interval_bytes": 1 << 19, "error_bytes": memory["live_bytes"] // 9, "error_count": memory["live_count"] // 3}
 
 
 def report(rng, trigger, leak, healthy, ways):
@@ -108,27 +121,31 @@ def report(rng, trigger, leak, healthy, ways):
     if healthy:
         compare(found, healthy, held)
     limit, footprint = 512 * MIB, int(held * 1.04) + 6 * MIB
-    return {"trigger": trigger, "name": "", "mode": "exact", "foreground": True, "interval_bytes": None,
+    made = {"trigger": trigger, "name": "", "mode": "exact", "foreground": True, "interval_bytes": None,
             "footprint_bytes": footprint, "footprint_peak_bytes": footprint + MIB, "limit_bytes": limit,
             "limit_used_bytes": min(limit, footprint + 20 * MIB), "threshold_bytes": None, "explained_bytes": held + 4 * MIB,
             "live_bytes": sum(c["live_bytes"] for c in found if c["kind"] != "vm"),
-            "live_count": sum(c["live_count"] for c in found if c["kind"] != "vm"), "held_bytes": held,
+            "live_count": sum(c["live_count"] for c in found if c["kind"] != "vm"), "error_bytes": None, "error_count": None,
+            "held_bytes": held,
             "mapped_bytes": sum(c["live_bytes"] for c in found if c["kind"] == "vm"), "grown_ms": 60000, "degraded_times": 0,
             "trail": [{"at_ms": n * 15000, "footprint_bytes": footprint * (n + 4) // 24,
                        "available_bytes": None if n % 5 == 0 else max(0, limit - footprint * (n + 4) // 24)} for n in range(21)],
             "healthy": {"scope": "version", "reports": len(healthy),
                         "footprint_bytes": quantile([(b["footprint_bytes"], 1) for b in healthy], 50)} if healthy else None,
             "categories": found, "stacks": stacks(found, ways)}
+    return as_sampled(made) if trigger == "footprint" else made
 
 
 def document(memory, node):
     """The part of the resolved-stack document; node(stack) numbers a stack."""
     facts = ("interval_bytes", "footprint_bytes", "footprint_peak_bytes", "limit_bytes", "limit_used_bytes", "threshold_bytes",
-             "explained_bytes", "live_bytes", "live_count", "held_bytes", "mapped_bytes", "grown_ms", "degraded_times", "trigger", "name")
+             "explained_bytes", "live_bytes", "live_count", "error_bytes", "error_count", "held_bytes", "mapped_bytes", "grown_ms",
+             "degraded_times", "trigger", "name")
     c, s, healthy = memory["categories"], memory["stacks"], memory["healthy"]
     pairs = [("total_bytes", 1), ("peak_bytes", 2), ("error_bytes", 4), ("stack_count", 8), ("grown_bytes", 16), ("healthy_bytes", 32)]
     counts = ("live_count", "live_bytes", "held_bytes", "total_count", "total_bytes", "peak_count", "peak_bytes", "error_count",
               "error_bytes", "stack_count", "grown_count", "grown_bytes", "healthy_count", "healthy_bytes")
+    sure = {key: [x[key] for x in s] for key in ("error_bytes", "error_count")} if memory["mode"] == "sampled" else {}
     found = {key: [(x["suspect"] or {"rank": 0, "rule": 0})[key] for x in c] for key in ("rank", "rule")}
     return {**{k: memory[k] for k in facts if memory[k] is not None}, "taken_ns": 7, "sampled": memory["mode"] == "sampled",
             "foreground": bool(memory["foreground"]), "foreground_known": memory["foreground"] is not None,
@@ -143,7 +160,7 @@ def document(memory, node):
                            "reason": [REASONS.index(x["suspect"]["reason"]) if x["suspect"] else 0 for x in c], **found,
                            **{key: [x[key] or 0 for x in c] for key in counts}},
             "stacks": {"node": [node(x["stack"]) for x in s], "known": [int(x["grown_bytes"] is not None) for x in s],
-                       **{k: [x[k] or 0 for x in s] for k in ("category", "count", "bytes", "grown_count", "grown_bytes")},
+                       **{k: [x[k] or 0 for x in s] for k in ("category", "count", "bytes", "grown_count", "grown_bytes")}, **sure,
                        "caller1": [-1 if x["caller1"] is None else x["caller1"] for x in s]}}
 
 

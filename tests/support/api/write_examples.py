@@ -32,6 +32,7 @@ def examples():
     yield "listIssues.memory", w.issue_list("mapview", span, kind=["foom", "memory"])
     yield "getIssue.memory", w.issue("mapview", 11, span)
     yield "getMemory", folded(w.memory("mapview", 11, "latest", span))
+    yield "getMemory.sampled", folded(w.memory("mapview", 13, "latest", span))
     yield "getIssueMemory", w.issue_memory("mapview", 11, span)
     yield "getHealthy", w.healthy("mapview", ["8.0.38"], "4gb")
     yield "getFlame.memory", w.flame("mapview", 11, span)

@@ -127,6 +127,17 @@ static void check_memory(const struct json *expect, const char *name, const stru
         const struct memory_stack *s = &memory->stacks[i];
         check_row(expect, name, row, NULL, 3, (const uint64_t[]){s->category, s->count, s->bytes});
     }
+    rows = json_member(expect, 0, "errors");
+    assert_int_equal(rows != 0, memory->error_bytes.known);
+    check_number(expect, name, "error_bytes", memory->error_bytes.value);
+    check_number(expect, name, "error_count", memory->error_count.value);
+    row = rows + 1;
+    for (size_t i = 0; i < memory->stack_count; i++, row = rows ? json_next(expect, row) : row) {
+        const struct memory_stack *s = &memory->stacks[i];
+        assert_true(s->error_bytes.known == (rows != 0) && s->error_count.known == (rows != 0));
+        if (rows)
+            check_row(expect, name, row, NULL, 2, (const uint64_t[]){s->error_count.value, s->error_bytes.value});
+    }
 }
 
 static void check_valid(const char *name)

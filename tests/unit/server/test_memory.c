@@ -334,14 +334,13 @@ static void bad_rules_are_refused_with_their_line(void **state)
     suspect_rules_free(rules);
 }
 
-static void what_is_found_survives_the_document(void **state)
+static void check_what_survives_the_document(bool sampled)
 {
     struct held *h = held_new();
     struct memory *memory = &h->s->doc.memory;
     struct resolved back;
     unsigned char *bytes;
     size_t len;
-    (void)state;
     struct memory_category *c = category(h, MIRE_MEMORY_HEAP, "Malloc 48.00 KiB", 412 * MIB, 8800);
     c->grown = (struct memory_growth){true, -7, INT64_MIN};
     c->peak_bytes = c->peak_count = (struct fact){UINT64_MAX, true};
@@ -351,6 +350,9 @@ static void what_is_found_survives_the_document(void **state)
     memory->trail = (const struct memory_point[]){{0, 5, {0}}, {9, 7, {3, true}}};
     memory->point_count = 2;
     memory->limit_bytes = (struct fact){1, true};
+    memory->error_bytes = (struct fact){70, true};
+    for (size_t i = 0; sampled && i < memory->stack_count; i++)
+        h->stacks[i].error_count = h->stacks[i].error_bytes = (struct fact){UINT64_MAX - i, true};
     healthy(h, MIRE_MEMORY_HEAP, "Malloc 48.00 KiB", MIB, 20);
     (void)look(h);
     h->s->doc.hot = (struct resolved_hot){.caller1 = -1, .caller2 = -1};
@@ -367,9 +369,26 @@ static void what_is_found_survives_the_document(void **state)
     assert_int_equal(back.memory.healthy_scope, MIRE_HEALTHY_VERSION);
     assert_int_equal(back.memory.stacks[0].caller1, 1);
     assert_int_equal(back.memory.stacks[1].caller1, -1);
+    assert_true(back.memory.error_bytes.value == 70 && !back.memory.error_count.known);
+    for (size_t i = 0; i < memory->stack_count; i++) {
+        assert_true(back.memory.stacks[i].error_bytes.known == sampled);
+        assert_true(!sampled || back.memory.stacks[i].error_count.value == UINT64_MAX - i);
+    }
     assert_true(back.memory.trail[1].available_bytes.known && !back.memory.trail[0].available_bytes.known);
     free(bytes);
     held_free(h);
+}
+
+static void what_is_found_survives_the_document(void **state)
+{
+    (void)state;
+    check_what_survives_the_document(false);
+}
+
+static void how_sure_the_stacks_are_survives_the_document_and_older_ones_are_read_without(void **state)
+{
+    (void)state;
+    check_what_survives_the_document(true);
 }
 
 static void a_report_is_put_in_order(void **state)
@@ -413,6 +432,7 @@ int main(void)
         cmocka_unit_test(the_first_rule_that_fits_decides),
         cmocka_unit_test(bad_rules_are_refused_with_their_line),
         cmocka_unit_test(what_is_found_survives_the_document),
+        cmocka_unit_test(how_sure_the_stacks_are_survives_the_document_and_older_ones_are_read_without),
         cmocka_unit_test(a_report_is_put_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1754,6 +1754,9 @@ export interface components {
             /** @description Of kinds heap and object. */
             live_bytes: number;
             live_count: number;
+            /** @description Of an estimate: live_bytes is within so much of the truth in 95 of 100 reports. Null of exact reports, and of those of older libraries. */
+            error_bytes: number | null;
+            error_count: number | null;
             /** @description Of all categories but what allocators mapped, whose blocks are counted by themselves. */
             held_bytes: number;
             mapped_bytes: number | null;
@@ -1800,6 +1803,9 @@ export interface components {
                 node: number;
                 bytes: number;
                 count: number;
+                /** @description As of the report. */
+                error_bytes: number | null;
+                error_count: number | null;
                 grown_bytes: number | null;
                 grown_count: number | null;
                 /** @description Frame to answer for it, counted from the innermost, 0. */

@@ -42,11 +42,34 @@ function pair(value: number, base: number, large: string, small: string): string
   return rest === 0 ? whole : `${whole} ${rest} ${small}`;
 }
 
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/* Which of the units a number of bytes is told in. */
+function unitOf(value: number): number {
+  let unit = 0;
+  for (; value >= 1023.5 && unit < UNITS.length - 1; unit++) value /= 1024;
+  return unit;
+}
+
+function inUnit(value: number, unit: number): string {
+  const scaled = value / 1024 ** unit;
+  return scaled >= 100 || unit === 0 ? `${Math.round(scaled)}` : scaled.toFixed(1);
+}
+
 export function bytes(value: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let i = 0;
-  for (; value >= 1023.5 && i < units.length - 1; i++) value /= 1024;
-  return `${value >= 100 || i === 0 ? Math.round(value) : value.toFixed(1)} ${units[i]}`;
+  const unit = unitOf(value);
+  return `${inUnit(value, unit)} ${UNITS[unit]}`;
+}
+
+/* How far an estimate may be off, to stand behind it: ± 0.8 behind 12.3 MiB, ± 83 KiB where that would be 0.1; nothing behind what is exact. */
+export function offBytes(value: number, error: number | null): string {
+  if (!error) return '';
+  const unit = unitOf(value);
+  return unitOf(error) <= unit && error >= 0.1 * 1024 ** unit ? `± ${inUnit(error, unit)}` : `± ${bytes(error)}`;
+}
+
+export function offCount(error: number | null, lang: string): string {
+  return error ? `± ${new Intl.NumberFormat(lang, { maximumSignificantDigits: 2 }).format(error)}` : '';
 }
 
 /* What a flame graph weighs by: time, bytes or objects. */

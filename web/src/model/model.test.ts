@@ -3,12 +3,21 @@ import example from '../../../schema/api/examples/getReport.json';
 import killed from '../../../schema/api/examples/getReport.killed.json';
 import type { Frame, Report } from '../api/types';
 import { bars, peak, stacked } from './charts';
-import { ago, bytes, count, duration, nanoseconds, percent } from './format';
+import { ago, bytes, count, duration, nanoseconds, offBytes, offCount, percent } from './format';
 import { base, shorten } from './name';
 import { absolute, resolve, shift, widen } from './range';
 import { asText, commonLeaf, coverage, hotMiddle, nameless } from './stack';
 
 const now = new Date('2026-11-08T10:20:30Z');
+
+it('an estimate is followed by how far it may be off, in its own unit if that will do', () => {
+  const MIB = 1 << 20;
+  expect(offBytes(12.3 * MIB, 0.8 * MIB)).toBe('± 0.8');
+  expect(offBytes(12.3 * MIB, 0.05 * MIB)).toBe('± 51.2 KiB');
+  expect(offBytes(200_000, 4 * MIB)).toBe('± 4.0 MiB');
+  expect([offBytes(7, null), offBytes(7, 0), offCount(null, 'en'), offCount(0, 'en')]).toEqual(['', '', '', '']);
+  expect(offCount(33_243, 'en')).toBe('± 33,000');
+});
 
 it('durations keep two figures and change unit with size', () => {
   const shown = [0, 480, 1234, 9960, 59_400, 59_800, 200_000, 3_600_000, 7_500_000, 267_840_000].map(duration);

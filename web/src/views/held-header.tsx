@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { Memory } from '../api/types';
 import { Footprint } from '../charts/footprint';
 import { lang, say } from '../lib/i18n';
-import { bytes, duration, exact, percent } from '../model/format';
+import { bytes, duration, exact, offBytes, offCount, percent } from '../model/format';
 import { explained } from '../model/memory';
 import { Bar } from './parts';
 
@@ -33,8 +33,8 @@ export function HeldHeader({ memory }: { memory: Memory }): JSX.Element {
           <Explained memory={memory} />
           <Fact name={say('Live')}>
             {say('{bytes} in {n} blocks and objects', {
-              bytes: bytes(memory.live_bytes),
-              n: exact(memory.live_count, lang.value),
+              bytes: estimate(bytes(memory.live_bytes), offBytes(memory.live_bytes, memory.error_bytes)),
+              n: estimate(exact(memory.live_count, lang.value), offCount(memory.error_count, lang.value)),
             })}
           </Fact>
           <Verdict exit={memory.exit} />
@@ -44,6 +44,10 @@ export function HeldHeader({ memory }: { memory: Memory }): JSX.Element {
       </div>
     </div>
   );
+}
+
+function estimate(value: string, off: string): string {
+  return off ? `${value} ${off}` : value;
 }
 
 function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
@@ -123,7 +127,9 @@ function Measured({ memory }: { memory: Memory }): JSX.Element {
   const told = [
     memory.mode === 'exact'
       ? say('every allocation counted')
-      : say('estimated, one sample every {bytes}', { bytes: bytes(interval_bytes ?? 0) }),
+      : say('estimated, one sample every {bytes}; the truth lies within ± 95 times of 100', {
+          bytes: bytes(interval_bytes ?? 0),
+        }),
     grown_ms === null ? '' : say('growth of the last {time}', { time: duration(grown_ms) }),
     degraded_times > 0 ? say('detail given up {n|time|times} to stay within the budget', { n: degraded_times }) : '',
   ].filter((text) => text !== '');

@@ -6,7 +6,7 @@ import type { Memory } from '../api/types';
 import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
-import { bytes, exact, percent } from '../model/format';
+import { bytes, exact, offBytes, offCount, percent } from '../model/format';
 import { type Row, type ShownStack, stacksOf } from '../model/memory';
 import { base } from '../model/name';
 import { asText, place } from '../model/stack';
@@ -84,12 +84,14 @@ function OneStack({ shown, first, of }: { shown: ShownStack; first: boolean; of:
   const { stack, frames, caller1, share } = shown;
   const blamed = caller1 === null ? null : (frames[caller1] ?? null);
   const grown = stack.grown_bytes ?? 0;
+  const off = of === 'bytes' ? offBytes(stack.bytes, stack.error_bytes) : offCount(stack.error_count, lang.value);
   return (
     <li>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <span class="num">{percent(share, lang.value)}</span> <Bar share={share} kind="r-app" />{' '}
           <span class="num">{of === 'bytes' ? bytes(stack.bytes) : exact(stack.count, lang.value)}</span>{' '}
+          {off ? <span class="dim small">{off} </span> : null}
           <span class="fn">{blamed ? blamed.function : say('a stack that is not known')}</span>{' '}
           {blamed ? <span class="tag caller">Caller1</span> : null}
           {grown > 0 ? <span class="rose"> +{bytes(grown)}</span> : null}

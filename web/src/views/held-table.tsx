@@ -6,7 +6,7 @@ import { lang, say } from '../lib/i18n';
 import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { reasonWord } from '../lib/words';
-import { bytes, count, exact, percent } from '../model/format';
+import { bytes, count, exact, offBytes, offCount, percent } from '../model/format';
 import { chosenRows, type Order, type Row } from '../model/memory';
 
 /* Rows a page: with five cells each the page stays small, however many categories there are. */
@@ -30,15 +30,16 @@ function Ratio({ row }: { row: Row }): JSX.Element {
   );
 }
 
-/* Bytes that lie in memory; of a mapping how many addresses it has, of an estimate how far it may be off. */
+/* Bytes that lie in memory; of a mapping how many addresses it has. */
 function held(row: Row): string {
-  const { kind, live_bytes, error_bytes } = row.category;
-  const told = [
-    say('Persistent bytes, in the words of Instruments'),
-    kind === 'vm' ? say('{bytes} of addresses', { bytes: bytes(live_bytes) }) : '',
-    error_bytes ? say('give or take {bytes}', { bytes: bytes(error_bytes) }) : '',
-  ];
-  return told.filter((text) => text !== '').join('; ');
+  const { kind, live_bytes } = row.category;
+  const told = say('Persistent bytes, in the words of Instruments');
+  return kind === 'vm' ? `${told}; ${say('{bytes} of addresses', { bytes: bytes(live_bytes) })}` : told;
+}
+
+/* Behind an estimate how far it may be off: in a table of estimates of one width, so that digits stand below digits. */
+function Off({ of, text }: { of: number | null; text: string }): JSX.Element | null {
+  return of === null ? null : <span class="dim small off">{text}</span>;
 }
 
 function Growth({ row }: { row: Row }): JSX.Element {
@@ -101,8 +102,12 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
               </th>
               <td class="num" title={held(row)}>
                 {bytes(row.category.held_bytes)}
+                <Off of={row.category.error_bytes} text={offBytes(row.category.held_bytes, row.category.error_bytes)} />
               </td>
-              <td class="num">{exact(row.category.live_count, lang.value)}</td>
+              <td class="num">
+                {exact(row.category.live_count, lang.value)}
+                <Off of={row.category.error_count} text={offCount(row.category.error_count, lang.value)} />
+              </td>
               <td class="num">{percent(row.share, lang.value)}</td>
               <td class="num">
                 <Ratio row={row} />
