@@ -223,48 +223,89 @@ static void add_stack(struct text *out, const struct resolved *doc, size_t s, co
     }
 }
 
-/* The category to be shown next, which is marked as shown; category_count if there is none left. */
-static size_t next_category(bool *taken, const struct memory *memory, const struct memory_view *view)
+static bool is_alive(const struct memory_category *category)
 {
-    size_t best = memory->category_count;
+    return category->live_count || category->live_bytes;
+}
+
+/*
+ * Where nothing of a category is left, the most there was must have been some hundredth of what is, or was, of the
+ * largest: or else it is shown only if it is asked for.
+ */
+static bool is_shown(const struct memory_category *category, const struct memory_view *view, uint64_t largest)
+{
+    if (view->category)
+        return !strcmp(view->category, category->name);
+    return is_alive(category) || (category->peak_bytes.value && category->peak_bytes.value >= largest / 100);
+}
+
+static uint64_t largest_of(const struct memory *memory)
+{
+    uint64_t largest = 0;
     for (size_t i = 0; i < memory->category_count; i++) {
         const struct memory_category *category = &memory->categories[i];
-        if (taken[i] || (view->category && strcmp(view->category, category->name) != 0))
-            continue;
-        if (best == memory->category_count ||
-            (view->by_count && category->live_count > memory->categories[best].live_count))
-            best = i;
-        if (!view->by_count)
-            break; /* they come with most bytes first */
+        uint64_t most =
+            category->live_bytes > category->peak_bytes.value ? category->live_bytes : category->peak_bytes.value;
+        largest = most > largest ? most : largest;
     }
+    return largest;
+}
+
+static bool comes_before(const struct memory_category *a, const struct memory_category *b, bool by_count)
+{
+    uint64_t much = by_count ? a->live_count : a->held_bytes, other = by_count ? b->live_count : b->held_bytes;
+    return much != other ? much > other : !is_alive(b) && a->peak_bytes.value > b->peak_bytes.value;
+}
+
+/* The category to be shown next, which is marked as shown; category_count if there is none left. */
+static size_t next_category(bool *taken, const struct memory *memory, const struct memory_view *view, uint64_t largest)
+{
+    const struct memory_category *all = memory->categories;
+    size_t best = memory->category_count;
+    for (size_t i = 0; i < memory->category_count; i++)
+        if (!taken[i] && is_shown(&all[i], view, largest) &&
+            (best == memory->category_count || comes_before(&all[i], &all[best], view->by_count)))
+            best = i;
     if (best < memory->category_count)
         taken[best] = true;
     return best;
+}
+
+/* "2.0 MiB  in 3 categories more" */
+static void add_rest(struct text *out, const char *much, size_t count, const char *which)
+{
+    if (count)
+        text_printf(out, "%11s  in %zu categor%s more%s\n", much, count, count == 1 ? "y" : "ies", which);
 }
 
 static size_t add_table(struct text *out, const struct resolved *doc, const struct memory_view *view)
 {
     const struct memory *memory = &doc->memory;
     MIRE_SCOPED(free_memory) bool *taken = calloc(memory->category_count + 1, sizeof *taken);
-    size_t shown = 0, rest = 0, i;
+    const uint64_t largest = largest_of(memory);
+    size_t shown = 0, rest = 0, gone = 0, i;
     uint64_t rest_bytes = 0;
     text_add(out, "\n");
     add_cells(out, "Live bytes", "# live", "Growth", memory->sampled ? "+/- bytes" : "Total bytes",
               memory->sampled ? "+/- #" : "Peak bytes");
     text_add(out, "Category\n");
-    for (; taken && shown < view->categories && (i = next_category(taken, memory, view)) < memory->category_count;
+    for (; taken && shown < view->categories &&
+           (i = next_category(taken, memory, view, largest)) < memory->category_count;
          shown++) {
         struct memory_stacks stacks = memory_stacks_of(memory, i);
         add_category(out, memory, i);
         for (size_t s = 0; s < stacks.count && s < view->stacks; s++)
             add_stack(out, doc, stacks.first + s, view);
     }
-    while (taken && (i = next_category(taken, memory, view)) < memory->category_count) {
-        rest++;
+    for (i = 0; taken && !view->category && i < memory->category_count; i++) {
+        if (taken[i])
+            continue;
+        rest += is_alive(&memory->categories[i]);
+        gone += !is_alive(&memory->categories[i]);
         rest_bytes += memory->categories[i].live_bytes;
     }
-    if (rest)
-        text_printf(out, "%11s  in %zu categories more\n", bytes_of(rest_bytes).text, rest);
+    add_rest(out, bytes_of(rest_bytes).text, rest, "");
+    add_rest(out, "-", gone, ", of which nothing is left");
     return shown;
 }
 

@@ -7,6 +7,7 @@ import {
   explained,
   firstRow,
   framesOf,
+  isAlive,
   keyOf,
   ofHealthy,
   ofMedians,
@@ -56,6 +57,23 @@ it('rows are chosen by kind and words, and sorted', () => {
     expect(sorted, order).toEqual([...sorted].sort((a, b) => b - a));
   }
   expect(rows.map((row) => row.at)).toEqual(rows.map((_, i) => i));
+});
+
+it('what is not alive any more is listed only when it is asked for by name', () => {
+  const gone = {
+    ...memory.categories[3]!,
+    name: 'Malloc 17 B',
+    kind: 'heap' as const,
+    live_bytes: 0,
+    held_bytes: 0,
+    live_count: 0,
+    suspect: null,
+  };
+  const all = rowsOf({ ...memory, categories: [...memory.categories, gone] }, null);
+  expect(chosenRows(all, '', '', 'name').map((row) => row.category.name)).not.toContain('Malloc 17 B');
+  expect(chosenRows(all, '', '', 'name')).toHaveLength(memory.categories.length);
+  expect(chosenRows(all, 'heap', 'malloc 17', 'bytes').map((row) => row.category.name)).toContain('Malloc 17 B');
+  expect(all.filter(isAlive)).toHaveLength(memory.categories.length);
 });
 
 it('a category named in the address is shown, else the first suspect, else one whose stacks are known', () => {

@@ -70,13 +70,19 @@ export function suspectsOf(rows: readonly Row[]): Row[] {
 
 export type Order = 'bytes' | 'count' | 'ratio' | 'grown' | 'name';
 
-/* The rows of a kind whose names hold every word, largest first. */
+/* Of some categories there was something once, and nothing is left. */
+export function isAlive({ category }: Row): boolean {
+  return category.live_count > 0 || category.held_bytes > 0 || category.suspect !== null;
+}
+
+/* The rows of a kind whose names hold every word, largest first; of what nothing is alive only those that are asked for. */
 export function chosenRows(rows: readonly Row[], kind: Kind | '', words: string, order: Order): Row[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const kept = rows.filter(
-    ({ category }) =>
-      (kind === '' || category.kind === kind) && wanted.every((word) => category.name.toLowerCase().includes(word)),
-  );
+  const kept = rows.filter((row) => {
+    const { kind: is, name } = row.category;
+    if (kind !== '' && is !== kind) return false;
+    return wanted.length > 0 ? wanted.every((word) => name.toLowerCase().includes(word)) : isAlive(row);
+  });
   const much = (row: Row): number => {
     if (order === 'count') return row.category.live_count;
     if (order === 'ratio') return row.ratio ?? -1;

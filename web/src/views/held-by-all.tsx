@@ -26,8 +26,9 @@ export function HeldByAll({ app, id }: { app: string; id: string }): JSX.Element
 
 function Body({ data }: { data: IssueMemory }): JSX.Element {
   const [from, setFrom] = useState(0);
-  const at = from < data.categories.length ? from : 0;
-  const rows = data.categories.slice(at, at + PAGE);
+  const held = data.categories.filter((row) => row.bytes.p90 > 0 || row.objects.p90 > 0 || row.suspect_share > 0);
+  const at = from < held.length ? from : 0;
+  const rows = held.slice(at, at + PAGE);
   const { healthy } = data;
   return (
     <>
@@ -78,14 +79,14 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
           </tbody>
         </table>
       </div>
-      {data.categories.length > PAGE ? (
+      {held.length > PAGE ? (
         <p class="row">
           {at > 0 ? (
             <button type="button" onClick={() => setFrom(at - PAGE)}>
               {say('‹ Previous')}
             </button>
           ) : null}
-          {at + PAGE < data.categories.length ? (
+          {at + PAGE < held.length ? (
             <button type="button" onClick={() => setFrom(at + PAGE)}>
               {say('Next ›')}
             </button>
@@ -94,7 +95,7 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
             {say('{from}–{to} of {total}', {
               from: at + 1,
               to: at + rows.length,
-              total: exact(data.categories.length, lang.value),
+              total: exact(held.length, lang.value),
             })}
           </span>
         </p>

@@ -7,7 +7,7 @@ import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { reasonWord } from '../lib/words';
 import { bytes, count, exact, offBytes, offCount, percent } from '../model/format';
-import { chosenRows, type Order, type Row } from '../model/memory';
+import { chosenRows, isAlive, type Order, type Row } from '../model/memory';
 
 /* Rows a page: with five cells each the page stays small, however many categories there are. */
 const PAGE = 40;
@@ -166,6 +166,7 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
   const [from, setFrom] = useState(0);
   const found = chosenRows(rows, type, words, co);
   const at = from < found.length ? from : 0;
+  const alive = rows.filter(isAlive).length;
   const kinds = [
     ['', say('All')],
     ['heap', say('Heap')],
@@ -174,7 +175,7 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
   ] as const;
   return (
     <section aria-label={say('All categories')}>
-      <h2>{say('All {n|category|categories}', { n: exact(rows.length, lang.value) })}</h2>
+      <h2>{say('All {n|category|categories}', { n: exact(alive, lang.value) })}</h2>
       <div class="picker">
         <div class="segments" role="group" aria-label={say('Kind of category')}>
           {kinds.map(([kind, text]) => (
@@ -213,6 +214,13 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
       ) : (
         <p class="dim">{say('No category matches.')}</p>
       )}
+      {rows.length > alive ? (
+        <p class="dim small">
+          {say('{n|category more has|categories more have} nothing alive any more; a search finds them.', {
+            n: exact(rows.length - alive, lang.value),
+          })}
+        </p>
+      ) : null}
       {found.length > PAGE ? (
         <p class="row">
           {at > 0 ? (
