@@ -24,7 +24,7 @@ def shows_tables(tables):
     """Categories with what they hold, and the names of the functions that asked for it."""
     code, out, err = mire(tables)
     assert code == 0 and err == "", (code, err)
-    assert "app        mapview 8.0.38, process mapview" in out, out
+    assert "app        mapview 8.0.38, process mapview (/usr/bin/mapview)\n" in out, out
     assert "live       14.1 MiB in 340 blocks; 8.0 MiB mapped" in out and "mode       exact" in out, out
     rows = re.findall(r"^ +([\d.]+ \w+) +([\d,]+) +\S+ +([\d.]+ \w+) +([\d.]+ \w+)  (.+?)(?:   suspect.*)?$", out, re.M)
     assert [(row[0], row[1], row[4]) for row in rows] == [

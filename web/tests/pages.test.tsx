@@ -220,6 +220,13 @@ it('allocations name the suspects, why, and who allocated them', async () => {
   await waitFor(() => expect(screen.queryByRole('button', { name: 'Malloc 32 B' })).toBeNull());
 });
 
+it('where frames are called by another name than the process, the page says by which', async () => {
+  const facts = [...report.facts, { name: 'path', value: '/usr/bin/redis-check-rdb' }];
+  open('/redis-server/issues/H-1?tab=stack', { ...ALL, '/issues/H-1/reports/latest': { ...report, facts } });
+  const picker = await screen.findByRole('group', { name: 'Report' });
+  expect(picker.textContent).toContain('redis-server is the file redis-check-rdb');
+});
+
 it('an estimate says how sure it is: the whole, a category, a stack; what is exact says nothing', async () => {
   open('/redis-server/memory/M-11?tab=held', { ...MEMORY, '/issues/M-11/reports/latest/memory': sampledMemory });
   const { live_bytes, error_bytes } = sampledMemory;

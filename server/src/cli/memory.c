@@ -127,8 +127,9 @@ static bool show(const struct cli_document *document, const char *path, const st
     }
     if (request->pprof || request->collapsed)
         return export(document, request);
-    printf("file       %s\napp        %s %s, process %s\n", path, report->app.name, report->app.version,
-           report->process.name);
+    bool placed = report->process.path[0];
+    printf("file       %s\napp        %s %s, process %s%s%s%s\n", path, report->app.name, report->app.version,
+           report->process.name, placed ? " (" : "", report->process.path, placed ? ")" : "");
     if (memory_print(stdout, document, &request->view) == 0 && request->view.category) {
         fprintf(stderr, "mire memory: %s: there is no category '%s'\n", path, request->view.category);
         return false;

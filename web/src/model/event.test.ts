@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import locked from '../../../schema/api/examples/getReport.lock.json';
 import power from '../../../schema/api/examples/getReport.power.json';
 import type { Report } from '../api/types';
-import { counted, holder, hotThread, inOrder, isOfProcess, isWait, ofHotThread } from './event';
+import { counted, fileOf, holder, hotThread, inOrder, isOfProcess, isWait, ofHotThread } from './event';
 
 const lock = locked as unknown as Report;
 const load = power as unknown as Report;
@@ -35,4 +35,13 @@ it('only where somebody waits time is lost', () => {
   expect(counted(['hang', 'killed'])).toBe('Hangs');
   expect(counted(['hang', 'power'])).toBe('Events');
   expect(counted([])).toBe('Hangs');
+});
+
+it('a file is named where frames go by another name than the process, of which the kernel keeps 15 characters', () => {
+  const of = (process: string, ...paths: string[]) =>
+    fileOf({ row: { ...load.row, process }, facts: paths.map((value) => ({ name: 'path', value })) });
+  expect(of('redis-server', '/usr/bin/redis-check-rdb')).toBe('redis-check-rdb');
+  expect(of('redis-server', '/usr/bin/redis-server')).toBeNull();
+  expect(of('redis-benchmark'.slice(0, 15), '/usr/bin/redis-benchmark-tls')).toBeNull();
+  expect(of('redis-server')).toBeNull();
 });

@@ -1,5 +1,6 @@
 /* What a report tells besides stacks: whose samples they are, who held the lock, which kinds have no waiting in them. */
 import type { Frame, Report } from '../api/types';
+import { base } from './name';
 
 export type Thread = Report['threads'][number];
 
@@ -59,4 +60,13 @@ export function inOrder(report: Report): [Thread, number][] {
 export function holder(report: Report): { thread: Thread; frame: Frame | null } | null {
   const thread = report.threads[report.lock?.thread ?? -1];
   return thread ? { thread, frame: thread.frames[report.lock?.frame ?? -1] ?? null } : null;
+}
+
+/*
+ * The name of the file that a process runs, where the process is called otherwise: Debian's redis-server is a link to
+ * redis-check-rdb, and by that its frames, its debug file and gdb know it. The kernel keeps 15 characters of a process's name.
+ */
+export function fileOf({ row, facts }: Pick<Report, 'row' | 'facts'>): string | null {
+  const file = base(facts.find((fact) => fact.name === 'path')?.value ?? '');
+  return file === '' || file.slice(0, 15) === row.process.slice(0, 15) ? null : file;
 }

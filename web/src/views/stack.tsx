@@ -9,7 +9,7 @@ import { useKeys } from '../lib/keys';
 import { patch, query } from '../lib/location';
 import { type Result, useQuery } from '../lib/query';
 import { word } from '../lib/words';
-import { hotThread, isOfProcess, ofHotThread } from '../model/event';
+import { fileOf, hotThread, isOfProcess, ofHotThread } from '../model/event';
 import { duration, exact } from '../model/format';
 import { base } from '../model/name';
 import { asText, hotMiddle, leafOf, perCell, place } from '../model/stack';
@@ -33,11 +33,12 @@ export function StackTab({ app, id }: { app: string; id: string }): JSX.Element 
 }
 
 /* Which report is shown, and the ways to another. */
-type Placed = Pick<Report, 'row' | 'position' | 'total' | 'previous' | 'next'>;
+type Placed = Pick<Report, 'row' | 'position' | 'total' | 'previous' | 'next' | 'facts'>;
 
 export function Picker({ report, worst = say('Longest') }: { report: Placed; worst?: string }): JSX.Element {
   const { n } = query.value;
   const to = (wanted: string | null) => wanted && patch({ n: wanted, s: null }, true);
+  const file = fileOf(report);
   return (
     <div class="picker" role="group" aria-label={say('Report')}>
       {(['latest', 'worst', 'first'] as const).map((which) => (
@@ -58,6 +59,7 @@ export function Picker({ report, worst = say('Longest') }: { report: Placed; wor
       <span class="dim">
         {say('{n} of {total}', { n: exact(report.position, lang.value), total: exact(report.total, lang.value) })} ·{' '}
         <Moment at={report.row.begun_at} seconds /> · {report.row.version} · {report.row.os_version} {report.row.arch}
+        {file ? ` · ${say('{process} is the file {file}', { process: report.row.process, file })}` : ''}
       </span>
     </div>
   );
