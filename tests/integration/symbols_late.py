@@ -71,27 +71,21 @@ class Debuginfod(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class LateTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = scratch("late")
-        cls.folder = folder = pathlib.Path(cls.scratch.name)
-        cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Debuginfod)
-        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
-        (folder / "dirs").mkdir()
-        cls.mired = Mired(folder, f"--debuginfod=http://127.0.0.1:9/none http://127.0.0.1:{cls.server.server_port}",
-                          f"--symbol-dirs={folder / 'dirs'}")
-        cls.url, cls.mire, cls.key, cls.get = cls.mired.url, cls.mired.mire, cls.mired.key, cls.mired.get
+class Programs(unittest.TestCase):
+    """With cls.mired, and cls.folder of one's own."""
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.mired.stop()
-        cls.server.shutdown()
-        cls.scratch.cleanup()
+    @property
+    def url(self):
+        return self.mired.url
 
-    def ask(self, method, path, key, body):
-        status, _, answer = self.mired.ask(method, "/api/v1" + path, key, body)
-        return status, json.loads(answer)
+    def mire(self, *words, **more):
+        return self.mired.mire(*words, **more)
+
+    def key(self, app, scope):
+        return self.mired.key(app, scope)
+
+    def get(self, path):
+        return self.mired.get(path)
 
     def program(self, name, mark, ballast=0, source=PROGRAM, flags=()):
         """A program in two files: stripped, and its debug file; no two tests have the same."""
@@ -119,6 +113,28 @@ class LateTest(unittest.TestCase):
 
     def issues(self, app):
         return [one for one in self.mired.issues(app) if one["category"] == "hang"]
+
+
+class LateTest(Programs):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = scratch("late")
+        cls.folder = folder = pathlib.Path(cls.scratch.name)
+        cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Debuginfod)
+        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
+        (folder / "dirs").mkdir()
+        cls.mired = Mired(folder, f"--debuginfod=http://127.0.0.1:9/none http://127.0.0.1:{cls.server.server_port}",
+                          f"--symbol-dirs={folder / 'dirs'}")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.mired.stop()
+        cls.server.shutdown()
+        cls.scratch.cleanup()
+
+    def ask(self, method, path, key, body):
+        status, _, answer = self.mired.ask(method, "/api/v1" + path, key, body)
+        return status, json.loads(answer)
 
     def becomes_named(self, app, before):
         """The same issue, by its number, with names; first seen as before."""
@@ -338,6 +354,34 @@ class LateTest(unittest.TestCase):
                                                 if one["job"] == answer["job"] and one["state"] == "done"), None))
         self.assertEqual((job["done"], job["moved"], job["preview"], job["detail"]), (job["queued"], 0, True, "a look"))
         self.assertEqual(self.ask("POST", "/apps/on-request/rekey", "mk_no", b'{"preview":true}')[0], 401)
+
+
+class NowhereTest(Programs):
+    def test_what_was_looked_at_is_told_in_words(self):
+        """Whether there is a setting to be made is seen by whether anybody was asked."""
+        held = scratch("nowhere")
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Debuginfod)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        asked = f"--debuginfod=http://127.0.0.1:{server.server_port}"
+        self.mired = Mired(self.folder)
+        self.addCleanup(lambda: self.mired.stop())
+        for mark, (settings, words) in enumerate((
+                (["--symbol-dirs=/nonexistent"], "not in 1 directory; no debuginfod server is asked"),
+                (["--symbol-dirs=/nonexistent:/usr/lib/debug", asked], "not in 2 directories, nor at 1 debuginfod server"),
+                (["--symbol-dirs=/nonexistent", asked + f" http://127.0.0.1:{server.server_port}/other"],
+                 "not in 1 directory, nor at 2 debuginfod servers"))):
+            with self.subTest(words):
+                self.mired.stop()
+                self.mired.settings = settings
+                self.mired.start()
+                app, _, build = self.program(f"nowhere-{mark}", 10 + mark)
+                self.hang(app)
+                self.assertEqual(words, until("it is looked for", lambda: next(
+                    (one["answer"] for one in self.get(f"/apps/{app.name}/symbols")["missing"] if one["build_id"] == build), "")))
 
 
 if __name__ == "__main__":

@@ -359,6 +359,14 @@ it('markup in names is text', async () => {
   expect(document.querySelector('#root script, .issues script')).toBeNull();
 });
 
+it('a missing debug file tells where it was looked for, or that it will be, or has to be sent', async () => {
+  open('/redis-server/symbols', { ...ALL, '/symbols': symbols, '/rekey': { jobs: [] } });
+  const told = async (name: RegExp) => (await screen.findByRole('row', { name })).querySelector('.looked')!.textContent;
+  expect(await told(/^redis-server x86_64/)).toMatch(/^not in 1 directory, nor at 1 debuginfod server · since .+/);
+  expect(await told(/^libc/)).toBe('not yet');
+  expect(await told(/^base.apk/)).toBe('it has to be sent');
+});
+
 it('the command to upload takes any name for a word of the shell', async () => {
   const missing = [{ ...symbols.missing[0]!, name: 'a $(b)\u{1f600}.so' }];
   open('/redis-server/symbols', { ...ALL, '/symbols': { ...symbols, missing }, '/rekey': { jobs: [] } });
