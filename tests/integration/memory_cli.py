@@ -143,6 +143,12 @@ def reports():
     assert re.search(r"\n   82 %  46\.9 MiB \+/- 8\.3 MiB in 1,000 \+/- 390 blocks, grown by \+8\.9 MiB\n", out), out
     assert re.search(r"\n  100 %  8\.1 MiB in 1 block", out), out  # a mapping is known for certain
     assert re.search(r"\+/- bytes +\+/- #  Category\n +57\.2 MiB +1,220 +\+9\.4 MiB +8\.6 MiB +400  Malloc 48", out), out
+    assert "pages filled after that" not in out, out
+    late = (VECTORS / "memory-sampled-and-degraded/report.json").read_text().replace('"explained_bytes": 66000000', '"explained_bytes": 56000000')
+    for trigger, dead in (("foom", True), ("pressure", False)):
+        said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60,
+                              input=late.replace('"foom"', f'"{trigger}"')).stdout
+        assert "80 % of the footprint explained\n" in said and ("looked at last: pages filled after that" in said) == dead, said
     code, out, err = mire(VECTORS / "smallest/report.json")
     assert code == 1 and out == "" and "mire show" in err, err
     shown = subprocess.run([BINARY / "server/mire", "show", every], capture_output=True, text=True, timeout=60)

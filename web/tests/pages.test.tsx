@@ -227,6 +227,19 @@ it('where frames are called by another name than the process, the page says by w
   expect(picker.textContent).toContain('redis-server is the file redis-check-rdb');
 });
 
+it('of a killed process it is said what explains too little of it', async () => {
+  const late = { ...memory, explained_bytes: memory.footprint_bytes / 2 };
+  open('/redis-server/memory/M-11?tab=held', { ...MEMORY, '/issues/M-11/reports/latest/memory': late });
+  await screen.findByText(/pages filled after that, until the kill, are not in it/);
+  for (const other of [memory, { ...late, trigger: 'pressure' }]) {
+    cleanup();
+    client.clear();
+    open('/redis-server/memory/M-11?tab=held', { ...MEMORY, '/issues/M-11/reports/latest/memory': other });
+    await screen.findByText('Explained');
+    expect(screen.queryByText(/pages filled after that/)).toBeNull();
+  }
+});
+
 it('an estimate says how sure it is: the whole, a category, a stack; what is exact says nothing', async () => {
   open('/redis-server/memory/M-11?tab=held', { ...MEMORY, '/issues/M-11/reports/latest/memory': sampledMemory });
   const { live_bytes, error_bytes } = sampledMemory;

@@ -30,7 +30,7 @@ bool heap_file_is(const char *bytes, size_t len)
 
 const char *heap_file_report(char **text_out, size_t *len_out, const char *bytes, size_t len)
 {
-    struct memory_said said = {.trigger = "as the run left it",
+    struct memory_said said = {.trigger = HEAP_FILE_TRIGGER,
                                .id = "00000000-0000-7000-8000-000000000000",
                                .ground = MIRE_GROUND_UNKNOWN,
                                .caps = MIRE_MEMORY_CAPS_ALL};

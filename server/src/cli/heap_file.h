@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What such a report says it was made for. */
+#define HEAP_FILE_TRIGGER "as the run left it"
+
 /* Does a file begin like tables do? */
 bool heap_file_is(const char *bytes, size_t len);
 

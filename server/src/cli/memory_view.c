@@ -2,13 +2,15 @@
 #include "cli/memory_view.h"
 
 #include "base/scope.h"
+#include "cli/heap_file.h"
 #include "cli/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TRAIL_SHOWN 8
+#define TRAIL_SHOWN    8
+#define MOSTLY_PERCENT 90 /* explained so far nobody asks what the rest is */
 
 /* ---- figures ---- */
 
@@ -86,6 +88,12 @@ static void put(struct text *out, const char *name)
 
 /* ---- the head ---- */
 
+/* Nobody can ask any more which pages of its mappings are in memory. */
+static bool is_of_the_dead(const struct memory *memory)
+{
+    return !strcmp(memory->trigger, "foom") || !strcmp(memory->trigger, HEAP_FILE_TRIGGER);
+}
+
 static void add_footprint(struct text *out, const struct memory *memory)
 {
     if (memory->footprint_bytes.known) {
@@ -107,6 +115,9 @@ static void add_footprint(struct text *out, const struct memory *memory)
         text_printf(out, "; %.0f %% of the footprint explained",
                     percent(memory->explained_bytes.value, memory->footprint_bytes.value));
     text_add(out, "\n");
+    if (is_of_the_dead(memory) && memory->explained_bytes.known && memory->footprint_bytes.known &&
+        percent(memory->explained_bytes.value, memory->footprint_bytes.value) < MOSTLY_PERCENT)
+        text_add(out, "           mappings count as they were looked at last: pages filled after that are not in it\n");
 }
 
 static void add_trail(struct text *out, const struct memory *memory)

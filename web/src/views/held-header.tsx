@@ -79,12 +79,21 @@ function Limit({ memory }: { memory: Memory }): JSX.Element | null {
   );
 }
 
+/* Explained so far nobody asks what the rest is. */
+const MOSTLY = 0.9;
+
 function Explained({ memory }: { memory: Memory }): JSX.Element | null {
   const share = explained(memory);
   return share === null ? null : (
     <Fact name={say('Explained')}>
       {percent(share, lang.value)} <Bar share={share} />
       <span class="dim"> {bytes(memory.explained_bytes ?? 0)}</span>
+      {memory.trigger === 'foom' && share < MOSTLY ? (
+        <span class="dim">
+          {' · '}
+          {say('mappings as they were looked at last: pages filled after that, until the kill, are not in it')}
+        </span>
+      ) : null}
     </Fact>
   );
 }
