@@ -223,6 +223,22 @@ class LateTest(Programs):
         until("the inlined call is to blame", lambda: [one["caller1"] for one in self.issues("by-dwo")] == ["paint_rows"])
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-dwo/symbols")["missing"]])
 
+    def test_a_breakpad_file_that_knows_only_the_beginning_of_the_build_id(self):
+        app, debug, build = self.program("by-breakpad", 10)
+        before = self.hang(app)
+        uuid = bytes.fromhex(build)[:16]
+        uuid = uuid[3::-1] + uuid[5:3:-1] + uuid[7:5:-1] + uuid[8:]  # its first three numbers are turned round
+        rows = [f"MODULE Linux x86_64 {uuid.hex().upper()}0 by-breakpad", "FILE 0 app.c"]
+        for line in subprocess.run(["nm", "-S", debug], check=True, capture_output=True, text=True).stdout.splitlines():
+            parts = line.split()
+            if len(parts) == 4 and parts[2] in "tT":
+                low, size = int(parts[0], 16), int(parts[1], 16)
+                rows += [f"FUNC {low:x} {size:x} 0 {parts[3]}", f"{low:x} {size:x} 7 0"]
+        sym = debug.parent / "by-breakpad.sym"
+        sym.write_text("\n".join(rows) + "\n")
+        self.assertIn("1 stored", self.mire("symbols", "upload", "--key", self.key("by-breakpad", "symbols"), sym))
+        self.becomes_named("by-breakpad", before)
+
     @staticmethod
     def dwarf_of(elf):
         """Row in the section table, offset and size of each section of DWARF that is of some length."""

@@ -46,8 +46,10 @@ static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
                     PG_INT8(job), PG_BYTES(build_id.bytes, build_id.len));
 }
 
-/* Files whose time has come, out of symbol_arrival; of split files the programs that want them. 1, 0 there are none,
- * below zero a fault. */
+/*
+ * Files whose time has come, out of symbol_arrival; of split files the programs that want them; of a Breakpad file that
+ * knows the first 16 bytes of a build id only, the modules whose ids begin so. 1, 0 there are none, below zero a fault.
+ */
 static int queue_files(struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -58,7 +60,9 @@ static int queue_files(struct pg_tx *tx)
                       "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
                       " SELECT m.build_id, EXISTS (SELECT FROM lacking l WHERE l.build_id = m.build_id)"
                       " FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
-                      "  ON w.split_id = come.build_id) m",
+                      "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
+                      "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
+                      "  AND i.build_id < come.build_id || decode(repeat('ff', 17), 'hex')) m",
                       PG_INT8(FILES_AT_ONCE));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         if (!pg_bool(rows, i, 1))
