@@ -26,6 +26,7 @@ static bool lay_out(struct module *module)
     module->scope_bytes = (uint32_t)head->scope_wide + head->scope_deep;
     module->scopes = module->bytes + at;
     at += (uint64_t)head->scope_count * module->scope_bytes + MIRE_CACHE_PAD;
+    at += -at % MIRE_CACHE_LINE;
     module->data = module->bytes + at;
     at += (uint64_t)head->data_bytes + MIRE_CACHE_PAD;
     module->stored = (const char *)module->bytes + at;

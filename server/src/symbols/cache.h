@@ -9,13 +9,13 @@
  *     scopes   | two words each, just as wide as the largest of the file needs:
  *              |   name in `texts`, file of the call  |  scope it is inlined into, line of the call
  *              |   of a function instead of file and line: where it begins
- *     data     | blocks of up to 16 segments: a segment is a maximal run of addresses with one scope, file and line
- *              |   scope, file and line: the least of the block, and the bits that tell how much more
- *              |   16 beginnings as 16 bit distances from the block's, compared all at once
- *              |   the bits, segment by segment: the three numbers of one are at most 57 bits, one load
- *     texts    | names as linked (mangled), then paths, each of which is asked for more often; each ends in a NUL.
- *              | Where they take more than a third of a small file (templates) as one frame of zstd, unpacked when the
- *              | first address is looked up; look-ups are a tenth slower then, so others are left as they are
+ *     data     | from a multiple of 64 on: blocks of up to 16 segments: a segment is a maximal run of addresses with
+ * one | scope, file and line |   scope, file and line: the least of the block, and the bits that tell how much more |
+ * 16 beginnings as 16 bit distances from the block's, compared all at once |   the bits, segment by segment: the three
+ * numbers of one are at most 57 bits, one load texts    | names as linked (mangled), then paths, each of which is asked
+ * for more often; each ends in a NUL. | Where they take more than a third of a small file (templates) as one frame of
+ * zstd, unpacked when the | first address is looked up; look-ups are a tenth slower then, so others are left as they
+ * are
  *
  * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
  * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.
@@ -65,6 +65,8 @@ struct cache_head { /* as in the file */
 #define MIRE_CACHE_BLOCK    44         /* bytes of a block before its bits */
 #define MIRE_CACHE_PACKED   (1u << 20) /* bytes of texts that may be packed: unpacked in about a millisecond */
 #define MIRE_CACHE_PAD      256        /* zeros behind scopes, and behind data: a block is shorter */
+#define MIRE_CACHE_LINE     64         /* data begins at a multiple; so a block's places in it are those in lines */
+#define MIRE_CACHE_NEAR     (1u << 20) /* data that processors keep near: behind it no block's front is in two lines */
 
 /* Numbers of a block's three words: the least value, and above it how many bits each segment has. */
 #define MIRE_CACHE_SCOPE_BITS 27

@@ -302,6 +302,11 @@ static void write_block(struct pack *pack, unsigned from, unsigned to)
     uint32_t words[3] = {scope.least | scope.bits << MIRE_CACHE_SCOPE_BITS,
                          file.least | file.bits << MIRE_CACHE_FILE_BITS | (to - from - 1) << (MIRE_CACHE_FILE_BITS + 5),
                          line.least | line.bits << MIRE_CACHE_LINE_BITS};
+    size_t in_line = pack->data.count % MIRE_CACHE_LINE;
+    if (pack->data.count >= MIRE_CACHE_NEAR && in_line > MIRE_CACHE_LINE - MIRE_CACHE_BLOCK) {
+        memset(rows + pack->data.count, 0, MIRE_CACHE_LINE - in_line);
+        pack->data.count += MIRE_CACHE_LINE - in_line;
+    }
     uint8_t *p = rows + pack->data.count;
     memcpy(p, words, sizeof words);
     p += sizeof words;

@@ -97,12 +97,13 @@ static bool put_pages(struct output *output, const struct pack *pack, struct cac
 static bool put_scopes(struct output *output, const struct pack *pack, struct cache_head *head)
 {
     size_t len = pack->scopes.count * (size_t)(head->scope_wide + head->scope_deep);
-    uint8_t *scopes = malloc(len + MIRE_CACHE_PAD);
+    size_t pad = MIRE_CACHE_PAD + -(sizeof *head + output->bytes + len + MIRE_CACHE_PAD) % MIRE_CACHE_LINE;
+    uint8_t *scopes = malloc(len + pad);
     if (!scopes)
         return false;
     encode_scopes(scopes, pack, head);
-    memset(scopes + len, 0, MIRE_CACHE_PAD);
-    put(output, scopes, len + MIRE_CACHE_PAD);
+    memset(scopes + len, 0, pad);
+    put(output, scopes, len + pad);
     free(scopes);
     return true;
 }

@@ -1,7 +1,7 @@
 /* Painting, sorting, and a cache written from random segments, each beside a naive twin. */
 #include "base/paint.h"
 #include "base/sort.h"
-#include "symbols/cache.h"
+#include "symbols/cache_inside.h"
 #include "symbols/pack.h"
 #include "support/seed.h"
 
@@ -203,6 +203,47 @@ static void a_cache_answers_as_what_was_packed(void **state)
     pack_fini(&pack);
 }
 
+static uint32_t line_of(uint32_t segment)
+{
+    return 1 + segment * 2654435761u % 5000;
+}
+
+/* As processors fetch lines: what a look-up reads first of a block comes at once. */
+static void of_much_data_no_front_of_a_block_is_in_two_lines(void **state)
+{
+    enum { SEGMENTS = 400000 };
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    struct pack pack;
+    struct cache_head head = {.base = BASE};
+    struct module *module;
+    uint32_t far = 0;
+    (void)state;
+    assert_true(pack_init(&pack));
+    uint32_t scope = pack_scope(&pack, &(struct pack_scope){.name = pack_text(&pack, "f")});
+    uint32_t file = pack_file(&pack, "f.c");
+    for (uint32_t i = 0; i < SEGMENTS; i++)
+        pack_segment(&pack, (struct pack_segment){4 * i, scope, file, line_of(i)});
+    int fd = memfd_create("cache", 0);
+    assert_true(pack_write(&pack, fd, &head, 4 * SEGMENTS));
+    assert_null(cache_open_fd(&module, fd, NULL, 0, true));
+    assert_int_equal((uintptr_t)module->data % MIRE_CACHE_LINE, 0);
+    for (uint32_t i = 0; i < head.block_count; i++) {
+        uint32_t place = module->blocks[i].place;
+        if (place < MIRE_CACHE_NEAR)
+            continue;
+        assert_int_equal(place / MIRE_CACHE_LINE, (place + MIRE_CACHE_BLOCK - 1) / MIRE_CACHE_LINE);
+        far++;
+    }
+    assert_true(far > 1000);
+    for (uint32_t i = 0; i < SEGMENTS; i += 7) {
+        assert_int_equal(module_lookup(frames, module, BASE + 4 * i + 3), 1);
+        assert_int_equal(frames[0].line, line_of(i));
+    }
+    cache_close(module);
+    close(fd);
+    pack_fini(&pack);
+}
+
 /* So many names that they are packed. */
 static void add_names(struct pack *pack)
 {
@@ -298,6 +339,7 @@ int main(void)
         cmocka_unit_test(keys_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(the_range_of_highest_rank_is_on_top),
         cmocka_unit_test(a_cache_answers_as_what_was_packed),
+        cmocka_unit_test(of_much_data_no_front_of_a_block_is_in_two_lines),
         cmocka_unit_test(texts_are_read_packed_or_not),
         cmocka_unit_test(a_damaged_cache_is_survived),
     };
