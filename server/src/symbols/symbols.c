@@ -96,6 +96,18 @@ static void end_place(struct shelf_place *place, struct search *search, enum chi
     shelf_abort(place, answer == CHILD_WRONG ? search->path : NULL);
 }
 
+/* A part of the file could not be read, and the rest is used. */
+static void tell_damage(const struct module *module, const struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    char why[MIRE_SYMBOL_WHY];
+    if (!cache_head(module)->damaged_units || !options->refused)
+        return;
+    snprintf(why, sizeof why, "is damaged: %u or more of its units cannot be read whole",
+             cache_head(module)->damaged_units);
+    options->refused(options->refused_context, search->path, why);
+}
+
 static struct shelf_key key_of(const struct search *search, enum symbol_kind kind)
 {
     return (struct shelf_key){search->options->cache_dir, search->id, search->id_len, search->edition, kind};
@@ -122,6 +134,8 @@ static void convert_files(struct module **out, char *why, struct search *search)
         snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong);
         answer = CHILD_WRONG;
     }
+    if (*out)
+        tell_damage(*out, search);
     end_place(&place, search, answer, why);
 }
 

@@ -72,7 +72,7 @@ struct symbols_options {
     uint64_t cache_max_bytes; /* of the files there; what was used longest ago goes first; 0: no limit */
     const char *converter;    /* program that hands "symbol-child" to symbols_child; NULL: convert in this process */
 
-    /* Told of a file that cannot be converted, and why. NULL: nobody asks. */
+    /* Told of a file that cannot be converted, or of which a part is damaged, and why. NULL: nobody asks. */
     void (*refused)(void *context, const char *path, const char *why);
     void *refused_context;
 };

@@ -261,10 +261,13 @@ static void a_file_with_other_contents_takes_the_place_of_what_was_converted(voi
     struct symbols_options options = kept_in_dir(damaged);
     options.edition = edition;
     options.arrivals = arrivals;
+    options.refused = refused;
+    refused_calls = 0;
     edition_now = 1;
     uploaded_calls = 0;
     assert_int_equal(symbols_open(&symbols, &options), 0);
     assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
+    assert_int_equal(refused_calls, 1);
     assert_int_equal(module_kind(module), MIRE_SYMBOLS_DEBUG);
     assert_false(module_is_whole(module)); /* there are no lines, though DWARF was there */
     assert_int_equal(module_lookup(frames, module, address_of((void *)outer_function)), 1);
@@ -280,6 +283,7 @@ static void a_file_with_other_contents_takes_the_place_of_what_was_converted(voi
         assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, "/x", 0), 0);
         assert_true(module_is_whole(module));
         assert_int_equal(uploaded_calls, 2);
+        assert_int_equal(refused_calls, 1);
     }
     symbols_close(symbols);
 }

@@ -622,7 +622,7 @@ export interface components {
             name: string;
             arch: string;
             reports: number;
-            /** @description Of them, those that have its functions' names, but neither lines nor inlined calls. */
+            /** @description Of them, those that have its functions' names, but neither lines nor inlined calls, or what a damaged file tells. */
             reports_with_names: number;
             /** Format: date-time */
             first_seen: string;
