@@ -146,6 +146,25 @@ class BusyServer(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def what_is_wrong_is_said():
+    """Not the usage alone; and a command answers by its whole name."""
+    for words, code, said in (
+            (("issues", "--bogus"), 2, "mire issues: unrecognized option '--bogus'"),
+            (("symbols",), 2, "mire symbols: upload, or look?"),
+            (("symbols", "upload", "--key", "k"), 2, "mire symbols: which files? Say a PATH"),
+            (("symbols", "upload", "/tmp"), 2, "mire symbols: which key? Say --key KEY"),
+            (("symbols", "upload", "/tmp", "--key", "k", "--jobs", "0"), 2, "mire symbols: --jobs is 1 to 16"),
+            (("symbols", "upload", "/tmp", "--bogus"), 2, "mire symbols: unrecognized option '--bogus'"),
+            (("show",), 2, "mire show: which report?"),
+            (("show", "--bogus"), 2, "mire show: one report, and no other option"),
+            (("show", "/nonexistent"), 1, "mire show: cannot read /nonexistent: No such file or directory"),
+            (("memory", str(SOURCE / "README.md")), 1, f"mire memory: {SOURCE}/README.md is no report: byte 0: a value belongs here")):
+        done, _, err = mire(*words)
+        assert (done, err.splitlines()[0]) == (code, said), (words, done, err)
+    code, out, err = mire("symbols", "upload", "--help")
+    assert code == 0 and out.startswith("Usage: mire symbols upload") and not err, (code, err)
+
+
 def symbols_wait_for_a_busy_server():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BusyServer)
     server.asked = server.have = 0
@@ -158,6 +177,7 @@ def symbols_wait_for_a_busy_server():
 def main():
     helps()
     keys_while_mired_starts()
+    what_is_wrong_is_said()
     symbols_wait_for_a_busy_server()
     issues()
     probe = subprocess.Popen([MIRE.parent.parent / "tests/integration/api_probe", "0", "/nonexistent"], stdin=subprocess.PIPE,

@@ -65,6 +65,7 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
 int cli_main(int argc, char **argv)
 {
     const char *names[16];
+    static char speaker[32]; /* what getopt's complaints begin with */
 
     if (argc < 2) {
         help(stderr);
@@ -79,8 +80,11 @@ int cli_main(int argc, char **argv)
         return CLI_DONE;
     }
     for (size_t i = 0; i < cli_command_count; i++) {
-        if (strcmp(argv[1], cli_commands[i].name) == 0)
+        if (strcmp(argv[1], cli_commands[i].name) == 0) {
+            snprintf(speaker, sizeof speaker, "mire %s", cli_commands[i].name);
+            argv[1] = speaker;
             return cli_commands[i].run(argc - 1, argv + 1);
+        }
         names[i] = cli_commands[i].name;
     }
     const char *near = cli_nearest(argv[1], names, cli_command_count);

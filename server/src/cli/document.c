@@ -8,6 +8,7 @@
 #include "feature/memory.h"
 #include "symbolicate/symbolicate.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 char *cli_read_file(size_t *len_out, const char *command, const char *path)
 {
     FILE *input = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    int reason = errno;
     size_t room = FIRST_BYTES, len = 0;
     char *bytes = malloc(room);
     while (input && bytes && (len += fread(bytes + len, 1, room - len, input)) == room && room < FILE_MAX_BYTES) {
@@ -33,7 +35,7 @@ char *cli_read_file(size_t *len_out, const char *command, const char *path)
         *len_out = len;
         return bytes;
     }
-    fprintf(stderr, "%s: cannot read %s\n", command, path);
+    fprintf(stderr, "%s: cannot read %s: %s\n", command, path, strerror(input ? ENOMEM : reason));
     free(bytes);
     return NULL;
 }
@@ -45,7 +47,7 @@ static bool decode(struct cli_document *out, const char *command, const char *pa
     case MIRE_DECODE_OK:
         return true;
     case MIRE_DECODE_MALFORMED:
-        fprintf(stderr, "%s: %s: byte %zu: %s\n", command, path, fault.position, fault.text);
+        fprintf(stderr, "%s: %s is no report: byte %zu: %s\n", command, path, fault.position, fault.text);
         return false;
     case MIRE_DECODE_WRONG:
         fprintf(stderr, "%s: %s: at %s: %s\n", command, path, fault.path[0] ? fault.path : "the document", fault.text);

@@ -196,8 +196,8 @@ int cli_show(int argc, char **argv)
         return CLI_DONE;
     }
     const char *rules_path = argc == 4 && !strcmp(argv[1], "--rules") ? argv[2] : NULL;
-    if (argc != 2 && !rules_path) {
-        fputs(usage, stderr);
+    if ((argc != 2 && !rules_path) || (argv[argc - 1][0] == '-' && argv[argc - 1][1])) {
+        fprintf(stderr, "mire show: %s\n%s", argc > 1 ? "one report, and no other option" : "which report?", usage);
         return CLI_USAGE;
     }
     size_t len;

@@ -2,14 +2,17 @@
  * symbols.c - `mire symbols`: upload finds debug files, asks which the server lacks, and sends those.
  */
 #include "cli/cli.h"
+#include "cli/fetch.h"
 #include "cli/symbols_send.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define AT_ONCE    4
+#define JOBS_MAX   16
 #define PART_BYTES (8u << 20)
 
 static const char usage[] =
@@ -21,7 +24,7 @@ static const char usage[] =
     "the\n"
     "key's app; reports that do not name theirs find it so.\n"
     "The key needs the scope symbols (mire key create APP --scope symbols).\n"
-    "MIRE_SERVER and MIRE_KEY stand in for the options.\n\n"
+    "MIRE_SERVER and MIRE_KEY stand in for the options; the server is http://127.0.0.1:7117 unless told.\n\n"
     "mire symbols look FILE [ADDRESS]... asks a file at hand; see its --help.\n";
 
 static int upload_all(const struct send_options *options, bool all, char *const *paths)
@@ -52,53 +55,75 @@ static int upload_all(const struct send_options *options, bool all, char *const 
     return good ? CLI_DONE : CLI_FAILED;
 }
 
-/* Options before the paths; where the paths begin, or -1. */
-static int read_options(struct send_options *out, bool *all, int argc, char **argv)
+/* CLI_USAGE, after it is said why. */
+static int wrong(const char *what)
 {
-    int at = 2;
-    for (; at < argc && argv[at][0] == '-'; at++) {
-        if (!strcmp(argv[at], "--all")) {
-            *all = true;
-            continue;
+    fprintf(stderr, "mire symbols: %s\n%s", what, usage);
+    return CLI_USAGE;
+}
+
+static int upload(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"server", required_argument, NULL, 's'},  {"key", required_argument, NULL, 'k'},
+        {"jobs", required_argument, NULL, 'j'},    {"all", no_argument, NULL, 'a'},
+        {"version", required_argument, NULL, 'v'}, {"build", required_argument, NULL, 'b'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    struct send_options send = {.server = fetch_server(),
+                                .key = getenv("MIRE_KEY"),
+                                .at_once = AT_ONCE,
+                                .part_bytes = PART_BYTES,
+                                .terminal = isatty(STDERR_FILENO)};
+    bool all = false;
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (option) {
+        case 's':
+            send.server = optarg;
+            break;
+        case 'k':
+            send.key = optarg;
+            break;
+        case 'j':
+            if (atoi(optarg) < 1 || atoi(optarg) > JOBS_MAX)
+                return wrong("--jobs is 1 to 16");
+            send.at_once = (unsigned)atoi(optarg);
+            break;
+        case 'a':
+            all = true;
+            break;
+        case 'v':
+            send.version = optarg;
+            break;
+        case 'b':
+            send.build = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return CLI_DONE;
+        default:
+            return CLI_USAGE;
         }
-        if (at + 1 == argc)
-            return -1;
-        const char *value = argv[at + 1];
-        if (!strcmp(argv[at], "--server"))
-            out->server = value;
-        else if (!strcmp(argv[at], "--key"))
-            out->key = value;
-        else if (!strcmp(argv[at], "--version"))
-            out->version = value;
-        else if (!strcmp(argv[at], "--build"))
-            out->build = value;
-        else if (!strcmp(argv[at], "--jobs") && atoi(value) >= 1 && atoi(value) <= 16)
-            out->at_once = (unsigned)atoi(value);
-        else
-            return -1;
-        at++;
     }
-    return at < argc && (out->version || !out->build) ? at : -1;
+    if (optind == argc)
+        return wrong("which files? Say a PATH");
+    if (!send.key || !*send.key)
+        return wrong("which key? Say --key KEY");
+    if (send.build && !send.version)
+        return wrong("--build goes with --version");
+    return upload_all(&send, all, argv + optind);
 }
 
 int cli_symbols(int argc, char **argv)
 {
-    struct send_options options = {.server = getenv("MIRE_SERVER"),
-                                   .key = getenv("MIRE_KEY"),
-                                   .at_once = AT_ONCE,
-                                   .part_bytes = PART_BYTES,
-                                   .terminal = isatty(STDERR_FILENO)};
-    bool all = false;
     if (argc > 1 && !strcmp(argv[1], "look"))
         return cli_symbols_look(argc - 2, argv + 2);
+    if (argc > 1 && !strcmp(argv[1], "upload")) {
+        argv[1] = argv[0]; /* who speaks where getopt does */
+        return upload(argc - 1, argv + 1);
+    }
     if (argc == 2 && !strcmp(argv[1], "--help")) {
         fputs(usage, stdout);
         return CLI_DONE;
     }
-    int at = argc > 2 && !strcmp(argv[1], "upload") ? read_options(&options, &all, argc, argv) : -1;
-    if (at < 0 || !options.server || !options.key) {
-        fputs(usage, stderr);
-        return CLI_USAGE;
-    }
-    return upload_all(&options, all, argv + at);
+    return wrong("upload, or look?");
 }
