@@ -361,7 +361,7 @@ static void sampled_run(double *estimate, double *half, double *half_all, double
     *half_all = number_of(text, "error_bytes");
     assert_true(*half_all >= *half && *half_all < *half + 4 * interval); /* small blocks may be missing */
     assert_true(number_of(text, "live_bytes") == *estimate);
-    assert_true(number_of(text, "error_count") >= interval / 16);
+    assert_true(number_of(text, "error_count") >= (double)interval / 16);
     free(text);
     heaps_free(heaps);
 }
