@@ -68,18 +68,19 @@ static void run_sql(struct scene *scene, const char *sql)
     assert_int_equal(pg_commit(&tx), 0);
 }
 
-/* Sessions of a channel with these plugins, and how many of them ended in a crash. */
+/* Sessions of a channel with these plugins, and how many of them ended in a crash: on this day and the next, as a scene
+ * lasts some hours. */
 static void sessions(struct scene *scene, const char *channel, int plugins, int count, int crashes)
 {
     char sql[1200];
 
-    snprintf(sql, sizeof sql,
-             "INSERT INTO session_day VALUES (0, (now() AT TIME ZONE 'UTC')::date, 1, 1, '%s', %d, %d, %d, %d, %d, 0, "
-             "0, 0, 0, 0,"
-             " 0, 0, 0, 0, 0); INSERT INTO session_end_day VALUES (0, (now() AT TIME ZONE 'UTC')::date, 1, 1, '%s', %d,"
-             " 'clean_exit', %d, %d), (0, (now() AT TIME ZONE 'UTC')::date, 1, 1, '%s', %d, 'crash', %d, %d)",
-             channel, plugins, count, count, count, count * 60000, channel, plugins, count - crashes, count - crashes,
-             channel, plugins, crashes, crashes);
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO session_day SELECT 0, (now() AT TIME ZONE 'UTC')::date + day, 1, 1, '%s', %d, %d, %d, %d, %d,"
+        " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM generate_series(0, 1) AS day;"
+        "INSERT INTO session_end_day SELECT 0, (now() AT TIME ZONE 'UTC')::date + day, 1, 1, '%s', %d, way, count,"
+        " count FROM generate_series(0, 1) AS day, (VALUES ('clean_exit', %d), ('crash', %d)) AS ends (way, count)",
+        channel, plugins, count, count, count, count * 60000, channel, plugins, count - crashes, crashes);
     run_sql(scene, sql);
 }
 
