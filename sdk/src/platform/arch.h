@@ -43,8 +43,15 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext);
 #define MIRE_UCONTEXT_BYTES  512
 bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES]);
 
-/* A return address without the signature some processors put into its upper bits. */
-uint64_t mire__arch_bare(uint64_t address);
+/* A return address without the signature some processors put into its upper bits. Asked for each frame of a stack. */
+static inline uint64_t mire__arch_bare(uint64_t address)
+{
+#ifdef __aarch64__
+    return address & 0x0000ffffffffffffull;
+#else
+    return address;
+#endif
+}
 
 /*
  * Does the code set up a frame pointer anywhere in these bytes, as functions do at their begin?

@@ -83,11 +83,6 @@ uint64_t mire__arch_as_thread_pointer(void)
     return self;
 }
 
-uint64_t mire__arch_bare(uint64_t address)
-{
-    return address & 0x0000ffffffffffffull;
-}
-
 bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const uint8_t code[MIRE_CALL_BYTES])
 {
     uint32_t word;

@@ -90,11 +90,6 @@ uint64_t mire__arch_as_thread_pointer(void)
     return self;
 }
 
-uint64_t mire__arch_bare(uint64_t address)
-{
-    return address;
-}
-
 /* FF /2 with its operand in 2..7 bytes; prefixes come before it and do not matter. */
 static bool indirect_call(const uint8_t *code, size_t size)
 {
