@@ -206,6 +206,8 @@ const struct rule *mire__code_as_learn(struct code *code, struct rule *scratch, 
     function = mire__rule_make(scratch, &code->modules, place, exact);
     if (is_hidden(code, place, function))
         scratch->flags |= MIRE_RULE_HIDDEN;
+    if (mire__rule_is_plain(scratch))
+        scratch->flags |= MIRE_RULE_PLAIN;
     if (!exact && scratch->kind != RULE_NONE)
         number = number_of(code, scratch);
     if (number)

@@ -21,6 +21,7 @@
 
 #define MIRE_CODE_ENTRIES_LOG 16
 #define MIRE_CODE_ENTRIES     (1u << MIRE_CODE_ENTRIES_LOG)
+#define MIRE_CODE_SPAN_LOG    5 /* bytes of code that share an entry and those behind it */
 #define MIRE_CODE_WAYS        4u
 #define MIRE_CODE_RULES       4096u /* different ones; cc1 has some 900 */
 #define MIRE_CODE_RULE_SLOTS  (2 * MIRE_CODE_RULES)
@@ -79,15 +80,16 @@ bool mire__code_as_returns(struct code *code, uint64_t address);
 
 static inline uint64_t mire__code_tag(uint64_t place)
 {
-    return (place >> (3 + MIRE_CODE_ENTRIES_LOG)) << 3 | (place & 7);
+    return place >> (MIRE_CODE_SPAN_LOG + MIRE_CODE_ENTRIES_LOG) << MIRE_CODE_SPAN_LOG |
+           place % (1u << MIRE_CODE_SPAN_LOG);
 }
 
 /* Neighbours in the code are neighbours here. The place follows from tag and slot. */
 static inline uint32_t mire__code_slot(uint64_t place)
 {
-    uint32_t far = (uint32_t)(place >> (3 + MIRE_CODE_ENTRIES_LOG)) * 0x9e3779b1u;
+    uint32_t far = (uint32_t)(place >> (MIRE_CODE_SPAN_LOG + MIRE_CODE_ENTRIES_LOG)) * 0x9e3779b1u;
 
-    return ((uint32_t)(place >> 3) ^ far >> 16) % MIRE_CODE_ENTRIES;
+    return ((uint32_t)(place >> MIRE_CODE_SPAN_LOG) ^ far >> 16) % MIRE_CODE_ENTRIES;
 }
 
 /* The rule for a place that a call returns to, as mire__code_as_learn. */

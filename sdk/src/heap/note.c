@@ -150,9 +150,12 @@ void mire__quick_as_walk(MIRE_QUICK_CALL)
 {
     const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
     struct heap *heap = mire__collect_as_open(self);
+    _Atomic uint32_t *cell;
 
     if (!heap)
         return;
+    if (mire__cells_plain(&cell, heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK))
+        __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
     if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT && self->scope == 0)
         mire__live_as_set(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size,
                           mire__walk_as_node_else(&self->walk, heap, mire__collect_code, &site));

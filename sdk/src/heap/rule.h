@@ -38,6 +38,7 @@ struct rule {
 #define MIRE_RULE_HIDDEN  1u /* an allocator's own frame: not told */
 #define MIRE_RULE_GUESSED 2u /* by frame pointer, in code that nothing describes */
 #define MIRE_RULE_LINKED  4u /* the return address is still in the link register: only where a signal stopped */
+#define MIRE_RULE_PLAIN   8u /* RULE_CFA, and nothing but words at CFA: mire__rule_is_plain */
 
 /*
  * The rule for one place.
@@ -47,6 +48,13 @@ struct rule {
  * that is not told.
  */
 uint64_t mire__rule_make(struct rule *out, struct modules *modules, uint64_t place, bool exact);
+
+/* Is it of the kind that nearly all are of? */
+static inline bool mire__rule_is_plain(const struct rule *rule)
+{
+    return rule->kind == RULE_CFA && !(rule->flags & (MIRE_RULE_GUESSED | MIRE_RULE_LINKED)) &&
+           (rule->fp == RULE_FP_SAME || rule->fp == RULE_FP_AT_CFA);
+}
 
 /* Does the frame pointer's value matter to the rule? */
 static inline bool mire__rule_needs_fp(const struct rule *rule)

@@ -136,6 +136,25 @@ void mire__tails_as_remember(struct walk *walk)
     tail->pc = frame->pc;
 }
 
+static uint32_t turn_of(const struct walk *walk)
+{
+    return walk->turns ? atomic_load_explicit(walk->turns, memory_order_relaxed) / 2 : 0;
+}
+
+static void begin_trial(struct walk *walk, uint32_t walks)
+{
+    walk->trial = walks;
+    walk->walks = walk->met = 0;
+    walk->turn = turn_of(walk);
+}
+
+static void look_at_heads(struct walk *walk)
+{
+    uint32_t sets = walk->tails_mask + 1;
+
+    walk->heads_from = MIRE_WALK_HEADS - (sets < MIRE_WALK_HEADS ? sets : MIRE_WALK_HEADS);
+}
+
 /* So many sets from now on. Tails stay where they are; heads, which say where, are made anew. */
 static void use_sets(struct walk *walk, uint32_t sets)
 {
@@ -143,33 +162,72 @@ static void use_sets(struct walk *walk, uint32_t sets)
         for (uint32_t k = 0; k < 2; k++)
             if (walk->heads[i][k].pc)
                 walk->heads[i][k].pc = 0;
-    walk->walks = walk->met = 0;
     walk->tails_mask = sets - 1;
-    walk->heads_from = MIRE_WALK_HEADS - (sets < MIRE_WALK_HEADS ? sets : MIRE_WALK_HEADS);
+    look_at_heads(walk);
+    begin_trial(walk, MIRE_WALK_TAIL_GROWTH);
 }
 
-/* Nothing is stored to what was never used: it has no memory, and threads may be many. */
-void mire__tails_as_forget(struct walk *walk)
+/* Forget all, and use so many sets. Nothing is stored to what was never used: it has no memory. */
+static void begin_anew(struct walk *walk, uint32_t sets)
 {
     for (uint32_t set = 0; set <= walk->tails_mask; set++)
         for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++)
             if (walk->tails[set][way].pc)
                 walk->tails[set][way].pc = 0;
-    use_sets(walk, MIRE_WALK_TAIL_SETS_INIT);
+    walk->rests = false;
+    use_sets(walk, sets);
 }
 
-void mire__tails_as_grow(struct walk *walk)
+void mire__tails_as_forget(struct walk *walk)
+{
+    begin_anew(walk, MIRE_WALK_TAIL_SETS_INIT);
+}
+
+static bool grow(struct walk *walk)
 {
     static _Atomic uint32_t many;
     uint32_t sets = (walk->tails_mask + 1) * (walk->tails_mask < MIRE_WALK_TAIL_SETS_INIT ? 2 : 4);
 
-    walk->walks = walk->met = 0;
     if (sets > MIRE_WALK_TAIL_SETS || walk->stays)
-        return;
+        return false;
     if (sets > MIRE_WALK_TAIL_SETS_MANY && !walk->many) {
         if (atomic_load(&many) >= MIRE_WALK_MANY_MAX || atomic_fetch_add(&many, 1) >= MIRE_WALK_MANY_MAX)
-            return;
+            return false;
         walk->many = true; /* whoever has the state after this thread as well */
     }
     use_sets(walk, sets);
+    return true;
+}
+
+/* Only the last set of heads is looked at, and it is empty as all of them. */
+static void rest(struct walk *walk)
+{
+    begin_anew(walk, walk->tails_mask + 1);
+    walk->rests = true;
+    walk->heads_from = MIRE_WALK_HEADS - 1;
+    begin_trial(walk, MIRE_WALK_REST);
+}
+
+/* Were two calls in three done without a walk? */
+static bool is_worth_it(const struct walk *walk)
+{
+    return !walk->turns || turn_of(walk) - walk->turn >= MIRE_WALK_TRIAL * MIRE_WALK_TRIAL_TURNS;
+}
+
+void mire__tails_as_review(struct walk *walk)
+{
+    bool judged = walk->trial == MIRE_WALK_TRIAL;
+
+    if (!walk->rests && grow(walk))
+        return;
+    walk->met = 0;
+    if (walk->walks < walk->trial)
+        return;
+    if (judged && !is_worth_it(walk)) {
+        rest(walk);
+        return;
+    }
+    look_at_heads(walk);
+    begin_trial(walk, walk->rests ? MIRE_WALK_WARMING : MIRE_WALK_TRIAL);
+    walk->rests = false;
 }

@@ -12,8 +12,8 @@
 /* Remember the last stack as a tail as well. */
 void mire__tails_as_remember(struct walk *walk);
 
-/* Use more sets from now on, if the thread may have them. */
-void mire__tails_as_grow(struct walk *walk);
+/* So many stacks were walked: use more sets from now on, if the thread may have them; or let tails rest. */
+void mire__tails_as_review(struct walk *walk);
 
 /* Forget all, and begin with few sets. */
 void mire__tails_as_forget(struct walk *walk);

@@ -148,6 +148,7 @@ static bool take_slot(struct collect_thread *self, struct heap *heap)
 {
     self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
     self->usual = 0;
+    self->walk.turns = self->slot ? &self->slot->inside : NULL;
     atomic_store_explicit(&self->calling_sp, 0, memory_order_relaxed);
     /* Told once more: who takes the state over finds the slot by it. */
     atomic_store_explicit(&self->tid, atomic_load_explicit(&self->tid, memory_order_relaxed), memory_order_release);

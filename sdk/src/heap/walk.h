@@ -44,6 +44,17 @@
 #define MIRE_WALK_TAIL_SETS_MANY 64u
 #define MIRE_WALK_MANY_MAX       16u
 
+/*
+ * A thread that wanders through its program, as a compiler's, comes to few stacks again before their tails are given
+ * up: to remember and to look for them costs it more than it saves. So where there may not be more sets, and during a
+ * trial of so many walks not two calls in three went without one, tails rest, and each stack is walked; then the first
+ * many are remembered before the next trial.
+ */
+#define MIRE_WALK_TRIAL       512u
+#define MIRE_WALK_TRIAL_TURNS 7u /* of the thread's work on the tables, for each walk: allocations, frees, walks */
+#define MIRE_WALK_REST        32768u
+#define MIRE_WALK_WARMING     256u
+
 /* A program with more threads than that has no room for sets beside those that each begins with. */
 #define MIRE_WALK_GROWING_MAX 32u
 
@@ -106,8 +117,8 @@ struct walk_head {
 };
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 1136
-#define MIRE_WALK_APART_TAILS 1272
+#define MIRE_WALK_APART_FRESH 1120
+#define MIRE_WALK_APART_TAILS 1264
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
@@ -117,10 +128,16 @@ struct walk {
     uint32_t tails_mask; /* sets in use - 1 */
     uint32_t heads_from; /* those in use are the last */
     uint32_t next_way;   /* that is given up next */
-    uint32_t walks;      /* stacks walked since the last growth */
+    uint32_t trial;      /* stacks to be walked until it is looked at whether the tails are worth it */
+    uint32_t walks;      /* that were since it was */
     uint32_t met;        /* tails put beside another frame's since then */
+    uint32_t turn;       /* of the thread at that time */
     bool many;           /* it is one of the threads that may have many sets */
     bool stays;          /* it keeps to the sets that it began with */
+    bool rests;          /* no tail is remembered, nor looked for */
+
+    /* Grows by two each time that the thread works on the tables; NULL: that is not told. */
+    const _Atomic uint32_t *turns;
 
     /* The last stack, outermost frame first. What little is used of each array lies close together. */
     uint32_t count, words_count;

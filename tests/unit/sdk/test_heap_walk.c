@@ -1,0 +1,147 @@
+/* test_heap_walk.c - what is remembered of stacks does not change them: held against a walk that remembers nothing. */
+#include "heap/hooks.h"
+#include "heap/walk.h"
+#include "support/heaps.h"
+#include "support/seed.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define DEEPEST 14u
+
+static struct {
+    struct heaps *heaps;
+    struct code code;
+    struct walk walk, forgetful;
+    _Atomic uint32_t turns;
+    uint64_t random;
+} t;
+
+static volatile long sink;
+
+/* As a hook that allocates: whoever calls is the innermost frame. Its block is freed at once. */
+static void __attribute__((noinline, optimize("no-omit-frame-pointer"))) allocate(void)
+{
+    const struct walk_frame site = {.pc = (uintptr_t)__builtin_return_address(0),
+                                    .sp = (uintptr_t)__builtin_dwarf_cfa(),
+                                    .fp = *(const uintptr_t *)__builtin_frame_address(0)};
+    uint32_t known = mire__walk_as_known(&t.walk, &t.code, &site), node = known;
+
+    t.turns += known ? 4 : 6; /* both, and the walk */
+    if (!known)
+        node = mire__walk_as_node_else(&t.walk, &t.heaps->heap, &t.code, &site);
+    mire__walk_as_forget(&t.forgetful, atomic_load(&t.code.version));
+    assert_int_not_equal(node, MIRE_NODE_ROOT);
+    assert_int_equal(node, mire__walk_as_node(&t.forgetful, &t.heaps->heap, &t.code, &site));
+}
+
+static void go(uint32_t way, uint32_t left);
+
+/* Frames of several sizes, of functions that are told and one that is left out of stacks. */
+#define STEP(name, bytes, how)                                                  \
+    static void __attribute__((noinline)) how name(uint32_t way, uint32_t left) \
+    {                                                                           \
+        volatile char room[bytes];                                              \
+                                                                                \
+        room[0] = 1;                                                            \
+        go(way, left);                                                          \
+        sink += room[0];                                                        \
+    }
+STEP(one, 8, )
+STEP(two, 40, )
+STEP(three, 200, MIRE_HIDDEN)
+STEP(four, 1000, )
+
+static void __attribute__((noinline)) go(uint32_t way, uint32_t left)
+{
+    static void (*const steps[])(uint32_t, uint32_t) = {one, two, three, four};
+
+    if (left == 0)
+        allocate();
+    else
+        steps[way % 4](way / 4, left - 1);
+    sink++;
+}
+
+static int set_up(void **state)
+{
+    pthread_attr_t attr;
+    void *low;
+    size_t bytes;
+
+    (void)state;
+    t.random = test_seed();
+    t.heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
+    mire__code_open(&t.code, &t.heaps->heap);
+    pthread_getattr_np(pthread_self(), &attr);
+    pthread_attr_getstack(&attr, &low, &bytes);
+    pthread_attr_destroy(&attr);
+    mire__walk_as_forget(&t.walk, 0);
+    t.walk.low = t.forgetful.low = (uintptr_t)low;
+    t.walk.high = t.forgetful.high = (uintptr_t)low + bytes;
+    t.walk.turns = &t.turns;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    heaps_free(t.heaps);
+    return 0;
+}
+
+/* More stacks than can be remembered, one after the other. Returns how many of them were walked while tails rested. */
+static uint32_t wander(uint32_t count)
+{
+    uint32_t rested = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        go((uint32_t)test_roll(&t.random, 1u << 28), 1 + test_roll(&t.random, DEEPEST));
+        rested += t.walk.rests;
+    }
+    return rested;
+}
+
+/* Returns in how many of so many calls the stack was walked. */
+static uint32_t go_to_and_fro(uint32_t count)
+{
+    uint32_t before = atomic_load(&t.turns);
+
+    for (uint32_t i = 0; i < count; i++)
+        go(i % 3 * 7, 2 + i % 3);
+    return (atomic_load(&t.turns) - before - 4 * count) / 2;
+}
+
+static void tails_rest_while_a_thread_wanders(void **state)
+{
+    (void)state;
+    assert_true(wander(40000) > 30000);
+    /* What is left of the rest, then tails are remembered again; and they last. */
+    assert_true(go_to_and_fro(MIRE_WALK_REST + 1000) < MIRE_WALK_REST + 100);
+    assert_false(t.walk.rests);
+    assert_int_equal(go_to_and_fro(3000), 3); /* called from elsewhere: each stack is walked once */
+    assert_false(t.walk.rests);
+}
+
+static void tails_do_not_rest_where_stacks_come_back(void **state)
+{
+    (void)state;
+    assert_true(go_to_and_fro(20000) < 200);
+    for (uint32_t i = 0; i < 20000; i++) {
+        go(i % 40, 3); /* forty stacks */
+        assert_false(t.walk.rests);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(tails_rest_while_a_thread_wanders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tails_do_not_rest_where_stacks_come_back, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
