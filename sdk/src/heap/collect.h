@@ -38,9 +38,9 @@ struct collect_thread {
 };
 /* A state's pages: one for the last stack, one for a walk, one for the tails of a thread that has few. */
 _Static_assert(offsetof(struct collect_thread, walk.fresh_nodes) % 4096 == 0, "a walk's frames begin with a page");
-_Static_assert((offsetof(struct collect_thread, walk.tails) - 2 * sizeof(struct walk_head) * MIRE_WALK_TAIL_SETS_INIT) %
-                       4096 ==
-                   0,
+_Static_assert(offsetof(struct collect_thread, walk.heads[MIRE_WALK_HEADS - MIRE_WALK_TAIL_SETS_INIT]) % 4096 == 0 &&
+                   offsetof(struct collect_thread, walk.heads[MIRE_WALK_HEADS]) ==
+                       offsetof(struct collect_thread, walk.tails),
                "the heads and tails of a thread that has few do too");
 
 /* Of this library alone: found by its place, without a table between. */

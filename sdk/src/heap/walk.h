@@ -118,7 +118,7 @@ struct walk_head {
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
 #define MIRE_WALK_APART_FRESH 1120
-#define MIRE_WALK_APART_TAILS 1264
+#define MIRE_WALK_APART_TAILS 1272
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
