@@ -1,10 +1,11 @@
 /*
  * shelf.h - the directory converted files are kept in. Inside symbols/ only.
  *
- *     <build id>.debug.cache            from a file with DWARF       or which file was there, and could not be
- * converted <build id>.symtab.cache           from one with names only     likewise <build id>.mapping.cache from one
- * with names of Java  likewise <build id>.<edition>.debug.cache  the same, while an uploaded file has those contents
- *     converting                        locked by whoever converts: one at a time, so that memory is bounded
+ *     ID.debug.cache          from a file with DWARF, or which file was there and could not be converted
+ *     ID.symtab.cache         likewise, from one with names only
+ *     ID.mapping.cache        likewise, from one with names of Java
+ *     ID.EDITION.debug.cache  each of these, of a file that was uploaded with those contents
+ *     converting              locked by whoever converts: one at a time, so that memory is bounded
  *
  * So what is converted once stays, and what was sent in place of something else is never taken for it.
  * A cache appears under its name only when it is whole. It is marked as used each time it is opened; what was used
