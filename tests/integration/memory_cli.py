@@ -149,6 +149,9 @@ def reports():
         said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60,
                               input=late.replace('"foom"', f'"{trigger}"')).stdout
         assert "80 % of the footprint explained\n" in said and ("looked at last: pages filled after that" in said) == dead, said
+    hostile = every.read_text().replace('"mapview", "start', '"\\u001b[31mview\\u202e", "start').replace('"after the tour"', '"after\\u001b]0;x\\u0007"')
+    said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60, input=hostile).stdout
+    assert "process ?[31mview?" in said and "after?]0;x?" in said and not re.search("[\x1b\x07\u202e]", said), said
     code, out, err = mire(VECTORS / "smallest/report.json")
     assert code == 1 and out == "" and "mire show" in err, err
     shown = subprocess.run([BINARY / "server/mire", "show", every], capture_output=True, text=True, timeout=60)

@@ -7,6 +7,7 @@
 #include "cli/heap_file.h"
 #include "cli/memory_view.h"
 #include "cli/profile.h"
+#include "cli/table.h"
 
 #include "base/scope.h"
 
@@ -127,9 +128,12 @@ static bool show(const struct cli_document *document, const char *path, const st
     }
     if (request->pprof || request->collapsed)
         return export(document, request);
+    struct text head = {0};
     bool placed = report->process.path[0];
-    printf("file       %s\napp        %s %s, process %s%s%s%s\n", path, report->app.name, report->app.version,
-           report->process.name, placed ? " (" : "", report->process.path, placed ? ")" : "");
+    text_printf(&head, "file       %s\napp        %s %s, process %s%s%s%s\n", path, report->app.name,
+                report->app.version, report->process.name, placed ? " (" : "", report->process.path, placed ? ")" : "");
+    table_print(stdout, head.bytes ? head.bytes : "");
+    text_fini(&head);
     if (memory_print(stdout, document, &request->view) == 0 && request->view.category) {
         fprintf(stderr, "mire memory: %s: there is no category '%s'\n", path, request->view.category);
         return false;

@@ -326,7 +326,7 @@ size_t memory_print(FILE *out, const struct cli_document *document, const struct
     add_head(&text, &document->doc.memory);
     size_t shown = add_table(&text, &document->doc, view);
     if (text.bytes)
-        fwrite(text.bytes, 1, text.len, out);
+        table_print(out, text.bytes);
     text_fini(&text);
     return shown;
 }
