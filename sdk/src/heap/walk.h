@@ -46,9 +46,9 @@
 
 /*
  * A thread that wanders through its program, as a compiler's, comes to few stacks again before their tails are given
- * up: to remember and to look for them costs it more than it saves. So where there may not be more sets, and during a
- * trial of so many walks not two calls in three went without one, tails rest, and each stack is walked; then the first
- * many are remembered before the next trial.
+ * up: to remember and to look for them costs it more than it saves. So where there may not be more sets, and during
+ * MIRE_WALK_TRIAL walks not two calls in three went without one, all tails are forgotten and none is remembered for
+ * MIRE_WALK_REST walks. Afterwards MIRE_WALK_WARMING walks come before the next trial.
  */
 #define MIRE_WALK_TRIAL       512u
 #define MIRE_WALK_TRIAL_TURNS 7u /* of the thread's work on the tables, for each walk: allocations, frees, walks */

@@ -16,19 +16,6 @@ int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask
     return rc;
 }
 
-int pg_rekey_cancel(struct pg_tx *tx, int64_t job)
-{
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "UPDATE rekey_job SET state = 'cancelled', ended_at = now()"
-                      " WHERE job_id = $1 AND state IN ('queueing', 'running')",
-                      PG_INT8(job));
-    if (rc || !pg_touched(rows))
-        return rc;
-    rc = pg_query(NULL, tx, "DELETE FROM rekey_queue WHERE job_id = $1", PG_INT8(job));
-    return rc ? rc : 1;
-}
-
 /* What would be left without a report: issues of which as many would move as they have. */
 #define JOBS                                                                                                   \
     "SELECT j.job_id, coalesce(j.app_id, 0), j.cause, j.detail, j.state, j.preview, j.created_at, j.ended_at," \

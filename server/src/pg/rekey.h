@@ -25,9 +25,6 @@ struct rekey_ask {
 /* Ask for a job. It begins when this is committed; what it is derived with is what is stored then. */
 int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask);
 
-/* End a job: what has moved stays moved. 1 ended, 0 there is no such job, or it has ended already. */
-int pg_rekey_cancel(struct pg_tx *tx, int64_t job);
-
 /* How far a job is. Texts live as long as `rows`. */
 struct rekey_job {
     int64_t job;
