@@ -107,7 +107,7 @@ static void remap(struct worker *worker, struct truth_span *span, uint32_t index
 {
     uint32_t count = leading(&span->pages[index]), wanted = 1 + script_below(worker, TRUTH_SPAN_PAGES);
     struct truth_pages *will = begin(span, index);
-    void *at;
+    void *old = (void *)will->address, *at;
 
     for (uint32_t i = count; i < TRUTH_SPAN_PAGES; i++)
         if (will->stack[i] != 0)
@@ -116,8 +116,10 @@ static void remap(struct worker *worker, struct truth_span *span, uint32_t index
         return;
     mark(will, 0, TRUTH_SPAN_PAGES, 0);
     mark(will, 0, wanted, wanted > count ? SITE_MREMAP : span->pages[index].stack[0]); /* what grows is who grew it */
+    if (wanted > count)
+        will->address = 0; /* it may be moved */
     atomic_store(&span->state, TRUTH_CALLING | index);
-    at = oracle_mremap((void *)will->address, (size_t)count * TRUTH_PAGE_BYTES, (size_t)wanted * TRUTH_PAGE_BYTES);
+    at = oracle_mremap(old, (size_t)count * TRUTH_PAGE_BYTES, (size_t)wanted * TRUTH_PAGE_BYTES);
     if (at == MAP_FAILED && errno == EFAULT) { /* after a fork the kernel may have kept two mappings side by side */
         atomic_store(&span->state, TRUTH_IDLE | index);
         return;

@@ -15,7 +15,7 @@ void mire_alloc_hook(const void *block, size_t size)
     if (!self)
         return;
     mire__collect_as_return(self);
-    mire__collect_as_alloc(self, &site, block, size);
+    mire__collect_as_told(self, &site, block, size);
 }
 
 void mire_free_hook(const void *block)

@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/variant.h"
 #include "heap/collect.h"
+#include "heap/hooks.h"
 #include "heap/keep.h"
 #include "heap/objects.h"
 #include "platform/platform.h"
@@ -109,6 +110,8 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
         mire__collect_end();
         return err;
     }
+    if (mire__heap_blocks_apart())
+        mire__heap_how_change(heap, MIRE_HOW_APART, MIRE_HOW_APART);
     monitor.heap = heap;
     mire__memory_begin(monitor.context);
     mire__collect_rest(ring, monitor.context->worker);

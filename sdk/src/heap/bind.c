@@ -16,13 +16,37 @@ void mire__heap_bind(void *handle)
     }
 }
 
-/* Are both in one library, and is that not the C library? (Which is told by a call that nobody stands in for.) */
+/* Where the library lies that a function is in; NULL: nobody knows. */
+static void *base_of(void *function)
+{
+    Dl_info info;
+
+    return function && dladdr(function, &info) ? info.dli_fbase : NULL;
+}
+
+/* The C library, told by a call that nobody stands in for. */
+static void *base_of_libc(void)
+{
+    return base_of(dlsym(RTLD_DEFAULT, "getppid"));
+}
+
+/* Are both in one library, and is that not the C library? */
 static bool brings_both(void *allocate, void *create)
 {
-    Dl_info one, other, libc;
+    void *base = base_of(allocate);
 
-    return dladdr(allocate, &one) && dladdr(create, &other) && dladdr((void *)dlsym(RTLD_DEFAULT, "getppid"), &libc) &&
-           one.dli_fbase == other.dli_fbase && one.dli_fbase != libc.dli_fbase;
+    return base && base == base_of(create) && base != base_of_libc();
+}
+
+bool mire__heap_blocks_apart(void)
+{
+#ifdef __GLIBC__ /* whose least chunk is 32 bytes */
+    void *base = base_of(atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real));
+
+    return base && base == base_of_libc();
+#else
+    return false;
+#endif
 }
 
 bool mire__heap_bind_new(void *handle)

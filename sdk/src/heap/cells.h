@@ -2,6 +2,10 @@
  * cells.h - small live blocks, in cells addressed by their address (layout.h). The way that nearly all allocations go;
  * what it cannot do is left to live.c.
  *
+ * Two blocks may begin in one cell, and two threads note them at the same time: the cell is the one's who exchanges it
+ * first. A plain store does for a block that takes the whole cell, and wherever blocks are further apart than that, as
+ * glibc's are (MIRE_HOW_APART).
+ *
  * Thread: any, inside its slot.
  */
 #ifndef MIRE_HEAP_CELLS_H
@@ -111,24 +115,39 @@ MIRE_INLINE bool mire__cells_plain(_Atomic uint32_t **cell, const struct heap *h
     return __builtin_expect(number - 1 < MIRE_PAGE_SPARSE - 1, 1);
 }
 
+/* Does a block take all of its cell, so that no other can begin there? */
+static inline bool mire__cell_is_whole(uint32_t cell)
+{
+    uint32_t size = cell & MIRE_CELL_SIZE_MASK;
+
+    return (cell >> MIRE_CELL_OFFSET_SHIFT & 3) == 0 && size - 1 > (1u << MIRE_CELL_SPAN_LOG) - 8;
+}
+
+/* Store the cell of a block that begins there; `was` begins none. False: another block has begun there meanwhile. */
+MIRE_INLINE bool mire__cell_begin(const struct heap *heap, _Atomic uint32_t *at, uint32_t was, uint32_t cell)
+{
+    if (__builtin_expect(!mire__heap_how(heap, MIRE_HOW_APART), 0) && !mire__cell_is_whole(cell))
+        return atomic_compare_exchange_strong_explicit(at, &was, cell, memory_order_release, memory_order_relaxed);
+    atomic_store_explicit(at, cell, memory_order_release);
+    return true;
+}
+
 /* Note an untagged block where nothing is in the way, while nothing is moved. False: nothing is done. */
 MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
 {
-    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
+    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT, was;
     _Atomic uint32_t *at;
 
-    if ((address & 7) != 0 || !mire__cells_plain(&at, heap, address) || mire__cell_get(at) & MIRE_CELL_SIZE_MASK)
+    if ((address & 7) != 0 || !mire__cells_plain(&at, heap, address) ||
+        (was = mire__cell_get(at)) & MIRE_CELL_SIZE_MASK)
         return false;
-    if (size <= MIRE_CELL_SHORT_MAX) {
-        atomic_store_explicit(at, cell | (uint32_t)(size + 1), memory_order_release);
-        return true;
-    }
+    if (size <= MIRE_CELL_SHORT_MAX)
+        return mire__cell_begin(heap, at, was, cell | (uint32_t)(size + 1));
     if (size > MIRE_CELL_SIZE_MAX || mire__cell_of(address) == MIRE_CELL_LAST ||
         mire__cell_get(at + 1) & MIRE_CELL_SIZE_MASK)
         return false;
     atomic_store_explicit(at + 1, (uint32_t)size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    atomic_store_explicit(at, cell | MIRE_CELL_SIZE_NEXT, memory_order_release);
-    return true;
+    return mire__cell_begin(heap, at, was, cell | MIRE_CELL_SIZE_NEXT);
 }
 
 /*

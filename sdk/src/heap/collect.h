@@ -133,6 +133,9 @@ static inline void mire__collect_as_return(struct collect_thread *self)
 /* A block was allocated: it is noted, in sampled mode if it is drawn. */
 void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size);
 
+/* The same of a block of the app's own allocator: it may begin anywhere, so that from now on any may (cells.h). */
+void mire__collect_as_told(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size);
+
 /* A block is to be freed: call it before the allocator gets it back. */
 void mire__collect_as_free(struct collect_thread *self, const void *block);
 

@@ -46,6 +46,9 @@ bool mire__heap_bind_new(void *handle);
 /* Look up the real calls. handle: RTLD_DEFAULT where hooks are patched in, RTLD_NEXT where they are found by name. */
 void mire__heap_bind(void *handle);
 
+/* Do any two blocks of the allocator that is bound begin 32 bytes apart or more (MIRE_HOW_APART)? */
+bool mire__heap_blocks_apart(void);
+
 /*
  * A real call's address. One that is called before mire__heap_bind is bound by its first call, with RTLD_NEXT; NULL
  * while that is going on, and where there is no such call.

@@ -167,7 +167,8 @@ static void end_unseen(struct heap *heap, struct heap_slot *slot, _Atomic uint32
 static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address, const struct live_block *block)
 {
     _Atomic uint32_t *root = mire__cells_root(heap, address), *page;
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0, at = mire__cell_of(address), cell;
+    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0, at = mire__cell_of(address), cell,
+             was;
 
     if (number == 0 || number & MIRE_PAGE_COUNTING) {
         if (!one_more(heap, address, block->size <= MIRE_LIVE_SMALL))
@@ -183,19 +184,19 @@ static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address
             return false;
         end_unseen(heap, slot, page, at);
     }
+    was = mire__cell_get(&page[at]);
+    if (was & MIRE_CELL_SIZE_MASK)
+        return false;
     cell = block->node << MIRE_CELL_NODE_SHIFT | (block->tagged ? MIRE_CELL_TAGGED : 0) |
            mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
-    if (block->size <= MIRE_CELL_SHORT_MAX) {
-        atomic_store_explicit(&page[at], cell | (uint32_t)(block->size + 1), memory_order_release);
-        return true;
-    }
+    if (block->size <= MIRE_CELL_SHORT_MAX)
+        return mire__cell_begin(heap, &page[at], was, cell | (uint32_t)(block->size + 1));
     if (at == MIRE_CELL_LAST)
         return false;
     if (mire__cell_get(&page[at + 1]) & MIRE_CELL_SIZE_MASK)
         end_unseen(heap, slot, page, at + 1);
     atomic_store_explicit(&page[at + 1], (uint32_t)block->size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    atomic_store_explicit(&page[at], cell | MIRE_CELL_SIZE_NEXT, memory_order_release);
-    return true;
+    return mire__cell_begin(heap, &page[at], was, cell | MIRE_CELL_SIZE_NEXT);
 }
 
 /* ---- blocks of either table ---- */

@@ -122,7 +122,8 @@ static void note(struct collect_thread *self, struct heap *heap, const struct wa
 static void learn_usual(struct collect_thread *self, const struct heap *heap)
 {
     uint64_t how = atomic_load_explicit(&heap->how, memory_order_acquire);
-    bool usual = ((uint32_t)how & ~MIRE_HOW_CELLS) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) && self->scope == 0 &&
+    bool usual = ((uint32_t)how & ~(MIRE_HOW_CELLS | MIRE_HOW_APART)) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) &&
+                 self->scope == 0 &&
                  self->walk.version == atomic_load_explicit(&mire__collect_code->version, memory_order_acquire);
 
     self->usual = usual ? how : 0;
@@ -136,6 +137,18 @@ void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame
         return;
     note(self, heap, site, block, size, self->scope);
     learn_usual(self, heap);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_as_told(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    if (mire__heap_how(heap, MIRE_HOW_APART))
+        mire__heap_how_change(heap, MIRE_HOW_APART, 0);
+    note(self, heap, site, block, size, self->scope);
     mire__collect_as_close(self);
 }
 

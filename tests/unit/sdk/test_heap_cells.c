@@ -1,0 +1,102 @@
+/* test_heap_cells.c - blocks of two threads that begin in the same cells, at the same time. */
+#include "heap/read.h"
+#include "support/heaps.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define BASE  UINT64_C(0x7f0000000000)
+#define CELLS 16u
+#define TURNS 400000u
+
+/* One of two threads: all its blocks begin so many bytes into their cells. */
+struct neighbour {
+    struct heaps *heaps;
+    struct heap_slot *slot;
+    uint64_t offset, size;
+    uint32_t lost;
+    pthread_t thread;
+};
+
+static uint64_t address_of(const struct neighbour *self, uint32_t turn)
+{
+    return BASE + turn % CELLS * 64 + self->offset;
+}
+
+static void *come_and_go(void *argument)
+{
+    struct neighbour *self = argument;
+    struct heap *heap = &self->heaps->heap;
+    struct live_block was;
+
+    mire__slot_as_enter(self->slot);
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        uint64_t address = address_of(self, turn);
+
+        mire__live_as_set(heap, self->slot, address, self->size, 1);
+        self->lost += !mire__live_as_find(&was, heap, address) || was.size != self->size;
+        self->lost += !mire__live_as_clear(&was, heap, self->slot, address);
+    }
+    for (uint32_t cell = 0; cell < CELLS; cell++)
+        mire__live_as_set(heap, self->slot, address_of(self, cell), self->size, 1);
+    mire__slot_as_leave(self->slot);
+    return NULL;
+}
+
+static bool count_size(void *context, const struct heap_live *live)
+{
+    uint64_t *sizes = context;
+
+    sizes[live->size >= 64]++;
+    return true;
+}
+
+/* So that there is a page of cells for the addresses. */
+static void make_page(struct heaps *heaps)
+{
+    for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++)
+        heaps_set(heaps, BASE + 8192 + i * 64, 8, 1);
+    assert_non_null(mire__cells_at(&heaps->heap, BASE));
+    for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++)
+        assert_true(heaps_clear(heaps, BASE + 8192 + i * 64));
+}
+
+/* The second one's size is told in the next cell. */
+static void neighbours_in_a_cell_are_both_kept(void **state)
+{
+    struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
+    struct neighbour both[2] = {{.offset = 0, .size = 16}, {.offset = 16, .size = 80}};
+    static struct heap_reader reader;
+    uint64_t sizes[2] = {0, 0};
+
+    (void)state;
+    make_page(heaps);
+    for (uint32_t i = 0; i < 2; i++) {
+        both[i].heaps = heaps;
+        both[i].slot = mire__slot_as_take(&heaps->heap, 100 + i);
+        assert_non_null(both[i].slot);
+        assert_int_equal(pthread_create(&both[i].thread, NULL, come_and_go, &both[i]), 0);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        pthread_join(both[i].thread, NULL);
+        assert_int_equal(both[i].lost, 0);
+    }
+    assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
+    assert_int_equal(mire__read_blocks(&reader, count_size, sizes), 0);
+    assert_int_equal(sizes[0], CELLS);
+    assert_int_equal(sizes[1], CELLS);
+    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_OVERLAP], 0);
+    heaps_free(heaps);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbours_in_a_cell_are_both_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
