@@ -23,6 +23,7 @@ sdk base   ->
 sdk ring   -> base
 server http ->
 server pg  ->
+server cli ->
 only <libpq-fe.h> server pg
 T
   put sdk/include/mire/mire.h <<'T'
@@ -45,6 +46,9 @@ void mire__ring_as_push(void)
 T
   put server/src/http/http.h <<'T'
 struct http;
+T
+  put server/src/cli/show.c <<'T'
+struct cli;
 T
   put schema/sql/0001_one.sql <<'T'
 CREATE TABLE note (slot smallint, CONSTRAINT note_is_one_per_slot PRIMARY KEY (slot));
@@ -89,7 +93,7 @@ refuses() {
 }
 
 good_tree
-for check in format layers headers exports signal sql links; do
+for check in format layers headers exports signal say sql links; do
   said=$(run $check 2>&1) || { printf '%s refuses a good tree:\n%s\n' "$check" "$said"; faults=$((faults + 1)); }
 done
 
@@ -128,6 +132,10 @@ build
 refuses signal 'calls malloc'
 echo '/* ring.c - ordinary code. */' | put sdk/src/ring/ring.c
 refuses signal 'no file says'
+
+# shellcheck disable=SC2028
+echo '    printf("%s\n", name);' | put server/src/cli/show.c
+refuses say 'show.c:1:'
 
 sql() { echo "$1" >> "$tree/schema/sql/0001_one.sql"; }
 sql 'CREATE TABLE bare (a int CONSTRAINT bare_is_known PRIMARY KEY);'

@@ -1,6 +1,6 @@
 /* answer.c - members of JSON objects, and flows of reports. */
 #include "cli/answer.h"
-#include "cli/table.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 
@@ -15,7 +15,7 @@ bool answer_read(struct json *json, const struct text *body, const char *command
     if (json_read(json, &fault, body->bytes, body->len, &limits) == MIRE_JSON_OK &&
         json_kind(json, 0) == MIRE_JSON_OBJECT)
         return true;
-    fprintf(stderr, "%s: %s answers what this mire does not know\n", command, server);
+    say(stderr, "%s: %s answers what this mire does not know\n", command, server);
     return false;
 }
 
@@ -36,12 +36,6 @@ char *answer_text(const struct json *json, uint32_t object, const char *name)
     return out;
 }
 
-static void add_name(struct text *line, const char *before, const char *name)
-{
-    text_add(line, before);
-    table_cell(line, name, (int)table_width(name));
-}
-
 void answer_print_flows(const struct json *json, uint32_t job, unsigned most)
 {
     uint32_t list = json_member(json, job, "flows");
@@ -49,15 +43,11 @@ void answer_print_flows(const struct json *json, uint32_t job, unsigned most)
         MIRE_SCOPED(free_memory) char *from = answer_text(json, at, "from_caller1");
         MIRE_SCOPED(free_memory) char *one = answer_text(json, at, "caller1");
         MIRE_SCOPED(free_memory) char *two = answer_text(json, at, "caller2");
-        MIRE_SCOPED(text_fini) struct text line = {0};
         int64_t to = answer_number(json, at, "to_issue");
         if (!from || !one || !two || to == answer_number(json, at, "from_issue"))
             continue;
-        add_name(&line, "", from);
-        add_name(&line, " -> ", one);
-        add_name(&line, " in ", two);
-        if (!text_failed(&line))
-            printf("%7" PRId64 "  %s%s\n", answer_number(json, at, "reports"), line.bytes, to ? "" : " (a new issue)");
+        say(stdout, "%7" PRId64 "  %s -> %s in %s%s\n", answer_number(json, at, "reports"), from, one, two,
+            to ? "" : " (a new issue)");
         most--;
     }
 }

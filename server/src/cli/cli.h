@@ -29,7 +29,7 @@ int cli_main(int argc, char **argv);
 const char *cli_nearest(const char *word, const char *const *names, size_t count);
 
 int cli_issues(int argc, char **argv);
-int cli_issues_regroup(int argc, char **argv); /* of cli_issues; argv[0] is merge, split or unmerge */
+int cli_issues_regroup(int argc, char **argv); /* of cli_issues; argv[1] is merge, split or unmerge */
 int cli_key(int argc, char **argv);
 int cli_rekey(int argc, char **argv);
 int cli_rollout(int argc, char **argv);
@@ -38,6 +38,6 @@ int cli_rules(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_show(int argc, char **argv);
 int cli_symbols(int argc, char **argv);
-int cli_symbols_look(int argc, char **argv); /* of cli_symbols; argv[0] is the first argument */
+int cli_symbols_look(int argc, char **argv); /* of cli_symbols; argv[1] is look */
 
 #endif

@@ -1,5 +1,6 @@
 /* commands.c - the table of commands, help, and what to do with a word that is none. */
 #include "cli/cli.h"
+#include "cli/say.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static void help(FILE *out)
 {
     fputs("Usage: mire COMMAND [ARGUMENT]...\n\n", out);
     for (size_t i = 0; i < cli_command_count; i++)
-        fprintf(out, "  %-9s %s\n", cli_commands[i].name, cli_commands[i].summary);
+        say(out, "  %-9s %s\n", cli_commands[i].name, cli_commands[i].summary);
     fputs("\n`mire COMMAND --help` says more. Exit status: 0 done, 1 failed, 2 called wrongly.\n", out);
 }
 
@@ -88,10 +89,10 @@ int cli_main(int argc, char **argv)
         names[i] = cli_commands[i].name;
     }
     const char *near = cli_nearest(argv[1], names, cli_command_count);
-    fprintf(stderr, "mire: there is no command '%s'", argv[1]);
+    say(stderr, "mire: there is no command '%s'", argv[1]);
     if (near)
-        fprintf(stderr, "; did you mean '%s'?\n", near);
+        say(stderr, "; did you mean '%s'?\n", near);
     else
-        fprintf(stderr, ". Try 'mire --help'.\n");
+        say(stderr, ". Try 'mire --help'.\n");
     return CLI_USAGE;
 }

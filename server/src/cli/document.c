@@ -2,6 +2,7 @@
  * document.c - see document.h. The stages of the server do the work.
  */
 #include "cli/document.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 #include "decode/decode.h"
@@ -35,7 +36,7 @@ char *cli_read_file(size_t *len_out, const char *command, const char *path)
         *len_out = len;
         return bytes;
     }
-    fprintf(stderr, "%s: cannot read %s: %s\n", command, path, strerror(input ? ENOMEM : reason));
+    say(stderr, "%s: cannot read %s: %s\n", command, path, strerror(input ? ENOMEM : reason));
     free(bytes);
     return NULL;
 }
@@ -47,13 +48,13 @@ static bool decode(struct cli_document *out, const char *command, const char *pa
     case MIRE_DECODE_OK:
         return true;
     case MIRE_DECODE_MALFORMED:
-        fprintf(stderr, "%s: %s is no report: byte %zu: %s\n", command, path, fault.position, fault.text);
+        say(stderr, "%s: %s is no report: byte %zu: %s\n", command, path, fault.position, fault.text);
         return false;
     case MIRE_DECODE_WRONG:
-        fprintf(stderr, "%s: %s: at %s: %s\n", command, path, fault.path[0] ? fault.path : "the document", fault.text);
+        say(stderr, "%s: %s: at %s: %s\n", command, path, fault.path[0] ? fault.path : "the document", fault.text);
         return false;
     default:
-        fprintf(stderr, "%s: %s: %s\n", command, path, fault.text[0] ? fault.text : "out of memory");
+        say(stderr, "%s: %s: %s\n", command, path, fault.text[0] ? fault.text : "out of memory");
         return false;
     }
 }
@@ -97,13 +98,13 @@ bool cli_document_make(struct cli_document *out, const char *command, const char
     *out = (struct cli_document){0};
     arena_init(&out->arena, ARENA_BYTES);
     if (rules_load(&out->rules, &fault, rules_path) != MIRE_RULES_OK) {
-        fprintf(stderr, "%s: %s:%u: %s\n", command, rules_path, fault.line, fault.text);
+        say(stderr, "%s: %s:%u: %s\n", command, rules_path, fault.line, fault.text);
         return false;
     }
     if (!decode(out, command, path, bytes, len))
         return false;
     if (name_frames(out) || judge(out)) {
-        fprintf(stderr, "%s: %s: out of memory\n", command, path);
+        say(stderr, "%s: %s: out of memory\n", command, path);
         return false;
     }
     return true;

@@ -1,5 +1,6 @@
 /* fetch.c - libcurl, and telling a problem in words. */
 #include "cli/fetch.h"
+#include "cli/say.h"
 
 #include "json/json.h"
 
@@ -45,7 +46,7 @@ static void say_member(const struct json *json, const char *name, const char *be
     if (!at || json_kind(json, at) != MIRE_JSON_STRING || json_size(json, at) >= sizeof text)
         return;
     text[json_text(text, json, at)] = '\0';
-    fprintf(stderr, "%s%s", before, text);
+    say(stderr, "%s%s", before, text);
 }
 
 static void say_problem(const char *url, long status, const struct text *body)
@@ -55,7 +56,7 @@ static void say_problem(const char *url, long status, const struct text *body)
     struct json json;
 
     json_init(&json);
-    fprintf(stderr, "mire: %s answered %ld", url, status);
+    say(stderr, "mire: %s answered %ld", url, status);
     if (json_read(&json, &fault, body->bytes ? body->bytes : "", body->len, &limits) == MIRE_JSON_OK &&
         json_kind(&json, 0) == MIRE_JSON_OBJECT) {
         say_member(&json, "title", ": ");
@@ -83,10 +84,10 @@ static int perform(struct text *out, CURL *curl, const char *url)
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_cleanup(curl);
     if (code != CURLE_OK)
-        fprintf(stderr,
-                "mire: cannot reach %s: %s\nIs mired running there? Name another server with --server URL or "
-                "MIRE_SERVER.\n",
-                url, *why ? why : curl_easy_strerror(code));
+        say(stderr,
+            "mire: cannot reach %s: %s\nIs mired running there? Name another server with --server URL or "
+            "MIRE_SERVER.\n",
+            url, *why ? why : curl_easy_strerror(code));
     else if (status / 100 != 2)
         say_problem(url, status, out);
     if (code == CURLE_OK && status == 404)

@@ -1,11 +1,12 @@
 /* issues.c - `mire issues`: what makes an app hang, for a terminal or a script. */
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
+#include "cli/say.h"
 #include "cli/table.h"
 #include "base/scope.h"
 #include "json/json.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,7 +196,7 @@ static void say_apps(const char *url)
         char *slug MIRE_SCOPED(free_memory) =
             json_kind(&json, a) == MIRE_JSON_OBJECT ? member_text(&json, a, "slug") : NULL;
         if (slug && *slug)
-            fprintf(stderr, "%s%s", before, slug);
+            say(stderr, "%s%s", before, slug);
         before = slug && *slug ? ", " : before;
     }
     fputs(*before == ',' ? "\n" : "mire issues: there is no app yet: `mire key create APP` makes one\n", stderr);
@@ -233,47 +234,22 @@ static int ask(const struct asking *a)
 int cli_issues(int argc, char **argv)
 {
     static const char *const regroup[] = {"merge", "split", "unmerge"};
-    static const struct option options[] = {{"server", required_argument, NULL, 's'},
-                                            {"app", required_argument, NULL, 'a'},
-                                            {"t", required_argument, NULL, 't'},
-                                            {"limit", required_argument, NULL, 'n'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct asking a = {.server = fetch_server(), .app = getenv("MIRE_APP"), .t = "14d", .limit = "50"};
-    int option;
+    const struct cli_option options[] = {{"server", .text = &a.server},
+                                         {"app", .text = &a.app},
+                                         {"t", .text = &a.t},
+                                         {"limit", .text = &a.limit},
+                                         {"json", .flag = &a.json}};
+    int status;
 
-    for (size_t i = 0; argc > 1 && i < sizeof regroup / sizeof *regroup; i++)
+    for (size_t i = 0; argc > 1 && i < CLI_COUNT(regroup); i++)
         if (strcmp(argv[1], regroup[i]) == 0)
-            return cli_issues_regroup(argc - 1, argv + 1);
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 's':
-            a.server = optarg;
-            break;
-        case 'a':
-            a.app = optarg;
-            break;
-        case 't':
-            a.t = optarg;
-            break;
-        case 'n':
-            a.limit = optarg;
-            break;
-        case 'j':
-            a.json = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return CLI_DONE;
-        default:
-            return CLI_USAGE;
-        }
-    }
-    if (optind < argc || !a.app || !*a.app) {
-        fprintf(stderr, "mire issues: %s\n%s", optind < argc ? "too many arguments" : "which app? Say --app APP",
-                usage);
-        return CLI_USAGE;
-    }
+            return cli_issues_regroup(argc, argv);
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    if (argc > 1)
+        return cli_wrong(argv[0], "there is no '%s': merge, split, unmerge, or options alone for the list", argv[1]);
+    if (!a.app || !*a.app)
+        return cli_wrong(argv[0], "which app? Say --app APP");
     return ask(&a);
 }

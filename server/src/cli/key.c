@@ -2,7 +2,9 @@
  * key.c - `mire key`: the keys apps report with. Talks to mired's database directly, so it works before the server has
  * anybody who could sign in; it reads mired's own configuration.
  */
+#include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/say.h"
 
 #include "base/clock.h"
 #include "daemon/config.h"
@@ -10,7 +12,6 @@
 #include "pg/key.h"
 #include "pg/migrate.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static const char usage[] =
     "  --database-url URL   a PostgreSQL of your own; also $DATABASE_URL\n";
 
 struct keys {
-    const char *verb, *app, *scope, *label, *number;
+    const char *app, *scope, *label, *number;
     char *settings[SETTINGS_MAX + 1]; /* what goes to config_load */
     size_t setting_count;
     struct pg *pg;
@@ -44,13 +45,12 @@ struct keys {
 
 static int wrong(const char *what)
 {
-    fprintf(stderr, "mire key: %s\n%s", what, usage);
-    return CLI_USAGE;
+    return cli_wrong("mire key", "%s", what);
 }
 
 static int failed(const char *what, int rc)
 {
-    fprintf(stderr, "mire key: %s: %s\n", what, fault_name(rc));
+    say(stderr, "mire key: %s: %s\n", what, fault_name(rc));
     return CLI_FAILED;
 }
 
@@ -73,14 +73,14 @@ static int print_key(void *context, const struct pg_key_row *row)
     clock_format(created, row->created_us);
     if (row->revoked_us)
         clock_format(revoked, row->revoked_us);
-    printf("%-6" PRId64 " %-9s %-8s %.10s  %-10.10s %s\n", row->key, row->prefix, row->scope, created,
-           row->revoked_us ? revoked : "-", row->label);
+    say(stdout, "%-6" PRId64 " %-9s %-8s %.10s  %-10.10s %s\n", row->key, row->prefix, row->scope, created,
+        row->revoked_us ? revoked : "-", row->label);
     return 0;
 }
 
 static int run_list(struct keys *keys)
 {
-    printf("%-6s %-9s %-8s %-10s  %-10s %s\n", "KEY", "BEGINS", "SCOPE", "MADE", "REVOKED", "LABEL");
+    say(stdout, "%-6s %-9s %-8s %-10s  %-10s %s\n", "KEY", "BEGINS", "SCOPE", "MADE", "REVOKED", "LABEL");
     int rc = pg_key_list(keys->pg, keys->app, print_key, NULL);
     return rc == 0 ? CLI_DONE : failed("the keys could not be listed", rc);
 }
@@ -94,17 +94,16 @@ static int run_revoke(struct keys *keys)
         return wrong("KEY-NUMBER is the first column of `mire key list`");
     int rc = pg_key_revoke(keys->pg, keys->app, number);
     if (rc == MIRE_KEY_UNKNOWN) {
-        fprintf(stderr, "mire key: app %s has no good key %lld\n", keys->app, number);
+        say(stderr, "mire key: app %s has no good key %lld\n", keys->app, number);
         return CLI_FAILED;
     }
     return rc == 0 ? CLI_DONE : failed("the key could not be revoked", rc);
 }
 
 static const struct {
-    const char *verb;
-    int words; /* that follow it */
+    struct cli_verb verb;
     int (*run)(struct keys *keys);
-} verbs[] = {{"create", 1, run_create}, {"list", 1, run_list}, {"revoke", 2, run_revoke}};
+} verbs[] = {{{"create", "APP"}, run_create}, {{"list", "APP"}, run_list}, {{"revoke", "APP KEY-NUMBER"}, run_revoke}};
 
 /* Open the database of a configuration; what it complains of goes to `log`. CLI_DONE or CLI_FAILED. */
 static int try_database(struct keys *keys, const struct config *config, const struct log *log)
@@ -145,15 +144,14 @@ static int open_database(struct keys *keys)
     struct problem problem = MIRE_PROBLEM_INIT;
 
     if (config_load(&config, &problem, keys->settings, environ) != 0) {
-        fprintf(stderr, "mire key: %s\n", problem.text);
+        say(stderr, "mire key: %s\n", problem.text);
         return CLI_USAGE;
     }
     if (!*config_text(&config, MIRE_SET_DATABASE_URL))
         await_mired(keys, &config);
     if (try_database(keys, &config, &quiet) != CLI_DONE) {
-        fprintf(stderr,
-                "mire key: no database: mired is not running with data directory %s, and no database URL is set\n",
-                config_text(&config, MIRE_SET_DATA_DIR));
+        say(stderr, "mire key: no database: mired is not running with data directory %s, and no database URL is set\n",
+            config_text(&config, MIRE_SET_DATA_DIR));
         return CLI_FAILED;
     }
     return CLI_DONE;
@@ -171,64 +169,60 @@ static int check_app(const char *app)
     return rc;
 }
 
-static int pick(struct keys *keys, int argc, char **argv)
+static const char *take_scope(void *context, char *value)
 {
-    size_t v = 0;
+    static const char *const scopes[] = {"ingest", "symbols", "rollout", "rules"};
+    struct keys *keys = context;
 
-    if (optind == argc)
-        return wrong("create, list or revoke?");
-    while (v < sizeof verbs / sizeof *verbs && strcmp(verbs[v].verb, argv[optind]) != 0)
-        v++;
-    if (v == sizeof verbs / sizeof *verbs)
-        return wrong("create, list or revoke?");
-    if (argc - optind - 1 != verbs[v].words)
-        return wrong("wrong number of arguments");
-    keys->app = argv[optind + 1];
-    keys->number = argv[optind + verbs[v].words];
-    if (check_app(keys->app) != 0)
-        return wrong("APP is lower-case letters, digits and '-', 63 at most, and begins with no '-'");
-    int status = open_database(keys);
-    if (status == CLI_DONE)
-        status = verbs[v].run(keys);
-    pg_close(keys->pg);
-    return status;
+    keys->scope = value;
+    for (size_t i = 0; i < CLI_COUNT(scopes); i++)
+        if (strcmp(value, scopes[i]) == 0)
+            return NULL;
+    return "the scope is ingest, symbols, rollout or rules";
 }
 
-static char *setting_flag(int option)
+/* An option of mired's. */
+struct mired_option {
+    struct keys *keys;
+    char *flag;
+};
+
+static const char *take_setting(void *context, char *value)
 {
-    static char config[] = "--config", data_dir[] = "--data-dir", database_url[] = "--database-url";
-    return option == 'c' ? config : option == 'd' ? data_dir : database_url;
+    const struct mired_option *setting = context;
+    struct keys *keys = setting->keys;
+
+    if (keys->setting_count + 2 > SETTINGS_MAX)
+        return "too many settings";
+    keys->settings[keys->setting_count++] = setting->flag;
+    keys->settings[keys->setting_count++] = value;
+    return NULL;
 }
 
 int cli_key(int argc, char **argv)
 {
-    static const struct option options[] = {{"scope", required_argument, NULL, 's'},
-                                            {"label", required_argument, NULL, 'l'},
-                                            {"config", required_argument, NULL, 'c'},
-                                            {"data-dir", required_argument, NULL, 'd'},
-                                            {"database-url", required_argument, NULL, 'u'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static char flags[3][16] = {"--config", "--data-dir", "--database-url"};
     struct keys keys = {.scope = "ingest", .label = ""};
-    int option;
+    struct mired_option config = {&keys, flags[0]}, data_dir = {&keys, flags[1]}, database_url = {&keys, flags[2]};
+    const struct cli_option options[] = {{"scope", .take = take_scope, .context = &keys},
+                                         {"label", .text = &keys.label},
+                                         {"config", .take = take_setting, .context = &config},
+                                         {"data-dir", .take = take_setting, .context = &data_dir},
+                                         {"database-url", .take = take_setting, .context = &database_url}};
+    int status;
 
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return CLI_DONE;
-        } else if (option == 's') {
-            keys.scope = optarg;
-        } else if (option == 'l') {
-            keys.label = optarg;
-        } else if (option == '?' || keys.setting_count + 2 > SETTINGS_MAX) {
-            return CLI_USAGE;
-        } else {
-            keys.settings[keys.setting_count++] = setting_flag(option);
-            keys.settings[keys.setting_count++] = optarg;
-        }
-    }
-    if (strcmp(keys.scope, "ingest") != 0 && strcmp(keys.scope, "symbols") != 0 && strcmp(keys.scope, "rollout") != 0 &&
-        strcmp(keys.scope, "rules") != 0)
-        return wrong("the scope is ingest, symbols, rollout or rules");
-    return pick(&keys, argc, argv);
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    if (v < 0)
+        return CLI_USAGE;
+    keys.app = argv[2];
+    keys.number = argv[3];
+    if (check_app(keys.app) != 0)
+        return wrong("APP is lower-case letters, digits and '-', 63 at most, and begins with no '-'");
+    status = open_database(&keys);
+    if (status == CLI_DONE)
+        status = verbs[v].run(&keys);
+    pg_close(keys.pg);
+    return status;
 }

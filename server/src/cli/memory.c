@@ -2,12 +2,13 @@
  * memory.c - `mire memory FILE...`: what a process held, from the tables that lie on its device's disk or from a
  * report.
  */
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/heap_file.h"
 #include "cli/memory_view.h"
 #include "cli/profile.h"
-#include "cli/table.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 
@@ -35,60 +36,18 @@ static const char usage[] =
 struct request {
     struct memory_view view;
     const char *pprof, *collapsed, *rules;
-    int first; /* FILE in argv */
 };
 
-/* A number of rows; false if it is none. */
-static bool read_rows(size_t *out, const char *text)
+/* A number of rows. */
+static const char *take_rows(void *rows, char *text)
 {
     char *end;
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (!*text || *end || errno || *text == '-' || value > ROWS_MAX)
-        return false;
-    *out = value;
-    return true;
-}
-
-/* CLI_DONE, or CLI_USAGE after it said why. */
-static int read_arguments(struct request *out, int argc, char **argv)
-{
-    const struct {
-        const char *name;
-        size_t *rows;
-        const char **text;
-    } options[] = {
-        {"--top", &out->view.categories, NULL}, {"--stacks", &out->view.stacks, NULL},
-        {"--frames", &out->view.frames, NULL},  {"--category", NULL, &out->view.category},
-        {"--pprof", NULL, &out->pprof},         {"--collapsed", NULL, &out->collapsed},
-        {"--rules", NULL, &out->rules},
-    };
-    int i = 1;
-    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-        size_t k = 0;
-        if (!strcmp(argv[i], "--count")) {
-            out->view.by_count = true;
-            continue;
-        }
-        while (k < sizeof options / sizeof *options && strcmp(argv[i], options[k].name) != 0)
-            k++;
-        if (k == sizeof options / sizeof *options) {
-            fprintf(stderr, "mire memory: there is no option '%s'\n", argv[i]);
-            return CLI_USAGE;
-        }
-        if (++i == argc || (options[k].rows && !read_rows(options[k].rows, argv[i]))) {
-            fprintf(stderr, "mire memory: %s needs %s\n", options[k].name, options[k].rows ? "a number" : "a value");
-            return CLI_USAGE;
-        }
-        if (options[k].text)
-            *options[k].text = argv[i];
-    }
-    out->first = i;
-    if (i == argc || ((out->pprof || out->collapsed) && argc - i > 1)) {
-        fputs(usage, stderr);
-        return CLI_USAGE;
-    }
-    return CLI_DONE;
+        return "--top, --stacks and --frames need a number, 100000 at most";
+    *(size_t *)rows = value;
+    return NULL;
 }
 
 static bool write_file(const char *path, const struct text *text)
@@ -98,7 +57,7 @@ static bool write_file(const char *path, const struct text *text)
     if (file && (file == stdout ? fflush(file) : fclose(file)) != 0)
         good = false;
     if (!good)
-        fprintf(stderr, "mire memory: cannot write %s\n", path);
+        say(stderr, "mire memory: cannot write %s\n", path);
     return good;
 }
 
@@ -123,19 +82,16 @@ static bool show(const struct cli_document *document, const char *path, const st
 {
     const struct report *report = &document->report;
     if (!report->memory.known) {
-        fprintf(stderr, "mire memory: %s: this report is not about memory; `mire show` prints it\n", path);
+        say(stderr, "mire memory: %s: this report is not about memory; `mire show` prints it\n", path);
         return false;
     }
     if (request->pprof || request->collapsed)
         return export(document, request);
-    struct text head = {0};
     bool placed = report->process.path[0];
-    text_printf(&head, "file       %s\napp        %s %s, process %s%s%s%s\n", path, report->app.name,
-                report->app.version, report->process.name, placed ? " (" : "", report->process.path, placed ? ")" : "");
-    table_print(stdout, head.bytes ? head.bytes : "");
-    text_fini(&head);
+    say(stdout, "file       %s\napp        %s %s, process %s%s%s%s\n", path, report->app.name, report->app.version,
+        report->process.name, placed ? " (" : "", report->process.path, placed ? ")" : "");
     if (memory_print(stdout, document, &request->view) == 0 && request->view.category) {
-        fprintf(stderr, "mire memory: %s: there is no category '%s'\n", path, request->view.category);
+        say(stderr, "mire memory: %s: there is no category '%s'\n", path, request->view.category);
         return false;
     }
     return true;
@@ -152,7 +108,7 @@ static bool do_file(const char *path, const struct request *request)
     bool tables = heap_file_is(bytes, len);
     const char *problem = tables ? heap_file_report(&text, &text_len, bytes, len) : NULL;
     if (problem) {
-        fprintf(stderr, "mire memory: %s: %s\n", path, problem);
+        say(stderr, "mire memory: %s: %s\n", path, problem);
         return false;
     }
     bool good = cli_document_make(&document, "mire memory", path, tables ? text : bytes, tables ? text_len : len,
@@ -165,13 +121,24 @@ static bool do_file(const char *path, const struct request *request)
 int cli_memory(int argc, char **argv)
 {
     struct request request = {.view = MEMORY_VIEW_INIT};
-    if (argc == 2 && !strcmp(argv[1], "--help")) {
-        fputs(usage, stdout);
-        return CLI_DONE;
-    }
-    int rc = read_arguments(&request, argc, argv);
-    for (int i = request.first; rc != CLI_USAGE && i < argc; i++) {
-        if (i > request.first)
+    const struct cli_option options[] = {{"top", .take = take_rows, .context = &request.view.categories},
+                                         {"stacks", .take = take_rows, .context = &request.view.stacks},
+                                         {"frames", .take = take_rows, .context = &request.view.frames},
+                                         {"count", .flag = &request.view.by_count},
+                                         {"category", .text = &request.view.category},
+                                         {"pprof", .text = &request.pprof},
+                                         {"collapsed", .text = &request.collapsed},
+                                         {"rules", .text = &request.rules}};
+    int rc;
+    if (!cli_take_options(&rc, &argc, &argv, options, CLI_COUNT(options), usage))
+        return rc;
+    if (argc == 1)
+        return cli_wrong(argv[0], "which file? Say FILE");
+    if ((request.pprof || request.collapsed) && argc > 2)
+        return cli_wrong(argv[0], "--pprof and --collapsed write of one FILE");
+    rc = CLI_DONE;
+    for (int i = 1; i < argc; i++) {
+        if (i > 1)
             putchar('\n');
         if (!do_file(argv[i], &request))
             rc = CLI_FAILED;

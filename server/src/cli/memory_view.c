@@ -1,8 +1,9 @@
-/* memory_view.c - see memory_view.h. Texts come from reports: all of them go through table_cell. */
+/* memory_view.c - see memory_view.h. Texts come from reports: all of them go through say_add. */
 #include "cli/memory_view.h"
 
 #include "base/scope.h"
 #include "cli/heap_file.h"
+#include "cli/say.h"
 #include "cli/table.h"
 
 #include <inttypes.h>
@@ -80,12 +81,6 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* A text from the report, as wide as it is. */
-static void put(struct text *out, const char *name)
-{
-    table_cell(out, name, (int)table_width(name));
-}
-
 /* ---- the head ---- */
 
 /* Nobody can ask any more which pages of its mappings are in memory. */
@@ -97,23 +92,23 @@ static bool is_of_the_dead(const struct memory *memory)
 static void add_footprint(struct text *out, const struct memory *memory)
 {
     if (memory->footprint_bytes.known) {
-        text_printf(out, "footprint  %s", bytes_of(memory->footprint_bytes.value).text);
+        say_add(out, "footprint  %s", bytes_of(memory->footprint_bytes.value).text);
         if (memory->footprint_peak_bytes.known)
-            text_printf(out, ", at most %s", bytes_of(memory->footprint_peak_bytes.value).text);
+            say_add(out, ", at most %s", bytes_of(memory->footprint_peak_bytes.value).text);
         if (memory->limit_bytes.known)
-            text_printf(out, "; limit %s", bytes_of(memory->limit_bytes.value).text);
+            say_add(out, "; limit %s", bytes_of(memory->limit_bytes.value).text);
         if (memory->limit_used_bytes.known)
-            text_printf(out, ", of which %s were used", bytes_of(memory->limit_used_bytes.value).text);
+            say_add(out, ", of which %s were used", bytes_of(memory->limit_used_bytes.value).text);
         text_add(out, "\n");
     }
-    text_printf(out, "live       %s%s in %s%s blocks", bytes_of(memory->live_bytes).text,
-                error_of(memory->error_bytes, bytes_of).text, count_of(memory->live_count).text,
-                error_of(memory->error_count, count_of).text);
+    say_add(out, "live       %s%s in %s%s blocks", bytes_of(memory->live_bytes).text,
+            error_of(memory->error_bytes, bytes_of).text, count_of(memory->live_count).text,
+            error_of(memory->error_count, count_of).text);
     if (memory->mapped_bytes.known)
-        text_printf(out, "; %s mapped", bytes_of(memory->mapped_bytes.value).text);
+        say_add(out, "; %s mapped", bytes_of(memory->mapped_bytes.value).text);
     if (memory->explained_bytes.known && memory->footprint_bytes.known)
-        text_printf(out, "; %.0f %% of the footprint explained",
-                    percent(memory->explained_bytes.value, memory->footprint_bytes.value));
+        say_add(out, "; %.0f %% of the footprint explained",
+                percent(memory->explained_bytes.value, memory->footprint_bytes.value));
     text_add(out, "\n");
     if (is_of_the_dead(memory) && memory->explained_bytes.known && memory->footprint_bytes.known &&
         percent(memory->explained_bytes.value, memory->footprint_bytes.value) < MOSTLY_PERCENT)
@@ -128,7 +123,7 @@ static void add_trail(struct text *out, const struct memory *memory)
     text_add(out, "trail     ");
     for (size_t i = 0; i < shown; i++) {
         const struct memory_point *point = &memory->trail[i * (memory->point_count - 1) / (shown - 1)];
-        text_printf(out, "%s %s at %.1f s", i ? "," : "", bytes_of(point->footprint_bytes).text, point->at_ms / 1000.0);
+        say_add(out, "%s %s at %.1f s", i ? "," : "", bytes_of(point->footprint_bytes).text, point->at_ms / 1000.0);
     }
     text_add(out, "\n");
 }
@@ -136,19 +131,19 @@ static void add_trail(struct text *out, const struct memory *memory)
 static void add_monitor(struct text *out, const struct memory *memory)
 {
     if (memory->sampled)
-        text_printf(out,
-                    "mode       sampled, one block in %s; all figures are estimates, +/- where the truth lies 95 times "
-                    "of 100\n",
-                    bytes_of(memory->interval_bytes.value).text);
+        say_add(out,
+                "mode       sampled, one block in %s; all figures are estimates, +/- where the truth lies 95 times "
+                "of 100\n",
+                bytes_of(memory->interval_bytes.value).text);
     else
         text_add(out, "mode       exact\n");
     if (memory->degraded.times)
-        text_printf(out, "degraded   %" PRIu64 " times, as the tables were full; asked for was %s\n",
-                    memory->degraded.times, memory->degraded.sampled ? "a shorter interval" : "exact");
+        say_add(out, "degraded   %" PRIu64 " times, as the tables were full; asked for was %s\n",
+                memory->degraded.times, memory->degraded.sampled ? "a shorter interval" : "exact");
     for (size_t i = 0; i < memory->drop_count; i++) {
         text_add(out, i ? ", " : "lost       ");
-        put(out, memory->drops[i].name);
-        text_printf(out, " %s", count_of(memory->drops[i].value).text);
+        say_add(out, "%s", memory->drops[i].name);
+        say_add(out, " %s", count_of(memory->drops[i].value).text);
     }
     if (memory->drop_count)
         text_add(out, "\n");
@@ -157,10 +152,10 @@ static void add_monitor(struct text *out, const struct memory *memory)
 static void add_head(struct text *out, const struct memory *memory)
 {
     text_add(out, "taken      ");
-    put(out, memory->trigger);
+    say_add(out, "%s", memory->trigger);
     if (memory->name[0]) {
         text_add(out, ", ");
-        put(out, memory->name);
+        say_add(out, "%s", memory->name);
     }
     if (memory->foreground_known)
         text_add(out, memory->foreground ? ", in the foreground" : ", in the background");
@@ -169,7 +164,7 @@ static void add_head(struct text *out, const struct memory *memory)
     add_trail(out, memory);
     add_monitor(out, memory);
     if (memory->grown_ms.known)
-        text_printf(out, "growth     counted over %.1f s\n", (double)memory->grown_ms.value / 1000);
+        say_add(out, "growth     counted over %.1f s\n", (double)memory->grown_ms.value / 1000);
 }
 
 /* ---- the table ---- */
@@ -195,11 +190,11 @@ static void add_category(struct text *out, const struct memory *memory, size_t i
         fifth = category->error_count.known ? count_of(category->error_count.value) : (struct figure){"-"};
     add_cells(out, bytes_of(category->live_bytes).text, count_of(category->live_count).text,
               growth_of(&category->grown).text, fourth.text, fifth.text);
-    put(out, category->name);
+    say_add(out, "%s", category->name);
     if (category->held_bytes < category->live_bytes)
-        text_printf(out, "   %s in memory", bytes_of(category->held_bytes).text);
+        say_add(out, "   %s in memory", bytes_of(category->held_bytes).text);
     if (memory->found && memory->found[i].rank)
-        text_printf(out, "   suspect: %s", memory_reason_name(memory->found[i].reason));
+        say_add(out, "   suspect: %s", memory_reason_name(memory->found[i].reason));
     text_add(out, "\n");
 }
 
@@ -208,11 +203,11 @@ static void add_stack(struct text *out, const struct resolved *doc, size_t s, co
     const struct memory_stack *stack = &doc->memory.stacks[s];
     const struct memory_category *category = &doc->memory.categories[stack->category];
     size_t at = 0;
-    text_printf(out, "  %3.0f %%  %s%s in %s%s block%s", percent(stack->bytes, category->live_bytes),
-                bytes_of(stack->bytes).text, error_of(stack->error_bytes, bytes_of).text, count_of(stack->count).text,
-                error_of(stack->error_count, count_of).text, stack->count == 1 ? "" : "s");
+    say_add(out, "  %3.0f %%  %s%s in %s%s block%s", percent(stack->bytes, category->live_bytes),
+            bytes_of(stack->bytes).text, error_of(stack->error_bytes, bytes_of).text, count_of(stack->count).text,
+            error_of(stack->error_count, count_of).text, stack->count == 1 ? "" : "s");
     if (stack->grown.known)
-        text_printf(out, ", grown by %s", growth_of(&stack->grown).text);
+        say_add(out, ", grown by %s", growth_of(&stack->grown).text);
     text_add(out, stack->node ? "\n" : ", stack not known\n");
     for (uint32_t node = stack->node; node; node = doc->nodes[node].parent, at++) {
         const struct resolved_place *place = &doc->places[doc->nodes[node].place];
@@ -221,14 +216,14 @@ static void add_stack(struct text *out, const struct resolved *doc, size_t s, co
             break;
         }
         text_add(out, (int32_t)at == stack->caller1 ? "        1> " : "           ");
-        put(out, place->function);
+        say_add(out, "%s", place->function);
         if (place->file[0]) {
             text_add(out, "  ");
-            put(out, place->file);
-            text_printf(out, ":%u", place->line);
+            say_add(out, "%s", place->file);
+            say_add(out, ":%u", place->line);
         } else if (place->named) {
             text_add(out, "  ");
-            put(out, place->image);
+            say_add(out, "%s", place->image);
         }
         text_add(out, "\n");
     }
@@ -286,7 +281,7 @@ static size_t next_category(bool *taken, const struct memory *memory, const stru
 static void add_rest(struct text *out, const char *much, size_t count, const char *which)
 {
     if (count)
-        text_printf(out, "%11s  in %zu categor%s more%s\n", much, count, count == 1 ? "y" : "ies", which);
+        say_add(out, "%11s  in %zu categor%s more%s\n", much, count, count == 1 ? "y" : "ies", which);
 }
 
 static size_t add_table(struct text *out, const struct resolved *doc, const struct memory_view *view)
@@ -325,8 +320,7 @@ size_t memory_print(FILE *out, const struct cli_document *document, const struct
     struct text text = {0};
     add_head(&text, &document->doc.memory);
     size_t shown = add_table(&text, &document->doc, view);
-    if (text.bytes)
-        table_print(out, text.bytes);
+    fwrite(text.bytes, 1, text.len, out);
     text_fini(&text);
     return shown;
 }

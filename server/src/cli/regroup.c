@@ -1,13 +1,13 @@
 /* regroup.c - mire issues merge, split, unmerge: asks the server, and tells what is shown as what by it. */
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
-#include "cli/table.h"
+#include "cli/say.h"
 #include "json/json.h"
 #include "json/write.h"
 
 #include "base/scope.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,12 +84,7 @@ static void tell_features(const struct json *json, const char *key, const char *
         uint32_t count = totals ? json_member(json, totals, "reports") : 0;
         if (count)
             reports = (int64_t)json_double(json, count);
-        struct text line MIRE_SCOPED(text_fini) = {0};
-        for (int i = 0; i < 3; i++) {
-            text_add(&line, i == 1 ? "  " : i == 2 ? " in " : before);
-            table_cell(&line, texts[i], (int)table_width(texts[i]));
-        }
-        printf("%.*s: %lld reports\n", (int)line.len, line.bytes, (long long)reports);
+        say(stdout, "%s%s  %s in %s: %lld reports\n", before, texts[0], texts[1], texts[2], (long long)reports);
     }
 }
 
@@ -109,8 +104,8 @@ static int tell(const struct text *body)
         tell_features(&json, "after", "+ ");
         uint32_t act = json_member(&json, 0, "act");
         if (act && json_kind(&json, act) == MIRE_JSON_UINT)
-            printf("act %lld: mire issues unmerge ISSUE --act %lld takes it back\n", (long long)json_double(&json, act),
-                   (long long)json_double(&json, act));
+            say(stdout, "act %lld: mire issues unmerge ISSUE --act %lld takes it back\n",
+                (long long)json_double(&json, act), (long long)json_double(&json, act));
     }
     json_fini(&json);
     return rc;
@@ -158,48 +153,37 @@ static const char *lacking(const struct regrouping *r)
     return NULL;
 }
 
+static const char *take_tree(void *context, char *value)
+{
+    struct regrouping *r = context;
+    if (r->tree_count == CLI_COUNT(r->trees))
+        return "too many trees";
+    r->trees[r->tree_count++] = value;
+    return NULL;
+}
+
 int cli_issues_regroup(int argc, char **argv)
 {
-    static const struct option options[] = {{"server", required_argument, NULL, 's'},
-                                            {"app", required_argument, NULL, 'a'},
-                                            {"author", required_argument, NULL, 'w'},
-                                            {"reason", required_argument, NULL, 'r'},
-                                            {"into", required_argument, NULL, 'i'},
-                                            {"tree", required_argument, NULL, 't'},
-                                            {"caller2", required_argument, NULL, 'c'},
-                                            {"act", required_argument, NULL, 'n'},
-                                            {"preview", no_argument, NULL, 'p'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    struct regrouping r = {.what = argv[0],
+    struct regrouping r = {.what = argv[1],
                            .server = fetch_server(),
                            .app = getenv("MIRE_APP"),
                            .author = getenv("USER"),
                            .reason = "by mire issues"};
-    int option;
+    const struct cli_option options[] = {
+        {"server", .text = &r.server},   {"app", .text = &r.app},   {"author", .text = &r.author},
+        {"reason", .text = &r.reason},   {"into", .text = &r.into}, {"tree", .take = take_tree, .context = &r},
+        {"caller2", .text = &r.caller2}, {"act", .text = &r.act},   {"preview", .flag = &r.preview}};
+    char command[32];
+    int status;
 
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        const char **into[] = {['s'] = &r.server, ['a'] = &r.app,     ['w'] = &r.author, ['r'] = &r.reason,
-                               ['i'] = &r.into,   ['c'] = &r.caller2, ['n'] = &r.act};
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return CLI_DONE;
-        }
-        if (option == 'p')
-            r.preview = true;
-        else if (option == 't' && r.tree_count < sizeof r.trees / sizeof *r.trees)
-            r.trees[r.tree_count++] = optarg;
-        else if (option != '?' && option != 't')
-            *into[option] = optarg;
-        else
-            return CLI_USAGE;
-    }
-    r.issues = argv + optind;
-    r.issue_count = (size_t)(argc - optind);
+    snprintf(command, sizeof command, "%s %s", argv[0], r.what);
+    argv[1] = command;
+    argc--;
+    argv++;
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    r.issues = argv + 1;
+    r.issue_count = (size_t)(argc - 1);
     const char *missing = lacking(&r);
-    if (missing) {
-        fprintf(stderr, "mire issues %s: %s\n%s", r.what, missing, usage);
-        return CLI_USAGE;
-    }
-    return ask(&r);
+    return missing ? cli_wrong(command, "%s", missing) : ask(&r);
 }

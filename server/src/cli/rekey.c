@@ -2,13 +2,14 @@
  * rekey.c - `mire rekey`: stored reports derived anew: asked for, previewed, and watched.
  */
 #include "cli/answer.h"
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
+#include "cli/say.h"
 #include "cli/table.h"
 
 #include "base/scope.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +84,8 @@ static uint32_t find_job(const struct json *json, int64_t number)
 static void show(const struct json *json, uint32_t job)
 {
     MIRE_SCOPED(free_memory) char *state = answer_text(json, job, "state");
-    fprintf(stderr, "\r\033[Kjob %" PRId64 ": %s, %" PRId64 " of %" PRId64 " reports", answer_number(json, job, "job"),
-            state ? state : "", answer_number(json, job, "done"), answer_number(json, job, "queued"));
+    say(stderr, "\r\033[Kjob %" PRId64 ": %s, %" PRId64 " of %" PRId64 " reports", answer_number(json, job, "job"),
+        state ? state : "", answer_number(json, job, "done"), answer_number(json, job, "queued"));
 }
 
 static void tell(const struct json *json, uint32_t job)
@@ -92,13 +93,14 @@ static void tell(const struct json *json, uint32_t job)
     int64_t done = answer_number(json, job, "done");
     int64_t failed = answer_number(json, job, "failed");
     if (is_preview(json, job))
-        printf("%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
-               answer_number(json, job, "moved"), done, answer_number(json, job, "issues_new"),
-               answer_number(json, job, "issues_gone"));
+        say(stdout,
+            "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
+            answer_number(json, job, "moved"), done, answer_number(json, job, "issues_new"),
+            answer_number(json, job, "issues_gone"));
     else
-        printf("%" PRId64 " of %" PRId64 " reports moved\n", answer_number(json, job, "moved"), done);
+        say(stdout, "%" PRId64 " of %" PRId64 " reports moved\n", answer_number(json, job, "moved"), done);
     if (failed)
-        printf("%" PRId64 " could not be derived, and stay as they were\n", failed);
+        say(stdout, "%" PRId64 " could not be derived, and stay as they were\n", failed);
     answer_print_flows(json, job, FLOWS_SHOWN);
 }
 
@@ -110,7 +112,7 @@ static int watch(struct rekey_call *call, int64_t number)
         int status = ask(call, NULL);
         uint32_t job = status ? 0 : find_job(&call->json, number);
         if (!status && !job)
-            fprintf(stderr, "mire rekey: there is no such job among the newest; see mire rekey list\n");
+            say(stderr, "mire rekey: there is no such job among the newest; see mire rekey list\n");
         if (!job)
             return CLI_FAILED;
         number = answer_number(&call->json, job, "job");
@@ -132,8 +134,7 @@ static int begin(struct rekey_call *call, int64_t *job_out, bool preview)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
     if (!call->key) {
-        fprintf(stderr, "mire rekey: that needs --key or MIRE_KEY\n");
-        return CLI_USAGE;
+        return cli_wrong("mire rekey", "that needs --key or MIRE_KEY");
     }
     text_printf(&body, "{\"preview\":%s,\"detail\":", preview ? "true" : "false");
     text_add_json(&body, call->reason, strlen(call->reason));
@@ -155,8 +156,9 @@ static int run_start(struct rekey_call *call)
     int64_t job;
     int status = begin(call, &job, false);
     if (!status)
-        printf("job %" PRId64 " derives stored reports anew; mire rekey watch %s %" PRId64 " shows how far it is\n",
-               job, call->app, job);
+        say(stdout,
+            "job %" PRId64 " derives stored reports anew; mire rekey watch %s %" PRId64 " shows how far it is\n", job,
+            call->app, job);
     return status;
 }
 
@@ -186,8 +188,8 @@ static int run_list(struct rekey_call *call)
     uint32_t list = status ? 0 : json_member(&call->json, 0, "jobs");
     if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
         return status;
-    printf("%-5s  %-20s  %-8s  %-9s  %20s  %8s  %s\n", "JOB", "ASKED", "CAUSE", "STATE", "REPORTS     ", "MOVED",
-           "WHY");
+    say(stdout, "%-5s  %-20s  %-8s  %-9s  %20s  %8s  %s\n", "JOB", "ASKED", "CAUSE", "STATE", "REPORTS     ", "MOVED",
+        "WHY");
     for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at))
         print_row(&call->json, at);
     return CLI_DONE;
@@ -197,63 +199,35 @@ static int run_watch(struct rekey_call *call)
 {
     char *end = NULL;
     long long job = call->words[0] ? strtoll(call->words[0], &end, 10) : 0;
-    if (call->words[0] && (*end || job < 1)) {
-        fprintf(stderr, "mire rekey: JOB is a number of `mire rekey list`\n");
-        return CLI_USAGE;
-    }
+    if (call->words[0] && (*end || job < 1))
+        return cli_wrong("mire rekey", "JOB is a number of `mire rekey list`");
     return watch(call, job);
 }
 
 static const struct {
-    const char *verb;
-    int most; /* words behind the app */
+    struct cli_verb verb;
     int (*run)(struct rekey_call *call);
-} verbs[] = {{"preview", 0, run_preview}, {"start", 0, run_start}, {"list", 0, run_list}, {"watch", 1, run_watch}};
-
-static int pick(struct rekey_call *call, int argc, char **argv)
-{
-    const size_t count = sizeof verbs / sizeof *verbs;
-    size_t v = 0;
-    while (argc && v < count && strcmp(verbs[v].verb, argv[0]) != 0)
-        v++;
-    if (argc < 2 || v == count || argc - 2 > verbs[v].most) {
-        fputs(usage, stderr);
-        return CLI_USAGE;
-    }
-    call->app = argv[1];
-    call->words = argv + 2; /* ended by NULL, as argv is */
-    return verbs[v].run(call);
-}
+} verbs[] = {{{"preview", "APP"}, run_preview},
+             {{"start", "APP"}, run_start},
+             {{"list", "APP"}, run_list},
+             {{"watch", "APP [JOB]"}, run_watch}};
 
 int cli_rekey(int argc, char **argv)
 {
-    static const struct option options[] = {{"server", required_argument, NULL, 's'},
-                                            {"key", required_argument, NULL, 'k'},
-                                            {"reason", required_argument, NULL, 'r'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     struct rekey_call call = {.server = fetch_server(), .key = getenv("MIRE_KEY"), .reason = ""};
+    const struct cli_option options[] = {
+        {"server", .text = &call.server}, {"key", .text = &call.key}, {"reason", .text = &call.reason}};
+    int status;
 
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        switch (option) {
-        case 's':
-            call.server = optarg;
-            break;
-        case 'k':
-            call.key = optarg;
-            break;
-        case 'r':
-            call.reason = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return CLI_DONE;
-        default:
-            return CLI_USAGE;
-        }
-    }
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    if (v < 0)
+        return CLI_USAGE;
+    call.app = argv[2];
+    call.words = argv + 3; /* ended by NULL, as argv is */
     json_init(&call.json);
-    int status = pick(&call, argc - optind, argv + optind);
+    status = verbs[v].run(&call);
     json_fini(&call.json);
     text_fini(&call.answer);
     return status;

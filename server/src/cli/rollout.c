@@ -1,15 +1,16 @@
 /*
  * rollout.c - `mire rollout`: which installations of an app watch what. Every change is a version of its own.
  */
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
 #include "cli/rollout_asking.h"
 #include "cli/rollout_rule.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 #include "rollout/rollout.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,7 @@ static const char usage[] =
 
 int rollout_wrong(const char *what)
 {
-    fprintf(stderr, "mire rollout: %s\n", what);
-    return CLI_USAGE;
+    return cli_wrong("mire rollout", "%s", what);
 }
 
 int rollout_no_memory(void)
@@ -81,8 +81,8 @@ int rollout_fetch(struct asking *asking, const char *version)
     if (number && rules && json_i64(&asking->version, &asking->json, number) &&
         rollout_read(&asking->rules, &bind, rules) == MIRE_BIND_OK)
         return CLI_DONE;
-    fprintf(stderr, "mire rollout: %s answers what this mire does not know: %s %s\n", asking->server, where.path,
-            where.text);
+    say(stderr, "mire rollout: %s answers what this mire does not know: %s %s\n", asking->server, where.path,
+        where.text);
     return CLI_FAILED;
 }
 
@@ -115,7 +115,7 @@ int rollout_change(struct asking *asking, const char *method, const char *rest, 
         json_kind(&json, 0) == MIRE_JSON_OBJECT)
         json_i64(&version, &json, json_member(&json, 0, "version"));
     json_fini(&json);
-    printf("version %" PRId64 " holds\n", version);
+    say(stdout, "version %" PRId64 " holds\n", version);
     return CLI_DONE;
 }
 
@@ -135,10 +135,10 @@ static int run_show(struct asking *asking)
     if (status != CLI_DONE)
         return status;
     if (asking->version)
-        printf("version %" PRId64 ", asked for every %" PRIu64 " s%s\n", asking->version, asking->rules.fetch_s,
-               asking->rules.kill ? ", KILLED: everything is off" : "");
+        say(stdout, "version %" PRId64 ", asked for every %" PRIu64 " s%s\n", asking->version, asking->rules.fetch_s,
+            asking->rules.kill ? ", KILLED: everything is off" : "");
     else
-        printf("the default; nobody has changed it\n");
+        say(stdout, "the default; nobody has changed it\n");
     for (size_t i = 0; i < asking->rules.count; i++)
         rollout_print_rule(&asking->rules.rules[i]);
     return CLI_DONE;
@@ -166,13 +166,14 @@ static int run_history(struct asking *asking)
     reason = arena_alloc(&asking->arena, asking->answer.len + 1);
     if (!reason)
         return rollout_no_memory();
-    printf("%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
+    say(stdout, "%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
     for (uint32_t i = 0, at = list + 1; i < json_size(&asking->json, list); i++, at = json_next(&asking->json, at)) {
         int64_t number = 0;
         json_i64(&number, &asking->json, json_member(&asking->json, at, "version"));
-        printf("%-7" PRId64 "  %-20.20s  %-16s  %s\n", number, text_of(made, sizeof made, &asking->json, at, "made_at"),
-               text_of(author, sizeof author, &asking->json, at, "author"),
-               text_of(reason, asking->answer.len, &asking->json, at, "reason"));
+        say(stdout, "%-7" PRId64 "  %-20.20s  %-16s  %s\n", number,
+            text_of(made, sizeof made, &asking->json, at, "made_at"),
+            text_of(author, sizeof author, &asking->json, at, "author"),
+            text_of(reason, asking->answer.len, &asking->json, at, "reason"));
     }
     return CLI_DONE;
 }
@@ -199,7 +200,7 @@ static int run_put(struct asking *asking)
     char piece[4096];
 
     if (!file) {
-        fprintf(stderr, "mire rollout: cannot read %s\n", path);
+        say(stderr, "mire rollout: cannot read %s\n", path);
         return CLI_FAILED;
     }
     text_add(&more, "\"rules\":");
@@ -288,38 +289,20 @@ static int run_back(struct asking *asking)
 }
 
 static const struct {
-    const char *verb;
-    int least, most; /* words after APP */
+    struct cli_verb verb;
     int (*run)(struct asking *asking);
-} verbs[] = {{"show", 0, 0, run_show},     {"history", 0, 0, run_history}, {"get", 0, 1, run_get},
-             {"put", 1, 1, run_put},       {"set", 1, 4, run_set},         {"kill", 0, 0, run_kill},
-             {"revive", 0, 0, run_revive}, {"back", 1, 1, run_back},       {"ramp", 2, 2, rollout_ramp}};
-
-static int pick(struct asking *asking, int argc, char **argv)
-{
-    const size_t count = sizeof verbs / sizeof *verbs;
-    size_t v = 0;
-
-    while (argc >= 2 && v < count && strcmp(verbs[v].verb, argv[0]) != 0)
-        v++;
-    if (argc < 2 || v == count || argc - 2 < verbs[v].least || argc - 2 > verbs[v].most) {
-        fputs(usage, stderr);
-        return CLI_USAGE;
-    }
-    asking->app = argv[1];
-    asking->words = argv + 2;
-    asking->word_count = argc - 2;
-    return verbs[v].run(asking);
-}
+} verbs[] = {{{"show", "APP"}, run_show},
+             {{"history", "APP"}, run_history},
+             {{"get", "APP [VERSION]"}, run_get},
+             {{"put", "APP FILE"}, run_put},
+             {{"set", "APP PLUGIN=PERCENT..."}, run_set},
+             {{"kill", "APP"}, run_kill},
+             {{"revive", "APP"}, run_revive},
+             {{"back", "APP VERSION"}, run_back},
+             {{"ramp", "APP PLUGIN PERCENT,...|pause|resume|back"}, rollout_ramp}};
 
 int cli_rollout(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"server", required_argument, NULL, 's'}, {"key", required_argument, NULL, 'k'},
-        {"reason", required_argument, NULL, 'r'}, {"author", required_argument, NULL, 'a'},
-        {"rule", required_argument, NULL, 'u'},   {"hold", required_argument, NULL, 'o'},
-        {"guard", required_argument, NULL, 'g'},  {"on-guard", required_argument, NULL, 'b'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const char *user = getenv("USER");
     struct asking asking = {.server = fetch_server(),
                             .key = getenv("MIRE_KEY"),
@@ -327,46 +310,27 @@ int cli_rollout(int argc, char **argv)
                             .rule = "public",
                             .hold_h = 24,
                             .crash = 0.1};
+    const struct cli_option options[] = {{"server", .text = &asking.server},
+                                         {"key", .text = &asking.key},
+                                         {"reason", .text = &asking.reason},
+                                         {"author", .text = &asking.author},
+                                         {"rule", .text = &asking.rule},
+                                         {"hold", .take = rollout_take_hold, .context = &asking},
+                                         {"guard", .take = rollout_take_guard, .context = &asking},
+                                         {"on-guard", .take = rollout_take_on_guard, .context = &asking}};
+    int status;
 
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        switch (option) {
-        case 's':
-            asking.server = optarg;
-            break;
-        case 'k':
-            asking.key = optarg;
-            break;
-        case 'r':
-            asking.reason = optarg;
-            break;
-        case 'a':
-            asking.author = optarg;
-            break;
-        case 'u':
-            asking.rule = optarg;
-            break;
-        case 'o':
-            asking.hold_h = strtod(optarg, NULL);
-            break;
-        case 'g':
-            if (!rollout_set_guard(&asking, optarg))
-                return rollout_wrong("guards are crash=N, cpu=N and reports=N");
-            break;
-        case 'b':
-            asking.backs = strcmp(optarg, "back") == 0;
-            if (!asking.backs && strcmp(optarg, "pause") != 0)
-                return rollout_wrong("--on-guard is pause or back");
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return CLI_DONE;
-        default:
-            return CLI_USAGE;
-        }
-    }
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    if (v < 0)
+        return CLI_USAGE;
+    asking.app = argv[2];
+    asking.words = argv + 3;
+    asking.word_count = argc - 3;
     arena_init(&asking.arena, ARENA_BYTES);
     json_init(&asking.json);
-    int status = pick(&asking, argc - optind, argv + optind);
+    status = verbs[v].run(&asking);
     json_fini(&asking.json);
     text_fini(&asking.answer);
     arena_fini(&asking.arena);

@@ -32,8 +32,10 @@ int rollout_fetch(struct asking *asking, const char *version);
 /* Send a change made from the version in `asking`: `more` are its own members. A status. */
 int rollout_change(struct asking *asking, const char *method, const char *rest, const struct text *more);
 
-/* `mire rollout ramp`, and its --guard: false if that is none. (rollout_ramp.c) */
+/* `mire rollout ramp`, and its options: what is wrong with a value, or NULL. (rollout_ramp.c) */
 int rollout_ramp(struct asking *asking);
-bool rollout_set_guard(struct asking *asking, const char *word);
+const char *rollout_take_guard(void *asking, char *word);
+const char *rollout_take_hold(void *asking, char *word);
+const char *rollout_take_on_guard(void *asking, char *word);
 
 #endif

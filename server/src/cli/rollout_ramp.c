@@ -1,4 +1,5 @@
 /* rollout_ramp.c - `mire rollout ramp`: begins a ramp, pauses, resumes and ends it. */
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
 #include "cli/rollout_asking.h"
@@ -49,22 +50,38 @@ int rollout_ramp(struct asking *asking)
     return text_failed(&rest) ? rollout_no_memory() : rollout_change(asking, acts ? "POST" : "PUT", rest.bytes, &more);
 }
 
-/* "crash=0.1" */
-bool rollout_set_guard(struct asking *asking, const char *word)
+const char *rollout_take_guard(void *context, char *word)
 {
+    struct asking *asking = context;
     const char *equals = strchr(word, '=');
     char *end = NULL;
     double value = equals ? strtod(equals + 1, &end) : -1;
+    bool good = equals && end != equals + 1 && !*end && value >= 0;
 
-    if (!equals || end == equals + 1 || *end || !(value >= 0))
-        return false;
-    if (strncmp(word, "crash=", 6) == 0)
+    if (good && strncmp(word, "crash=", 6) == 0)
         asking->crash = value;
-    else if (strncmp(word, "cpu=", 4) == 0)
+    else if (good && strncmp(word, "cpu=", 4) == 0)
         asking->cpu = value;
-    else if (strncmp(word, "reports=", 8) == 0)
+    else if (good && strncmp(word, "reports=", 8) == 0)
         asking->reports = value;
     else
-        return false;
-    return true;
+        return "guards are crash=N, cpu=N and reports=N";
+    return NULL;
+}
+
+const char *rollout_take_hold(void *context, char *word)
+{
+    struct asking *asking = context;
+    char *end;
+
+    asking->hold_h = strtod(word, &end);
+    return end != word && !*end && asking->hold_h > 0 ? NULL : "--hold is a number of hours";
+}
+
+const char *rollout_take_on_guard(void *context, char *word)
+{
+    struct asking *asking = context;
+
+    asking->backs = strcmp(word, "back") == 0;
+    return asking->backs || strcmp(word, "pause") == 0 ? NULL : "--on-guard is pause or back";
 }

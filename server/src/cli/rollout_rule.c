@@ -1,5 +1,6 @@
 /* rollout_rule.c - one rule of a rollout, for a terminal. */
 #include "cli/rollout_rule.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 
@@ -38,18 +39,18 @@ void rollout_print_rule(const struct rollout_rule *rule)
     put_words(&when, "install", &rule->installs);
     if (rule->share.known)
         text_printf(&when, " share %g..%g%%", rule->share.from / 1e4, rule->share.to / 1e4);
-    printf("%s:%s\n", rule->name, when.len ? when.bytes : " everyone");
+    say(stdout, "%s:%s\n", rule->name, when.len ? when.bytes : " everyone");
     for (int i = 0; i < MIRE_PLUGINS; i++) {
         const struct rule_plugin *plugin = &rule->plugins[i];
         if (!plugin->known)
             continue;
-        printf("    %-8s %8g%%", mire__plugin_name(i), plugin->ppm / 1e4);
+        say(stdout, "    %-8s %8g%%", mire__plugin_name(i), plugin->ppm / 1e4);
         for (size_t k = 0; k < plugin->parameter_count; k++) {
             const struct rule_parameter *p = &plugin->parameters[k];
             if (p->word)
-                printf("  %s=%s", p->name, p->word);
+                say(stdout, "  %s=%s", p->name, p->word);
             else
-                printf("  %s=%" PRIu64, p->name, p->number);
+                say(stdout, "  %s=%" PRIu64, p->name, p->number);
         }
         putchar('\n');
     }

@@ -3,16 +3,17 @@
  * Every change is a version of its own.
  */
 #include "cli/answer.h"
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/fetch.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 #include "base/text.h"
 #include "feature/rules.h"
 #include "json/json.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +48,7 @@ struct rules_call {
 
 static int wrong(const char *what)
 {
-    fprintf(stderr, "mire rules: %s\n", what);
-    return CLI_USAGE;
+    return cli_wrong("mire rules", "%s", what);
 }
 
 static void put_url(struct text *url, const struct rules_call *call, const char *rest)
@@ -127,10 +127,10 @@ static int run_check(struct rules_call *call)
         outcome = rules_make(&rules, &fault, &source, 1);
     }
     if (outcome == MIRE_RULES_WRONG)
-        fprintf(stderr, "%s:%u: %s\n", call->app, fault.line, fault.text);
+        say(stderr, "%s:%u: %s\n", call->app, fault.line, fault.text);
     if (outcome != MIRE_RULES_OK)
         return CLI_FAILED;
-    printf("%s: %zu rules, all good\n", call->app, rules_pack(rules, 0).rule_count);
+    say(stdout, "%s: %zu rules, all good\n", call->app, rules_pack(rules, 0).rule_count);
     rules_free(rules);
     return CLI_DONE;
 }
@@ -142,10 +142,10 @@ static int run_packs(struct rules_call *call)
     (void)call;
     if (rules_builtin(&rules, &fault) != MIRE_RULES_OK)
         return CLI_FAILED;
-    printf("%-10s %8s %7s\n", "PACK", "VERSION", "RULES");
+    say(stdout, "%-10s %8s %7s\n", "PACK", "VERSION", "RULES");
     for (size_t i = 0; i < rules_pack_count(rules); i++) {
         struct rules_pack pack = rules_pack(rules, i);
-        printf("%-10s %8d %7zu\n", pack.name, pack.version, pack.rule_count);
+        say(stdout, "%-10s %8d %7zu\n", pack.name, pack.version, pack.rule_count);
     }
     rules_free(rules);
     return CLI_DONE;
@@ -171,14 +171,14 @@ static int run_history(struct rules_call *call)
     uint32_t list = status ? 0 : json_member(&call->json, 0, "history");
     if (!list || json_kind(&call->json, list) != MIRE_JSON_ARRAY)
         return status;
-    printf("%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
+    say(stdout, "%-7s  %-20s  %-16s  %s\n", "VERSION", "MADE", "AUTHOR", "REASON");
     for (uint32_t i = 0, at = list + 1; i < json_size(&call->json, list); i++, at = json_next(&call->json, at)) {
         MIRE_SCOPED(free_memory) char *made = answer_text(&call->json, at, "made_at");
         MIRE_SCOPED(free_memory) char *author = answer_text(&call->json, at, "author");
         MIRE_SCOPED(free_memory) char *reason = answer_text(&call->json, at, "reason");
         if (made && author && reason)
-            printf("%-7" PRId64 "  %-20.20s  %-16s  %s\n", answer_number(&call->json, at, "version"), made, author,
-                   reason);
+            say(stdout, "%-7" PRId64 "  %-20.20s  %-16s  %s\n", answer_number(&call->json, at, "version"), made, author,
+                reason);
     }
     return CLI_DONE;
 }
@@ -188,8 +188,8 @@ static int run_put(struct rules_call *call)
     MIRE_SCOPED(text_fini) struct text more = {0};
     int status = put_file(&more, call->words[0]) ? send(call, "PUT", "", &more) : CLI_FAILED;
     if (status == CLI_DONE)
-        printf("version %" PRId64 " holds; stored reports are derived anew (job %" PRId64 ")\n",
-               answer_number(&call->json, 0, "version"), answer_number(&call->json, 0, "job"));
+        say(stdout, "version %" PRId64 " holds; stored reports are derived anew (job %" PRId64 ")\n",
+            answer_number(&call->json, 0, "version"), answer_number(&call->json, 0, "job"));
     return status;
 }
 
@@ -203,7 +203,7 @@ static int run_back(struct rules_call *call)
     text_printf(&more, "\"to\":%lld", to);
     int status = send(call, "POST", "/back", &more);
     if (status == CLI_DONE)
-        printf("version %" PRId64 " holds\n", answer_number(&call->json, 0, "version"));
+        say(stdout, "version %" PRId64 " holds\n", answer_number(&call->json, 0, "version"));
     return status;
 }
 
@@ -223,69 +223,41 @@ static int run_preview(struct rules_call *call)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
-    printf("%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
-           answer_number(&call->json, 0, "moved"), answer_number(&call->json, 0, "reports"),
-           answer_number(&call->json, 0, "issues_new"), answer_number(&call->json, 0, "issues_gone"));
+    say(stdout, "%" PRId64 " of %" PRId64 " reports would move; %" PRId64 " issues would appear, %" PRId64 " vanish\n",
+        answer_number(&call->json, 0, "moved"), answer_number(&call->json, 0, "reports"),
+        answer_number(&call->json, 0, "issues_new"), answer_number(&call->json, 0, "issues_gone"));
     answer_print_flows(&call->json, 0, FLOWS_SHOWN);
     return CLI_DONE;
 }
 
 static const struct {
-    const char *verb;
-    int least, most; /* words behind it */
+    struct cli_verb verb;
     int (*run)(struct rules_call *call);
-} verbs[] = {{"check", 1, 1, run_check},     {"packs", 0, 0, run_packs},     {"get", 1, 2, run_get},
-             {"history", 1, 1, run_history}, {"preview", 2, 2, run_preview}, {"put", 2, 2, run_put},
-             {"back", 2, 2, run_back}};
-
-static int pick(struct rules_call *call, int argc, char **argv)
-{
-    const size_t count = sizeof verbs / sizeof *verbs;
-    size_t v = 0;
-    while (argc && v < count && strcmp(verbs[v].verb, argv[0]) != 0)
-        v++;
-    if (!argc || v == count || argc - 1 < verbs[v].least || argc - 1 > verbs[v].most) {
-        fputs(usage, stderr);
-        return CLI_USAGE;
-    }
-    call->app = argv[1];
-    call->words = argc > 1 ? argv + 2 : argv + 1; /* ended by NULL, as argv is */
-    return verbs[v].run(call);
-}
+} verbs[] = {{{"check", "FILE"}, run_check},         {{"packs", ""}, run_packs},
+             {{"get", "APP [VERSION]"}, run_get},    {{"history", "APP"}, run_history},
+             {{"preview", "APP FILE"}, run_preview}, {{"put", "APP FILE"}, run_put},
+             {{"back", "APP VERSION"}, run_back}};
 
 int cli_rules(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"server", required_argument, NULL, 's'}, {"key", required_argument, NULL, 'k'},
-        {"reason", required_argument, NULL, 'r'}, {"author", required_argument, NULL, 'a'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const char *user = getenv("USER");
     struct rules_call call = {
         .server = fetch_server(), .key = getenv("MIRE_KEY"), .author = user && *user ? user : "mire"};
+    const struct cli_option options[] = {{"server", .text = &call.server},
+                                         {"key", .text = &call.key},
+                                         {"reason", .text = &call.reason},
+                                         {"author", .text = &call.author}};
+    int status;
 
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        switch (option) {
-        case 's':
-            call.server = optarg;
-            break;
-        case 'k':
-            call.key = optarg;
-            break;
-        case 'r':
-            call.reason = optarg;
-            break;
-        case 'a':
-            call.author = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return CLI_DONE;
-        default:
-            return CLI_USAGE;
-        }
-    }
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    if (v < 0)
+        return CLI_USAGE;
+    call.app = argv[2];
+    call.words = argc > 2 ? argv + 3 : argv + 2; /* ended by NULL, as argv is */
     json_init(&call.json);
-    int status = pick(&call, argc - optind, argv + optind);
+    status = verbs[v].run(&call);
     json_fini(&call.json);
     text_fini(&call.answer);
     return status;

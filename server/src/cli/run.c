@@ -4,6 +4,7 @@
  * Looked for beside this binary, in libexec, in the build tree beside ours, then in PATH.
  */
 #include "cli/cli.h"
+#include "cli/say.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,9 +32,9 @@ int cli_run(int argc, char **argv)
     }
     if (!slash || errno == ENOENT || errno == ENOTDIR)
         execvp(name, argv);
-    fprintf(stderr,
-            "mire run: cannot start mire-run: %s.\n"
-            "It is installed with the SDK; it should lie beside mire, in ../libexec/mire, or on PATH.\n",
-            strerror(errno));
+    say(stderr,
+        "mire run: cannot start mire-run: %s.\n"
+        "It is installed with the SDK; it should lie beside mire, in ../libexec/mire, or on PATH.\n",
+        strerror(errno));
     return CLI_FAILED;
 }

@@ -3,9 +3,11 @@
  * The stages do the work (document.h); this only prints.
  */
 #include "cli/show.h"
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/memory_view.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 
@@ -21,21 +23,21 @@ static void print_head(const struct cli_document *shown)
 {
     const struct report *report = &shown->report;
     const struct feature *feature = &shown->feature;
-    printf("report     %s\n", report->id);
-    printf("app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
-           report->app.build);
+    say(stdout, "report     %s\n", report->id);
+    say(stdout, "app        %s %s%s%s\n", report->app.name, report->app.version, report->app.build[0] ? " build " : "",
+        report->app.build);
     if (shown->doc.memory.known)
-        printf("kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
-               feature->subject[0] ? " of " : "", feature->subject);
+        say(stdout, "kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
+            feature->subject[0] ? " of " : "", feature->subject);
     else
         show_event(report, feature, &shown->doc);
-    printf("Caller1    %s (%s)\n", feature->caller1.function,
-           feature->caller1.place[0] ? feature->caller1.place : feature->caller1.image);
-    printf("Caller2    %s (%s)\n", feature->caller2.function,
-           feature->caller2.place[0] ? feature->caller2.place : feature->caller2.image);
-    printf("because    %s\n\n", feature->why);
+    say(stdout, "Caller1    %s (%s)\n", feature->caller1.function,
+        feature->caller1.place[0] ? feature->caller1.place : feature->caller1.image);
+    say(stdout, "Caller2    %s (%s)\n", feature->caller2.function,
+        feature->caller2.place[0] ? feature->caller2.place : feature->caller2.image);
+    say(stdout, "because    %s\n\n", feature->why);
     for (size_t i = 0; i < shown->doc.fact_count; i++)
-        printf("%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
+        say(stdout, "%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
 }
 
 static void print_hot(const struct cli_document *shown)
@@ -43,28 +45,28 @@ static void print_hot(const struct cli_document *shown)
     const struct resolved *doc = &shown->doc;
     char why[256];
     size_t at = 0;
-    printf("\nHottest stack: %u samples in a row, of %zu", doc->hot.run, doc->sample_count);
+    say(stdout, "\nHottest stack: %u samples in a row, of %zu", doc->hot.run, doc->sample_count);
     if (doc->hot.thread)
-        printf(", thread %s", doc->threads[doc->hot.thread - 1].name);
+        say(stdout, ", thread %s", doc->threads[doc->hot.thread - 1].name);
     putchar('\n');
     for (uint32_t node = doc->hot.node; node; node = doc->nodes[node].parent, at++) {
         const struct resolved_place *place = &doc->places[doc->nodes[node].place];
         const char *mark = (int32_t)at == doc->hot.caller1 ? "1>" : (int32_t)at == doc->hot.caller2 ? "2>" : "  ";
-        printf("%s %5u  %-9s %s%s", mark, doc->hot.repeat[at], role_name(place->role), place->function,
-               place->inlined ? " (inlined)" : "");
+        say(stdout, "%s %5u  %-9s %s%s", mark, doc->hot.repeat[at], role_name(place->role), place->function,
+            place->inlined ? " (inlined)" : "");
         if (place->file[0])
-            printf("  %s:%u", place->file, place->line);
+            say(stdout, "  %s:%u", place->file, place->line);
         else if (place->named)
-            printf("  %s", place->image);
+            say(stdout, "  %s", place->image);
         feature_explain(why, sizeof why, doc, place);
-        printf("\n            - %s\n", why);
+        say(stdout, "\n            - %s\n", why);
     }
 }
 
 /* What the samples found the hottest stack's thread doing, in the order in which each was first seen. */
 static void print_states(const struct resolved *doc)
 {
-    printf("\nThread\n");
+    say(stdout, "\nThread\n");
     for (size_t i = 0; i < doc->sample_count; i++) {
         const struct report_sample *sample = &doc->samples[i];
         size_t before = 0, count = 0;
@@ -78,9 +80,9 @@ static void print_states(const struct resolved *doc)
         for (size_t k = i; k < doc->sample_count; k++)
             count += doc->samples[k].thread == sample->thread && doc->samples[k].state == sample->state &&
                      doc->samples[k].syscall == sample->syscall;
-        printf("   %5zu  state %c", count, sample->state);
+        say(stdout, "   %5zu  state %c", count, sample->state);
         if (sample->syscall >= 0)
-            printf(", in system call %d", sample->syscall);
+            say(stdout, ", in system call %d", sample->syscall);
         putchar('\n');
     }
 }
@@ -127,8 +129,8 @@ static void print_level(const struct tree *tree, struct arena *arena, const uint
         }
         if (!group || weight * 100 < tree->below[0] * TREE_PERCENT)
             continue;
-        printf("%5.1f %% %*s%s\n", 100.0 * (double)weight / (double)(tree->below[0] ? tree->below[0] : 1), (int)depth,
-               "", tree->doc->places[tree->doc->nodes[same[0]].place].function);
+        say(stdout, "%5.1f %% %*s%s\n", 100.0 * (double)weight / (double)(tree->below[0] ? tree->below[0] : 1),
+            (int)depth, "", tree->doc->places[tree->doc->nodes[same[0]].place].function);
         print_level(tree, arena, same, group, depth + 1);
     }
 }
@@ -152,18 +154,18 @@ static void print_tree(struct arena *arena, const struct resolved *doc)
         tree.sibling[n] = tree.child[parent];
         tree.child[parent] = (uint32_t)n;
     }
-    printf("\nCall tree, %" PRIu64 " ms sampled\n", tree.below[0]);
+    say(stdout, "\nCall tree, %" PRIu64 " ms sampled\n", tree.below[0]);
     print_level(&tree, arena, &root, 1, 0);
 }
 
 static void print_images(const struct report *report)
 {
-    printf("\nModules\n");
+    say(stdout, "\nModules\n");
     for (size_t i = 0; i < report->image_count; i++) {
         const struct report_image *image = &report->images[i];
         for (size_t k = 0; k < image->id_len; k++)
-            printf("%02x", image->id[k]);
-        printf("%s  0x%012" PRIx64 "  %s\n", image->id_len ? "" : "(no build id)", image->load, image->name);
+            say(stdout, "%02x", image->id[k]);
+        say(stdout, "%s  0x%012" PRIx64 "  %s\n", image->id_len ? "" : "(no build id)", image->load, image->name);
     }
 }
 
@@ -191,21 +193,20 @@ static const char usage[] = "Usage: mire show [--rules FILE] FILE\n\n"
 
 int cli_show(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "--help")) {
-        fputs(usage, stdout);
-        return CLI_DONE;
-    }
-    const char *rules_path = argc == 4 && !strcmp(argv[1], "--rules") ? argv[2] : NULL;
-    if ((argc != 2 && !rules_path) || (argv[argc - 1][0] == '-' && argv[argc - 1][1])) {
-        fprintf(stderr, "mire show: %s\n%s", argc > 1 ? "one report, and no other option" : "which report?", usage);
-        return CLI_USAGE;
-    }
+    const char *rules_path = NULL;
+    const struct cli_option options[] = {{"rules", .text = &rules_path}};
+    int status;
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    if (argc != 2)
+        return cli_wrong(argv[0], argc > 2 ? "one report, please: there is '%s' too" : "which report? Say FILE%s",
+                         argc > 2 ? argv[2] : "");
     size_t len;
-    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire show", argv[argc - 1]);
+    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire show", argv[1]);
     if (!bytes)
         return CLI_FAILED;
     struct cli_document shown;
-    bool good = cli_document_make(&shown, "mire show", argv[argc - 1], bytes, len, rules_path);
+    bool good = cli_document_make(&shown, "mire show", argv[1], bytes, len, rules_path);
     if (good)
         print(&shown);
     cli_document_fini(&shown);

@@ -1,4 +1,5 @@
 /* show_event.c - see show.h. */
+#include "cli/say.h"
 #include "cli/show.h"
 
 #include <inttypes.h>
@@ -7,31 +8,31 @@
 static void print_ms(const char *name, uint64_t ms, const char *meaning)
 {
     if (ms)
-        printf("%-10s %" PRIu64 " ms: %s\n", name, ms, meaning);
+        say(stdout, "%-10s %" PRIu64 " ms: %s\n", name, ms, meaning);
 }
 
 /* ", limit 80 %" */
 static void print_limit(struct fact limit, const char *unit)
 {
     if (limit.known)
-        printf(", limit %" PRIu64 " %s", limit.value, unit);
+        say(stdout, ", limit %" PRIu64 " %s", limit.value, unit);
     putchar('\n');
 }
 
 static void print_loads(const struct report_hang *hang)
 {
     if (hang->cpu.known) {
-        printf("cpu        %" PRIu64 " %% of a core in %" PRIu64 " ms", hang->cpu.percent, hang->cpu.window_ms);
+        say(stdout, "cpu        %" PRIu64 " %% of a core in %" PRIu64 " ms", hang->cpu.percent, hang->cpu.window_ms);
         print_limit(hang->cpu.limit_percent, "%");
     }
     if (hang->disk.known) {
-        printf("disk       %" PRIu64 " bytes read, %" PRIu64 " written in %" PRIu64 " ms", hang->disk.read_bytes,
-               hang->disk.write_bytes, hang->disk.window_ms);
+        say(stdout, "disk       %" PRIu64 " bytes read, %" PRIu64 " written in %" PRIu64 " ms", hang->disk.read_bytes,
+            hang->disk.write_bytes, hang->disk.window_ms);
         print_limit(hang->disk.limit_bytes, "bytes");
     }
     if (hang->frames.known)
-        printf("frames     %" PRIu64 " came, %" PRIu64 " dropped, longest %" PRIu64 " ms\n", hang->frames.ticks,
-               hang->frames.dropped, hang->frames.longest_ms.value);
+        say(stdout, "frames     %" PRIu64 " came, %" PRIu64 " dropped, longest %" PRIu64 " ms\n", hang->frames.ticks,
+            hang->frames.dropped, hang->frames.longest_ms.value);
 }
 
 void show_event(const struct report *report, const struct feature *feature, const struct resolved *doc)
@@ -42,26 +43,26 @@ void show_event(const struct report *report, const struct feature *feature, cons
                                                  : ", in the background";
 
     if (category_is_of_process(feature->category))
-        printf("event      %u ms watched%s\n", hang->duration_ms, ground);
+        say(stdout, "event      %u ms watched%s\n", hang->duration_ms, ground);
     else
-        printf("hang       %u ms, threshold %u ms, gate %s%s%s%s\n", hang->duration_ms, hang->threshold_ms,
-               gate_name(hang->gate), hang->launch ? ", at launch" : "", ground,
-               hang->open ? ", the process was killed in it" : "");
-    printf("trigger    %s%s%s\n", hang->trigger, hang->name[0] ? ", " : "", hang->name);
-    printf("kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
-           feature->holder[0] ? ", held by " : "", feature->holder);
+        say(stdout, "hang       %u ms, threshold %u ms, gate %s%s%s%s\n", hang->duration_ms, hang->threshold_ms,
+            gate_name(hang->gate), hang->launch ? ", at launch" : "", ground,
+            hang->open ? ", the process was killed in it" : "");
+    say(stdout, "trigger    %s%s%s\n", hang->trigger, hang->name[0] ? ", " : "", hang->name);
+    say(stdout, "kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
+        feature->holder[0] ? ", held by " : "", feature->holder);
     if (hang->guess[0])
-        printf("guess      %s, says the device\n", hang->guess);
+        say(stdout, "guess      %s, says the device\n", hang->guess);
     print_loads(hang);
     print_ms("late", hang->late_ms, "so late was the device's checker meanwhile");
     print_ms("suspended", hang->suspended_ms, "the machine slept; not in the hang's length");
     print_ms("slack", hang->begin_slack_ms, "so much earlier it may have begun");
     if (hang->annealed.count)
-        printf("annealed   %" PRIu64 " more like it, %" PRIu64 " ms together, were counted and not sent\n",
-               hang->annealed.count, hang->annealed.duration_ms.value);
+        say(stdout, "annealed   %" PRIu64 " more like it, %" PRIu64 " ms together, were counted and not sent\n",
+            hang->annealed.count, hang->annealed.duration_ms.value);
     if (doc->blame.known)
-        printf("blame      %s holds %u %% of the sampled time, says the device\n",
-               doc->places[doc->blame.place].function, doc->blame.share_ppm / 10000);
+        say(stdout, "blame      %s holds %u %% of the sampled time, says the device\n",
+            doc->places[doc->blame.place].function, doc->blame.share_ppm / 10000);
 }
 
 void show_threads(const struct resolved *doc)
@@ -72,17 +73,17 @@ void show_threads(const struct resolved *doc)
         int32_t at = 0;
         for (size_t s = 0; s < doc->sample_count; s++)
             sampled_ms += doc->samples[s].thread == i + 1 ? doc->samples[s].weight_ms : 0;
-        printf("\nThread %" PRIu64 " %s%s%s, state %c", thread->tid, thread->name, thread->role[0] ? ", " : "",
-               thread->role, thread->state);
+        say(stdout, "\nThread %" PRIu64 " %s%s%s, state %c", thread->tid, thread->name, thread->role[0] ? ", " : "",
+            thread->role, thread->state);
         if (thread->cpu_ms.known)
-            printf(", %" PRIu64 " ms CPU", thread->cpu_ms.value);
+            say(stdout, ", %" PRIu64 " ms CPU", thread->cpu_ms.value);
         if (sampled_ms)
-            printf(", %" PRIu64 " ms sampled", sampled_ms);
+            say(stdout, ", %" PRIu64 " ms sampled", sampled_ms);
         putchar('\n');
         for (uint32_t node = thread->node; node; node = doc->nodes[node].parent, at++) {
             const struct resolved_place *place = &doc->places[doc->nodes[node].place];
             bool holds = doc->holder.thread == (int32_t)i && doc->holder.frame == at;
-            printf("%s       %-9s %s\n", holds ? "H>" : "  ", role_name(place->role), place->function);
+            say(stdout, "%s       %-9s %s\n", holds ? "H>" : "  ", role_name(place->role), place->function);
         }
     }
 }
@@ -90,24 +91,25 @@ void show_threads(const struct resolved *doc)
 static void print_cost(const char *name, struct fact fact)
 {
     if (fact.known)
-        printf(", %" PRIu64 " %s", fact.value, name);
+        say(stdout, ", %" PRIu64 " %s", fact.value, name);
 }
 
 void show_cost(const struct resolved *doc)
 {
     const struct report_cost *cost = &doc->cost;
 
-    printf("\nCost       %" PRIu64 " samples; the longest stopped a thread for %" PRIu64 " us; all, %" PRIu64
-           " us; unwinding, %" PRIu64 " us; checking, %" PRIu64 " us of CPU time",
-           cost->samples, cost->stopped_max_ns / 1000, cost->stopped_sum_ns / 1000, cost->unwind_sum_ns / 1000,
-           cost->watch_cpu_us);
+    say(stdout,
+        "\nCost       %" PRIu64 " samples; the longest stopped a thread for %" PRIu64 " us; all, %" PRIu64
+        " us; unwinding, %" PRIu64 " us; checking, %" PRIu64 " us of CPU time",
+        cost->samples, cost->stopped_max_ns / 1000, cost->stopped_sum_ns / 1000, cost->unwind_sum_ns / 1000,
+        cost->watch_cpu_us);
     print_cost("wake-ups", cost->wakeups);
     print_cost("bytes stored", cost->stored_bytes);
     if (cost->period_raised.value)
         print_cost("times sampling was slowed down to stay cheap", cost->period_raised);
     putchar('\n');
     if (doc->bucket_count)
-        printf("\nTurns of watched loops since the last report\n");
+        say(stdout, "\nTurns of watched loops since the last report\n");
     for (size_t i = 0; i < doc->bucket_count; i++)
-        printf("   %5u  of %u ms and more\n", doc->buckets[i].count, doc->buckets[i].from_ms);
+        say(stdout, "   %5u  of %u ms and more\n", doc->buckets[i].count, doc->buckets[i].from_ms);
 }

@@ -1,11 +1,12 @@
 /*
  * symbols.c - `mire symbols`: upload finds debug files, asks which the server lacks, and sends those.
  */
+#include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/fetch.h"
+#include "cli/say.h"
 #include "cli/symbols_send.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,94 +37,78 @@ static int upload_all(const struct send_options *options, bool all, char *const 
     for (size_t i = 0; i < found.count; i++)
         mappings += symbols_is_java(&found.files[i]);
     if (!rc && options->version && mappings != 1) {
-        fprintf(stderr, "mire symbols: --version is of one mapping of Java names; %zu are there\n", mappings);
+        say(stderr, "mire symbols: --version is of one mapping of Java names; %zu are there\n", mappings);
         rc = -1;
     }
     if (!rc && !found.count)
-        fprintf(stderr, "mire symbols: no file with a build id and symbols there\n");
+        say(stderr, "mire symbols: no file with a build id and symbols there\n");
     if (!rc && !all)
         rc = symbols_ask_lacking(&found, options);
     for (size_t i = 0; i < found.count; i++)
         found.files[i].lacking |= all || (options->version && symbols_is_java(&found.files[i]));
     if (!rc && found.count) {
         symbols_send_files(&result, &found, options);
-        printf("%zu stored, %zu there already, %zu failed; %.1f MB sent\n", result.stored, result.known, result.failed,
-               (double)result.bytes / 1e6);
+        say(stdout, "%zu stored, %zu there already, %zu failed; %.1f MB sent\n", result.stored, result.known,
+            result.failed, (double)result.bytes / 1e6);
     }
     bool good = !rc && found.count && !result.failed;
     symbols_found_free(&found);
     return good ? CLI_DONE : CLI_FAILED;
 }
 
-/* CLI_USAGE, after it is said why. */
-static int wrong(const char *what)
+static const char *take_jobs(void *context, char *value)
 {
-    fprintf(stderr, "mire symbols: %s\n%s", what, usage);
-    return CLI_USAGE;
+    struct send_options *send = context;
+    int jobs = atoi(value);
+    if (jobs < 1 || jobs > JOBS_MAX)
+        return "--jobs is 1 to 16";
+    send->at_once = (unsigned)jobs;
+    return NULL;
 }
 
 static int upload(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"server", required_argument, NULL, 's'},  {"key", required_argument, NULL, 'k'},
-        {"jobs", required_argument, NULL, 'j'},    {"all", no_argument, NULL, 'a'},
-        {"version", required_argument, NULL, 'v'}, {"build", required_argument, NULL, 'b'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     struct send_options send = {.server = fetch_server(),
                                 .key = getenv("MIRE_KEY"),
                                 .at_once = AT_ONCE,
                                 .part_bytes = PART_BYTES,
                                 .terminal = isatty(STDERR_FILENO)};
     bool all = false;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        switch (option) {
-        case 's':
-            send.server = optarg;
-            break;
-        case 'k':
-            send.key = optarg;
-            break;
-        case 'j':
-            if (atoi(optarg) < 1 || atoi(optarg) > JOBS_MAX)
-                return wrong("--jobs is 1 to 16");
-            send.at_once = (unsigned)atoi(optarg);
-            break;
-        case 'a':
-            all = true;
-            break;
-        case 'v':
-            send.version = optarg;
-            break;
-        case 'b':
-            send.build = optarg;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return CLI_DONE;
-        default:
-            return CLI_USAGE;
-        }
-    }
-    if (optind == argc)
-        return wrong("which files? Say a PATH");
+    const struct cli_option options[] = {{"server", .text = &send.server},
+                                         {"key", .text = &send.key},
+                                         {"jobs", .take = take_jobs, .context = &send},
+                                         {"all", .flag = &all},
+                                         {"version", .text = &send.version},
+                                         {"build", .text = &send.build}};
+    int status;
+
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    if (argc == 1)
+        return cli_wrong(argv[0], "which files? Say a PATH");
     if (!send.key || !*send.key)
-        return wrong("which key? Say --key KEY");
+        return cli_wrong(argv[0], "which key? Say --key KEY");
     if (send.build && !send.version)
-        return wrong("--build goes with --version");
-    return upload_all(&send, all, argv + optind);
+        return cli_wrong(argv[0], "--build goes with --version");
+    return upload_all(&send, all, argv + 1);
 }
+
+static const struct {
+    struct cli_verb verb;
+    int (*run)(int argc, char **argv);
+} verbs[] = {{{"upload", "[PATH]..."}, upload}, {{"look", "[FILE]..."}, cli_symbols_look}};
 
 int cli_symbols(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "look"))
-        return cli_symbols_look(argc - 2, argv + 2);
-    if (argc > 1 && !strcmp(argv[1], "upload")) {
-        argv[1] = argv[0]; /* who speaks where getopt does */
-        return upload(argc - 1, argv + 1);
-    }
     if (argc == 2 && !strcmp(argv[1], "--help")) {
         fputs(usage, stdout);
         return CLI_DONE;
     }
-    return wrong("upload, or look?");
+    int v = cli_pick_verb(argc, argv, &verbs->verb, sizeof *verbs, CLI_COUNT(verbs));
+    if (v < 0)
+        return CLI_USAGE;
+    char command[32]; /* who speaks */
+    snprintf(command, sizeof command, "%s %s", argv[0], argv[1]);
+    argv[1] = command;
+    return verbs[v].run(argc - 1, argv + 1);
 }

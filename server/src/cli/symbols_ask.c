@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/fetch.h"
+#include "cli/say.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -53,7 +54,7 @@ static int read_lacking(struct found_file *files, size_t count, const struct tex
     }
     json_fini(&json);
     if (rc)
-        fprintf(stderr, "mire symbols: the server's answer cannot be read\n");
+        say(stderr, "mire symbols: the server's answer cannot be read\n");
     return rc;
 }
 

@@ -1,5 +1,6 @@
 /* symbols_find.c - walks, and looks into every plain file. */
 #include "cli/symbols_find.h"
+#include "cli/say.h"
 
 #include "base/scope.h"
 
@@ -69,7 +70,7 @@ static int consider(struct found *found, const char *path)
     int rc = 0;
     MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        fprintf(stderr, "mire symbols: %s: %s\n", path, strerror(errno));
+        say(stderr, "mire symbols: %s: %s\n", path, strerror(errno));
         return 0;
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < SMALLEST)
@@ -96,7 +97,7 @@ int symbols_find_files(struct found *out, char *const *paths)
         if (entry->fts_info == FTS_F)
             rc = consider(out, entry->fts_accpath);
         else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
-            fprintf(stderr, "mire symbols: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
+            say(stderr, "mire symbols: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
     }
     fts_close(tree);
     return rc;

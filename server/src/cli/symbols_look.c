@@ -1,7 +1,9 @@
 /*
  * symbols_look.c - `mire symbols look`: what lies at addresses of a file at hand, as the server would say.
  */
+#include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/say.h"
 #include "cli/symbols_retrace.h"
 
 #include "symbols/symbols.h"
@@ -27,7 +29,7 @@ static const char usage[] =
 static void print_place(const struct symbol_frame *frame)
 {
     if (frame->file)
-        printf("%s:%" PRIu32 "\n", frame->file, frame->line);
+        say(stdout, "%s:%" PRIu32 "\n", frame->file, frame->line);
     else
         puts("??:0");
 }
@@ -43,7 +45,7 @@ static void look(const struct module *module, const char *text, bool mangled)
         const char *shown = frames[i].function ? frames[i].function : "??";
         if (!mangled && frames[i].function && symbol_demangle(name, sizeof name, shown))
             shown = name;
-        puts(shown);
+        say(stdout, "%s\n", shown);
         print_place(&frames[i]);
     }
     putchar('\n');
@@ -55,27 +57,23 @@ int cli_symbols_look(int argc, char **argv)
     char line[LINE_ROOM];
     struct module *module;
     const char *dir = "/usr/lib/debug";
-    bool mangled = argc > 0 && !strcmp(argv[0], "--mangled");
-    argc -= mangled;
-    argv += mangled;
-    if (argc > 1 && !strcmp(argv[0], "--dir")) {
-        dir = argv[1];
-        argc -= 2;
-        argv += 2;
-    }
-    if (argc < 1 || argv[0][0] == '-') {
-        fputs(usage, argc == 1 && !strcmp(argv[0], "--help") ? stdout : stderr);
-        return argc == 1 && !strcmp(argv[0], "--help") ? CLI_DONE : CLI_USAGE;
-    }
-    if (symbols_is_mapping(argv[0]))
-        return symbols_retrace(argv[0], argv + 1, argc - 1);
-    if (!module_open(&module, why, argv[0], &dir, 1)) {
-        fprintf(stderr, "mire symbols: %s %s\n", argv[0], why);
+    bool mangled = false;
+    const struct cli_option options[] = {{"mangled", .flag = &mangled}, {"dir", .text = &dir}};
+    int status;
+    if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
+        return status;
+    if (argc == 1)
+        return cli_wrong(argv[0], "which file? Say FILE");
+    const char *path = argv[1];
+    if (symbols_is_mapping(path))
+        return symbols_retrace(path, argv + 2, argc - 2);
+    if (!module_open(&module, why, path, &dir, 1)) {
+        say(stderr, "%s: %s %s\n", argv[0], path, why);
         return CLI_FAILED;
     }
-    for (int i = 1; i < argc; i++)
+    for (int i = 2; i < argc; i++)
         look(module, argv[i], mangled);
-    while (argc == 1 && fgets(line, sizeof line, stdin))
+    while (argc == 2 && fgets(line, sizeof line, stdin))
         look(module, line, mangled);
     module_close(module);
     return CLI_DONE;

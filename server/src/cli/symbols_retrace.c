@@ -4,6 +4,7 @@
  */
 #include "cli/symbols_retrace.h"
 #include "cli/cli.h"
+#include "cli/say.h"
 
 #include "object/object.h"
 #include "symbols/retrace.h"
@@ -47,11 +48,11 @@ static bool read_frame(struct java_frame *out, const char *text)
 
 static void print_frame(const struct retrace_frame *frame)
 {
-    printf("    at %.*s.%.*s", (int)frame->class_len, frame->class_name, (int)frame->method_len, frame->method);
+    say(stdout, "    at %.*s.%.*s", (int)frame->class_len, frame->class_name, (int)frame->method_len, frame->method);
     if (frame->file[0] && frame->line)
-        printf("(%s:%" PRIu32 ")", frame->file, frame->line);
+        say(stdout, "(%s:%" PRIu32 ")", frame->file, frame->line);
     else if (frame->file[0])
-        printf("(%s)", frame->file);
+        say(stdout, "(%s)", frame->file);
     puts(frame->ambiguous ? " or" : "");
 }
 
@@ -63,7 +64,7 @@ static void look(struct retrace_carry *carry, const struct retrace *retrace, boo
         if (isdigit((unsigned char)*text) && retrace_method(frames, retrace, strtoull(text, NULL, 10)))
             print_frame(frames);
         else
-            puts(text);
+            say(stdout, "%s\n", text);
         return;
     }
     size_t count = 0;
@@ -75,7 +76,7 @@ static void look(struct retrace_carry *carry, const struct retrace *retrace, boo
     for (size_t i = 0; i < count; i++)
         print_frame(&frames[i]);
     if (!count)
-        puts(text);
+        say(stdout, "%s\n", text);
 }
 
 bool symbols_is_mapping(const char *path)
@@ -101,7 +102,7 @@ int symbols_retrace(const char *path, char *const *frames, int count)
     if (!wrong)
         wrong = retrace_open(&retrace, object);
     if (wrong)
-        fprintf(stderr, "mire symbols: %s %s\n", path, wrong);
+        say(stderr, "mire symbols: %s %s\n", path, wrong);
     bool methods = !wrong && object->facts.format == MIRE_FORMAT_METHODMAP;
     for (int i = 0; !wrong && i < count; i++)
         look(&carry, retrace, methods, frames[i]);

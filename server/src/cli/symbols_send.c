@@ -1,5 +1,6 @@
 /* symbols_send.c - threads that take one file after the other; each has its own connection. */
 #include "cli/symbols_send.h"
+#include "cli/say.h"
 
 #include "base/id.h"
 
@@ -153,8 +154,8 @@ static long put_part(struct line *line, const char *name, const struct file_byte
 static void show(struct sending *sending)
 {
     if (sending->options->terminal)
-        fprintf(stderr, "\r\033[K%zu of %zu files, %.1f of %.1f MB", sending->ended, sending->wanted,
-                (double)sending->bytes_sent / 1e6, (double)sending->bytes_all / 1e6);
+        say(stderr, "\r\033[K%zu of %zu files, %.1f of %.1f MB", sending->ended, sending->wanted,
+            (double)sending->bytes_sent / 1e6, (double)sending->bytes_all / 1e6);
 }
 
 /* So many bytes of a file are there now. */
@@ -217,8 +218,8 @@ static void tell(struct sending *sending, const struct found_file *file, const c
     hex_format(hex, file->item.facts.id, file->item.facts.id_len);
     if (sending->options->terminal)
         fputs("\r\033[K", stderr);
-    printf("%s  %s  %-6s  %s%s%s%s\n", what, hex, file->item.facts.has_dwarf ? "debug" : "symtab", file->path,
-           file->item.name[0] ? ": " : "", file->item.name, more);
+    say(stdout, "%s  %s  %-6s  %s%s%s%s\n", what, hex, file->item.facts.has_dwarf ? "debug" : "symtab", file->path,
+        file->item.name[0] ? ": " : "", file->item.name, more);
     fflush(stdout);
     show(sending);
 }

@@ -69,16 +69,6 @@ void table_cell(struct text *out, const char *text, int width)
         text_printf(out, "%*s", (int)pad, "");
 }
 
-void table_print(FILE *out, const char *text)
-{
-    while (*text) {
-        struct glyph g = next_glyph(text);
-        bool shown = g.shown || *text == '\n';
-        fwrite(shown ? text : "?", 1, shown ? g.bytes : 1, out);
-        text += g.bytes;
-    }
-}
-
 int table_terminal(void)
 {
     const char *told = getenv("COLUMNS");

@@ -1,12 +1,11 @@
 /*
- * table.h - prints text in columns. Names come from reports, so whatever could move the cursor, colour the terminal or
- * reverse the line is shown as '?'.
+ * table.h - text in columns of a terminal. Whatever could move the cursor, colour the terminal or reverse the line is
+ * shown as '?'.
  */
 #ifndef MIRE_CLI_TABLE_H
 #define MIRE_CLI_TABLE_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/text.h"
 
@@ -15,9 +14,6 @@
  * the left with "…" in front if it is longer, since the end of a name tells more than its beginning.
  */
 void table_cell(struct text *out, const char *text, int width);
-
-/* Print lines of text, without columns. */
-void table_print(FILE *out, const char *text);
 
 /* Columns of the terminal: $COLUMNS, else what the terminal on stdout says; 0 if neither is there. */
 int table_terminal(void);

@@ -1,8 +1,10 @@
 /* What `mire` makes of its arguments, and what it lets through to a terminal. */
 #include "cli/cli.h"
 #include "cli/fetch.h"
+#include "cli/say.h"
 #include "cli/table.h"
 
+#include <inttypes.h>
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,6 +45,20 @@ static void a_cell_cannot_drive_the_terminal(void **state)
     check_cell("\xc2\x9b"
                "2J",
                3, "?2J");
+}
+
+static void saying_is_printing_with_tame_names(void **state)
+{
+    struct text out = {0};
+
+    (void)state;
+    say_add(&out, "%-6s|%6s|%-3.2s|%*s|%s\n", "\u6e32\u67d3", "a\nb", "xyz", 4, "c\x1b", "longer");
+    assert_string_equal(out.bytes, "\u6e32\u67d3  |   a?b|xy |  c?|longer\n");
+    text_fini(&out);
+    say_add(&out, "%u %5d %-5lld %zu %" PRIu64 " %02x 0x%012" PRIx64 " %.1f %5.0f %g %c%% %.*s", 7u, -3, 44LL,
+            (size_t)9, UINT64_MAX, 10u, (uint64_t)0xabc, 1.25, 2.0, 0.5, 'R', 2, "abc");
+    assert_string_equal(out.bytes, "7    -3 44    9 18446744073709551615 0a 0x000000000abc 1.2     2 0.5 R% ab");
+    text_fini(&out);
 }
 
 static void names_are_narrowed_until_the_line_fits(void **state)
@@ -108,6 +124,7 @@ int main(void)
         cmocka_unit_test(a_cell_is_exactly_as_wide_as_asked),     cmocka_unit_test(a_cell_cannot_drive_the_terminal),
         cmocka_unit_test(names_are_narrowed_until_the_line_fits), cmocka_unit_test(a_value_is_escaped_for_a_query),
         cmocka_unit_test(a_mistyped_command_is_recognised),       cmocka_unit_test(wrong_calls_exit_with_2),
+        cmocka_unit_test(saying_is_printing_with_tame_names),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,110 @@
+/* arguments.c - see arguments.h. getopt_long does the reading. */
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/say.h"
+
+#include "base/scope.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HELP CLI_OPTIONS_MAX
+
+static void say_where_help_is(const char *command)
+{
+    say(stderr, "Try '%s --help'.\n", command);
+}
+
+int cli_wrong(const char *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(stderr, "%s: ", command);
+    say_list(stderr, format, args);
+    say(stderr, "\n");
+    say_where_help_is(command);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+/* What is wrong with the value, or NULL. */
+static const char *take(const struct cli_option *option, char *value)
+{
+    if (option->flag)
+        *option->flag = true;
+    else if (option->text)
+        *option->text = value;
+    else
+        return option->take(option->context, value);
+    return NULL;
+}
+
+bool cli_take_options(int *status, int *argc, char ***argv, const struct cli_option *options, size_t count,
+                      const char *usage)
+{
+    struct option known[CLI_OPTIONS_MAX + 2] = {{0}};
+    char *command = (*argv)[0];
+    for (size_t i = 0; i < count; i++)
+        known[i] = (struct option){options[i].name, options[i].flag ? no_argument : required_argument, NULL, (int)i};
+    known[count] = (struct option){"help", no_argument, NULL, HELP};
+    optind = 0;
+    for (int found; (found = getopt_long(*argc, *argv, "", known, NULL)) != -1;) {
+        const char *wrong = NULL;
+        if (found == HELP) {
+            fputs(usage, stdout);
+            *status = CLI_DONE;
+            return false;
+        }
+        if (found == '?')
+            say_where_help_is(command);
+        else
+            wrong = take(&options[found], optarg);
+        if (wrong)
+            cli_wrong(command, "%s", wrong);
+        if (found == '?' || wrong) {
+            *status = CLI_USAGE;
+            return false;
+        }
+    }
+    *argc -= optind - 1;
+    *argv += optind - 1;
+    (*argv)[0] = command;
+    return true;
+}
+
+/* "APP [VERSION]" takes one or two words, "APP NAME..." two and more. */
+static bool fits(const char *words, int count)
+{
+    int least = 0, most = 0;
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        least += *at != '[';
+        most++;
+        at += len;
+        if (len > 3 && strncmp(at - 3, "...", 3) == 0)
+            most = count > most ? count : most;
+    }
+    return count >= least && count <= most;
+}
+
+int cli_pick_verb(int argc, char **argv, const struct cli_verb *verbs, size_t size, size_t count)
+{
+    MIRE_SCOPED(text_fini) struct text all = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct cli_verb *verb = (const struct cli_verb *)((const char *)verbs + i * size);
+        if (argc > 1 && strcmp(argv[1], verb->name) == 0) {
+            if (fits(verb->words, argc - 2))
+                return (int)i;
+            cli_wrong(argv[0], "it is '%s %s%s%s'", argv[0], verb->name, *verb->words ? " " : "", verb->words);
+            return -1;
+        }
+        say_add(&all, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", verb->name);
+    }
+    if (argc > 1)
+        cli_wrong(argv[0], "there is no '%s': %s?", argv[1], all.bytes);
+    else
+        cli_wrong(argv[0], "%s?", all.bytes);
+    return -1;
+}
