@@ -2,12 +2,14 @@
  * cache_look.c - looks addresses up in an open cache.
  *
  *     find_blocks      address -> page -> block
- *     find_segments    block -> segment: the innermost frame's scope, file and line = the first step of a chain
+ *     find_rows        block -> where the row of its segment lies
+ *     find_segments    row -> the innermost frame's scope, file and line = the first step of a chain
  *     walk_out         scope -> name; the call it is inlined at = the next step, until a function is reached
  *     write_frames     step -> frame
  *
- * A look-up waits for memory more than it computes, so up to 16 go side by side: each pass asks for what the next one
- * reads. All that is wanted of a branch is that it be foreseen: most passes have none that depends on the bytes.
+ * A look-up waits for memory more than it computes, so up to 32 go side by side: each pass asks for what the next one
+ * reads, all of it where it may lie in two lines, and nothing else: a processor waits for some two dozen lines at most.
+ * All that is wanted of a branch is that it be foreseen: most passes have none that depends on the bytes.
  */
 #include "symbols/cache_inside.h"
 
@@ -15,7 +17,7 @@
 
 #include <string.h>
 
-#define SIDE_BY_SIDE 16
+#define SIDE_BY_SIDE 32
 #define NEAR_BLOCKS  4 /* that begin in one page, and are compared without asking how many there are */
 
 struct step { /* a frame on its way */
@@ -31,6 +33,7 @@ struct batch { /* look-ups side by side */
     size_t count;
     uint32_t offsets[SIDE_BY_SIDE]; /* UINT32_MAX: the address is none of the module's */
     struct cache_block blocks[SIDE_BY_SIDE];
+    uint32_t rows[SIDE_BY_SIDE];   /* bits of the block before the segment's */
     uint64_t starts[SIDE_BY_SIDE]; /* address the function begins at */
     uint32_t depths[SIDE_BY_SIDE]; /* frames */
     size_t step_count;
@@ -102,14 +105,16 @@ static inline void find_blocks(struct batch *batch, const struct module *module,
         batch->depths[i] = 0;
         __builtin_prefetch(&module->pages[page_of(module, batch->offsets[i])]);
     }
-    for (size_t i = 0; i < batch->count; i++)
-        __builtin_prefetch(&module->blocks[module->pages[page_of(module, batch->offsets[i])]]);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct cache_block *first = &module->blocks[module->pages[page_of(module, batch->offsets[i])]];
+        __builtin_prefetch(first);
+        __builtin_prefetch(first + NEAR_BLOCKS);
+    }
     for (size_t i = 0; i < batch->count; i++) {
         struct cache_block block = module->blocks[find_block(module, batch->offsets[i])];
         block.place = block.place < module->head.data_bytes ? block.place : 0;
         batch->blocks[i] = block;
         __builtin_prefetch(module->data + block.place);
-        __builtin_prefetch(module->data + block.place + 64);
     }
 }
 
@@ -147,33 +152,59 @@ static inline const uint8_t *scope_at(const struct module *module, uint32_t scop
     return module->scopes + (uint64_t)scope * module->scope_bytes;
 }
 
+/* Asks for all that walk_out reads of a scope. */
+static inline void expect_scope(const struct module *module, uint32_t scope)
+{
+    const uint8_t *p = scope_at(module, scope);
+    __builtin_prefetch(p);
+    __builtin_prefetch(p + module->head.scope_wide + sizeof(uint64_t) - 1);
+}
+
+struct widths { /* bits of a segment's three numbers */
+    unsigned scope;
+    unsigned file;
+    unsigned line;
+};
+
+static inline struct widths widths_of(const uint8_t *block)
+{
+    return (struct widths){load_32(block) >> MIRE_CACHE_SCOPE_BITS, load_32(block + 4) >> MIRE_CACHE_FILE_BITS & 31,
+                           load_32(block + 8) >> MIRE_CACHE_LINE_BITS & 31};
+}
+
+static inline void find_rows(struct batch *batch, const struct module *module)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        uint32_t distance = batch->offsets[i] - batch->blocks[i].start;
+        const uint8_t *p = module->data + batch->blocks[i].place;
+        struct widths wide = widths_of(p);
+        unsigned begun = count_begun(p + 12, (uint16_t)(distance < MIRE_CACHE_REACH ? distance : MIRE_CACHE_REACH));
+        unsigned index = begun ? begun - 1 : 0;
+        unsigned last = load_32(p + 4) >> (MIRE_CACHE_FILE_BITS + 5) & 15;
+        batch->rows[i] = (index < last ? index : last) * (wide.scope + wide.file + wide.line);
+        p += MIRE_CACHE_BLOCK + batch->rows[i] / 8;
+        __builtin_prefetch(p);
+        __builtin_prefetch(p + sizeof(uint64_t) - 1);
+    }
+}
+
 static inline void find_segments(struct batch *batch, const struct module *module, const struct texts *texts)
 {
     batch->step_count = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        uint32_t distance = batch->offsets[i] - batch->blocks[i].start;
         const uint8_t *p = module->data + batch->blocks[i].place;
-        uint32_t scopes = load_32(p);
-        uint32_t files = load_32(p + 4);
-        uint32_t lines = load_32(p + 8);
-        unsigned begun = count_begun(p + 12, (uint16_t)(distance < MIRE_CACHE_REACH ? distance : MIRE_CACHE_REACH));
-        unsigned index = begun ? begun - 1 : 0;
-        unsigned last = files >> (MIRE_CACHE_FILE_BITS + 5) & 15;
-        unsigned scope_wide = scopes >> MIRE_CACHE_SCOPE_BITS;
-        unsigned file_wide = files >> MIRE_CACHE_FILE_BITS & 31;
-        unsigned line_wide = lines >> MIRE_CACHE_LINE_BITS & 31;
-        unsigned bit = (index < last ? index : last) * (scope_wide + file_wide + line_wide);
-        uint64_t row = load_64(p + MIRE_CACHE_BLOCK + bit / 8) >> bit % 8;
-        uint32_t scope = number_of(row, scope_wide, bits_of(scopes, MIRE_CACHE_SCOPE_BITS));
-        row >>= scope_wide;
-        uint32_t file = number_of(row, file_wide, bits_of(files, MIRE_CACHE_FILE_BITS));
-        row >>= file_wide;
+        struct widths wide = widths_of(p);
+        uint64_t row = load_64(p + MIRE_CACHE_BLOCK + batch->rows[i] / 8) >> batch->rows[i] % 8;
+        uint32_t scope = number_of(row, wide.scope, bits_of(load_32(p), MIRE_CACHE_SCOPE_BITS));
+        row >>= wide.scope;
+        uint32_t file = number_of(row, wide.file, bits_of(load_32(p + 4), MIRE_CACHE_FILE_BITS));
+        row >>= wide.file;
         scope = scope < module->head.scope_count && batch->offsets[i] != UINT32_MAX ? scope : 0;
-        __builtin_prefetch(scope_at(module, scope));
+        expect_scope(module, scope);
         batch->steps[batch->step_count] =
             (struct step){.scope = scope,
                           .path = path_of(module, texts, file),
-                          .line = number_of(row, line_wide, bits_of(lines, MIRE_CACHE_LINE_BITS)),
+                          .line = number_of(row, wide.line, bits_of(load_32(p + 8), MIRE_CACHE_LINE_BITS)),
                           .which = (uint32_t)i};
         batch->step_count += scope != 0;
     }
@@ -202,7 +233,7 @@ static inline void walk_out(struct batch *batch, const struct module *module, co
         batch->depths[step->which] = level;
         batch->starts[step->which] = parent ? 0 : head->base + (file | (uint64_t)line << head->file_bits);
         parent = level < MIRE_SYMBOL_CHAIN_MAX ? parent : 0;
-        __builtin_prefetch(scope_at(module, parent));
+        expect_scope(module, parent);
         batch->steps[count] = (struct step){
             .scope = parent, .path = path_of(module, texts, file), .line = line, .which = step->which, .level = level};
         count += parent != 0;
@@ -231,7 +262,7 @@ static inline size_t write_frames(struct symbol_frame *out, struct symbol_chain 
     return used;
 }
 
-/* The frames of up to 16 addresses; returns how many frames. */
+/* The frames of up to SIDE_BY_SIDE addresses; returns how many frames. */
 static inline size_t look_up(struct symbol_frame *out, struct symbol_chain *chains, const struct module *module,
                              const uint64_t *addresses, size_t count)
 {
@@ -239,6 +270,7 @@ static inline size_t look_up(struct symbol_frame *out, struct symbol_chain *chai
     struct batch batch;
     batch.count = count;
     find_blocks(&batch, module, addresses);
+    find_rows(&batch, module);
     find_segments(&batch, module, &texts);
     walk_out(&batch, module, &texts);
     return write_frames(out, chains, &batch, &texts);

@@ -154,7 +154,7 @@ struct symbol_chain {
     uint32_t count; /* 0: nothing is known */
 };
 
-#define MIRE_SYMBOL_ROOM (16 * MIRE_SYMBOL_CHAIN_MAX) /* the least room of module_lookup_all */
+#define MIRE_SYMBOL_ROOM (32 * MIRE_SYMBOL_CHAIN_MAX) /* the least room of module_lookup_all */
 
 /*
  * The same for many addresses, several times faster than one by one.
