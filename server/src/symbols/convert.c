@@ -29,6 +29,13 @@ struct share {
     pthread_t thread;
 };
 
+struct naming {
+    struct names *names;
+    struct names *frames;
+    const struct convert_source *source;
+    uint64_t base;
+};
+
 static void *read_units(void *context)
 {
     struct share *share = context;
@@ -43,8 +50,23 @@ static void *read_units(void *context)
     return NULL;
 }
 
-/* False: out of memory. */
-static bool read_all(struct dwarf_harvest *harvests, struct dwarf *dwarf, unsigned threads)
+/* Symbols, and functions of the unwind table. False: out of memory. */
+static bool read_names(const struct naming *to)
+{
+    const struct convert_source *source = to->source;
+    for (size_t i = 0; i < source->object_count; i++) {
+        const struct object *object = source->objects[i];
+        if (!names_add(to->names, object->symbols, object->symbol_count, object, to->base) ||
+            !names_add(to->frames, object->frames, object->frame_count, object, to->base))
+            return false;
+    }
+    names_seal(to->names);
+    names_seal(to->frames);
+    return true;
+}
+
+/* All units, and the names, while other threads are at the units. False: out of memory. */
+static bool read_all(struct dwarf_harvest *harvests, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
 {
     struct job job = {.dwarf = dwarf};
     struct share shares[MIRE_CONVERT_THREADS];
@@ -53,10 +75,11 @@ static bool read_all(struct dwarf_harvest *harvests, struct dwarf *dwarf, unsign
         shares[i] = (struct share){.job = &job, .harvest = &harvests[i]};
     while (started < threads && !pthread_create(&shares[started].thread, NULL, read_units, &shares[started]))
         started++;
+    bool named = read_names(naming);
     read_units(&shares[0]);
     while (started > 1)
         pthread_join(shares[--started].thread, NULL);
-    return !job.failed;
+    return named && !job.failed;
 }
 
 static const struct object *first_with_dwarf(const struct convert_source *source)
@@ -77,19 +100,6 @@ static bool find_base(uint64_t *out, const struct convert_source *source)
     return *out != UINT64_MAX;
 }
 
-static bool read_names(struct names *names, struct names *frames, const struct convert_source *source, uint64_t base)
-{
-    for (size_t i = 0; i < source->object_count; i++) {
-        const struct object *object = source->objects[i];
-        if (!names_add(names, object->symbols, object->symbol_count, object, base) ||
-            !names_add(frames, object->frames, object->frame_count, object, base))
-            return false;
-    }
-    names_seal(names);
-    names_seal(frames);
-    return true;
-}
-
 static void write_head(struct cache_head *head, const struct convert_source *source, uint64_t base, bool has_dwarf)
 {
     const struct object_facts *facts = &source->objects[0]->facts;
@@ -102,11 +112,14 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
-static const char *pack_all(int fd, const struct layers *layers, struct cache_head *head)
+static const char *pack_all(int fd, const struct layers *layers, struct cache_head *head, unsigned threads)
 {
     struct pack pack;
     uint32_t high;
-    bool good = pack_init(&pack) && layers_pack(&high, &pack, layers);
+    bool good = pack_init(&pack);
+    if (good && threads > 1)
+        blocks_begin_thread(&pack.blocks);
+    good = good && layers_pack(&high, &pack, layers);
     const char *wrong = good ? NULL : "needs more memory than there is";
     if (good && !pack_write(&pack, fd, head, high))
         wrong = "could not be written";
@@ -171,6 +184,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     *out = (struct convert_facts){0};
     if (!source->object_count || !find_base(&base, source))
         return "has no code";
+    struct naming naming = {&names, &frames, source, base};
     bool told = object && object->facts.format == MIRE_FORMAT_BREAKPAD;
     if (told) {
         layers.harvest_count = 1;
@@ -189,7 +203,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     if (dwarf && !wrong) {
         threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
         layers.harvest_count = threads;
-        if (!read_all(harvests, dwarf, threads))
+        if (!read_all(harvests, dwarf, &naming, threads))
             wrong = "needs more memory than there is";
         *out = (struct convert_facts){.units = dwarf_unit_count(dwarf),
                                       .damaged_units = dwarf_units_lost(dwarf),
@@ -197,12 +211,12 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         for (size_t i = 0; i < threads; i++)
             out->damaged_units += harvests[i].damaged_units;
     }
-    if (!wrong && !read_names(&names, &frames, source, base))
+    if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";
     write_head(&head, source, base, object != NULL);
     head.damaged_units = out->damaged_units < UINT32_MAX ? (uint32_t)out->damaged_units : UINT32_MAX;
     if (!wrong)
-        wrong = pack_all(fd, &layers, &head);
+        wrong = pack_all(fd, &layers, &head, threads);
     for (size_t i = 0; i < layers.harvest_count; i++)
         dwarf_harvest_fini(&harvests[i]);
     names_fini(&names);

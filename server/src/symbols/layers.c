@@ -126,8 +126,8 @@ static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t numb
     }
     for (; i < run->count && segments[i].at < high; i++) {
         uint32_t scope = scope_of(l, source, segments[i].scope);
-        pack_segment(l->pack, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
-                                                    file_of(l, source, segments[i].file), segments[i].line});
+        blocks_add(&l->pack->blocks, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                           file_of(l, source, segments[i].file), segments[i].line});
     }
 }
 
@@ -140,8 +140,8 @@ static void lay_lines(struct laying *l, uint32_t low, uint32_t high, uint32_t sc
     for (size_t i = 0; i < run->count && segments[i].at < high; i++) {
         if (i + 1 < run->count && segments[i + 1].at <= low)
             continue;
-        pack_segment(l->pack, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
-                                                    file_of(l, source, segments[i].file), segments[i].line});
+        blocks_add(&l->pack->blocks, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                           file_of(l, source, segments[i].file), segments[i].line});
     }
 }
 
@@ -158,7 +158,7 @@ static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t s
             lay_lines(l, low, end, scope);
         } else {
             end = bare->high && bare->low < end ? bare->low : end;
-            pack_segment(l->pack, (struct pack_segment){low, scope, 0, 0});
+            blocks_add(&l->pack->blocks, (struct pack_segment){low, scope, 0, 0});
         }
         low = end;
     }
@@ -167,7 +167,7 @@ static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t s
 static void lay(struct laying *l, const struct paint_range *piece)
 {
     if (piece->low > l->reached)
-        pack_segment(l->pack, (struct pack_segment){.at = l->reached});
+        blocks_add(&l->pack->blocks, (struct pack_segment){.at = l->reached});
     l->reached = piece->high;
     if (piece->what < l->run_count) {
         lay_run(l, piece->low, piece->high, piece->what);
@@ -236,7 +236,7 @@ bool layers_pack(uint32_t *high_out, struct pack *pack, const struct layers *lay
     while (good && !pack->failed && paint_next(&piece, &l.top))
         lay(&l, &piece);
     if (good)
-        pack_segment(pack, (struct pack_segment){.at = l.reached});
+        blocks_add(&pack->blocks, (struct pack_segment){.at = l.reached});
     *high_out = l.reached;
     for (size_t i = 0; l.sources && i < layers->harvest_count; i++) {
         free(l.sources[i].scopes);

@@ -1,5 +1,5 @@
 /*
- * pack.c - gathers scopes, files, texts and blocks of segments.
+ * pack.c - gathers scopes, files and texts.
  */
 #include "symbols/pack.h"
 
@@ -10,7 +10,6 @@
 
 #define TEXT_MAX  65535u            /* bytes of a name that are kept */
 #define TEXTS_MAX (UINT32_MAX / 2u) /* of all names; of all paths */
-#define LINE_MAX_ ((1u << MIRE_CACHE_LINE_BITS) - 1)
 #define FILE_MAX  ((1u << MIRE_CACHE_FILE_BITS) - 1)
 #define SCOPE_MAX ((1u << MIRE_CACHE_SCOPE_BITS) - 1)
 
@@ -61,10 +60,9 @@ bool pack_init(struct pack *pack)
 
 void pack_fini(struct pack *pack)
 {
+    blocks_fini(&pack->blocks);
     free(pack->scopes.rows);
-    free(pack->blocks.rows);
     free(pack->files.rows);
-    free(pack->data.rows);
     free(pack->texts.rows);
     free(pack->texts.hash);
     free(pack->paths.rows);
@@ -239,122 +237,10 @@ uint32_t pack_scope(struct pack *pack, const struct pack_scope *scope)
     return (uint32_t)pack->scopes.count++;
 }
 
-/* One of a block's three numbers: its least value but 0, and how many bits each segment needs. */
-struct column {
-    uint32_t least;
-    uint32_t most;
-    unsigned bits;
-};
-
-static void column_add(struct column *column, uint32_t value)
-{
-    if (!value)
-        return;
-    column->least = !column->least || value < column->least ? value : column->least;
-    column->most = value > column->most ? value : column->most;
-}
-
-static void column_end(struct column *column)
-{
-    uint32_t span = column->most ? column->most - column->least + 1 : 0; /* 0 itself is one more value */
-    column->bits = span ? 32u - (unsigned)__builtin_clz(span) : 0;
-}
-
-struct bits {
-    uint8_t *to;
-    uint64_t word;
-    unsigned count;
-};
-
-static void bits_put(struct bits *bits, uint32_t value, const struct column *column)
-{
-    uint64_t number = value ? value - column->least + 1 : 0;
-    bits->word |= number << bits->count;
-    for (bits->count += column->bits; bits->count >= 8; bits->count -= 8, bits->word >>= 8)
-        *bits->to++ = (uint8_t)bits->word;
-}
-
-/* Write the pending segments [from, to) as one block, or as two where one has too many bits. */
-static void write_block(struct pack *pack, unsigned from, unsigned to)
-{
-    const struct pack_segment *segments = pack->pending;
-    struct column scope = {0}, file = {0}, line = {0};
-    for (unsigned i = from; i < to; i++) {
-        column_add(&scope, segments[i].scope);
-        column_add(&file, segments[i].file);
-        column_add(&line, segments[i].line);
-    }
-    column_end(&scope);
-    column_end(&file);
-    column_end(&line);
-    if (scope.bits + file.bits + line.bits > MIRE_CACHE_ROW_BITS) { /* one segment by itself has 3 */
-        write_block(pack, from, from + (to - from) / 2);
-        write_block(pack, from + (to - from) / 2, to);
-        return;
-    }
-    uint8_t *rows = grow(pack->data.rows, &pack->data.room, pack->data.count, MIRE_CACHE_PAD, 1);
-    if (rows)
-        pack->data.rows = rows;
-    if (!rows || !GROW(&pack->blocks) || pack->data.count > UINT32_MAX - MIRE_CACHE_PAD) {
-        pack->failed = true;
-        return;
-    }
-    uint32_t words[3] = {scope.least | scope.bits << MIRE_CACHE_SCOPE_BITS,
-                         file.least | file.bits << MIRE_CACHE_FILE_BITS | (to - from - 1) << (MIRE_CACHE_FILE_BITS + 5),
-                         line.least | line.bits << MIRE_CACHE_LINE_BITS};
-    size_t in_line = pack->data.count % MIRE_CACHE_LINE;
-    if (pack->data.count >= MIRE_CACHE_NEAR && in_line > MIRE_CACHE_LINE - MIRE_CACHE_BLOCK) {
-        memset(rows + pack->data.count, 0, MIRE_CACHE_LINE - in_line);
-        pack->data.count += MIRE_CACHE_LINE - in_line;
-    }
-    uint8_t *p = rows + pack->data.count;
-    memcpy(p, words, sizeof words);
-    p += sizeof words;
-    for (unsigned i = from; i < from + MIRE_CACHE_SEGMENTS; i++, p += 2) {
-        uint16_t distance = (uint16_t)(i < to ? segments[i].at - segments[from].at : MIRE_CACHE_REACH);
-        memcpy(p, &distance, sizeof distance);
-    }
-    struct bits bits = {.to = p};
-    for (unsigned i = from; i < to; i++) {
-        bits_put(&bits, segments[i].scope, &scope);
-        bits_put(&bits, segments[i].file, &file);
-        bits_put(&bits, segments[i].line, &line);
-    }
-    if (bits.count)
-        *bits.to++ = (uint8_t)bits.word;
-    pack->blocks.rows[pack->blocks.count++] = (struct cache_block){segments[from].at, (uint32_t)pack->data.count};
-    pack->data.count = (size_t)(bits.to - rows);
-}
-
-static void write_pending(struct pack *pack)
-{
-    write_block(pack, 0, pack->pending_count);
-    pack->pending_count = 0;
-}
-
-void pack_segment(struct pack *pack, struct pack_segment segment)
-{
-    segment.line = segment.line > LINE_MAX_ ? 0 : segment.line;
-    if (pack->failed)
-        return;
-    if (!pack->pending_count && !pack->blocks.count && segment.at) /* the first block begins at 0 */
-        pack_segment(pack, (struct pack_segment){0});
-    if ((pack->pending_count || pack->blocks.count) && pack->last.scope == segment.scope &&
-        pack->last.file == segment.file && pack->last.line == segment.line)
-        return;
-    if (pack->pending_count == MIRE_CACHE_SEGMENTS ||
-        (pack->pending_count && segment.at - pack->pending[0].at >= MIRE_CACHE_REACH))
-        write_pending(pack);
-    pack->pending[pack->pending_count++] = segment;
-    pack->last = segment;
-}
-
 void pack_flush(struct pack *pack)
 {
-    if (!pack->pending_count && !pack->blocks.count)
-        pack_segment(pack, (struct pack_segment){0});
-    if (pack->pending_count && !pack->failed)
-        write_pending(pack);
+    blocks_end(&pack->blocks);
+    pack->failed |= pack->blocks.failed;
     struct pack_texts *texts = &pack->texts;
     char *rows = grow(texts->rows, &texts->room, texts->count, pack->paths.count, 1);
     if (!rows) {

@@ -8,7 +8,7 @@
 #ifndef MIRE_SYMBOLS_PACK_H
 #define MIRE_SYMBOLS_PACK_H
 
-#include "symbols/cache.h"
+#include "symbols/blocks.h"
 
 #define MIRE_PACK_RECENT 8192
 
@@ -18,13 +18,6 @@ struct pack_scope {
     uint32_t file;   /* of the call */
     uint32_t line;
     uint32_t entry; /* of a function */
-};
-
-struct pack_segment {
-    uint32_t at;
-    uint32_t scope;
-    uint32_t file;
-    uint32_t line;
 };
 
 struct pack_texts { /* one behind the other, each ends in a NUL; equal ones once */
@@ -42,22 +35,12 @@ struct pack {
         size_t count, room;
     } scopes;
     struct {
-        struct cache_block *rows;
-        size_t count, room;
-    } blocks;
-    struct {
         uint32_t *rows; /* where the path lies in paths; once written, in texts */
         size_t count, room;
     } files;
-    struct {
-        uint8_t *rows;
-        size_t count, room;
-    } data;
     struct pack_texts texts; /* names; once written, the paths behind them */
     struct pack_texts paths;
-    struct pack_segment pending[MIRE_CACHE_SEGMENTS]; /* the block that is not written yet */
-    unsigned pending_count;
-    struct pack_segment last;
+    struct blocks blocks;              /* of segments, which the caller adds */
     uint32_t recent[MIRE_PACK_RECENT]; /* scopes by hash: equal ones are parts of one function, so they come soon */
     uint32_t *file_hash;               /* numbers, by place of the text; the room of a hash is a power of two */
     size_t file_hash_room;
@@ -81,9 +64,6 @@ uint32_t pack_file(struct pack *pack, const char *path);
 
 /* Number of a scope. */
 uint32_t pack_scope(struct pack *pack, const struct pack_scope *scope);
-
-/* From segment.at on. In order of address; what is equal to the one before it changes nothing. */
-void pack_segment(struct pack *pack, struct pack_segment segment);
 
 /* The last block is written, and paths are put behind the names: nothing more is added. */
 void pack_flush(struct pack *pack);

@@ -85,7 +85,8 @@ static bool put_pages(struct output *output, const struct pack *pack, struct cac
         return false;
     uint32_t block = 0;
     for (uint64_t page = 0; page < head->page_count; page++) {
-        while (block + 1 < pack->blocks.count && pack->blocks.rows[block + 1].start <= page * MIRE_CACHE_PAGE)
+        while (block + 1 < pack->blocks.places.count &&
+               pack->blocks.places.rows[block + 1].start <= page * MIRE_CACHE_PAGE)
             block++;
         pages[page] = block;
     }
@@ -137,19 +138,19 @@ bool pack_write(struct pack *pack, int fd, struct cache_head *head, uint32_t hig
     memcpy(head->magic, MIRE_CACHE_MAGIC, sizeof head->magic);
     head->version = MIRE_CACHE_VERSION;
     head->high = high;
-    head->block_count = (uint32_t)pack->blocks.count;
+    head->block_count = (uint32_t)pack->blocks.places.count;
     head->scope_count = (uint32_t)pack->scopes.count;
     head->file_count = (uint32_t)pack->files.count;
-    head->data_bytes = (uint32_t)pack->data.count;
+    head->data_bytes = (uint32_t)pack->blocks.data.count;
     head->text_bytes = (uint32_t)pack->texts.count;
     measure_scopes(pack, head);
     if (!put_pages(&output, pack, head))
         return false;
-    put(&output, pack->blocks.rows, pack->blocks.count * sizeof *pack->blocks.rows);
+    put(&output, pack->blocks.places.rows, pack->blocks.places.count * sizeof *pack->blocks.places.rows);
     put(&output, pack->files.rows, pack->files.count * sizeof *pack->files.rows);
     if (!put_scopes(&output, pack, head))
         return false;
-    put(&output, pack->data.rows, pack->data.count);
+    put(&output, pack->blocks.data.rows, pack->blocks.data.count);
     put(&output, pad, sizeof pad);
     if (!put_texts(&output, pack, head))
         return false;

@@ -129,7 +129,7 @@ static void make_twin(struct twin *twin, struct pack *pack)
             segment.file = files[below(NAMES)];
             segment.line = below(5) ? below(5000) : below(1u << 24);
         }
-        pack_segment(pack, segment);
+        blocks_add(&pack->blocks, segment);
         for (uint32_t i = 0; i < len && at < SPAN; i++)
             twin->segment[at++] = twin->segment_count;
         twin->segments[twin->segment_count++] = segment;
@@ -222,7 +222,7 @@ static void of_much_data_no_front_of_a_block_is_in_two_lines(void **state)
     uint32_t scope = pack_scope(&pack, &(struct pack_scope){.name = pack_text(&pack, "f")});
     uint32_t file = pack_file(&pack, "f.c");
     for (uint32_t i = 0; i < SEGMENTS; i++)
-        pack_segment(&pack, (struct pack_segment){4 * i, scope, file, line_of(i)});
+        blocks_add(&pack.blocks, (struct pack_segment){4 * i, scope, file, line_of(i)});
     int fd = memfd_create("cache", 0);
     assert_true(pack_write(&pack, fd, &head, 4 * SEGMENTS));
     assert_null(cache_open_fd(&module, fd, NULL, 0, true));
@@ -253,6 +253,33 @@ static void add_names(struct pack *pack)
             snprintf(name, sizeof name, "_ZN4shop4CartINS_4ItemELi%uEE3addERKS1_NSt7__cxx1112basic_stringIcEE", i);
         (void)pack_text_of(pack, name, (size_t)len);
     }
+}
+
+/* More segments than the belt holds, and a part that is not full. */
+static void a_thread_of_its_own_writes_the_same_blocks(void **state)
+{
+    (void)state;
+    struct blocks here = {0}, there = {0}, left = {0};
+    blocks_begin_thread(&there);
+    blocks_begin_thread(&left);
+    assert_non_null(there.belt);
+    for (uint32_t i = 0, at = 0; i < 100003; i++, at += 1 + below(40)) {
+        struct pack_segment segment = {at, below(3000), below(200), below(70000)};
+        blocks_add(&here, segment);
+        blocks_add(&there, segment);
+        if (i < 5000)
+            blocks_add(&left, segment);
+    }
+    blocks_end(&here);
+    blocks_end(&there);
+    assert_false(there.failed);
+    assert_int_equal(there.places.count, here.places.count);
+    assert_memory_equal(there.places.rows, here.places.rows, here.places.count * sizeof *here.places.rows);
+    assert_int_equal(there.data.count, here.data.count);
+    assert_memory_equal(there.data.rows, here.data.rows, here.data.count);
+    blocks_fini(&here);
+    blocks_fini(&there);
+    blocks_fini(&left); /* given up halfway */
 }
 
 /* And as they are, in a file that is else the same. */
@@ -340,6 +367,7 @@ int main(void)
         cmocka_unit_test(the_range_of_highest_rank_is_on_top),
         cmocka_unit_test(a_cache_answers_as_what_was_packed),
         cmocka_unit_test(of_much_data_no_front_of_a_block_is_in_two_lines),
+        cmocka_unit_test(a_thread_of_its_own_writes_the_same_blocks),
         cmocka_unit_test(texts_are_read_packed_or_not),
         cmocka_unit_test(a_damaged_cache_is_survived),
     };
