@@ -25,6 +25,13 @@
  * again. */
 #define QUIET_NS (100 * MIRE_NS_PER_MS)
 
+/*
+ * Looked again after naps, each twice as long as the one before: who is inside and runs has left by then; who lost its
+ * processor gets it back the sooner.
+ */
+#define NAP_NS     50000
+#define NAP_MAX_NS (5 * MIRE_NS_PER_MS)
+
 /* Pages looked at before those inside are waited for. */
 #define PAGES_AT_ONCE 256u
 
@@ -44,10 +51,12 @@ static bool all_left(struct heap *heap)
         _Atomic uint32_t *inside = &heap->slots[i].inside;
         uint32_t was = atomic_load_explicit(inside, memory_order_acquire);
 
-        while (was & 1 && atomic_load_explicit(inside, memory_order_acquire) == was) {
-            if (mire__now_ns() > until)
+        for (uint64_t nap = NAP_NS; was & 1 && atomic_load_explicit(inside, memory_order_acquire) == was; nap *= 2) {
+            uint64_t now = mire__now_ns();
+
+            if (now > until)
                 return false;
-            mire__yield();
+            mire__futex_wait(inside, was, now + (nap < NAP_MAX_NS ? nap : NAP_MAX_NS));
         }
     }
     return true;
