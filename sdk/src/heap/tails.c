@@ -205,7 +205,11 @@ static void rest(struct walk *walk)
     begin_anew(walk, walk->tails_mask + 1);
     walk->rests = true;
     walk->heads_from = MIRE_WALK_HEADS - 1;
-    begin_trial(walk, MIRE_WALK_REST);
+    if (walk->rest == 0)
+        walk->rest = MIRE_WALK_REST_FIRST;
+    else if (walk->rest < MIRE_WALK_REST)
+        walk->rest *= 2;
+    begin_trial(walk, walk->rest);
 }
 
 /* Were two calls in three done without a walk? */
@@ -227,6 +231,8 @@ void mire__tails_as_review(struct walk *walk)
         rest(walk);
         return;
     }
+    if (judged)
+        walk->rest = 0;
     look_at_heads(walk);
     begin_trial(walk, walk->rests ? MIRE_WALK_WARMING : MIRE_WALK_TRIAL);
     walk->rests = false;

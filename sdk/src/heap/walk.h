@@ -48,10 +48,12 @@
  * A thread that wanders through its program, as a compiler's, comes to few stacks again before their tails are given
  * up: to remember and to look for them costs it more than it saves. So where there may not be more sets, and during
  * MIRE_WALK_TRIAL walks not two calls in three went without one, all tails are forgotten and none is remembered for
- * MIRE_WALK_REST walks. Afterwards MIRE_WALK_WARMING walks come before the next trial.
+ * MIRE_WALK_REST_FIRST walks: most programs wander while they start. Each trial in turn that ends so makes the rest
+ * twice as long, up to MIRE_WALK_REST. Afterwards MIRE_WALK_WARMING walks come before the next trial.
  */
 #define MIRE_WALK_TRIAL       512u
 #define MIRE_WALK_TRIAL_TURNS 7u /* of the thread's work on the tables, for each walk: allocations, frees, walks */
+#define MIRE_WALK_REST_FIRST  1024u
 #define MIRE_WALK_REST        32768u
 #define MIRE_WALK_WARMING     256u
 
@@ -59,7 +61,7 @@
 #define MIRE_WALK_GROWING_MAX 32u
 
 /* Innermost frames that tails are remembered of, and the words that tell the tails of one apart. */
-#define MIRE_WALK_HEADS_LOG 7
+#define MIRE_WALK_HEADS_LOG 9
 #define MIRE_WALK_HEADS     (1u << MIRE_WALK_HEADS_LOG) /* sets of two */
 #define MIRE_WALK_SPLITS    6u
 
@@ -132,6 +134,7 @@ struct walk {
     uint32_t walks;      /* that were since it was */
     uint32_t met;        /* tails put beside another frame's since then */
     uint32_t turn;       /* of the thread at that time */
+    uint32_t rest;       /* walks of the last rest; 0: the last trial was passed */
     bool many;           /* it is one of the threads that may have many sets */
     bool stays;          /* it keeps to the sets that it began with */
     bool rests;          /* no tail is remembered, nor looked for */

@@ -79,6 +79,7 @@ static int set_up(void **state)
     pthread_getattr_np(pthread_self(), &attr);
     pthread_attr_getstack(&attr, &low, &bytes);
     pthread_attr_destroy(&attr);
+    memset(&t.walk, 0, sizeof(t.walk));
     mire__walk_as_forget(&t.walk, 0);
     t.walk.low = t.forgetful.low = (uintptr_t)low;
     t.walk.high = t.forgetful.high = (uintptr_t)low + bytes;
@@ -126,6 +127,14 @@ static void tails_rest_while_a_thread_wanders(void **state)
     assert_false(t.walk.rests);
 }
 
+static void a_thread_that_wandered_at_its_start_rests_but_shortly(void **state)
+{
+    (void)state;
+    assert_true(wander(1500) > 0);
+    assert_true(go_to_and_fro(20000) < 2 * MIRE_WALK_REST_FIRST);
+    assert_false(t.walk.rests);
+}
+
 static void tails_do_not_rest_where_stacks_come_back(void **state)
 {
     (void)state;
@@ -140,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tails_rest_while_a_thread_wanders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_thread_that_wandered_at_its_start_rests_but_shortly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(tails_do_not_rest_where_stacks_come_back, set_up, tear_down),
     };
 
