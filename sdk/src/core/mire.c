@@ -5,7 +5,8 @@
  *                           '---- failed ----------------------------^
  *
  * In ON_IDLE the worker may run all the same, to ask for the rollout document. Whoever turns OFF or ON into BUSY owns
- * everything else in here until it leaves BUSY. A forked child owns nothing: its
+ * everything else in here until it leaves BUSY. HELD is the same for a moment, between ON and ON: it is waited for, and
+ * no call may take it for "not started". A forked child owns nothing: its
  * pid is not `owner_pid`. It may start anew, and then leaks the sender it inherited: libcurl's locks may be held for
  * ever.
  */
@@ -34,12 +35,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFF, BUSY, ON, ON_IDLE /* started, but watches nothing: sampled out, or switched off by the rollout */ };
+enum {
+    OFF,
+    BUSY,
+    HELD, /* started; who holds it goes back to ON or ON_IDLE, as soon as a monitor has stopped or a file is written */
+    ON,
+    ON_IDLE /* started, but watches nothing: sampled out, or switched off by the rollout */
+};
 
 #define FLUSH_MAX_MS 600000u
 
 static struct {
-    _Atomic uint32_t state; /* acquire on entry, release on exit of BUSY */
+    _Atomic uint32_t state; /* acquire on entry, release on exit of BUSY and HELD */
     uint32_t owner_pid;
     mire_options options;
     char install[33];
@@ -48,16 +55,35 @@ static struct {
     struct store *store;
     struct store_box box;
     struct worker worker;
-    bool works;               /* the worker's thread runs */
-    _Atomic uint32_t obeying; /* 1: the worker is in BUSY, and leaves it soon */
+    bool works; /* the worker's thread runs */
     struct monitor_context monitors;
     _Atomic uint32_t network; /* enum mire_network; any thread writes, the worker reads; relaxed */
 } mire;
 
-static bool enter(uint32_t from)
+static bool turn(uint32_t from, uint32_t to)
 {
-    return atomic_compare_exchange_strong_explicit(&mire.state, &from, BUSY, memory_order_acquire,
-                                                   memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&mire.state, &from, to, memory_order_acquire, memory_order_relaxed);
+}
+
+/* OFF, BUSY, ON or ON_IDLE; HELD only in a forked child, where who held it does not run. */
+static uint32_t settled_state(void)
+{
+    uint32_t state;
+
+    while ((state = atomic_load_explicit(&mire.state, memory_order_acquire)) == HELD && mire.owner_pid == mire__pid())
+        sched_yield();
+    return state;
+}
+
+/* From ON or ON_IDLE, which it tells, into BUSY or HELD. False: it is not started, or somebody starts or stops it. */
+static bool enter(uint32_t *from, uint32_t to)
+{
+    do {
+        *from = settled_state();
+        if (*from < ON)
+            return false;
+    } while (!turn(*from, to));
+    return true;
 }
 
 static void leave(uint32_t to)
@@ -109,7 +135,7 @@ static void turn_off(void)
 /* On the worker. False: somebody stops already, and will join it. */
 static bool stop_on_worker(void)
 {
-    if (!enter(ON))
+    if (settled_state() != ON || !turn(ON, BUSY))
         return false;
     pthread_detach(mire.worker.thread);
     release(false);
@@ -132,7 +158,7 @@ static enum mire_err open_box(void)
     return err;
 }
 
-/* On the worker: another document is in the store. False: somebody starts or stops everything, so again later. */
+/* On the worker: another document is in the store. False: somebody has everything in its hands, so again later. */
 static bool obey_rollout(void)
 {
     struct plan plan;
@@ -141,22 +167,18 @@ static bool obey_rollout(void)
     if (atomic_load(&mire.state) == ON_IDLE)
         return true;
     mire__plan_load(&plan, mire.store, &mire.options, mire.install);
-    atomic_store(&mire.obeying, 1);
-    if (enter(ON)) {
-        mire__monitors_obey(&mire.monitors, &plan);
-        mire__session_obey(&plan);
-        mire__session_note_plugins(mire.monitors.running);
-        if (mire.monitors.running == 0 && !plan.on[MIRE_PLUGIN_SESSION]) {
-            mire__session_close();
-            mire__store_box_close(&mire.box);
-            then = ON_IDLE;
-        }
-        leave(then);
-    } else {
-        then = BUSY;
+    if (!turn(ON, HELD))
+        return false;
+    mire__monitors_obey(&mire.monitors, &plan);
+    mire__session_obey(&plan);
+    mire__session_note_plugins(mire.monitors.running);
+    if (mire.monitors.running == 0 && !plan.on[MIRE_PLUGIN_SESSION]) {
+        mire__session_close();
+        mire__store_box_close(&mire.box);
+        then = ON_IDLE;
     }
-    atomic_store(&mire.obeying, 0);
-    return then != BUSY;
+    leave(then);
+    return true;
 }
 
 /* On the worker. */
@@ -250,25 +272,12 @@ static void make_plan(void)
         mire__plan_numbers(&mire.options.settings, &mire.plan.rollout);
 }
 
-/* From ON or ON_IDLE; waits for the worker, which has BUSY for as long as a monitor's stop takes. */
-static bool enter_to_stop(uint32_t *from)
-{
-    for (;;) {
-        *from = atomic_load(&mire.state);
-        if ((*from == ON || *from == ON_IDLE) && enter(*from))
-            return true;
-        if (*from == OFF || (*from == BUSY && !atomic_load(&mire.obeying) && atomic_load(&mire.state) == BUSY))
-            return false;
-        sched_yield();
-    }
-}
-
 /* counts_out: NULL for none. */
 static enum mire_err stop(bool exits, struct mire_counts *counts_out)
 {
     uint32_t state;
 
-    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+    if (mire.owner_pid != mire__pid() || !enter(&state, BUSY))
         return MIRE_E_STATE;
     if (state == ON)
         stop_watching(exits);
@@ -315,7 +324,7 @@ enum mire_err mire_start(const mire_options *options)
 {
     if (!options || !options->app_name[0] || !mire__options_server_is_safe(options))
         return MIRE_E_ARG;
-    if (!enter(OFF))
+    if (!turn(OFF, BUSY))
         return MIRE_E_STATE;
     mire.options = *options;
     mire.options.delivery.network = &mire.network;
@@ -325,7 +334,7 @@ enum mire_err mire_start(const mire_options *options)
 
 enum mire_err mire__core_start_from_environment(bool launch)
 {
-    if (!enter(OFF))
+    if (!turn(OFF, BUSY))
         return MIRE_E_STATE;
     mire__options_from_environment(&mire.options);
     mire.options.launch = launch ? MIRE_LAUNCH_SURE : MIRE_LAUNCH_NONE;
@@ -358,7 +367,7 @@ enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_byte
     if (mode < MIRE_MEMORY_OFF || mode > MIRE_MEMORY_EXACT ||
         (interval_bytes && (interval_bytes < MIRE_MEMORY_INTERVAL_MIN || interval_bytes > MIRE_MEMORY_INTERVAL_MAX)))
         return MIRE_E_RANGE;
-    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+    if (mire.owner_pid != mire__pid() || !enter(&state, HELD))
         return MIRE_E_STATE;
     if (state == ON)
         err = mire__heap_monitor_set(mode, interval_bytes);
@@ -385,7 +394,7 @@ enum mire_err mire_set_consent(enum mire_consent consent)
 
     if (consent < MIRE_CONSENT_UNKNOWN || consent > MIRE_CONSENT_REFUSED)
         return MIRE_E_RANGE;
-    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+    if (mire.owner_pid != mire__pid() || !enter(&state, HELD))
         return MIRE_E_STATE;
     err = mire__store_set_consent(mire.store, consent);
     if (err == MIRE_OK && mire.works)
@@ -401,7 +410,7 @@ enum mire_consent mire_get_consent(void)
     enum mire_consent consent;
     uint32_t state;
 
-    if (mire.owner_pid != mire__pid() || !enter_to_stop(&state))
+    if (mire.owner_pid != mire__pid() || !enter(&state, HELD))
         return MIRE_CONSENT_UNKNOWN;
     consent = mire__store_consent(mire.store);
     leave(state);
@@ -418,9 +427,7 @@ void mire_set_network(enum mire_network network)
 
 const struct monitor_context *mire__core_monitors(void)
 {
-    uint32_t state = atomic_load_explicit(&mire.state, memory_order_acquire);
-
-    return (state == ON || state == ON_IDLE) && mire.owner_pid == mire__pid() ? &mire.monitors : NULL;
+    return settled_state() >= ON && mire.owner_pid == mire__pid() ? &mire.monitors : NULL;
 }
 
 enum mire_err mire_flush(uint32_t timeout_ms)

@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define PIN "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
@@ -108,6 +111,37 @@ static void consent_is_told_while_started_and_remembered(void **state)
         assert_int_equal(mire_set_consent(MIRE_CONSENT_GIVEN), MIRE_OK);
         assert_int_equal(mire_stop(NULL), MIRE_OK);
     }
+    mire_options_free(options);
+}
+
+#define CONSENTS 200
+
+static void *give_consent(void *going)
+{
+    for (int i = 0; i < CONSENTS; i++)
+        if (mire_set_consent(MIRE_CONSENT_GIVEN) != MIRE_OK)
+            break;
+    atomic_store((atomic_bool *)going, false);
+    return NULL;
+}
+
+/* As a rollout is, that the worker obeys: a moment in which everything is in one thread's hands. */
+static void no_call_says_not_started_while_another_has_effect(void **state)
+{
+    mire_options *options = options_at(*state);
+    atomic_bool going = true;
+    pthread_t thread;
+
+    assert_int_equal(mire_start(options), MIRE_OK);
+    assert_int_equal(mire_set_consent(MIRE_CONSENT_GIVEN), MIRE_OK);
+    assert_int_equal(pthread_create(&thread, NULL, give_consent, &going), 0);
+    while (atomic_load(&going)) {
+        assert_int_not_equal(mire_flush(0), MIRE_E_STATE);
+        assert_int_equal(mire_watch_thread(NULL), MIRE_OK);
+        assert_int_equal(mire_get_consent(), MIRE_CONSENT_GIVEN);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
     mire_options_free(options);
 }
 
@@ -224,6 +258,7 @@ int main(void)
         cmocka_unit_test(setters_refuse_what_cannot_work),
         cmocka_unit_test(reports_do_not_go_over_a_network_in_plain_http),
         TEST(consent_is_told_while_started_and_remembered),
+        TEST(no_call_says_not_started_while_another_has_effect),
         TEST(what_waits_is_deleted_when_the_user_refuses_though_there_is_no_server),
         TEST(stop_says_what_became_of_reports),
         cmocka_unit_test(the_heap_of_the_app_is_used_and_given_back),
