@@ -6,6 +6,7 @@ same issue, by its number, goes by those of the source. A mapping is found by th
 name, or by the app's version and build; reports of other versions are left alone.
 """
 
+import hashlib
 import json
 import os
 import pathlib
@@ -162,12 +163,32 @@ class JavaTest(unittest.TestCase):
         until("both are one issue", lambda: [one["totals"]["reports"] for one in self.issues(app)] == [2])
         self.assertIn(LEAF, self.stack(app, now, other))
 
+    def test_a_damaged_mapping_is_replaced_by_a_whole_one(self):
+        """It ends where the function to blame would be named; that it is not what it was can be told by R8's hash alone."""
+        app = "by-damaged"
+        sent = self.send(report(app, "1", [PLATFORM + [("a.b", "a", "SourceFile", 4), ("a.c", "a", "SourceFile", 3)]], image_id="1234abcd"))
+        before = self.only_issue(app, "a.c.a")
+        head, body = MAPPING.format(id="1234abcd").split("# pg_map_id: 1234abcd\n")
+        whole = f"{head}# pg_map_id: 1234abcd\n# pg_map_hash: SHA-256 {hashlib.sha256(body.encode()).hexdigest()}\n{body}"
+        key = self.key(app, "symbols")
+        upload = lambda text: self.mire("symbols", "upload", "--key", key, self.mapping("mapping-damaged.txt", text))  # noqa: E731
+        damaged = whole[:whole.index("com.example.shop.Prices ->")]
+        self.assertIn("1 stored", upload(damaged))
+        until("what it names is named", lambda: "com.example.shop.Basket.sum" in self.stack(app, before, sent))
+        until("the job ends", lambda: all(job["state"] == "done" for job in self.get(f"/apps/{app}/rekey")["jobs"]))
+        self.assertEqual([(one["build_id"], one["reports_with_names"]) for one in self.get(f"/apps/{app}/symbols")["missing"]], [("1234abcd", 1)])
+        self.assertIn("0 stored, 1 there already", upload(damaged))
+        self.assertIn("1 stored", upload(whole))
+        self.becomes_named(app, before)
+        self.assertEqual(self.get(f"/apps/{app}/symbols")["missing"], [])
+        self.assertIn("0 stored, 1 there already", upload(whole))
+
     def test_a_version_is_of_one_mapping(self):
         key, path = self.key("one-mapping", "symbols"), self.mapping("one.txt", MAPPING.format(id="11111111"))
         self.assertIn("0 are there", self.mire("symbols", "upload", "--key", key, "--version", "1", SOURCE / "README.md", code=1))
         self.assertIn("2 are there", self.mire("symbols", "upload", "--key", key, "--version", "1", path,
                                                self.mapping("two.txt", MAPPING.format(id="22222222")), code=1))
-        self.assertIn("Usage", self.mire("symbols", "upload", "--key", key, "--build", "1", path, code=2))
+        self.assertIn("--build goes with --version", self.mire("symbols", "upload", "--key", key, "--build", "1", path, code=2))
         program = pathlib.Path("/proc/self/exe").read_bytes()
         self.assertEqual(self.mired.ask("PUT", "/api/v1/symbols?name=x&version=1", key, program)[0], 422)
 

@@ -106,6 +106,11 @@ void hash_blake2b(uint8_t *out, size_t out_len, const void *bytes, size_t len)
     crypto_generichash(out, out_len, bytes, len, NULL, 0);
 }
 
+void hash_sha256(uint8_t out[MIRE_SHA256], const void *bytes, size_t len)
+{
+    crypto_hash_sha256(out, bytes, len);
+}
+
 static const char key_alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 
 uint64_t hash_short(const uint8_t key[MIRE_SHORT_KEY], const void *bytes, size_t len)

@@ -45,6 +45,10 @@ bool hex_parse(uint8_t *out, const char *digits, size_t len);
 /* BLAKE2b of `len` bytes to `out_len` (16..64) bytes. */
 void hash_blake2b(uint8_t *out, size_t out_len, const void *bytes, size_t len);
 
+/* SHA-256 of `len` bytes: for hashes that others tell. */
+#define MIRE_SHA256 32
+void hash_sha256(uint8_t out[MIRE_SHA256], const void *bytes, size_t len);
+
 /* SipHash-2-4: for tables in memory whose keys a stranger may choose, under a key of their own from random_fill. */
 #define MIRE_SHORT_KEY 16
 uint64_t hash_short(const uint8_t key[MIRE_SHORT_KEY], const void *bytes, size_t len);

@@ -101,6 +101,22 @@ static bool told_id(struct object_facts *facts, const uint8_t *bytes, size_t len
     return count >= 4 && hex_parse(facts->id, digits, facts->id_len);
 }
 
+/* "# pg_map_hash: SHA-256 " and digits tell the hash of all that follows that line. Is it of something else? */
+static bool is_changed(const uint8_t *bytes, size_t len)
+{
+    static const char label[] = "# pg_map_hash: SHA-256 ";
+    uint8_t told[MIRE_SHA256], hash[MIRE_SHA256];
+    const char *end = (const char *)bytes + len;
+    const char *at = memmem(bytes, len < HEAD_BYTES ? len : HEAD_BYTES, label, sizeof label - 1);
+    const char *rest = at ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    at += at ? sizeof label - 1 : 0;
+    if (!rest || rest - at < 2 * MIRE_SHA256 || !hex_parse(told, at, sizeof told))
+        return false;
+    rest++;
+    hash_sha256(hash, rest, (size_t)(end - rest));
+    return memcmp(hash, told, sizeof hash) != 0;
+}
+
 /* "word -> word:" at the beginning of a line that is not indented. */
 static bool is_class_line(const char *line, size_t len)
 {
@@ -158,6 +174,7 @@ const char *mapping_read(struct parts *parts)
     facts->has_dwarf = !methods; /* lines are told */
     facts->has_symbols = true;
     snprintf(facts->arch, sizeof facts->arch, "java");
+    facts->changed = parts->object && !methods && is_changed(parts->bytes, parts->len);
     if (!methods && told_id(facts, parts->bytes, parts->len < HEAD_BYTES ? parts->len : HEAD_BYTES))
         return parts->object ? text_hold(parts) : NULL;
     facts->id_len = 16;

@@ -89,6 +89,7 @@ struct object_facts {
     bool has_symbols;
     bool split;                         /* .dwo or .dwp: for the skeletons of a program, known by an id of 8 bytes */
     bool package;                       /* .dwp: many of them, known by the lowest id */
+    bool changed;                       /* a mapping that is not what its own hash is of; told by object_open */
     bool universal;                     /* more than one slice: these are the facts of one of them */
     char arch[MIRE_OBJECT_ARCH];        /* "other" if it is none we know */
     uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the file that DW_FORM_..._alt means, by .gnu_debugaltlink */

@@ -36,7 +36,8 @@ static int add_raw(struct job *job, struct java_image *java, const struct report
     const struct report_image *image = &job->report->images[java->image];
     bool methods = java->retrace && retrace_is_methods(java->retrace);
     bool told = image->id_len && !image->by_version;
-    bool lacks = row->number >= 0 ? !methods : !java->retrace && (told || !is_source(row->file));
+    bool whole = java->retrace && retrace_is_whole(java->retrace);
+    bool lacks = row->number >= 0 ? !methods : !whole && (told || !is_source(row->file));
     struct resolved_place *place = symbolicate_add(job);
     if (!place)
         return MIRE_FAULT_MEMORY;

@@ -189,6 +189,10 @@ static int resolve_java(struct job *job, struct symbols *symbols, int32_t image,
         rc = name_image(&java.where, job, of);
     if (!rc)
         rc = symbolicate_java(job, &java);
+    if (java.retrace && !retrace_is_whole(java.retrace)) {
+        java.lacks = true;
+        lack.had = MIRE_SYMBOLS_SYMTAB;
+    }
     return rc || !java.lacks ? rc : note_lack(job, &lack);
 }
 

@@ -14,8 +14,10 @@ const char *retrace_open(struct retrace **out, const struct object *object)
     bool methods = object->facts.format == MIRE_FORMAT_METHODMAP;
     if (!retrace)
         return "needs more memory than there is";
-    retrace->head =
-        (struct retrace_head){.magic = MIRE_RETRACE_MAGIC, .version = MIRE_RETRACE_VERSION, .methods = methods};
+    retrace->head = (struct retrace_head){.magic = MIRE_RETRACE_MAGIC,
+                                          .version = MIRE_RETRACE_VERSION,
+                                          .methods = methods,
+                                          .changed = object->facts.changed};
     if (methods ? !retrace_read_methods(retrace, &object->text) : !retrace_read_mapping(retrace, &object->text)) {
         retrace_close(retrace);
         return "needs more memory than there is";
@@ -41,6 +43,11 @@ void retrace_close(struct retrace *retrace)
 bool retrace_is_methods(const struct retrace *retrace)
 {
     return retrace->head.methods;
+}
+
+bool retrace_is_whole(const struct retrace *retrace)
+{
+    return !retrace->head.changed;
 }
 
 static const struct retrace_class *find_class(const struct retrace *retrace, const struct piece_of_text *name)

@@ -67,6 +67,9 @@ const char *retrace_map(struct retrace **out, int fd, bool whole);
 /* Is it a methodmap, which knows numbers rather than names? */
 bool retrace_is_methods(const struct retrace *retrace);
 
+/* Is it as R8 wrote it? True of one that tells no hash of itself. */
+bool retrace_is_whole(const struct retrace *retrace);
+
 /*
  * One frame of a stack.
  *

@@ -58,11 +58,12 @@ struct retrace_head { /* as in the file */
     uint32_t crc; /* of all that follows */
     uint32_t class_count, member_count, number_count, text_bytes;
     uint8_t methods; /* it is a methodmap */
-    uint8_t unused[7];
+    uint8_t changed; /* it is not what its own hash is of */
+    uint8_t unused[6];
 };
 
 #define MIRE_RETRACE_MAGIC   "Mire\x7fJVM"
-#define MIRE_RETRACE_VERSION 1
+#define MIRE_RETRACE_VERSION 2
 
 struct retrace {
     struct retrace_head head;

@@ -188,6 +188,8 @@ static int load_mapping(struct entry *entry, const struct symbols_options *optio
         const char *wrong = answer == CHILD_DONE ? retrace_map(out, place.fd, true) : NULL;
         if (wrong)
             snprintf(why, sizeof why, "%s", wrong);
+        if (*out && !retrace_is_whole(*out) && !done && options->refused)
+            options->refused(options->refused_context, search.path, "is damaged: its pg_map_hash is of something else");
         end_place(&place, &search, wrong ? CHILD_WRONG : answer, why);
     }
     search_close(&search);

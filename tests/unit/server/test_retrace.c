@@ -214,6 +214,32 @@ static void a_mapping_is_known_by_the_id_it_tells_or_by_its_uuid(void **state)
         assert_id(text, rows[i].len, rows[i].hex);
 }
 
+/* R8's own example of the hash, with the ends of lines that DOS writes. */
+static void a_mapping_is_held_against_the_hash_it_tells(void **state)
+{
+    (void)state;
+    static const char good[] = "# compiler: R8\r\n# pg_map_id: 6ef47f7\r\n# pg_map_hash: SHA-256 "
+                               "6ef47f7b9b6d5013628073ebdadad27dd2e7e57ef911e9d6cbee0f92c434e48a\r\n"
+                               "trivi\303\246l.Trivi\303\245l -> a.\305\223:\r\n"
+                               "    void main(java.lang.String[]) -> a\r\n";
+    char text[sizeof good];
+    for (size_t cut = 0; cut < 3; cut++) { /* as it is, without its last line, with another name */
+        struct opened opened;
+        char path[64];
+        int fd = memfd_create("mapping", MFD_CLOEXEC);
+        memcpy(text, good, sizeof good);
+        if (cut == 2)
+            *strstr(text, "main") = 'p';
+        size_t len = cut == 1 ? (size_t)(strstr(text, "    void") - text) : strlen(text);
+        assert_int_equal(write(fd, text, len), len);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        open_written(&opened, path);
+        assert_int_equal(retrace_is_whole(opened.retrace), cut == 0);
+        close_it(&opened);
+        close(fd);
+    }
+}
+
 static void other_texts_are_no_mappings(void **state)
 {
     (void)state;
@@ -237,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_methodmap_names_methods_by_number),
         cmocka_unit_test(a_damaged_file_is_refused),
         cmocka_unit_test(a_mapping_is_known_by_the_id_it_tells_or_by_its_uuid),
+        cmocka_unit_test(a_mapping_is_held_against_the_hash_it_tells),
         cmocka_unit_test(other_texts_are_no_mappings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
