@@ -9,6 +9,9 @@ import sys
 import jsonschema
 import yaml
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support/api"))
+import write_examples  # noqa: E402
+
 
 def tightened(node):
     """The same schema, refusing properties it does not name."""
@@ -54,6 +57,11 @@ def main(root):
     for operation in sorted(found.keys() - seen):
         print(f"schema/api/examples: no example of {operation}")
         wrong += 1
+    for name, value in write_examples.examples():
+        file = root / f"schema/api/examples/{name}.json"
+        if not file.exists() or file.read_text(encoding="utf-8") != write_examples.text(value):
+            print(f"{file.name}: is not what tests/support/api/write_examples.py writes")
+            wrong += 1
     return 1 if wrong else 0
 
 
