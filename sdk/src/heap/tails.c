@@ -20,24 +20,52 @@ MIRE_INLINE bool add_word(struct words *words, uint64_t at, uint64_t value)
     return true;
 }
 
-/* The word in which a tail of the same innermost frame first differs from the stack as it stands: the head learns it.
+/* The place of a split among a head's; made if it is missing. MIRE_WALK_SPLITS: there is no room. */
+static uint32_t place_split(struct walk_head *head, uint32_t offset)
+{
+    uint32_t at = 0, count = head->splits_count;
+
+    while (at < count && head->splits[at] < offset)
+        at++;
+    if (at < count && head->splits[at] == offset)
+        return at;
+    if (count == MIRE_WALK_SPLITS)
+        return count;
+    memmove(&head->splits[at + 1], &head->splits[at], (count - at) * sizeof(head->splits[0]));
+    memmove(&head->leads[at + 1], &head->leads[at], (count - at) * sizeof(head->leads[0]));
+    head->splits[at] = (uint16_t)offset;
+    head->leads[at] = 0;
+    head->splits_count++;
+    return at;
+}
+
+/*
+ * The word in which a tail of the same innermost frame first differs from the stack as it stands: the head learns it.
+ * Both depend on it, for all that is further in is the same; so what stands in the splits there leads to it.
+ * Returns whether they are told apart now and were not.
  */
 MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk_tail *tail)
 {
-    uint32_t count = tail->words_end / sizeof(struct walk_four) * 4;
+    uint32_t words = tail->words_end / sizeof(struct walk_four) * 4, at;
+    bool learnt;
 
-    for (uint32_t i = 0; i < count && head->splits_count < MIRE_WALK_SPLITS; i++) {
+    for (uint32_t i = 0; i < words; i++) {
         const struct walk_four *four = &tail->words[i / 4];
-        uint32_t offset = four->at[i % 4];
+        uint32_t offset = four->at[i % 4], count = head->splits_count;
 
         if (mire__walk_word(tail->sp + offset) == four->values[i % 4 / 2][i % 2])
             continue;
-        for (uint32_t k = 0; k < head->splits_count; k++) {
-            if (head->splits[k] == offset)
-                return false;
+        at = place_split(head, offset);
+        if (at == MIRE_WALK_SPLITS)
+            return false;
+        learnt = head->splits_count > count;
+        while (at-- > 0) {
+            uint32_t lead = 1u << mire__walk_lead(mire__walk_word(head->sp + head->splits[at]));
+
+            learnt |= !(head->leads[at] & lead);
+            head->leads[at] |= lead;
         }
-        head->splits[head->splits_count++] = (uint16_t)offset;
-        return true;
+        return learnt;
     }
     return false;
 }
@@ -188,8 +216,10 @@ static bool grow(struct walk *walk)
     static _Atomic uint32_t many;
     uint32_t sets = (walk->tails_mask + 1) * (walk->tails_mask < MIRE_WALK_TAIL_SETS_INIT ? 2 : 4);
 
-    if (sets > MIRE_WALK_TAIL_SETS || walk->stays)
+    if (walk->stays || walk->tails_mask + 1 == MIRE_WALK_TAIL_SETS)
         return false;
+    if (sets > MIRE_WALK_TAIL_SETS)
+        sets = MIRE_WALK_TAIL_SETS;
     if (sets > MIRE_WALK_TAIL_SETS_MANY && !walk->many) {
         if (atomic_load(&many) >= MIRE_WALK_MANY_MAX || atomic_fetch_add(&many, 1) >= MIRE_WALK_MANY_MAX)
             return false;

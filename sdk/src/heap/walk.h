@@ -30,14 +30,14 @@
 #define MIRE_WALK_WINDOW 512
 
 /* Tails that a thread remembers, and the words that one may depend on. */
-#define MIRE_WALK_TAIL_SETS  512u
+#define MIRE_WALK_TAIL_SETS  1024u
 #define MIRE_WALK_TAIL_WAYS  2u
 #define MIRE_WALK_TAIL_WORDS 32u /* a multiple of four; most stacks are whole within so many */
 
 /*
- * Sets that a thread begins with: a page with the heads of their tails. It uses twice as many, then four times, when so
- * many stacks were walked, or when tails of different frames have met in a fourth of the sets; many are for few
- * threads.
+ * Sets that a thread begins with: a page with the heads of their tails. It uses twice as many, then four times, at
+ * last all, when so many stacks were walked, or when tails of different frames have met in a fourth of the sets; many
+ * are for few threads.
  */
 #define MIRE_WALK_TAIL_SETS_INIT 4u
 #define MIRE_WALK_TAIL_GROWTH    64u
@@ -108,19 +108,23 @@ struct walk_tail {
 _Static_assert(MIRE_WALK_DEPTH <= 256, "a frame's number is a byte");
 
 /*
- * An innermost frame with several tails: where the words lie in which these were found to differ. With them it is known
- * in which set a tail is looked for.
+ * An innermost frame with several tails: where the words lie in which these were found to differ, from the inner end
+ * out. With them it is known in which set a tail is looked for. How far out such a word is one that a stack depends on,
+ * and not just any memory, follows from those further in: `leads` says of which values in the one the next counts too.
  */
 struct walk_head {
     uint64_t pc, sp;
     uint16_t splits[MIRE_WALK_SPLITS]; /* from sp, bytes */
     uint16_t splits_count;
-    uint16_t tails; /* the set of its tails, as long as there are no splits */
+    uint16_t tails;                   /* the set of its tails, as long as there are no splits */
+    uint32_t leads[MIRE_WALK_SPLITS]; /* a bit for 1/32 of all values */
+    uint64_t unused;
 };
+_Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
 #define MIRE_WALK_APART_FRESH 1120
-#define MIRE_WALK_APART_TAILS 1272
+#define MIRE_WALK_APART_TAILS 1528
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
@@ -223,18 +227,26 @@ MIRE_INLINE bool mire__walk_is_head(const struct walk_head *head, uint64_t pc, u
     return head->pc == pc && head->sp == sp;
 }
 
+/* The bit of a head's `leads` that a word's value is told by. */
+MIRE_INLINE uint32_t mire__walk_lead(uint64_t word)
+{
+    return (uint32_t)word * 0x9e3779b1u >> 27;
+}
+
 /* Where the tails of an innermost frame are, as the stack stands. */
 MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head)
 {
-    const uint16_t *split = head->splits, *end = split + head->splits_count;
-    uint32_t set = head->tails;
+    uint32_t set = head->tails, count = head->splits_count, counts = 1; /* bit 0: the next word does */
     uint64_t key = 0;
 
-    if (split == end)
+    if (count == 0)
         return walk->tails[set];
-    do
-        key = key << 5 ^ mire__walk_word(head->sp + *split);
-    while (++split < end);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t word = mire__walk_word(head->sp + head->splits[i]);
+
+        key = key << 5 ^ (word & -(uint64_t)(counts & 1));
+        counts &= head->leads[i] >> mire__walk_lead(word);
+    }
     return walk->tails[(set + (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40)) & walk->tails_mask];
 }
 

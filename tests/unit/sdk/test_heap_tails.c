@@ -1,0 +1,137 @@
+/* test_heap_tails.c - which remembered stack is found again, among words made up here. */
+#include "heap/tails.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define INNERMOST 0x401000u
+#define WORDS     32u
+
+static uint64_t words[WORDS]; /* the stack, from the innermost frame's sp on */
+
+struct kind {
+    uint32_t node;
+    struct {
+        uint32_t at;
+        uint64_t returns_to;
+    } frames[3]; /* from the inner end out; returns_to 0: no more */
+};
+
+/* f and g were called by different functions at the same depth; h keeps whatever it likes where they return to. */
+static const struct kind f = {11, {{2, 0x402f13}, {9, 0x40311e}, {12, 0x4092d8}}};
+static const struct kind g = {12, {{2, 0x402f13}, {9, 0x404a07}, {12, 0x4092d8}}};
+static const struct kind h = {13, {{2, 0x405c31}, {6, 0x40602b}, {12, 0x4092d8}}};
+
+static struct walk *walk;
+
+static struct walk_frame innermost(void)
+{
+    return (struct walk_frame){.pc = INNERMOST, .sp = (uintptr_t)words};
+}
+
+/* Let the stack be of that kind; what is in no frame of it stands as it stood. */
+static void enter(const struct kind *kind)
+{
+    for (uint32_t i = 0; i < 3; i++)
+        words[kind->frames[i].at] = kind->frames[i].returns_to;
+}
+
+/* It was walked: it is the last stack, and remembered. */
+static void remember(const struct kind *kind)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        struct walk_frame *frame = &walk->frames[2 - i];
+
+        frame->pc = kind->frames[i].returns_to;
+        frame->slot = (uintptr_t)&words[kind->frames[i].at];
+        frame->sp = frame->slot + 8;
+        walk->nodes[2 - i] = 100 + kind->node;
+    }
+    walk->frames[3] = innermost();
+    walk->nodes[3] = kind->node;
+    walk->count = 4;
+    if (++walk->walks >= walk->trial || walk->met > walk->tails_mask / 4)
+        mire__tails_as_review(walk);
+    mire__tails_as_remember(walk);
+}
+
+static uint32_t look(void)
+{
+    const struct walk_frame frame = innermost();
+
+    return mire__walk_as_tail(walk, &frame);
+}
+
+/* Returns whether it had to be walked. */
+static bool come_to(const struct kind *kind)
+{
+    uint32_t found;
+
+    enter(kind);
+    found = look();
+    if (found == kind->node)
+        return false;
+    assert_int_equal(found, 0);
+    remember(kind);
+    return true;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    walk = calloc(1, sizeof(*walk));
+    memset(words, 0, sizeof(words));
+    if (!walk)
+        return -1;
+    mire__tails_as_forget(walk);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(walk);
+    return 0;
+}
+
+static void stacks_that_begin_alike_are_told_apart(void **state)
+{
+    const struct kind *const kinds[] = {&f, &g, &h};
+    uint32_t walked = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 30; i++)
+        walked += come_to(kinds[i % 3]);
+    assert_in_range(walked, 3, 12);
+}
+
+static void a_word_that_is_no_frame_of_a_stack_does_not_hide_it(void **state)
+{
+    uint32_t walked = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 30; i++)
+        come_to(i % 3 == 0 ? &f : i % 3 == 1 ? &g : &h);
+    for (uint32_t i = 0; i < 200; i++) {
+        words[9] = 0x500000 + i * 0x123456;
+        walked += come_to(&h);
+    }
+    assert_int_equal(walked, 0);
+    assert_false(come_to(&f));
+    assert_false(come_to(&g));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(stacks_that_begin_alike_are_told_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_word_that_is_no_frame_of_a_stack_does_not_hide_it, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
