@@ -316,12 +316,33 @@ it('when filters leave nothing, the page offers to drop them', async () => {
 });
 
 it('a problem shows its title, its request id and a way to try again', async () => {
-  open('/redis-server/issues/H-1', { ...ALL, '/issues/H-1': 404 });
+  open('/redis-server/issues/H-1', { ...ALL, '/issues/H-1': 500 });
   expect(await screen.findByText(problem.title)).toBeTruthy();
   expect(screen.getByText(problem.request_id)).toBeTruthy();
   serve(ALL);
   fireEvent.click(screen.getByText('Retry'));
   expect(await screen.findByText('Caller1')).toBeTruthy();
+});
+
+it.each([
+  ['/redis-server/issues/H-1', '/issues/H-1', 'All issues', '/redis-server/issues'],
+  ['/redis-server/memory/M-1', '/issues/M-1', 'All issues of memory', '/redis-server/memory'],
+  ['/redis-server', '/overview', 'All apps', '/'],
+])('what is not there leads to what is: %s', async (path, key, words, to) => {
+  open(path, { ...ALL, [key]: 404 });
+  const link = (await screen.findAllByText(words)).find((one) => one.closest('[role=alert]'));
+  expect(link?.getAttribute('href')).toBe(to);
+  expect(screen.queryByText('Retry')).toBeNull();
+});
+
+it('a share of values of which none is known is not shown', async () => {
+  const unknown = { name: 'model', values: [{ key: '', count: 3, share: 1, lift: null }] };
+  open('/redis-server/issues/H-1', {
+    ...ALL,
+    '/issues/H-1': { ...issue, distributions: [...issue.distributions.filter((one) => one.name !== 'model'), unknown] },
+  });
+  expect(await screen.findByText('Architecture')).toBeTruthy();
+  expect(screen.queryByText('Model')).toBeNull();
 });
 
 it('an answer that can no longer be renewed stays, and says how old it is', async () => {

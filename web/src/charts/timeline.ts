@@ -4,7 +4,7 @@
  */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { type Bars, stacked } from '../model/charts';
+import { type Bars, stacked, wholeSteps } from '../model/charts';
 
 export interface Timeline {
   redraw(): void;
@@ -16,6 +16,8 @@ export interface TimelineOptions {
   /* A mark of the time axis; `step` is the distance to the next one, seconds. */
   when: (at: Date, step: number) => string;
   unit: (value: number) => string;
+  /* The marks of the value axis are whole numbers. */
+  whole: boolean;
   onRange: (from: Date, to: Date) => void;
 }
 
@@ -46,7 +48,14 @@ export function drawTimeline(box: HTMLElement, bars: Bars, height: number, optio
           space: 64,
           values: (_, splits, __, ___, increment) => splits.map((s) => options.when(new Date(s * 1000), increment)),
         },
-        { ...axis, ticks: { show: false }, size: 46, values: (_, splits) => splits.map(options.unit), space: 36 },
+        {
+          ...axis,
+          ...(options.whole ? { incrs: wholeSteps() } : {}),
+          ticks: { show: false },
+          size: 46,
+          values: (_, splits) => splits.map(options.unit),
+          space: 36,
+        },
       ],
       series: [
         {},

@@ -13,18 +13,20 @@ import type { Timeline } from './timeline';
 interface TrendProps {
   bars: Bars;
   unit: (value: number) => string;
+  /** What is counted comes in ones: no mark lies between them. */
+  whole?: boolean;
   what: string;
   lang: string;
   height?: number;
 }
 
-export function Trend({ bars, unit, what, lang, height = 180 }: TrendProps): JSX.Element {
+export function Trend({ bars, unit, whole = false, what, lang, height = 180 }: TrendProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<Timeline | null>(null);
   const tz = query.value.tz;
   const when = (i: number) => moment(new Date(bars.at[i]! * 1000), tz, lang);
 
-  const shape = JSON.stringify([bars, tz, what]);
+  const shape = JSON.stringify([bars, tz, what, whole]);
   useEffect(() => {
     let gone = false;
     void import('./timeline').then(({ drawTimeline }) => {
@@ -33,6 +35,7 @@ export function Trend({ bars, unit, what, lang, height = 180 }: TrendProps): JSX
         utc: tz === 'utc',
         when: (at, step) => (step >= 86_400 ? day(at, tz, lang) : clock(at, tz, lang)),
         unit,
+        whole,
         onRange: (from, to) => patch({ t: absolute({ from, to }) }, true),
       });
     });

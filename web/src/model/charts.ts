@@ -71,3 +71,8 @@ export function peak(values: readonly number[]): number {
   for (let i = 0; i < values.length; i++) if (values[i]! > (values[best] ?? 0)) best = i;
   return best;
 }
+
+/* 1, 2, 5, 10 and so on: the steps of an axis on which things are counted. */
+export function wholeSteps(): number[] {
+  return Array.from({ length: 46 }, (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3));
+}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import example from '../../../schema/api/examples/getReport.json';
 import killed from '../../../schema/api/examples/getReport.killed.json';
 import type { Frame, Report } from '../api/types';
-import { bars, peak, stacked } from './charts';
+import { bars, peak, stacked, wholeSteps } from './charts';
 import { ago, bytes, count, duration, nanoseconds, offBytes, offCount, percent } from './format';
 import { base, shorten } from './name';
 import { absolute, resolve, shift, widen } from './range';
@@ -97,6 +97,12 @@ it('bars fill empty buckets, fold small keys and stack up', () => {
     [1, 2, 3],
   ]);
   expect([peak(made.total), peak([0, 0])]).toEqual([2, -1]);
+});
+
+it('an axis of things that are counted has no marks between them', () => {
+  const steps = wholeSteps();
+  expect(steps.slice(0, 5)).toEqual([1, 2, 5, 10, 20]);
+  expect(steps.every(Number.isInteger) && steps.at(-1)! >= Number.MAX_SAFE_INTEGER / 10).toBe(true);
 });
 
 const frame = (name: string, repeat: number, role: Frame['role'] = 'app'): Frame => ({

@@ -33,6 +33,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
           lang={lang.value}
           what={say(counted([feature.category]))}
           unit={(value) => count(value, lang.value)}
+          whole
           height={110}
         />
         <p class="dim small">
@@ -43,7 +44,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
       </Panel>
       <Panel title={say('Where')}>
         {data.distributions
-          .filter((one) => one.values.length > 0)
+          .filter((one) => one.values.some((value) => value.key !== ''))
           .map((one) => (
             <Shares key={one.name} one={one} />
           ))}

@@ -45,7 +45,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
           note={
             data.foreground > 0
               ? say('{n} in the foreground', { n: exact(data.foreground, lang.value) })
-              : say('the devices do not tell where the app was')
+              : say('none said to be in the foreground')
           }
         />
       </div>

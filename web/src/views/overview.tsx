@@ -103,6 +103,7 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
           lang={lang.value}
           what={pick === 'hangs' ? what : say('Time lost')}
           unit={pick === 'hangs' ? (value) => count(value, lang.value) : duration}
+          whole={pick === 'hangs'}
         />
       </Panel>
       <RatesPanel app={app} />

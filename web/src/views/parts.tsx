@@ -4,9 +4,10 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { ProblemError } from '../api/client';
 import { lang, say } from '../lib/i18n';
-import { patch, query } from '../lib/location';
+import { page, patch, query } from '../lib/location';
 import type { Result } from '../lib/query';
 import { ago, moment } from '../model/format';
+import { href, isMemory } from '../model/view';
 
 /* The clock of everything relative on the page. */
 export const now = signal(new Date());
@@ -101,11 +102,24 @@ function Fault({ result, stale }: { result: Result<unknown>; stale?: boolean }):
           </p>
         ) : null}
       </div>
-      <button type="button" onClick={() => void result.refetch()}>
-        {say('Retry')}
-      </button>
+      {problem?.status === 404 ? (
+        <WayOut />
+      ) : (
+        <button type="button" onClick={() => void result.refetch()}>
+          {say('Retry')}
+        </button>
+      )}
     </div>
   );
+}
+
+/* From what is not there, and will not come, to what is. */
+function WayOut(): JSX.Element {
+  const here = page.value;
+  if (here.name !== 'issue') return <a href="/">{say('All apps')}</a>;
+  const name = isMemory(here.id) ? 'memory' : 'issues';
+  const words = name === 'memory' ? say('All issues of memory') : say('All issues');
+  return <a href={href({ name, app: here.app }, query.value)}>{words}</a>;
 }
 
 export function Panel(props: {

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { say } from '../lib/i18n';
+import { isMemory } from '../model/view';
 import { Copyable } from './copyable';
 import { Loaded } from './parts';
 import { Picker, useReport } from './stack';
@@ -12,7 +13,7 @@ export function RawTab({ app, id }: { app: string; id: string }): JSX.Element {
     <Loaded result={result} rows={14} label={say('report')}>
       {(report) => (
         <>
-          <Picker report={report} />
+          <Picker report={report} worst={isMemory(id) ? say('Largest') : say('Longest')} />
           <table class="tight facts">
             <caption class="offscreen">{say('What the device told')}</caption>
             <tbody>
