@@ -151,7 +151,7 @@ const char *exit_text(const char *verdict)
         {"rebooted", "the machine was rebooted"},
         {"background_kill", "killed in the background"},
         {"watchdog_kill", "killed while stuck"},
-        {"foom", "killed in the foreground, out of memory"},
+        {"foom", "killed for want of memory"},
         {"os_kill", "killed by the system or by somebody"},
         {"unknown", "nobody knows"},
     };

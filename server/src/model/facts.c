@@ -34,10 +34,16 @@ static void add_number(struct list *list, const char *name, struct fact fact, co
 
 static void add_bytes(struct list *list, const char *name, struct fact fact)
 {
-    if (fact.known && fact.value < 10u << 20)
-        add(list, name, arena_printf(list->arena, "%" PRIu64 " bytes", fact.value));
-    else if (fact.known)
-        add(list, name, arena_printf(list->arena, "%.1f MiB", (double)fact.value / (1u << 20)));
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    size_t unit = 0;
+    double value = (double)fact.value / 1024;
+    if (fact.known && fact.value < 1024)
+        add_number(list, name, fact, " B");
+    if (!fact.known || fact.value < 1024)
+        return;
+    for (; value >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        value /= 1024;
+    add(list, name, arena_printf(list->arena, "%.1f %s", value, units[unit]));
 }
 
 static void add_time(struct list *list, const char *name, struct fact wall_ms)
@@ -121,7 +127,8 @@ static void add_memory(struct list *list, const struct memory *memory)
     add_bytes(list, "monitor's tables", cost->used_bytes);
     add_number(list, "allocator calls seen", cost->calls, "");
     add_number(list, "distinct stacks noted", cost->stacks, "");
-    add_number(list, "report built in", cost->build_us, " us");
+    if (cost->build_us.known)
+        add(list, "report built in", arena_printf(list->arena, "%.1f ms", (double)cost->build_us.value / 1000));
     for (size_t i = 0; i < memory->drop_count; i++)
         add(list, arena_printf(list->arena, "calls lost, %s", memory->drops[i].name),
             arena_printf(list->arena, "%" PRIu64, memory->drops[i].value));
