@@ -102,13 +102,13 @@ class Programs(unittest.TestCase):
         notes = subprocess.run(["readelf", "-n", app], check=True, capture_output=True, text=True).stdout
         return app, debug, notes.split("Build ID: ")[1].split()[0]
 
-    def hang(self, app):
-        """Run it under `mire run`; the issue of its hang."""
+    def hang(self, app, caller1=None):
+        """Run it under `mire run`; the issue of its hang, which names an address unless `caller1` is told."""
         name = app.name
         env = os.environ | {"MIRE_SERVER": self.url, "MIRE_KEY": self.key(name, "ingest"), "MIRE_STORE": str(app.parent / "store")}
         subprocess.run([MIRE.parent / "mire", "run", "--app", name, "--threshold", "1000", "--", app], env=env, timeout=120)
         issue = until("the hang is told", lambda: self.issues(name))[0]
-        self.assertRegex(issue["caller1"], rf"^{name}\+0x[0-9a-f]+$")
+        self.assertRegex(issue["caller1"], rf"^{caller1}$" if caller1 else rf"^{name}\+0x[0-9a-f]+$")
         return issue
 
     def issues(self, app):
@@ -205,6 +205,22 @@ class LateTest(Programs):
         shutil.copy(debug, place.with_suffix(".aside"))
         place.with_suffix(".aside").rename(place)
         self.becomes_named("by-dir", before)
+
+    def test_a_damaged_file_in_a_directory_is_replaced_by_a_whole_one(self):
+        source = PROGRAM.replace("__attribute__((noinline)) static void paint_rows", "static inline __attribute__((always_inline)) void paint_rows")
+        app, debug, build = self.program("by-dir-damaged", 17, source=source)
+        place = self.folder / f"dirs/.build-id/{build[:2]}/{build[2:]}.debug"
+        place.parent.mkdir(parents=True)
+        place.write_bytes(self.blank(bytearray(debug.read_bytes())))
+        before = self.hang(app, caller1="on_click")
+        until("it was looked for, and is there", lambda: [one for one in self.get("/apps/by-dir-damaged/symbols")["missing"]
+                                                          if one["build_id"] == build and one["answer"].startswith("found in")])
+        until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-dir-damaged/rekey")["jobs"]))
+        shutil.copy(debug, place.with_suffix(".aside"))
+        place.with_suffix(".aside").rename(place)
+        until("the inlined call is to blame", lambda: [one for one in self.issues("by-dir-damaged") if one["caller1"] == "paint_rows"])
+        self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-dir-damaged/symbols")["missing"]])
+        self.assertEqual(self.get(f"/apps/by-dir-damaged/issues/{before['id']}")["feature"]["caller1"], "paint_rows")
 
     def test_a_split_file_comes_after_its_program(self):
         """The debug file refers to a .dwo, which has the inlined call; it comes last."""

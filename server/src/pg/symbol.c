@@ -212,13 +212,14 @@ int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *ans
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(answer), PG_INT8(again_s));
 }
 
-int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most)
+int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s)
 {
     return pg_query(out, tx,
-                    "SELECT build_id FROM image i WHERE look_at > now() AND look_at < 'infinity'"
-                    " AND octet_length(build_id) BETWEEN 2 AND 32 AND answer NOT LIKE 'found in %'"
+                    "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
+                    " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
+                    " AND octet_length(build_id) BETWEEN 2 AND 32"
                     " AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id) ORDER BY build_id LIMIT $1",
-                    PG_INT8(most));
+                    PG_INT8(most), PG_INT8(again_s));
 }
 
 int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id)

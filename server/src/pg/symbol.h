@@ -70,9 +70,15 @@ struct symbol_wanted {
 int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx);
 int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *answer, int64_t again_s);
 
-/* Build ids, at most `most`, of those that are not due and were not found in a directory the last time; one of them is
- * due now. 0 or a fault. */
-int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most);
+/*
+ * Those that are lacking and not due: build id, and when it was found in a directory the last time, or null.
+ *
+ *   most     rows
+ *   again_s  as it was told to pg_symbol_answer then
+ *
+ * 0 or a fault. pg_symbol_due: that one is due now.
+ */
+int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s);
 int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 
 /* Put pieces of an upload that is whole into the file that was begun. */

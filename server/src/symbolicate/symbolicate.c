@@ -172,8 +172,9 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
     if (rc)
         return rc;
     enum symbol_kind kind = module_kind(module);
-    const struct symbol_splits *splits = kind == MIRE_SYMBOLS_DEBUG ? module_lacks(module) : NULL;
-    struct symbolicate_lack lack = {image, splits ? MIRE_SYMBOLS_SYMTAB : kind, splits};
+    bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are lacking, or a part is damaged */
+    const struct symbol_splits *splits = debug && module_lacks(module)->count ? module_lacks(module) : NULL;
+    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits};
     if (image->id_len && !module_is_whole(module))
         rc = note_lack(job, &lack);
     return rc ? rc : resolve_image(job, module, &where, order, count);

@@ -3,12 +3,14 @@
  */
 #include "symbols/search.h"
 
+#include "base/bytes.h"
 #include "base/id.h"
 
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BREAKPAD_ID 16 /* bytes of a build id that a Breakpad file knows, if it does not know it whole */
@@ -89,24 +91,44 @@ static int find_uploaded(char *path, size_t room, const struct symbols_options *
     return found;
 }
 
-int search_edition(struct search *search)
-{
-    const struct symbols_options *options = search->options;
-    search->edition = 0;
-    if (!options->edition || !search->id_len)
-        return 0;
-    int found = options->edition(options->uploaded_context, &search->edition, search->id, search->id_len);
-    if (!found && search->id_len > BREAKPAD_ID)
-        found = options->edition(options->uploaded_context, &search->edition, search->id, BREAKPAD_ID);
-    search->edition = found > 0 ? search->edition : 0;
-    return found < 0 ? found : 0;
-}
-
 static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t *id, size_t id_len)
 {
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     hex_format(hex, id, id_len);
     return id_len > 1 && snprintf(path, room, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2) < (int)room;
+}
+
+/* Of the first of the files there; 0: there is none. */
+static uint64_t edition_in_dirs(const struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    char path[PATH_MAX];
+    struct stat st;
+    for (size_t i = 0; i < options->dir_count; i++) {
+        if (!name_in_dir(path, sizeof path, options->dirs[i], search->id, search->id_len) || stat(path, &st) != 0)
+            continue;
+        uint64_t told[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
+                           (uint64_t)st.st_mtim.tv_nsec};
+        uint8_t hash[16];
+        hash_blake2b(hash, sizeof hash, told, sizeof told);
+        uint64_t edition = load_64(hash);
+        return edition + !edition;
+    }
+    return 0;
+}
+
+int search_edition(struct search *search)
+{
+    const struct symbols_options *options = search->options;
+    int found = 0;
+    search->edition = 0;
+    if (options->edition && search->id_len)
+        found = options->edition(options->uploaded_context, &search->edition, search->id, search->id_len);
+    if (options->edition && !found && search->id_len > BREAKPAD_ID)
+        found = options->edition(options->uploaded_context, &search->edition, search->id, BREAKPAD_ID);
+    if (found <= 0)
+        search->edition = found ? 0 : edition_in_dirs(search);
+    return found < 0 ? found : 0;
 }
 
 int search_alt(struct search *search)

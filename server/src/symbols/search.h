@@ -19,7 +19,7 @@ struct search {
     struct child_files files;
     char path[PATH_MAX];     /* of what knows most */
     char uploaded[PATH_MAX]; /* "": nothing is */
-    uint64_t edition;        /* of what is uploaded; 0: nothing is */
+    uint64_t edition;        /* of what is uploaded, else of what lies in a directory; 0: nothing does */
     enum symbol_kind best;
     uint8_t alt_id[MIRE_OBJECT_ID_MAX];
     size_t alt_id_len;
@@ -34,7 +34,10 @@ struct search {
         .options = (options_), .id = (id_), .id_len = (id_len_), .files = {.alt = -1, .splits = -1 } \
     }
 
-/* Ask for the edition. 0 or a fault of options->edition. */
+/*
+ * Ask for the edition; that of a file in a symbol directory is another one once it was written or put there anew.
+ * 0 or a fault of options->edition.
+ */
 int search_edition(struct search *search);
 
 /* Every file of the module that can be found; `image`: its path on the device. 0, or a fault of options->uploaded. */

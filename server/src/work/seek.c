@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PAUSE_MS    2000
@@ -47,9 +48,10 @@ static bool is_wanted(struct object_facts *facts, const struct seeking *seeking,
     return good;
 }
 
-/* Does a file with lines lie in a directory, and in which? */
-static bool find_in_dirs(size_t *at_out, const struct seeking *seeking)
+/* Does a file with lines lie in a directory, in which, and since when? */
+static bool find_in_dirs(size_t *at_out, int64_t *since_us_out, const struct seeking *seeking)
 {
+    struct stat st;
     const struct work_options *options = &seeking->worker->work->options;
     struct object_facts facts;
     char path[PATH_MAX];
@@ -57,9 +59,10 @@ static bool find_in_dirs(size_t *at_out, const struct seeking *seeking)
         snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", options->symbol_dirs[i], seeking->hex,
                  seeking->hex + 2);
         MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0 || !is_wanted(&facts, seeking, fd) || !facts.has_dwarf)
+        if (fd < 0 || fstat(fd, &st) != 0 || !is_wanted(&facts, seeking, fd) || !facts.has_dwarf)
             continue;
         *at_out = i;
+        *since_us_out = (int64_t)st.st_ctim.tv_sec * 1000000 + st.st_ctim.tv_nsec / 1000;
         return true;
     }
     return false;
@@ -70,27 +73,31 @@ static void seek_in_dirs(struct seeking *seeking)
 {
     const struct work_options *options = &seeking->worker->work->options;
     size_t at;
-    seeking->found = find_in_dirs(&at, seeking);
+    int64_t since_us;
+    seeking->found = find_in_dirs(&at, &since_us, seeking);
     if (seeking->found)
         snprintf(seeking->answer, sizeof seeking->answer, "found in %.200s", options->symbol_dirs[at]);
 }
 
-/* Images that were in no directory, and by now are: they are due at once. 0 or a fault. */
+/* Images that were in no directory, or in one as a damaged file, and by now lie there: they are due at once. 0 or a
+ * fault. */
 static int look_into_dirs(struct worker *worker)
 {
     MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct seeking seeking = {.worker = worker};
     size_t at;
+    int64_t since_us;
     int rc = pg_begin(&tx, worker->work->options.pg, MIRE_PG_EACH);
     if (!rc)
-        rc = pg_symbols_sought(&rows, tx, DIRS_MAX);
+        rc = pg_symbols_sought(&rows, tx, DIRS_MAX, AGAIN_MAX_S);
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         struct pg_bytes id = pg_bytes(rows, i, 0);
         seeking.wanted.id_len = id.len;
         memcpy(seeking.wanted.id, id.bytes, id.len);
         hex_format(seeking.hex, id.bytes, id.len);
-        if (find_in_dirs(&at, &seeking))
+        bool lay_there = !pg_is_null(rows, i, 1);
+        if (find_in_dirs(&at, &since_us, &seeking) && (!lay_there || since_us > pg_time(rows, i, 1)))
             rc = pg_symbol_due(tx, id);
     }
     return rc;
