@@ -167,8 +167,8 @@ static void end_unseen(struct heap *heap, struct heap_slot *slot, _Atomic uint32
 static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address, const struct live_block *block)
 {
     _Atomic uint32_t *root = mire__cells_root(heap, address), *page;
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0, at = mire__cell_of(address), cell,
-             was;
+    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0, at = mire__cell_of(address);
+    uint32_t cell, was;
 
     if (number == 0 || number & MIRE_PAGE_COUNTING) {
         if (!one_more(heap, address, block->size <= MIRE_LIVE_SMALL))
@@ -178,15 +178,13 @@ static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address
     if (number == 0 || number & (MIRE_PAGE_CLOSING | MIRE_PAGE_COUNTING))
         return false;
     page = mire__cells_page(heap, number);
-    cell = mire__cell_get(&page[at]);
-    if (cell & MIRE_CELL_SIZE_MASK) {
-        if ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) != mire__cell_offset(address))
+    was = mire__cell_get(&page[at]);
+    if (was & MIRE_CELL_SIZE_MASK) {
+        if ((was >> MIRE_CELL_OFFSET_SHIFT & 3) != mire__cell_offset(address))
             return false;
         end_unseen(heap, slot, page, at);
+        was = 0;
     }
-    was = mire__cell_get(&page[at]);
-    if (was & MIRE_CELL_SIZE_MASK)
-        return false;
     cell = block->node << MIRE_CELL_NODE_SHIFT | (block->tagged ? MIRE_CELL_TAGGED : 0) |
            mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
     if (block->size <= MIRE_CELL_SHORT_MAX)
