@@ -239,6 +239,55 @@ class LateTest(Programs):
         until("the inlined call is to blame", lambda: [one["caller1"] for one in self.issues("by-dwo")] == ["paint_rows"])
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-dwo/symbols")["missing"]])
 
+    @staticmethod
+    def zero_entries(elf):
+        """Of a copy whose middle did not come: the entries behind the first ones of each unit are zeros."""
+        table, = struct.unpack_from("<Q", elf, 0x28)
+        count, names = struct.unpack_from("<HH", elf, 0x3C)
+        texts, = struct.unpack_from("<Q", elf, table + 64 * names + 0x18)
+        for row in range(table, table + 64 * count, 64):
+            at = texts + struct.unpack_from("<I", elf, row)[0]
+            offset, size = struct.unpack_from("<QQ", elf, row + 0x18)
+            if elf[at:elf.index(0, at)] == b".debug_info.dwo":
+                elf[offset + 64:offset + size] = bytes(size - 64)
+        return elf
+
+    def damaged_split(self, app, mark, pack, version):
+        """Its program and the damaged split file are there when it hangs; a whole one, by `pack` of its .dwo, comes after."""
+        source = PROGRAM.replace("__attribute__((noinline)) static void paint_rows", "static inline __attribute__((always_inline)) void paint_rows")
+        program, debug, build = self.program(app, mark, source=source, flags=["-gsplit-dwarf", version])
+        key = self.key(app, "symbols")
+        upload = lambda *words: self.mire("symbols", "upload", "--key", key, *words)  # noqa: E731
+        whole = pack(next(debug.parent.glob("*.dwo")))
+        damaged = whole.with_name("damaged" + whole.suffix)
+        damaged.write_bytes(self.zero_entries(bytearray(whole.read_bytes())))
+        cut = whole.with_name("cut" + whole.suffix)
+        cut.write_bytes(whole.read_bytes()[:whole.stat().st_size * 2 // 3])
+        self.assertIn("no file with a build id", self.mire("symbols", "upload", "--key", key, cut, code=1))
+        self.assertEqual(self.ask("PUT", "/symbols?name=cut", key, cut.read_bytes())[0], 422)
+        self.assertIn("1 stored, 0 there already", upload(debug))
+        self.assertRegex(upload(damaged), r"(?m)^stored .*; it is damaged: 1 or more of its units cannot be read whole$")
+        before = self.hang(program, caller1="on_click")
+        lacking, = [one for one in self.get(f"/apps/{app}/symbols")["missing"] if one["build_id"] == build]
+        self.assertEqual((lacking["reports"], lacking["reports_with_names"]), (1, 1))
+        split = re.search(r"stored +([0-9a-f]{16}) ", upload("--all", damaged))[1]
+        self.assertEqual(lacking["flaw"], f"is damaged: 1 or more of its units cannot be read whole; 1 split file is damaged ({split})")
+        self.assertIn("0 stored, 1 there already", upload(damaged))
+        self.assertIn("1 stored", upload(whole))
+        until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
+        self.assertNotIn(build, [one["build_id"] for one in self.get(f"/apps/{app}/symbols")["missing"]])
+        self.assertEqual(self.get(f"/apps/{app}/issues/{before['id']}")["feature"]["caller1"], "paint_rows")
+        self.assertIn("0 stored, 1 there already", upload(whole))
+
+    def test_a_damaged_dwo_is_replaced_by_a_whole_one(self):
+        self.damaged_split("by-damaged-dwo", 18, lambda dwo: dwo, "-gdwarf-5")
+
+    def test_a_damaged_package_is_replaced_by_a_whole_one(self):
+        def pack(dwo):
+            subprocess.run(["dwp", "-o", dwo.with_name("app.dwp"), dwo], check=True)
+            return dwo.with_name("app.dwp")
+        self.damaged_split("by-damaged-dwp", 19, pack, "-gdwarf-4")  # dwp knows no other
+
     def test_a_breakpad_file_that_knows_only_the_beginning_of_the_build_id(self):
         app, debug, build = self.program("by-breakpad", 10)
         before = self.hang(app)

@@ -401,6 +401,13 @@ it('a missing debug file tells where it was looked for, or that it will be, or h
   expect(await told(/^base.apk/)).toBe('it has to be sent');
 });
 
+it('a debug file that is there and damaged is told with what is wrong', async () => {
+  open('/redis-server/symbols', { ...ALL, '/symbols': symbols, '/rekey': { jobs: [] } });
+  const row = await screen.findByRole('row', { name: /^shop/ });
+  expect(row.textContent).toContain('1 split file is damaged (6dc4f75957c4e516)');
+  expect((await screen.findByRole('row', { name: /^libc/ })).querySelector('.warn-text')).toBeNull();
+});
+
 it('the command to upload takes any name for a word of the shell', async () => {
   const missing = [{ ...symbols.missing[0]!, name: 'a $(b)\u{1f600}.so' }];
   open('/redis-server/symbols', { ...ALL, '/symbols': { ...symbols, missing }, '/rekey': { jobs: [] } });

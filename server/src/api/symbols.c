@@ -26,6 +26,7 @@ static int put_missing(struct call *call)
         json_write_text(w, "answer", rows[i].answer);
         json_write_text(w, "version", rows[i].version);
         json_write_text(w, "build", rows[i].build);
+        json_write_text(w, "flaw", rows[i].flaw);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');

@@ -50,6 +50,8 @@ static int upload_all(const struct send_options *options, bool all, char *const 
         symbols_send_files(&result, &found, options);
         say(stdout, "%zu stored, %zu there already, %zu failed; %.1f MB sent\n", result.stored, result.known,
             result.failed, (double)result.bytes / 1e6);
+        if (result.damaged)
+            say(stderr, "mire symbols: of damaged files what can be read is used; send whole ones in their place\n");
     }
     bool good = !rc && found.count && !result.failed;
     symbols_found_free(&found);

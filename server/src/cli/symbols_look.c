@@ -71,6 +71,8 @@ int cli_symbols_look(int argc, char **argv)
         say(stderr, "%s: %s %s\n", argv[0], path, why);
         return CLI_FAILED;
     }
+    if (why[0])
+        say(stderr, "%s: %s %s\n", argv[0], path, why);
     for (int i = 2; i < argc; i++)
         look(module, argv[i], mangled);
     while (argc == 2 && fgets(line, sizeof line, stdin))

@@ -3,6 +3,8 @@
 #include "cli/say.h"
 
 #include "base/id.h"
+#include "symbols/check.h"
+#include "symbols/symbols.h"
 
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -228,8 +230,9 @@ static void send_one(struct line *line, const struct found_file *file)
 {
     struct sending *sending = line->sending;
     struct file_bytes whole, bytes;
-    char why[ANSWER_BYTES + 32] = ": it cannot be read any more";
+    char why[ANSWER_BYTES + 32] = ": it cannot be read any more", flaw[MIRE_SYMBOL_WHY] = "";
     uint8_t hash[HASH];
+    bool damaged = false;
     long status = 0;
     if (symbols_map(&whole, &bytes, file)) {
         const char *slash = strrchr(file->path, '/');
@@ -237,14 +240,19 @@ static void send_one(struct line *line, const struct found_file *file)
         line->is_mapping = symbols_is_java(file);
         hex_format(line->hash, hash, HASH);
         status = send_parts(line, file->item.name[0] ? file->item.name : slash ? slash + 1 : file->path, &bytes);
-        snprintf(why, sizeof why, ": %ld %s", status, line->answer);
+        damaged = status == 201 && !symbols_check(flaw, &bytes);
+        if (damaged)
+            snprintf(why, sizeof why, "; it %s", flaw);
+        else
+            snprintf(why, sizeof why, ": %ld %s", status, line->answer);
         file_bytes_unmap(&whole);
     }
     pthread_mutex_lock(&sending->mutex);
     sending->ended++;
     sending->result->stored += status == 201;
     sending->result->failed += status != 201;
-    tell(sending, file, status == 201 ? "stored" : "failed", status == 201 ? "" : why);
+    sending->result->damaged += damaged;
+    tell(sending, file, status == 201 ? "stored" : "failed", status == 201 && !damaged ? "" : why);
     pthread_mutex_unlock(&sending->mutex);
 }
 

@@ -23,6 +23,7 @@ struct send_options {
 
 struct send_result {
     size_t stored, failed, known;
+    size_t damaged; /* of those stored: what can be read of them is used */
     uint64_t bytes; /* that went over the line, of files */
 };
 

@@ -90,9 +90,13 @@ struct dwarf_wanted { /* a unit whose functions lie in a split file */
     uint64_t id;
     const char *name;      /* of the file, where the compiler put it; "" if that is not told */
     const char *directory; /* that name counts from, "" likewise */
+    bool damaged;          /* the file came, and the unit could not be read whole */
 };
 
-/* The units that still lack their split file. Returns how many, at most `room`. */
+/*
+ * The units that lack their split file, and once units were read, those it is damaged of. Returns how many, at most
+ * `room`.
+ */
 size_t dwarf_wants(struct dwarf_wanted *out, size_t room, const struct dwarf *dwarf);
 
 /*

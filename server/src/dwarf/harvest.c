@@ -56,6 +56,7 @@ bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t numbe
     int lines_rc = rc < 0 ? rc : lines_read(&reading.worker->lines, reading.outer);
     if (lines_rc < 0)
         return false;
+    dwarf->units.rows[number].damaged = rc > 0;
     harvest->damaged_units += rc > 0 || lines_rc > 0;
     return paint_unit(&reading) && emit_unit(&reading);
 }

@@ -79,8 +79,8 @@ size_t dwarf_wants(struct dwarf_wanted *out, size_t room, const struct dwarf *dw
     size_t count = 0;
     for (size_t i = 0; i < dwarf->units.count && count < room; i++) {
         const struct unit *unit = &dwarf->units.rows[i];
-        if (unit->is_skeleton && !unit->split)
-            out[count++] = (struct dwarf_wanted){unit->dwo_id, unit->dwo_name, unit->directory};
+        if (unit->is_skeleton && (!unit->split || unit->damaged))
+            out[count++] = (struct dwarf_wanted){unit->dwo_id, unit->dwo_name, unit->directory, unit->split != NULL};
     }
     return count;
 }

@@ -319,9 +319,13 @@ const char *dwarf_open(struct dwarf **out, const struct object *object, const st
     dwarf->base = base;
     dwarf->limit = UINT32_MAX - 1;
     dwarf->claims = claims_new(object->sections[MIRE_SECTION_INFO].len);
-    const char *wrong = dwarf->claims && package_read(&dwarf->package, &object->sections[MIRE_SECTION_CU_INDEX])
-                            ? read_units(dwarf)
-                            : "needs more memory than there is";
+    const struct section *index = &object->sections[MIRE_SECTION_CU_INDEX];
+    const char *wrong =
+        dwarf->claims && package_read(&dwarf->package, index) ? NULL : "needs more memory than there is";
+    if (!wrong && object->split && index->len && !dwarf->package.count)
+        wrong = "has a damaged index"; /* whose units would be taken to begin where the first one's pieces do */
+    if (!wrong)
+        wrong = read_units(dwarf);
     if (wrong)
         dwarf_close(dwarf);
     else

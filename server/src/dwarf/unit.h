@@ -133,6 +133,7 @@ struct unit {
     bool has_lines;
     bool is_skeleton;         /* its entries lie in a split file */
     const struct unit *split; /* there; NULL: that file was not given */
+    bool damaged;             /* its entries could not be read whole; by the thread that read it */
     uint64_t dwo_id;          /* of a skeleton, and of its other half */
     const char *dwo_name;     /* "" if none is told */
     uint64_t str_offsets_base;

@@ -10,6 +10,7 @@
 #include "base/grow.h"
 
 #define REFERENCES_MAX 8 /* entries that refer to each other for a name */
+#define PADDING        8 /* bytes behind the last entry: fewer may be there to align what follows */
 
 struct name {
     const char *text;
@@ -177,5 +178,5 @@ int walk_unit(struct reading *reading)
             scope = inner;
         }
     } while (depth);
-    return 0;
+    return p > end || end - p >= PADDING; /* of a file that was broken off the rest is zeros, which end all entries */
 }

@@ -91,6 +91,7 @@ struct lack_row {
     const char *version; /* of a mapping that is known by the app's version: that, and the build; else "" */
     const char *build;
     bool sought;                /* in directories and at debuginfod servers */
+    const char *flaw;           /* what is wrong with what is there; "": nothing is, or names only */
     const uint8_t (*splits)[8]; /* split files that would tell more of it */
     size_t split_count;
 };

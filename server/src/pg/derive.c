@@ -136,12 +136,28 @@ static int splits_store(struct pg_tx *tx, const struct lack_row *lack)
         PG_BYTESS(splits, count), PG_BYTES(lack->build_id, lack->build_id_len));
 }
 
+/* What is wrong with the files there are of them, where that is something else by now. */
+static int flaws_store(struct pg_tx *tx, const struct pg_bytes *builds, const char *const *flaws, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any |= flaws[i][0] != '\0';
+    return any ? pg_query(NULL, tx,
+                          "UPDATE image i SET flaw = l.flaw FROM (SELECT f.build_id, f.flaw FROM image JOIN"
+                          "  unnest($1::bytea[], $2::text[]) f (build_id, flaw) USING (build_id)"
+                          "  WHERE image.flaw <> f.flaw ORDER BY build_id FOR UPDATE OF image) l"
+                          " WHERE i.build_id = l.build_id",
+                          PG_BYTESS(builds, count), PG_TEXTS(flaws, count))
+               : 0;
+}
+
 int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count)
 {
     int rc = 0;
     for (size_t at = 0, these; !rc && at < count; at += these) {
         struct pg_bytes builds[LACKS_AT_ONCE];
         const char *names[LACKS_AT_ONCE], *archs[LACKS_AT_ONCE], *versions[LACKS_AT_ONCE], *of_builds[LACKS_AT_ONCE];
+        const char *flaws[LACKS_AT_ONCE];
         int64_t sought[LACKS_AT_ONCE];
         these = count - at < LACKS_AT_ONCE ? count - at : LACKS_AT_ONCE;
         for (size_t i = 0; i < these; i++) {
@@ -151,6 +167,7 @@ int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count
             versions[i] = lacks[at + i].version;
             of_builds[i] = lacks[at + i].build;
             sought[i] = lacks[at + i].sought;
+            flaws[i] = lacks[at + i].flaw;
         }
         rc =
             pg_query(NULL, tx,
@@ -162,6 +179,7 @@ int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count
                      " ON CONFLICT DO NOTHING",
                      PG_BYTESS(builds, these), PG_TEXTS(names, these), PG_TEXTS(archs, these),
                      PG_TEXTS(versions, these), PG_TEXTS(of_builds, these), PG_INT8S(sought, these));
+        rc = rc ? rc : flaws_store(tx, builds, flaws, these);
     }
     for (size_t i = 0; !rc && i < count; i++)
         rc = lacks[i].split_count ? splits_store(tx, &lacks[i]) : 0;

@@ -393,6 +393,7 @@ struct missing_row {
     const char *answer;        /* what came of it the last time */
     const char *version;       /* of a mapping that is known by the app's version: that, and the build; else "" */
     const char *build;
+    const char *flaw; /* what is wrong with what is there; "" */
 };
 
 /* Those that most reports know nothing of come first. */

@@ -9,7 +9,7 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT i.build_id, i.name, i.arch, l.reports, l.names, i.first_seen, i.looks,"
-                      " nullif(i.look_at, 'infinity'), i.answer, i.version, i.build"
+                      " nullif(i.look_at, 'infinity'), i.answer, i.version, i.build, i.flaw"
                       " FROM (SELECT build_id, count(*) AS reports, count(*) FILTER (WHERE had = 'names') AS names"
                       "  FROM lacking WHERE app_id = $1 GROUP BY build_id) l JOIN image i USING (build_id)"
                       " ORDER BY l.reports - l.names DESC, l.reports DESC, i.name, i.build_id LIMIT $2",
@@ -30,9 +30,10 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
                                          .look_at_us = pg_time(rows, i, 7),
                                          .answer = arena_strdup(arena, pg_text(rows, i, 8)),
                                          .version = arena_strdup(arena, pg_text(rows, i, 9)),
-                                         .build = arena_strdup(arena, pg_text(rows, i, 10))};
+                                         .build = arena_strdup(arena, pg_text(rows, i, 10)),
+                                         .flaw = arena_strdup(arena, pg_text(rows, i, 11))};
         struct missing_row *row = &(*out)[i];
-        if (!row->build_id || !row->name || !row->arch || !row->answer || !row->version || !row->build)
+        if (!row->build_id || !row->name || !row->arch || !row->answer || !row->version || !row->build || !row->flaw)
             return MIRE_FAULT_MEMORY;
         hex_format(row->build_id, id.bytes, id.len);
     }

@@ -99,6 +99,7 @@ int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct 
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT coalesce(f.rank, 0), f.hash, EXISTS (SELECT FROM lacking l WHERE l.build_id = a.id)"
+                      "  OR EXISTS (SELECT FROM split_wanted w JOIN lacking l USING (build_id) WHERE w.split_id = a.id)"
                       " FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
                       " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash FROM symbol_file s"
                       "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",

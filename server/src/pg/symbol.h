@@ -86,7 +86,8 @@ int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struc
 
 struct symbol_there {
     bool lacking;     /* there is no file of that build id, or only names where `debug` is asked for */
-    bool wanting;     /* there is, and yet reports lack it: what is not `hash` may serve them better */
+    bool wanting;     /* there is, and yet reports lack it, or the program it is a split file of: what is not `hash` may
+                         serve them better */
     uint8_t hash[32]; /* of the contents that are there, if wanting */
 };
 

@@ -151,8 +151,9 @@ static int note_lack(struct job *job, const struct symbolicate_lack *lack)
             return 0;
     struct symbolicate_lack *kept = &job->lacks[job->lack_count++];
     *kept = *lack;
-    if (!lack->splits) /* else they are the module's, which may be closed for another */
-        return 0;
+    kept->flaw = arena_strdup(job->arena, lack->flaw);
+    if (!lack->splits || !kept->flaw) /* else they are the module's, which may be closed for another */
+        return kept->flaw ? 0 : MIRE_FAULT_MEMORY;
     struct symbol_splits *splits = arena_array(job->arena, 1, sizeof *splits);
     if (splits)
         *splits = *lack->splits;
@@ -174,7 +175,9 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
     enum symbol_kind kind = module_kind(module);
     bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are lacking, or a part is damaged */
     const struct symbol_splits *splits = debug && module_lacks(module)->count ? module_lacks(module) : NULL;
-    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits};
+    char flaw[MIRE_SYMBOL_WHY];
+    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits, flaw};
+    (void)module_flaw(flaw, module);
     if (image->id_len && !module_is_whole(module))
         rc = note_lack(job, &lack);
     return rc ? rc : resolve_image(job, module, &where, order, count);
@@ -183,7 +186,7 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
 static int resolve_java(struct job *job, struct symbols *symbols, int32_t image, const uint32_t *order, size_t count)
 {
     const struct report_image *of = &job->report->images[image];
-    struct symbolicate_lack lack = {of, MIRE_SYMBOLS_NONE, NULL};
+    struct symbolicate_lack lack = {of, MIRE_SYMBOLS_NONE, NULL, ""};
     struct java_image java = {.image = image, .order = order, .count = count};
     int rc = of->id_len ? symbols_find_mapping(&java.retrace, symbols, of->id, of->id_len, job->now_ms) : 0;
     if (!rc)
@@ -193,6 +196,7 @@ static int resolve_java(struct job *job, struct symbols *symbols, int32_t image,
     if (java.retrace && !retrace_is_whole(java.retrace)) {
         java.lacks = true;
         lack.had = MIRE_SYMBOLS_SYMTAB;
+        lack.flaw = MIRE_RETRACE_FLAW;
     }
     return rc || !java.lacks ? rc : note_lack(job, &lack);
 }

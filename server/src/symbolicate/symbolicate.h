@@ -22,6 +22,7 @@ struct symbolicate_lack {
     const struct report_image *image;
     enum symbol_kind had;               /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
     const struct symbol_splits *splits; /* it is there, but for these; NULL: it is not */
+    const char *flaw;                   /* what is wrong with what is there; "" */
 };
 
 struct symbolicate_counts {

@@ -3,14 +3,29 @@
  */
 #include "symbols/cache_inside.h"
 
+#include "base/id.h"
+
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+
+static void read_lacks(struct symbol_splits *out, const uint8_t *bytes, size_t count)
+{
+    struct cache_lack lack;
+    out->count = count;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&lack, bytes + i * sizeof lack, sizeof lack);
+        for (unsigned k = 0; k < MIRE_SYMBOL_SPLIT_ID; k++)
+            out->ids[i][k] = (uint8_t)(lack.id >> (56 - 8 * k));
+        out->editions[i] = lack.edition;
+    }
+}
 
 /* Where everything lies, from the counts; false: it does not add up to the file. */
 static bool lay_out(struct module *module)
@@ -32,7 +47,11 @@ static bool lay_out(struct module *module)
     module->stored = (const char *)module->bytes + at;
     at += head->packed_bytes ? head->packed_bytes : head->text_bytes;
     atomic_init(&module->texts, head->packed_bytes ? NULL : module->stored);
-    return at == module->len && at == head->file_bytes;
+    const uint8_t *lacks = module->bytes + at;
+    at += head->lack_count * sizeof(struct cache_lack);
+    if (at == module->len && head->lack_count <= MIRE_SYMBOL_SPLITS)
+        read_lacks(&module->lacks, lacks, head->lack_count);
+    return at == module->len && at == head->file_bytes && head->lack_count <= MIRE_SYMBOL_SPLITS;
 }
 
 static const char *check(struct module *module, const uint8_t *id, size_t id_len, bool whole)
@@ -107,11 +126,6 @@ void cache_close(struct module *module)
     free(module);
 }
 
-struct symbol_splits *cache_lacks(struct module *module)
-{
-    return &module->lacks;
-}
-
 const struct symbol_splits *module_lacks(const struct module *module)
 {
     return &module->lacks;
@@ -120,6 +134,33 @@ const struct symbol_splits *module_lacks(const struct module *module)
 bool module_is_whole(const struct module *module)
 {
     return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->lacks.count && !module->head.damaged_units;
+}
+
+size_t module_flaw(char *out, const struct module *module)
+{
+    size_t damaged = 0, missing = 0;
+    char first[2][2 * MIRE_SYMBOL_SPLIT_ID + 1];
+    const struct symbol_splits *lacks = module ? &module->lacks : NULL;
+    out[0] = '\0';
+    if (!module || module->head.kind != MIRE_SYMBOLS_DEBUG)
+        return 0;
+    for (size_t i = 0; i < lacks->count; i++) {
+        size_t *sort = lacks->editions[i] ? &damaged : &missing;
+        if (!(*sort)++)
+            hex_format(first[sort == &missing], lacks->ids[i], MIRE_SYMBOL_SPLIT_ID);
+    }
+    unsigned units = module->head.damaged_units;
+    size_t len = 0;
+    if (units)
+        len +=
+            (size_t)snprintf(out, MIRE_SYMBOL_WHY, "is damaged: %u or more of its units cannot be read whole", units);
+    if (damaged)
+        len += (size_t)snprintf(out + len, MIRE_SYMBOL_WHY - len, "%s%zu split file%s damaged (%s%s)", len ? "; " : "",
+                                damaged, damaged > 1 ? "s are" : " is", first[0], damaged > 1 ? ", ..." : "");
+    if (missing)
+        (void)snprintf(out + len, MIRE_SYMBOL_WHY - len, "%s%zu split file%s missing (%s%s)", len ? "; " : "", missing,
+                       missing > 1 ? "s are" : " is", first[1], missing > 1 ? ", ..." : "");
+    return units + damaged;
 }
 
 const struct cache_head *cache_head(const struct module *module)

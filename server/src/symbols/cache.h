@@ -16,6 +16,7 @@
  * for more often; each ends in a NUL. | Where they take more than a third of a small file (templates) as one frame of
  * zstd, unpacked when the | first address is looked up; look-ups are a tenth slower then, so others are left as they
  * are
+ *     lacks    | split files that were not there, or damaged
  *
  * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
  * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.
@@ -28,7 +29,7 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_CACHE_VERSION 4 /* others are converted anew */
+#define MIRE_CACHE_VERSION 5 /* others are converted anew */
 
 struct cache_head { /* as in the file */
     char magic[8];
@@ -55,7 +56,8 @@ struct cache_head { /* as in the file */
     uint8_t line_bits;
     char arch[16];
     uint32_t packed_bytes;  /* of the texts in the file; 0: they lie there as they are */
-    uint32_t damaged_units; /* of the file it is made of: what they tell is not all here */
+    uint16_t damaged_units; /* of the files it is made of, so many or more: what they tell is not all here */
+    uint16_t lack_count;
 };
 
 #define MIRE_CACHE_MAGIC    "Mire\x7fSYM"
@@ -73,6 +75,11 @@ struct cache_head { /* as in the file */
 #define MIRE_CACHE_FILE_BITS  22 /* then 5 of width, then 4 of the number of segments less one */
 #define MIRE_CACHE_LINE_BITS  24
 #define MIRE_CACHE_ROW_BITS   57 /* of a segment's three numbers: one load of 64 bits has them from any bit on */
+
+struct cache_lack { /* as in the file */
+    uint64_t id;
+    uint64_t edition; /* of the contents that were there then; 0: it was not there */
+};
 
 struct cache_block { /* as in the file */
     uint32_t start;  /* offset from base */
@@ -96,9 +103,6 @@ const char *cache_open(struct module **out, const char *path, const uint8_t *id,
 const char *cache_open_fd(struct module **out, int fd, const uint8_t *id, size_t id_len, bool whole);
 
 void cache_close(struct module *module);
-
-/* What module_lacks tells of it; filled by who opened it. */
-struct symbol_splits *cache_lacks(struct module *module);
 
 /* The header of an open cache. */
 const struct cache_head *cache_head(const struct module *module);

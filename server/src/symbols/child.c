@@ -33,35 +33,37 @@ extern char **environ;
 
 struct split_files {
     struct file_bytes bytes;
-    struct object **objects;
+    struct convert_split *rows;
     size_t count;
 };
 
-/* The split files that lie behind each other in one file. What cannot be read among them is passed over. */
+/* The split files that lie behind each other in one file. One that cannot be read has no object. */
 static void open_splits(struct split_files *out, int fd)
 {
+    struct child_split told;
     *out = (struct split_files){0};
-    if (fd < 0 || !file_bytes_map_fd(&out->bytes, fd) ||
-        !(out->objects = calloc(MIRE_CONVERT_WANTS, sizeof(*out->objects))))
+    if (fd < 0 || !file_bytes_map_fd(&out->bytes, fd) || !(out->rows = calloc(MIRE_CONVERT_WANTS, sizeof(*out->rows))))
         return;
     size_t at = 0;
-    while (out->count < MIRE_CONVERT_WANTS && out->bytes.len - at > sizeof(uint64_t)) {
-        uint64_t len = load_64(out->bytes.bytes + at);
-        at += sizeof len;
-        if (len > out->bytes.len - at)
+    while (out->count < MIRE_CONVERT_WANTS && out->bytes.len - at >= sizeof told) {
+        memcpy(&told, out->bytes.bytes + at, sizeof told);
+        at += sizeof told;
+        if (told.len > out->bytes.len - at)
             return;
-        struct file_bytes one = {out->bytes.bytes + at, (size_t)len, 0};
-        if (!object_open(&out->objects[out->count], &one, NULL, 0, THREADS))
-            out->count++;
-        at += (size_t)len;
+        struct file_bytes one = {out->bytes.bytes + at, (size_t)told.len, 0};
+        struct convert_split *split = &out->rows[out->count++];
+        *split = (struct convert_split){.id = told.id, .edition = told.edition, .package = told.package};
+        if (told.len && object_open(&split->object, &one, NULL, 0, THREADS))
+            split->object = NULL;
+        at += (size_t)told.len;
     }
 }
 
 static void close_splits(struct split_files *splits)
 {
     for (size_t i = 0; i < splits->count; i++)
-        object_close(splits->objects[i]);
-    free(splits->objects);
+        object_close(splits->rows[i].object);
+    free(splits->rows);
     file_bytes_unmap(&splits->bytes);
 }
 
@@ -100,7 +102,7 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
         !object_open(&objects[files->count], &bytes[files->count], NULL, 0, THREADS))
         source.alt = objects[files->count];
     open_splits(&splits, files->splits);
-    source.splits = splits.objects;
+    source.splits = splits.rows;
     source.split_count = splits.count;
     if (!wrong)
         wrong = is_mapping(objects[0]) ? convert_mapping(fd, objects[0]) : convert(&facts, fd, &source, THREADS);

@@ -13,6 +13,13 @@
 
 #include "symbols/convert.h"
 
+struct child_split { /* written before the bytes of each split file */
+    uint64_t id;     /* as in struct convert_split */
+    uint64_t edition;
+    uint64_t package; /* 1 if it is one */
+    uint64_t len;     /* of its bytes; 0: it is none that can be read */
+};
+
 struct child_files { /* open, of one module, what knows more first */
     int fds[MIRE_CONVERT_OBJECTS];
     size_t count;

@@ -112,7 +112,8 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
-static const char *pack_all(int fd, const struct layers *layers, struct cache_head *head, unsigned threads)
+static const char *pack_all(int fd, const struct layers *layers, struct cache_head *head,
+                            const struct cache_lack *lacks, unsigned threads)
 {
     struct pack pack;
     uint32_t high;
@@ -121,7 +122,7 @@ static const char *pack_all(int fd, const struct layers *layers, struct cache_he
         blocks_begin_thread(&pack.blocks);
     good = good && layers_pack(&high, &pack, layers);
     const char *wrong = good ? NULL : "needs more memory than there is";
-    if (good && !pack_write(&pack, fd, head, high))
+    if (good && !pack_write(&pack, fd, head, lacks, high))
         wrong = "could not be written";
     pack_fini(&pack);
     return wrong;
@@ -134,14 +135,22 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+/* Units that want a split file, lowest id first; freed by the caller. NULL: out of memory. */
+static struct dwarf_wanted *list_wanted(size_t *count_out, const struct dwarf *dwarf)
+{
+    struct dwarf_wanted *list = calloc(MIRE_CONVERT_WANTS, sizeof *list);
+    *count_out = list ? dwarf_wants(list, MIRE_CONVERT_WANTS, dwarf) : 0;
+    if (*count_out)
+        qsort(list, *count_out, sizeof *list, by_id);
+    return list;
+}
+
 /* Write down which split files are wanted. False: the system refuses. */
 static bool write_wants(size_t *count_out, int fd, const struct dwarf *dwarf)
 {
-    struct dwarf_wanted *list = calloc(MIRE_CONVERT_WANTS, sizeof *list);
+    size_t count;
+    struct dwarf_wanted *list = list_wanted(&count, dwarf);
     bool good = list != NULL;
-    size_t count = list ? dwarf_wants(list, MIRE_CONVERT_WANTS, dwarf) : 0;
-    if (count)
-        qsort(list, count, sizeof *list, by_id);
     for (size_t i = 0; i < count && good; i++) {
         struct convert_want want = {.id = list[i].id};
         bool whole = list[i].name[0] == '/' || !list[i].directory[0];
@@ -157,6 +166,34 @@ static bool write_wants(size_t *count_out, int fd, const struct dwarf *dwarf)
     return good;
 }
 
+/* The split file that has a unit, or should; NULL: it was not found. */
+static const struct convert_split *split_of(const struct convert_source *source, uint64_t id)
+{
+    for (size_t i = 0; i < source->split_count; i++)
+        if (source->splits[i].package || source->splits[i].id == id)
+            return &source->splits[i];
+    return NULL;
+}
+
+/* Note which split files were not found, and of which a part is damaged or not there. False: out of memory. */
+static bool note_lacks(struct cache_lack *lacks, struct cache_head *head, struct convert_facts *facts,
+                       const struct convert_source *source, const struct dwarf *dwarf)
+{
+    size_t count;
+    struct dwarf_wanted *list = list_wanted(&count, dwarf);
+    for (size_t i = 0; i < count; i++) {
+        const struct convert_split *split = split_of(source, list[i].id);
+        struct cache_lack lack = {split ? split->id : list[i].id, split ? split->edition : 0};
+        facts->damaged_units += split && !list[i].damaged;
+        if (head->lack_count && lacks[head->lack_count - 1].id == lack.id)
+            continue; /* several units of a package, or two that are the same */
+        if (head->lack_count < MIRE_SYMBOL_SPLITS)
+            lacks[head->lack_count++] = lack;
+    }
+    free(list);
+    return list != NULL;
+}
+
 /* Units, and what their split files add to them. NULL, or what is wrong. */
 static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const struct object *object,
                               const struct convert_source *source, uint64_t base)
@@ -165,7 +202,8 @@ static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const 
     if (!wrong)
         wrong = dwarf_open(out, object, *alt_out, base);
     for (size_t i = 0; i < source->split_count && !wrong; i++)
-        (void)dwarf_add_split(*out, source->splits[i]); /* a damaged one leaves its units to the program */
+        if (source->splits[i].object) /* a damaged one leaves its units to the program */
+            (void)dwarf_add_split(*out, source->splits[i].object);
     return wrong;
 }
 
@@ -176,6 +214,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     struct names frames = {0};
     struct layers layers = {.harvests = harvests, .names = &names, .frames = &frames};
     struct cache_head head = {0};
+    struct cache_lack lacks[MIRE_SYMBOL_SPLITS];
     struct dwarf *dwarf = NULL;
     struct dwarf *alt = NULL;
     uint64_t base;
@@ -210,13 +249,15 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
                                       .dwarf_bytes = object->dwarf_bytes};
         for (size_t i = 0; i < threads; i++)
             out->damaged_units += harvests[i].damaged_units;
+        if (!wrong && !note_lacks(lacks, &head, out, source, dwarf))
+            wrong = "needs more memory than there is";
     }
     if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";
     write_head(&head, source, base, object != NULL);
-    head.damaged_units = out->damaged_units < UINT32_MAX ? (uint32_t)out->damaged_units : UINT32_MAX;
+    head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
-        wrong = pack_all(fd, &layers, &head, threads);
+        wrong = pack_all(fd, &layers, &head, lacks, threads);
     for (size_t i = 0; i < layers.harvest_count; i++)
         dwarf_harvest_fini(&harvests[i]);
     names_fini(&names);

@@ -17,11 +17,18 @@
 #define MIRE_CONVERT_OBJECTS 4
 #define MIRE_CONVERT_THREADS 16
 
+struct convert_split {     /* a split file that was found for the skeletons of the first object */
+    struct object *object; /* NULL: it cannot be read */
+    uint64_t id;           /* it was asked for by; of a package the package's own */
+    uint64_t edition;      /* of its contents, never 0 */
+    bool package;
+};
+
 struct convert_source {
     const struct object *objects[MIRE_CONVERT_OBJECTS]; /* of one module, what knows more first */
     size_t object_count;
-    const struct object *alt;     /* what DW_FORM_..._alt refers to; NULL: there is none */
-    struct object *const *splits; /* split files for the first one's skeletons */
+    const struct object *alt; /* what DW_FORM_..._alt refers to; NULL: there is none */
+    const struct convert_split *splits;
     size_t split_count;
     bool asks;         /* rather than convert without a split file, tell which are wanted */
     const uint8_t *id; /* the cache's; id_len 0: that of the first object */
@@ -30,7 +37,7 @@ struct convert_source {
 
 struct convert_facts {
     size_t units;
-    size_t damaged_units; /* passed over, or read as far as they go */
+    size_t damaged_units; /* passed over, or read as far as they go; those of split files that were found, too */
     uint64_t dwarf_bytes;
     size_t wanted; /* split files; of source.asks: the rows that were written */
 };

@@ -71,11 +71,12 @@ void pack_flush(struct pack *pack);
 /*
  * Write the cache to a file, from its beginning.
  *
- *   head  id, kind, base and arch are the caller's; the rest is filled
- *   high  behind the last segment
+ *   head   id, kind, base, arch, lack_count and damaged_units are the caller's; the rest is filled
+ *   lacks  borrowed; head->lack_count of them
+ *   high   behind the last segment
  *
  * Returns false if the system refuses, or memory was lacking at any time.
  */
-bool pack_write(struct pack *pack, int fd, struct cache_head *head, uint32_t high);
+bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct cache_lack *lacks, uint32_t high);
 
 #endif

@@ -128,7 +128,7 @@ static bool put_texts(struct output *output, const struct pack *pack, struct cac
     return true;
 }
 
-bool pack_write(struct pack *pack, int fd, struct cache_head *head, uint32_t high)
+bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct cache_lack *lacks, uint32_t high)
 {
     static const uint8_t pad[MIRE_CACHE_PAD];
     struct output output = {.fd = fd};
@@ -154,6 +154,8 @@ bool pack_write(struct pack *pack, int fd, struct cache_head *head, uint32_t hig
     put(&output, pad, sizeof pad);
     if (!put_texts(&output, pack, head))
         return false;
+    if (head->lack_count)
+        put(&output, lacks, head->lack_count * sizeof *lacks);
     head->file_bytes = sizeof *head + output.bytes;
     head->body_crc = output.crc;
     head->head_crc = 0;

@@ -67,16 +67,11 @@ static enum child_answer convert_with_splits(char *why, int fd, struct search *s
 {
     const struct symbols_options *options = search->options;
     struct child_files *files = &search->files;
-    struct symbol_splits lack;
     const char *beside = options->local_images ? search->path : "";
-    if (splits_gather(&files->splits, &lack, options, fd, beside) || ftruncate(fd, 0) != 0 ||
-        lseek(fd, 0, SEEK_SET) != 0)
+    if (splits_gather(&files->splits, options, fd, beside) || ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0)
         return CHILD_REFUSED;
     files->asks = false;
-    enum child_answer answer = child_convert(why, fd, files, search->id, search->id_len, options->converter);
-    if (answer == CHILD_DONE)
-        splits_note(options, search->id, search->id_len, &lack);
-    return answer;
+    return child_convert(why, fd, files, search->id, search->id_len, options->converter);
 }
 
 /* What was written to `place` is good, or `answer` and `why` say what is wrong with the files. */
@@ -96,16 +91,12 @@ static void end_place(struct shelf_place *place, struct search *search, enum chi
     shelf_abort(place, answer == CHILD_WRONG ? search->path : NULL);
 }
 
-/* A part of the file could not be read, and the rest is used. */
-static void tell_damage(const struct module *module, const struct search *search)
+/* A part of a file could not be read, and the rest is used. */
+static void tell_damage(char *why, const struct module *module, const struct search *search)
 {
     const struct symbols_options *options = search->options;
-    char why[MIRE_SYMBOL_WHY];
-    if (!cache_head(module)->damaged_units || !options->refused)
-        return;
-    snprintf(why, sizeof why, "is damaged: %u or more of its units cannot be read whole",
-             cache_head(module)->damaged_units);
-    options->refused(options->refused_context, search->path, why);
+    if (module_flaw(why, module) && options->refused)
+        options->refused(options->refused_context, search->path, why);
 }
 
 static struct shelf_key key_of(const struct search *search, enum symbol_kind kind)
@@ -135,7 +126,7 @@ static void convert_files(struct module **out, char *why, struct search *search)
         answer = CHILD_WRONG;
     }
     if (*out)
-        tell_damage(*out, search);
+        tell_damage(why, *out, search);
     end_place(&place, search, answer, why);
 }
 
@@ -148,21 +139,21 @@ static int load(struct entry *entry, const struct symbols_options *options)
     struct search search = SEARCH_INIT(options, id, id_len);
     char why[MIRE_SYMBOL_WHY];
     int rc = search_edition(&search);
-    int came = rc ? rc : splits_came(options, id, id_len);
-    if (came < 0)
-        return came;
+    if (rc)
+        return rc;
     struct shelf_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
     entry->edition = search.edition;
+    int came = shelf_open(out, &key) ? splits_came(options, *out) : 0;
+    if (came < 0 || (*out && !came))
+        return came;
     search.anew = came > 0;
-    if (came || !shelf_open(out, &key)) {
-        rc = search_all(&search, entry->path);
-        key.kind = search.best;
-        if (!rc && search.files.count && (came || !shelf_open(out, &key)))
-            convert_files(out, why, &search);
-        search_close(&search);
-    }
-    if (*out)
-        splits_lacking(cache_lacks(*out), options, id, id_len);
+    cache_close(*out);
+    *out = NULL;
+    rc = search_all(&search, entry->path);
+    key.kind = search.best;
+    if (!rc && search.files.count && (came || !shelf_open(out, &key)))
+        convert_files(out, why, &search);
+    search_close(&search);
     return rc;
 }
 
@@ -189,7 +180,7 @@ static int load_mapping(struct entry *entry, const struct symbols_options *optio
         if (wrong)
             snprintf(why, sizeof why, "%s", wrong);
         if (*out && !retrace_is_whole(*out) && !done && options->refused)
-            options->refused(options->refused_context, search.path, "is damaged: its pg_map_hash is of something else");
+            options->refused(options->refused_context, search.path, MIRE_RETRACE_FLAW);
         end_place(&place, &search, wrong ? CHILD_WRONG : answer, why);
     }
     search_close(&search);

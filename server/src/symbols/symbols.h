@@ -111,14 +111,25 @@ enum symbol_kind module_kind(const struct module *module);
 
 struct symbol_splits {
     uint8_t ids[MIRE_SYMBOL_SPLITS][MIRE_SYMBOL_SPLIT_ID];
+    uint64_t editions[MIRE_SYMBOL_SPLITS]; /* of the damaged ones, as options.edition told it; 0: it was not there */
     size_t count;
 };
 
-/* Split files (.dwo, .dwp) that were not there when the module was converted. The module's. */
+/* Split files (.dwo, .dwp) that were not there when the module was converted, or were damaged. The module's. */
 const struct symbol_splits *module_lacks(const struct module *module);
 
-/* Does it have all that DWARF can tell? Not while split files are lacking, nor if the file was damaged. Of NULL no. */
+/* Does it have all that DWARF can tell? Not while split files are lacking, nor if a file was damaged. Of NULL no. */
 bool module_is_whole(const struct module *module);
+
+/*
+ * What is wrong with the files it was made of, for people: "3 units are damaged; split files: 2 damaged
+ * (0123456789abcdef ...), 1 missing (fedcba9876543210)".
+ *
+ *   out  room for MIRE_SYMBOL_WHY bytes; "" if the module is whole, NULL, or has no DWARF
+ *
+ * Returns how many parts are damaged, those that are merely missing not among them.
+ */
+size_t module_flaw(char *out, const struct module *module);
 
 /*
  * Find a mapping of Java names (retrace.h) by its id: the uploaded one.
@@ -191,7 +202,7 @@ int symbols_child(int argc, char **argv);
 /*
  * Convert one file into memory, for whoever has it at hand; closed by module_close.
  *
- *   why   room for MIRE_SYMBOL_WHY bytes: what is wrong with it if false is returned
+ *   why   room for MIRE_SYMBOL_WHY bytes: what is wrong with it if false is returned, else what module_flaw says
  *   dirs  as in symbols_options: where a file that its DWARF refers to may be
  */
 bool module_open(struct module **out, char *why, const char *path, const char *const *dirs, size_t dir_count);

@@ -276,6 +276,7 @@ static int make_lack(struct lack_row *out, const struct item *item, const struct
                              .had = lack->had == MIRE_SYMBOLS_NONE ? "none" : "names",
                              .version = copy_cut(item, image->by_version ? app->version : ""),
                              .build = copy_cut(item, image->by_version ? app->build : ""),
+                             .flaw = lack->flaw,
                              .sought = !image->java && !lack->splits,
                              .splits = lack->splits ? lack->splits->ids : NULL,
                              .split_count = lack->splits ? lack->splits->count : 0};

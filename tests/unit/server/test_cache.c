@@ -176,7 +176,7 @@ static void a_cache_answers_as_what_was_packed(void **state)
     (void)state;
     make_twin(&twin, &pack);
     int fd = memfd_create("cache", 0);
-    assert_true(pack_write(&pack, fd, &head, SPAN));
+    assert_true(pack_write(&pack, fd, &head, NULL, SPAN));
     assert_non_null(cache_open_fd(&module, fd, (const uint8_t[]){7, 9}, 2, true)); /* another build id */
     assert_null(cache_open_fd(&module, fd, (const uint8_t[]){7, 8}, 2, true));
     for (uint32_t offset = 0; offset < SPAN; offset++) {
@@ -224,7 +224,7 @@ static void of_much_data_no_front_of_a_block_is_in_two_lines(void **state)
     for (uint32_t i = 0; i < SEGMENTS; i++)
         blocks_add(&pack.blocks, (struct pack_segment){4 * i, scope, file, line_of(i)});
     int fd = memfd_create("cache", 0);
-    assert_true(pack_write(&pack, fd, &head, 4 * SEGMENTS));
+    assert_true(pack_write(&pack, fd, &head, NULL, 4 * SEGMENTS));
     assert_null(cache_open_fd(&module, fd, NULL, 0, true));
     assert_int_equal((uintptr_t)module->data % MIRE_CACHE_LINE, 0);
     for (uint32_t i = 0; i < head.block_count; i++) {
@@ -296,7 +296,7 @@ static void texts_are_read_packed_or_not(void **state)
     make_twin(&twin, &pack);
     add_names(&pack);
     int fd = memfd_create("cache", 0);
-    assert_true(pack_write(&pack, fd, &head, SPAN));
+    assert_true(pack_write(&pack, fd, &head, NULL, SPAN));
     assert_null(cache_open_fd(&module, fd, NULL, 0, true));
     for (uint32_t offset = 0; offset < SPAN; offset++) {
         size_t count = module_lookup(frames, module, BASE + offset);
@@ -338,7 +338,7 @@ static void a_damaged_cache_is_survived(void **state)
     make_twin(&twin, &pack);
     add_names(&pack);
     int fd = memfd_create("cache", 0);
-    assert_true(pack_write(&pack, fd, &head, SPAN));
+    assert_true(pack_write(&pack, fd, &head, NULL, SPAN));
     off_t len = lseek(fd, 0, SEEK_END);
     uint8_t *bytes = mmap(NULL, (size_t)len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     for (int round = 0; round < 200; round++) {

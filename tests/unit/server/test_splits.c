@@ -1,5 +1,7 @@
 /* Programs whose DWARF lies in other files, .dwo, .dwp or by .gnu_debuglink: put together from what was uploaded, or
  * lies beside them. */
+#include "base/bytes.h"
+#include "base/id.h"
 #include "object/object.h"
 #include "symbols/symbols.h"
 
@@ -21,6 +23,7 @@
 
 static const char *sent[FILES]; /* what was uploaded, by name */
 static unsigned asked;
+static unsigned damages; /* that were told of */
 
 static bool facts_of(struct object_facts *out, const char *path)
 {
@@ -38,12 +41,35 @@ static int uploaded(void *context, char *path, size_t room, const uint8_t *id, s
     asked++;
     for (size_t i = 0; i < FILES && sent[i]; i++) {
         struct object_facts facts;
-        snprintf(path, room, FIXTURES "%s", sent[i]);
+        snprintf(path, room, "%s%s", sent[i][0] == '/' ? "" : FIXTURES, sent[i]);
         assert_true(facts_of(&facts, path));
         if (facts.id_len == id_len && !memcmp(facts.id, id, id_len))
             return 1;
     }
     return 0;
+}
+
+/* Other contents, another number. */
+static int edition(void *context, uint64_t *out, const uint8_t *id, size_t id_len)
+{
+    char path[512];
+    struct file_bytes file;
+    uint8_t hash[16];
+    int rc = uploaded(context, path, sizeof path, id, id_len);
+    if (rc <= 0)
+        return rc;
+    assert_true(file_bytes_map(&file, path));
+    hash_blake2b(hash, sizeof hash, file.bytes, file.len);
+    file_bytes_unmap(&file);
+    memcpy(out, hash, sizeof *out);
+    return 1;
+}
+
+static void refused(void *context, const char *path, const char *why)
+{
+    (void)context;
+    (void)path;
+    damages += strstr(why, "damaged") != NULL;
 }
 
 static char dir[] = "/tmp/mire-splits-XXXXXX";
@@ -106,6 +132,8 @@ static struct symbols *open_symbols(void)
     struct symbols *symbols;
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
     options.uploaded = uploaded;
+    options.edition = edition;
+    options.refused = refused;
     options.cache_dir = dir;
     options.converter = "/proc/self/exe";
     assert_int_equal(symbols_open(&symbols, &options), 0);
@@ -216,11 +244,96 @@ static void a_split_file_that_comes_later_is_put_in(void **state)
     assert_whole(find(symbols, "gcc5.so"));
     symbols_close(symbols);
 
-    asked = 0; /* and from then on it is whole */
+    asked = 0; /* and from then on it is whole: no more than its edition is asked for */
     symbols = open_symbols();
     assert_whole(find(symbols, "gcc5.so"));
-    assert_int_equal(asked, 0);
+    assert_int_equal(asked, 1);
     symbols_close(symbols);
+}
+
+/* Bytes [*at, *at + *len) of a file are that section. */
+static void find_section(size_t *at, size_t *len, const struct file_bytes *elf, const char *name)
+{
+    const uint8_t *rows = elf->bytes + load_64(elf->bytes + 0x28);
+    const uint8_t *names = elf->bytes + load_64(rows + 64 * load_16(elf->bytes + 0x3e) + 0x18);
+    for (unsigned i = 0; i < load_16(elf->bytes + 0x3c); i++)
+        if (!strcmp((const char *)names + load_32(rows + 64 * i), name)) {
+            *at = load_64(rows + 64 * i + 0x18);
+            *len = load_64(rows + 64 * i + 0x20);
+            return;
+        }
+    *at = *len = 0;
+    fail_msg("no section %s", name);
+}
+
+/* A copy of which a section is zeros from `from` on, or, with `flip`, one byte there is another. */
+static void damage(const char *to, const char *name, const char *section, size_t from, int flip)
+{
+    struct file_bytes file;
+    char path[512];
+    size_t at, len;
+    snprintf(path, sizeof path, FIXTURES "%s", name);
+    assert_true(file_bytes_map(&file, path));
+    find_section(&at, &len, &file, section);
+    assert_true(from < len);
+    uint8_t *copy = malloc(file.len);
+    memcpy(copy, file.bytes, file.len);
+    if (flip)
+        copy[at + from] ^= (uint8_t)flip;
+    else
+        memset(copy + at + from, 0, len - from);
+    FILE *out = fopen(to, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(copy, 1, file.len, out), file.len);
+    fclose(out);
+    free(copy);
+    file_bytes_unmap(&file);
+}
+
+/* What is lost is told, with the file that has it; the same contents are not tried again, others are. */
+static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *program, *split, *other, *section;
+        size_t from;
+        int flip;
+    } rows[] = {
+        {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_info.dwo", 20, 0}, /* behind the header */
+        {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_info.dwo", 64, 0},
+        {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_info.dwo", 0, 0x80}, /* how long the unit is */
+        {"gcc5.so", "gcc5.so-split.dwo", "gcc5.so-other.dwo", ".debug_abbrev.dwo", 0, 0},
+        {"gcc4.so", "gcc4.so.dwp", NULL, ".debug_info.dwo", 0, 0},
+        {"gcc4.so", "gcc4.so.dwp", NULL, ".debug_info.dwo", 64, 0},
+        {"clang5.so", "clang5.so.dwp", NULL, ".debug_info.dwo", 0, 0},
+        {"clang5.so", "clang5.so.dwp", NULL, ".debug_abbrev.dwo", 0, 0},
+        {"clang5.so", "clang5.so.dwp", NULL, ".debug_cu_index", 4, 0x40}, /* how many columns */
+    };
+    char spoilt[128], flaw[MIRE_SYMBOL_WHY];
+    snprintf(spoilt, sizeof spoilt, "%s/spoilt", dir);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        damage(spoilt, rows[i].split, rows[i].section, rows[i].from, rows[i].flip);
+        memcpy(sent, (const char *[]){rows[i].program, spoilt, rows[i].other, NULL}, sizeof sent);
+        damages = 0;
+        for (int again = 0; again < 2; again++) {
+            struct symbols *symbols = open_symbols();
+            struct module *module = find(symbols, rows[i].program);
+            assert_true(module_flaw(flaw, module) > 0);
+            assert_non_null(strstr(flaw, "1 split file is damaged"));
+            assert_false(module_is_whole(module));
+            assert_int_equal(module_lacks(module)->count, 1);
+            assert_int_not_equal(address_of(module, "outer"), 0); /* named by the symbol table */
+            symbols_close(symbols);
+            assert_int_equal(damages, 1);
+        }
+        sent[1] = rows[i].split;
+        struct symbols *symbols = open_symbols();
+        assert_whole(find(symbols, rows[i].program));
+        assert_true(module_is_whole(find(symbols, rows[i].program)));
+        symbols_close(symbols);
+        (void)symbols_make_room(dir, 1, 1);
+    }
+    unlink(spoilt);
 }
 
 static void copy(const char *to, const char *from, long spoil)
@@ -272,6 +385,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_lies_beside_a_file_at_hand_is_used),
         cmocka_unit_test_setup_teardown(a_file_named_by_debuglink_is_used_if_it_is_the_one, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_put_in, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_damaged_split_file_is_told_and_gives_way_to_a_whole_one, make_dir,
+                                        remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -639,6 +639,8 @@ export interface components {
             version: string;
             /** @description And the build; empty if the app does not tell. */
             build: string;
+            /** @description What is wrong with the files that are there, split files among them: which are damaged, and which are missing. Empty if nothing is there, or names only. */
+            flaw: string;
         };
         SymbolThere: {
             build_id: string;

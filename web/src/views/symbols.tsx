@@ -95,6 +95,7 @@ function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] })
                       ) : (
                         <span class="dim">{say('function names')}</span>
                       )}
+                      {row.flaw === '' ? null : <div class="warn-text small">{row.flaw}</div>}
                     </td>
                     <td>
                       <code>{row.build_id}</code>
