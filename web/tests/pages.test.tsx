@@ -259,6 +259,20 @@ it('an estimate says how sure it is: the whole, a category, a stack; what is exa
   expect(document.body.textContent).not.toContain('±');
 });
 
+it('what allocators mapped is told apart from the blocks in it, and has no share', async () => {
+  open('/redis-server/memory/M-11?tab=held&c=vm:VM:%20allocator', MEMORY);
+  const table = await screen.findByRole('region', { name: 'All categories' });
+  expect(table.textContent).toMatch(/VM: allocator holds blocks\d+ MiB\d+—/);
+  expect(screen.getByText(/besides the \d+ MiB that hold blocks/).parentElement!.textContent).toMatch(/^\d+/);
+  expect(screen.getByText('The blocks in it have the stacks of who asked for them.')).toBeTruthy();
+  fireEvent.click(screen.getByRole('button', { name: 'VM: anonymous' }));
+  const stacks = await screen.findByRole('region', { name: 'Stacks of VM: anonymous' });
+  expect(stacks.textContent).toMatch(/MiB of addresses/);
+  fireEvent.click(screen.getByRole('tab', { name: 'All reports' }));
+  const all = await screen.findByRole('region', { name: 'Categories over all reports' });
+  expect(all.textContent).toMatch(/VM: allocator holds blocks/);
+});
+
 it('what a report is compared with can be chosen, and is in the address', async () => {
   open('/redis-server/memory/M-11?tab=held', MEMORY);
   const choice = await screen.findByRole('combobox', { name: 'Compared with' });

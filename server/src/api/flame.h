@@ -52,7 +52,7 @@ enum flame_of { FLAME_OF_BYTES, FLAME_OF_OBJECTS };
  *
  *   category  only those of the category with this name; NULL: of all
  *
- * As flame_add; frames are weighted by bytes or objects instead of time.
+ * As flame_add; frames are weighted by bytes that lie in memory, or by objects, instead of time.
  */
 int flame_add_memory(struct flame *flame, const struct resolved *doc, enum flame_of of, const char *category,
                      double weight);

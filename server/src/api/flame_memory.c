@@ -11,7 +11,8 @@ static void add_stacks(struct flame *flame, const uint32_t *map, const struct me
 {
     for (size_t i = range.first; i < range.first + range.count; i++) {
         const struct memory_stack *stack = &memory->stacks[i];
-        uint64_t much = of == FLAME_OF_OBJECTS ? stack->count : stack->bytes;
+        uint64_t much =
+            of == FLAME_OF_OBJECTS ? stack->count : memory_stack_held(&memory->categories[stack->category], stack);
         flame->frames[map[stack->node]].self += (double)much * weight;
     }
 }

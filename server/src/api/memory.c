@@ -80,6 +80,7 @@ static void put_category(struct json_writer *w, const struct memory_category *c,
     json_write_open(w, NULL, '{');
     json_write_text(w, "name", c->name);
     json_write_text(w, "kind", memory_kind_name(c->kind));
+    json_write_bool(w, "of_allocator", memory_is_of_allocator(c));
     json_write_u64(w, "held_bytes", c->held_bytes);
     json_write_u64(w, "live_bytes", c->live_bytes);
     json_write_u64(w, "live_count", c->live_count);

@@ -48,6 +48,8 @@ static void put_category(struct json_writer *w, const struct population *p, cons
     json_write_open(w, NULL, '{');
     json_write_text(w, "name", c->name);
     json_write_text(w, "kind", memory_kind_name(c->kind));
+    json_write_bool(w, "of_allocator",
+                    memory_is_of_allocator(&(struct memory_category){.name = c->name, .kind = c->kind}));
     put_spread(w, "bytes", &c->bytes, p->weight);
     put_spread(w, "objects", &c->objects, p->weight);
     json_write_real(w, "suspect_share", p->weight ? (double)c->suspects / (double)p->weight : 0);

@@ -101,17 +101,32 @@ static void add_footprint(struct text *out, const struct memory *memory)
             say_add(out, ", of which %s were used", bytes_of(memory->limit_used_bytes.value).text);
         text_add(out, "\n");
     }
-    say_add(out, "live       %s%s in %s%s blocks", bytes_of(memory->live_bytes).text,
+}
+
+/* What is held by blocks, by mappings besides, and how much of the footprint that is. */
+static void add_held(struct text *out, const struct memory *memory)
+{
+    uint64_t others = 0, of_allocators = 0;
+    for (size_t i = 0; i < memory->category_count; i++)
+        if (memory->categories[i].kind == MIRE_MEMORY_VM)
+            *(memory_is_of_allocator(&memory->categories[i]) ? &of_allocators : &others) +=
+                memory->categories[i].held_bytes;
+    say_add(out, "live       %s%s in %s%s blocks\n", bytes_of(memory->live_bytes).text,
             error_of(memory->error_bytes, bytes_of).text, count_of(memory->live_count).text,
             error_of(memory->error_count, count_of).text);
-    if (memory->mapped_bytes.known)
-        say_add(out, "; %s mapped", bytes_of(memory->mapped_bytes.value).text);
-    if (memory->explained_bytes.known && memory->footprint_bytes.known)
-        say_add(out, "; %.0f %% of the footprint explained",
-                percent(memory->explained_bytes.value, memory->footprint_bytes.value));
-    text_add(out, "\n");
-    if (is_of_the_dead(memory) && memory->explained_bytes.known && memory->footprint_bytes.known &&
-        percent(memory->explained_bytes.value, memory->footprint_bytes.value) < MOSTLY_PERCENT)
+    if (others || of_allocators) {
+        say_add(out, "mapped     %s", bytes_of(others).text);
+        if (of_allocators)
+            say_add(out, ", besides %s that hold blocks", bytes_of(of_allocators).text);
+        if (memory->mapped_bytes.known && memory->mapped_bytes.value > others + of_allocators)
+            say_add(out, "; %s of addresses", bytes_of(memory->mapped_bytes.value).text);
+        text_add(out, "\n");
+    }
+    if (!memory->explained_bytes.known || !memory->footprint_bytes.known)
+        return;
+    double explained = percent(memory->explained_bytes.value, memory->footprint_bytes.value);
+    say_add(out, "explained  %.0f %% of the footprint\n", explained);
+    if (is_of_the_dead(memory) && explained < MOSTLY_PERCENT)
         text_add(out, "           mappings count as they were looked at last: pages filled after that are not in it\n");
 }
 
@@ -161,6 +176,7 @@ static void add_head(struct text *out, const struct memory *memory)
         text_add(out, memory->foreground ? ", in the foreground" : ", in the background");
     text_add(out, "\n");
     add_footprint(out, memory);
+    add_held(out, memory);
     add_trail(out, memory);
     add_monitor(out, memory);
     if (memory->grown_ms.known)
@@ -188,11 +204,13 @@ static void add_category(struct text *out, const struct memory *memory, size_t i
     struct figure fifth = fact_of(category->peak_bytes);
     if (memory->sampled)
         fifth = category->error_count.known ? count_of(category->error_count.value) : (struct figure){"-"};
-    add_cells(out, bytes_of(category->live_bytes).text, count_of(category->live_count).text,
+    add_cells(out, bytes_of(category->held_bytes).text, count_of(category->live_count).text,
               growth_of(&category->grown).text, fourth.text, fifth.text);
     say_add(out, "%s", category->name);
     if (category->held_bytes < category->live_bytes)
-        say_add(out, "   %s in memory", bytes_of(category->held_bytes).text);
+        say_add(out, "   of %s mapped", bytes_of(category->live_bytes).text);
+    if (memory_is_of_allocator(category))
+        text_add(out, "   holds blocks");
     if (memory->found && memory->found[i].rank)
         say_add(out, "   suspect: %s", memory_reason_name(memory->found[i].reason));
     text_add(out, "\n");
@@ -203,10 +221,11 @@ static void add_stack(struct text *out, const struct resolved *doc, size_t s, co
     const struct memory_stack *stack = &doc->memory.stacks[s];
     const struct memory_category *category = &doc->memory.categories[stack->category];
     size_t at = 0;
-    say_add(out, "  %3.0f %%  %s%s in %s%s block%s", percent(stack->bytes, category->live_bytes),
+    say_add(out, "  %3.0f %%  %s%s in %s%s %s%s", percent(stack->bytes, category->live_bytes),
             bytes_of(stack->bytes).text, error_of(stack->error_bytes, bytes_of).text, count_of(stack->count).text,
-            error_of(stack->error_count, count_of).text, stack->count == 1 ? "" : "s");
-    if (stack->grown.known)
+            error_of(stack->error_count, count_of).text, category->kind == MIRE_MEMORY_VM ? "mapping" : "block",
+            stack->count == 1 ? "" : "s");
+    if (stack->grown.known && stack->grown.bytes)
         say_add(out, ", grown by %s", growth_of(&stack->grown).text);
     text_add(out, stack->node ? "\n" : ", stack not known\n");
     for (uint32_t node = stack->node; node; node = doc->nodes[node].parent, at++) {
@@ -308,7 +327,8 @@ static size_t add_table(struct text *out, const struct resolved *doc, const stru
             continue;
         rest += is_alive(&memory->categories[i]);
         gone += !is_alive(&memory->categories[i]);
-        rest_bytes += memory->categories[i].live_bytes;
+        if (!memory_is_of_allocator(&memory->categories[i]))
+            rest_bytes += memory->categories[i].held_bytes;
     }
     add_rest(out, bytes_of(rest_bytes).text, rest, "");
     add_rest(out, "-", gone, ", of which nothing is left");

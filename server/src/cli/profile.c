@@ -183,7 +183,7 @@ static void add_stacks(struct profile *profile)
     for (size_t i = 0; i < doc->memory.stack_count; i++) {
         const struct memory_stack *stack = &doc->memory.stacks[i];
         const struct memory_category *category = &doc->memory.categories[stack->category];
-        struct amount live = {stack->count, stack->bytes};
+        struct amount live = {stack->count, memory_stack_held(category, stack)};
         for (uint32_t node = stack->node; node; node = doc->nodes[node].parent)
             add_varint(&places, (uint64_t)doc->nodes[node].place + 1);
         add_sample(profile, &places, category->name, category->kind == MIRE_MEMORY_HEAP ? live : (struct amount){0},
@@ -192,7 +192,7 @@ static void add_stacks(struct profile *profile)
     text_fini(&places);
 }
 
-/* What a category holds, and held, beyond what its stacks tell. Not of mappings: some hold the blocks. */
+/* What a category holds, and held, beyond what its stacks tell. Not of mappings: allocators' hold the blocks. */
 static void add_rest(struct profile *profile, const struct memory_category *category, struct amount told)
 {
     struct amount live = {beyond(category->live_count, told.objects), beyond(category->live_bytes, told.bytes)};
@@ -306,6 +306,7 @@ void profile_collapsed(struct text *out, const struct cli_document *document)
             add_outermost_first(out, doc, stack->node);
         else
             text_add(out, "(unknown)");
-        text_printf(out, " %llu\n", (unsigned long long)stack->bytes);
+        text_printf(out, " %llu\n",
+                    (unsigned long long)memory_stack_held(&doc->memory.categories[stack->category], stack));
     }
 }

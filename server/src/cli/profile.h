@@ -1,7 +1,8 @@
 /*
  * profile.h - a memory report for other tools: pprof's profile.proto, and collapsed stacks. Inside cli/ only.
  *
- *     inuse_objects, inuse_space    live blocks and bytes by stack; the label `category` tells of what
+ *     inuse_objects, inuse_space    live blocks, and mappings as far as they lie in memory, by stack; the label
+ *                                   `category` tells of what. What allocators map for the blocks is not told again.
  *     alloc_objects, alloc_space    what was ever allocated from the heap; of reports in exact mode only
  *
  * Tables keep totals by category and not by stack: what was freed since, like what lives on stacks that were not told,

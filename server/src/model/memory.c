@@ -51,7 +51,16 @@ enum healthy_scope healthy_scope_of(const char *name)
 
 bool memory_is_of_allocator(const struct memory_category *category)
 {
-    return category->kind == MIRE_MEMORY_VM && !strcmp(category->name, "VM: allocator");
+    return category->kind == MIRE_MEMORY_VM &&
+           (!strcmp(category->name, "VM: allocator") || !strcmp(category->name, "VM: brk"));
+}
+
+uint64_t memory_stack_held(const struct memory_category *category, const struct memory_stack *stack)
+{
+    if (category->held_bytes >= category->live_bytes)
+        return stack->bytes;
+    double held = (double)stack->bytes * ((double)category->held_bytes / (double)category->live_bytes);
+    return held < (double)stack->bytes ? (uint64_t)held : stack->bytes;
 }
 
 /* First stack whose category is at least this. */

@@ -105,7 +105,7 @@ struct memory {
     struct fact error_count, error_bytes;
     struct fact mapped_bytes;
     struct fact grown_ms;
-    uint64_t held_bytes; /* of all categories but what allocators mapped */
+    uint64_t held_bytes; /* of all categories but those of allocators' mappings */
     size_t category_count;
     const struct memory_category *categories;
     size_t stack_count;
@@ -139,8 +139,14 @@ struct arena;
  */
 int memory_arrange(struct memory *memory, struct arena *arena);
 
-/* Is it what an allocator mapped? Its blocks are counted by themselves: it is in no sum. */
+/* Is it what allocators mapped, or the break? The blocks in it are counted by themselves: it is in no sum. */
 bool memory_is_of_allocator(const struct memory_category *category);
+
+/*
+ * How much of what a stack asked for lies in memory. Of a mapping that is known by category only: each stack has the
+ * category's share of its addresses.
+ */
+uint64_t memory_stack_held(const struct memory_category *category, const struct memory_stack *stack);
 
 /* Names as rows, API and documents have them, static; and back: the COUNT where it is none. */
 const char *memory_kind_name(enum memory_kind kind);

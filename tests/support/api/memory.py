@@ -20,6 +20,7 @@ HELD = [
     ("object", "GdkPixbuf", 18 * MIB, 96, 4),
     ("heap", "Malloc 1.00 KiB", 9 * MIB, 9216, 1.1),
     ("vm", "VM: file", 14 * MIB, 61, 1),
+    ("vm", "VM: allocator", 52 * MIB, 14, 4),
     ("vm", "VM: stack", 1 * MIB, 9, 1),
     ("object", "MapViewController", 60_000, 12, 17),
     ("object", "GtkLabel", 350_000, 700, 1),
@@ -68,9 +69,9 @@ def categories(rng, leak):
         held, objects = int(size * by), max(1, int(count * by))
         live = held * 3 if kind == "vm" else held
         grown = int(held * 0.2 * leak) if times > 2 else 0
-        found.append({"name": name, "kind": kind, "held_bytes": held, "live_bytes": live, "live_count": objects,
+        found.append({"name": name, "kind": kind, "of_allocator": name == "VM: allocator", "held_bytes": held, "live_bytes": live, "live_count": objects,
                       "total_bytes": live * 7, "total_count": objects * 7, "peak_bytes": live + 4096, "peak_count": objects + 1,
-                      "error_bytes": None, "error_count": None, "stack_count": 2 if size >= 14 * MIB else 1,
+                      "error_bytes": None, "error_count": None, "stack_count": 0 if name == "VM: allocator" else 2 if size >= 14 * MIB else 1,
                       "grown_bytes": grown, "grown_count": grown // 4096, "healthy_bytes": None, "healthy_count": None,
                       "suspect": None})
     return sorted(found, key=lambda c: (-c["held_bytes"], c["name"]))
@@ -85,7 +86,7 @@ def compare(found, healthy, all_bytes):
         c["healthy_count"] = quantile([(n, 1) for _, n in same], 50)
         if c["kind"] == "object" and c["live_count"] >= max(50, 3 * c["healthy_count"]):
             c["suspect"] = {"rank": 0, "reason": "objects", "rule": 13}
-        elif c["kind"] != "object" and c["held_bytes"] >= max(32 * MIB, 2 * c["healthy_bytes"], all_bytes // 10):
+        elif c["kind"] != "object" and not c["of_allocator"] and c["held_bytes"] >= max(32 * MIB, 2 * c["healthy_bytes"], all_bytes // 10):
             c["suspect"] = {"rank": 0, "reason": "bytes", "rule": 40}
     suspects = sorted((c for c in found if c["suspect"]), key=lambda c: -(c["held_bytes"] - c["healthy_bytes"]))
     for rank, c in enumerate(suspects, 1):
@@ -103,6 +104,12 @@ def stacks(found, ways):
     return rows
 
 
+def held(memory, stack):
+    """What of a stack lies in memory: of mappings it is known by category."""
+    of = memory["categories"][stack["category"]]
+    return stack["bytes"] * of["held_bytes"] // of["live_bytes"]
+
+
 def as_sampled(memory):
     """Estimates, and how far they may be off: mappings not at all."""
     for row in memory["categories"]:
@@ -117,7 +124,7 @@ def as_sampled(memory):
 
 def report(rng, trigger, leak, healthy, ways):
     found = categories(rng, leak)
-    held = sum(c["held_bytes"] for c in found)
+    held = sum(c["held_bytes"] for c in found if not c["of_allocator"])
     if healthy:
         compare(found, healthy, held)
     limit, footprint = 512 * MIB, int(held * 1.04) + 6 * MIB
@@ -210,7 +217,7 @@ def spreads(told, healthy):
     whole = sum(w for _, w in told)
     for key in {(c["kind"], c["name"]) for m, _ in told for c in m["categories"]}:
         suspects = sum(w for m, w in told for c in m["categories"] if (c["kind"], c["name"]) == key and c["suspect"])
-        rows.append({"name": key[1], "kind": key[0], "bytes": spread(of(told, key, "held_bytes")),
+        rows.append({"name": key[1], "kind": key[0], "of_allocator": key[1] == "VM: allocator", "bytes": spread(of(told, key, "held_bytes")),
                      "objects": spread(of(told, key, "live_count")), "suspect_share": round(suspects / whole, 3),
                      "healthy_bytes": quantile(of(healthy, key, "held_bytes"), 50) if healthy else None,
                      "healthy_objects": quantile(of(healthy, key, "live_count"), 50) if healthy else None, "_suspects": suspects})

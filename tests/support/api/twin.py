@@ -320,9 +320,9 @@ class World:
         if not self.issues[issue_id]["subject"]:
             return flame(docs, len(own), most)
         everybody = sum(w for _, w in docs)
-        field = {"bytes": "bytes", "objects": "count"}[of]
         samples = [({"frames": d["frames"], "samples": [
-            {"stack": s["stack"], "weight_ms": s[field], "thread": 0} for s in d["memory"]["stacks"]
+            {"stack": s["stack"], "weight_ms": memory.held(d["memory"], s) if of == "bytes" else s["count"], "thread": 0}
+            for s in d["memory"]["stacks"]
             if category in (None, d["memory"]["categories"][s["category"]]["name"])]}, w / everybody) for d, w in docs]
         return flame(samples, len(own), most) | {"unit": of}
 

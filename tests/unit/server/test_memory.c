@@ -276,12 +276,31 @@ static void what_allocators_mapped_is_never_to_blame(void **state)
     (void)state;
     category(h, MIRE_MEMORY_VM, "VM: allocator", 200 * MIB, 16);
     stack(h, 200 * MIB, 16, "main" APP "malloc" LIBC);
+    category(h, MIRE_MEMORY_VM, "VM: brk", 200 * MIB, 1);
+    stack(h, 200 * MIB, 1, "main" APP "malloc" LIBC);
     category(h, MIRE_MEMORY_HEAP, "Malloc 8 KiB", 160 * MIB, 20000);
     stack(h, 160 * MIB, 20000, "main" APP "grows" APP "malloc" LIBC);
-    assert_true(memory_is_of_allocator(&h->categories[0]) && !memory_is_of_allocator(&h->categories[1]));
+    assert_true(memory_is_of_allocator(&h->categories[0]) && memory_is_of_allocator(&h->categories[1]));
+    assert_false(memory_is_of_allocator(&h->categories[2]));
     assert_string_equal(look(h).caller1.function, "grows");
     assert_int_equal(h->s->doc.memory.found[0].rank, 0);
+    assert_int_equal(h->s->doc.memory.found[1].rank, 0);
     held_free(h);
+}
+
+static void of_a_mapping_each_stack_holds_its_share_of_what_lies_in_memory(void **state)
+{
+    const struct memory_stack stack = {.bytes = 6 * MIB}, all = {.bytes = UINT64_MAX};
+    (void)state;
+    assert_int_equal(memory_stack_held(&(struct memory_category){.live_bytes = 8 * MIB, .held_bytes = 4 * MIB}, &stack),
+                     3 * MIB);
+    assert_int_equal(memory_stack_held(&(struct memory_category){.live_bytes = 8 * MIB, .held_bytes = 8 * MIB}, &stack),
+                     6 * MIB);
+    assert_int_equal(memory_stack_held(&(struct memory_category){.live_bytes = 8 * MIB}, &stack), 0);
+    assert_int_equal(memory_stack_held(&(struct memory_category){0}, &stack), 6 * MIB);
+    assert_true(memory_stack_held(&(struct memory_category){.live_bytes = 2, .held_bytes = 1}, &all) == 1ull << 63);
+    assert_true(memory_stack_held(&(struct memory_category){.live_bytes = UINT64_MAX, .held_bytes = UINT64_MAX - 1},
+                                  &all) == UINT64_MAX); /* as good as all */
 }
 
 static void the_first_rule_that_fits_decides(void **state)
@@ -330,7 +349,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
     assert_int_equal(suspect_rules_load(&rules, &fault, "/nonexistent"), MIRE_RULES_WRONG);
     assert_int_equal(fault.line, 0);
     assert_int_equal(suspect_rules_load(&rules, &fault, ""), MIRE_RULES_OK);
-    assert_int_equal(suspect_rules_version(rules), 1);
+    assert_int_equal(suspect_rules_version(rules), 2);
     suspect_rules_free(rules);
 }
 
@@ -429,6 +448,7 @@ int main(void)
         cmocka_unit_test(an_empty_report_has_a_feature_too),
         cmocka_unit_test(the_kind_follows_the_trigger_and_parts_the_keys),
         cmocka_unit_test(what_allocators_mapped_is_never_to_blame),
+        cmocka_unit_test(of_a_mapping_each_stack_holds_its_share_of_what_lies_in_memory),
         cmocka_unit_test(the_first_rule_that_fits_decides),
         cmocka_unit_test(bad_rules_are_refused_with_their_line),
         cmocka_unit_test(what_is_found_survives_the_document),

@@ -529,7 +529,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The call tree of every sample of the issue's reports in the range, weighted by time; of an issue of memory that of every stack, weighted by what one process held of it on average. */
+        /** The call tree of every sample of the issue's reports in the range, weighted by time; of an issue of memory that of every stack, weighted by what one process held of it in memory on average; of a mapping that is known as a whole, and each of its stacks has a like share. */
         get: operations["getFlame"];
         put?: never;
         post?: never;
@@ -1694,6 +1694,8 @@ export interface components {
              * @enum {string}
              */
             kind: "heap" | "vm" | "object";
+            /** @description Mapped by allocators to hand blocks out of, which are counted by themselves: it is in no sum. */
+            of_allocator: boolean;
             /** @description What of it lies in memory, or live_bytes where nobody looked: what everything is ranked by. */
             held_bytes: number;
             /** @description Of a mapping its addresses, in memory or not. */
@@ -1759,7 +1761,7 @@ export interface components {
             /** @description Of an estimate: live_bytes is within so much of the truth in 95 of 100 reports. Null of exact reports, and of those of older libraries. */
             error_bytes: number | null;
             error_count: number | null;
-            /** @description Of all categories but what allocators mapped, whose blocks are counted by themselves. */
+            /** @description Of all categories that are not of_allocator. */
             held_bytes: number;
             mapped_bytes: number | null;
             /** @description How long before the snapshot was taken that growth counts from. */
@@ -1827,6 +1829,8 @@ export interface components {
             name: string;
             /** @enum {string} */
             kind: "heap" | "vm" | "object";
+            /** @description As of a category. */
+            of_allocator: boolean;
             bytes: components["schemas"]["Spread"];
             objects: components["schemas"]["Spread"];
             /** @description Of the processes, those in which a rule found it suspect, 0 to 1. */

@@ -9,6 +9,7 @@ import {
   framesOf,
   isAlive,
   keyOf,
+  mappingsOf,
   ofHealthy,
   ofMedians,
   ofReport,
@@ -29,6 +30,17 @@ it('suspects stand in the order of their ranks, with how many times the median t
   const objects = suspects.find((row) => row.category.suspect!.reason === 'objects')!;
   expect(objects.ofCount).toBe(true);
   expect(objects.ratio).toBeCloseTo(objects.category.live_count / objects.category.healthy_count!);
+});
+
+it('shares add up to no more than all: what allocators mapped is in none, its blocks are', () => {
+  const of = (footprint_bytes: number | null) => rowsOf({ ...memory, footprint_bytes }, null);
+  const sum = (some: typeof rows) => some.reduce((all, row) => all + (row.share ?? 0), 0);
+  expect(of(null).filter((row) => row.share === null)).toHaveLength(1);
+  expect(sum(of(null))).toBeCloseTo(1);
+  expect(sum(of(2 * memory.held_bytes))).toBeCloseTo(0.5);
+  const { ofAllocators, others } = mappingsOf(memory);
+  expect(others + memory.live_bytes).toBe(memory.held_bytes);
+  expect(ofAllocators).toBe(memory.categories.find((one) => one.name === 'VM: allocator')!.held_bytes);
 });
 
 it('nothing before is infinitely more, nothing now and before is nothing to tell, and unknown stays unknown', () => {

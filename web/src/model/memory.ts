@@ -44,15 +44,23 @@ export interface Row {
   /** Index into categories. */
   at: number;
   category: MemoryCategory;
-  /** Of what the process took, or of all categories where these tell of more. */
-  share: number;
+  /** Of what the process took, or of all categories where these tell of more; null of what holds blocks that have theirs. */
+  share: number | null;
   before: Amounts | null;
   /** Of bytes, or of objects where their number is what is suspect. */
   ratio: number | null;
   ofCount: boolean;
 }
 
-/* One row a category, in the report's order: most held bytes first. */
+/* What all mappings hold: of it what allocators cut blocks from, which are counted by themselves, and the others. */
+export function mappingsOf(memory: Memory): { ofAllocators: number; others: number } {
+  const held = { ofAllocators: 0, others: 0 };
+  for (const { kind, of_allocator, held_bytes } of memory.categories)
+    if (kind === 'vm') held[of_allocator ? 'ofAllocators' : 'others'] += held_bytes;
+  return held;
+}
+
+/* One row a category, in the report's order: most held bytes first. Shares add up to no more than all. */
 export function rowsOf(memory: Memory, other: Other | null): Row[] {
   const all = Math.max(memory.footprint_bytes ?? 0, memory.held_bytes, 1);
   return memory.categories.map((category, at) => {
@@ -60,7 +68,8 @@ export function rowsOf(memory: Memory, other: Other | null): Row[] {
     const before = other ? (other.get(key) ?? { bytes: 0, count: 0 }) : null;
     const ofCount = category.suspect?.reason === 'objects';
     const ratio = ofCount ? times(category.live_count, before?.count) : times(category.held_bytes, before?.bytes);
-    return { key, at, category, share: Math.min(1, category.held_bytes / all), before, ratio, ofCount };
+    const share = category.of_allocator ? null : category.held_bytes / all;
+    return { key, at, category, share, before, ratio, ofCount };
   });
 }
 

@@ -110,7 +110,7 @@ function SpreadRow({ row }: { row: CategorySpread }): JSX.Element {
   return (
     <tr>
       <th scope="row">
-        {row.name || '—'} <span class="dim small">{kindOfCategory(row.kind)}</span>
+        {row.name || '—'} <span class="dim small">{kindOfCategory(row)}</span>
       </th>
       <td class="num share">
         {row.suspect_share > 0 ? (

@@ -5,7 +5,7 @@ import type { Memory } from '../api/types';
 import { Footprint } from '../charts/footprint';
 import { lang, say } from '../lib/i18n';
 import { bytes, duration, exact, offBytes, offCount, percent } from '../model/format';
-import { explained } from '../model/memory';
+import { explained, mappingsOf } from '../model/memory';
 import { Bar } from './parts';
 
 const TRIGGERS: Record<string, string> = {
@@ -31,12 +31,13 @@ export function HeldHeader({ memory }: { memory: Memory }): JSX.Element {
         <dl>
           <Limit memory={memory} />
           <Explained memory={memory} />
-          <Fact name={say('Live')}>
+          <Fact name={say('Blocks')}>
             {say('{bytes} in {n} blocks and objects', {
               bytes: estimate(bytes(memory.live_bytes), offBytes(memory.live_bytes, memory.error_bytes)),
               n: estimate(exact(memory.live_count, lang.value), offCount(memory.error_count, lang.value)),
             })}
           </Fact>
+          <Mappings memory={memory} />
           <Verdict exit={memory.exit} />
           <Measured memory={memory} />
         </dl>
@@ -93,6 +94,19 @@ function Explained({ memory }: { memory: Memory }): JSX.Element | null {
           {' · '}
           {say('mappings as they were looked at last: pages filled after that, until the kill, are not in it')}
         </span>
+      ) : null}
+    </Fact>
+  );
+}
+
+/* What is held besides the blocks, and what only holds them. */
+function Mappings({ memory }: { memory: Memory }): JSX.Element {
+  const { ofAllocators, others } = mappingsOf(memory);
+  return (
+    <Fact name={say('Mappings')}>
+      {bytes(others)}
+      {ofAllocators > 0 ? (
+        <span class="dim"> {say('besides the {bytes} that hold blocks', { bytes: bytes(ofAllocators) })}</span>
       ) : null}
     </Fact>
   );

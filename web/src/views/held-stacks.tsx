@@ -33,14 +33,14 @@ export function HeldStacks({ memory, row }: StacksProps): JSX.Element {
     <section class="held-stacks" aria-label={say('Stacks of {what}', { what: row.category.name })}>
       <header>
         <h2>{row.category.name}</h2>
-        <span class="dim">{kindOfCategory(row.category.kind)}</span>
+        <span class="dim">{kindOfCategory(row.category)}</span>
         <span class="grow" />
         <WeighedBy />
       </header>
       {stacks.length === 0 ? <NoStacks row={row} /> : null}
       <ol>
         {shown.map((stack, i) => (
-          <OneStack key={stack.stack.node} shown={stack} first={i === 0} of={of} />
+          <OneStack key={stack.stack.node} shown={stack} first={i === 0} of={of} mapped={row.category.kind === 'vm'} />
         ))}
       </ol>
       {stacks.length > shown.length ? (
@@ -70,7 +70,8 @@ function Sent({ row, sent }: { row: Row; sent: number }): JSX.Element | null {
 }
 
 function NoStacks({ row }: { row: Row }): JSX.Element {
-  const known = row.category.stack_count;
+  const { stack_count: known, of_allocator } = row.category;
+  if (of_allocator) return <p class="dim">{say('The blocks in it have the stacks of who asked for them.')}</p>;
   return (
     <p class="dim">
       {say('No stacks: below the top categories, whose stacks the device sends.')}{' '}
@@ -79,18 +80,27 @@ function NoStacks({ row }: { row: Row }): JSX.Element {
   );
 }
 
-function OneStack({ shown, first, of }: { shown: ShownStack; first: boolean; of: 'bytes' | 'objects' }): JSX.Element {
+interface StackProps {
+  shown: ShownStack;
+  first: boolean;
+  of: 'bytes' | 'objects';
+  /** Its bytes are addresses: what of them lies in memory is known of the category as a whole. */
+  mapped: boolean;
+}
+
+function OneStack({ shown, first, of, mapped }: StackProps): JSX.Element {
   const [open, setOpen] = useState(first);
   const { stack, frames, caller1, share } = shown;
   const blamed = caller1 === null ? null : (frames[caller1] ?? null);
   const grown = stack.grown_bytes ?? 0;
+  const size = mapped ? say('{bytes} of addresses', { bytes: bytes(stack.bytes) }) : bytes(stack.bytes);
   const off = of === 'bytes' ? offBytes(stack.bytes, stack.error_bytes) : offCount(stack.error_count, lang.value);
   return (
     <li>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <span class="num">{percent(share, lang.value)}</span> <Bar share={share} kind="r-app" />{' '}
-          <span class="num">{of === 'bytes' ? bytes(stack.bytes) : exact(stack.count, lang.value)}</span>{' '}
+          <span class="num">{of === 'bytes' ? size : exact(stack.count, lang.value)}</span>{' '}
           {off ? <span class="dim small">{off} </span> : null}
           <span class="fn">{blamed ? blamed.function : say('a stack that is not known')}</span>{' '}
           {blamed ? <span class="tag caller">Caller1</span> : null}

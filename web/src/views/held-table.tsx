@@ -12,8 +12,20 @@ import { chosenRows, isAlive, type Order, type Row } from '../model/memory';
 /* Rows a page: with five cells each the page stays small, however many categories there are. */
 const PAGE = 40;
 
-export function kindOfCategory(kind: Row['category']['kind']): string {
+export function kindOfCategory({ kind, of_allocator }: Pick<Row['category'], 'kind' | 'of_allocator'>): string {
+  if (of_allocator) return say('holds blocks');
   return { heap: say('heap'), vm: say('mapping'), object: say('class') }[kind];
+}
+
+/* What holds blocks has no share: they have theirs. */
+function Share({ of }: { of: number | null }): JSX.Element {
+  return of === null ? (
+    <td class="num dim" title={say('The blocks in it are counted by themselves')}>
+      —
+    </td>
+  ) : (
+    <td class="num">{percent(of, lang.value)}</td>
+  );
 }
 
 function Ratio({ row }: { row: Row }): JSX.Element {
@@ -74,7 +86,7 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
             <Head by="name" text={say('Category')} sortable={sortable} />
             <Head by="bytes" text={say('Live bytes')} title={say('Persistent bytes')} number sortable={sortable} />
             <Head by="count" text={say('# live')} title={say('# persistent')} number sortable={sortable} />
-            <th scope="col" class="num">
+            <th scope="col" class="num" title={say('Of what the process took')}>
               {say('Share')}
             </th>
             <Head by="ratio" text={label} number sortable={sortable} />
@@ -98,7 +110,7 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
                 >
                   {row.category.name || '—'}
                 </button>{' '}
-                <span class="dim small">{kindOfCategory(row.category.kind)}</span>
+                <span class="dim small">{kindOfCategory(row.category)}</span>
               </th>
               <td class="num" title={held(row)}>
                 {bytes(row.category.held_bytes)}
@@ -108,7 +120,7 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
                 {exact(row.category.live_count, lang.value)}
                 <Off of={row.category.error_count} text={offCount(row.category.error_count, lang.value)} />
               </td>
-              <td class="num">{percent(row.share, lang.value)}</td>
+              <Share of={row.share} />
               <td class="num">
                 <Ratio row={row} />
               </td>
