@@ -47,6 +47,7 @@
 #define MIRE_NAME_RSS_BYTES     "rss_bytes"
 
 #define MIRE_NAME_LOAD   "load"
+#define MIRE_NAME_BASE   "base"
 #define MIRE_NAME_SIZE   "size"
 #define MIRE_NAME_IMAGE  "image"
 #define MIRE_NAME_OFFSET "offset"

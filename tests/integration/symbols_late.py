@@ -288,12 +288,45 @@ class LateTest(Programs):
             return dwo.with_name("app.dwp")
         self.damaged_split("by-damaged-dwp", 19, pack, "-gdwarf-4")  # dwp knows no other
 
+    @staticmethod
+    def breakpad_head(build, name):
+        uuid = bytes.fromhex(build)[:16]
+        uuid = uuid[3::-1] + uuid[5:3:-1] + uuid[7:5:-1] + uuid[8:]  # its first three numbers are turned round
+        return f"MODULE Linux x86_64 {uuid.hex().upper()}0 {name}"
+
+    def test_a_breakpad_file_of_a_program_that_is_not_position_independent(self):
+        """It counts from where the program is linked; made of what binutils tell, it says what the program's own DWARF does."""
+        app, debug, build = self.program("by-breakpad-fixed", 20, flags=["-no-pie"])
+        tell = lambda *command: subprocess.run([*command, debug], check=True, capture_output=True, text=True).stdout  # noqa: E731
+        self.assertIn("EXEC", tell("readelf", "-h"))
+        base = int(re.search(r"LOAD +0x0+ (0x[0-9a-f]+)", tell("readelf", "-lW"))[1], 16)
+        self.assertGreaterEqual(base, 1 << 20)
+        lines = [(int(address, 16), int(line)) for line, address in
+                 re.findall(r"(?m)^app\.c +(\d+) +(0x[0-9a-f]+)", tell("readelf", "--debug-dump=decodedline"))]
+        lines.sort(key=lambda row: row[0])
+        rows = [self.breakpad_head(build, "by-breakpad-fixed"), f"INFO CODE_ID {build.upper()}", "FILE 0 app.c"]
+        for low, size, name in re.findall(r"(?m)^([0-9a-f]+) ([0-9a-f]+) [tT] (\w+)$", tell("nm", "-S")):
+            low, high = int(low, 16), int(low, 16) + int(size, 16)
+            rows.append(f"FUNC {low - base:x} {high - low:x} 0 {name}")
+            own = [row for row in lines if low <= row[0] < high]
+            ends = [at for at, _ in own[1:]] + [high]
+            rows += [f"{at - base:x} {end - at:x} {line} 0" for (at, line), end in zip(own, ends) if end > at]
+        sym = debug.parent / "by-breakpad-fixed.sym"
+        sym.write_text("\n".join(rows) + "\n")
+        before = self.hang(app)
+        self.assertIn("1 stored", self.mire("symbols", "upload", "--key", self.key("by-breakpad-fixed", "symbols"), sym))
+        self.becomes_named("by-breakpad-fixed", before)
+        stacks = self.get(f"/apps/by-breakpad-fixed/issues/{before['id']}/reports/latest")["samples"]["stacks"]
+        frames = {one["offset"]: one for stack in stacks for one in stack["frames"] if one["image"] == "by-breakpad-fixed" and one["file"]}
+        self.assertEqual({one["function"] for one in frames.values()}, {"paint_rows", "on_click", "main"})
+        said = self.mire("symbols", "look", debug, *frames).strip().split("\n\n")
+        for one, answer in zip(frames.values(), said, strict=True):
+            self.assertRegex(answer, rf"^{one['function']}\n.*/{one['file']}:{one['line']}$")
+
     def test_a_breakpad_file_that_knows_only_the_beginning_of_the_build_id(self):
         app, debug, build = self.program("by-breakpad", 10)
         before = self.hang(app)
-        uuid = bytes.fromhex(build)[:16]
-        uuid = uuid[3::-1] + uuid[5:3:-1] + uuid[7:5:-1] + uuid[8:]  # its first three numbers are turned round
-        rows = [f"MODULE Linux x86_64 {uuid.hex().upper()}0 by-breakpad", "FILE 0 app.c"]
+        rows = [self.breakpad_head(build, "by-breakpad"), "FILE 0 app.c"]
         for line in subprocess.run(["nm", "-S", debug], check=True, capture_output=True, text=True).stdout.splitlines():
             parts = line.split()
             if len(parts) == 4 and parts[2] in "tT":

@@ -96,13 +96,17 @@ void mire__document_head(struct wire *wire, const char *id, const char *kind, co
 
 void mire__document_image(struct wire *wire, const struct document_image *image, const char *arch)
 {
+    bool known = image->id_size >= MIRE_WIRE_BUILD_ID_MIN && image->id_size <= MIRE_WIRE_BUILD_ID_MAX;
+
     mire__wire_object(wire, NULL);
     mire__wire_text(wire, MIRE_NAME_NAME, image->path, image->path_size);
-    if (image->id_size >= MIRE_WIRE_BUILD_ID_MIN && image->id_size <= MIRE_WIRE_BUILD_ID_MAX)
+    if (known)
         mire__wire_hex(wire, MIRE_NAME_ID, image->id, image->id_size);
     if (arch[0])
         mire__wire_text(wire, MIRE_NAME_ARCH, arch, MIRE_FACT_BYTES);
     mire__wire_u64(wire, MIRE_NAME_LOAD, image->load);
+    if (known && image->start != image->load)
+        mire__wire_u64(wire, MIRE_NAME_BASE, image->start - image->load);
     mire__wire_u64(wire, MIRE_NAME_SIZE, image->size);
     mire__wire_end(wire);
 }
@@ -116,6 +120,7 @@ static void write_images(struct wire *wire, const struct draft *draft)
                                            .path_size = MIRE_IMAGE_PATHS_BYTES,
                                            .id = image->id,
                                            .id_size = image->id_size,
+                                           .start = image->start,
                                            .load = image->load,
                                            .size = image->end - image->start};
 

@@ -105,8 +105,8 @@ static void add_mappings(struct profile *profile)
         for (size_t k = 0; k < image->id_len; k++)
             snprintf(id + 2 * k, 3, "%02x", image->id[k]);
         add_number(&message, MAPPING_ID, i + 1);
-        add_number(&message, MAPPING_START, image->load);
-        add_number(&message, MAPPING_LIMIT, image->load + image->size.value);
+        add_number(&message, MAPPING_START, image->load + image->base);
+        add_number(&message, MAPPING_LIMIT, image->load + image->base + image->size.value);
         add_number(&message, MAPPING_FILE, string_of(profile, image->name));
         add_number(&message, MAPPING_BUILD_ID, string_of(profile, id));
         add_number(&message, MAPPING_FUNCTIONS, 1);

@@ -183,6 +183,7 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
         {OTHER(MIRE_NAME_ID, read_build_id)},
         {TEXT(struct report_image, arch, MIRE_NAME_ARCH)},
         {REQUIRED(WHOLE(struct report_image, load, MIRE_NAME_LOAD, MIRE_BIND_U64, 0, UINT64_MAX))},
+        {WHOLE(struct report_image, base, MIRE_NAME_BASE, MIRE_BIND_U64, 0, UINT64_MAX)},
         {FACT(struct report_image, size, MIRE_NAME_SIZE)},
         {FLAG(struct report_image, java, MIRE_NAME_JAVA)},
     };

@@ -62,6 +62,7 @@ struct report_image {
     uint8_t id_len; /* 0: the module has none */
     const char *arch;
     uint64_t load;
+    uint64_t base; /* where it begins in the file's program headers */
     struct fact size;
     bool java;       /* Java or Kotlin: id is its mapping's, and offsets of frames are rows of the report's java */
     bool by_version; /* the id was not told: it is that of the mapping of the app's version (mapping_id) */

@@ -37,6 +37,7 @@ struct job {
 struct where { /* the image of a frame */
     const char *name;
     const char *build; /* its build id, as hexadecimal digits; "" if it has none */
+    uint64_t base;     /* what its module's addresses count from */
 };
 
 /* Room for one place more, with zeros; NULL: no memory. */

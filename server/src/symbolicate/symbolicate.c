@@ -102,7 +102,7 @@ static int resolve_image(struct job *job, const struct module *module, const str
     for (size_t at = 0, done; at < count && !rc; at += done) {
         size_t these = count - at < AT_ONCE ? count - at : AT_ONCE;
         for (size_t i = 0; i < these; i++) {
-            offsets[i] = job->report->frames[order[at + i]].offset;
+            offsets[i] = job->report->frames[order[at + i]].offset - where->base;
             chains[i] = (struct symbol_chain){0};
         }
         done = module ? module_lookup_all(frames, 2 * MIRE_SYMBOL_ROOM, chains, module, offsets, these) : these;
@@ -166,12 +166,13 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
                           const uint32_t *order, size_t count)
 {
     struct module *module = NULL;
-    struct where where;
+    struct where where = {.base = 0};
     int rc = symbols_find(&module, symbols, image->id, image->id_len, image->name, job->now_ms);
     if (!rc)
         rc = name_image(&where, job, image);
     if (rc)
         return rc;
+    where.base = module_is_from_base(module) ? image->base : 0;
     enum symbol_kind kind = module_kind(module);
     bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are lacking, or a part is damaged */
     const struct symbol_splits *splits = debug && module_lacks(module)->count ? module_lacks(module) : NULL;
@@ -219,7 +220,7 @@ static int resolve_frames(struct job *job, struct symbols *symbols)
     if (!job->lacks)
         return MIRE_FAULT_MEMORY;
     for (int32_t i = -1; !rc && i < (int32_t)report->image_count; i++) {
-        const struct where nowhere = {"", ""};
+        const struct where nowhere = {.name = "", .build = ""};
         const uint32_t *these = order + first[i + 1];
         size_t count = first[i + 2] - first[i + 1];
         if (!count)

@@ -131,6 +131,11 @@ const struct symbol_splits *module_lacks(const struct module *module)
     return &module->lacks;
 }
 
+bool module_is_from_base(const struct module *module)
+{
+    return module && module->head.from_base;
+}
+
 bool module_is_whole(const struct module *module)
 {
     return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->lacks.count && !module->head.damaged_units;

@@ -29,7 +29,7 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_CACHE_VERSION 5 /* others are converted anew */
+#define MIRE_CACHE_VERSION 6 /* others are converted anew */
 
 struct cache_head { /* as in the file */
     char magic[8];
@@ -57,7 +57,8 @@ struct cache_head { /* as in the file */
     char arch[16];
     uint32_t packed_bytes;  /* of the texts in the file; 0: they lie there as they are */
     uint16_t damaged_units; /* of the files it is made of, so many or more: what they tell is not all here */
-    uint16_t lack_count;
+    uint8_t lack_count;
+    uint8_t from_base; /* 1: offsets count from where the image begins (Breakpad), 0: from program headers' 0 */
 };
 
 #define MIRE_CACHE_MAGIC    "Mire\x7fSYM"

@@ -221,10 +221,16 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     const char *wrong = NULL;
     const struct object *object = first_with_dwarf(source);
     *out = (struct convert_facts){0};
+    bool told = object && object->facts.format == MIRE_FORMAT_BREAKPAD;
+    struct convert_source alone = *source;
+    if (told) { /* others count from elsewhere */
+        alone.objects[0] = object;
+        alone.object_count = 1;
+        source = &alone;
+    }
     if (!source->object_count || !find_base(&base, source))
         return "has no code";
     struct naming naming = {&names, &frames, source, base};
-    bool told = object && object->facts.format == MIRE_FORMAT_BREAKPAD;
     if (told) {
         layers.harvest_count = 1;
         wrong = breakpad_harvest(&harvests[0], object, base) ? NULL : "needs more memory than there is";
@@ -255,6 +261,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";
     write_head(&head, source, base, object != NULL);
+    head.from_base = told;
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
         wrong = pack_all(fd, &layers, &head, lacks, threads);

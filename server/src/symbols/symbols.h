@@ -10,8 +10,9 @@
  *                          else from .eh_frame: only where the function begins
  *
  * Modules stay open, the least recently used one is closed for another; what was not found is not looked for again for
- * a while. Addresses are those of the file's program headers. An address in a gap between functions is unknown: it is
- * never given the name of what lies before it. Of a return address, ask for the address before it.
+ * a while. Addresses are those of the file's program headers, unless module_is_from_base. An address in a gap between
+ * functions is unknown: it is never given the name of what lies before it. Of a return address, ask for the address
+ * before it.
  *
  * Files come from anywhere: whatever they claim, the worst is a wrong answer. Thread: one at a time per struct symbols;
  * several, and several processes, may share a directory.
@@ -117,6 +118,12 @@ struct symbol_splits {
 
 /* Split files (.dwo, .dwp) that were not there when the module was converted, or were damaged. The module's. */
 const struct symbol_splits *module_lacks(const struct module *module);
+
+/*
+ * Do addresses count from where the image begins, whatever its program headers say there? Of what was made of a file of
+ * Breakpad, which does not tell that. Of NULL no.
+ */
+bool module_is_from_base(const struct module *module);
 
 /* Does it have all that DWARF can tell? Not while split files are lacking, nor if a file was damaged. Of NULL no. */
 bool module_is_whole(const struct module *module);

@@ -126,6 +126,31 @@ static void report_names_only_the_images_it_refers_to(void **state)
     free(box);
 }
 
+/* Of position-independent code that is 0, and not told. */
+static void report_tells_where_a_program_is_linked(void **state)
+{
+    static const uint64_t a[] = {BOX_EXE_LOAD + 16, 0};
+    struct blackbox *box = box_new();
+    struct image *exe = &box->images[mire__blackbox_find_image(box, a[0])];
+    char *text;
+
+    (void)state;
+    box_sample(box, S(1), MIRE_NS_PER_S, a);
+    text = json(box, NULL);
+    assert_null(strstr(text, "\"base\""));
+    free(text);
+    exe->load = exe->start - 0x400000;
+    text = json(box, NULL);
+    assert_non_null(strstr(text, "\"load\":93824988037120,\"base\":4194304,\"size\""));
+    assert_non_null(strstr(text, "\"offset\":[4194320]"));
+    free(text);
+    exe->id_size = 0; /* no file can be known to be of it */
+    text = json(box, NULL);
+    assert_null(strstr(text, "\"base\""));
+    free(text);
+    free(box);
+}
+
 static void report_shares_outer_frames(void **state)
 {
     static const uint64_t a[] = {BOX_LIBC_LOAD + 8, BOX_EXE_LOAD + 16, BOX_EXE_LOAD + 32, 0};
@@ -331,6 +356,7 @@ int main(void)
         cmocka_unit_test(hot_is_the_longest_row_and_of_equals_the_last),
         cmocka_unit_test(hot_takes_addresses_of_one_function_as_one),
         cmocka_unit_test(report_names_only_the_images_it_refers_to),
+        cmocka_unit_test(report_tells_where_a_program_is_linked),
         cmocka_unit_test(report_shares_outer_frames),
         cmocka_unit_test(report_keeps_the_sum_of_weights),
         cmocka_unit_test(report_without_samples_has_no_hot_stack),
