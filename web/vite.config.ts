@@ -30,7 +30,11 @@ export default defineConfig({
   plugins: [precompress()],
   build: {
     target: 'es2022',
-    modulePreload: false,
+    /* What the first script imports is asked for with it, not after it. Pages that come later bring all of theirs. */
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_file, found, { hostType }) => (hostType === 'html' ? found : []),
+    },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },

@@ -1,7 +1,8 @@
-/* A page whose code is loaded when it is first wanted. */
+/* A page whose code is loaded when it is first wanted. Where the server has another version by now it has no such code any more. */
 
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { say } from '../lib/i18n';
 import { Skeleton } from './parts';
 
 interface LateProps<P extends object> {
@@ -13,21 +14,32 @@ interface LateProps<P extends object> {
 const loaded = new Map<unknown, ComponentType<never>>();
 
 export function Late<P extends object>({ load, props, label }: LateProps<P>): JSX.Element {
-  const [, redraw] = useState(0);
+  const [state, setState] = useState<'loading' | 'there' | 'failed'>('loading');
   const Page = loaded.get(load) as ComponentType<P> | undefined;
   useEffect(() => {
     if (Page) return;
-    void load().then((page) => {
-      loaded.set(load, page as ComponentType<never>);
-      redraw((n) => n + 1);
-    });
+    load().then(
+      (page) => {
+        loaded.set(load, page as ComponentType<never>);
+        setState('there');
+      },
+      () => setState('failed'),
+    );
   }, []);
-  return Page ? (
-    <Page {...props} />
-  ) : (
+  if (Page) return <Page {...props} />;
+  return (
     <>
       <h1>{label}</h1>
-      <Skeleton rows={18} label={label} />
+      {state === 'failed' ? (
+        <div class="notice bad" role="alert">
+          <strong>{say('The page could not be loaded')}</strong>
+          <button type="button" onClick={() => location.reload()}>
+            {say('Load again')}
+          </button>
+        </div>
+      ) : (
+        <Skeleton rows={18} label={label} />
+      )}
     </>
   );
 }

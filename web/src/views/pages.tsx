@@ -1,22 +1,25 @@
 /* Which view a page is. */
 
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { page } from '../lib/location';
 import { isMemory } from '../model/view';
 import { Apps } from './apps';
-import { IssuePage } from './issue';
 import { IssuesPage } from './issues';
 import { Late } from './late';
 import { OverviewPage } from './overview';
 import { Shell } from './shell';
 
+const loadIssue = () => import('./issue').then((module) => module.IssuePage);
 const loadRules = () => import('./rules').then((module) => module.RulesPage);
 const loadSymbols = () => import('./symbols').then((module) => module.SymbolsPage);
 const loadMemory = () => import('./memory').then((module) => module.MemoryPage);
 
 export function Pages(): JSX.Element {
   const here = page.value;
+  /* Who looks at anything looks at an issue next. */
+  useEffect(() => void loadIssue().catch(() => {}), []);
   switch (here.name) {
     case 'apps':
       return (
@@ -57,11 +60,12 @@ export function Pages(): JSX.Element {
     case 'issue':
       return (
         <Shell key={here.app} app={here.app}>
-          {isMemory(here.id) ? (
-            <Late key={here.id} load={loadMemory} props={{ app: here.app, id: here.id }} label={here.id} />
-          ) : (
-            <IssuePage key={here.id} app={here.app} id={here.id} />
-          )}
+          <Late
+            key={here.id}
+            load={isMemory(here.id) ? loadMemory : loadIssue}
+            props={{ app: here.app, id: here.id }}
+            label={here.id}
+          />
         </Shell>
       );
     case 'lost':
