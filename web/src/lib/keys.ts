@@ -35,13 +35,7 @@ export const KEYS: readonly KeyRow[] = [
   { id: 'enter', keys: 'Enter', does: 'Open the row', part: 'Lists', local: true },
   { id: 'issue-before', keys: '[', does: 'Previous issue of the list', part: 'Issue' },
   { id: 'issue-after', keys: ']', does: 'Next issue of the list', part: 'Issue' },
-  { id: 'view-1', keys: '1', does: 'First tab: hottest stack, or allocations', part: 'Issue' },
-  { id: 'view-2', keys: '2', does: 'Second tab', part: 'Issue' },
-  { id: 'view-3', keys: '3', does: 'Third tab', part: 'Issue' },
-  { id: 'view-4', keys: '4', does: 'Fourth tab', part: 'Issue' },
-  { id: 'view-5', keys: '5', does: 'Fifth tab', part: 'Issue' },
-  { id: 'view-6', keys: '6', does: 'Sixth tab', part: 'Issue' },
-  { id: 'view-7', keys: '7', does: 'Seventh tab', part: 'Issue' },
+  { id: 'view', keys: '1–8', does: 'The tab of that number', part: 'Issue' },
   { id: 'path', keys: 'y', does: 'Copy the stack as text', part: 'Issue' },
   { id: 'arrows', keys: '← ↑ → ↓', does: 'Walk the frames', part: 'Flame graph', local: true },
   { id: 'zoom', keys: 'Enter', does: 'Zoom to the frame', part: 'Flame graph', local: true },
@@ -62,6 +56,7 @@ export function setEnabled(on: boolean): void {
 type Actions = Partial<Record<string, () => void>>;
 const layers: Actions[] = [];
 const byKeys = new Map(KEYS.filter((row) => !row.local).map((row) => [row.keys, row.id]));
+for (const digit of '12345678') byKeys.set(digit, `view-${digit}`);
 let pending = '';
 
 function inField(target: EventTarget | null): boolean {

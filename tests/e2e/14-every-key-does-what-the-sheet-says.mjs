@@ -1,0 +1,245 @@
+#!/usr/bin/env node
+/*
+ * Goal: every key that the sheet behind `?` lists does what it says, in a browser, and none is listed that is not tried
+ * here; they do nothing inside a field, nor when they are switched off.
+ */
+import assert from 'node:assert/strict';
+import { openBrowser } from './support/browser.mjs';
+import { memoryReport } from './support/generated.mjs';
+import { openPage, settle } from './support/rules.mjs';
+import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+
+const server = await startServer();
+const browser = await openBrowser();
+try {
+  const key = await server.key('mapview');
+  await send(server, key, await vector('every-field'));
+  await send(server, key, await vector('open-hang'));
+  await send(server, key, await vector('deep-stack'));
+  await send(server, key, memoryReport('foom', 18));
+  await worked(server, 'mapview', 4);
+  const { groups } = await getJson(`${server.url}/api/v1/apps/mapview/issues`);
+  const { groups: ofMemory } = await getJson(`${server.url}/api/v1/apps/mapview/issues?kind=foom`);
+  const issue = `/mapview/issues/${groups[0].features[0].id}`;
+  const memory = `/mapview/memory/${ofMemory[0].features[0].id}`;
+
+  const { page, complaints } = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const open = async (path) => {
+    await page.goto(server.url + path);
+    await settle(page);
+  };
+  const press = async (keys) => {
+    for (const one of keys.split(' ')) await page.keyboard.press(one);
+  };
+  const goesTo = async (keys, path) => {
+    await open(path === '/mapview' ? '/mapview/issues' : '/mapview');
+    await press(keys);
+    await page.waitForURL((url) => url.pathname === path);
+  };
+  const copied = async (pattern) => {
+    await page.locator('.toast').waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(text, pattern);
+  };
+  const range = (t) => page.waitForURL((url) => url.searchParams.get('t') === t);
+  const row = (n) =>
+    page.waitForFunction((at) => [...document.querySelectorAll('main [data-row]')][at] === document.activeElement, n);
+  const tells = (before) =>
+    page.waitForFunction((text) => document.getElementById('flame-live').textContent !== text, before);
+  const told = () => page.locator('#flame-live').textContent();
+  const graph = async () => {
+    await open(`${issue}?tab=flame`);
+    await page.getByRole('application').focus();
+    await press('ArrowDown');
+    await tells('');
+  };
+  const zoomed = async () => {
+    await graph();
+    await press('ArrowDown Enter');
+    await page.waitForURL((url) => url.searchParams.has('fz'));
+  };
+  const found = async () => {
+    await open(`${issue}?tab=flame&fs=mapview`);
+    await page.getByText(/\d+ frames?, \d+% of all/).waitFor();
+    await press('n');
+    await tells('');
+    return told();
+  };
+
+  const DAYS = '2026-01-10T00Z..2026-01-12T00Z';
+  const tried = {
+    '?': async () => {
+      await open('/mapview');
+      await press('?');
+      await page.locator('dialog.sheet[open]').waitFor();
+      await press('?');
+      await page.locator('dialog.sheet').waitFor({ state: 'hidden' });
+    },
+    '/': async () => {
+      await open('/mapview');
+      await press('/');
+      await page.locator('.filters [type=search]:focus').waitFor();
+      await page.keyboard.type('g i ?');
+      assert.equal(await page.locator('.filters [type=search]').inputValue(), 'g i ?', 'a field takes every letter');
+      assert.equal(new URL(page.url()).pathname, '/mapview');
+    },
+    'g o': () => goesTo('g o', '/mapview'),
+    'g i': () => goesTo('g i', '/mapview/issues'),
+    'g m': () => goesTo('g m', '/mapview/memory'),
+    'g r': () => goesTo('g r', '/mapview/rules'),
+    'g s': () => goesTo('g s', '/mapview/symbols'),
+    l: async () => {
+      await open('/mapview/issues');
+      await press('l');
+      await copied(/\/mapview\/issues\?t=\d{4}-\d\d-\d\dT\d\dZ\.\.\d{4}-\d\d-\d\dT\d\dZ$/);
+    },
+    t: async () => {
+      await open('/mapview');
+      await press('t');
+      await page.locator('#range-menu:popover-open').waitFor();
+    },
+    ',': async () => {
+      await open(`/mapview?t=${DAYS}`);
+      await press(',');
+      await range('2026-01-08T00Z..2026-01-10T00Z');
+    },
+    '.': async () => {
+      await open(`/mapview?t=${DAYS}`);
+      await press('.');
+      await range('2026-01-12T00Z..2026-01-14T00Z');
+    },
+    z: async () => {
+      await open(`/mapview?t=${DAYS}`);
+      await press('z');
+      await range('2026-01-09T00Z..2026-01-13T00Z');
+    },
+    j: async () => {
+      await open('/mapview/issues');
+      await press('j');
+      await row(0);
+      await press('j');
+      await row(1);
+    },
+    k: async () => {
+      await open('/mapview/issues');
+      await press('j j k');
+      await row(0);
+    },
+    o: async () => {
+      await open('/mapview/issues');
+      const group = page.locator('main [data-row][aria-expanded]').first();
+      const before = await group.getAttribute('aria-expanded');
+      await group.focus();
+      await press('o');
+      await page.waitForFunction(
+        (was) => document.querySelector('main [data-row][aria-expanded]').getAttribute('aria-expanded') !== was,
+        before,
+      );
+    },
+    Enter: async () => {
+      await open('/mapview/issues');
+      await page.locator('main a[data-row]').first().focus();
+      await press('Enter');
+      await page.waitForURL((url) => /\/issues\/H-\d+$/.test(url.pathname));
+    },
+    ']': async () => {
+      await tried.Enter();
+      await settle(page);
+      const first = new URL(page.url()).pathname;
+      await press(']');
+      await page.waitForURL((url) => url.pathname !== first);
+      await settle(page);
+      return first;
+    },
+    '[': async () => {
+      const first = await tried[']']();
+      await press('[');
+      await page.waitForURL((url) => url.pathname === first);
+    },
+    '1–8': async () => {
+      for (const [path, count] of [[issue, 7], [memory, 8]]) {
+        await open(path);
+        assert.equal(await page.getByRole('tab').count(), count);
+        for (let n = count; n > 0; n--) {
+          await press(String(n));
+          await page.waitForFunction(
+            (at) => [...document.querySelectorAll('[role="tab"]')][at].getAttribute('aria-selected') === 'true',
+            n - 1,
+          );
+        }
+      }
+    },
+    y: async () => {
+      await open(`${issue}?tab=stack`);
+      await page.locator('table.stack').waitFor();
+      await press('y');
+      await copied(/mapview/);
+    },
+    '← ↑ → ↓': async () => {
+      await graph();
+      for (const arrow of ['ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowDown']) {
+        const before = await told();
+        await press(arrow);
+        await tells(before);
+      }
+      await press('ArrowRight ArrowLeft');
+    },
+    'Enter ': () => zoomed(),
+    Backspace: async () => {
+      await zoomed();
+      await press('Backspace');
+      await page.waitForURL((url) => !url.searchParams.has('fz'));
+    },
+    Esc: async () => {
+      await zoomed();
+      await press('Escape');
+      await page.waitForURL((url) => !url.searchParams.has('fz'));
+    },
+    f: async () => {
+      await open(`${issue}?tab=flame`);
+      await press('f');
+      await page.locator('.tabpanel input[type="search"]:focus').waitFor();
+    },
+    n: async () => {
+      const first = await found();
+      await press('n');
+      await tells(first);
+    },
+    N: async () => {
+      const first = await found();
+      await press('n');
+      await tells(first);
+      await press('N');
+      await page.waitForFunction((text) => document.getElementById('flame-live').textContent === text, first);
+    },
+  };
+
+  await open('/mapview');
+  const listed = await page.locator('dialog.sheet dt kbd').allTextContents();
+  const names = listed.map((name, at) => (listed.indexOf(name) < at ? `${name} ` : name)); // Enter is in two parts
+  assert.deepEqual([...names].sort(), Object.keys(tried).sort(), 'the sheet lists what is tried here');
+  for (const name of names) {
+    try {
+      await tried[name]();
+    } catch (error) {
+      error.message = `key ${name}: ${error.message}`;
+      throw error;
+    }
+  }
+
+  await open('/mapview');
+  await press('?');
+  await page.getByRole('checkbox', { name: 'Single-letter keys are on' }).uncheck();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await press('g i');
+  await press('?');
+  await page.locator('dialog.sheet[open]').waitFor();
+  assert.equal(new URL(page.url()).pathname, '/mapview', 'switched off, letters do nothing; ? still tells');
+  assert.deepEqual(complaints, []);
+} catch (error) {
+  console.error(server.log.slice(-40).join(''));
+  throw error;
+} finally {
+  await browser.close();
+  await server.stop();
+}
