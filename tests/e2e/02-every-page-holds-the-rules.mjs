@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /*
  * Goal: on every page, with real data, the policy is enforced and never violated, the console stays empty, axe finds
- * nothing in either theme, nothing scrolls sideways on narrow screens, and the address reproduces the page.
+ * nothing in either theme, nothing scrolls sideways on narrow screens, where the chosen tab is in sight, and the address
+ * reproduces the page.
  */
+import assert from 'node:assert/strict';
 import { openBrowser } from './support/browser.mjs';
-import { holdsTheRules } from './support/rules.mjs';
+import { holdsTheRules, openPage, settle } from './support/rules.mjs';
 import { getJson, send, sought, startServer, vector, worked } from './support/server.mjs';
 
 const LONG = 'std::map<std::string, std::vector<std::pair<int, long>>>::operator[]'.repeat(4);
@@ -49,6 +51,12 @@ try {
     pages.push(`/mapview/issues/${issues[0]}?tab=${tab}`);
   for (const id of issues.slice(1, 4)) pages.push(`/mapview/issues/${id}?tab=stack`);
   for (const path of pages) await holdsTheRules(browser, server.url + path);
+
+  const { page } = await openPage(browser, { viewport: { width: 390, height: 844 } });
+  await page.goto(`${server.url}/mapview/issues/${issues[0]}?tab=raw`);
+  await settle(page);
+  const { x, width } = await page.locator('[role="tab"][aria-selected="true"]').boundingBox();
+  assert.ok(x >= 0 && x + width <= 390, `the chosen tab is in sight on a narrow screen, at ${x}`);
 } catch (error) {
   console.error(server.log.slice(-40).join(''));
   throw error;

@@ -29,6 +29,7 @@ import { KEYS, onKey } from '../src/lib/keys';
 import { followLinks, go, query } from '../src/lib/location';
 import { client } from '../src/lib/query';
 import { bytes, offBytes } from '../src/model/format';
+import { Late } from '../src/views/late';
 import { Pages } from '../src/views/pages';
 
 /* A loaded machine draws late: what is looked for ends the wait. */
@@ -257,6 +258,25 @@ it('an estimate says how sure it is: the whole, a category, a stack; what is exa
   open('/redis-server/memory/M-11?tab=held', MEMORY);
   await screen.findByText('every allocation counted · growth of the last 1 min');
   expect(document.body.textContent).not.toContain('±');
+});
+
+it('pages that are the same at all times offer no range, and its keys leave the address alone', async () => {
+  const menus = () => document.querySelectorAll('.filters > [popovertarget]').length;
+  open('/redis-server/issues');
+  await screen.findByRole('button', { name: 'Copy link' });
+  await waitFor(() => expect(menus()).toBe(4));
+  cleanup();
+  open('/redis-server/rules');
+  await screen.findByRole('button', { name: 'Copy link' });
+  expect(menus()).toBe(0);
+  fireEvent.keyDown(document.body, { key: ',' });
+  expect(query.value.t).toBe('14d');
+});
+
+it('a page whose code cannot be had says so, and can be loaded again', async () => {
+  render(<Late load={() => Promise.reject(new Error('404'))} props={{}} label="Rules" />);
+  expect((await screen.findByRole('alert')).textContent).toContain('The page could not be loaded');
+  expect(screen.getByRole('button', { name: 'Load again' })).toBeTruthy();
 });
 
 it('what allocators mapped is told apart from the blocks in it, and has no share', async () => {

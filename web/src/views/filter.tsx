@@ -20,10 +20,11 @@ const FACETS = [
   ['state', 'state', 'State'],
 ] as const;
 
-/* Filters that the page's answers cannot be narrowed by; they say so. */
-function ignored(key: 'v' | 'kind' | 'state' | 'q'): boolean {
+/* Filters that the page's answers cannot be narrowed by; they say so. Rules and debug files are the same at all times. */
+function ignored(key: 't' | 'v' | 'kind' | 'state' | 'q'): boolean {
   const name = page.value.name;
-  if (key === 'v') return false;
+  if (name === 'rules' || name === 'symbols') return true;
+  if (key === 't' || key === 'v') return false;
   if (key === 'kind') return name === 'issue';
   return name !== 'issues';
 }
@@ -51,7 +52,7 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const range = useRef<HTMLButtonElement>(null);
   const result = useQuery(['facets', app, t], (signal) => api.facets(app, t, signal));
-  const move = (to: Span) => patch({ t: absolute(to) });
+  const move = (to: Span) => ignored('t') || patch({ t: absolute(to) });
   useKeys({
     filter: () => field.current?.focus(),
     range: () => range.current?.click(),
@@ -68,7 +69,7 @@ export function FilterBar({ app }: { app: string }): JSX.Element {
   };
   return (
     <header class="filters">
-      <RangeMenu button={range} />
+      {ignored('t') ? null : <RangeMenu button={range} />}
       {FACETS.map(([key, facet, label]) => (
         <FacetMenu key={key} id={key} label={label} values={result.data?.[facet] ?? []} />
       ))}

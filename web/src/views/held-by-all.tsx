@@ -61,20 +61,22 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
               <th scope="col" class="num">
                 p90
               </th>
-              <th scope="col" class="num">
+              <th scope="col" class="num mid-only">
                 {say('# median')}
               </th>
-              <th scope="col" class="num">
+              <th scope="col" class="num mid-only">
                 # p90
               </th>
-              <th scope="col" class="num">
-                {say('vs healthy')}
-              </th>
+              {healthy ? (
+                <th scope="col" class="num">
+                  {say('vs healthy')}
+                </th>
+              ) : null}
             </tr>
           </thead>
           <tbody>
             {rows.map((row) => (
-              <SpreadRow key={`${row.kind}:${row.name}`} row={row} />
+              <SpreadRow key={`${row.kind}:${row.name}`} row={row} compared={healthy !== null} />
             ))}
           </tbody>
         </table>
@@ -104,7 +106,7 @@ function Body({ data }: { data: IssueMemory }): JSX.Element {
   );
 }
 
-function SpreadRow({ row }: { row: CategorySpread }): JSX.Element {
+function SpreadRow({ row, compared }: { row: CategorySpread; compared: boolean }): JSX.Element {
   const ratio = times(row.bytes.p50, row.healthy_bytes ?? undefined);
   const text = ratio === Number.POSITIVE_INFINITY ? say('new') : `×${(ratio ?? 0).toFixed(1)}`;
   return (
@@ -123,9 +125,11 @@ function SpreadRow({ row }: { row: CategorySpread }): JSX.Element {
       </td>
       <td class="num">{bytes(row.bytes.p50)}</td>
       <td class="num">{bytes(row.bytes.p90)}</td>
-      <td class="num">{count(row.objects.p50, lang.value)}</td>
-      <td class="num">{count(row.objects.p90, lang.value)}</td>
-      <td class="num">{ratio === null ? '—' : <span class={ratio >= 2 ? 'rose' : ''}>{text}</span>}</td>
+      <td class="num mid-only">{count(row.objects.p50, lang.value)}</td>
+      <td class="num mid-only">{count(row.objects.p90, lang.value)}</td>
+      {compared ? (
+        <td class="num">{ratio === null ? '—' : <span class={ratio >= 2 ? 'rose' : ''}>{text}</span>}</td>
+      ) : null}
     </tr>
   );
 }

@@ -72,6 +72,9 @@ interface TableProps {
 
 export function CategoryTable({ rows, chosen, label, caption, why, sortable }: TableProps): JSX.Element {
   const table = useRef<HTMLTableElement>(null);
+  /* No column of which there is nothing to tell. */
+  const compared = rows.some((row) => row.before !== null);
+  const grown = !why && rows.some((row) => row.category.grown_bytes !== null);
   const move = (by: 1 | -1) => {
     const all = [...(document.querySelectorAll<HTMLElement>('.held [data-row]') ?? [])];
     all[all.indexOf(document.activeElement as HTMLElement) + by]?.focus();
@@ -79,7 +82,7 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
   useKeys({ next: () => move(1), previous: () => move(-1) });
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
-      <table class="tight categories" ref={table}>
+      <table class={`tight categories ${why ? 'why' : ''}`} ref={table}>
         <caption class="offscreen">{caption}</caption>
         <thead>
           <tr>
@@ -89,12 +92,9 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
             <th scope="col" class="num" title={say('Of what the process took')}>
               {say('Share')}
             </th>
-            <Head by="ratio" text={label} number sortable={sortable} />
-            {why ? (
-              <th scope="col">{say('Why')}</th>
-            ) : (
-              <Head by="grown" text={say('Grown')} number sortable={sortable} />
-            )}
+            {compared ? <Head by="ratio" text={label} number sortable={sortable} /> : null}
+            {why ? <th scope="col">{say('Why')}</th> : null}
+            {grown ? <Head by="grown" text={say('Grown')} number sortable={sortable} /> : null}
           </tr>
         </thead>
         <tbody>
@@ -121,18 +121,21 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
                 <Off of={row.category.error_count} text={offCount(row.category.error_count, lang.value)} />
               </td>
               <Share of={row.share} />
-              <td class="num">
-                <Ratio row={row} />
-              </td>
+              {compared ? (
+                <td class="num">
+                  <Ratio row={row} />
+                </td>
+              ) : null}
               {why ? (
                 <td>
                   <span class="tag hot">{reasonWord(row.category.suspect?.reason ?? '')}</span>
                 </td>
-              ) : (
+              ) : null}
+              {grown ? (
                 <td class="num">
                   <Growth row={row} />
                 </td>
-              )}
+              ) : null}
             </tr>
           ))}
         </tbody>

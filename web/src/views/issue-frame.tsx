@@ -1,7 +1,7 @@
 /* What every issue's page has around its own: the way back, the neighbours in the list, what it is called, and tabs. */
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../api/client';
 import type { Issue } from '../api/types';
 import { say } from '../lib/i18n';
@@ -184,8 +184,14 @@ function TabList({ tabs, tab }: { tabs: readonly Tab[]; tab: Tab }): JSX.Element
     patch({ tab: next }, true);
     document.getElementById(`tab-${next}`)?.focus();
   };
+  const list = useRef<HTMLDivElement>(null);
+  /* Where not all fit, the chosen one is in sight. */
+  useEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (chosen) list.current!.scrollLeft = chosen.offsetLeft - (list.current!.clientWidth - chosen.offsetWidth) / 2;
+  }, [tab]);
   return (
-    <div role="tablist" class="tabs" aria-label={say('Views of the issue')} onKeyDown={onKey}>
+    <div ref={list} role="tablist" class="tabs" aria-label={say('Views of the issue')} onKeyDown={onKey}>
       {tabs.map((one) => (
         <button
           key={one}

@@ -60,7 +60,7 @@ export function Shell({ app, children }: { app: string | null; children: Compone
         ) : null}
         <span class="grow" />
         <button type="button" class="quiet" onClick={nextTheme} aria-label={`${say('Theme')}: ${themes[choice.value]}`}>
-          <span aria-hidden="true">◐</span> {themes[choice.value]}
+          <span aria-hidden="true">◐</span> <span>{themes[choice.value]}</span>
         </button>
         <button
           type="button"
@@ -68,10 +68,10 @@ export function Shell({ app, children }: { app: string | null; children: Compone
           aria-label={`${say('Language')}: ${LANGUAGES[lang.value]}`}
           onClick={() => choose(lang.value === 'en' ? 'zh-CN' : 'en')}
         >
-          <Globe /> {LANGUAGES[lang.value]}
+          <Globe /> <span>{LANGUAGES[lang.value]}</span>
         </button>
         <button type="button" class="quiet" onClick={() => sheet.current?.showModal()}>
-          <kbd>?</kbd> {say('Keys')}
+          <kbd>?</kbd> <span>{say('Keys')}</span>
         </button>
       </nav>
       <div class="page">

@@ -187,7 +187,7 @@ function TreeRow({ tree, row, open, current, mark, onClick }: TreeRowProps): JSX
         {tree.flame.self[i]! > 0 ? amount(tree.flame.self[i]!, tree.flame.unit, lang.value) : ''}
       </td>
       <td>
-        <span class="indent" style={{ paddingInlineStart: `${Math.min(row.level - 1, 24) * 12}px` }}>
+        <span class="indent" style={{ paddingInlineStart: `calc(${Math.min(row.level - 1, 24)} * var(--step))` }}>
           <span class="twist" aria-hidden="true">
             {kids ? (open ? '▾' : '▸') : ''}
           </span>
