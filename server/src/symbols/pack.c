@@ -13,11 +13,6 @@
 #define FILE_MAX  ((1u << MIRE_CACHE_FILE_BITS) - 1)
 #define SCOPE_MAX ((1u << MIRE_CACHE_SCOPE_BITS) - 1)
 
-struct pack_known {
-    const char *text;
-    uint32_t place;
-};
-
 static uint64_t mix(uint64_t hash)
 {
     hash *= 0x9e3779b97f4a7c15ull;
@@ -46,11 +41,10 @@ static bool texts_init(struct pack_texts *texts)
 
 bool pack_init(struct pack *pack)
 {
-    *pack = (struct pack){.file_hash_room = 1024, .known_room = 1024};
+    *pack = (struct pack){.file_hash_room = 1024};
     pack->file_hash = calloc(pack->file_hash_room, sizeof *pack->file_hash);
-    pack->known = calloc(pack->known_room, sizeof *pack->known);
-    pack->failed = !pack->file_hash || !pack->known || !texts_init(&pack->texts) || !texts_init(&pack->paths) ||
-                   !GROW(&pack->files) || !GROW(&pack->scopes);
+    pack->failed = !pack->file_hash || !texts_init(&pack->texts) || !texts_init(&pack->paths) || !GROW(&pack->files) ||
+                   !GROW(&pack->scopes);
     if (pack->failed)
         return false;
     pack->files.rows[pack->files.count++] = 0;
@@ -68,7 +62,6 @@ void pack_fini(struct pack *pack)
     free(pack->paths.rows);
     free(pack->paths.hash);
     free(pack->file_hash);
-    free(pack->known);
     *pack = (struct pack){0};
 }
 
@@ -130,44 +123,9 @@ uint32_t pack_text_of(struct pack *pack, const char *text, size_t len)
     return text_in(&pack->texts, text, len, &pack->failed);
 }
 
-static bool grow_known(struct pack *pack)
-{
-    size_t room = pack->known_room * 2;
-    if (pack->known_count * 2 < pack->known_room)
-        return true;
-    struct pack_known *known = calloc(room, sizeof *known);
-    if (!known)
-        return false;
-    for (size_t i = 0; i < pack->known_room; i++) {
-        size_t k = mix((uintptr_t)pack->known[i].text);
-        if (!pack->known[i].text)
-            continue;
-        while (known[k & (room - 1)].text)
-            k++;
-        known[k & (room - 1)] = pack->known[i];
-    }
-    free(pack->known);
-    pack->known = known;
-    pack->known_room = room;
-    return true;
-}
-
 uint32_t pack_text(struct pack *pack, const char *text)
 {
-    if (!text || !text[0])
-        return 0;
-    if (!grow_known(pack)) {
-        pack->failed = true;
-        return 0;
-    }
-    size_t k = mix((uintptr_t)text);
-    for (; pack->known[k & (pack->known_room - 1)].text; k++)
-        if (pack->known[k & (pack->known_room - 1)].text == text)
-            return pack->known[k & (pack->known_room - 1)].place;
-    uint32_t place = pack_text_of(pack, text, strnlen(text, TEXT_MAX));
-    pack->known[k & (pack->known_room - 1)] = (struct pack_known){text, place};
-    pack->known_count++;
-    return place;
+    return text && text[0] ? pack_text_of(pack, text, strnlen(text, TEXT_MAX)) : 0;
 }
 
 static bool grow_files(struct pack *pack)

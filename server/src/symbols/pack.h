@@ -44,19 +44,16 @@ struct pack {
     uint32_t recent[MIRE_PACK_RECENT]; /* scopes by hash: equal ones are parts of one function, so they come soon */
     uint32_t *file_hash;               /* numbers, by place of the text; the room of a hash is a power of two */
     size_t file_hash_room;
-    struct pack_known *known; /* places of names by their address in memory */
-    size_t known_room;
-    size_t known_count;
 };
 
 /* False: out of memory. */
 bool pack_init(struct pack *pack);
 void pack_fini(struct pack *pack);
 
-/* Where a name lies; 0: it is NULL or empty. The text stays where it is until pack_fini. */
+/* Where a name lies; 0: it is NULL or empty. */
 uint32_t pack_text(struct pack *pack, const char *text);
 
-/* The same of `len` bytes, which need not stay. */
+/* The same of `len` bytes. */
 uint32_t pack_text_of(struct pack *pack, const char *text, size_t len);
 
 /* Number of a path, the same for equal ones; 0: unknown. */
