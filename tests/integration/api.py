@@ -488,7 +488,7 @@ def main():
 
         def unbuilt(probe, _):
             status, _, body = probe.ask("/redis")
-            assert status == 503 and b"make web" in body
+            assert status == 503 and b"--web-dir web/dist" in body
 
         run(scenario.world(), seed, web, [doors, links, regroup, lost, dropped, unbuilt, lambda p, _: files(p, web)])
         world, merges, splits = aliased(seed)

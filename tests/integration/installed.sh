@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/integration/installed.sh - the installed libmire, moved elsewhere, serves apps in C and C++, shared and static, found
-# by pkg-config and by find_package; and apps on GLib and on libuv, by its adapters, though it depends on neither.
+# by pkg-config and by find_package; and apps on GLib and on libuv, by its adapters, though it depends on neither. The server
+# finds the dashboard that was moved with it.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -15,6 +16,9 @@ fail() {
 
 headers=$(cd "$dir/moved/include" && find . -type f | LC_ALL=C sort | tr '\n' ' ')
 [ "$headers" = './mire/exit.h ./mire/glib.h ./mire/memory.h ./mire/mire.h ./mire/ping.h ./mire/store.h ./mire/uv.h ' ] || fail "headers installed: $headers"
+mkdir -p "$dir/moved/share/mire/web" # where no dashboard is built
+"$dir/moved/bin/mired" check 2>&1 | grep -q "^web_dir *= *$(realpath "$dir/moved")/share/mire/web " || fail 'mired looks elsewhere for the dashboard'
+
 pc=$(find "$dir/moved" -name mire.pc)
 libdir=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH="${pc%/*}" LD_LIBRARY_PATH="$libdir"

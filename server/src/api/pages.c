@@ -141,9 +141,11 @@ int get_asset(void *context, struct request *request, struct reply *reply)
 
 int get_page(void *context, struct request *request, struct reply *reply)
 {
-    static const char unbuilt[] = "The dashboard is not built. In Mire's source tree run:\n\n    make web\n\n"
-                                  "and point mired at the result: --web-dir web/dist\n"
-                                  "The API answers under /api/v1 all the same.\n";
+    static const char unbuilt[] =
+        "The dashboard is not where mired looks for it (`mired check` says where). In Mire's source "
+        "tree run:\n\n    make\n\n"
+        "and install it, or point mired at the result: --web-dir web/dist\n"
+        "The API answers under /api/v1 all the same.\n";
     const struct api *api = context;
     const char *name = request->path + 1;
     bool is_file = !strchr(name, '/') && strchr(name, '.');

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -193,6 +194,22 @@ static int read_flag(struct config *config, struct problem *problem, char *const
     return is_file ? 0 : set(config, problem, setting, value, "flag");
 }
 
+/* The dashboard that was installed with this program, wherever that was moved; else where the build was to install it.
+ */
+static void find_web_dir(char *out, size_t size)
+{
+    char self[PATH_MAX], path[PATH_MAX + sizeof MIRE_WEB_FROM_BIN + 16], real[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[len > 0 ? len : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    snprintf(out, size, "%s", MIRE_WEB_DIR);
+    if (!slash)
+        return;
+    snprintf(path, sizeof path, "%.*s/" MIRE_WEB_FROM_BIN, (int)(slash - self), self);
+    if (realpath(path, real) && strlen(real) < size)
+        snprintf(out, size, "%s", real);
+}
+
 static void set_presets(struct config *config)
 {
     const char *home = getenv("HOME");
@@ -205,7 +222,7 @@ static void set_presets(struct config *config)
         snprintf(data_dir, MIRE_SETTING_MAX, "/var/lib/mire");
     else
         snprintf(data_dir, MIRE_SETTING_MAX, "%.900s/.local/share/mire", home);
-    snprintf(config->settings[MIRE_SET_WEB_DIR].value, MIRE_SETTING_MAX, "%s", MIRE_WEB_DIR);
+    find_web_dir(config->settings[MIRE_SET_WEB_DIR].value, MIRE_SETTING_MAX);
 }
 
 int config_load(struct config *out, struct problem *problem, char *const *args, char *const *environment)
