@@ -1,13 +1,18 @@
 /*
- * abbrev.c - compiles tables of .debug_abbrev. Units that share a table and a shape share what it compiles to.
+ * abbrev.c - compiles tables of .debug_abbrev. Units that share a table and a shape share what it compiles to. Most
+ * have one of their own, so threads take them one after the other.
  */
 #include "dwarf/unit.h"
 
 #include "base/grow.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#define CODES_MAX 1000000u /* honest tables count their codes up from 1 */
+#define CODES_MAX      1000000u /* honest tables count their codes up from 1 */
+#define THREADS_MAX    15
+#define WORTH_A_THREAD 64 /* tables: a millisecond */
 
 static enum attribute attribute_of(uint64_t name)
 {
@@ -277,38 +282,46 @@ static bool set_row(struct abbrevs *table, uint64_t code, const struct abbrev *a
     return true;
 }
 
-static void free_table(struct abbrevs *table)
+/* What the form of an attribute depends on, and where the table lies. */
+static uint64_t key_of(uint64_t offset, const struct unit *shape)
+{
+    return offset * 8 + (shape->version <= 2) * 4 + (shape->address_size == 8) * 2 + (shape->offset_size == 8);
+}
+
+static struct unit shape_of(uint64_t key)
+{
+    return (struct unit){.version = key & 4 ? 2 : 3, .address_size = key & 2 ? 8 : 4, .offset_size = key & 1 ? 8 : 4};
+}
+
+static void empty_table(struct abbrevs *table)
 {
     free(table->rows);
     free(table->steps.rows);
     free(table->constants.rows);
-    free(table);
+    *table = (struct abbrevs){.key = table->key};
 }
 
-static struct abbrevs *compile_table(const struct dwarf *dwarf, uint64_t offset, const struct unit *shape)
+/* A damaged one is empty. */
+static void compile_table(struct abbrevs *table, const struct section *section)
 {
-    const struct section *section = &dwarf->object->sections[MIRE_SECTION_ABBREV];
-    struct abbrevs *table = calloc(1, sizeof *table);
-    if (!table || offset >= section->len) {
-        free(table);
-        return NULL;
-    }
+    const struct unit shape = shape_of(table->key);
     const uint8_t *end = section->bytes + section->len;
-    for (const uint8_t *p = section->bytes + offset; p < end;) {
+    if (table->key / 8 >= section->len)
+        return;
+    for (const uint8_t *p = section->bytes + table->key / 8; p < end;) {
         struct abbrev abbrev = {.sibling = -1};
         uint64_t code = load_uleb(&p);
         if (!code)
-            return table;
+            return;
         uint64_t tag = load_uleb(&p);
         abbrev.tag = tag <= UINT16_MAX ? (uint16_t)tag : UINT16_MAX;
         abbrev.kind = (uint8_t)kind_of(tag);
         abbrev.has_children = *p++;
-        if (code > CODES_MAX || code > section->len || !tag || !compile(table, &abbrev, &p, end, shape) ||
+        if (code > CODES_MAX || code > section->len || !tag || !compile(table, &abbrev, &p, end, &shape) ||
             !set_row(table, code, &abbrev))
             break;
     }
-    free_table(table);
-    return NULL;
+    empty_table(table);
 }
 
 static bool make_room(struct dwarf *dwarf)
@@ -333,33 +346,61 @@ static bool make_room(struct dwarf *dwarf)
     return true;
 }
 
-const struct abbrevs *abbrevs_get(struct dwarf *dwarf, uint64_t offset, const struct unit *shape)
+const struct abbrevs *abbrevs_want(struct dwarf *dwarf, uint64_t offset, const struct unit *shape)
 {
-    uint64_t key = offset * 8 + (shape->version <= 2) * 4 + (shape->address_size == 8) * 2 + (shape->offset_size == 8);
+    uint64_t key = key_of(offset, shape);
     if (!make_room(dwarf))
         return NULL;
     size_t k = key * 0x9e3779b97f4a7c15ull >> 40;
     while (dwarf->tables[k & (dwarf->table_room - 1)]) {
         struct abbrevs *table = dwarf->tables[k & (dwarf->table_room - 1)];
         if (table->key == key)
-            return table->count ? table : NULL;
+            return table;
         k++;
     }
-    struct abbrevs *table = compile_table(dwarf, offset, shape);
-    if (!table) /* remembered as empty, so that damage is looked at once */
-        table = calloc(1, sizeof *table);
+    struct abbrevs *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
     table->key = key;
     dwarf->tables[k & (dwarf->table_room - 1)] = table;
     dwarf->table_count++;
-    return table->count ? table : NULL;
+    return table;
+}
+
+struct compiling {
+    const struct dwarf *dwarf;
+    atomic_size_t next; /* table; any thread, relaxed */
+};
+
+static void *compile_some(void *context)
+{
+    struct compiling *all = context;
+    const struct dwarf *dwarf = all->dwarf;
+    for (size_t i; (i = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed)) < dwarf->table_room;)
+        if (dwarf->tables[i])
+            compile_table(dwarf->tables[i], &dwarf->object->sections[MIRE_SECTION_ABBREV]);
+    return NULL;
+}
+
+void abbrevs_compile(struct dwarf *dwarf, unsigned threads)
+{
+    struct compiling all = {.dwarf = dwarf};
+    pthread_t others[THREADS_MAX];
+    unsigned started = 0;
+    while (started < THREADS_MAX && started + 1 < threads && dwarf->table_count > WORTH_A_THREAD * (started + 1) &&
+           !pthread_create(&others[started], NULL, compile_some, &all))
+        started++;
+    compile_some(&all);
+    while (started)
+        pthread_join(others[--started], NULL);
 }
 
 void abbrevs_free_all(struct dwarf *dwarf)
 {
-    for (size_t i = 0; i < dwarf->table_room; i++)
+    for (size_t i = 0; i < dwarf->table_room; i++) {
         if (dwarf->tables[i])
-            free_table(dwarf->tables[i]);
+            empty_table(dwarf->tables[i]);
+        free(dwarf->tables[i]);
+    }
     free(dwarf->tables);
 }

@@ -80,10 +80,12 @@ struct dwarf_harvest {
  *   object  borrowed until dwarf_close
  *   alt     what DW_FORM_..._alt refers to, borrowed; NULL: those names stay unknown
  *   base    what offsets count from
+ *   threads that may compile the forms of entries, 1..
  *
  * Returns NULL, or what is wrong (static). A unit that is damaged is passed over.
  */
-const char *dwarf_open(struct dwarf **out, const struct object *object, const struct dwarf *alt, uint64_t base);
+const char *dwarf_open(struct dwarf **out, const struct object *object, const struct dwarf *alt, uint64_t base,
+                       unsigned threads);
 void dwarf_close(struct dwarf *dwarf);
 
 struct dwarf_wanted { /* a unit whose functions lie in a split file */

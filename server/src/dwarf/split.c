@@ -56,7 +56,7 @@ const char *dwarf_add_split(struct dwarf *dwarf, struct object *object)
     if (!list_skeletons(dwarf) || !GROW(&dwarf->splits))
         return "needs more memory than there is";
     borrow(object, dwarf->object);
-    const char *wrong = dwarf_open(&split, object, NULL, dwarf->base);
+    const char *wrong = dwarf_open(&split, object, NULL, dwarf->base, 1);
     if (wrong)
         return wrong;
     claims_free(split->claims); /* the program's count */

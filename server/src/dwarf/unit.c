@@ -279,7 +279,8 @@ static bool read_header(struct unit *unit, uint64_t *abbrevs_out, uint64_t *at, 
     return unit->first < unit->end;
 }
 
-static const char *read_units(struct dwarf *dwarf)
+/* List them by their headers, each with the table it wants. */
+static const char *list_units(struct dwarf *dwarf)
 {
     const struct section *info = &dwarf->object->sections[MIRE_SECTION_INFO];
     for (uint64_t at = 0; info->len - at > 4;) {
@@ -297,19 +298,30 @@ static const char *read_units(struct dwarf *dwarf)
         const struct piece *piece = package_at(&dwarf->package, unit.at);
         if (dwarf->package.count && !piece)
             continue; /* of types */
-        unit.abbrevs = abbrevs_get(dwarf, abbrevs + (piece ? piece->abbrev : 0), &unit);
-        dwarf->lost_units += !unit.abbrevs;
-        if (!unit.abbrevs)
-            continue;
-        dwarf->lost_units += !read_root(&unit, piece);
-        if (!GROW(&dwarf->units))
+        unit.abbrevs = abbrevs_want(dwarf, abbrevs + (piece ? piece->abbrev : 0), &unit);
+        if (!unit.abbrevs || !GROW(&dwarf->units))
             return "needs more memory than there is";
         dwarf->units.rows[dwarf->units.count++] = unit;
     }
     return NULL;
 }
 
-const char *dwarf_open(struct dwarf **out, const struct object *object, const struct dwarf *alt, uint64_t base)
+/* Their first entries; a unit whose table is damaged is passed over. */
+static void read_roots(struct dwarf *dwarf)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < dwarf->units.count; i++) {
+        struct unit *unit = &dwarf->units.rows[kept];
+        *unit = dwarf->units.rows[i];
+        bool good = unit->abbrevs->count;
+        kept += good;
+        dwarf->lost_units += !good || !read_root(unit, package_at(&dwarf->package, unit->at));
+    }
+    dwarf->units.count = kept;
+}
+
+const char *dwarf_open(struct dwarf **out, const struct object *object, const struct dwarf *alt, uint64_t base,
+                       unsigned threads)
 {
     struct dwarf *dwarf = calloc(1, sizeof *dwarf);
     if (!dwarf)
@@ -325,7 +337,11 @@ const char *dwarf_open(struct dwarf **out, const struct object *object, const st
     if (!wrong && object->split && index->len && !dwarf->package.count)
         wrong = "has a damaged index"; /* whose units would be taken to begin where the first one's pieces do */
     if (!wrong)
-        wrong = read_units(dwarf);
+        wrong = list_units(dwarf);
+    if (!wrong) {
+        abbrevs_compile(dwarf, threads);
+        read_roots(dwarf);
+    }
     if (wrong)
         dwarf_close(dwarf);
     else

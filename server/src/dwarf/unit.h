@@ -106,8 +106,8 @@ struct abbrev {
     uint32_t first_step;
 };
 
-struct abbrevs { /* one table of .debug_abbrev, for units of one shape */
-    uint64_t key;
+struct abbrevs {         /* one table of .debug_abbrev, for units of one shape */
+    uint64_t key;        /* where it lies, and the shape */
     struct abbrev *rows; /* by code */
     size_t count, room;
     struct {
@@ -186,8 +186,11 @@ static inline bool die_has(const struct die *die, enum attribute attribute)
     return die->has >> attribute & 1;
 }
 
-/* Compile a table, or find it compiled. NULL: it is damaged, or there is no memory. Not for several threads. */
-const struct abbrevs *abbrevs_get(struct dwarf *dwarf, uint64_t offset, const struct unit *shape);
+/* The table that a unit of that shape wants, for abbrevs_compile. NULL: there is no memory. Not for several threads. */
+const struct abbrevs *abbrevs_want(struct dwarf *dwarf, uint64_t offset, const struct unit *shape);
+
+/* Compile all that are wanted, by so many threads. One that is damaged, or that memory lacks for, stays empty. */
+void abbrevs_compile(struct dwarf *dwarf, unsigned threads);
 void abbrevs_free_all(struct dwarf *dwarf);
 
 /* The step that reads a form; false: no such form is known. */

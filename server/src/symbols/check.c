@@ -16,7 +16,7 @@ static const char *count_damaged(size_t *damaged_out, const struct object *objec
     struct dwarf_harvest harvest = {0};
     struct dwarf *dwarf;
     uint64_t base = object->code_count ? object->code[0].low : 0;
-    const char *wrong = dwarf_open(&dwarf, object, NULL, base);
+    const char *wrong = dwarf_open(&dwarf, object, NULL, base, 1);
     if (wrong)
         return wrong;
     size_t count = dwarf_unit_count(dwarf);

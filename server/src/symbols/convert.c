@@ -196,11 +196,11 @@ static bool note_lacks(struct cache_lack *lacks, struct cache_head *head, struct
 
 /* Units, and what their split files add to them. NULL, or what is wrong. */
 static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const struct object *object,
-                              const struct convert_source *source, uint64_t base)
+                              const struct convert_source *source, uint64_t base, unsigned threads)
 {
-    const char *wrong = source->alt ? dwarf_open(alt_out, source->alt, NULL, base) : NULL;
+    const char *wrong = source->alt ? dwarf_open(alt_out, source->alt, NULL, base, threads) : NULL;
     if (!wrong)
-        wrong = dwarf_open(out, object, *alt_out, base);
+        wrong = dwarf_open(out, object, *alt_out, base, threads);
     for (size_t i = 0; i < source->split_count && !wrong; i++)
         if (source->splits[i].object) /* a damaged one leaves its units to the program */
             (void)dwarf_add_split(*out, source->splits[i].object);
@@ -237,7 +237,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         out->damaged_units = harvests[0].damaged_units;
     }
     if (object && !told)
-        wrong = open_dwarf(&dwarf, &alt, object, source, base);
+        wrong = open_dwarf(&dwarf, &alt, object, source, base, threads);
     if (dwarf && source->asks && !write_wants(&out->wanted, fd, dwarf))
         wrong = "could not be written";
     if (out->wanted) {

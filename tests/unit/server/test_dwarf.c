@@ -54,6 +54,7 @@ static const uint8_t abbrevs[] = {
 /* clang-format on */
 
 static struct buffer info;
+static size_t tables = 1; /* of abbreviations, all alike */
 
 static size_t begin_unit(void)
 {
@@ -105,7 +106,8 @@ static uint8_t *make_file(size_t *len_out, void (*spoil)(Elf64_Shdr *rows))
 {
     static const char names[] = "\0.text\0.debug_abbrev\0.debug_info\0.shstrtab";
     size_t at = sizeof(Elf64_Ehdr);
-    size_t len = at + sizeof abbrevs + info.len + sizeof names + 5 * sizeof(Elf64_Shdr);
+    size_t abbrevs_len = tables * sizeof abbrevs;
+    size_t len = at + abbrevs_len + info.len + sizeof names + 5 * sizeof(Elf64_Shdr);
     uint8_t *file = calloc(1, len + MIRE_OBJECT_PAD);
     Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1}, .e_type = ET_DYN};
     Elf64_Shdr rows[5] = {
@@ -115,9 +117,9 @@ static uint8_t *make_file(size_t *len_out, void (*spoil)(Elf64_Shdr *rows))
          .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
          .sh_addr = TEXT,
          .sh_size = TEXT_SIZE},
-        {.sh_name = 7, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = sizeof abbrevs},
-        {.sh_name = 21, .sh_type = SHT_PROGBITS, .sh_offset = at + sizeof abbrevs, .sh_size = info.len},
-        {.sh_name = 33, .sh_type = SHT_STRTAB, .sh_offset = at + sizeof abbrevs + info.len, .sh_size = sizeof names}};
+        {.sh_name = 7, .sh_type = SHT_PROGBITS, .sh_offset = at, .sh_size = abbrevs_len},
+        {.sh_name = 21, .sh_type = SHT_PROGBITS, .sh_offset = at + abbrevs_len, .sh_size = info.len},
+        {.sh_name = 33, .sh_type = SHT_STRTAB, .sh_offset = at + abbrevs_len + info.len, .sh_size = sizeof names}};
     head.e_machine = EM_X86_64;
     head.e_shentsize = sizeof rows[0];
     head.e_shnum = 5;
@@ -126,9 +128,10 @@ static uint8_t *make_file(size_t *len_out, void (*spoil)(Elf64_Shdr *rows))
     if (spoil)
         spoil(rows);
     memcpy(file, &head, sizeof head);
-    memcpy(file + at, abbrevs, sizeof abbrevs);
-    memcpy(file + at + sizeof abbrevs, info.bytes, info.len);
-    memcpy(file + at + sizeof abbrevs + info.len, names, sizeof names);
+    for (size_t i = 0; i < tables; i++)
+        memcpy(file + at + i * sizeof abbrevs, abbrevs, sizeof abbrevs);
+    memcpy(file + at + abbrevs_len, info.bytes, info.len);
+    memcpy(file + at + abbrevs_len + info.len, names, sizeof names);
     memcpy(file + head.e_shoff, rows, sizeof rows);
     *len_out = len;
     return file;
@@ -159,6 +162,7 @@ static int begin_info(void **state)
 {
     (void)state;
     info.len = 0;
+    tables = 1;
     return 0;
 }
 
@@ -208,6 +212,32 @@ static void of_two_units_that_claim_a_function_the_first_is_right(void **state)
         expect(module, 0x101f, "first", "first");
         expect(module, 0x110f, "short", "short");
         expect(module, 0x1110, "longer", "longer"); /* nobody before claims it */
+        cache_close(module);
+    }
+}
+
+/* Each has a table of its own, and threads compile them; that of one lies nowhere. */
+static void units_have_their_tables_whichever_thread_compiles_them(void **state)
+{
+    (void)state;
+    char name[16];
+    tables = 300;
+    for (uint32_t i = 0; i < tables; i++) {
+        size_t unit = begin_unit();
+        uint32_t table = (i == 100 ? (uint32_t)tables : i) * (uint32_t)sizeof abbrevs;
+        memcpy(info.bytes + unit + 6, &table, sizeof table);
+        snprintf(name, sizeof name, "f%u", i);
+        add_function(FUNCTION, name, TEXT + 8 * i, 8);
+        end_unit(unit);
+    }
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct module *module = convert_it(threads);
+        assert_int_equal(facts.units, tables - 1);
+        assert_int_equal(facts.damaged_units, 1);
+        for (uint32_t i = 0; i < tables; i++) {
+            snprintf(name, sizeof name, "f%u", i);
+            expect(module, TEXT + 8 * i, i == 100 ? NULL : name, name);
+        }
         cache_close(module);
     }
 }
@@ -412,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_gap_between_functions_is_unknown, begin_info),
         cmocka_unit_test_setup(of_two_units_that_claim_a_function_the_first_is_right, begin_info),
+        cmocka_unit_test_setup(units_have_their_tables_whichever_thread_compiles_them, begin_info),
         cmocka_unit_test_setup(what_the_linker_dropped_is_dropped, begin_info),
         cmocka_unit_test_setup(an_inlined_call_is_inside_its_function, begin_info),
         cmocka_unit_test_setup(methods_of_local_classes_are_found, begin_info),
