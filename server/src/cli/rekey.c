@@ -134,7 +134,8 @@ static int begin(struct rekey_call *call, int64_t *job_out, bool preview)
 {
     MIRE_SCOPED(text_fini) struct text body = {0};
     if (!call->key) {
-        return cli_wrong("mire rekey", "that needs --key or MIRE_KEY");
+        cli_wrong("mire rekey", "that needs --key or MIRE_KEY");
+        return CLI_USAGE;
     }
     text_printf(&body, "{\"preview\":%s,\"detail\":", preview ? "true" : "false");
     text_add_json(&body, call->reason, strlen(call->reason));
