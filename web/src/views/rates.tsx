@@ -57,7 +57,7 @@ function Losses({ losses }: { losses: Rates['losses'] }): JSX.Element | null {
 function RatesTable({ data }: { data: Rates }): JSX.Element {
   return (
     <div class="scroll" role="region" aria-label={say('Rates table')} tabIndex={0}>
-      <table class="tight">
+      <table class="tight rates">
         <thead>
           <tr>
             <th scope="col">{say('Version')}</th>
