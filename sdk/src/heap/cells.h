@@ -18,15 +18,15 @@
 #define MIRE_CELL_LAST  (MIRE_CELLS_PAGE - 1)
 
 /*
- * 32 KiB get a page of cells when so many small blocks live there, or some and beside them is a page already: heaps
- * grow at their ends. With few it is given back. A page costs as much as 150 blocks in the other table, and saves 60 ns
- * for each block that comes and goes; so one is made as well where many blocks have come and gone, while there is
+ * 32 KiB get a page of cells when so many small blocks live there, or the first where a page is beside them already:
+ * heaps grow at their ends. With few it is given back. A page costs as much as 150 blocks in the other table, and saves
+ * 60 ns for each block that comes and goes; so one is made as well where many blocks have come and gone, while there is
  * room. Where there is a page, blocks of all sizes are in cells.
  */
 #define MIRE_CELLS_DENSE  64u
 #define MIRE_CELLS_COMING 256u
 #define MIRE_CELLS_SPARSE 32u
-#define MIRE_CELLS_BESIDE 4u
+#define MIRE_CELLS_BESIDE 1u
 
 /* A block as it was noted. */
 struct live_block {

@@ -127,6 +127,12 @@ static void press(struct heap *heap)
     mire__heap_unlock(&heap->mode_lock.taken);
 }
 
+/*
+ * Of the budget. The rest is for what is claimed until the keeper has thinned the tables, and for what the library
+ * takes beside them: 2 MB, so that the process as a whole grows by no more than the default budget.
+ */
+#define PRESSED_16THS 13
+
 bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes)
 {
     struct heap_header *header = heap->header;
@@ -138,7 +144,7 @@ bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes)
     }
     if (sum > atomic_load_explicit(&header->claimed_most_bytes, memory_order_relaxed))
         atomic_store_explicit(&header->claimed_most_bytes, sum, memory_order_relaxed);
-    if (sum > heap->budget_bytes / 8 * 7)
+    if (sum > heap->budget_bytes / 16 * PRESSED_16THS)
         press(heap);
     return true;
 }

@@ -1,13 +1,11 @@
 /*
  * keep.h - keeping the tables within their budget, on a thread of the SDK's own.
  *
- * What happens when the budget is used up:
- *
- *     7/8 of it   the thread that claims beyond goes over to sampled mode at once: from exact to 64 KiB, from an
+ * At 13/16 of the budget the thread that claims beyond goes over to sampled mode at once: from exact to 64 KiB, from an
  * interval to twice as much. The keeper then thins what is noted to the same interval: of each block the chance to stay
  * is what it would have had to be drawn by it, so weights stay unbiased, as if the interval had been in force from the
  * start. Tagged blocks and those of 8 intervals and more stay for certain. Pages that empty are given back to the
- * system. all of it   what does not fit is dropped and counted.
+ * system. Where the whole budget is used up, what does not fit is dropped and counted.
  *
  * Pages of cells in which little lives any more are given back in any mode, and segments joined. Nodes are never given
  * back: they may take half the budget, stacks beyond are cut.

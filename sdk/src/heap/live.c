@@ -91,8 +91,7 @@ static bool is_worth(const struct heap *heap, uint64_t address, uint32_t counted
     uint32_t live = counted & MIRE_PAGE_LIVE,
              came = (counted & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) / MIRE_PAGE_CAME;
 
-    if (live >= MIRE_CELLS_DENSE ||
-        (small && live >= MIRE_CELLS_BESIDE && !(counted & MIRE_PAGE_SPARSE) && page_beside(heap, address)))
+    if (live >= MIRE_CELLS_DENSE || (small && !(counted & MIRE_PAGE_SPARSE) && page_beside(heap, address)))
         return true;
     return came >= MIRE_CELLS_COMING &&
            atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) < heap->budget_bytes / 2;
