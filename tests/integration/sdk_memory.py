@@ -143,16 +143,16 @@ def shown_of(tables):
 
 def of_a_reserve_that_is_hardly_used(store):
     """Of 512 MiB of addresses 32 MiB lie in memory: known of a killed run as well, as it was looked at while it lived."""
-    app = subprocess.Popen([APP, store, "reserve"], stdout=subprocess.PIPE)
-    app.stdout.readline()
-    shows, text, until = r"5\d\d\.\d MiB .*VM: anonymous   3\d\.\d MiB in memory\n", "", time.monotonic() + 60
-    while not re.search(shows, text):
-        assert time.monotonic() < until, text
-        time.sleep(0.2)
-        text = shown_of(next((store / "box").glob("*.heap")))
-    app.send_signal(signal.SIGKILL)
-    app.wait()
-    app.stdout.close()
+    shows, text, until = r"(?m)^ +3\d\.\d MiB .*VM: anonymous   of 5\d\d\.\d MiB mapped$", "", time.monotonic() + 60
+    with subprocess.Popen([APP, store, "reserve"], stdout=subprocess.PIPE) as app:
+        try:
+            app.stdout.readline()
+            while not re.search(shows, text):
+                assert time.monotonic() < until, text
+                time.sleep(0.2)
+                text = shown_of(next((store / "box").glob("*.heap")))
+        finally:
+            app.kill()
     run(store, "start")
     text = shown_of(next((store / "memory").glob("*.heap")))
     assert re.search(shows, text), text  # and no suspect
