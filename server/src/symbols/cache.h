@@ -3,20 +3,21 @@
  * file.
  *
  *     header   | 128 bytes, all numbers little-endian; its own checksum, and that of what follows
- *     pages    | for each 256 bytes of code the block its first byte lies in           u32
- *     blocks   | where each begins, as an offset from `base`; where its bytes lie in `data`   2 u32
- *     files    | where each path lies in `texts`                                        u32
+ *     pages    | for each 256 bytes of code the block its first byte lies in                     u32
+ *     blocks   | where each begins, as an offset from `base`; where its bytes lie in `data`      2 u32
+ *     files    | where each path lies in `texts`                                                 u32
  *     scopes   | two words each, just as wide as the largest of the file needs:
  *              |   name in `texts`, file of the call  |  scope it is inlined into, line of the call
  *              |   of a function instead of file and line: where it begins
- *     data     | from a multiple of 64 on: blocks of up to 16 segments: a segment is a maximal run of addresses with
- * one | scope, file and line |   scope, file and line: the least of the block, and the bits that tell how much more |
- * 16 beginnings as 16 bit distances from the block's, compared all at once |   the bits, segment by segment: the three
- * numbers of one are at most 57 bits, one load texts    | names as linked (mangled), then paths, each of which is asked
- * for more often; each ends in a NUL. | Where they take more than a third of a small file (templates) as one frame of
- * zstd, unpacked when the | first address is looked up; look-ups are a tenth slower then, so others are left as they
- * are
- *     lacks    | split files that were not there, or damaged
+ *     data     | from a multiple of 64 on: blocks of up to 16 segments: maximal runs of addresses with one scope, file
+ *              | and line
+ *              |   scope, file and line: the least of the block, and the bits that tell how much more
+ *              |   16 beginnings as 16 bit distances from the block's, compared all at once
+ *              |   the bits, segment by segment: the three numbers of one are at most 57 bits, one load
+ *     texts    | names as linked (mangled), then paths, each of which is asked for more often; each ends in a NUL.
+ *              | Where they take more than a third of a small file (templates) as one frame of zstd, unpacked when the
+ *              | first address is looked up; look-ups are a tenth slower then, so others are left as they are
+ *     lacks    | split files that were not there, or damaged: struct cache_lack
  *
  * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
  * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.

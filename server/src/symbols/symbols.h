@@ -129,8 +129,8 @@ bool module_is_from_base(const struct module *module);
 bool module_is_whole(const struct module *module);
 
 /*
- * What is wrong with the files it was made of, for people: "3 units are damaged; split files: 2 damaged
- * (0123456789abcdef ...), 1 missing (fedcba9876543210)".
+ * What is wrong with the files it was made of, for people: "is damaged: 3 or more of its units cannot be read whole; 2
+ * split files are damaged (0123456789abcdef, ...); 1 split file is missing (fedcba9876543210)".
  *
  *   out  room for MIRE_SYMBOL_WHY bytes; "" if the module is whole, NULL, or has no DWARF
  *
