@@ -4,13 +4,11 @@
  * reload, the overview counts it, the list names it, and the issue shows its stack, its length and its version.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, vector, worked } from './support/server.mjs';
 
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const key = await server.key('mapview');
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/mapview`);
@@ -40,10 +38,4 @@ try {
   await page.getByRole('tab', { name: 'Raw' }).click();
   await page.getByText(report.id).first().waitFor();
   assert.deepEqual(complaints, []);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

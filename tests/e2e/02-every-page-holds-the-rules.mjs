@@ -5,14 +5,12 @@
  * reproduces the page.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { getJson, send, sought, startServer, vector, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, sought, vector, worked } from './support/server.mjs';
 
 const LONG = 'std::map<std::string, std::vector<std::pair<int, long>>>::operator[]'.repeat(4);
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const key = await server.key('mapview');
   await server.key('new-app');
   const names = [
@@ -57,10 +55,4 @@ try {
   await settle(page);
   const { x, width } = await page.locator('[role="tab"][aria-selected="true"]').boundingBox();
   assert.ok(x >= 0 && x + width <= 390, `the chosen tab is in sight on a narrow screen, at ${x}`);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

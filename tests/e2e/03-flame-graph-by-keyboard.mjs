@@ -4,13 +4,11 @@
  * address, Backspace and Escape lead out again, search finds, and the call tree has the same frame selected.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, vector, worked } from './support/server.mjs';
 
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const key = await server.key('mapview');
   await send(server, key, await vector('every-field'));
   await worked(server, 'mapview', 1);
@@ -57,10 +55,4 @@ try {
   await page.keyboard.press('Home');
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-level') === '1');
   assert.deepEqual(complaints, []);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

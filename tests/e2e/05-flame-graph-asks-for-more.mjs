@@ -5,14 +5,12 @@
  * the way out leads to its callers.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { wideReport } from './support/generated.mjs';
 import { openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, worked } from './support/server.mjs';
 
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const key = await server.key('wide');
   for (const report of wideReport()) await send(server, key, report);
   await worked(server, 'wide', 2);
@@ -79,10 +77,4 @@ try {
   await tells(usual.names[usual.name[caller]]);
   assert.equal(asked.at(-1), usual.hash[caller]);
   assert.deepEqual(complaints, []);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

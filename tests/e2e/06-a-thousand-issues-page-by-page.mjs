@@ -5,16 +5,14 @@
  * from the overview to the hottest stack, to the next issue and back.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { deepReport, reportOf, wideReport } from './support/generated.mjs';
 import { openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, worked } from './support/server.mjs';
 
 const ISSUES = 1000;
 const MOST_ELEMENTS = 2000;
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const key = await server.key('many');
   for (let i = 0; i < ISSUES; i++)
     await send(server, key, reportOf([{ offsets: [0x10, 0x1000 + i * 16], weight_ms: 2000 + i }]));
@@ -78,10 +76,4 @@ try {
   await page.keyboard.press('[');
   await page.waitForURL((url) => url.pathname === first);
   assert.deepEqual(complaints, []);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

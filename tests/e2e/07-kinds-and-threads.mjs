@@ -5,15 +5,13 @@
  * with nobody, and found when asked for.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, vector, worked } from './support/server.mjs';
 
-const server = await startServer();
-const browser = await openBrowser();
-const issuesOf = async (query = '') =>
-  (await getJson(`${server.url}/api/v1/apps/mapview/issues${query}`)).groups.flatMap((group) => group.features);
-try {
+await play(async (server, browser) => {
+  const issuesOf = async (query = '') =>
+    (await getJson(`${server.url}/api/v1/apps/mapview/issues${query}`)).groups.flatMap((group) => group.features);
   const key = await server.key('mapview');
   const test = await vector('stacks-of-many-threads');
   test.hang.trigger = 'test';
@@ -57,10 +55,4 @@ try {
   assert.match(await page.locator('main').textContent(), /Turns by length/);
   assert.deepEqual(complaints, []);
   for (const id of [hang.id, cpu.id]) await holdsTheRules(browser, `${server.url}/mapview/issues/${id}?tab=stack`);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

@@ -7,14 +7,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openBrowser } from './support/browser.mjs';
 import { openPage, settle } from './support/rules.mjs';
-import { BUILD, getJson, startServer, until } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { BUILD, getJson, until } from './support/server.mjs';
 
 const run = promisify(execFile);
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const env = {
     ...server.env,
     MIRE_SERVER: server.url,
@@ -47,10 +45,4 @@ try {
   await tree.getByText('encoder', { exact: true }).first().waitFor();
   assert.match(await page.locator('main').textContent(), /high CPU/);
   assert.deepEqual(complaints, []);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

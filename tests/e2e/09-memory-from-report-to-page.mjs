@@ -5,15 +5,13 @@
  * report; over all reports of the issue; as a flame graph by bytes and by count. Baselines make no issue.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { memoryReport } from './support/generated.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, until, vector, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, until, vector, worked } from './support/server.mjs';
 
-const server = await startServer();
-const browser = await openBrowser();
-const api = (path) => getJson(`${server.url}/api/v1/apps/mapview${path}`);
-try {
+await play(async (server, browser) => {
+  const api = (path) => getJson(`${server.url}/api/v1/apps/mapview${path}`);
   const key = await server.key('mapview');
   for (let i = 0; i < 6; i++) {
     await send(server, key, memoryReport('baseline', 1, { seed: i }));
@@ -83,10 +81,4 @@ try {
   const at = `${server.url}/mapview/memory/${feature.id}`;
   for (const url of [`${server.url}/mapview/memory`, `${server.url}/mapview`, `${at}?tab=held`, `${at}?tab=all`, `${at}?tab=flame`, `${at}?tab=reports`])
     await holdsTheRules(browser, url);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

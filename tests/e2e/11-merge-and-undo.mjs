@@ -8,17 +8,15 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openBrowser } from './support/browser.mjs';
 import { reportOf } from './support/generated.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { BUILD, getJson, send, startServer, until, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { BUILD, getJson, send, until, worked } from './support/server.mjs';
 
 const run = promisify(execFile);
 const WAY = [0x10, 0x20, 0x30, 0x40, 0x50];
-const server = await startServer();
-const browser = await openBrowser();
-const api = (path) => getJson(`${server.url}/api/v1/apps/alike${path}`);
-try {
+await play(async (server, browser) => {
+  const api = (path) => getJson(`${server.url}/api/v1/apps/alike${path}`);
   const key = await server.key('alike');
   const stacks = [[...WAY, 0x1000], [...WAY, 0x1000], [...WAY, 0x2000]];
   for (let i = 0; i < 12; i++) stacks.push([0x10000 + i * 0x100, 0x10010 + i * 0x100]);
@@ -87,7 +85,4 @@ try {
   assert.deepEqual(complaints, []);
   await holdsTheRules(browser, here);
   console.log('merged and taken back');
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

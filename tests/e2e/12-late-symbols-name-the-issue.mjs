@@ -7,14 +7,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openBrowser } from './support/browser.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { BUILD, getJson, sought, startServer, until } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { BUILD, getJson, sought, until } from './support/server.mjs';
 
 const run = promisify(execFile);
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const whole = join(BUILD, 'tests/e2e/locker');
   const [app, debug] = [join(server.dir, 'locker'), join(server.dir, 'locker.debug')];
   await run('objcopy', ['--only-keep-debug', whole, debug]);
@@ -63,10 +61,4 @@ try {
   await page.goto(`${server.url}/locker/issues/${before.id}?tab=stack`);
   await page.getByRole('heading', { name: /save_document/ }).first().waitFor();
   assert.deepEqual(complaints.filter((one) => !/401/.test(one)), []); // the wrong key
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

@@ -5,20 +5,18 @@
  * that merge then takes out what it has become.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { reportOf } from './support/generated.mjs';
 import { holdsTheRules, openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, until, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, until, worked } from './support/server.mjs';
 
 const HERE = [0x10, 0x20, 0x30, 0x1000];
 const THERE = [0x10, 0x20, 0x40, 0x1000]; /* 0x40 is in a plugin: what has no name is told apart by its module */
 const ELSEWHERE = [0x10, 0x20, 0x50, 0x2000];
-const server = await startServer();
-const browser = await openBrowser();
-const api = (path) => getJson(`${server.url}/api/v1/apps/ways${path}`);
-const features = async () => (await api('/issues')).groups.flatMap((group) => group.features);
-const counts = async () => Object.fromEntries((await features()).map((one) => [one.id, one.totals.reports]));
-try {
+await play(async (server, browser) => {
+  const api = (path) => getJson(`${server.url}/api/v1/apps/ways${path}`);
+  const features = async () => (await api('/issues')).groups.flatMap((group) => group.features);
+  const counts = async () => Object.fromEntries((await features()).map((one) => [one.id, one.totals.reports]));
   const key = await server.key('ways');
   let sent = 0;
   const report = async (...ways) => {
@@ -99,10 +97,4 @@ try {
   assert.deepEqual(complaints, []);
   await holdsTheRules(browser, here);
   console.log('split, merged, given other keys and taken back');
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});

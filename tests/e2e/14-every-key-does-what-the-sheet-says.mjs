@@ -4,14 +4,12 @@
  * here; they do nothing inside a field, nor when they are switched off.
  */
 import assert from 'node:assert/strict';
-import { openBrowser } from './support/browser.mjs';
 import { memoryReport } from './support/generated.mjs';
 import { openPage, settle } from './support/rules.mjs';
-import { getJson, send, startServer, vector, worked } from './support/server.mjs';
+import { play } from './support/scene.mjs';
+import { getJson, send, vector, worked } from './support/server.mjs';
 
-const server = await startServer();
-const browser = await openBrowser();
-try {
+await play(async (server, browser) => {
   const key = await server.key('mapview');
   await send(server, key, await vector('every-field'));
   await send(server, key, await vector('open-hang'));
@@ -236,10 +234,4 @@ try {
   await page.locator('dialog.sheet[open]').waitFor();
   assert.equal(new URL(page.url()).pathname, '/mapview', 'switched off, letters do nothing; ? still tells');
   assert.deepEqual(complaints, []);
-} catch (error) {
-  console.error(server.log.slice(-40).join(''));
-  throw error;
-} finally {
-  await browser.close();
-  await server.stop();
-}
+});
