@@ -1,5 +1,5 @@
 /*
- * check.h - can a debug file be read whole? For whoever is about to send it.
+ * check.h - can a debug file be read whole? For whoever sends it: the server converts it only when a report needs it.
  */
 #ifndef MIRE_SYMBOLS_CHECK_H
 #define MIRE_SYMBOLS_CHECK_H
