@@ -132,14 +132,14 @@ MIRE_INLINE bool mire__cell_begin(const struct heap *heap, _Atomic uint32_t *at,
     return true;
 }
 
-/* Note an untagged block where nothing is in the way, while nothing is moved. False: nothing is done. */
-MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
+/* Note an untagged block in its cell (mire__cells_plain), where nothing is in the way. False: nothing is done. */
+MIRE_INLINE bool mire__cell_as_set(struct heap *heap, _Atomic uint32_t *at, uint64_t address, uint64_t size,
+                                   uint32_t node)
 {
-    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT, was;
-    _Atomic uint32_t *at;
+    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
+    uint32_t was = mire__cell_get(at);
 
-    if ((address & 7) != 0 || !mire__cells_plain(&at, heap, address) ||
-        (was = mire__cell_get(at)) & MIRE_CELL_SIZE_MASK)
+    if ((address & 7) != 0 || (was & MIRE_CELL_SIZE_MASK))
         return false;
     if (size <= MIRE_CELL_SHORT_MAX)
         return mire__cell_begin(heap, at, was, cell | (uint32_t)(size + 1));
@@ -148,6 +148,14 @@ MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_
         return false;
     atomic_store_explicit(at + 1, (uint32_t)size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
     return mire__cell_begin(heap, at, was, cell | MIRE_CELL_SIZE_NEXT);
+}
+
+/* The same by its address, while nothing is moved. */
+MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
+{
+    _Atomic uint32_t *at;
+
+    return mire__cells_plain(&at, heap, address) && mire__cell_as_set(heap, at, address, size, node);
 }
 
 /*

@@ -258,11 +258,8 @@ MIRE_HIDDEN void mire__heap_free(void *block)
         free_late(block);
         return;
     }
-    if (block && mire__site_is_exact())
-        end = mire__quick_free(&counts, block);
-    else
-        end = mire__collect_as_may_know(block) ? QUICK_NOT : QUICK_DONE;
-    if (__builtin_expect(end == QUICK_DONE, 1))
+    end = block ? mire__quick_free(&counts, block) : QUICK_DONE;
+    if (__builtin_expect(end == QUICK_DONE, 1) || (end == QUICK_NOT && !mire__collect_as_may_know(block)))
         BOUND(free)(block);
     else if (end == QUICK_STRAYS)
         free_strays(block, counts);

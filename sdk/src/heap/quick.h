@@ -31,16 +31,17 @@ void mire__quick_as_set(struct collect_thread *self, const void *block, size_t s
  * Begin to work on the tables, in exact mode and if nothing else is out of the ordinary: inside the slot, which
  * mire__slot_as_end is to leave. NULL: not, and nothing is to be left.
  */
-MIRE_QUICK struct heap *mire__quick_open(uint32_t *inside, const struct collect_thread *self)
+MIRE_QUICK struct heap *mire__quick_open(uint32_t *inside, const struct collect_thread *self, struct heap_slot *slot,
+                                         const struct collect_gate *gate)
 {
     struct heap *heap;
 
-    if (__builtin_expect(!mire__slot_as_begin(inside, self->slot), 0))
+    if (__builtin_expect(!mire__slot_as_begin(inside, slot), 0))
         return NULL;
-    heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+    heap = atomic_load_explicit(&gate->heap, memory_order_acquire);
     if (__builtin_expect(heap && atomic_load_explicit(&heap->how, memory_order_acquire) == self->usual, 1))
         return heap;
-    mire__slot_as_end(*inside, self->slot);
+    mire__slot_as_end(*inside, slot);
     return NULL;
 }
 
@@ -48,22 +49,28 @@ MIRE_QUICK struct heap *mire__quick_open(uint32_t *inside, const struct collect_
 MIRE_QUICK void mire__quick_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block,
                                   size_t size)
 {
+    const uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
+    struct heap_slot *slot = self->slot;
     uint32_t node, inside;
-    struct heap *heap = mire__quick_open(&inside, self);
+    struct heap *heap = mire__quick_open(&inside, self, slot, mire__collect_gate);
+    _Atomic uint32_t *cell;
+    bool plain;
 
     if (__builtin_expect(!heap, 0)) {
         mire__quick_as_else(self, block, size, site->pc, site->sp, site->fp);
         return;
     }
+    plain = mire__cells_plain(&cell, heap, address);
+    __builtin_prefetch(cell, 1); /* it comes while the stack is looked at */
     node = mire__walk_as_tail(&self->walk, site);
     if (__builtin_expect(node == 0, 0)) {
-        mire__slot_as_end(inside, self->slot);
+        mire__slot_as_end(inside, slot);
         mire__quick_as_walk(self, block, size, site->pc, site->sp, site->fp);
-    } else if (__builtin_expect(mire__cells_as_set(heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node), 1)) {
-        mire__slot_as_count(heap, self->slot, size);
-        mire__slot_as_end(inside, self->slot);
+    } else if (__builtin_expect(plain && mire__cell_as_set(heap, cell, address, size, node), 1)) {
+        mire__slot_as_count(heap, slot, size);
+        mire__slot_as_end(inside, slot);
     } else {
-        mire__slot_as_end(inside, self->slot);
+        mire__slot_as_end(inside, slot);
         mire__quick_as_set(self, block, size, node);
     }
 }
@@ -79,18 +86,24 @@ enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };
 MIRE_QUICK enum quick_end mire__quick_free(struct heap_count **counts, const void *block)
 {
     const struct collect_thread *self = mire__collect_self;
+    const struct collect_gate *gate = mire__collect_gate;
     enum quick_end end = QUICK_NOT;
+    struct heap_slot *slot;
     uint32_t inside;
     uint64_t size;
     struct heap *heap;
 
-    if (__builtin_expect(!self || !self->slot || !(heap = mire__quick_open(&inside, self)), 0))
+    /* A forked child, whose gate is empty, must not enter: the slot is its parent's. */
+    if (__builtin_expect(!atomic_load_explicit(&gate->heap, memory_order_relaxed) || !self || !self->usual, 0))
+        return QUICK_NOT;
+    slot = self->slot;
+    if (__builtin_expect(!(heap = mire__quick_open(&inside, self, slot, gate)), 0))
         return QUICK_NOT;
     if (__builtin_expect(mire__cells_as_take(&size, heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK), 1)) {
-        *counts = mire__slot_drop(self->slot, size);
+        *counts = mire__slot_drop(slot, size);
         end = *counts ? QUICK_STRAYS : QUICK_DONE;
     }
-    mire__slot_as_end(inside, self->slot);
+    mire__slot_as_end(inside, slot);
     return end;
 }
 
