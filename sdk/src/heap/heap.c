@@ -1,6 +1,7 @@
 /* heap.c - see heap.h: sections, what is claimed of them, the mode. Signal-safe. */
 #include "heap/heap.h"
 
+#include "heap/index.h"
 #include "heap/inside.h"
 #include "platform/platform.h"
 
@@ -262,7 +263,7 @@ static void index_pieces(uint64_t *at, struct heap_index *index, const struct he
 {
     index->segment_cap = segment_cap;
     index->segment_count = 1;
-    piece(at, &index->directory, heap, sizeof(uint16_t) << 15);
+    piece(at, &index->directories, heap, sizeof(uint16_t) << (MIRE_INDEX_BITS_MAX + 1));
     piece(at, &index->about, heap, segment_cap * sizeof(*index->about));
     piece(at, &index->segments, heap, (uint64_t)segment_cap * 128 * sizeof(uint32_t));
 }
@@ -346,7 +347,7 @@ static void place_sections(struct heap *heap, uint64_t budget)
 static bool claim_first(struct heap *heap)
 {
     uint64_t fixed =
-        2 * (sizeof(uint16_t) << 15) + (sizeof(uint16_t) << MIRE_SEGMENT_BITS_MAX) + MIRE_HEAP_FILTER + 2 * STEP;
+        2 * MIRE_HEAP_PAGE_BYTES + (sizeof(uint16_t) << MIRE_SEGMENT_BITS_MAX) + MIRE_HEAP_FILTER + 2 * STEP;
 
     return mire__heap_claim_anonymous(heap, MIRE_HEAP_PAGE_BYTES + fixed) &&
            mire__heap_claim(heap, MIRE_HEAP_PEAKS, sizeof(struct heap_peaks)) &&
