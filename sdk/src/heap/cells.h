@@ -26,7 +26,6 @@
 #define MIRE_CELLS_DENSE  64u
 #define MIRE_CELLS_COMING 256u
 #define MIRE_CELLS_SPARSE 32u
-#define MIRE_CELLS_BESIDE 1u
 
 /* A block as it was noted. */
 struct live_block {

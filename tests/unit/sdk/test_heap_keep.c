@@ -147,6 +147,23 @@ static void full_tables_are_thinned_without_bias(void **state)
     heaps_free(heaps);
 }
 
+/* What the library takes beside the tables is some 2 MB: with them the default budget stays within 20 MB. */
+static void full_tables_leave_room_for_the_library(void **state)
+{
+    const uint64_t budget = 20u << 20, most = 20000000 - 2000000, step = 20000;
+    struct heaps *heaps = heaps_new(budget, MIRE_HEAP_EXACT);
+    uint64_t before = 0;
+
+    (void)state;
+    for (uint64_t i = 0; !heaps->heap.pressed; i++) {
+        before = heaps->heap.header->claimed_bytes;
+        assert_true(before <= most);
+        assert_true(heaps_set(heaps, BASE + i * step, 5000, 0));
+    }
+    assert_true(before > budget / 4 * 3); /* and no earlier than it must be */
+    heaps_free(heaps);
+}
+
 static void the_mode_is_switched_while_it_runs(void **state)
 {
     struct heaps *heaps = heaps_new(4u << 20, MIRE_HEAP_EXACT);
@@ -376,6 +393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_tables_are_thinned_without_bias),
+        cmocka_unit_test(full_tables_leave_room_for_the_library),
         cmocka_unit_test(the_mode_is_switched_while_it_runs),
         cmocka_unit_test(chances_are_those_of_the_exponential),
         cmocka_unit_test(too_small_a_budget_is_refused),

@@ -223,6 +223,23 @@ static void blocks_far_from_each_other_take_no_pages(void **state)
     heaps_free(heaps);
 }
 
+/* Heaps grow at their ends: their first block there has a cell already. Far from any page it has none. */
+static void the_first_small_block_beside_a_page_makes_the_next(void **state)
+{
+    struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
+
+    (void)state;
+    for (uint64_t i = 0; i < 512; i++)
+        assert_true(heaps_set(heaps, 0x10000000 + i * 64, 50, 0));
+    assert_int_equal(heaps->heap.header->cell_pages_used, 1);
+    assert_true(heaps_set(heaps, 0x10008000, 50, 0));
+    assert_int_equal(heaps->heap.header->cell_pages_used, 2);
+    assert_true(heaps_set(heaps, 0x10010000, MIRE_LIVE_SMALL + 1, 0)); /* a large one makes none */
+    assert_true(heaps_set(heaps, 0x10028000, 50, 0));
+    assert_int_equal(heaps->heap.header->cell_pages_used, 2);
+    heaps_free(heaps);
+}
+
 static void a_page_of_a_thread_that_stays_inside_is_kept(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -414,6 +431,7 @@ int main(void)
         cmocka_unit_test(pages_in_which_nothing_lives_are_given_back),
         cmocka_unit_test(a_page_in_which_little_lives_is_given_back_too),
         cmocka_unit_test(blocks_far_from_each_other_take_no_pages),
+        cmocka_unit_test(the_first_small_block_beside_a_page_makes_the_next),
         cmocka_unit_test(a_page_of_a_thread_that_stays_inside_is_kept),
         cmocka_unit_test(a_block_whose_end_was_not_seen_gives_way),
         cmocka_unit_test(a_failed_realloc_is_taken_back),
