@@ -61,15 +61,21 @@ export function bytes(value: number): string {
   return `${inUnit(value, unit)} ${UNITS[unit]}`;
 }
 
-/* How far an estimate may be off, to stand behind it: ± 0.8 behind 12.3 MiB, ± 83 KiB where that would be 0.1; nothing behind what is exact. */
+/*
+ * How far an estimate may be off, to stand behind it: ± 0.8 behind 12.3 MiB, ± 83 KiB where that would be 0.1. Where it
+ * may be off by more than itself, what it is at most: (≤ 4.2 MiB). Nothing behind what is exact.
+ */
 export function offBytes(value: number, error: number | null): string {
   if (!error) return '';
+  if (error > value) return `(≤ ${bytes(value + error)})`;
   const unit = unitOf(value);
   return unitOf(error) <= unit && error >= 0.1 * 1024 ** unit ? `± ${inUnit(error, unit)}` : `± ${bytes(error)}`;
 }
 
-export function offCount(error: number | null, lang: string): string {
-  return error ? `± ${new Intl.NumberFormat(lang, { maximumSignificantDigits: 2 }).format(error)}` : '';
+export function offCount(value: number, error: number | null, lang: string): string {
+  if (!error) return '';
+  const roughly = new Intl.NumberFormat(lang, { maximumSignificantDigits: 2 });
+  return error > value ? `(≤ ${roughly.format(value + error)})` : `± ${roughly.format(error)}`;
 }
 
 /* What a flame graph weighs by: time, bytes or objects. */

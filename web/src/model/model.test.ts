@@ -14,9 +14,14 @@ it('an estimate is followed by how far it may be off, in its own unit if that wi
   const MIB = 1 << 20;
   expect(offBytes(12.3 * MIB, 0.8 * MIB)).toBe('± 0.8');
   expect(offBytes(12.3 * MIB, 0.05 * MIB)).toBe('± 51.2 KiB');
-  expect(offBytes(200_000, 4 * MIB)).toBe('± 4.0 MiB');
-  expect([offBytes(7, null), offBytes(7, 0), offCount(null, 'en'), offCount(0, 'en')]).toEqual(['', '', '', '']);
-  expect(offCount(33_243, 'en')).toBe('± 33,000');
+  expect([offBytes(7, null), offBytes(7, 0), offCount(7, null, 'en'), offCount(7, 0, 'en')]).toEqual(['', '', '', '']);
+  expect(offCount(90_000, 33_243, 'en')).toBe('± 33,000');
+});
+
+it('an estimate that may be off by more than itself is followed by what it is at most', () => {
+  expect(offBytes(200_000, 4 * (1 << 20))).toBe('(≤ 4.2 MiB)');
+  expect(offCount(2437, 130_000, 'en')).toBe('(≤ 130,000)');
+  expect(offCount(100, 100, 'en')).toBe('± 100');
 });
 
 it('durations keep two figures and change unit with size', () => {

@@ -34,7 +34,10 @@ export function HeldHeader({ memory }: { memory: Memory }): JSX.Element {
           <Fact name={say('Blocks')}>
             {say('{bytes} in {n} blocks and objects', {
               bytes: estimate(bytes(memory.live_bytes), offBytes(memory.live_bytes, memory.error_bytes)),
-              n: estimate(exact(memory.live_count, lang.value), offCount(memory.error_count, lang.value)),
+              n: estimate(
+                exact(memory.live_count, lang.value),
+                offCount(memory.live_count, memory.error_count, lang.value),
+              ),
             })}
           </Fact>
           <Mappings memory={memory} />

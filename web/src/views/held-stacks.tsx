@@ -94,7 +94,8 @@ function OneStack({ shown, first, of, mapped }: StackProps): JSX.Element {
   const blamed = caller1 === null ? null : (frames[caller1] ?? null);
   const grown = stack.grown_bytes ?? 0;
   const size = mapped ? say('{bytes} of addresses', { bytes: bytes(stack.bytes) }) : bytes(stack.bytes);
-  const off = of === 'bytes' ? offBytes(stack.bytes, stack.error_bytes) : offCount(stack.error_count, lang.value);
+  const off =
+    of === 'bytes' ? offBytes(stack.bytes, stack.error_bytes) : offCount(stack.count, stack.error_count, lang.value);
   return (
     <li>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -118,7 +118,10 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
               </td>
               <td class="num">
                 {exact(row.category.live_count, lang.value)}
-                <Off of={row.category.error_count} text={offCount(row.category.error_count, lang.value)} />
+                <Off
+                  of={row.category.error_count}
+                  text={offCount(row.category.live_count, row.category.error_count, lang.value)}
+                />
               </td>
               <Share of={row.share} />
               {compared ? (
