@@ -1,5 +1,8 @@
 /*
  * claims.c - a hash of ranges to the lowest unit that came. Relaxed order is enough: no other memory hangs on it.
+ *
+ * A row is claimed without being read before: of memory that is new a read gets a page of zeros that all share, and the
+ * write behind it then stops every thread for its own.
  */
 #include "dwarf/claims.h"
 
@@ -42,11 +45,10 @@ bool claims_take(struct claims *claims, uint32_t low, uint32_t high, uint32_t un
     uint64_t at = range * 0x9e3779b97f4a7c15ull >> 32;
     for (unsigned i = 0; i < PROBES_MAX; i++) {
         struct claim *claim = &claims->rows[(at + i) & claims->mask];
-        uint64_t found = atomic_load_explicit(&claim->range, memory_order_relaxed);
-        if (!found && atomic_compare_exchange_strong_explicit(&claim->range, &found, range, memory_order_relaxed,
-                                                              memory_order_relaxed))
-            found = range;
-        if (found != range)
+        uint64_t found = 0;
+        if (!atomic_compare_exchange_strong_explicit(&claim->range, &found, range, memory_order_relaxed,
+                                                     memory_order_relaxed) &&
+            found != range)
             continue;
         uint32_t owner = atomic_load_explicit(&claim->unit, memory_order_relaxed);
         while (!owner || owner > unit + 1)

@@ -2,7 +2,8 @@
  * blocks.c - segments -> blocks.
  *
  * A belt is a ring of parts. One thread fills a part, the other writes it; both wait by semaphores, and only where the
- * other is a whole belt behind or has nothing left.
+ * other is a whole belt behind or has nothing left. What the thread changes with every segment is on its own stack: it
+ * would share a line of memory with what the other reads with every segment.
  */
 #include "symbols/blocks.h"
 
@@ -156,15 +157,17 @@ static void add(struct blocks *blocks, struct pack_segment segment)
 static void *write_all(void *context)
 {
     struct blocks *blocks = context;
+    struct blocks own = *blocks;
     struct belt *belt = blocks->belt;
     for (size_t i = 0, count = 1; count; i++) {
         struct part *part = &belt->parts[i % BELT_PARTS];
         sem_wait_whole(&belt->filled);
         count = part->count;
         for (size_t k = 0; k < count; k++)
-            add(blocks, part->rows[k]);
+            add(&own, part->rows[k]);
         sem_post(&belt->empty);
     }
+    *blocks = own;
     return NULL;
 }
 

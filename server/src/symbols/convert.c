@@ -2,7 +2,8 @@
  * convert.c - shares units out among threads, then writes down what they found.
  *
  * Units are taken one after the other from a common counter, so that a long one does not leave the others waiting. Each
- * thread fills its own harvest; which thread read a unit cannot be seen in the cache.
+ * thread fills its own harvest, on its own stack: side by side, one's counts and another's would lie in one line of
+ * memory. Which thread read a unit cannot be seen in the cache.
  */
 #include "symbols/convert.h"
 #include "symbols/breakpad.h"
@@ -25,7 +26,7 @@ struct job {
 
 struct share {
     struct job *job;
-    struct dwarf_harvest *harvest;
+    struct dwarf_harvest *harvest; /* filled once all units are read */
     pthread_t thread;
 };
 
@@ -40,13 +41,15 @@ static void *read_units(void *context)
 {
     struct share *share = context;
     struct job *job = share->job;
+    struct dwarf_harvest harvest = {0};
     size_t count = dwarf_unit_count(job->dwarf);
     for (size_t unit; (unit = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < count;)
-        if (atomic_load_explicit(&job->failed, memory_order_relaxed) || !dwarf_read(share->harvest, job->dwarf, unit)) {
+        if (atomic_load_explicit(&job->failed, memory_order_relaxed) || !dwarf_read(&harvest, job->dwarf, unit)) {
             atomic_store_explicit(&job->failed, true, memory_order_relaxed);
             break;
         }
-    dwarf_harvest_rest(share->harvest);
+    dwarf_harvest_rest(&harvest);
+    *share->harvest = harvest;
     return NULL;
 }
 

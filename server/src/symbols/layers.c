@@ -18,8 +18,8 @@
 
 struct source { /* numbers of one harvest in the pack */
     const struct dwarf_harvest *harvest;
-    uint32_t *scopes; /* 0: not added yet */
-    uint32_t *files;  /* UINT32_MAX: not added yet */
+    uint32_t *scopes; /* UINT32_MAX: not added yet */
+    uint32_t *files;  /* likewise */
     uint32_t *names;  /* where they lie, likewise */
     uint32_t first_run;
     uint32_t first_bare;
@@ -93,7 +93,7 @@ static uint32_t scope_of(struct laying *l, const struct source *source, uint32_t
     if (!scope)
         return 0;
     uint32_t *known = &source->scopes[scope - 1];
-    if (*known)
+    if (*known != UINT32_MAX)
         return *known;
     const struct dwarf_scope *from = &source->harvest->scopes.rows[scope - 1];
     struct pack_scope to = {.parent = scope_of(l, source, from->parent)};
@@ -199,6 +199,12 @@ static bool add_names(struct paint *paint, uint32_t first, const struct names *n
     return true;
 }
 
+static uint32_t *new_numbers(size_t count)
+{
+    uint32_t *numbers = malloc((count + 1) * sizeof *numbers);
+    return numbers ? memset(numbers, 0xff, (count + 1) * sizeof *numbers) : NULL;
+}
+
 static bool begin(struct laying *l)
 {
     const struct layers *layers = l->layers;
@@ -210,13 +216,11 @@ static bool begin(struct laying *l)
         struct source *source = &l->sources[i];
         const struct dwarf_harvest *harvest = &layers->harvests[i];
         *source = (struct source){.harvest = harvest, .first_run = l->run_count, .first_bare = bare_count};
-        source->scopes = calloc(harvest->scopes.count + 1, sizeof *source->scopes);
-        source->files = malloc((harvest->files.count + 1) * sizeof *source->files);
-        source->names = malloc((harvest->names.count + 1) * sizeof *source->names);
+        source->scopes = new_numbers(harvest->scopes.count);
+        source->files = new_numbers(harvest->files.count);
+        source->names = new_numbers(harvest->names.count);
         if (!source->scopes || !source->files || !source->names)
             return false;
-        memset(source->files, 0xff, (harvest->files.count + 1) * sizeof *source->files);
-        memset(source->names, 0xff, (harvest->names.count + 1) * sizeof *source->names);
         if (!add_runs(&l->top, &l->run_count, harvest->runs.rows, harvest->runs.count) ||
             !add_runs(&l->bare, &bare_count, harvest->bare_runs.rows, harvest->bare_runs.count))
             return false;

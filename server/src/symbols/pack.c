@@ -181,16 +181,17 @@ static uint64_t hash_scope(const struct pack_scope *scope)
 
 uint32_t pack_scope(struct pack *pack, const struct pack_scope *scope)
 {
-    uint32_t *recent = &pack->recent[hash_scope(scope) % MIRE_PACK_RECENT];
-    if (*recent && !memcmp(&pack->scopes.rows[*recent], scope, sizeof *scope))
-        return *recent;
+    uint64_t hash = hash_scope(scope);
+    uint64_t *recent = &pack->recent[hash % MIRE_PACK_RECENT];
+    if (*recent && *recent >> 32 == hash >> 32 && !memcmp(&pack->scopes.rows[(uint32_t)*recent], scope, sizeof *scope))
+        return (uint32_t)*recent;
     if (pack->scopes.count > SCOPE_MAX)
         return 0;
     if (!GROW(&pack->scopes)) {
         pack->failed = true;
         return 0;
     }
-    *recent = (uint32_t)pack->scopes.count;
+    *recent = hash >> 32 << 32 | pack->scopes.count;
     pack->scopes.rows[pack->scopes.count] = *scope;
     return (uint32_t)pack->scopes.count++;
 }

@@ -41,7 +41,7 @@ struct pack {
     struct pack_texts texts; /* names; once written, the paths behind them */
     struct pack_texts paths;
     struct blocks blocks;              /* of segments, which the caller adds */
-    uint32_t recent[MIRE_PACK_RECENT]; /* scopes by hash: equal ones are parts of one function, so they come soon */
+    uint64_t recent[MIRE_PACK_RECENT]; /* scopes, hash above: equal ones are parts of one function, so they come soon */
     uint32_t *file_hash;               /* numbers, by place of the text; the room of a hash is a power of two */
     size_t file_hash_room;
 };

@@ -1,6 +1,6 @@
 /* The rules of reading DWARF, each on a file made for it byte by byte; and files that mean harm. */
 #include "object/object.h"
-#include "symbols/cache.h"
+#include "symbols/cache_inside.h"
 #include "symbols/convert.h"
 
 #include <setjmp.h>
@@ -242,6 +242,34 @@ static void units_have_their_tables_whichever_thread_compiles_them(void **state)
     }
 }
 
+/* Units over each other, with names that several have and calls of one another. */
+static void the_cache_is_the_same_however_many_threads_make_it(void **state)
+{
+    char name[16];
+    struct module *modules[4];
+    (void)state;
+    tables = 100;
+    for (uint32_t i = 0; i < 900; i++) {
+        size_t unit = begin_unit();
+        uint32_t table = i % (uint32_t)tables * (uint32_t)sizeof abbrevs;
+        memcpy(info.bytes + unit + 6, &table, sizeof table);
+        snprintf(name, sizeof name, "f%u", i % 70);
+        size_t inner = add_function(FUNCTION, name, TEXT + 4 * i, 6);
+        add_function(FUNCTION_WITH_CHILDREN, "outer", TEXT + 4 * (899 - i), 9);
+        add_reference(INLINED, inner - unit, TEXT + 4 * (899 - i) + 1, 6);
+        put(&info, 0, 1);
+        end_unit(unit);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        modules[i] = convert_it(1 + i);
+    for (unsigned i = 1; i < 4; i++) {
+        assert_int_equal(modules[i]->len, modules[0]->len);
+        assert_memory_equal(modules[i]->bytes, modules[0]->bytes, modules[0]->len);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        cache_close(modules[i]);
+}
+
 static void what_the_linker_dropped_is_dropped(void **state)
 {
     static const uint64_t tombstones[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, 0x800};
@@ -443,6 +471,7 @@ int main(void)
         cmocka_unit_test_setup(a_gap_between_functions_is_unknown, begin_info),
         cmocka_unit_test_setup(of_two_units_that_claim_a_function_the_first_is_right, begin_info),
         cmocka_unit_test_setup(units_have_their_tables_whichever_thread_compiles_them, begin_info),
+        cmocka_unit_test_setup(the_cache_is_the_same_however_many_threads_make_it, begin_info),
         cmocka_unit_test_setup(what_the_linker_dropped_is_dropped, begin_info),
         cmocka_unit_test_setup(an_inlined_call_is_inside_its_function, begin_info),
         cmocka_unit_test_setup(methods_of_local_classes_are_found, begin_info),
