@@ -22,7 +22,7 @@
 #define MIRE_QUICK_CALL \
     struct collect_thread *self, const void *block, size_t size, uint64_t pc, uint64_t sp, uint64_t fp
 
-/* The rest of mire__quick_alloc: whatever it is; the stack is not remembered; the block has no cell. */
+/* The rest of mire__quick_alloc: whatever it is, or no page of cells; a stack that is not remembered; a cell in use. */
 void mire__quick_as_else(MIRE_QUICK_CALL);
 void mire__quick_as_walk(MIRE_QUICK_CALL);
 void mire__quick_as_set(struct collect_thread *self, const void *block, size_t size, uint32_t node);
@@ -54,19 +54,21 @@ MIRE_QUICK void mire__quick_alloc(struct collect_thread *self, const struct walk
     uint32_t node, inside;
     struct heap *heap = mire__quick_open(&inside, self, slot, mire__collect_gate);
     _Atomic uint32_t *cell;
-    bool plain;
 
+    if (__builtin_expect(heap && !mire__cells_plain(&cell, heap, address), 0)) {
+        mire__slot_as_end(inside, slot);
+        heap = NULL;
+    }
     if (__builtin_expect(!heap, 0)) {
         mire__quick_as_else(self, block, size, site->pc, site->sp, site->fp);
         return;
     }
-    plain = mire__cells_plain(&cell, heap, address);
     __builtin_prefetch(cell, 1); /* it comes while the stack is looked at */
     node = mire__walk_as_tail(&self->walk, site);
     if (__builtin_expect(node == 0, 0)) {
         mire__slot_as_end(inside, slot);
         mire__quick_as_walk(self, block, size, site->pc, site->sp, site->fp);
-    } else if (__builtin_expect(plain && mire__cell_as_set(heap, cell, address, size, node), 1)) {
+    } else if (__builtin_expect(mire__cell_as_set(heap, cell, address, size, node), 1)) {
         mire__slot_as_count(heap, slot, size);
         mire__slot_as_end(inside, slot);
     } else {

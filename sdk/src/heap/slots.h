@@ -98,7 +98,7 @@ MIRE_INLINE int64_t mire__slot_get(const _Atomic int64_t *word)
 /* Has the sum moved so far from what was told that it is to be told again? */
 MIRE_INLINE bool mire__slot_strays(int64_t count, int64_t bytes)
 {
-    return __builtin_expect(count > MIRE_TELL_COUNT || bytes > MIRE_TELL_BYTES, 0);
+    return __builtin_expect(count > MIRE_TELL_COUNT, 0) || __builtin_expect(bytes > MIRE_TELL_BYTES, 0);
 }
 
 /* A block of `size` bytes begins to live. */
