@@ -7,8 +7,8 @@
  * Each conversion is a process of its own, so that its processor time and its memory are told by the system. Times are
  * the best of some rounds taken in turn: others only make them longer.
  *
- * How fast look-ups are is also the host's doing. So they are told beside a floor, too, that is measured in the same
- * rounds and computes nothing that could be left out.
+ * How fast look-ups and threads are is also the host's doing. So they are told beside a floor, too, that is measured in
+ * the same rounds and computes nothing that could be left out.
  *
  *     look-ups      a bare binary search over as many sorted numbers as the file has segments: it finds which, and no
  *                   more. Where the goals were set it took 27 ns for libc and 77 ns for libjvm; the goals are 40 and
@@ -21,6 +21,9 @@
  *                   waits for page, block, segments, a scope a frame, and then the names at once: four lines and one
  *                   a frame, each behind the one before it. The floor is as many random lines, each of which says
  *                   where the next one is, of as much memory as the file. As much again may be computing: 2 times.
+ *
+ *     two threads   two conversions at once that share nothing: how much two processors have to give. Where that is
+ *                   1.88 times what one has, the goal of 1.6 is 0.85 of it.
  *
  * What misses the goal by itself and meets the one beside its floor is short for the host's sake, and is not counted.
  */
@@ -46,17 +49,17 @@ enum { ROUNDS = 3, ADDRESSES = 1 << 17, WARM = 3000, LOOK_ROUNDS = 15 };
 
 #define TIMES_SEARCH(large) ((large) ? 1.3 : 1.5)
 #define TIMES_CHAIN         2
+#define TIMES_PAIR          0.85
 
 static const struct file {
     const char *name;
-    bool large;      /* more than 100 MB of DWARF */
-    double per_s;    /* look-ups, millions */
-    bool has_packed; /* there is one with compressed sections */
-} files[] = {{"libc", false, 25, true},
-             {"libstdc++", false, 25, false},
-             {"libpython", false, 25, false},
-             {"libjvm", true, 10, true},
-             {"ceph-osd", true, 10, true}};
+    bool large;   /* more than 100 MB of DWARF */
+    double per_s; /* look-ups, millions */
+} files[] = {{"libc", false, 25},
+             {"libstdc++", false, 25},
+             {"libpython", false, 25},
+             {"libjvm", true, 10}, /* of the large ones there is one with compressed sections */
+             {"ceph-osd", true, 10}};
 
 static int missed;
 
@@ -103,6 +106,7 @@ struct conversion {
     const char *from;
     const char *to;
     unsigned threads;
+    const char *twin; /* where convert_twice puts its second one; NULL for others */
 };
 
 static int convert_file(void *context)
@@ -131,16 +135,30 @@ static int convert_gsym(void *context)
     return 127;
 }
 
-static struct cost best_of(int (*work)(void *context), struct conversion *c, int rounds)
+/* Two of them at once that share nothing. */
+static int convert_twice(void *context)
 {
-    struct cost best = {1e9, 1e9, 0};
-    for (int i = 0; i < rounds; i++) {
-        struct cost cost = cost_of(work, c);
-        best.cpu_s = cost.cpu_s < best.cpu_s ? cost.cpu_s : best.cpu_s;
-        best.wall_s = cost.wall_s < best.wall_s ? cost.wall_s : best.wall_s;
-        best.peak_bytes = cost.peak_bytes > best.peak_bytes ? cost.peak_bytes : best.peak_bytes;
-    }
-    return best;
+    const struct conversion *c = context;
+    struct conversion other = {c->from, c->twin, c->threads, NULL};
+    int status;
+    pid_t pid = fork();
+    if (!pid)
+        _exit(convert_file(&other));
+    int failed = convert_file(context);
+    return waitpid(pid, &status, 0) != pid || status || failed;
+}
+
+#define NO_COST ((struct cost){1e9, 1e9, 0})
+
+static void try_once(struct cost *best, int (*work)(void *context), struct conversion *c)
+{
+    unlink(c->to); /* a cache is a new file: to empty an old one waits for the disk */
+    if (c->twin)
+        unlink(c->twin);
+    struct cost cost = cost_of(work, c);
+    best->cpu_s = cost.cpu_s < best->cpu_s ? cost.cpu_s : best->cpu_s;
+    best->wall_s = cost.wall_s < best->wall_s ? cost.wall_s : best->wall_s;
+    best->peak_bytes = cost.peak_bytes > best->peak_bytes ? cost.peak_bytes : best->peak_bytes;
 }
 
 static double size_of(const char *path)
@@ -165,29 +183,35 @@ static double dwarf_bytes(const char *path)
 
 static void measure_conversion(const struct file *file, const char *dir)
 {
-    char from[4096], packed[4096], cache[4096], gsym[4096];
+    char from[4096], packed[4096], cache[4096], twin[4096], gsym[4096];
     snprintf(from, sizeof from, "%s/%s", dir, file->name);
     snprintf(packed, sizeof packed, "%s/%s.zlib", dir, file->name);
     snprintf(cache, sizeof cache, "%s/%s.cache", dir, file->name);
+    snprintf(twin, sizeof twin, "%s/%s.twin", dir, file->name);
     snprintf(gsym, sizeof gsym, "%s/%s.gsym", dir, file->name);
     double dwarf = dwarf_bytes(from);
-    struct conversion one = {from, cache, 1}, two = {from, cache, 2}, zlib = {packed, cache, 1}, peer = {from, gsym, 1};
-    int rounds = file->large ? ROUNDS : 3 * ROUNDS;
+    struct conversion one = {from, cache, 1, NULL}, two = {from, cache, 2, NULL}, pair = {from, cache, 1, twin};
+    struct conversion zlib = {packed, cache, 1, NULL}, peer = {from, gsym, 1, NULL};
     if (!file->large) { /* too short for the clock of rusage: the size is what is asked */
         convert_file(&one);
     } else {
-        struct cost theirs = best_of(convert_gsym, &peer, 1);
-        struct cost alone = best_of(convert_file, &one, rounds);
-        struct cost both = best_of(convert_file, &two, rounds);
+        struct cost theirs = NO_COST, alone = NO_COST, both = NO_COST, twice = NO_COST, inflated = NO_COST;
+        try_once(&theirs, convert_gsym, &peer);
+        for (int i = 0; i < ROUNDS; i++) {
+            try_once(&alone, convert_file, &one);
+            try_once(&both, convert_file, &two);
+            try_once(&twice, convert_twice, &pair);
+            try_once(&inflated, convert_file, &zlib);
+        }
+        unlink(twin);
         tell("convert", file->name, dwarf / MEGA / alone.cpu_s, "MB/s", ">=", 250);
         tell("convert beside gsymutil", file->name, theirs.cpu_s / alone.cpu_s, "times", ">=", 2);
-        tell("convert, two threads", file->name, alone.wall_s / both.wall_s, "times", ">=", 1.6);
+        bool good = say("convert, two threads", file->name, alone.wall_s / both.wall_s, "times", ">=", 1.6);
+        good |= say("beside two conversions", file->name, twice.wall_s / 2 / both.wall_s, "times", ">=", TIMES_PAIR);
+        missed += !good;
         tell("memory", file->name, alone.peak_bytes / dwarf, "of DWARF", "<=", 1.3);
-        if (file->has_packed) {
-            struct cost inflated = best_of(convert_file, &zlib, rounds);
-            tell("convert from zlib", file->name, dwarf / MEGA / inflated.cpu_s, "MB/s", ">=", 180);
-            tell("memory from zlib", file->name, inflated.peak_bytes / dwarf, "of DWARF", "<=", 1.6);
-        }
+        tell("convert from zlib", file->name, dwarf / MEGA / inflated.cpu_s, "MB/s", ">=", 180);
+        tell("memory from zlib", file->name, inflated.peak_bytes / dwarf, "of DWARF", "<=", 1.6);
         tell("cache beside GSYM", file->name, size_of(cache) / size_of(gsym), "times", "<=", 0.9);
     }
     tell("cache", file->name, 100 * size_of(cache) / dwarf, "%", "<=", file->large ? 8 : 11);
