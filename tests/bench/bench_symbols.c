@@ -7,8 +7,8 @@
  * Each conversion is a process of its own, so that its processor time and its memory are told by the system. Times are
  * the best of some rounds taken in turn: others only make them longer.
  *
- * How fast look-ups and threads are is also the host's doing. So they are told beside a floor, too, that is measured in
- * the same rounds and computes nothing that could be left out.
+ * How fast look-ups are is also the host's doing. So they are told beside a floor, too, that is measured in the same
+ * rounds and computes nothing that could be left out.
  *
  *     look-ups      a bare binary search over as many sorted numbers as the file has segments: it finds which, and no
  *                   more. Where the goals were set it took 27 ns for libc and 77 ns for libjvm; the goals are 40 and
@@ -22,10 +22,8 @@
  *                   a frame, each behind the one before it. The floor is as many random lines, each of which says
  *                   where the next one is, of as much memory as the file. As much again may be computing: 2 times.
  *
- *     two threads   two conversions at once that share nothing: how much two processors have to give. Where that is
- *                   1.88 times what one has, the goal of 1.6 is 0.85 of it.
- *
  * What misses the goal by itself and meets the one beside its floor is short for the host's sake, and is not counted.
+ * Two threads have no such floor: what two conversions at once reach that share nothing is told, and their goal stands.
  */
 #include "floor.h"
 #include "object/object.h"
@@ -49,7 +47,6 @@ enum { ROUNDS = 3, ADDRESSES = 1 << 17, WARM = 3000, LOOK_ROUNDS = 15 };
 
 #define TIMES_SEARCH(large) ((large) ? 1.3 : 1.5)
 #define TIMES_CHAIN         2
-#define TIMES_PAIR          0.85
 
 static const struct file {
     const char *name;
@@ -206,9 +203,8 @@ static void measure_conversion(const struct file *file, const char *dir)
         unlink(twin);
         tell("convert", file->name, dwarf / MEGA / alone.cpu_s, "MB/s", ">=", 250);
         tell("convert beside gsymutil", file->name, theirs.cpu_s / alone.cpu_s, "times", ">=", 2);
-        bool good = say("convert, two threads", file->name, alone.wall_s / both.wall_s, "times", ">=", 1.6);
-        good |= say("beside two conversions", file->name, twice.wall_s / 2 / both.wall_s, "times", ">=", TIMES_PAIR);
-        missed += !good;
+        tell("convert, two threads", file->name, alone.wall_s / both.wall_s, "times", ">=", 1.6);
+        printf("  two conversions at once: %.2f times\n", 2 * alone.wall_s / twice.wall_s);
         tell("memory", file->name, alone.peak_bytes / dwarf, "of DWARF", "<=", 1.3);
         tell("convert from zlib", file->name, dwarf / MEGA / inflated.cpu_s, "MB/s", ">=", 180);
         tell("memory from zlib", file->name, inflated.peak_bytes / dwarf, "of DWARF", "<=", 1.6);

@@ -265,7 +265,7 @@ static void index_pieces(uint64_t *at, struct heap_index *index, const struct he
     index->segment_count = 1;
     piece(at, &index->directories, heap, sizeof(uint16_t) << (MIRE_INDEX_BITS_MAX + 1));
     piece(at, &index->about, heap, segment_cap * sizeof(*index->about));
-    piece(at, &index->segments, heap, (uint64_t)segment_cap * 128 * sizeof(uint32_t));
+    piece(at, &index->segments, heap, (uint64_t)segment_cap * MIRE_INDEX_ENTRIES * sizeof(uint32_t));
 }
 
 static void spare_pieces(uint64_t *at, struct heap_spare *spare, const struct heap *heap, uint64_t cap)
@@ -284,7 +284,7 @@ static uint64_t lay_out(struct heap *heap, uint64_t budget)
     piece(&at, &heap->directory, heap, sizeof(uint16_t) << MIRE_SEGMENT_BITS_MAX);
     piece(&at, &heap->filter, heap, MIRE_HEAP_FILTER);
     piece(&at, &heap->region_order, heap, MIRE_HEAP_REGIONS_MAX * sizeof(uint16_t));
-    index_pieces(&at, &heap->node_index, heap, 1u << 15);
+    index_pieces(&at, &heap->node_index, heap, 1u << MIRE_INDEX_BITS_MAX);
     index_pieces(&at, &heap->place_index, heap, 1u << 13);
     spare_pieces(&at, &heap->region_spare, heap, MIRE_HEAP_REGIONS_MAX);
     piece(&at, &heap->region_owner, heap, MIRE_HEAP_REGIONS_MAX * sizeof(uint32_t));

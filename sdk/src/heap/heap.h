@@ -48,12 +48,12 @@ struct heap_lock {
 
 /* A hash index in memory without a file; index.h. */
 struct heap_index {
-    _Atomic uint16_t *directories;
+    _Atomic uint16_t *directories; /* one for each number of bits */
     _Atomic uint32_t *segments;
     struct heap_index_segment {
         uint8_t depth, count;
     } * about;
-    _Atomic uint32_t depth;
+    _Atomic uint32_t depth; /* bits of the directory in use */
     uint32_t segment_count, segment_cap;
 };
 

@@ -24,8 +24,8 @@ static bool deepen(struct heap *heap, struct heap_index *index)
     _Atomic uint16_t *from = index->directories + places, *to = from + places;
     uint64_t bytes = 2 * places * sizeof(*to);
 
-    if (bytes >= MIRE_HEAP_PAGE_BYTES &&
-        !mire__heap_claim_anonymous(heap, bytes)) /* smaller ones lie in the first page */
+    /* Smaller ones lie in the first page. */
+    if (bytes >= MIRE_HEAP_PAGE_BYTES && !mire__heap_claim_anonymous(heap, bytes))
         return false;
     for (uint32_t i = 0; i < 2 * places; i++)
         atomic_store_explicit(&to[i], atomic_load_explicit(&from[i / 2], memory_order_relaxed), memory_order_relaxed);

@@ -37,7 +37,7 @@ static inline uint32_t mire__index_entry(uint64_t hash, uint32_t number)
 /* The place of a hash in the directory of `depth` bits. The directories lie one behind the other. */
 static inline _Atomic uint16_t *mire__index_place(const struct heap_index *index, uint64_t hash, uint32_t depth)
 {
-    return &index->directories[((UINT64_C(1) << 63 | hash >> 1) >> (63 - depth))];
+    return &index->directories[(UINT64_C(1) << 63 | hash >> 1) >> (63 - depth)];
 }
 
 /* The segment of a hash, and where in it to begin. */
