@@ -240,17 +240,22 @@ class LateTest(Programs):
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-dwo/symbols")["missing"]])
 
     @staticmethod
-    def zero_entries(elf):
-        """Of a copy whose middle did not come: the entries behind the first ones of each unit are zeros."""
+    def section(elf, name, make):
+        """Another text for a section: of its size."""
         table, = struct.unpack_from("<Q", elf, 0x28)
         count, names = struct.unpack_from("<HH", elf, 0x3C)
         texts, = struct.unpack_from("<Q", elf, table + 64 * names + 0x18)
         for row in range(table, table + 64 * count, 64):
             at = texts + struct.unpack_from("<I", elf, row)[0]
             offset, size = struct.unpack_from("<QQ", elf, row + 0x18)
-            if elf[at:elf.index(0, at)] == b".debug_info.dwo":
-                elf[offset + 64:offset + size] = bytes(size - 64)
+            if elf[at:elf.index(0, at)] == name:
+                elf[offset:offset + size] = make(elf[offset:offset + size])
         return elf
+
+    @classmethod
+    def zero_entries(cls, elf):
+        """Of a copy whose middle did not come: the entries behind the first ones of each unit are zeros."""
+        return cls.section(elf, b".debug_info.dwo", lambda was: was[:64] + bytes(len(was) - 64))
 
     def damaged_split(self, app, mark, pack, version):
         """Its program and the damaged split file are there when it hangs; a whole one, by `pack` of its .dwo, comes after."""
@@ -287,6 +292,58 @@ class LateTest(Programs):
             subprocess.run(["dwp", "-o", dwo.with_name("app.dwp"), dwo], check=True)
             return dwo.with_name("app.dwp")
         self.damaged_split("by-damaged-dwp", 19, pack, "-gdwarf-4")  # dwp knows no other
+
+    def dwz(self, app, mark):
+        """A program of which the name of an inlined call lies in a file of dwz, and the debug file, by upload; it hangs. That file,
+        its build id, and the issue."""
+        source = PROGRAM.replace("__attribute__((noinline)) static void paint_rows", "static inline __attribute__((always_inline)) void paint_rows")
+        program, debug, build = self.program(app, mark, source=source)
+        twin = debug.with_name("twin")
+        shutil.copy(debug.with_name("whole"), twin)
+        common = debug.with_name("common.debug")
+        subprocess.run(["dwz", "-m", common.name, debug.with_name("whole").name, twin.name], cwd=debug.parent, check=True)
+        subprocess.run(["objcopy", "--only-keep-debug", debug.with_name("whole"), debug], check=True)
+        shared = re.search(r"Build ID: (\w+)", subprocess.run(["readelf", "-n", common], check=True, capture_output=True, text=True).stdout)[1]
+        self.assertRegex(self.mire("symbols", "upload", "--key", self.key(app, "symbols"), debug), rf"(?m)^stored  {build} .*app.debug$")
+        issue = self.hang(program, caller1="on_click")
+        self.says_dwz(app, build, shared, "missing")
+        until("the job ends", lambda: all(job["state"] == "done" for job in self.get(f"/apps/{app}/rekey")["jobs"]))
+        return common, build, shared, issue
+
+    def says_dwz(self, app, build, shared, how):
+        missing = {one["build_id"]: one for one in self.get(f"/apps/{app}/symbols")["missing"]}
+        self.assertEqual(missing[build]["flaw"], f"its dwz file is {how} (common.debug, {shared})")
+        told = missing[shared]
+        self.assertEqual((told["name"], told["reports"], told["reports_with_names"]), ("common.debug", 1, 1))
+        self.assertEqual(told["flaw"], "is damaged" if how == "damaged" else "")
+
+    def dwz_comes(self, app, build, shared, issue):
+        until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
+        self.assertFalse({build, shared} & {one["build_id"] for one in self.get(f"/apps/{app}/symbols")["missing"]})
+        self.assertEqual(self.get(f"/apps/{app}/issues/{issue['id']}")["feature"]["caller1"], "paint_rows")
+
+    def test_a_file_of_dwz_comes_after_its_program_first_damaged(self):
+        common, build, shared, issue = self.dwz("by-dwz", 22)
+        key = self.key("by-dwz", "symbols")
+        damaged = common.with_name("damaged")
+        damaged.write_bytes(self.section(bytearray(common.read_bytes()), b".debug_abbrev", lambda was: bytes(len(was))))
+        self.assertRegex(self.mire("symbols", "upload", "--key", key, damaged), rf"(?m)^stored  {shared} .*; it is damaged: ")
+        until("it is told to be damaged", lambda: [one for one in self.get("/apps/by-dwz/symbols")["missing"]
+                                                   if one["build_id"] == build and "damaged" in one["flaw"]])
+        self.says_dwz("by-dwz", build, shared, "damaged")
+        self.assertIn("0 stored, 1 there already", self.mire("symbols", "upload", "--key", key, damaged))
+        self.assertIn("1 stored", self.mire("symbols", "upload", "--key", key, common))
+        self.dwz_comes("by-dwz", build, shared, issue)
+
+    def test_a_file_of_dwz_is_put_into_a_directory(self):
+        common, build, shared, issue = self.dwz("by-dwz-dir", 23)
+        until("it was looked for, and is nowhere", lambda: self.looks("by-dwz-dir", shared))
+        self.assertIn(f"/buildid/{shared}/debuginfo", Debuginfod.asked)
+        place = self.folder / f"dirs/.build-id/{shared[:2]}/{shared[2:]}.debug"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(common, place.with_suffix(".aside"))
+        place.with_suffix(".aside").rename(place)
+        self.dwz_comes("by-dwz-dir", build, shared, issue)
 
     @staticmethod
     def breakpad_head(build, name):

@@ -439,6 +439,8 @@ it('a debug file that is there and damaged is told with what is wrong', async ()
   open('/redis-server/symbols', { ...ALL, '/symbols': symbols, '/rekey': { jobs: [] } });
   const row = await screen.findByRole('row', { name: /^shop/ });
   expect(row.textContent).toContain('1 split file is damaged (6dc4f75957c4e516)');
+  const tools = await screen.findByRole('row', { name: /^toolbox/ });
+  expect(tools.textContent).toContain('its dwz file is missing (tools.debug');
   expect((await screen.findByRole('row', { name: /^libc/ })).querySelector('.warn-text')).toBeNull();
 });
 

@@ -299,6 +299,8 @@ static void take_alt(struct object_facts *facts, const uint8_t *bytes, size_t si
         return;
     memcpy(facts->alt_id, nul + 1, len);
     facts->alt_id_len = len;
+    const char *name = (const char *)bytes, *slash = strrchr(name, '/');
+    snprintf(facts->alt_name, sizeof facts->alt_name, "%s", slash ? slash + 1 : name);
 }
 
 /* A name without folders, filled up to four bytes, and a checksum. */

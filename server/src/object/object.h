@@ -27,6 +27,7 @@
 #define MIRE_OBJECT_PAD      4096         /* bytes that can be read behind a file and behind each section */
 #define MIRE_OBJECT_FILE_MAX (2ull << 30) /* bytes of a file that is opened */
 #define MIRE_OBJECT_ID_MAX   32           /* bytes of a build id */
+#define MIRE_OBJECT_ALT      54           /* room for the name in .gnu_debugaltlink, with NUL */
 #define MIRE_OBJECT_LINK     256          /* room for the name in .gnu_debuglink, with NUL */
 #define MIRE_OBJECT_ARCH     16           /* room for the name of an architecture, with NUL */
 
@@ -94,6 +95,7 @@ struct object_facts {
     char arch[MIRE_OBJECT_ARCH];        /* "other" if it is none we know */
     uint8_t alt_id[MIRE_OBJECT_ID_MAX]; /* build id of the file that DW_FORM_..._alt means, by .gnu_debugaltlink */
     size_t alt_id_len;                  /* 0: none */
+    char alt_name[MIRE_OBJECT_ALT];     /* of that file, without folders, cut; any bytes */
     char link[MIRE_OBJECT_LINK];        /* file that has this one's DWARF, by .gnu_debuglink; "": none is told */
     uint32_t link_crc;                  /* its CRC-32 */
 };

@@ -161,6 +161,20 @@ static int note_lack(struct job *job, const struct symbolicate_lack *lack)
     return splits ? 0 : MIRE_FAULT_MEMORY;
 }
 
+/* What dwz made of several programs is lacking like an image: by its own id and name. */
+static int note_alt(struct job *job, const struct report_image *of, const struct symbol_alt *alt)
+{
+    struct report_image *image = arena_array(job->arena, 1, sizeof *image);
+    struct symbolicate_lack lack = {image, MIRE_SYMBOLS_SYMTAB, false, NULL, alt->edition ? "is damaged" : ""};
+    if (!image)
+        return MIRE_FAULT_MEMORY;
+    *image = *of;
+    memcpy(image->id, alt->id, alt->id_len);
+    image->id_len = (uint8_t)alt->id_len;
+    image->name = arena_strdup(job->arena, alt->name);
+    return image->name ? note_lack(job, &lack) : MIRE_FAULT_MEMORY;
+}
+
 /* Frames of one image that are addresses. */
 static int resolve_native(struct job *job, struct symbols *symbols, const struct report_image *image,
                           const uint32_t *order, size_t count)
@@ -176,18 +190,21 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
     enum symbol_kind kind = module_kind(module);
     bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are lacking, or a part is damaged */
     const struct symbol_splits *splits = debug && module_lacks(module)->count ? module_lacks(module) : NULL;
+    const struct symbol_alt *alt = debug ? module_lacks_alt(module) : NULL;
     char flaw[MIRE_SYMBOL_WHY];
-    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits, flaw};
+    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits || alt, splits, flaw};
     (void)module_flaw(flaw, module);
     if (image->id_len && !module_is_whole(module))
         rc = note_lack(job, &lack);
+    if (!rc && image->id_len && alt)
+        rc = note_alt(job, image, alt);
     return rc ? rc : resolve_image(job, module, &where, order, count);
 }
 
 static int resolve_java(struct job *job, struct symbols *symbols, int32_t image, const uint32_t *order, size_t count)
 {
     const struct report_image *of = &job->report->images[image];
-    struct symbolicate_lack lack = {of, MIRE_SYMBOLS_NONE, NULL, ""};
+    struct symbolicate_lack lack = {of, MIRE_SYMBOLS_NONE, false, NULL, ""};
     struct java_image java = {.image = image, .order = order, .count = count};
     int rc = of->id_len ? symbols_find_mapping(&java.retrace, symbols, of->id, of->id_len, job->now_ms) : 0;
     if (!rc)
@@ -216,7 +233,7 @@ static int resolve_frames(struct job *job, struct symbols *symbols)
     uint32_t *order = NULL;
     uint32_t *first = NULL;
     int rc = sort_frames(&order, &first, job);
-    job->lacks = arena_array(job->arena, report->image_count, sizeof *job->lacks);
+    job->lacks = arena_array(job->arena, 2 * report->image_count, sizeof *job->lacks); /* each, and its file of dwz */
     if (!job->lacks)
         return MIRE_FAULT_MEMORY;
     for (int32_t i = -1; !rc && i < (int32_t)report->image_count; i++) {

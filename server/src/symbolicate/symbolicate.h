@@ -21,7 +21,8 @@
 struct symbolicate_lack {
     const struct report_image *image;
     enum symbol_kind had;               /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
-    const struct symbol_splits *splits; /* it is there, but for these; NULL: it is not */
+    bool there;                         /* it is, but for other files that its DWARF refers to */
+    const struct symbol_splits *splits; /* those of them that are split files; NULL: none is */
     const char *flaw;                   /* what is wrong with what is there; "" */
 };
 

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +16,34 @@
 #include <unistd.h>
 #include <zstd.h>
 
-static void read_lacks(struct symbol_splits *out, const uint8_t *bytes, size_t count)
+/* The name comes from whoever made the file. */
+static void take_alt(struct symbol_alt *out, const struct cache_lack *lack)
 {
+    *out = (struct symbol_alt){.id_len = lack->id_len, .edition = lack->edition};
+    memcpy(out->id, lack->id, lack->id_len);
+    for (size_t i = 0; i + 1 < sizeof out->name && lack->name[i]; i++)
+        out->name[i] = lack->name[i] > ' ' && lack->name[i] < 0x7f ? lack->name[i] : '_';
+    if (!out->name[0])
+        out->name[0] = '_';
+}
+
+/* False: they make no sense. */
+static bool read_lacks(struct module *module, const uint8_t *bytes, size_t count)
+{
+    struct symbol_splits *splits = &module->lacks;
     struct cache_lack lack;
-    out->count = count;
     for (size_t i = 0; i < count; i++) {
         memcpy(&lack, bytes + i * sizeof lack, sizeof lack);
-        for (unsigned k = 0; k < MIRE_SYMBOL_SPLIT_ID; k++)
-            out->ids[i][k] = (uint8_t)(lack.id >> (56 - 8 * k));
-        out->editions[i] = lack.edition;
+        if (lack.is_alt && lack.id_len && lack.id_len <= sizeof lack.id) {
+            take_alt(&module->alt, &lack);
+        } else if (!lack.is_alt && lack.id_len == MIRE_SYMBOL_SPLIT_ID && splits->count < MIRE_SYMBOL_SPLITS) {
+            memcpy(splits->ids[splits->count], lack.id, lack.id_len);
+            splits->editions[splits->count++] = lack.edition;
+        } else {
+            return false;
+        }
     }
+    return true;
 }
 
 /* Where everything lies, from the counts; false: it does not add up to the file. */
@@ -49,9 +68,7 @@ static bool lay_out(struct module *module)
     atomic_init(&module->texts, head->packed_bytes ? NULL : module->stored);
     const uint8_t *lacks = module->bytes + at;
     at += head->lack_count * sizeof(struct cache_lack);
-    if (at == module->len && head->lack_count <= MIRE_SYMBOL_SPLITS)
-        read_lacks(&module->lacks, lacks, head->lack_count);
-    return at == module->len && at == head->file_bytes && head->lack_count <= MIRE_SYMBOL_SPLITS;
+    return at == module->len && at == head->file_bytes && read_lacks(module, lacks, head->lack_count);
 }
 
 static const char *check(struct module *module, const uint8_t *id, size_t id_len, bool whole)
@@ -131,6 +148,11 @@ const struct symbol_splits *module_lacks(const struct module *module)
     return &module->lacks;
 }
 
+const struct symbol_alt *module_lacks_alt(const struct module *module)
+{
+    return module->alt.id_len ? &module->alt : NULL;
+}
+
 bool module_is_from_base(const struct module *module)
 {
     return module && module->head.from_base;
@@ -138,34 +160,50 @@ bool module_is_from_base(const struct module *module)
 
 bool module_is_whole(const struct module *module)
 {
-    return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->lacks.count && !module->head.damaged_units;
+    return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->lacks.count && !module->alt.id_len &&
+           !module->head.damaged_units;
+}
+
+/* One more flaw, as far as there is room. */
+__attribute__((format(printf, 2, 3))) static void add_flaw(char *out, const char *format, ...)
+{
+    size_t len = strlen(out);
+    va_list args;
+    len += (size_t)snprintf(out + len, MIRE_SYMBOL_WHY - len, "%s", len ? "; " : "");
+    if (len >= MIRE_SYMBOL_WHY)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(out + len, MIRE_SYMBOL_WHY - len, format, args);
+    va_end(args);
 }
 
 size_t module_flaw(char *out, const struct module *module)
 {
     size_t damaged = 0, missing = 0;
-    char first[2][2 * MIRE_SYMBOL_SPLIT_ID + 1];
+    char first[2][2 * MIRE_SYMBOL_SPLIT_ID + 1], alt_id[2 * MIRE_SYMBOL_ID_MAX + 1];
     const struct symbol_splits *lacks = module ? &module->lacks : NULL;
     out[0] = '\0';
     if (!module || module->head.kind != MIRE_SYMBOLS_DEBUG)
         return 0;
+    const struct symbol_alt *alt = module_lacks_alt(module);
+    hex_format(alt_id, module->alt.id, module->alt.id_len);
     for (size_t i = 0; i < lacks->count; i++) {
         size_t *sort = lacks->editions[i] ? &damaged : &missing;
         if (!(*sort)++)
             hex_format(first[sort == &missing], lacks->ids[i], MIRE_SYMBOL_SPLIT_ID);
     }
     unsigned units = module->head.damaged_units;
-    size_t len = 0;
     if (units)
-        len +=
-            (size_t)snprintf(out, MIRE_SYMBOL_WHY, "is damaged: %u or more of its units cannot be read whole", units);
+        add_flaw(out, "is damaged: %u or more of its units cannot be read whole", units);
     if (damaged)
-        len += (size_t)snprintf(out + len, MIRE_SYMBOL_WHY - len, "%s%zu split file%s damaged (%s%s)", len ? "; " : "",
-                                damaged, damaged > 1 ? "s are" : " is", first[0], damaged > 1 ? ", ..." : "");
+        add_flaw(out, "%zu split file%s damaged (%s%s)", damaged, damaged > 1 ? "s are" : " is", first[0],
+                 damaged > 1 ? ", ..." : "");
+    if (alt)
+        add_flaw(out, "its dwz file is %s (%s, %s)", alt->edition ? "damaged" : "missing", alt->name, alt_id);
     if (missing)
-        (void)snprintf(out + len, MIRE_SYMBOL_WHY - len, "%s%zu split file%s missing (%s%s)", len ? "; " : "", missing,
-                       missing > 1 ? "s are" : " is", first[1], missing > 1 ? ", ..." : "");
-    return units + damaged;
+        add_flaw(out, "%zu split file%s missing (%s%s)", missing, missing > 1 ? "s are" : " is", first[1],
+                 missing > 1 ? ", ..." : "");
+    return units + damaged + (alt && alt->edition);
 }
 
 const struct cache_head *cache_head(const struct module *module)

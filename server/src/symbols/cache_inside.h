@@ -21,6 +21,7 @@ struct module {
     _Atomic(const char *) texts; /* NULL: not unpacked yet. Whoever looks first; acquire, release */
     uint32_t scope_bytes;
     struct symbol_splits lacks;
+    struct symbol_alt alt; /* id_len 0: it is not lacking */
 };
 
 /* The texts, unpacked; those that are damaged are all empty. NULL: there is no memory for them now. */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -89,7 +90,11 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
 {
     struct file_bytes bytes[MIRE_CONVERT_OBJECTS + 1] = {0};
     struct object *objects[MIRE_CONVERT_OBJECTS + 1] = {0};
-    struct convert_source source = {.object_count = files->count, .asks = files->asks, .id = id, .id_len = id_len};
+    struct convert_source source = {.object_count = files->count,
+                                    .alt_edition = files->alt_edition,
+                                    .asks = files->asks,
+                                    .id = id,
+                                    .id_len = id_len};
     struct convert_facts facts = {0};
     struct split_files splits;
     const char *wrong = NULL;
@@ -133,7 +138,8 @@ static enum child_answer convert_told(char *why, int argc, char **argv)
         return CHILD_REFUSED;
     for (size_t i = 0; i < files.count; i++)
         files.fds[i] = FIRST_FD + PLACES + (int)i;
-    files.asks = argc > 3 && !strcmp(argv[3], ASK);
+    files.alt_edition = argc > 3 ? strtoull(argv[3], NULL, 16) : 0;
+    files.asks = argc > 4 && !strcmp(argv[4], ASK);
     return convert_here(why, FIRST_FD, &files, id, id_len);
 }
 
@@ -256,13 +262,19 @@ enum child_answer child_convert(char *why, int fd, const struct child_files *fil
                                 const char *converter)
 {
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
-    char count[16];
+    char count[16], edition[24];
     if (!converter)
         return convert_here(why, fd, files, id, id_len);
     hex_format(hex, id, id_len);
     snprintf(count, sizeof count, "%zu", files->count);
-    char *argv[] = {
-        (char *)(uintptr_t)converter, (char[]){"symbol-child"}, count, hex, files->asks ? (char[]){ASK} : NULL, NULL};
+    snprintf(edition, sizeof edition, "%" PRIx64, files->alt_edition);
+    char *argv[] = {(char *)(uintptr_t)converter,
+                    (char[]){"symbol-child"},
+                    count,
+                    hex,
+                    edition,
+                    files->asks ? (char[]){ASK} : NULL,
+                    NULL};
     return run(why, fd, files, argv);
 }
 

@@ -23,9 +23,10 @@ struct child_split { /* written before the bytes of each split file */
 struct child_files { /* open, of one module, what knows more first */
     int fds[MIRE_CONVERT_OBJECTS];
     size_t count;
-    int alt;    /* -1: none */
-    int splits; /* as splits_gather wrote them; -1: none */
-    bool asks;  /* as in convert.h */
+    int alt;              /* -1: none */
+    uint64_t alt_edition; /* as in convert.h */
+    int splits;           /* as splits_gather wrote them; -1: none */
+    bool asks;            /* as in convert.h */
 };
 
 enum child_answer {

@@ -8,6 +8,7 @@
 #include "symbols/convert.h"
 #include "symbols/breakpad.h"
 #include "symbols/layers.h"
+#include "symbols/splits.h"
 
 #include "dwarf/dwarf.h"
 
@@ -178,6 +179,16 @@ static const struct convert_split *split_of(const struct convert_source *source,
     return NULL;
 }
 
+/* Note that what the DWARF refers to was not found, or cannot be read whole. */
+static void note_alt(struct cache_lack *lacks, struct cache_head *head, const struct object_facts *facts,
+                     uint64_t edition)
+{
+    struct cache_lack lack = {.edition = edition, .id_len = (uint8_t)facts->alt_id_len, .is_alt = 1};
+    memcpy(lack.id, facts->alt_id, facts->alt_id_len);
+    snprintf(lack.name, sizeof lack.name, "%s", facts->alt_name);
+    lacks[head->lack_count++] = lack;
+}
+
 /* Note which split files were not found, and of which a part is damaged or not there. False: out of memory. */
 static bool note_lacks(struct cache_lack *lacks, struct cache_head *head, struct convert_facts *facts,
                        const struct convert_source *source, const struct dwarf *dwarf)
@@ -186,9 +197,10 @@ static bool note_lacks(struct cache_lack *lacks, struct cache_head *head, struct
     struct dwarf_wanted *list = list_wanted(&count, dwarf);
     for (size_t i = 0; i < count; i++) {
         const struct convert_split *split = split_of(source, list[i].id);
-        struct cache_lack lack = {split ? split->id : list[i].id, split ? split->edition : 0};
+        struct cache_lack lack = {.edition = split ? split->edition : 0, .id_len = MIRE_SYMBOL_SPLIT_ID};
+        split_id_bytes(lack.id, split ? split->id : list[i].id);
         facts->damaged_units += split && !list[i].damaged;
-        if (head->lack_count && lacks[head->lack_count - 1].id == lack.id)
+        if (head->lack_count && !memcmp(lacks[head->lack_count - 1].id, lack.id, sizeof lack.id))
             continue; /* several units of a package, or two that are the same */
         if (head->lack_count < MIRE_SYMBOL_SPLITS)
             lacks[head->lack_count++] = lack;
@@ -197,15 +209,15 @@ static bool note_lacks(struct cache_lack *lacks, struct cache_head *head, struct
     return list != NULL;
 }
 
-/* Units, and what their split files add to them. NULL, or what is wrong. */
+/* Units, and what other files add to them: damaged ones leave them as they are. NULL, or what is wrong. */
 static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const struct object *object,
                               const struct convert_source *source, uint64_t base, unsigned threads)
 {
-    const char *wrong = source->alt ? dwarf_open(alt_out, source->alt, NULL, base, threads) : NULL;
-    if (!wrong)
-        wrong = dwarf_open(out, object, *alt_out, base, threads);
+    if (source->alt)
+        (void)dwarf_open(alt_out, source->alt, NULL, base, threads);
+    const char *wrong = dwarf_open(out, object, *alt_out, base, threads);
     for (size_t i = 0; i < source->split_count && !wrong; i++)
-        if (source->splits[i].object) /* a damaged one leaves its units to the program */
+        if (source->splits[i].object)
             (void)dwarf_add_split(*out, source->splits[i].object);
     return wrong;
 }
@@ -217,7 +229,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     struct names frames = {0};
     struct layers layers = {.harvests = harvests, .names = &names, .frames = &frames};
     struct cache_head head = {0};
-    struct cache_lack lacks[MIRE_SYMBOL_SPLITS];
+    struct cache_lack lacks[MIRE_CACHE_LACKS];
     struct dwarf *dwarf = NULL;
     struct dwarf *alt = NULL;
     uint64_t base;
@@ -260,6 +272,8 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
             out->damaged_units += harvests[i].damaged_units;
         if (!wrong && !note_lacks(lacks, &head, out, source, dwarf))
             wrong = "needs more memory than there is";
+        if (object->facts.alt_id_len && (!alt || dwarf_units_lost(alt)))
+            note_alt(lacks, &head, &object->facts, source->alt_edition);
     }
     if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";

@@ -99,13 +99,12 @@ static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t 
 }
 
 /* Of the first of the files there; 0: there is none. */
-static uint64_t edition_in_dirs(const struct search *search)
+static uint64_t edition_in_dirs(const struct symbols_options *options, const uint8_t *id, size_t id_len)
 {
-    const struct symbols_options *options = search->options;
     char path[PATH_MAX];
     struct stat st;
     for (size_t i = 0; i < options->dir_count; i++) {
-        if (!name_in_dir(path, sizeof path, options->dirs[i], search->id, search->id_len) || stat(path, &st) != 0)
+        if (!name_in_dir(path, sizeof path, options->dirs[i], id, id_len) || stat(path, &st) != 0)
             continue;
         uint64_t told[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
                            (uint64_t)st.st_mtim.tv_nsec};
@@ -117,18 +116,22 @@ static uint64_t edition_in_dirs(const struct search *search)
     return 0;
 }
 
+int search_edition_of(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len)
+{
+    int found = 0;
+    *out = 0;
+    if (options->edition && id_len)
+        found = options->edition(options->uploaded_context, out, id, id_len);
+    if (options->edition && !found && id_len > BREAKPAD_ID)
+        found = options->edition(options->uploaded_context, out, id, BREAKPAD_ID);
+    if (found <= 0)
+        *out = found ? 0 : edition_in_dirs(options, id, id_len);
+    return found < 0 ? found : 0;
+}
+
 int search_edition(struct search *search)
 {
-    const struct symbols_options *options = search->options;
-    int found = 0;
-    search->edition = 0;
-    if (options->edition && search->id_len)
-        found = options->edition(options->uploaded_context, &search->edition, search->id, search->id_len);
-    if (options->edition && !found && search->id_len > BREAKPAD_ID)
-        found = options->edition(options->uploaded_context, &search->edition, search->id, BREAKPAD_ID);
-    if (found <= 0)
-        search->edition = found ? 0 : edition_in_dirs(search);
-    return found < 0 ? found : 0;
+    return search_edition_of(&search->edition, search->options, search->id, search->id_len);
 }
 
 int search_alt(struct search *search)
@@ -138,12 +141,17 @@ int search_alt(struct search *search)
     char path[PATH_MAX];
     if (!search->alt_id_len)
         return 0;
+    int rc = search_edition_of(&search->files.alt_edition, options, search->alt_id, search->alt_id_len);
+    if (rc)
+        return rc;
     int found = find_uploaded(path, sizeof path, options, search->alt_id, search->alt_id_len);
     if (found > 0)
         search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
     for (size_t i = 0; found >= 0 && search->files.alt < 0 && i < options->dir_count; i++)
         if (name_in_dir(path, sizeof path, options->dirs[i], search->alt_id, search->alt_id_len))
             search->files.alt = open_file(&search->wrong, &facts, path, search->alt_id, search->alt_id_len);
+    if (search->files.alt >= 0 && !search->files.alt_edition)
+        search->files.alt_edition = 1; /* nobody tells editions of what is uploaded */
     return found < 0 ? found : 0;
 }
 

@@ -40,6 +40,9 @@ struct search {
  */
 int search_edition(struct search *search);
 
+/* The same of any build id; 0: no file of it is there. */
+int search_edition_of(uint64_t *out, const struct symbols_options *options, const uint8_t *id, size_t id_len);
+
 /* Every file of the module that can be found; `image`: its path on the device. 0, or a fault of options->uploaded. */
 int search_all(struct search *search, const char *image);
 

@@ -4,6 +4,7 @@
  */
 #include "symbols/splits.h"
 #include "symbols/child.h"
+#include "symbols/search.h"
 
 #include "base/bytes.h"
 #include "base/write.h"
@@ -28,7 +29,7 @@ struct gathering {
     size_t found;
 };
 
-static void id_bytes(uint8_t out[ID_LEN], uint64_t id)
+void split_id_bytes(uint8_t *out, uint64_t id)
 {
     for (unsigned i = 0; i < ID_LEN; i++)
         out[i] = (uint8_t)(id >> (56 - 8 * i));
@@ -86,7 +87,7 @@ static int take_wanted(struct gathering *g, const struct convert_want *want)
     struct child_split unread = {.id = want->id};
     char path[PATH_MAX];
     uint8_t id[ID_LEN];
-    id_bytes(id, want->id);
+    split_id_bytes(id, want->id);
     int there = options->uploaded ? find_edition(&unread.edition, options, id) : 0;
     int rc = there > 0 ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : there;
     if (rc < 0 || (rc > 0 && take(g, path, id, unread.edition)))
@@ -126,14 +127,18 @@ int splits_gather(int *fd_out, const struct symbols_options *options, int wants,
     return rc ? rc : g.failed ? -1 : 0;
 }
 
-int splits_came(const struct symbols_options *options, const struct module *module)
+int lacks_came(const struct symbols_options *options, const struct module *module)
 {
     const struct symbol_splits *lack = module_lacks(module);
+    const struct symbol_alt *alt = module_lacks_alt(module);
     uint64_t edition;
     int rc = 0;
     for (size_t i = 0; i < lack->count && !rc; i++) {
         rc = find_edition(&edition, options, lack->ids[i]);
         rc = rc > 0 ? edition != lack->editions[i] : rc;
     }
-    return rc;
+    if (rc || !alt)
+        return rc;
+    rc = search_edition_of(&edition, options, alt->id, alt->id_len);
+    return rc ? rc : edition && edition != alt->edition;
 }

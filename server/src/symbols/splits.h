@@ -22,7 +22,13 @@
  */
 int splits_gather(int *fd_out, const struct symbols_options *options, int wants, const char *beside);
 
-/* Has a split file come that the module lacks, or one with other contents than the damaged one? 1, 0, or a fault. */
-int splits_came(const struct symbols_options *options, const struct module *module);
+/* The id of a split file as bytes, MIRE_SYMBOL_SPLIT_ID of them. */
+void split_id_bytes(uint8_t *out, uint64_t id);
+
+/*
+ * Has a file come that the module lacks, be it a split one or of dwz, or one with other contents than the damaged one?
+ * 1, 0, or a fault.
+ */
+int lacks_came(const struct symbols_options *options, const struct module *module);
 
 #endif

@@ -143,7 +143,7 @@ static int load(struct entry *entry, const struct symbols_options *options)
         return rc;
     struct shelf_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
     entry->edition = search.edition;
-    int came = shelf_open(out, &key) ? splits_came(options, *out) : 0;
+    int came = shelf_open(out, &key) ? lacks_came(options, *out) : 0;
     if (came < 0 || (*out && !came))
         return came;
     search.anew = came > 0;

@@ -119,18 +119,35 @@ struct symbol_splits {
 /* Split files (.dwo, .dwp) that were not there when the module was converted, or were damaged. The module's. */
 const struct symbol_splits *module_lacks(const struct module *module);
 
+#define MIRE_SYMBOL_ALT 54 /* room for the name of a file of dwz */
+
+struct symbol_alt {
+    uint8_t id[MIRE_SYMBOL_ID_MAX];
+    size_t id_len;
+    uint64_t edition;           /* of the damaged one; 0: it was not there */
+    char name[MIRE_SYMBOL_ALT]; /* for people: printable ASCII */
+};
+
+/*
+ * The file into which dwz put what several programs share (.gnu_debugaltlink), if it was not there when the module was
+ * converted, or was damaged: names that lie in it are unknown. NULL: it was, or none is wanted. The module's.
+ */
+const struct symbol_alt *module_lacks_alt(const struct module *module);
+
 /*
  * Do addresses count from where the image begins, whatever its program headers say there? Of what was made of a file of
  * Breakpad, which does not tell that. Of NULL no.
  */
 bool module_is_from_base(const struct module *module);
 
-/* Does it have all that DWARF can tell? Not while split files are lacking, nor if a file was damaged. Of NULL no. */
+/* Does it have all that DWARF can tell? Not while files it refers to are lacking, nor if one was damaged. Of NULL no.
+ */
 bool module_is_whole(const struct module *module);
 
 /*
  * What is wrong with the files it was made of, for people: "is damaged: 3 or more of its units cannot be read whole; 2
- * split files are damaged (0123456789abcdef, ...); 1 split file is missing (fedcba9876543210)".
+ * split files are damaged (0123456789abcdef, ...); its dwz file is missing (common.debug, 0123...); 1 split file is
+ * missing (fedcba9876543210)". Cut if it is longer.
  *
  *   out  room for MIRE_SYMBOL_WHY bytes; "" if the module is whole, NULL, or has no DWARF
  *

@@ -277,7 +277,7 @@ static int make_lack(struct lack_row *out, const struct item *item, const struct
                              .version = copy_cut(item, image->by_version ? app->version : ""),
                              .build = copy_cut(item, image->by_version ? app->build : ""),
                              .flaw = lack->flaw,
-                             .sought = !image->java && !lack->splits,
+                             .sought = !image->java && !lack->there,
                              .splits = lack->splits ? lack->splits->ids : NULL,
                              .split_count = lack->splits ? lack->splits->count : 0};
     return out->name && out->version && out->build ? 0 : MIRE_FAULT_MEMORY;

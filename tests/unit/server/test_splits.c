@@ -1,5 +1,5 @@
-/* Programs whose DWARF lies in other files, .dwo, .dwp or by .gnu_debuglink: put together from what was uploaded, or
- * lies beside them. */
+/* Programs whose DWARF lies in other files, .dwo, .dwp, by .gnu_debuglink or .gnu_debugaltlink: put together from what
+ * was uploaded, or lies beside them. */
 #include "base/bytes.h"
 #include "base/id.h"
 #include "object/object.h"
@@ -19,6 +19,7 @@
 
 #define FIXTURES MIRE_SOURCE_DIR "/tests/fixtures/symbols/split/"
 #define LINKED   MIRE_SOURCE_DIR "/tests/fixtures/symbols/link/"
+#define DWZ      "../dwz/"
 #define FILES    4
 
 static const char *sent[FILES]; /* what was uploaded, by name */
@@ -99,7 +100,7 @@ static bool has_chain(const struct module *module, uint64_t low, size_t count, c
     for (uint64_t at = low; at < low + 64; at++) {
         bool same = module_lookup(frames, module, at) == count;
         for (size_t i = 0; same && i < count; i++)
-            same = !strcmp(frames[i].function, names[i]) && frames[i].line && frames[i].file &&
+            same = frames[i].function && !strcmp(frames[i].function, names[i]) && frames[i].line && frames[i].file &&
                    !strncmp(frames[i].file, "/src/", 5);
         if (same)
             return true;
@@ -336,6 +337,58 @@ static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **sta
     unlink(spoilt);
 }
 
+static void assert_lacks_alt(const char *how)
+{
+    char flaw[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    struct object_facts facts;
+    struct symbols *symbols = open_symbols();
+    struct module *module = find(symbols, DWZ "app.so");
+    assert_true(facts_of(&facts, FIXTURES DWZ "common.debug"));
+    assert_false(module_is_whole(module));
+    assert_int_equal(module_flaw(flaw, module), !strcmp(how, "damaged"));
+    hex_format(hex, facts.id, facts.id_len);
+    snprintf(told, sizeof told, "its dwz file is %s (common.debug, %s)", how, hex);
+    assert_string_equal(flaw, told);
+    const struct symbol_alt *alt = module_lacks_alt(module);
+    assert_int_equal(alt->id_len, facts.id_len);
+    assert_memory_equal(alt->id, facts.id, facts.id_len);
+    assert_int_equal(module_lacks(module)->count, 0);
+    assert_int_not_equal(address_of(module, "outer"), 0); /* named by the symbol table */
+    assert_false(has_chain(module, address_of(module, "outer"), 3, split_chain));
+    symbols_close(symbols);
+}
+
+/* What several programs share lies in a file of its own; it is not there, then damaged in two ways, then whole. */
+static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **state)
+{
+    (void)state;
+    char spoilt[128];
+    snprintf(spoilt, sizeof spoilt, "%s/spoilt", dir);
+    sent[0] = DWZ "app.so";
+    assert_lacks_alt("missing");
+    sent[1] = spoilt;
+    for (size_t i = 0; i < 2; i++) {
+        damage(spoilt, DWZ "common.debug", i ? ".debug_abbrev" : ".debug_info", i ? 0 : 3, i ? 0 : 0x40);
+        damages = 0;
+        for (int again = 0; again < 2; again++) {
+            assert_lacks_alt("damaged");
+            assert_int_equal(damages, 1);
+        }
+    }
+    sent[1] = DWZ "common.debug";
+    for (int again = 0; again < 2; again++) {
+        asked = 0;
+        struct symbols *symbols = open_symbols();
+        struct module *module = find(symbols, DWZ "app.so");
+        assert_whole(module);
+        assert_true(module_is_whole(module));
+        assert_null(module_lacks_alt(module));
+        symbols_close(symbols);
+    }
+    assert_int_equal(asked, 1); /* the second time the cache is whole: no more than its edition is asked for */
+    unlink(spoilt);
+}
+
 static void copy(const char *to, const char *from, long spoil)
 {
     FILE *in = fopen(from, "rb");
@@ -386,6 +439,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_file_named_by_debuglink_is_used_if_it_is_the_one, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_put_in, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_damaged_split_file_is_told_and_gives_way_to_a_whole_one, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes, make_dir,
                                         remove_dir),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

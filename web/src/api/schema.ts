@@ -619,6 +619,7 @@ export interface components {
         };
         SymbolMissing: {
             build_id: string;
+            /** @description Of a module, or of a file of dwz that the DWARF of modules refers to. */
             name: string;
             arch: string;
             reports: number;
@@ -639,7 +640,7 @@ export interface components {
             version: string;
             /** @description And the build; empty if the app does not tell. */
             build: string;
-            /** @description What is wrong with the files that are there, split files among them: which are damaged, and which are missing. Empty if nothing is there, or names only. */
+            /** @description What is wrong with the files that are there, and with those they refer to (split files, one of dwz): which are damaged, and which are missing. Empty if nothing is there, or names only. */
             flaw: string;
         };
         SymbolThere: {
