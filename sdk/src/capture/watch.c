@@ -10,6 +10,7 @@
 #include "capture/lane.h"
 #include "capture/process.h"
 #include "gate/gate.h"
+#include "platform/own.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -242,7 +243,7 @@ static enum mire_err start_thread(struct watch *watch)
     pthread_attr_setstacksize(&attributes, CHECK_STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: no handler of the app runs on the check thread */
-    failed = pthread_create(&watch->thread, &attributes, check_thread, watch);
+    failed = mire__own.pthread_create(&watch->thread, &attributes, check_thread, watch);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (failed)

@@ -215,7 +215,7 @@ uint64_t mire__heap_monitor_keep(struct worker *worker)
     if (now_ns < monitor.kept_ns + KEEP_NS)
         return monitor.kept_ns + KEEP_NS;
     monitor.kept_ns = now_ns;
-    mire__objects_hook(); /* libgobject may have been loaded since */
+    mire__objects_hook(monitor.heap); /* libgobject may have been loaded since */
     mire__random(&random, sizeof(random));
     mire__collect_sweep(monitor.heap);
     mire__heap_keep(&kept, monitor.heap, now_ns, random);

@@ -7,8 +7,8 @@
  * In ON_IDLE the worker may run all the same, to ask for the rollout document. Whoever turns OFF or ON into BUSY owns
  * everything else in here until it leaves BUSY. HELD is the same for a moment, between ON and ON: it is waited for, and
  * no call may take it for "not started". A forked child owns nothing: its
- * pid is not `owner_pid`. It may start anew, and then leaks the sender it inherited: libcurl's locks may be held for
- * ever.
+ * pid is not `owner_pid`. It may start anew, and then leaks what it inherited: libcurl's locks, and those of the
+ * allocator, may be held for ever.
  */
 #include "core/core.h"
 
@@ -299,8 +299,10 @@ static enum mire_err start(void)
 {
     struct blackbox_facts facts;
     bool watches = false;
-    enum mire_err err = open_store();
+    enum mire_err err;
 
+    mire__variant_begin();
+    err = open_store();
     mire.owner_pid = mire__pid();
     if (err == MIRE_OK) {
         make_plan();
@@ -351,8 +353,7 @@ enum mire_err mire__core_restart_in_child(void)
         return MIRE_E_STATE;
     leave(BUSY);
     mire__memory_end(); /* the tables stayed with the parent: its worker would look into them before ours are there */
-    mire__store_close(mire.store); /* plain memory, no lock in it */
-    mire.store = NULL;
+    mire.store = NULL;  /* not freed: mire__variant_begin */
     memset(&mire.box, 0, sizeof(mire.box));
     mire.options.launch = MIRE_LAUNCH_NONE;
     mire__watch_settings(&mire.options.settings);

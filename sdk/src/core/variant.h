@@ -14,6 +14,12 @@
 #include "ring/blackbox.h"
 #include "store/store.h"
 
+/*
+ * Before anything of ours is allocated, and again in a forked child, where what the parent's process had allocated is
+ * not to be freed: whose C library our threads and allocations are (platform/own.h).
+ */
+void mire__variant_begin(void);
+
 /* Make the waiting calls reach the gate, those of modules loaded since too, and undo it. */
 enum mire_err mire__variant_hook(void);
 void mire__variant_rehook(void);

@@ -14,6 +14,10 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+void mire__variant_begin(void)
+{
+}
+
 enum mire_err mire__variant_hook(void)
 {
     return mire__gate_patch();
@@ -44,7 +48,7 @@ enum mire_err mire__variant_hook_heap(void)
     if (err == MIRE_OK && mire__heap_bind_new(RTLD_DEFAULT))
         err = mire__patch_add(mire__new_hooks, mire__new_hooks_count);
     if (err == MIRE_OK)
-        mire__objects_hook();
+        mire__objects_hook(NULL);
     return err;
 }
 

@@ -3,15 +3,47 @@
  */
 #include "core/variant.h"
 
+#include "base/alloc.h"
+#include "heap/collect.h"
 #include "heap/hooks.h"
 #include "heap/objects.h"
+#include "platform/own.h"
+#include "platform/platform.h"
+#include "report/report.h"
 
 #include <dlfcn.h>
 
-#include "base/base.h"
-#include "platform/platform.h"
-
 #define LOOK_S 60u /* one wake-up a minute, so that a kill switch reaches a program that runs for days */
+
+static void *own_allocate(void *context, size_t size)
+{
+    (void)context;
+    return mire__own.malloc(size);
+}
+
+static void *own_reallocate(void *context, void *block, size_t size)
+{
+    (void)context;
+    return mire__own.realloc(block, size);
+}
+
+static void own_release(void *context, void *block)
+{
+    (void)context;
+    mire__own.free(block);
+}
+
+/* The one library of ours that allocates comes with the second C library. */
+void mire__variant_begin(void)
+{
+    static const mire_allocator own = {.allocate = own_allocate, .reallocate = own_reallocate, .release = own_release};
+    struct collect_thread *before = mire__collect_own_begin();
+
+    mire__own_open("libzstd.so.1");
+    mire__report_pack_by((mire__pack_fn *)mire__own_find("ZSTD_compress"));
+    mire__alloc_use(&own);
+    mire__collect_own_end(before);
+}
 
 enum mire_err mire__variant_hook(void)
 {
@@ -36,7 +68,7 @@ enum mire_err mire__variant_hook_heap(void)
 {
     if (mire__heap_bind_new(RTLD_DEFAULT) && mire__patch_add(mire__new_hooks, mire__new_hooks_count) != MIRE_OK)
         return MIRE_E_FULL;
-    mire__objects_hook();
+    mire__objects_hook(NULL);
     return MIRE_OK;
 }
 

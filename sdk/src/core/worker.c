@@ -5,6 +5,7 @@
 
 #include "core/heap.h"
 #include "heap/collect.h"
+#include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
 #include "store/sending.h"
@@ -118,7 +119,7 @@ enum mire_err mire__worker_start(struct worker *worker)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     before = mire__collect_own_begin();
-    failed = pthread_create(&worker->thread, NULL, work, worker);
+    failed = mire__own.pthread_create(&worker->thread, NULL, work, worker);
     mire__collect_own_end(before);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     return failed ? MIRE_E_SYSTEM : MIRE_OK;

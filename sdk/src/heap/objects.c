@@ -4,10 +4,12 @@
 #include "heap/classes.h"
 #include "heap/hooks.h"
 #include "heap/site.h"
+#include "platform/own.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* GLib's words, as its binary interface has them. */
 typedef uintptr_t gtype;
@@ -260,12 +262,29 @@ void mire__objects_begin(void)
     objects.run++;
 }
 
-void mire__objects_hook(void)
+/* Has a stack led through libgobject? */
+static bool was_met(const struct heap *heap)
 {
-    unsigned long long adds = mire__patch_modules_loaded();
+    uint32_t count = atomic_load_explicit(&heap->header->images_used, memory_order_acquire);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct heap_image *image = &heap->images[i];
+
+        if (!atomic_load(&image->gone) && strstr(heap->paths + image->path_at, "/" LIBRARY))
+            return true;
+    }
+    return false;
+}
+
+void mire__objects_hook(const struct heap *heap)
+{
+    unsigned long long adds;
     void *library;
 
-    if (objects.hooked || adds == objects.adds)
+    if (objects.hooked || (heap && mire__own_is_beside() && !was_met(heap)))
+        return;
+    adds = mire__patch_modules_loaded();
+    if (adds == objects.adds)
         return;
     objects.adds = adds;
     library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);

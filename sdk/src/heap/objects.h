@@ -23,9 +23,12 @@ void mire__objects_begin(void);
 
 /*
  * Hook the calls if libgobject is there, and they are not hooked yet. Costs next to nothing while no module is loaded.
- * Thread: as mire__patch_add, one at a time; takes the loader's lock.
+ *   heap  of a thread of ours: beside the program (platform/own.h) it is asked for libgobject, not the loader, and
+ * tells of it as soon as something of libgobject's has allocated; else NULL Thread: as mire__patch_add, one at a time;
+ * takes the loader's lock.
  */
-void mire__objects_hook(void);
+struct heap;
+void mire__objects_hook(const struct heap *heap);
 
 /* Put back what the hooks stand for. Thread: as above. */
 void mire__objects_unhook(void);

@@ -13,6 +13,7 @@
 #include "patch/patch.h"
 
 #include "platform/arch.h"
+#include "platform/own.h"
 #include "platform/platform.h"
 
 #include <dlfcn.h>
@@ -204,6 +205,7 @@ unsigned long long mire__patch_modules_loaded(void)
 {
     unsigned long long adds = 0;
 
+    mire__own_share();
     dl_iterate_phdr(read_adds, &adds);
     return adds;
 }
@@ -250,6 +252,7 @@ enum mire_err mire__patch_add(struct hook *hooks, size_t count)
 {
     enum mire_err err;
 
+    mire__own_share();
     begin_change();
     err = add(hooks, count);
     end_change();
@@ -294,6 +297,7 @@ void mire__patch_remove(const struct hook *hooks)
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
         if (atomic_load(&added[i].hooks) != hooks)
             continue;
+        mire__own_share();
         dl_iterate_phdr(treat_module, &pass);
         atomic_store(&added[i].hooks, NULL);
         pass.only = NULL;

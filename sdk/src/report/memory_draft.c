@@ -4,6 +4,7 @@
 #include "report/memory_draft.h"
 
 #include "base/alloc.h"
+#include "platform/own.h"
 #include "platform/platform.h"
 
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static enum mire_err rank_categories(struct memory_draft *draft)
         if (draft->before)
             row->before = mire__snapshot_category(draft->before, i);
     }
-    qsort(order, draft->row_count, sizeof(*order), by_live_bytes);
+    mire__own.qsort(order, draft->row_count, sizeof(*order), by_live_bytes);
     for (uint32_t i = 0; i < draft->row_count; i++) {
         order[i]->rank = (int32_t)i;
         draft->ranked[i] = order[i]->live.category;

@@ -83,6 +83,12 @@ struct report_finder {
 };
 
 /*
+ * Have reports compressed by another ZSTD_compress, or by zstd's again, NULL. While no thread makes any.
+ */
+typedef size_t mire__pack_fn(void *out, size_t cap, const void *text, size_t size, int level);
+void mire__report_pack_by(mire__pack_fn *pack);
+
+/*
  * Judge why runs ended that are over, remember it (store/ends.h), seal what they left behind, with the verdict, and
  * delete their files. What belongs to a process that has ended by itself, or lives on having executed another program,
  * counts as ended with the program, however it did that. Each run is judged once, whoever comes at the same time.

@@ -4,6 +4,7 @@
 #include "report/snapshot.h"
 
 #include "heap/layout.h"
+#include "platform/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +129,8 @@ void mire__snapshot_take(struct memory_extra *extra, uint64_t taken_ns, const st
             snapshot->categories[snapshot->category_count++] = row_of(&sums[i]);
     for (uint32_t i = 0; i < tally->pair_count && i < MIRE_SNAPSHOT_PAIRS; i++)
         snapshot->pairs[snapshot->pair_count++] = row_of(mire__tally_at(tally, i));
-    qsort(snapshot->categories, snapshot->category_count, sizeof(struct snapshot_row), by_key);
-    qsort(snapshot->pairs, snapshot->pair_count, sizeof(struct snapshot_row), by_key);
+    mire__own.qsort(snapshot->categories, snapshot->category_count, sizeof(struct snapshot_row), by_key);
+    mire__own.qsort(snapshot->pairs, snapshot->pair_count, sizeof(struct snapshot_row), by_key);
     snapshot->taken_ns = taken_ns;
     atomic_store_explicit(&extra->active, next, memory_order_release);
 }

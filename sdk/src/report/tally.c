@@ -4,6 +4,7 @@
 #include "report/tally.h"
 
 #include "base/alloc.h"
+#include "platform/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,5 +148,5 @@ void mire__tally_close(struct tally *tally)
     for (uint32_t i = 0; i <= tally->slot_mask; i++)
         if (mire__tally_at(tally, i)->count != 0)
             memmove(mire__tally_at(tally, count++), mire__tally_at(tally, i), tally->pair_bytes);
-    qsort(tally->pairs, count, tally->pair_bytes, by_bytes);
+    mire__own.qsort(tally->pairs, count, tally->pair_bytes, by_bytes);
 }

@@ -6,6 +6,7 @@
  * lock is gone exactly when nobody can write into the box any more. The file gets its final name only once it is
  * locked.
  */
+#include "platform/own.h"
 #include "platform/platform.h"
 #include "store/disk.h"
 #include "store/inside.h"
@@ -190,14 +191,14 @@ size_t mire__store_recover(struct store *store, mire__store_box_fn *take, void *
     size_t count = 0;
     DIR *dir;
 
-    if (!mire__store_path(path, store, "box", "") || !(dir = opendir(path)))
+    if (!mire__store_path(path, store, "box", "") || !(dir = mire__own.opendir(path)))
         return 0;
-    for (struct dirent *entry; (entry = readdir(dir));) {
+    for (struct dirent *entry; (entry = mire__own.readdir(dir));) {
         if (is_alone(store, entry->d_name))
             count += recover_one(store, dirfd(dir), entry->d_name, take, context);
         else
             mire__store_sweep(dirfd(dir), entry->d_name);
     }
-    closedir(dir);
+    mire__own.closedir(dir);
     return count;
 }

@@ -4,6 +4,7 @@
 #include "store/inside.h"
 
 #include "base/alloc.h"
+#include "platform/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +162,7 @@ void mire__store_enforce(struct store *store, const char *id, uint64_t now_ms)
     size_t count = items && victims ? mire__store_list(items, MIRE_STORE_LIST_MAX, store) : 0;
 
     if (count > 0) {
-        qsort(items, count, sizeof(*items), by_value);
+        mire__own.qsort(items, count, sizeof(*items), by_value);
         count = choose(victims, items, count, store, now_ms, id);
     }
     for (size_t i = 0; i < count; i += MIRE_LEDGER_BATCH)

@@ -3,6 +3,7 @@
  */
 #include "store/disk.h"
 #include "base/alloc.h"
+#include "platform/own.h"
 #include "store/inside.h"
 #include "store/runs.h"
 #include "store/tables.h"
@@ -41,7 +42,7 @@ static size_t list(struct kept_file *files, DIR *dir)
 {
     size_t count = 0;
 
-    for (struct dirent *entry; count < LOOK_MAX && (entry = readdir(dir));) {
+    for (struct dirent *entry; count < LOOK_MAX && (entry = mire__own.readdir(dir));) {
         struct kept_file *file = &files[count];
         struct stat info;
 
@@ -54,14 +55,14 @@ static size_t list(struct kept_file *files, DIR *dir)
         file->bytes = (uint64_t)info.st_blocks * BLOCK;
         count++;
     }
-    qsort(files, count, sizeof(*files), by_age);
+    mire__own.qsort(files, count, sizeof(*files), by_age);
     return count;
 }
 
 static void enforce(const char *folder, uint32_t runs, uint64_t bytes)
 {
     struct kept_file *files = mire__calloc(LOOK_MAX, sizeof(*files));
-    DIR *dir = files ? opendir(folder) : NULL;
+    DIR *dir = files ? mire__own.opendir(folder) : NULL;
     size_t count = dir ? list(files, dir) : 0;
     uint64_t sum = 0;
 
@@ -71,7 +72,7 @@ static void enforce(const char *folder, uint32_t runs, uint64_t bytes)
             unlinkat(dirfd(dir), files[i].name, 0);
     }
     if (dir)
-        closedir(dir);
+        mire__own.closedir(dir);
     mire__free(files);
 }
 
@@ -117,9 +118,9 @@ size_t mire__store_keep_orphans(struct store *store, uint32_t runs, uint64_t byt
     size_t count = 0, length;
     DIR *dir;
 
-    if (!mire__store_path(path, store, "box", "") || !(dir = opendir(path)))
+    if (!mire__store_path(path, store, "box", "") || !(dir = mire__own.opendir(path)))
         return 0;
-    for (struct dirent *entry; (entry = readdir(dir));) {
+    for (struct dirent *entry; (entry = mire__own.readdir(dir));) {
         if (!mire__store_ends_with(entry->d_name, MIRE_STORE_HEAP))
             continue;
         length = strlen(entry->d_name) - strlen(MIRE_STORE_HEAP);
@@ -127,6 +128,6 @@ size_t mire__store_keep_orphans(struct store *store, uint32_t runs, uint64_t byt
         run[length] = '\0';
         count += is_orphan(store, run) && mire__store_keep(store, run, runs, bytes) == MIRE_OK;
     }
-    closedir(dir);
+    mire__own.closedir(dir);
     return count;
 }

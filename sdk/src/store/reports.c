@@ -6,6 +6,7 @@
 #include "store/inside.h"
 
 #include "base/alloc.h"
+#include "platform/own.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -76,9 +77,9 @@ size_t mire__store_list(struct store_item *items, size_t cap, struct store *stor
     size_t count = 0;
     DIR *dir;
 
-    if (!mire__store_path(path, store, "out", "") || !(dir = opendir(path)))
+    if (!mire__store_path(path, store, "out", "") || !(dir = mire__own.opendir(path)))
         return 0;
-    for (struct dirent *entry; (entry = readdir(dir));) {
+    for (struct dirent *entry; (entry = mire__own.readdir(dir));) {
         struct store_item item = {.value = MIRE_VALUE_BASELINE};
         struct stat info;
         if (!is_id(entry->d_name)) {
@@ -95,8 +96,8 @@ size_t mire__store_list(struct store_item *items, size_t cap, struct store *stor
         snprintf(name, sizeof(name), "%s" SUFFIX, items[i].id);
         items[i].value = value_of(dirfd(dir), name, items[i].bytes);
     }
-    closedir(dir);
-    qsort(items, count, sizeof(*items), by_id);
+    mire__own.closedir(dir);
+    mire__own.qsort(items, count, sizeof(*items), by_id);
     return count;
 }
 

@@ -4,6 +4,7 @@
 #include "store/runs.h"
 
 #include "base/alloc.h"
+#include "platform/own.h"
 #include "platform/platform.h"
 #include "store/inside.h"
 #include "store/tables.h"
@@ -104,13 +105,13 @@ static void recover_one(struct store *store, int dir, const char *name, mire__st
 /* A program that is killed, or executes another one, leaves what it was just writing. */
 static void sweep_top(const struct store *store)
 {
-    DIR *dir = opendir(store->dir);
+    DIR *dir = mire__own.opendir(store->dir);
 
     if (!dir)
         return;
-    for (struct dirent *entry; (entry = readdir(dir));)
+    for (struct dirent *entry; (entry = mire__own.readdir(dir));)
         mire__store_sweep(dirfd(dir), entry->d_name);
-    closedir(dir);
+    mire__own.closedir(dir);
 }
 
 void mire__store_runs_recover(struct store *store, mire__store_run_fn *take, void *context)
@@ -119,11 +120,11 @@ void mire__store_runs_recover(struct store *store, mire__store_run_fn *take, voi
     DIR *dir;
 
     sweep_top(store);
-    if (!mire__store_path(path, store, "box", "") || !(dir = opendir(path)))
+    if (!mire__store_path(path, store, "box", "") || !(dir = mire__own.opendir(path)))
         return;
-    for (struct dirent *entry; (entry = readdir(dir));)
+    for (struct dirent *entry; (entry = mire__own.readdir(dir));)
         recover_one(store, dirfd(dir), entry->d_name, take, context);
-    closedir(dir);
+    mire__own.closedir(dir);
 }
 
 /* ---- what could not be told ---- */
@@ -162,7 +163,7 @@ static size_t list_dead(struct dead_run *out, const struct store *store, DIR *di
 {
     size_t count = 0;
 
-    for (struct dirent *entry; count < LOOK_MAX && (entry = readdir(dir));) {
+    for (struct dirent *entry; count < LOOK_MAX && (entry = mire__own.readdir(dir));) {
         struct dead_run *run = &out[count];
 
         if (!read_name(run->name, entry->d_name, MIRE_STORE_EXIT) &&
@@ -171,7 +172,7 @@ static size_t list_dead(struct dead_run *out, const struct store *store, DIR *di
             continue;
         count += is_dead(dirfd(dir), entry->d_name, &run->seen_ms);
     }
-    qsort(out, count, sizeof(*out), by_time);
+    mire__own.qsort(out, count, sizeof(*out), by_time);
     return count;
 }
 
@@ -193,11 +194,11 @@ size_t mire__store_runs_enforce(struct store *store, uint64_t now_ms)
     struct dead_run *runs = mire__calloc(LOOK_MAX, sizeof(*runs));
     char path[MIRE_STORE_PATH_MAX];
     size_t count = 0, given_up = 0;
-    DIR *dir = runs && mire__store_path(path, store, "box", "") ? opendir(path) : NULL;
+    DIR *dir = runs && mire__store_path(path, store, "box", "") ? mire__own.opendir(path) : NULL;
 
     if (dir) {
         count = list_dead(runs, store, dir);
-        closedir(dir);
+        mire__own.closedir(dir);
     }
     for (size_t i = 0; i < count; i++) {
         bool old = runs[i].seen_ms + store->caps.age_ms < now_ms;

@@ -7,6 +7,7 @@
  */
 #include "store/tables.h"
 
+#include "platform/own.h"
 #include "platform/platform.h"
 #include "store/inside.h"
 #include "store/runs.h"
@@ -74,14 +75,14 @@ static void sweep(const char *beside)
 
     memcpy(path, beside, sizeof(path));
     *strrchr(path, '/') = '\0';
-    dir = opendir(path);
+    dir = mire__own.opendir(path);
     if (!dir)
         return;
-    for (struct dirent *entry; swept < SWEEP_MOST && (entry = readdir(dir));) {
+    for (struct dirent *entry; swept < SWEEP_MOST && (entry = mire__own.readdir(dir));) {
         if (mire__store_ends_with(entry->d_name, MIRE_STORE_HEAP) && is_abandoned(dirfd(dir), entry->d_name))
             swept += unlinkat(dirfd(dir), entry->d_name, 0) == 0;
     }
-    closedir(dir);
+    mire__own.closedir(dir);
 }
 
 /* Make a file of `size` zeros at `path`, locked and mapped. */

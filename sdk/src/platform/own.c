@@ -1,0 +1,178 @@
+/* own.c - see own.h. */
+#include "platform/own.h"
+
+#include "platform/platform.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARE_NS (10 * MIRE_NS_PER_MS) /* far longer than the few instructions that take a lock */
+
+#define PROGRAMS                                                                 \
+    {                                                                            \
+        malloc, realloc, free, opendir, readdir, closedir, qsort, pthread_create \
+    }
+
+struct own_calls mire__own = PROGRAMS;
+
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+
+/* Threads made by any copy are known to all since then. */
+#define OLDEST "2.34"
+
+/* The loader keeps room for thread-local storage of three more C libraries (glibc.rtld.nns); beyond, it is the
+ * program's. */
+#define COPIES_MAX 3
+
+static struct {
+    void *handle;         /* of the namespace; NULL: there is none */
+    _Atomic char *single; /* the program's copy: it has one thread, so it takes no locks */
+    uint32_t pid;
+    uint32_t copies;  /* in the process, those of its parents too */
+    pthread_t opener; /* a thread of the program's */
+} second;
+
+static bool is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init");
+#endif
+}
+
+/* The C library's own byte: the program's executable may have a copy. */
+static _Atomic char *find_single(void)
+{
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* never unloaded: the handle only counts */
+
+    return libc ? (_Atomic char *)dlsym(libc, "__libc_single_threaded") : NULL;
+}
+
+static bool find_calls(struct own_calls *out, void *handle)
+{
+    static const char *const names[] = {"malloc",  "realloc",  "free",  "opendir",
+                                        "readdir", "closedir", "qsort", "pthread_create"};
+    void *found[MIRE_COUNT(names)];
+
+    _Static_assert(sizeof(found) == sizeof(*out), "a name for each call");
+    for (size_t i = 0; i < MIRE_COUNT(names); i++) {
+        found[i] = dlsym(handle, names[i]);
+        if (!found[i])
+            return false;
+    }
+    memcpy(out, found, sizeof(*out));
+    return true;
+}
+
+static bool is_wanted(void)
+{
+    const char *told = getenv("MIRE_SECOND_LIBC");
+
+    return !(told && strcmp(told, "0") == 0) && strverscmp(gnu_get_libc_version(), OLDEST) >= 0 && !is_sanitized();
+}
+
+bool mire__own_open(const char *library)
+{
+    struct own_calls calls;
+    void *handle;
+
+    if (second.handle && second.pid == mire__pid())
+        return true;
+    second.handle = NULL;
+    mire__own = (struct own_calls)PROGRAMS;
+    second.single = second.copies < COPIES_MAX && is_wanted() ? find_single() : NULL;
+    if (!second.single || !atomic_load(second.single))
+        return false;
+    handle = dlmopen(LM_ID_NEWLM, library, RTLD_NOW);
+    if (!handle)
+        return false;
+    if (!find_calls(&calls, handle)) {
+        dlclose(handle);
+        return false;
+    }
+    mire__own = calls;
+    second.copies++;
+    second.pid = mire__pid();
+    second.opener = pthread_self();
+    second.handle = handle;
+    return true;
+}
+
+void *mire__own_find(const char *name)
+{
+    return second.handle ? dlsym(second.handle, name) : NULL;
+}
+
+bool mire__own_is_beside(void)
+{
+    return second.handle && atomic_load_explicit(second.single, memory_order_relaxed) &&
+           !pthread_equal(pthread_self(), second.opener);
+}
+
+void mire__own_share(void)
+{
+    _Atomic uint32_t never = 0;
+
+    if (!mire__own_is_beside())
+        return;
+    atomic_store(second.single, 0);
+    mire__barrier_all();
+    mire__futex_wait(&never, 0, mire__now_ns() + SHARE_NS);
+}
+
+static void *do_nothing(void *context)
+{
+    return context;
+}
+
+bool mire__own_meet(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    int failed;
+
+    if (!second.handle || second.pid != mire__pid() || !atomic_load(second.single))
+        return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&thread, NULL, do_nothing, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        return false;
+    pthread_join(thread, NULL);
+    return true;
+}
+
+#else
+
+bool mire__own_open(const char *library)
+{
+    (void)library;
+    return false;
+}
+
+void *mire__own_find(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+bool mire__own_is_beside(void)
+{
+    return false;
+}
+
+void mire__own_share(void)
+{
+}
+
+bool mire__own_meet(void)
+{
+    return true;
+}
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * own.h - the C library's calls that allocate or make threads, as the library itself makes them.
+ *
+ * glibc's allocator, and whatever else in it takes locks, takes none as long as the program has one thread. A thread of
+ * ours would end that for good, idle as it is. So ours may be made by a second copy of the C library, in a link-map
+ * namespace of its own (dlmopen), and allocate with that one alone; the program's stays as it was:
+ *
+ *     the program's threads --> its C library          __libc_single_threaded until the program makes a thread
+ *     mire-check, worker    --> the second copy        thread stacks and their storage are the loader's, one for both
+ *
+ * What runs on our threads keeps to two rules. It calls what is in struct own_calls through mire__own: nothing else of
+ * libc's that it calls allocates. And where it takes a lock that the program's threads take too, the loader's, it calls
+ * mire__own_share before.
+ *
+ * Where there is no second copy, mire__own is the program's C library.
+ */
+#ifndef MIRE_PLATFORM_OWN_H
+#define MIRE_PLATFORM_OWN_H
+
+#include "base/base.h"
+
+#include <dirent.h>
+#include <pthread.h>
+
+/* As the C library's, but that errno tells nothing. What one copy has allocated goes back to that one. */
+struct own_calls {
+    void *(*malloc)(size_t size);
+    void *(*realloc)(void *block, size_t size);
+    void (*free)(void *block);
+    DIR *(*opendir)(const char *path);
+    struct dirent *(*readdir)(DIR *dir);
+    int (*closedir)(DIR *dir);
+    void (*qsort)(void *items, size_t count, size_t size, int (*compare)(const void *one, const void *other));
+    int (*pthread_create)(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+};
+extern struct own_calls mire__own;
+
+/*
+ * Begin to use a second copy, in a program that has one thread; in a forked child another one, for a thread of its
+ * parent's may have been inside that.
+ *   library  a file by the loader's rules that is loaded beside it, and uses it
+ *   environment MIRE_SECOND_LIBC=0 is obeyed
+ * Returns whether there is one: not with another C library than glibc 2.34 and later, nor under sanitizers, nor in the
+ * child of a child of a child.
+ * Thread: the program's, outside of handlers, while none of ours runs and nothing of ours is allocated.
+ */
+bool mire__own_open(const char *library);
+
+/* A function of `library` or of the second copy; NULL. Thread: as mire__own_open, after it. */
+void *mire__own_find(const char *name);
+
+/* Is the calling thread ours, and does the program's C library take no locks because it knows of none but its own? */
+bool mire__own_is_beside(void);
+
+/*
+ * The calling thread is going to take a lock that the program's threads take too: if it is beside, the program's C
+ * library is told that it is not alone, for good; takes 10 ms then.
+ */
+void mire__own_share(void);
+
+/*
+ * The program is going to change its user. The C library changes that of each thread it knows of, if it knows that
+ * there are any: if there is a second copy it is told so, by an ordinary thread that ends at once. What that allocates
+ * is the program's. Returns false if there is no thread to be had: our threads would stay who they are. Thread: any of
+ * the program's, outside of handlers.
+ */
+bool mire__own_meet(void);
+
+#endif
