@@ -171,9 +171,9 @@ class JavaTest(unittest.TestCase):
         head, body = MAPPING.format(id="1234abcd").split("# pg_map_id: 1234abcd\n")
         whole = f"{head}# pg_map_id: 1234abcd\n# pg_map_hash: SHA-256 {hashlib.sha256(body.encode()).hexdigest()}\n{body}"
         key = self.key(app, "symbols")
-        upload = lambda text: self.mire("symbols", "upload", "--key", key, self.mapping("mapping-damaged.txt", text))  # noqa: E731
+        upload = lambda text, **more: self.mire("symbols", "upload", "--key", key, self.mapping("mapping-damaged.txt", text), **more)  # noqa: E731
         damaged = whole[:whole.index("com.example.shop.Prices ->")]
-        self.assertIn("1 stored", upload(damaged))
+        self.assertIn("1 damaged", upload(damaged, code=1))
         until("what it names is named", lambda: "com.example.shop.Basket.sum" in self.stack(app, before, sent))
         until("the job ends", lambda: all(job["state"] == "done" for job in self.get(f"/apps/{app}/rekey")["jobs"]))
         self.assertEqual([(one["build_id"], one["reports_with_names"]) for one in self.get(f"/apps/{app}/symbols")["missing"]], [("1234abcd", 1)])

@@ -262,7 +262,7 @@ class LateTest(Programs):
         source = PROGRAM.replace("__attribute__((noinline)) static void paint_rows", "static inline __attribute__((always_inline)) void paint_rows")
         program, debug, build = self.program(app, mark, source=source, flags=["-gsplit-dwarf", version])
         key = self.key(app, "symbols")
-        upload = lambda *words: self.mire("symbols", "upload", "--key", key, *words)  # noqa: E731
+        upload = lambda *words, **more: self.mire("symbols", "upload", "--key", key, *words, **more)  # noqa: E731
         whole = pack(next(debug.parent.glob("*.dwo")))
         damaged = whole.with_name("damaged" + whole.suffix)
         damaged.write_bytes(self.zero_entries(bytearray(whole.read_bytes())))
@@ -271,11 +271,12 @@ class LateTest(Programs):
         self.assertIn("no file with a build id", self.mire("symbols", "upload", "--key", key, cut, code=1))
         self.assertEqual(self.ask("PUT", "/symbols?name=cut", key, cut.read_bytes())[0], 422)
         self.assertIn("1 stored, 0 there already", upload(debug))
-        self.assertRegex(upload(damaged), r"(?m)^stored .*; it is damaged: 1 or more of its units cannot be read whole$")
+        self.assertRegex(upload(damaged, code=1),
+                         r"(?m)^stored .*; it is damaged: 1 or more of its units cannot be read whole, the first at 0x0 of .debug_info$")
         before = self.hang(program, caller1="on_click")
         lacking, = [one for one in self.get(f"/apps/{app}/symbols")["missing"] if one["build_id"] == build]
         self.assertEqual((lacking["reports"], lacking["reports_with_names"]), (1, 1))
-        split = re.search(r"stored +([0-9a-f]{16}) ", upload("--all", damaged))[1]
+        split = re.search(r"stored +([0-9a-f]{16}) ", upload("--all", damaged, code=1))[1]
         self.assertEqual(lacking["flaw"], f"is damaged: 1 or more of its units cannot be read whole; 1 split file is damaged ({split})")
         self.assertIn("0 stored, 1 there already", upload(damaged))
         self.assertIn("1 stored", upload(whole))
@@ -327,7 +328,7 @@ class LateTest(Programs):
         key = self.key("by-dwz", "symbols")
         damaged = common.with_name("damaged")
         damaged.write_bytes(self.section(bytearray(common.read_bytes()), b".debug_abbrev", lambda was: bytes(len(was))))
-        self.assertRegex(self.mire("symbols", "upload", "--key", key, damaged), rf"(?m)^stored  {shared} .*; it is damaged: ")
+        self.assertRegex(self.mire("symbols", "upload", "--key", key, damaged, code=1), rf"(?m)^stored  {shared} .*; it is damaged: ")
         until("it is told to be damaged", lambda: [one for one in self.get("/apps/by-dwz/symbols")["missing"]
                                                    if one["build_id"] == build and "damaged" in one["flaw"]])
         self.says_dwz("by-dwz", build, shared, "damaged")
@@ -422,7 +423,7 @@ class LateTest(Programs):
         key, good = self.key("by-repair", "symbols"), debug.read_bytes()
         spoilt = debug.parent / "spoilt.debug"
         spoilt.write_bytes(self.spoil(bytearray(good)))
-        self.mire("symbols", "upload", "--key", key, spoilt)
+        self.assertRegex(self.mire("symbols", "upload", "--key", key, spoilt, code=1), r"(?m)^stored .*spoilt.debug; it ")
         until("the job ends", lambda: [job for job in self.get("/apps/by-repair/rekey")["jobs"] if job["done"]])
         self.mire("symbols", "upload", "--all", "--key", key, debug)
         self.becomes_named("by-repair", before)
@@ -433,10 +434,12 @@ class LateTest(Programs):
         app, debug, build = self.program("by-damaged", 8, source=source)
         before = self.hang(app)
         key = self.key("by-damaged", "symbols")
-        upload = lambda *words: self.mire("symbols", "upload", "--key", key, *words)  # noqa: E731
+        upload = lambda *words, **more: self.mire("symbols", "upload", "--key", key, *words, **more)  # noqa: E731
         damaged = debug.parent / "damaged.debug"
         damaged.write_bytes(self.blank(bytearray(debug.read_bytes())))
-        self.assertIn("1 stored", upload(damaged))
+        self.assertIn("1 damaged: what can be read is used", upload(damaged, code=1))
+        status, answer = self.ask("PUT", "/symbols?name=damaged.debug", key, damaged.read_bytes())
+        self.assertEqual((status, answer["files"][0]["flaw"]), (201, "is damaged: 1 or more of its units cannot be read whole"))
         named = until("what is left of it names the function", lambda: [one for one in self.issues("by-damaged") if one["caller1"] == "on_click"])[0]
         self.assertEqual(named["id"], before["id"])
         until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-damaged/rekey")["jobs"]))
@@ -449,6 +452,8 @@ class LateTest(Programs):
         until("the old number leads there", lambda: self.get(f"/apps/by-damaged/issues/{before['id']}")["feature"]["caller1"] == "paint_rows")
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-damaged/symbols")["missing"]])
         self.assertIn("0 stored, 1 there already", upload(debug))
+        status, answer = self.ask("PUT", "/symbols?name=app.debug", key, debug.read_bytes())
+        self.assertEqual((status, answer["files"][0]["flaw"]), (201, ""))
 
     def test_an_upload_goes_on_where_it_stopped(self):
         _, debug, build = self.program("in-parts", 4, ballast=96 << 20)

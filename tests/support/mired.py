@@ -56,11 +56,11 @@ class Mired:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def mire(self, *words, code=0, **env):
-        """What the command prints: to standard error where it is to fail."""
+        """What the command prints: to standard error, too, where it is to fail."""
         done = subprocess.run([MIRE, *map(str, words)], capture_output=True, text=True, timeout=120,
                               env=os.environ | {"MIRE_SERVER": self.url, "USER": "kim"} | env)
         assert done.returncode == code, (words, done)
-        return done.stdout if code == 0 else done.stderr
+        return done.stdout if code == 0 else done.stdout + done.stderr
 
     def key(self, app, scope):
         return self.mire("key", "create", app, "--scope", scope, "--data-dir", self.data).strip()

@@ -25,6 +25,7 @@ import issues from '../../schema/api/examples/listIssues.json';
 import memoryIssues from '../../schema/api/examples/listIssues.memory.json';
 import reports from '../../schema/api/examples/listReports.json';
 import problem from '../../schema/api/examples/problem.no-such-issue.json';
+import stored from '../../schema/api/examples/uploadSymbols.json';
 import { KEYS, onKey } from '../src/lib/keys';
 import { followLinks, go, query } from '../src/lib/location';
 import { client } from '../src/lib/query';
@@ -442,6 +443,29 @@ it('a debug file that is there and damaged is told with what is wrong', async ()
   const tools = await screen.findByRole('row', { name: /^toolbox/ });
   expect(tools.textContent).toContain('its dwz file is missing (tools.debug');
   expect((await screen.findByRole('row', { name: /^libc/ })).querySelector('.warn-text')).toBeNull();
+});
+
+it('what the server says is damaged of a file that was sent stands beside it', async () => {
+  const flaw = 'is damaged: 3 or more of its units cannot be read whole';
+  class Sent {
+    upload = {};
+    status = 201;
+    response = { files: [{ ...stored.files[0], flaw }] };
+    onload = () => {};
+    open() {}
+    setRequestHeader() {}
+    send() {
+      this.onload();
+    }
+  }
+  vi.stubGlobal('XMLHttpRequest', Sent);
+  open('/redis-server/symbols', { ...ALL, '/symbols': symbols, '/rekey': { jobs: [] } });
+  fireEvent.input(await screen.findByLabelText('Key with scope symbols'), { target: { value: 'mk_a' } });
+  const picker = document.querySelector<HTMLInputElement>('input[type=file]')!;
+  Object.defineProperty(picker, 'files', { value: [new File(['x'], 'app.debug')], configurable: true });
+  fireEvent.change(picker);
+  expect(await screen.findByText(flaw)).toBeTruthy();
+  vi.unstubAllGlobals();
 });
 
 it('the command to upload takes any name for a word of the shell', async () => {

@@ -62,14 +62,17 @@ static int store(struct pg_tx *tx, const struct contents_item *item, const char 
     return rc;
 }
 
-static void put_item(struct text *out, const struct contents_item *item, const char *name)
+/* `flaw`: what is damaged, in ASCII. */
+static void put_item(struct text *out, const struct contents_item *item, const char *name, const char *flaw)
 {
     char hex[2 * MIRE_OBJECT_ID_MAX + 1];
     hex_format(hex, item->facts.id, item->facts.id_len);
     text_printf(out, "{\"build_id\":\"%s\",\"kind\":\"%s\",\"arch\":\"%s\",\"name\":", hex,
                 item->facts.has_dwarf ? "debug" : "symtab", item->facts.arch);
     text_add_json(out, name, strlen(name));
-    text_printf(out, ",\"size_bytes\":%llu}", (unsigned long long)item->len);
+    text_printf(out, ",\"size_bytes\":%llu,\"flaw\":", (unsigned long long)item->len);
+    text_add_json(out, flaw, strlen(flaw));
+    text_add(out, "}");
 }
 
 static int by_id(const void *a, const void *b)
@@ -124,10 +127,11 @@ static int keep_version(const struct api *api, const struct request *request, st
 }
 
 /* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
-static int store_all(struct reply *reply, struct pg_tx *tx, struct contents *contents, const char *name,
-                     const struct pg_bytes *hash)
+static int store_all(const struct api *api, struct reply *reply, struct pg_tx *tx, struct contents *contents,
+                     const char *name, const struct pg_bytes *hash)
 {
     struct file_bytes file;
+    char flaw[MIRE_SYMBOL_WHY];
     int rc = 0;
     if (!file_bytes_map_fd(&file, contents->fd))
         return MIRE_FAULT_SYSTEM;
@@ -137,8 +141,10 @@ static int store_all(struct reply *reply, struct pg_tx *tx, struct contents *con
         const struct contents_item *item = &contents->rows[i];
         const char *own = item->name[0] ? item->name : name;
         rc = store(tx, item, own, &file, contents->own ? NULL : hash);
+        if (!rc && contents_check(flaw, contents, item, api->scratch_dir, api->converter) == CONTENTS_FAILED)
+            rc = MIRE_FAULT_SYSTEM;
         text_add(&reply->text, i ? "," : "");
-        put_item(&reply->text, item, own);
+        put_item(&reply->text, item, own, flaw);
     }
     text_add(&reply->text, "]}");
     for (size_t i = 0; !rc && i < contents->count; i++)
@@ -162,7 +168,7 @@ int keep_file(bool *kept_out, const struct api *api, const struct request *reque
             break;
         }
         if (!rc)
-            rc = store_all(reply, tx, &contents, name, hash);
+            rc = store_all(api, reply, tx, &contents, name, hash);
         *kept_out = !rc;
         rc = rc ? rc : reply_json(reply, 201);
         break;

@@ -1,7 +1,8 @@
 /*
  * keep.h - files that came, looked at and kept for symbolication. Inside api/ only.
  *
- * Nothing in a file is trusted: an archive is unpacked by the child, a debug file is only looked at.
+ * Nothing in a file is trusted: an archive is unpacked, and a debug file read whole, by the child; here a debug file is
+ * only looked at.
  */
 #ifndef MIRE_API_KEEP_H
 #define MIRE_API_KEEP_H
@@ -23,8 +24,8 @@ int keep_check_key(const struct api *api, const struct request *request, struct 
  *
  * Where the request has a version (and a build), the one mapping of Java names in it is that of the key's app.
  *
- * Fills the reply: what was kept, 201, or what is wrong with the file. MIRE_HTTP_DONE, *kept_out telling which, or a
- * fault.
+ * Fills the reply: what was kept and what of it is damaged, 201, or what is wrong with the file. MIRE_HTTP_DONE,
+ * *kept_out telling which, or a fault.
  */
 int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply,
               struct pg_tx *tx, int fd, const char *name, const struct pg_bytes *hash);

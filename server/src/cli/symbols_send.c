@@ -3,7 +3,7 @@
 #include "cli/say.h"
 
 #include "base/id.h"
-#include "symbols/check.h"
+#include "json/json.h"
 #include "symbols/symbols.h"
 
 #include <curl/curl.h>
@@ -226,6 +226,23 @@ static void tell(struct sending *sending, const struct found_file *file, const c
     show(sending);
 }
 
+/* What the server says is damaged of the one file it stored; "" if nothing is. */
+static void read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct line *line)
+{
+    static const struct json_limits limits = MIRE_JSON_LIMITS;
+    struct json json;
+    struct json_fault fault;
+    flaw[0] = '\0';
+    json_init(&json);
+    bool good = json_read(&json, &fault, line->answer, line->answer_len, &limits) == MIRE_JSON_OK;
+    uint32_t files = good ? json_member(&json, 0, "files") : 0;
+    good = files && json_kind(&json, files) == MIRE_JSON_ARRAY && json_size(&json, files);
+    uint32_t value = good ? json_member(&json, files + 1, "flaw") : 0;
+    if (value && json_kind(&json, value) == MIRE_JSON_STRING && json_size(&json, value) < MIRE_SYMBOL_WHY)
+        flaw[json_text(flaw, &json, value)] = '\0';
+    json_fini(&json);
+}
+
 static void send_one(struct line *line, const struct found_file *file)
 {
     struct sending *sending = line->sending;
@@ -240,7 +257,9 @@ static void send_one(struct line *line, const struct found_file *file)
         line->is_mapping = symbols_is_java(file);
         hex_format(line->hash, hash, HASH);
         status = send_parts(line, file->item.name[0] ? file->item.name : slash ? slash + 1 : file->path, &bytes);
-        damaged = status == 201 && !symbols_check(flaw, &bytes);
+        if (status == 201)
+            read_flaw(flaw, line);
+        damaged = flaw[0] != '\0';
         if (damaged)
             snprintf(why, sizeof why, "; it %s", flaw);
         else

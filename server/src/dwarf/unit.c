@@ -369,6 +369,11 @@ size_t dwarf_unit_count(const struct dwarf *dwarf)
     return dwarf->units.count;
 }
 
+uint64_t dwarf_unit_at(const struct dwarf *dwarf, size_t unit)
+{
+    return dwarf->units.rows[unit].at;
+}
+
 size_t dwarf_units_lost(const struct dwarf *dwarf)
 {
     return dwarf->lost_units;

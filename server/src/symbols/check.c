@@ -6,12 +6,18 @@
 #include "symbols/retrace.h"
 #include "symbols/symbols.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #define UNITS_AT_ONCE 64 /* whose findings are kept: names are looked up among them */
 
-/* Units that cannot be read whole, of all that there are. NULL, or what is wrong. */
-static const char *count_damaged(size_t *damaged_out, const struct object *object)
+struct damage {
+    size_t units; /* that cannot be read whole */
+    uint64_t at;  /* where the first of them begins; UINT64_MAX: unknown */
+};
+
+/* Read all units. NULL, or what is wrong. */
+static const char *find_damage(struct damage *out, const struct object *object)
 {
     struct dwarf_harvest harvest = {0};
     struct dwarf *dwarf;
@@ -20,13 +26,14 @@ static const char *count_damaged(size_t *damaged_out, const struct object *objec
     if (wrong)
         return wrong;
     size_t count = dwarf_unit_count(dwarf);
-    *damaged_out = dwarf_units_lost(dwarf);
+    out->units = dwarf_units_lost(dwarf);
     for (size_t i = 0; i < count && !wrong; i++) {
+        size_t before = harvest.damaged_units;
         wrong = dwarf_read(&harvest, dwarf, i) ? NULL : "needs more memory than there is";
-        if (i + 1 < count && (i + 1) % UNITS_AT_ONCE)
-            continue;
-        *damaged_out += harvest.damaged_units;
-        dwarf_harvest_fini(&harvest);
+        if (harvest.damaged_units > before && !out->units++)
+            out->at = dwarf_unit_at(dwarf, i);
+        if ((i + 1) % UNITS_AT_ONCE == 0)
+            dwarf_harvest_fini(&harvest);
     }
     dwarf_harvest_fini(&harvest);
     dwarf_close(dwarf);
@@ -37,16 +44,16 @@ bool symbols_check(char *why, const struct file_bytes *file)
 {
     struct object *object;
     struct dwarf_harvest harvest = {0};
-    size_t damaged = 0;
+    struct damage damage = {.at = UINT64_MAX};
     const char *wrong = object_open(&object, file, NULL, 0, 1);
     why[0] = '\0';
     if (!wrong) {
         if (object->facts.format == MIRE_FORMAT_BREAKPAD) {
             wrong = breakpad_harvest(&harvest, object, 0) ? NULL : "needs more memory than there is";
-            damaged = harvest.damaged_units;
+            damage.units = harvest.damaged_units;
             dwarf_harvest_fini(&harvest);
         } else if (object->facts.has_dwarf && object->sections[MIRE_SECTION_INFO].len) {
-            wrong = count_damaged(&damaged, object);
+            wrong = find_damage(&damage, object);
         }
         if (object->facts.changed)
             wrong = MIRE_RETRACE_FLAW;
@@ -54,7 +61,11 @@ bool symbols_check(char *why, const struct file_bytes *file)
     }
     if (wrong)
         snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong);
-    else if (damaged)
-        snprintf(why, MIRE_SYMBOL_WHY, "is damaged: %zu or more of its units cannot be read whole", damaged);
+    else if (damage.units && damage.at != UINT64_MAX)
+        snprintf(why, MIRE_SYMBOL_WHY,
+                 "is damaged: %zu or more of its units cannot be read whole, the first at 0x%" PRIx64 " of .debug_info",
+                 damage.units, damage.at);
+    else if (damage.units)
+        snprintf(why, MIRE_SYMBOL_WHY, "is damaged: %zu or more of its units cannot be read whole", damage.units);
     return !why[0];
 }

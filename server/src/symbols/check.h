@@ -1,5 +1,6 @@
 /*
- * check.h - can a debug file be read whole? For whoever sends it: the server converts it only when a report needs it.
+ * check.h - can a debug file be read whole? Whoever sends it is told at once: it is converted only when a report needs
+ * it. Inside symbols/ only, see contents_check.
  */
 #ifndef MIRE_SYMBOLS_CHECK_H
 #define MIRE_SYMBOLS_CHECK_H
@@ -7,9 +8,10 @@
 #include "object/object.h"
 
 /*
- * Read all of a file as converting it would: a second for 300 MB.
+ * Read all of a file as converting it would: a second for 400 MB.
  *
- *   why  room for MIRE_SYMBOL_WHY bytes: what is damaged, "" if nothing is; other numbers and names are not noticed
+ *   why  room for MIRE_SYMBOL_WHY bytes: what is damaged, and where that begins; "" if nothing is. Other numbers and
+ *        names are not noticed
  *
  * Returns whether it is whole. Any thread.
  */

@@ -2,6 +2,7 @@
  * child.c - starts the child and waits for it; and what the child does.
  */
 #include "symbols/child.h"
+#include "symbols/check.h"
 #include "symbols/contents_inside.h"
 #include "symbols/retrace.h"
 #include "symbols/sandbox.h"
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #define UNPACK   "unpack"
+#define CHECK    "check"
 #define ASK      "ask"
 #define FIRST_FD 3 /* in the child: the cache, the alternative file, the split files (or /dev/null), then the files */
 #define PLACES   3 /* before the files */
@@ -127,6 +129,17 @@ static enum child_answer unpack_here(char *why, int out, int in)
     return wrong ? CHILD_WRONG : CHILD_DONE;
 }
 
+static enum child_answer check_here(char *why, int in, uint64_t at, uint64_t len)
+{
+    struct file_bytes file;
+    if (!file_bytes_map_fd(&file, in) || at > file.len || len > file.len - at)
+        return CHILD_REFUSED;
+    struct file_bytes item = {file.bytes + at, (size_t)len, 0};
+    bool whole = symbols_check(why, &item);
+    file_bytes_unmap(&file);
+    return whole ? CHILD_DONE : CHILD_WRONG;
+}
+
 static enum child_answer convert_told(char *why, int argc, char **argv)
 {
     struct child_files files = {.alt = FIRST_FD + 1, .splits = FIRST_FD + 2};
@@ -148,7 +161,11 @@ int symbols_child(int argc, char **argv)
     char why[MIRE_SYMBOL_WHY] = "";
     sandbox_enter();
     bool unpack = argc > 1 && !strcmp(argv[1], UNPACK);
-    enum child_answer answer = unpack ? unpack_here(why, FIRST_FD, FIRST_FD + PLACES) : convert_told(why, argc, argv);
+    bool check = argc > 3 && !strcmp(argv[1], CHECK);
+    enum child_answer answer =
+        unpack  ? unpack_here(why, FIRST_FD, FIRST_FD + PLACES)
+        : check ? check_here(why, FIRST_FD + PLACES, strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10))
+                : convert_told(why, argc, argv);
     if (why[0] && write(STDOUT_FILENO, why, strlen(why)) < 0)
         return CHILD_REFUSED;
     return answer;
@@ -285,4 +302,16 @@ enum child_answer child_unpack(char *why, int out, int in, const char *converter
         return unpack_here(why, out, in);
     char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, (char[]){UNPACK}, NULL};
     return run(why, out, &files, argv);
+}
+
+enum child_answer child_check(char *why, int in, uint64_t at, uint64_t len, const char *converter)
+{
+    struct child_files files = {.fds = {in}, .count = 1, .alt = -1, .splits = -1};
+    char from[24], bytes[24];
+    if (!converter)
+        return check_here(why, in, at, len);
+    snprintf(from, sizeof from, "%" PRIu64, at);
+    snprintf(bytes, sizeof bytes, "%" PRIu64, len);
+    char *argv[] = {(char *)(uintptr_t)converter, (char[]){"symbol-child"}, (char[]){CHECK}, from, bytes, NULL};
+    return run(why, -1, &files, argv);
 }

@@ -1,5 +1,5 @@
 /*
- * child.h - converts and unpacks in a process of its own, which can do nothing but that. Inside symbols/ only.
+ * child.h - converts, unpacks and checks in a process of its own, which can do nothing but that. Inside symbols/ only.
  *
  *     this process                          child: options.converter symbol-child ...
  *     open files  --- 3: cache, 4..: files -->  limits of memory, time and file size; no new privileges; a filter that
@@ -49,5 +49,10 @@ enum child_answer child_convert(char *why, int fd, const struct child_files *fil
  * Unpack the archive `in` into `out`, as contents_open does. The same answers.
  */
 enum child_answer child_unpack(char *why, int out, int in, const char *converter);
+
+/*
+ * Check (check.h) what lies in `in` from `at` on. The same answers; CHILD_WRONG: it is damaged.
+ */
+enum child_answer child_check(char *why, int in, uint64_t at, uint64_t len, const char *converter);
 
 #endif

@@ -7,12 +7,15 @@
 #include "symbols/contents_inside.h"
 
 #include "base/grow.h"
+#include "base/scope.h"
 #include "base/write.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -177,6 +180,29 @@ enum contents_answer contents_open(struct contents *out, char *why, int fd, cons
         return open_archive(out, why, fd, dir, converter);
     snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
     return wrong ? CONTENTS_WRONG : CONTENTS_GOOD;
+}
+
+/* -1: the system refuses; closed by the caller. */
+static int take_turn(const char *dir)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/checking", dir) >= (int)sizeof path)
+        return -1;
+    int turn = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    while (turn >= 0 && flock(turn, LOCK_EX) != 0)
+        continue; /* a signal came */
+    return turn;
+}
+
+enum contents_answer contents_check(char *why, const struct contents *contents, const struct contents_item *item,
+                                    const char *dir, const char *converter)
+{
+    MIRE_SCOPED(close_fd) int turn = dir ? take_turn(dir) : -1;
+    why[0] = '\0';
+    if (dir && turn < 0)
+        return CONTENTS_FAILED;
+    enum child_answer answer = child_check(why, contents->fd, item->at, item->len, converter);
+    return answer == CHILD_DONE ? CONTENTS_GOOD : answer == CHILD_WRONG ? CONTENTS_WRONG : CONTENTS_FAILED;
 }
 
 void contents_close(struct contents *contents)

@@ -9,7 +9,7 @@
  * An item is sent, kept and fetched by itself, under facts.id. Its bytes lie in contents.fd, which for an archive is a
  * file of its own that was unpacked by the child (child.h): nothing is written by name, and how much is bounded.
  *
- * Thread: any, one at a time per struct.
+ * Thread: any, one at a time per struct; a check waits for others.
  */
 #ifndef MIRE_SYMBOLS_CONTENTS_H
 #define MIRE_SYMBOLS_CONTENTS_H
@@ -53,5 +53,16 @@ enum contents_answer {
  */
 enum contents_answer contents_open(struct contents *out, char *why, int fd, const char *dir, const char *converter);
 void contents_close(struct contents *contents);
+
+/*
+ * Can an item be read whole? A second for 400 MB, in the child; one at a time among all who have the same `dir`, so
+ * that memory is bounded.
+ *
+ *   why  room for MIRE_SYMBOL_WHY bytes: what is damaged, and where
+ *
+ * Returns CONTENTS_GOOD, CONTENTS_WRONG: it is damaged, or CONTENTS_FAILED.
+ */
+enum contents_answer contents_check(char *why, const struct contents *contents, const struct contents_item *item,
+                                    const char *dir, const char *converter);
 
 #endif

@@ -1,4 +1,5 @@
 /* What a file that was sent holds: itself, slices, members of archives; and archives that mean harm. */
+#include "base/bytes.h"
 #include "symbols/contents.h"
 
 #include <setjmp.h>
@@ -396,6 +397,39 @@ static void damaged_archives_are_answered(void **state)
     free(elf.bytes);
 }
 
+/* A package of two split files: the second's entries are zeros. In this process and in the child it is the same. */
+static void what_is_damaged_is_told_with_its_place(void **state)
+{
+    (void)state;
+    static const char *const converters[] = {NULL, "/proc/self/exe"};
+    struct buffer file = slurp("../../fixtures/symbols/split/clang5.so.dwp");
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY];
+    const uint8_t *info = NULL;
+    for (size_t i = 0; i + 8 < file.len && !info; i++) /* of DWARF 5, a split unit of addresses of 8 bytes */
+        info = !memcmp(file.bytes + i, "\5\0\5\10", 4) ? file.bytes + i - 4 : NULL;
+    assert_non_null(info);
+    uint32_t first = load_32(info) + 4;
+    uint8_t *second = file.bytes + (info - file.bytes) + first;
+    assert_memory_equal(second + 4, "\5\0\5\10", 4);
+    for (int damaged = 0; damaged < 2; damaged++) {
+        if (damaged)
+            memset(second + 24, 0, load_32(second) - 20);
+        snprintf(told, sizeof told,
+                 "is damaged: 1 or more of its units cannot be read whole, the first at 0x%x of .debug_info", first);
+        for (size_t i = 0; i < 2; i++) {
+            int fd = fd_of(&file);
+            assert_int_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_GOOD);
+            assert_int_equal(contents_check(why, &contents, &contents.rows[0], NULL, converters[i]),
+                             damaged ? CONTENTS_WRONG : CONTENTS_GOOD);
+            assert_string_equal(why, damaged ? told : "");
+            contents_close(&contents);
+            close(fd);
+        }
+    }
+    free(file.bytes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "symbol-child"))
@@ -411,6 +445,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_member_that_is_not_what_was_packed_is_refused),
         cmocka_unit_test(a_bomb_is_given_up),
         cmocka_unit_test(damaged_archives_are_answered),
+        cmocka_unit_test(what_is_damaged_is_told_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -703,6 +703,8 @@ export interface components {
             arch: string;
             name: string;
             size_bytes: number;
+            /** @description What of it is damaged, and where; what can be read is used all the same. Empty if it can be read whole. */
+            flaw: string;
         };
         Health: {
             /** @enum {string} */

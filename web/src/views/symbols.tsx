@@ -132,6 +132,7 @@ interface Sent {
   done: number;
   state: 'waits' | 'goes' | 'stored' | 'failed';
   text: string;
+  flaw: string; // what of it is damaged
 }
 
 /* Files are sent one after the other, as they were picked or dropped. */
@@ -153,8 +154,10 @@ function Upload({ app }: { app: string }): JSX.Element {
     try {
       const files = await sendSymbols(file, key, (done) => change(at, { done }));
       const text = files.map((one) => `${one.kind} ${one.build_id}`).join(', ');
-      change(at, { state: 'stored', done: file.size, text });
-      announce(say('{name}: stored', { name: file.name }));
+      const damaged = files.filter((one) => one.flaw !== '');
+      const flaw = damaged.map((one) => (files.length > 1 ? `${one.name} ${one.flaw}` : one.flaw)).join('; ');
+      change(at, { state: 'stored', done: file.size, text, flaw });
+      announce(flaw === '' ? say('{name}: stored', { name: file.name }) : say('{name}: damaged', { name: file.name }));
       void client.invalidateQueries({ queryKey: ['symbols', app] });
       void client.invalidateQueries({ queryKey: ['rekey', app] });
     } catch (error) {
@@ -174,7 +177,7 @@ function Upload({ app }: { app: string }): JSX.Element {
     }
     setRows((all) => [
       ...all,
-      ...files.map((file): Sent => ({ name: file.name, size: file.size, done: 0, state: 'waits', text: '' })),
+      ...files.map((file): Sent => ({ name: file.name, size: file.size, done: 0, state: 'waits', text: '', flaw: '' })),
     ]);
     for (const file of files) {
       const at = count.current++;
@@ -265,6 +268,7 @@ function SentState({ row }: { row: Sent }): JSX.Element {
       return (
         <>
           {say('stored')} <code class="small">{row.text}</code>
+          {row.flaw === '' ? null : <div class="warn-text small">{row.flaw}</div>}
         </>
       );
     case 'failed':
