@@ -1,7 +1,8 @@
 /*
  * interpose_user.c - the calls that change the process's user, found here first because the library is preloaded: our
- * threads are to change with it (platform/own.h).
+ * threads are to change with it (platform/own.h), or to make way (core/core.h).
  */
+#include "core/core.h"
 #include "heap/collect.h"
 #include "platform/own.h"
 
@@ -9,13 +10,29 @@
 #include <errno.h>
 #include <sys/types.h>
 
-static bool meet(void)
+/* Returns false if our threads could not follow. */
+static bool begin(bool *stopped)
 {
-    struct collect_thread *before = mire__collect_own_begin();
-    bool met = mire__own_meet();
+    struct collect_thread *before;
+    bool met;
 
+    *stopped = mire__core_stop_for_user();
+    if (*stopped)
+        return true;
+    before = mire__collect_own_begin();
+    met = mire__own_meet();
     mire__collect_own_end(before);
     return met;
+}
+
+static int end(bool stopped, int result)
+{
+    int saved = errno;
+
+    if (stopped)
+        mire__core_start_from_environment(false);
+    errno = saved;
+    return result;
 }
 
 /* clang-format off */
@@ -24,12 +41,13 @@ static bool meet(void)
     int name parameters                                                                  \
     {                                                                                    \
         int (*real) parameters = (int(*) parameters)dlsym(RTLD_NEXT, #name);             \
+        bool stopped;                                                                    \
                                                                                          \
-        if (!real || !meet()) {                                                          \
+        if (!real || !begin(&stopped)) {                                                 \
             errno = real ? EAGAIN : ENOSYS;                                              \
             return -1;                                                                   \
         }                                                                                \
-        return real arguments;                                                           \
+        return end(stopped, real arguments);                                             \
     }
 
 EXPORT(setuid, (uid_t user), (user))

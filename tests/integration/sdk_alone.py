@@ -60,6 +60,17 @@ def they_change_their_user_with_it(store):
     assert {tuple(ids.split()) for _, ids in users} == {("1234",) * 4}, said
 
 
+def a_program_keeps_capabilities_when_it_changes_its_user(store):
+    if os.geteuid() != 0:
+        print("skipped: only root may change its user")
+        return
+    for second in "1", "0":
+        done = subprocess.run([BINARY / "sdk/mire-run", "--app", "user", "--store", store, "--", "setpriv", "--reuid", "1234",
+                               "--regid", "1234", "--clear-groups", "sh", "-c", "id -u; id -g; id -G"], text=True, timeout=60,
+                              stdout=subprocess.PIPE, env=os.environ | {"MIRE_SECOND_LIBC": second})
+        assert done.returncode == 0 and done.stdout == "1234\n1234\n1234\n", done
+
+
 def a_library_that_comes_late_has_its_classes(store):
     said, _ = run(store, "load")
     if "library: 0" in said:
@@ -79,7 +90,7 @@ def main():
         print("skipped: this C library has no second copy:", libc)
         return 77
     for case in (it_stays_alone, our_threads_leave_its_c_library_alone, they_change_their_user_with_it,
-                 a_library_that_comes_late_has_its_classes):
+                 a_program_keeps_capabilities_when_it_changes_its_user, a_library_that_comes_late_has_its_classes):
         with tempfile.TemporaryDirectory() as folder:
             case(pathlib.Path(folder) / "store")
         print("ok     ", case.__name__.replace("_", " "))

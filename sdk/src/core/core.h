@@ -46,6 +46,17 @@ const struct monitor_context *mire__core_monitors(void);
 enum mire_err mire__core_start_from_environment(bool launch);
 
 /*
+ * The program is going to change its user, with the capabilities of the calling thread. The C library does the same
+ * with each thread it knows of, and aborts the program where that fails with one and not with another. Ours fail where
+ * the program has kept capabilities over such a change before, for itself alone: then everything is stopped, to be
+ * started from the environment again when the user has changed.
+ *
+ * Returns whether it was stopped.
+ * Thread: the program's first one; with others nothing is stopped.
+ */
+bool mire__core_stop_for_user(void);
+
+/*
  * Start anew in a forked child, with the options of the parent's start; called by the gate on the child's first waiting
  * call. Nothing of the parent's state is touched: its threads do not exist here and its locks may be held forever.
  * Without a successful start in the parent: does nothing.

@@ -347,6 +347,13 @@ enum mire_err mire__core_start_from_environment(bool launch)
     return start();
 }
 
+bool mire__core_stop_for_user(void)
+{
+    uint32_t worker = mire.owner_pid == mire__pid() && mire.works ? atomic_load(&mire.worker.tid) : 0;
+
+    return worker && mire__tid() == mire__pid() && !mire__thread_may_as_much(worker) && mire_stop(NULL) == MIRE_OK;
+}
+
 enum mire_err mire__core_restart_in_child(void)
 {
     if (mire.owner_pid == mire__pid() || atomic_load_explicit(&mire.state, memory_order_relaxed) != ON)

@@ -83,6 +83,7 @@ static void *work(void *context)
     uint64_t send_at_ns, ask_at_ns, look_at_ns, keep_at_ns = UINT64_MAX;
 
     mire__collect_own_thread();
+    atomic_store(&worker->tid, mire__tid());
     pthread_setname_np(pthread_self(), "mire-worker");
     setpriority(PRIO_PROCESS, mire__tid(), NICENESS);
     recover(worker);
@@ -116,6 +117,7 @@ enum mire_err mire__worker_start(struct worker *worker)
     int failed;
 
     atomic_init(&worker->bell, 0);
+    atomic_init(&worker->tid, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     before = mire__collect_own_begin();

@@ -71,6 +71,9 @@ void mire__barrier_all(void);
 /* Send a signal to one thread of this process. False: no such thread. */
 bool mire__thread_signal(uint32_t tid, int signal);
 
+/* May one thread of this process do as much as the calling one, by its capabilities? True where nobody tells. */
+bool mire__thread_may_as_much(uint32_t tid);
+
 /* How a signal stands with one thread of this process; both false where the kernel does not tell. */
 struct thread_signal {
     bool blocked;

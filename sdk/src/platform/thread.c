@@ -2,6 +2,7 @@
 #include "platform/platform.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <string.h>
@@ -60,6 +61,24 @@ bool mire__thread_signal(uint32_t tid, int signal)
 
     errno = saved;
     return failed == 0;
+}
+
+static bool read_capabilities(struct __user_cap_data_struct out[2], uint32_t tid)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = (int)tid};
+
+    return syscall(SYS_capget, &header, out) == 0;
+}
+
+bool mire__thread_may_as_much(uint32_t tid)
+{
+    struct __user_cap_data_struct own[2], other[2];
+    int saved = errno;
+    bool less = read_capabilities(own, 0) && read_capabilities(other, tid) &&
+                (own[0].effective & ~other[0].effective || own[1].effective & ~other[1].effective);
+
+    errno = saved;
+    return !less;
 }
 
 void mire__random(void *out, size_t size_bytes)
