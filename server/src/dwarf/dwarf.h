@@ -115,6 +115,9 @@ size_t dwarf_unit_count(const struct dwarf *dwarf);
 /* Where a unit begins in .debug_info. */
 uint64_t dwarf_unit_at(const struct dwarf *dwarf, size_t unit);
 
+/* Bytes of a unit's entries: about how long it takes to read. */
+uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, size_t unit);
+
 /* How many were passed over; 1 also stands for all that lie behind one whose end is not known. */
 size_t dwarf_units_lost(const struct dwarf *dwarf);
 

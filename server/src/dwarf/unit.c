@@ -374,6 +374,13 @@ uint64_t dwarf_unit_at(const struct dwarf *dwarf, size_t unit)
     return dwarf->units.rows[unit].at;
 }
 
+uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, size_t number)
+{
+    const struct unit *unit = &dwarf->units.rows[number];
+    unit = unit->split ? unit->split : unit;
+    return unit->end - unit->at;
+}
+
 size_t dwarf_units_lost(const struct dwarf *dwarf)
 {
     return dwarf->lost_units;

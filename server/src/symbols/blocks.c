@@ -1,47 +1,15 @@
 /*
  * blocks.c - segments -> blocks.
- *
- * A belt is a ring of parts. One thread fills a part, the other writes it; both wait by semaphores, and only where the
- * other is a whole belt behind or has nothing left. What the thread changes with every segment is on its own stack: it
- * would share a line of memory with what the other reads with every segment.
  */
 #include "symbols/blocks.h"
 
 #include "base/bytes.h"
 #include "base/grow.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
 
 #define LINE_MAX_  ((1u << MIRE_CACHE_LINE_BITS) - 1)
-#define BELT_PARTS 4
-#define BELT_PART  4096 /* segments: some tenths of a millisecond's work */
-
-struct belt {
-    pthread_t thread;
-    sem_t filled; /* parts that wait for the thread */
-    sem_t empty;  /* parts that can be filled beside the one that is */
-    unsigned filling;
-    struct part {
-        size_t count; /* 0: it was the last one */
-        struct pack_segment rows[BELT_PART];
-    } parts[BELT_PARTS];
-};
-
-static void free_belt(struct belt *belt)
-{
-    sem_destroy(&belt->filled);
-    sem_destroy(&belt->empty);
-    free(belt);
-}
-
-static void sem_wait_whole(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) && errno == EINTR)
-        ;
-}
+#define BLOCK_MEAN 128 /* bytes, about, of much code */
 
 /* One of a block's three numbers: its least value but 0, and how many bits each segment needs. */
 struct column {
@@ -64,18 +32,31 @@ static void column_end(struct column *column)
     column->bits = span ? 32u - (unsigned)__builtin_clz(span) : 0;
 }
 
-struct bits {
-    uint8_t *to;
-    uint64_t word;
-    unsigned count;
-};
-
-static void bits_put(struct bits *bits, uint32_t value, const struct column *column)
+/* A value as it is written: how far above the column's least, plus one; 0 stays 0. */
+static uint64_t in_column(uint32_t value, const struct column *column)
 {
-    uint64_t number = value ? value - column->least + 1 : 0;
-    bits->word |= number << bits->count;
-    for (bits->count += column->bits; bits->count >= 8; bits->count -= 8, bits->word >>= 8)
-        *bits->to++ = (uint8_t)bits->word;
+    return value ? value - column->least + 1 : 0;
+}
+
+/* The numbers of each segment, one behind the other. Returns their end; up to 8 bytes from there on are written, too.
+ */
+static uint8_t *put_rows(uint8_t *to, const struct pack_segment *segments, unsigned count, const struct column *scope,
+                         const struct column *file, const struct column *line)
+{
+    unsigned bits = scope->bits + file->bits + line->bits;
+    unsigned used = 0; /* bits of *to, 0..7 */
+    uint64_t word = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t row = in_column(segments[i].scope, scope) | in_column(segments[i].file, file) << scope->bits |
+                       in_column(segments[i].line, line) << (scope->bits + file->bits);
+        word |= row << used;
+        memcpy(to, &word, sizeof word);
+        unsigned whole = (used + bits) / 8;
+        word = word >> 4 * whole >> 4 * whole; /* a word has 64 bits: not by all at once */
+        to += whole;
+        used = (used + bits) % 8;
+    }
+    return to + (used != 0);
 }
 
 /* Write the pending segments [from, to) as one block, or as two where one has too many bits. */
@@ -118,16 +99,9 @@ static void write_block(struct blocks *blocks, unsigned from, unsigned to)
         uint16_t distance = (uint16_t)(i < to ? segments[i].at - segments[from].at : MIRE_CACHE_REACH);
         memcpy(p, &distance, sizeof distance);
     }
-    struct bits bits = {.to = p};
-    for (unsigned i = from; i < to; i++) {
-        bits_put(&bits, segments[i].scope, &scope);
-        bits_put(&bits, segments[i].file, &file);
-        bits_put(&bits, segments[i].line, &line);
-    }
-    if (bits.count)
-        *bits.to++ = (uint8_t)bits.word;
+    p = put_rows(p, segments + from, to - from, &scope, &file, &line);
     blocks->places.rows[blocks->places.count++] = (struct cache_block){segments[from].at, (uint32_t)blocks->data.count};
-    blocks->data.count = (size_t)(bits.to - rows);
+    blocks->data.count = (size_t)(p - rows);
 }
 
 static void write_pending(struct blocks *blocks)
@@ -153,77 +127,24 @@ static void add(struct blocks *blocks, struct pack_segment segment)
     blocks->last = segment;
 }
 
-/* All that is put on the belt, until an empty part comes. */
-static void *write_all(void *context)
+void blocks_reserve(struct blocks *blocks, size_t segments)
 {
-    struct blocks *blocks = context;
-    struct blocks own = *blocks;
-    struct belt *belt = blocks->belt;
-    for (size_t i = 0, count = 1; count; i++) {
-        struct part *part = &belt->parts[i % BELT_PARTS];
-        sem_wait_whole(&belt->filled);
-        count = part->count;
-        for (size_t k = 0; k < count; k++)
-            add(&own, part->rows[k]);
-        sem_post(&belt->empty);
-    }
-    *blocks = own;
-    return NULL;
+    size_t count = segments / MIRE_CACHE_SEGMENTS;
+    struct cache_block *places =
+        grow(blocks->places.rows, &blocks->places.room, blocks->places.count, count, sizeof *places);
+    blocks->places.rows = places ? places : blocks->places.rows;
+    uint8_t *rows = grow(blocks->data.rows, &blocks->data.room, blocks->data.count, count * BLOCK_MEAN, 1);
+    blocks->data.rows = rows ? rows : blocks->data.rows;
 }
 
-void blocks_begin_thread(struct blocks *blocks)
+void blocks_add(struct blocks *blocks, const struct pack_segment *segments, size_t count)
 {
-    struct belt *belt = calloc(1, sizeof *belt);
-    if (!belt)
-        return;
-    blocks->belt = belt;
-    sem_init(&belt->filled, 0, 0);
-    sem_init(&belt->empty, 0, BELT_PARTS - 1);
-    if (pthread_create(&belt->thread, NULL, write_all, blocks)) {
-        blocks->belt = NULL;
-        free_belt(belt);
-    }
-}
-
-/* The part that is being filled goes to the thread. */
-static void hand_over(struct belt *belt)
-{
-    sem_post(&belt->filled);
-    sem_wait_whole(&belt->empty);
-    belt->filling = (belt->filling + 1) % BELT_PARTS;
-    belt->parts[belt->filling].count = 0;
-}
-
-void blocks_add(struct blocks *blocks, struct pack_segment segment)
-{
-    struct belt *belt = blocks->belt;
-    if (!belt) {
-        add(blocks, segment);
-        return;
-    }
-    struct part *part = &belt->parts[belt->filling];
-    part->rows[part->count++] = segment;
-    if (part->count == BELT_PART)
-        hand_over(belt);
-}
-
-/* The thread has written all, and is gone. */
-static void end_thread(struct blocks *blocks)
-{
-    struct belt *belt = blocks->belt;
-    if (!belt)
-        return;
-    if (belt->parts[belt->filling].count)
-        hand_over(belt);
-    sem_post(&belt->filled);
-    pthread_join(belt->thread, NULL);
-    blocks->belt = NULL;
-    free_belt(belt);
+    for (size_t i = 0; i < count; i++)
+        add(blocks, segments[i]);
 }
 
 void blocks_end(struct blocks *blocks)
 {
-    end_thread(blocks);
     if (!blocks->pending_count && !blocks->places.count)
         add(blocks, (struct pack_segment){0});
     if (blocks->pending_count && !blocks->failed)
@@ -232,7 +153,6 @@ void blocks_end(struct blocks *blocks)
 
 void blocks_fini(struct blocks *blocks)
 {
-    end_thread(blocks);
     free(blocks->places.rows);
     free(blocks->data.rows);
     *blocks = (struct blocks){0};

@@ -1,7 +1,8 @@
 /*
  * convert.c - shares units out among threads, then writes down what they found.
  *
- * Units are taken one after the other from a common counter, so that a long one does not leave the others waiting. Each
+ * Units are taken one after the other from a common counter, the last of them longest first, so that a long one does
+ * not leave the others waiting. Before those the lowest come first: what a lower one has need not be read again. Each
  * thread fills its own harvest, on its own stack: side by side, one's counts and another's would lie in one line of
  * memory. Which thread read a unit cannot be seen in the cache.
  */
@@ -19,15 +20,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LAST 64 /* units: some hundredths of a second */
+
 struct job {
     struct dwarf *dwarf;
     atomic_size_t next; /* unit; any thread, relaxed */
     atomic_bool failed; /* any thread, relaxed */
+    size_t last_count;
+    struct last_unit {
+        uint64_t bytes;
+        size_t unit;
+    } last[LAST];
 };
 
 struct share {
     struct job *job;
-    struct dwarf_harvest *harvest; /* filled once all units are read */
+    struct layer *layer; /* filled once all units are read */
     pthread_t thread;
 };
 
@@ -38,19 +46,43 @@ struct naming {
     uint64_t base;
 };
 
+static int by_bytes(const void *a, const void *b)
+{
+    const struct last_unit *x = a;
+    const struct last_unit *y = b;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+/* The units that come last, the longest of them first. */
+static void order_last(struct job *job)
+{
+    size_t count = dwarf_unit_count(job->dwarf);
+    job->last_count = count < LAST ? count : LAST;
+    for (size_t i = 0; i < job->last_count; i++) {
+        size_t unit = count - job->last_count + i;
+        job->last[i] = (struct last_unit){dwarf_unit_bytes(job->dwarf, unit), unit};
+    }
+    qsort(job->last, job->last_count, sizeof *job->last, by_bytes);
+}
+
 static void *read_units(void *context)
 {
     struct share *share = context;
     struct job *job = share->job;
     struct dwarf_harvest harvest = {0};
     size_t count = dwarf_unit_count(job->dwarf);
-    for (size_t unit; (unit = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < count;)
+    size_t in_order = count - job->last_count;
+    for (size_t i; (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < count;) {
+        size_t unit = i < in_order ? i : job->last[i - in_order].unit;
         if (atomic_load_explicit(&job->failed, memory_order_relaxed) || !dwarf_read(&harvest, job->dwarf, unit)) {
             atomic_store_explicit(&job->failed, true, memory_order_relaxed);
             break;
         }
+    }
     dwarf_harvest_rest(&harvest);
-    *share->harvest = harvest;
+    share->layer->harvest = harvest;
+    if (!layer_prepare(share->layer))
+        atomic_store_explicit(&job->failed, true, memory_order_relaxed);
     return NULL;
 }
 
@@ -70,13 +102,14 @@ static bool read_names(const struct naming *to)
 }
 
 /* All units, and the names, while other threads are at the units. False: out of memory. */
-static bool read_all(struct dwarf_harvest *harvests, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
+static bool read_all(struct layer *layers, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
 {
     struct job job = {.dwarf = dwarf};
     struct share shares[MIRE_CONVERT_THREADS];
     unsigned started = 1;
+    order_last(&job);
     for (unsigned i = 0; i < threads; i++)
-        shares[i] = (struct share){.job = &job, .harvest = &harvests[i]};
+        shares[i] = (struct share){.job = &job, .layer = &layers[i]};
     while (started < threads && !pthread_create(&shares[started].thread, NULL, read_units, &shares[started]))
         started++;
     bool named = read_names(naming);
@@ -116,18 +149,30 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
-static const char *pack_all(int fd, const struct layers *layers, struct cache_head *head,
-                            const struct cache_lack *lacks, unsigned threads)
+static void *give_back(void *context)
+{
+    struct layers *layers = context;
+    for (size_t i = 0; i < layers->count; i++)
+        layer_fini(&layers->rows[i]);
+    return NULL;
+}
+
+/* Once it is laid, what was found is given back: beside the writing if there is a thread for that, or before it. */
+static const char *pack_all(int fd, struct layers *layers, struct cache_head *head, const struct cache_lack *lacks,
+                            unsigned threads)
 {
     struct pack pack;
+    pthread_t thread;
     uint32_t high;
-    bool good = pack_init(&pack);
-    if (good && threads > 1)
-        blocks_begin_thread(&pack.blocks);
-    good = good && layers_pack(&high, &pack, layers);
+    bool good = pack_init(&pack) && layers_pack(&high, &pack, layers, threads > 1);
     const char *wrong = good ? NULL : "needs more memory than there is";
+    bool beside = threads > 1 && !pthread_create(&thread, NULL, give_back, layers);
+    if (!beside)
+        give_back(layers);
     if (good && !pack_write(&pack, fd, head, lacks, high))
         wrong = "could not be written";
+    if (beside)
+        pthread_join(thread, NULL);
     pack_fini(&pack);
     return wrong;
 }
@@ -224,10 +269,10 @@ static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const 
 
 const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads)
 {
-    struct dwarf_harvest harvests[MIRE_CONVERT_THREADS] = {0};
+    struct layer rows[MIRE_CONVERT_THREADS] = {0};
     struct names names = {0};
     struct names frames = {0};
-    struct layers layers = {.harvests = harvests, .names = &names, .frames = &frames};
+    struct layers layers = {.rows = rows, .names = &names, .frames = &frames};
     struct cache_head head = {0};
     struct cache_lack lacks[MIRE_CACHE_LACKS];
     struct dwarf *dwarf = NULL;
@@ -247,9 +292,11 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         return "has no code";
     struct naming naming = {&names, &frames, source, base};
     if (told) {
-        layers.harvest_count = 1;
-        wrong = breakpad_harvest(&harvests[0], object, base) ? NULL : "needs more memory than there is";
-        out->damaged_units = harvests[0].damaged_units;
+        layers.count = 1;
+        wrong = breakpad_harvest(&rows[0].harvest, object, base) && layer_prepare(&rows[0])
+                    ? NULL
+                    : "needs more memory than there is";
+        out->damaged_units = rows[0].harvest.damaged_units;
     }
     if (object && !told)
         wrong = open_dwarf(&dwarf, &alt, object, source, base, threads);
@@ -262,14 +309,14 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     }
     if (dwarf && !wrong) {
         threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
-        layers.harvest_count = threads;
-        if (!read_all(harvests, dwarf, &naming, threads))
+        layers.count = threads;
+        if (!read_all(rows, dwarf, &naming, threads))
             wrong = "needs more memory than there is";
         *out = (struct convert_facts){.units = dwarf_unit_count(dwarf),
                                       .damaged_units = dwarf_units_lost(dwarf),
                                       .dwarf_bytes = object->dwarf_bytes};
         for (size_t i = 0; i < threads; i++)
-            out->damaged_units += harvests[i].damaged_units;
+            out->damaged_units += rows[i].harvest.damaged_units;
         if (!wrong && !note_lacks(lacks, &head, out, source, dwarf))
             wrong = "needs more memory than there is";
         if (object->facts.alt_id_len && (!alt || dwarf_units_lost(alt)))
@@ -282,8 +329,8 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
         wrong = pack_all(fd, &layers, &head, lacks, threads);
-    for (size_t i = 0; i < layers.harvest_count; i++)
-        dwarf_harvest_fini(&harvests[i]);
+    for (size_t i = 0; i < layers.count; i++)
+        layer_fini(&rows[i]);
     names_fini(&names);
     names_fini(&frames);
     dwarf_close(dwarf);

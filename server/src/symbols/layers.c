@@ -16,19 +16,9 @@
 #define RANK_FRAME 1u
 #define RANK_NAME  2u /* a run's is higher, the more so the lower its unit is: add_runs */
 
-struct source { /* numbers of one harvest in the pack */
-    const struct dwarf_harvest *harvest;
-    uint32_t *scopes; /* UINT32_MAX: not added yet */
-    uint32_t *files;  /* likewise */
-    uint32_t *names;  /* where they lie, likewise */
-    uint32_t first_run;
-    uint32_t first_bare;
-};
-
 struct laying {
     struct pack *pack;
     const struct layers *layers;
-    struct source *sources;
     struct paint top;  /* what: runs of all harvests, then names, then frames */
     struct paint bare; /* what: bare runs of all harvests */
     uint32_t run_count;
@@ -36,30 +26,31 @@ struct laying {
     uint32_t reached;
 };
 
-static const struct source *source_of(const struct laying *l, uint32_t run, bool bare)
+static struct layer *layer_of(const struct laying *l, uint32_t run, bool bare)
 {
-    size_t i = l->layers->harvest_count - 1;
-    while (i && (bare ? l->sources[i].first_bare : l->sources[i].first_run) > run)
-        i--;
-    return &l->sources[i];
+    struct layer *layer = &l->layers->rows[l->layers->count - 1];
+    while (layer > l->layers->rows && (bare ? layer->first_bare : layer->first_run) > run)
+        layer--;
+    return layer;
 }
 
-static uint32_t file_of(struct laying *l, const struct source *source, uint32_t file)
+static uint32_t file_of(struct laying *l, struct layer *layer, uint32_t file)
 {
     if (!file)
         return 0;
-    if (source->files[file] == UINT32_MAX)
-        source->files[file] = pack_file(l->pack, source->harvest->files.rows[file]);
-    return source->files[file];
+    if (layer->files[file] == MIRE_LAYER_NEW)
+        layer->files[file] = pack_file(l->pack, layer->harvest.files.rows[file]);
+    return layer->files[file];
 }
 
-static uint32_t text_of(struct laying *l, const struct source *source, uint32_t name)
+static uint32_t text_of(struct laying *l, struct layer *layer, uint32_t name)
 {
     if (!name)
         return 0;
-    if (source->names[name] == UINT32_MAX)
-        source->names[name] = pack_text(l->pack, source->harvest->names.rows[name]);
-    return source->names[name];
+    struct layer_name *known = &layer->names[name];
+    if (known->place == MIRE_LAYER_NEW)
+        known->place = pack_name(l->pack, layer->harvest.names.rows[name], known->key);
+    return known->place;
 }
 
 /* Where a symbol's name lies, without the version that the linker wrote behind it (memcpy@GLIBC_2.2.5). */
@@ -67,7 +58,7 @@ static uint32_t symbol_text(struct laying *l, const char *name)
 {
     const char *at = strchr(name, '@');
     bool versioned = at && at > name && ((at[1] >= 'A' && at[1] <= 'Z') || at[1] == '@');
-    return versioned ? pack_text_of(l->pack, name, (size_t)(at - name)) : pack_text(l->pack, name);
+    return pack_name(l->pack, name, versioned ? pack_key_of(name, (size_t)(at - name)) : pack_key(name));
 }
 
 /* Is a symbol's name the mangled form of a name in the source? That holds it, but for operators. */
@@ -80,39 +71,39 @@ static bool is_mangled(const char *symbol, const char *name)
 }
 
 /* A function without the linker's name may have one in the symbol table: some compilers leave it at that. */
-static uint32_t function_name(struct laying *l, const struct source *source, const struct dwarf_scope *scope)
+static uint32_t function_name(struct laying *l, struct layer *layer, const struct dwarf_scope *scope)
 {
     const struct name *name = scope->linked ? NULL : names_at(l->layers->names, scope->entry);
-    bool better = name && (!scope->name || is_mangled(name->text, source->harvest->names.rows[scope->name]));
-    return better ? symbol_text(l, name->text) : text_of(l, source, scope->name);
+    bool better = name && (!scope->name || is_mangled(name->text, layer->harvest.names.rows[scope->name]));
+    return better ? symbol_text(l, name->text) : text_of(l, layer, scope->name);
 }
 
 /* The pack's number of a harvest's scope (plus one). */
-static uint32_t scope_of(struct laying *l, const struct source *source, uint32_t scope)
+static uint32_t scope_of(struct laying *l, struct layer *layer, uint32_t scope)
 {
     if (!scope)
         return 0;
-    uint32_t *known = &source->scopes[scope - 1];
-    if (*known != UINT32_MAX)
+    uint32_t *known = &layer->scopes[scope - 1];
+    if (*known != MIRE_LAYER_NEW)
         return *known;
-    const struct dwarf_scope *from = &source->harvest->scopes.rows[scope - 1];
-    struct pack_scope to = {.parent = scope_of(l, source, from->parent)};
+    const struct dwarf_scope *from = &layer->harvest.scopes.rows[scope - 1];
+    struct pack_scope to = {.parent = scope_of(l, layer, from->parent)};
     if (to.parent) {
-        to.file = file_of(l, source, from->file);
+        to.file = file_of(l, layer, from->file);
         to.line = from->line;
     } else {
         to.entry = from->entry;
     }
-    to.name = to.parent ? text_of(l, source, from->name) : function_name(l, source, from);
+    to.name = to.parent ? text_of(l, layer, from->name) : function_name(l, layer, from);
     return *known = pack_scope(l->pack, &to);
 }
 
 /* The part of a run inside [low, high). */
 static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t number)
 {
-    const struct source *source = source_of(l, number, false);
-    const struct dwarf_run *run = &source->harvest->runs.rows[number - source->first_run];
-    const struct dwarf_segment *segments = source->harvest->segments.rows + run->first;
+    struct layer *layer = layer_of(l, number, false);
+    const struct dwarf_run *run = &layer->harvest.runs.rows[number - layer->first_run];
+    const struct dwarf_segment *segments = layer->harvest.segments.rows + run->first;
     size_t i = 0;
     if (low > run->low) { /* the segment that holds `low` */
         size_t to = run->count;
@@ -125,23 +116,23 @@ static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t numb
         }
     }
     for (; i < run->count && segments[i].at < high; i++) {
-        uint32_t scope = scope_of(l, source, segments[i].scope);
-        blocks_add(&l->pack->blocks, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
-                                                           file_of(l, source, segments[i].file), segments[i].line});
+        uint32_t scope = scope_of(l, layer, segments[i].scope);
+        belt_segment(&l->pack->belt, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                           file_of(l, layer, segments[i].file), segments[i].line});
     }
 }
 
 /* Segments of a symbol in [low, high), with the lines of the bare run there. */
 static void lay_lines(struct laying *l, uint32_t low, uint32_t high, uint32_t scope)
 {
-    const struct source *source = source_of(l, l->bare_piece.what, true);
-    const struct dwarf_run *run = &source->harvest->bare_runs.rows[l->bare_piece.what - source->first_bare];
-    const struct dwarf_segment *segments = source->harvest->segments.rows + run->first;
+    struct layer *layer = layer_of(l, l->bare_piece.what, true);
+    const struct dwarf_run *run = &layer->harvest.bare_runs.rows[l->bare_piece.what - layer->first_bare];
+    const struct dwarf_segment *segments = layer->harvest.segments.rows + run->first;
     for (size_t i = 0; i < run->count && segments[i].at < high; i++) {
         if (i + 1 < run->count && segments[i + 1].at <= low)
             continue;
-        blocks_add(&l->pack->blocks, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
-                                                           file_of(l, source, segments[i].file), segments[i].line});
+        belt_segment(&l->pack->belt, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                           file_of(l, layer, segments[i].file), segments[i].line});
     }
 }
 
@@ -158,7 +149,7 @@ static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t s
             lay_lines(l, low, end, scope);
         } else {
             end = bare->high && bare->low < end ? bare->low : end;
-            blocks_add(&l->pack->blocks, (struct pack_segment){low, scope, 0, 0});
+            belt_segment(&l->pack->belt, (struct pack_segment){low, scope, 0, 0});
         }
         low = end;
     }
@@ -167,7 +158,7 @@ static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t s
 static void lay(struct laying *l, const struct paint_range *piece)
 {
     if (piece->low > l->reached)
-        blocks_add(&l->pack->blocks, (struct pack_segment){.at = l->reached});
+        belt_segment(&l->pack->belt, (struct pack_segment){.at = l->reached});
     l->reached = piece->high;
     if (piece->what < l->run_count) {
         lay_run(l, piece->low, piece->high, piece->what);
@@ -205,22 +196,39 @@ static uint32_t *new_numbers(size_t count)
     return numbers ? memset(numbers, 0xff, (count + 1) * sizeof *numbers) : NULL;
 }
 
+bool layer_prepare(struct layer *layer)
+{
+    const struct dwarf_harvest *harvest = &layer->harvest;
+    layer->scopes = new_numbers(harvest->scopes.count);
+    layer->files = new_numbers(harvest->files.count);
+    layer->names = calloc(harvest->names.count + 1, sizeof *layer->names);
+    if (!layer->scopes || !layer->files || !layer->names)
+        return false;
+    for (size_t i = 1; i < harvest->names.count; i++) {
+        layer->names[i] = (struct layer_name){MIRE_LAYER_NEW, pack_key(harvest->names.rows[i])};
+        layer->name_bytes += layer->names[i].key.len + 1;
+    }
+    return true;
+}
+
+void layer_fini(struct layer *layer)
+{
+    dwarf_harvest_fini(&layer->harvest);
+    free(layer->scopes);
+    free(layer->files);
+    free(layer->names);
+    *layer = (struct layer){0};
+}
+
 static bool begin(struct laying *l)
 {
     const struct layers *layers = l->layers;
     uint32_t bare_count = 0;
-    l->sources = calloc(layers->harvest_count + 1, sizeof *l->sources);
-    if (!l->sources)
-        return false;
-    for (size_t i = 0; i < layers->harvest_count; i++) {
-        struct source *source = &l->sources[i];
-        const struct dwarf_harvest *harvest = &layers->harvests[i];
-        *source = (struct source){.harvest = harvest, .first_run = l->run_count, .first_bare = bare_count};
-        source->scopes = new_numbers(harvest->scopes.count);
-        source->files = new_numbers(harvest->files.count);
-        source->names = new_numbers(harvest->names.count);
-        if (!source->scopes || !source->files || !source->names)
-            return false;
+    for (size_t i = 0; i < layers->count; i++) {
+        struct layer *layer = &layers->rows[i];
+        const struct dwarf_harvest *harvest = &layer->harvest;
+        layer->first_run = l->run_count;
+        layer->first_bare = bare_count;
         if (!add_runs(&l->top, &l->run_count, harvest->runs.rows, harvest->runs.count) ||
             !add_runs(&l->bare, &bare_count, harvest->bare_runs.rows, harvest->bare_runs.count))
             return false;
@@ -230,25 +238,34 @@ static bool begin(struct laying *l)
            paint_begin(&l->top) && paint_begin(&l->bare);
 }
 
-bool layers_pack(uint32_t *high_out, struct pack *pack, const struct layers *layers)
+static void begin_belt(struct belt *belt, const struct layers *layers, bool beside)
+{
+    size_t segments = 0, scopes = 0, name_bytes = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        segments += layers->rows[i].harvest.segments.count;
+        scopes += layers->rows[i].harvest.scopes.count;
+        name_bytes += layers->rows[i].name_bytes;
+    }
+    belt_reserve(belt, segments, scopes, name_bytes);
+    if (beside)
+        belt_begin_thread(belt);
+}
+
+bool layers_pack(uint32_t *high_out, struct pack *pack, const struct layers *layers, bool beside)
 {
     struct laying l = {.pack = pack, .layers = layers};
     struct paint_range piece;
+    begin_belt(&pack->belt, layers, beside);
     bool good = begin(&l);
     if (good && !paint_next(&l.bare_piece, &l.bare))
         l.bare_piece = (struct paint_range){0};
     while (good && !pack->failed && paint_next(&piece, &l.top))
         lay(&l, &piece);
     if (good)
-        blocks_add(&pack->blocks, (struct pack_segment){.at = l.reached});
+        belt_segment(&pack->belt, (struct pack_segment){.at = l.reached});
     *high_out = l.reached;
-    for (size_t i = 0; l.sources && i < layers->harvest_count; i++) {
-        free(l.sources[i].scopes);
-        free(l.sources[i].files);
-        free(l.sources[i].names);
-    }
-    free(l.sources);
     paint_fini(&l.top);
     paint_fini(&l.bare);
+    pack_flush(pack);
     return good && !pack->failed;
 }

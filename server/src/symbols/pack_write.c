@@ -40,11 +40,11 @@ static unsigned bits_for(uint32_t most)
 }
 
 /* How wide the numbers of scopes have to be. */
-static void measure_scopes(struct pack *pack, struct cache_head *head)
+static void measure_scopes(const struct pack *pack, struct cache_head *head)
 {
     uint32_t name = 0, parent = 0, file = 0, line = 0, entry = 0;
-    for (size_t i = 1; i < pack->scopes.count; i++) {
-        struct pack_scope *scope = &pack->scopes.rows[i];
+    for (size_t i = 1; i < pack->scope_count; i++) {
+        const struct pack_scope *scope = &pack->belt.written.scopes.rows[i];
         name = scope->name > name ? scope->name : name;
         parent = scope->parent > parent ? scope->parent : parent;
         file = scope->file > file ? scope->file : file;
@@ -65,8 +65,8 @@ static void measure_scopes(struct pack *pack, struct cache_head *head)
 static void encode_scopes(uint8_t *out, const struct pack *pack, const struct cache_head *head)
 {
     uint64_t file_mask = (1ull << head->file_bits) - 1;
-    for (size_t i = 0; i < pack->scopes.count; i++) {
-        const struct pack_scope *scope = &pack->scopes.rows[i];
+    for (size_t i = 0; i < pack->scope_count; i++) {
+        const struct pack_scope *scope = &pack->belt.written.scopes.rows[i];
         uint64_t file = scope->parent ? scope->file : scope->entry & file_mask;
         uint64_t line = scope->parent ? scope->line : scope->entry >> head->file_bits;
         uint64_t wide = scope->name | file << head->name_bits;
@@ -83,10 +83,10 @@ static bool put_pages(struct output *output, const struct pack *pack, struct cac
     uint32_t *pages = calloc(head->page_count, sizeof *pages);
     if (!pages)
         return false;
+    const struct blocks *blocks = &pack->belt.written.blocks;
     uint32_t block = 0;
     for (uint64_t page = 0; page < head->page_count; page++) {
-        while (block + 1 < pack->blocks.places.count &&
-               pack->blocks.places.rows[block + 1].start <= page * MIRE_CACHE_PAGE)
+        while (block + 1 < blocks->places.count && blocks->places.rows[block + 1].start <= page * MIRE_CACHE_PAGE)
             block++;
         pages[page] = block;
     }
@@ -95,9 +95,22 @@ static bool put_pages(struct output *output, const struct pack *pack, struct cac
     return true;
 }
 
+/* Where each path lies: behind the names. */
+static bool put_files(struct output *output, const struct pack *pack)
+{
+    uint32_t *places = calloc(pack->paths.count, sizeof *places);
+    if (!places)
+        return false;
+    for (size_t i = 1; i < pack->paths.count; i++)
+        places[i] = pack->paths.rows[i].place + (uint32_t)pack->names.bytes;
+    put(output, places, pack->paths.count * sizeof *places);
+    free(places);
+    return true;
+}
+
 static bool put_scopes(struct output *output, const struct pack *pack, struct cache_head *head)
 {
-    size_t len = pack->scopes.count * (size_t)(head->scope_wide + head->scope_deep);
+    size_t len = pack->scope_count * (size_t)(head->scope_wide + head->scope_deep);
     size_t pad = MIRE_CACHE_PAD + -(sizeof *head + output->bytes + len + MIRE_CACHE_PAD) % MIRE_CACHE_LINE;
     uint8_t *scopes = malloc(len + pad);
     if (!scopes)
@@ -112,17 +125,18 @@ static bool put_scopes(struct output *output, const struct pack *pack, struct ca
 /* As they are, or packed where they are no more than allowed, and more than a third of the file: names of templates. */
 static bool put_texts(struct output *output, const struct pack *pack, struct cache_head *head)
 {
-    size_t room = ZSTD_compressBound(pack->texts.count);
-    bool pays = pack->texts.count <= MIRE_CACHE_PACKED && pack->texts.count > output->bytes / 2;
+    const struct written_texts *texts = &pack->belt.written.names;
+    size_t room = ZSTD_compressBound(texts->count);
+    bool pays = texts->count <= MIRE_CACHE_PACKED && texts->count > output->bytes / 2;
     void *packed = pays ? malloc(room) : NULL;
     if (pays && !packed)
         return false;
-    size_t len = packed ? ZSTD_compress(packed, room, pack->texts.rows, pack->texts.count, PACKED_LEVEL) : 0;
-    if (packed && !ZSTD_isError(len) && len < pack->texts.count) {
+    size_t len = packed ? ZSTD_compress(packed, room, texts->rows, texts->count, PACKED_LEVEL) : 0;
+    if (packed && !ZSTD_isError(len) && len < texts->count) {
         head->packed_bytes = (uint32_t)len;
         put(output, packed, len);
     } else {
-        put(output, pack->texts.rows, pack->texts.count);
+        put(output, texts->rows, texts->count);
     }
     free(packed);
     return true;
@@ -132,25 +146,25 @@ bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct
 {
     static const uint8_t pad[MIRE_CACHE_PAD];
     struct output output = {.fd = fd};
-    pack_flush(pack);
+    const struct written *written = &pack->belt.written;
+    const struct blocks *blocks = &written->blocks;
     if (pack->failed || lseek(fd, sizeof *head, SEEK_SET) < 0)
         return false;
     memcpy(head->magic, MIRE_CACHE_MAGIC, sizeof head->magic);
     head->version = MIRE_CACHE_VERSION;
     head->high = high;
-    head->block_count = (uint32_t)pack->blocks.places.count;
-    head->scope_count = (uint32_t)pack->scopes.count;
-    head->file_count = (uint32_t)pack->files.count;
-    head->data_bytes = (uint32_t)pack->blocks.data.count;
-    head->text_bytes = (uint32_t)pack->texts.count;
+    head->block_count = (uint32_t)blocks->places.count;
+    head->scope_count = (uint32_t)pack->scope_count;
+    head->file_count = (uint32_t)pack->paths.count;
+    head->data_bytes = (uint32_t)blocks->data.count;
+    head->text_bytes = (uint32_t)written->names.count;
     measure_scopes(pack, head);
     if (!put_pages(&output, pack, head))
         return false;
-    put(&output, pack->blocks.places.rows, pack->blocks.places.count * sizeof *pack->blocks.places.rows);
-    put(&output, pack->files.rows, pack->files.count * sizeof *pack->files.rows);
-    if (!put_scopes(&output, pack, head))
+    put(&output, blocks->places.rows, blocks->places.count * sizeof *blocks->places.rows);
+    if (!put_files(&output, pack) || !put_scopes(&output, pack, head))
         return false;
-    put(&output, pack->blocks.data.rows, pack->blocks.data.count);
+    put(&output, blocks->data.rows, blocks->data.count);
     put(&output, pad, sizeof pad);
     if (!put_texts(&output, pack, head))
         return false;
