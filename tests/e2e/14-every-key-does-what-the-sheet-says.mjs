@@ -51,6 +51,28 @@ await play(async (server, browser) => {
     await press('ArrowDown');
     await tells('');
   };
+  /* The issue whose graph has a row of two frames or more the earliest, and which row. */
+  const forks = [];
+  for (const { id } of groups.flatMap((group) => group.features).filter((one) => one.id.startsWith('H-'))) {
+    const { parent } = await getJson(`${server.url}/api/v1/apps/mapview/issues/${id}/flame`);
+    const rows = [];
+    for (const at of parent) rows.push(at < 0 ? 0 : rows[at] + 1);
+    const row = rows.find((one, i) => rows.indexOf(one) < i);
+    if (row) forks.push({ id, row });
+  }
+  const fork = forks.sort((a, b) => a.row - b.row)[0];
+  assert.ok(fork, 'some graph has two frames beside each other');
+  const walkToFork = async () => {
+    await open(`/mapview/issues/${fork.id}?tab=flame`);
+    await page.getByRole('application').focus();
+    await press('ArrowDown'); // selects the root, which is told already
+    for (let row = 0; row < fork.row; row++) {
+      const before = await told();
+      await press('ArrowDown');
+      await tells(before);
+    }
+    return told();
+  };
   const zoomed = async () => {
     await graph();
     await press('ArrowDown Enter');
@@ -180,7 +202,11 @@ await play(async (server, browser) => {
         await press(arrow);
         await tells(before);
       }
-      await press('ArrowRight ArrowLeft');
+      const before = await walkToFork();
+      await press('ArrowRight');
+      await tells(before);
+      await press('ArrowLeft');
+      await page.waitForFunction((text) => document.getElementById('flame-live').textContent === text, before);
     },
     'Enter ': () => zoomed(),
     Backspace: async () => {
