@@ -1,6 +1,6 @@
 /*
- * splits.c - split files are asked for by their ids, lowest first: by that a package is known. Once a package was
- * found, it is taken to hold all others.
+ * splits.c - split files are asked for by their ids, lowest first: by that a package is known. If none was uploaded,
+ * one beside the program is looked for. Once a package was found, it is taken to hold all others.
  */
 #include "symbols/splits.h"
 #include "symbols/child.h"
@@ -116,12 +116,13 @@ int splits_gather(int *fd_out, const struct symbols_options *options, int wants,
     struct gathering g = {.options = options, .beside = beside, .fd = -1};
     struct convert_want want;
     int rc = 0;
-    take_beside(&g);
     for (size_t i = 0; !rc && !g.package && (g.found || i < MISSES_MAX); i++) {
         if (pread(wants, &want, sizeof want, (off_t)(i * sizeof want)) != (ssize_t)sizeof want)
             break;
         want.path[sizeof want.path - 1] = '\0';
         rc = take_wanted(&g, &want);
+        if (!i && !g.package)
+            take_beside(&g);
     }
     *fd_out = g.fd;
     return rc ? rc : g.failed ? -1 : 0;

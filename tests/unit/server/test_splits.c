@@ -128,6 +128,8 @@ static void assert_whole(const struct module *module)
     assert_true(has_chain(module, address_of(module, "far"), 2, other_chain));
 }
 
+static bool local_images;
+
 static struct symbols *open_symbols(void)
 {
     struct symbols *symbols;
@@ -136,6 +138,7 @@ static struct symbols *open_symbols(void)
     options.edition = edition;
     options.refused = refused;
     options.cache_dir = dir;
+    options.local_images = local_images;
     options.converter = "/proc/self/exe";
     assert_int_equal(symbols_open(&symbols, &options), 0);
     return symbols;
@@ -337,6 +340,44 @@ static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **sta
     unlink(spoilt);
 }
 
+static void copy(const char *to, const char *from, long spoil)
+{
+    FILE *in = fopen(from, "rb");
+    FILE *out = fopen(to, "wb");
+    int byte;
+    assert_non_null(in);
+    assert_non_null(out);
+    for (long at = 0; (byte = fgetc(in)) != EOF; at++)
+        fputc(at == spoil ? byte ^ 1 : byte, out);
+    fclose(in);
+    fclose(out);
+}
+
+/* A copy that was broken off lies beside the program; the whole one is uploaded. */
+static void an_uploaded_package_is_used_before_the_one_beside_the_program(void **state)
+{
+    (void)state;
+    char app[128], beside[128];
+    struct object_facts facts;
+    struct module *module;
+    snprintf(app, sizeof app, "%s/app", dir);
+    snprintf(beside, sizeof beside, "%s/app.dwp", dir);
+    copy(app, FIXTURES "clang5.so", -1);
+    damage(beside, "clang5.so.dwp", ".debug_info.dwo", 64, 0);
+    assert_true(facts_of(&facts, app));
+    local_images = true;
+    for (int whole = 0; whole < 2; whole++) {
+        sent[0] = whole ? "clang5.so.dwp" : NULL;
+        struct symbols *symbols = open_symbols();
+        assert_int_equal(symbols_find(&module, symbols, facts.id, facts.id_len, app, 0), 0);
+        assert_int_equal(module_is_whole(module), whole);
+        symbols_close(symbols);
+    }
+    local_images = false;
+    unlink(app);
+    unlink(beside);
+}
+
 static void assert_lacks_alt(const char *how)
 {
     char flaw[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1];
@@ -389,19 +430,6 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
     unlink(spoilt);
 }
 
-static void copy(const char *to, const char *from, long spoil)
-{
-    FILE *in = fopen(from, "rb");
-    FILE *out = fopen(to, "wb");
-    int byte;
-    assert_non_null(in);
-    assert_non_null(out);
-    for (long at = 0; (byte = fgetc(in)) != EOF; at++)
-        fputc(at == spoil ? byte ^ 1 : byte, out);
-    fclose(in);
-    fclose(out);
-}
-
 /* The program alone, with its debug file in one of the places, and with one that is not the one it means. */
 static void a_file_named_by_debuglink_is_used_if_it_is_the_one(void **state)
 {
@@ -439,6 +467,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_file_named_by_debuglink_is_used_if_it_is_the_one, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_split_file_that_comes_later_is_put_in, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_damaged_split_file_is_told_and_gives_way_to_a_whole_one, make_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(an_uploaded_package_is_used_before_the_one_beside_the_program, make_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes, make_dir,
                                         remove_dir),
