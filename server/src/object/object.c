@@ -121,6 +121,7 @@ const char *object_open(struct object **out, const struct file_bytes *file, cons
         wrong = inflate_all(&parts, threads);
     settle_code(&parts.code);
     object->facts = parts.facts;
+    object->file = *file;
     object->code = parts.code.rows;
     object->code_count = parts.code.count;
     object->symbols = parts.symbols.rows;
@@ -145,6 +146,12 @@ void object_close(struct object *object)
     free(object->symbols);
     free(object->frames);
     free(object);
+}
+
+void object_rest(const struct object *object)
+{
+    if (object->file.mapped)
+        (void)madvise((void *)(uintptr_t)object->file.bytes, object->file.mapped, MADV_DONTNEED);
 }
 
 bool object_is_code(const struct object *object, uint64_t low, uint64_t high)

@@ -122,6 +122,7 @@ bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t
 
 struct object {
     struct object_facts facts;
+    struct file_bytes file; /* borrowed */
     struct section sections[MIRE_SECTION_COUNT];
     struct section text;  /* of a text file: its lines, each ended by a NUL */
     bool split;           /* the sections are those of a split file: .debug_info.dwo and so on */
@@ -152,6 +153,9 @@ struct object {
 const char *object_open(struct object **out, const struct file_bytes *file, const uint8_t *id, size_t id_len,
                         unsigned threads);
 void object_close(struct object *object);
+
+/* Let go of what was read of a file that was mapped: whoever reads it again waits for it. Any thread. */
+void object_rest(const struct object *object);
 
 /* Does [low, high) lie inside one range of code? */
 bool object_is_code(const struct object *object, uint64_t low, uint64_t high);

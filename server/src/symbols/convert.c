@@ -149,26 +149,34 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
     memcpy(head->arch, facts->arch, sizeof head->arch);
 }
 
+struct giving {
+    struct layers *layers;
+    const struct convert_source *source;
+};
+
 static void *give_back(void *context)
 {
-    struct layers *layers = context;
-    for (size_t i = 0; i < layers->count; i++)
-        layer_fini(&layers->rows[i]);
+    struct giving *giving = context;
+    for (size_t i = 0; i < giving->layers->count; i++)
+        layer_fini(&giving->layers->rows[i]);
+    for (size_t i = 0; i < giving->source->object_count; i++)
+        object_rest(giving->source->objects[i]);
     return NULL;
 }
 
-/* Once it is laid, what was found is given back: beside the writing if there is a thread for that, or before it. */
-static const char *pack_all(int fd, struct layers *layers, struct cache_head *head, const struct cache_lack *lacks,
+/* Once it is laid, what was found and read is given back: beside the writing if there is a thread for that, or before
+ * it. */
+static const char *pack_all(int fd, struct giving *giving, struct cache_head *head, const struct cache_lack *lacks,
                             unsigned threads)
 {
     struct pack pack;
     pthread_t thread;
     uint32_t high;
-    bool good = pack_init(&pack) && layers_pack(&high, &pack, layers, threads > 1);
+    bool good = pack_init(&pack) && layers_pack(&high, &pack, giving->layers, threads > 1);
     const char *wrong = good ? NULL : "needs more memory than there is";
-    bool beside = threads > 1 && !pthread_create(&thread, NULL, give_back, layers);
+    bool beside = threads > 1 && !pthread_create(&thread, NULL, give_back, giving);
     if (!beside)
-        give_back(layers);
+        give_back(giving);
     if (good && !pack_write(&pack, fd, head, lacks, high))
         wrong = "could not be written";
     if (beside)
@@ -328,7 +336,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     head.from_base = told;
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
-        wrong = pack_all(fd, &layers, &head, lacks, threads);
+        wrong = pack_all(fd, &(struct giving){&layers, source}, &head, lacks, threads);
     for (size_t i = 0; i < layers.count; i++)
         layer_fini(&rows[i]);
     names_fini(&names);

@@ -247,6 +247,32 @@ static void modules_are_found_by_build_id_and_remembered(void **state)
     symbols_close(symbols);
 }
 
+/* A reader comes back to it: it is read anew, and memory of the caller's is left alone. */
+static void what_was_let_go_of_can_be_read_again(void **state)
+{
+    struct file_bytes file;
+    struct object *objects[2];
+    (void)state;
+    assert_true(file_bytes_map(&file, "/proc/self/exe"));
+    uint8_t *copy = malloc(file.len + MIRE_OBJECT_PAD);
+    assert_non_null(copy);
+    memcpy(copy, file.bytes, file.len);
+    struct file_bytes own = {copy, file.len, 0};
+    assert_null(object_open(&objects[0], &file, NULL, 0, 1));
+    assert_null(object_open(&objects[1], &own, NULL, 0, 1));
+    object_rest(objects[0]);
+    object_rest(objects[1]);
+    assert_memory_equal(file.bytes, copy, file.len);
+    assert_memory_equal(copy,
+                        "\x7f"
+                        "ELF",
+                        4);
+    object_close(objects[0]);
+    object_close(objects[1]);
+    file_bytes_unmap(&file);
+    free(copy);
+}
+
 int main(void)
 {
     ssize_t len = readlink("/proc/self/exe", self_path, sizeof self_path - 1);
@@ -258,6 +284,7 @@ int main(void)
         cmocka_unit_test(answers_are_those_of_addr2line),
         cmocka_unit_test(damaged_files_are_survived),
         cmocka_unit_test(modules_are_found_by_build_id_and_remembered),
+        cmocka_unit_test(what_was_let_go_of_can_be_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
