@@ -6,6 +6,8 @@
  *   flame_first_paint   from the answer's last byte to the first picture
  *   flame_zoom_paint    one picture while zooming, 95th of 100
  *   page_first_paint    the overview's first contentful paint at 1.6 Mbit/s, 150 ms and a quarter of the CPU's speed
+ *   key_next_paint      from a key to the next paint at a quarter of the CPU's speed: the list's rows, the issue's tabs,
+ *                       the graph's arrows and the sheet of keys; the longest of each round
  */
 import assert from 'node:assert/strict';
 import { openBrowser } from '../e2e/support/browser.mjs';
@@ -105,6 +107,38 @@ async function contentfulPaint(browser, url) {
   return ms;
 }
 
+/* The longest way from a key to the paint after it, in steps of 8 ms as browsers tell it; what takes less than 16 is 0. */
+async function longestKey(browser, url, issue) {
+  const page = await newPage(browser, () => {
+    globalThis.keys = [];
+    new PerformanceObserver((list) => {
+      for (const one of list.getEntries())
+        if (one.name === 'keydown') globalThis.keys.push([one.duration, location.search]);
+    }).observe({ type: 'event', durationThreshold: 16 });
+  });
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  let longest = 0;
+  for (const [path, keys] of [
+    ['/issues', 'j j k o ? ?'],
+    [`/issues/${issue}`, '1 2 3 4 5 6 7'],
+    [`/issues/${issue}?tab=flame`, 'ArrowDown ArrowDown Enter ArrowUp Escape'],
+  ]) {
+    await page.goto(url + path);
+    await settle(page);
+    const graph = page.getByRole('application');
+    if (path.includes('flame')) await graph.focus();
+    for (const one of keys.split(' ')) {
+      await page.keyboard.press(one);
+      await page.waitForTimeout(400);
+    }
+    const took = await page.evaluate(() => globalThis.keys);
+    longest = Math.max(longest, ...took.map(([ms]) => ms));
+  }
+  await page.context().close();
+  return longest;
+}
+
 const server = await startServer();
 const browser = await openBrowser();
 try {
@@ -122,6 +156,11 @@ try {
     const root = Buffer.from(all.hash[0], 'hex').toString('base64url');
     await measure(browser, app, `${server.url}/${app}/issues/${id}?tab=flame&fz=${root}`, all.parent.length);
   }
+  const { groups } = await getJson(`${server.url}/api/v1/apps/flame/issues`);
+  const keys = [];
+  for (let round = 0; round < ROUNDS; round++)
+    keys.push(await longestKey(browser, `${server.url}/flame`, groups[0].features[0].id));
+  tell('key_next_paint', at(ascending(keys), 0.5), 'ms', 100);
   const paints = [];
   for (let round = 0; round < ROUNDS; round++) paints.push(await contentfulPaint(browser, `${server.url}/flame`));
   tell('page_first_paint', at(ascending(paints), 0.5), 'ms', 1000);

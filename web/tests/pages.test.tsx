@@ -30,6 +30,7 @@ import { KEYS, onKey } from '../src/lib/keys';
 import { followLinks, go, query } from '../src/lib/location';
 import { client } from '../src/lib/query';
 import { bytes, offBytes } from '../src/model/format';
+import { Copyable } from '../src/views/copyable';
 import { Late } from '../src/views/late';
 import { Pages } from '../src/views/pages';
 
@@ -465,6 +466,18 @@ it('what the server says is damaged of a file that was sent stands beside it', a
   Object.defineProperty(picker, 'files', { value: [new File(['x'], 'app.debug')], configurable: true });
   fireEvent.change(picker);
   expect(await screen.findByText(flaw)).toBeTruthy();
+  vi.unstubAllGlobals();
+});
+
+it('of a long text the beginning is shown, to the end of a line, and all of it copied', async () => {
+  const written = vi.fn(async (_text: string) => {});
+  vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: written } });
+  const text = 'first\nsecond\nthird\n';
+  render(<Copyable label="Words" text={text} most={14} />);
+  expect(document.querySelector('pre')!.textContent).toBe('first\nsecond');
+  screen.getByText(/^The beginning of/);
+  fireEvent.click(screen.getByRole('button', { name: 'Copy' }));
+  await waitFor(() => expect(written).toHaveBeenCalledWith(text));
   vi.unstubAllGlobals();
 });
 

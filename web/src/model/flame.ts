@@ -192,30 +192,41 @@ export interface FunctionRow {
 
 /* One row a function. A function that calls itself counts the time once. */
 export function functions(tree: Tree): FunctionRow[] {
-  const rows = new Map<number, FunctionRow>();
+  const rows: FunctionRow[] = [];
+  const known = new Map<number, number>(); // by name and image: its row
   const { name, image, self, value } = tree.flame;
-  const open: number[] = [];
-  const onPath = new Map<number, number>();
-  const key = (i: number) => name[i]! * (tree.flame.images.length + 1) + image[i]!;
-  const todo = tree.size > 0 ? [...children(tree, 0)].reverse() : [];
+  const open: number[] = []; // rows, from the root's child on
+  const onPath: number[] = []; // how often each row is among them
+  const todo: number[] = [];
+  const push = (of: number) => {
+    for (let k = tree.fan[of]!; k-- > 0; ) todo.push(tree.order[tree.first[of]! + k]!);
+  };
+  if (tree.size > 0) push(0);
   while (todo.length > 0) {
     const i = todo.pop()!;
-    while (open.length >= tree.depth[i]!) {
-      const left = key(open.pop()!);
-      onPath.set(left, onPath.get(left)! - 1);
+    while (open.length >= tree.depth[i]!) onPath[open.pop()!]!--;
+    const key = name[i]! * (tree.flame.images.length + 1) + image[i]!;
+    let at = known.get(key);
+    if (at === undefined) {
+      at = rows.length;
+      known.set(key, at);
+      onPath.push(0);
+      rows.push({
+        name: nameOf(tree, i),
+        image: imageOf(tree, i),
+        role: roleOf(tree, i),
+        self: 0,
+        total: 0,
+        widest: i,
+      });
     }
-    const k = key(i);
-    let row = rows.get(k);
-    if (!row) {
-      row = { name: nameOf(tree, i), image: imageOf(tree, i), role: roleOf(tree, i), self: 0, total: 0, widest: i };
-      rows.set(k, row);
-    }
+    const row = rows[at]!;
     row.self += self[i]!;
-    if (!onPath.get(k)) row.total += value[i]!;
+    if (onPath[at] === 0) row.total += value[i]!;
     if (value[i]! > value[row.widest]!) row.widest = i;
-    onPath.set(k, (onPath.get(k) ?? 0) + 1);
-    open.push(i);
-    for (const kid of [...children(tree, i)].reverse()) todo.push(kid);
+    onPath[at]!++;
+    open.push(at);
+    push(i);
   }
-  return [...rows.values()];
+  return rows;
 }

@@ -1,10 +1,17 @@
-/* A block of text that can be scrolled by keyboard and copied whole. */
+/* A block of text that can be scrolled by keyboard and copied whole; of a long one the first `most` characters are shown. */
 
 import type { JSX } from 'preact';
 import { say } from '../lib/i18n';
+import { bytes } from '../model/format';
 import { copy } from './parts';
 
-export function Copyable({ label, text }: { label: string; text: string }): JSX.Element {
+interface Props {
+  label: string;
+  text: string;
+  most?: number;
+}
+
+export function Copyable({ label, text, most = Infinity }: Props): JSX.Element {
   return (
     <section class="copyable" aria-label={label}>
       <div class="stack-head">
@@ -14,7 +21,10 @@ export function Copyable({ label, text }: { label: string; text: string }): JSX.
           {say('Copy')}
         </button>
       </div>
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0}>{text.length > most ? text.slice(0, text.lastIndexOf('\n', most)) : text}</pre>
+      {text.length > most ? (
+        <p class="dim">{say('The beginning of {size}; copied, it is whole.', { size: bytes(text.length) })}</p>
+      ) : null}
     </section>
   );
 }

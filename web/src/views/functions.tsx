@@ -1,10 +1,10 @@
 /* Top functions: where the time is spent, whoever called. Follows the search; a row leads to the flame graph. */
 
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { lang, say } from '../lib/i18n';
 import { patch, query } from '../lib/location';
-import { functions, type Tree } from '../model/flame';
+import { type FunctionRow, functions, type Tree } from '../model/flame';
 import { amount, percent } from '../model/format';
 import { base } from '../model/name';
 import { selected } from './flame';
@@ -17,14 +17,24 @@ const COLUMNS = [
   ['name', 'Function'],
 ] as const;
 
+const byName = new Intl.Collator().compare;
+
+/* Those that the search finds, in the order of a column. */
+function rank(tree: Tree, search: string, by: string): FunctionRow[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const kept = functions(tree).filter((row) =>
+    words.every((word) => row.name.toLowerCase().includes(word) || row.image.toLowerCase().includes(word)),
+  );
+  const amount = (row: FunctionRow) => (by === 'total' ? row.total : row.self);
+  return kept.sort((a, b) => (by === 'name' ? 0 : amount(b) - amount(a)) || byName(a.name, b.name));
+}
+
 export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
   const { fs, fo } = query.value;
-  const rows = useMemo(() => {
-    const words = fs.toLowerCase().split(/\s+/).filter(Boolean);
-    const kept = functions(tree).filter((row) =>
-      words.every((word) => row.name.toLowerCase().includes(word) || row.image.toLowerCase().includes(word)),
-    );
-    return kept.sort((a, b) => (fo === 'name' ? 0 : b[fo] - a[fo]) || a.name.localeCompare(b.name));
+  const [rows, setRows] = useState<FunctionRow[] | null>(null); // null: the tab is painted first
+  useEffect(() => {
+    const timer = setTimeout(() => setRows(rank(tree, fs, fo)));
+    return () => clearTimeout(timer);
   }, [tree, fs, fo]);
   const all = tree.all || 1;
   const show = (i: number) => {
@@ -54,7 +64,7 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {rows.slice(0, MOST_ROWS).map((row) => (
+          {(rows ?? []).slice(0, MOST_ROWS).map((row) => (
             <tr key={`${row.name}\n${row.image}`}>
               <td class="share">{row.self > 0 ? <Bar share={row.self / all} kind={`r-${row.role}`} /> : null}</td>
               <Amount value={row.self} all={all} unit={tree.flame.unit} />
@@ -69,8 +79,8 @@ export function TopFunctions({ tree }: { tree: Tree }): JSX.Element {
           ))}
         </tbody>
       </table>
-      {rows.length === 0 ? <p class="dim">{say('No function matches the search.')}</p> : null}
-      {rows.length > MOST_ROWS ? (
+      {rows?.length === 0 ? <p class="dim">{say('No function matches the search.')}</p> : null}
+      {rows && rows.length > MOST_ROWS ? (
         <p class="dim">{say('The first {n} of {total}; search for others.', { n: MOST_ROWS, total: rows.length })}</p>
       ) : null}
     </div>

@@ -1,6 +1,7 @@
 /* Everything the device told about one report: the facts as a table, then the server's answer as it came. */
 
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { say } from '../lib/i18n';
 import { isMemory } from '../model/view';
 import { Copyable } from './copyable';
@@ -31,9 +32,21 @@ export function RawTab({ app, id }: { app: string; id: string }): JSX.Element {
               </tr>
             </tbody>
           </table>
-          <Copyable label={say('Report as JSON')} text={JSON.stringify(report, null, 2)} />
+          <Answer report={report} />
         </>
       )}
     </Loaded>
   );
+}
+
+const SHOWN = 200_000; // characters: some thousand lines, more than anyone scrolls through
+
+/* Written out once the tab has been painted, for a report may have ten thousands of frames; copied whole. */
+function Answer({ report }: { report: object }): JSX.Element {
+  const [text, setText] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setText(JSON.stringify(report, null, 2)));
+    return () => clearTimeout(timer);
+  }, [report]);
+  return <Copyable label={say('Report as JSON')} text={text} most={SHOWN} />;
 }
