@@ -33,7 +33,7 @@ static const char usage[] =
     "default.\n"
     "MIRE_STORE_SYNC=seal|always|never says when DIR is synced; seal by default.\n"
     "MIRE_THREADS=\"NAME,NAME\" watches PROGRAM's threads of these names as well.\n"
-    "MIRE_SECOND_LIBC=0 lets mire's own threads use PROGRAM's C library: for debuggers that take two of them badly.\n"
+    "MIRE_SECOND_LIBC=0 lets mire's threads use PROGRAM's C library: perf's call graphs by DWARF need that.\n"
     "MIRE_CA_FILE=FILE and MIRE_PINS=\"sha256//...\" say whom to trust, MIRE_PLAIN_HTTP=1 lets reports go over a "
     "network\n"
     "unencrypted, MIRE_DAILY_BYTES=N is what may be sent in a day: see docs/delivery.md.\n"
