@@ -90,6 +90,7 @@ static void *work(void *context)
     ask_at_ns = ask(worker);
     send_at_ns = send_now(worker);
     look_at_ns = worker->on_look();
+    mire__own_rest();
     for (;;) {
         mire__futex_wait(&worker->bell, 0, sooner(sooner(look_at_ns, keep_at_ns), sooner(send_at_ns, ask_at_ns)));
         uint32_t why = atomic_exchange_explicit(&worker->bell, 0, memory_order_acquire);

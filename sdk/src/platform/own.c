@@ -4,11 +4,14 @@
 #include "platform/platform.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#define SHARE_NS (10 * MIRE_NS_PER_MS) /* far longer than the few instructions that take a lock */
+#define PAGE_BYTES 4096u
+#define SHARE_NS   (10 * MIRE_NS_PER_MS) /* far longer than the few instructions that take a lock */
 
 #define PROGRAMS                                                                 \
     {                                                                            \
@@ -29,6 +32,7 @@ struct own_calls mire__own = PROGRAMS;
 
 static struct {
     void *handle;         /* of the namespace; NULL: there is none */
+    struct link_map *map; /* of what is in it, nothing comes or goes */
     _Atomic char *single; /* the program's copy: it has one thread, so it takes no locks */
     uint32_t pid;
     uint32_t copies;  /* in the process, those of its parents too */
@@ -68,6 +72,21 @@ static bool find_calls(struct own_calls *out, void *handle)
     return true;
 }
 
+void mire__own_rest(void)
+{
+    for (const struct link_map *map = second.handle ? second.map : NULL; map; map = map->l_next) {
+        const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;
+        const ElfW(Phdr) *parts = (const ElfW(Phdr) *)(map->l_addr + head->e_phoff);
+
+        for (size_t i = 0; i < head->e_phnum; i++) {
+            uintptr_t start = (map->l_addr + parts[i].p_vaddr) & ~(uintptr_t)(PAGE_BYTES - 1);
+
+            if (parts[i].p_type == PT_LOAD && !(parts[i].p_flags & PF_W))
+                madvise((void *)start, map->l_addr + parts[i].p_vaddr + parts[i].p_filesz - start, MADV_DONTNEED);
+        }
+    }
+}
+
 static bool is_wanted(void)
 {
     const char *told = getenv("MIRE_SECOND_LIBC");
@@ -94,6 +113,8 @@ bool mire__own_open(const char *library)
         dlclose(handle);
         return false;
     }
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &second.map) != 0)
+        second.map = NULL;
     mire__own = calls;
     second.copies++;
     second.pid = mire__pid();
@@ -167,6 +188,10 @@ bool mire__own_is_beside(void)
 }
 
 void mire__own_share(void)
+{
+}
+
+void mire__own_rest(void)
 {
 }
 

@@ -59,6 +59,12 @@ bool mire__own_is_beside(void);
 void mire__own_share(void);
 
 /*
+ * Give back the pages of the second copy's files that loading it and making threads has touched: few of them are needed
+ * later, and they come again. Thread: any of ours.
+ */
+void mire__own_rest(void);
+
+/*
  * The program is going to change its user. The C library changes that of each thread it knows of, if it knows that
  * there are any: if there is a second copy it is told so, by an ordinary thread that ends at once. What that allocates
  * is the program's. Returns false if there is no thread to be had: our threads would stay who they are. Thread: any of
