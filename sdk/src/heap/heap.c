@@ -130,9 +130,9 @@ static void press(struct heap *heap)
 
 /*
  * Of the budget. The rest is for what is claimed until the keeper has thinned the tables, and for what the library
- * takes beside them: 2 MB, so that the process as a whole grows by no more than the default budget.
+ * takes beside them: 3 MB, so that the process as a whole grows by no more than the default budget.
  */
-#define PRESSED_16THS 13
+#define PRESSED_32NDS 25
 
 bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes)
 {
@@ -145,7 +145,7 @@ bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes)
     }
     if (sum > atomic_load_explicit(&header->claimed_most_bytes, memory_order_relaxed))
         atomic_store_explicit(&header->claimed_most_bytes, sum, memory_order_relaxed);
-    if (sum > heap->budget_bytes / 16 * PRESSED_16THS)
+    if (sum > heap->budget_bytes / 32 * PRESSED_32NDS)
         press(heap);
     return true;
 }
