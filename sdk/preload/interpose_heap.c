@@ -28,6 +28,7 @@ EXPORT(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd
        (at, size, protection, flags, fd, offset))
 EXPORT(int, munmap, (void *at, size_t size), (at, size))
 EXPORT(void *, mremap, (void *old, size_t old_size, size_t size, int flags, void *at), (old, old_size, size, flags, at))
+EXPORT(int, mprotect, (void *at, size_t size, int protection), (at, size, protection))
 EXPORT(int, brk, (void *end), (end))
 EXPORT(void *, sbrk, (intptr_t by), (by))
 EXPORT(int, pthread_create,

@@ -51,6 +51,7 @@ static void tell_codes(struct truth *truth)
     add_code(truth, load, (const void *)(uintptr_t)oracle_mmap, TRUTH_SITE + SITE_MMAP);
     add_code(truth, load, (const void *)(uintptr_t)oracle_mremap, TRUTH_SITE + SITE_MREMAP);
     add_code(truth, load, (const void *)(uintptr_t)oracle_mmap_fixed, TRUTH_SITE + SITE_MMAP_FIXED);
+    add_code(truth, load, (const void *)(uintptr_t)oracle_mprotect, TRUTH_SITE + SITE_MPROTECT);
     add_code(truth, load, __stop_oracle_code, TRUTH_NEITHER);
     qsort(truth->codes, truth->codes_count, sizeof(truth->codes[0]), by_start);
 }

@@ -261,7 +261,7 @@ static bool on_region(void *context, const struct heap_live *live)
     struct bench *bench = context;
     uint32_t site = stack_of(bench, live->node) & 0xff, strays = 0;
 
-    if (site < SITE_MMAP_FIXED)
+    if (site < SITE_MPROTECT)
         return true;
     for (uint64_t page = live->address; page < live->address + live->size; page += TRUTH_PAGE_BYTES) {
         struct known *known = place_of(bench, page);

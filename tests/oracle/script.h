@@ -39,10 +39,11 @@ void script_turn(struct worker *worker);
 void script_turn_at(struct worker *worker, uint32_t site);
 
 /* Their sites (spans.c), numbered downwards from the last that a stack can tell. */
-enum { SITE_MMAP = 0xff, SITE_MREMAP = 0xfe, SITE_MMAP_FIXED = 0xfd };
+enum { SITE_MMAP = 0xff, SITE_MREMAP = 0xfe, SITE_MMAP_FIXED = 0xfd, SITE_MPROTECT = 0xfc };
 void *oracle_mmap(size_t bytes, int flags, int file);
 void *oracle_mmap_fixed(void *where, size_t bytes, int flags);
 void *oracle_mremap(void *old, size_t old_bytes, size_t bytes);
+int oracle_mprotect(void *where, size_t bytes);
 
 /* One call of the mmap family on a span of the worker's own. */
 void script_map(struct worker *worker);

@@ -33,6 +33,14 @@ ORACLE_CODE void *oracle_mremap(void *old, size_t old_bytes, size_t bytes)
     return at;
 }
 
+ORACLE_CODE int oracle_mprotect(void *where, size_t bytes)
+{
+    int answer = mprotect(where, bytes, PROT_READ | PROT_WRITE);
+
+    __asm__ volatile("" ::: "memory");
+    return answer;
+}
+
 static struct truth_pages *begin(struct truth_span *span, uint32_t index)
 {
     span->pages[!index] = span->pages[index];
@@ -149,10 +157,32 @@ static void replace(struct worker *worker, struct truth_span *span, uint32_t ind
     atomic_store(&span->state, TRUTH_IDLE | !index);
 }
 
+/* Addresses are reserved in the place of some pages, and given memory then. */
+static void commit(struct worker *worker, struct truth_span *span, uint32_t index)
+{
+    uint32_t count = leading(&span->pages[index]), from;
+    struct truth_pages *will = begin(span, index);
+    size_t bytes;
+    char *where;
+
+    if (count == 0 || will->kind != TRUTH_ANONYMOUS)
+        return;
+    from = script_below(worker, count);
+    count = 1 + script_below(worker, count - from);
+    mark(will, from, count, SITE_MPROTECT);
+    where = (char *)will->address + (size_t)from * TRUTH_PAGE_BYTES;
+    bytes = (size_t)count * TRUTH_PAGE_BYTES;
+    atomic_store(&span->state, TRUTH_CALLING | index);
+    if (mmap(where, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != where ||
+        oracle_mprotect(where, bytes) != 0)
+        script_complain(worker->truth, "addresses were not given memory");
+    atomic_store(&span->state, TRUTH_IDLE | !index);
+}
+
 void script_map(struct worker *worker)
 {
     struct truth_span *span = &worker->truth->spans[worker->number * SPANS_EACH + script_below(worker, SPANS_EACH)];
-    uint32_t index = atomic_load(&span->state) & 1, doing = script_below(worker, 8);
+    uint32_t index = atomic_load(&span->state) & 1, doing = script_below(worker, 10);
 
     if (span->pages[index].address == 0)
         map_new(worker, span, index);
@@ -160,7 +190,9 @@ void script_map(struct worker *worker)
         unmap(worker, span, index);
     else if (doing < 6)
         remap(worker, span, index);
-    else
+    else if (doing < 8)
         replace(worker, span, index);
+    else
+        commit(worker, span, index);
     atomic_fetch_add_explicit(&worker->truth->calls, 1, memory_order_relaxed);
 }

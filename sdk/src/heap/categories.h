@@ -29,7 +29,8 @@ enum heap_kind {
     MIRE_KIND_DEVICE,    /* of a device file: GPU, ... */
     MIRE_KIND_BRK,       /* the break; malloc's blocks lie in it, so it is not to be added to them */
     MIRE_KIND_ALLOCATOR, /* mapped by an allocator for its blocks; likewise */
-    MIRE_KIND_OTHER
+    MIRE_KIND_OTHER,
+    MIRE_KIND_RESERVED = MIRE_HEAP_KINDS /* addresses without memory, until mprotect: told by nobody */
 };
 
 /* The size class of a block of so many bytes, 0..MIRE_HEAP_SIZES-1. */

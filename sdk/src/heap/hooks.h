@@ -22,7 +22,7 @@
 #define MIRE_HEAP_HOOKS(X) \
     X(malloc) X(calloc) X(realloc) X(reallocarray) X(free) \
     X(aligned_alloc) X(posix_memalign) X(memalign) X(valloc) X(pvalloc) \
-    X(mmap) X(mmap64) X(munmap) X(mremap) X(brk) X(sbrk) X(dlclose) X(pthread_create)
+    X(mmap) X(mmap64) X(munmap) X(mremap) X(mprotect) X(brk) X(sbrk) X(dlclose) X(pthread_create)
 
 #define MIRE_HEAP_HOOK_NUMBER(name) MIRE_HEAP_HOOK_##name,
 enum mire__heap_hook { MIRE_HEAP_HOOKS(MIRE_HEAP_HOOK_NUMBER) MIRE_HEAP_HOOK_COUNT };
@@ -77,6 +77,7 @@ void *mire__heap_mmap(void *at, size_t size, int protection, int flags, int fd, 
 void *mire__heap_mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 int mire__heap_munmap(void *at, size_t size);
 void *mire__heap_mremap(void *old, size_t old_size, size_t size, int flags, void *at);
+int mire__heap_mprotect(void *at, size_t size, int protection);
 int mire__heap_brk(void *end);
 void *mire__heap_sbrk(intptr_t by);
 

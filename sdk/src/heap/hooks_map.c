@@ -78,7 +78,33 @@ static void note_unmap(struct collect_thread *self, const void *at, size_t size)
     mire__collect_as_close(self);
 }
 
-/* ---- mmap, munmap, mremap ---- */
+/* Address space, no memory: that may come by mprotect. */
+static void note_reserve(struct collect_thread *self, const void *at, size_t size, int flags)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    if ((flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE)
+        mire__regions_as_map(heap, (uintptr_t)at, whole_pages(size), MIRE_KIND_RESERVED, 0);
+    else
+        mire__regions_as_unmap(heap, (uintptr_t)at, whole_pages(size));
+    mire__collect_as_close(self);
+}
+
+static void note_commit(struct collect_thread *self, const struct walk_frame *site, const void *at, size_t size,
+                        enum heap_kind kind)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    if (mire__regions_as_is_reserved(heap, (uintptr_t)at, whole_pages(size)))
+        mire__regions_as_commit(heap, (uintptr_t)at, whole_pages(size), kind, mire__collect_as_node(self, heap, site));
+    mire__collect_as_close(self);
+}
+
+/* ---- mmap, munmap, mremap, mprotect ---- */
 
 MIRE_SLOW static void *mmap_slow(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
@@ -90,7 +116,7 @@ MIRE_SLOW static void *mmap_slow(void *at, size_t size, int protection, int flag
 
     leave(self, nested);
     if (self && done != MAP_FAILED && protection == PROT_NONE)
-        note_unmap(self, done, size); /* address space, no memory */
+        note_reserve(self, done, size, flags);
     else if (self && done != MAP_FAILED)
         note_map(self, &site, done, size, nested ? MIRE_KIND_ALLOCATOR : kind_of(flags, fd));
     errno = saved;
@@ -182,6 +208,30 @@ MIRE_HIDDEN void *mire__heap_mremap(void *old, size_t old_size, size_t size, int
     if (__builtin_expect(!real, 0))
         return (void *)syscall(SYS_mremap, old, old_size, size, flags, at);
     return mire__collect_as_on() ? mremap_slow(old, old_size, size, flags, at) : real(old, old_size, size, flags, at);
+}
+
+/* What may be neither read nor written keeps its memory, if it had any. */
+MIRE_SLOW static int mprotect_slow(void *at, size_t size, int protection)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    bool nested;
+    struct collect_thread *self = enter(&nested, &site);
+    int answer = REAL(mprotect)(at, size, protection);
+
+    leave(self, nested);
+    if (self && answer == 0)
+        note_commit(self, &site, at, size, nested ? MIRE_KIND_ALLOCATOR : MIRE_KIND_ANONYMOUS);
+    return answer;
+}
+
+MIRE_HIDDEN int mire__heap_mprotect(void *at, size_t size, int protection)
+{
+    int (*real)(void *, size_t, int) = REAL(mprotect);
+
+    if (__builtin_expect(!real, 0))
+        return (int)syscall(SYS_mprotect, at, size, protection);
+    return mire__collect_as_on() && protection != PROT_NONE ? mprotect_slow(at, size, protection)
+                                                            : real(at, size, protection);
 }
 
 /* ---- the break ---- */

@@ -220,7 +220,7 @@ uint64_t mire__read_regions(const struct heap_reader *reader, mire__read_live_fn
                  what = mire__get64(&regions[i].what);
         struct heap_live live = {.address = start, .size = end - start, .chance = 1};
 
-        if (end == 0)
+        if (end == 0 || what >> 32 == MIRE_KIND_RESERVED)
             continue;
         if (start >= end || end > MIRE_HEAP_ADDRESS_MASK + 1 || what >> 32 >= MIRE_HEAP_KINDS) {
             torn++;

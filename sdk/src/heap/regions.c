@@ -25,15 +25,33 @@ static struct heap_region *region_at(const struct heap *heap, uint32_t order)
     return &heap->regions[heap->region_order[order]];
 }
 
+static uint64_t what_make(enum heap_kind kind, uint32_t node)
+{
+    return (uint64_t)kind << 32 | node;
+}
+
 /* Whose stack it is; 0: no thread's. */
 static uint32_t *owner_at(struct heap *heap, uint32_t order)
 {
     return &heap->region_owner[heap->region_order[order]];
 }
 
-static struct heap_shared_count *counts_of(struct heap *heap, uint64_t what)
+/* Addresses without memory are not counted. */
+static bool is_counted(uint64_t what)
 {
-    return &heap->peaks->kinds[(what >> 32) % MIRE_HEAP_KINDS];
+    return what >> 32 < MIRE_HEAP_KINDS;
+}
+
+static void count(struct heap *heap, uint64_t what, uint64_t regions, uint64_t bytes)
+{
+    if (is_counted(what))
+        mire__shared_as_count(&heap->peaks->kinds[what >> 32], regions, bytes);
+}
+
+static void uncount(struct heap *heap, uint64_t what, uint64_t regions, uint64_t bytes)
+{
+    if (is_counted(what))
+        mire__shared_as_uncount(&heap->peaks->kinds[what >> 32], regions, bytes);
 }
 
 /* The first in order that ends behind `address`. */
@@ -101,26 +119,25 @@ static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t 
     while (order < heap->region_count && get(&region_at(heap, order)->start) < end) {
         struct heap_region *region = region_at(heap, order);
         uint64_t from = get(&region->start), to = get(&region->end), what = get(&region->what);
-        struct heap_shared_count *counts = counts_of(heap, what);
 
         if (what_out)
             *what_out = what;
         if (from >= start && to <= end) {
             erase(heap, order);
-            mire__shared_as_uncount(counts, 1, to - from);
+            uncount(heap, what, 1, to - from);
         } else if (from >= start) {
             set(&region->start, end);
-            mire__shared_as_uncount(counts, 0, end - from);
+            uncount(heap, what, 0, end - from);
             break;
         } else {
             set(&region->end, start);
-            mire__shared_as_uncount(counts, 0, to - start);
+            uncount(heap, what, 0, to - start);
             order++;
             if (to <= end)
                 continue;
             room = insert(heap, order, end, to, what, *owner_at(heap, order - 1));
             if (room)
-                mire__shared_as_count(counts, 1, to - end);
+                count(heap, what, 1, to - end);
             break;
         }
     }
@@ -135,12 +152,12 @@ static bool add(struct heap *heap, uint64_t start, uint64_t end, uint64_t what, 
 
     if (before && get(&before->end) == start && get(&before->what) == what && *owner_at(heap, order - 1) == owner) {
         set(&before->end, end);
-        mire__shared_as_count(counts_of(heap, what), 0, end - start);
+        count(heap, what, 0, end - start);
         return true;
     }
     if (!insert(heap, order, start, end, what, owner))
         return false;
-    mire__shared_as_count(counts_of(heap, what), 1, end - start);
+    count(heap, what, 1, end - start);
     return true;
 }
 
@@ -160,11 +177,6 @@ static bool unlock(struct heap *heap, bool done)
     return done;
 }
 
-static uint64_t what_make(enum heap_kind kind, uint32_t node)
-{
-    return (uint64_t)kind << 32 | node;
-}
-
 bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node)
 {
     bool done;
@@ -175,6 +187,47 @@ bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enu
         return false;
     done = cut(NULL, heap, start, start + bytes);
     done = add(heap, start, start + bytes, what_make(kind, node), 0) && done;
+    return unlock(heap, done);
+}
+
+static bool is_reserved(const struct heap_region *region)
+{
+    return get(&region->what) >> 32 == MIRE_KIND_RESERVED;
+}
+
+bool mire__regions_as_is_reserved(struct heap *heap, uint64_t start, uint64_t bytes)
+{
+    bool found = false;
+
+    if (!lock(heap))
+        return false;
+    for (uint32_t i = first_behind(heap, start);
+         !found && i < heap->region_count && get(&region_at(heap, i)->start) < start + bytes; i++)
+        found = is_reserved(region_at(heap, i));
+    mire__heap_unlock(&heap->regions_lock.taken);
+    return found;
+}
+
+bool mire__regions_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node)
+{
+    uint64_t end = start + bytes;
+    uint32_t order;
+    bool done = true;
+
+    if (end < start || !lock(heap))
+        return end < start;
+    while (start < end && (order = first_behind(heap, start)) < heap->region_count &&
+           get(&region_at(heap, order)->start) < end) {
+        struct heap_region *region = region_at(heap, order);
+        uint64_t from = get(&region->start) > start ? get(&region->start) : start;
+        uint64_t to = get(&region->end) < end ? get(&region->end) : end;
+
+        if (is_reserved(region)) {
+            done = cut(NULL, heap, from, to) && done;
+            done = add(heap, from, to, what_make(kind, node), 0) && done;
+        }
+        start = to;
+    }
     return unlock(heap, done);
 }
 

@@ -1,5 +1,6 @@
 /*
- * regions.h - mappings with their stacks and kinds, cut as munmap, mremap and mmap over them cut them.
+ * regions.h - mappings with their stacks and kinds, cut as munmap, mremap and mmap over them cut them; and addresses
+ * reserved without memory.
  *
  *     map    [-------- A --------]
  *     unmap          [xxxx]
@@ -21,6 +22,15 @@
  * no bytes: nothing happens node          its stack, 0 if unknown Returns false where it was dropped.
  */
 bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
+
+/* Are there addresses without memory (MIRE_KIND_RESERVED) within? */
+bool mire__regions_as_is_reserved(struct heap *heap, uint64_t start, uint64_t bytes);
+
+/*
+ * Addresses without memory have been given some: what of [start, start + bytes) is MIRE_KIND_RESERVED is of that kind
+ * and stack from now on. Nothing else changes. Returns false where something was dropped.
+ */
+bool mire__regions_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node);
 
 /*
  * A thread's stack, which the C library maps and unmaps unseen. Where a mapping of the program's with a stack of its

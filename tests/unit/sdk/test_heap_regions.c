@@ -25,6 +25,7 @@ static uint32_t roll(uint32_t below)
 /* Kind and node of each page, both + 1; 0 if it is not mapped. */
 struct twin {
     uint32_t kind[PAGES], node[PAGES];
+    bool reserved[PAGES]; /* addresses without memory */
     uint64_t mapped_bytes[MIRE_HEAP_KINDS], peak_bytes[MIRE_HEAP_KINDS];
 };
 
@@ -33,6 +34,15 @@ static void twin_fill(struct twin *twin, uint32_t from, uint32_t count, uint32_t
     for (uint32_t i = from; i < from + count; i++) {
         twin->kind[i] = kind;
         twin->node[i] = node;
+        twin->reserved[i] = false;
+    }
+}
+
+static void twin_commit(struct twin *twin, uint32_t from, uint32_t count, uint32_t kind, uint32_t node)
+{
+    for (uint32_t i = from; i < from + count; i++) {
+        if (twin->reserved[i])
+            twin_fill(twin, i, 1, kind, node);
     }
 }
 
@@ -97,10 +107,21 @@ static void regions_are_those_of_a_naive_twin(void **state)
         uint32_t from = roll(PAGES / 2), count = 1 + roll(40), node = roll(8) + 1;
         enum heap_kind kind = (enum heap_kind)roll(MIRE_HEAP_KINDS);
 
-        switch (roll(3)) {
+        switch (roll(5)) {
         case 0:
             assert_true(mire__regions_as_unmap(&heaps->heap, BASE + from * PAGE, count * PAGE));
             twin_fill(&twin, from, count, 0, 0);
+            break;
+        case 1:
+            assert_true(mire__regions_as_map(&heaps->heap, BASE + from * PAGE, count * PAGE, MIRE_KIND_RESERVED, 0));
+            twin_fill(&twin, from, count, 0, 0);
+            memset(twin.reserved + from, true, count);
+            assert_true(mire__regions_as_is_reserved(&heaps->heap, BASE + (from + count - 1) * PAGE, PAGE));
+            break;
+        case 2:
+            assert_true(mire__regions_as_commit(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
+            twin_commit(&twin, from, count, (uint32_t)kind + 1, node + 1);
+            assert_false(mire__regions_as_is_reserved(&heaps->heap, BASE + from * PAGE, count * PAGE));
             break;
         default:
             assert_true(mire__regions_as_map(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
