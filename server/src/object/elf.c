@@ -13,13 +13,18 @@
 #define CHDR_ZLIB 1 /* ch_type; the system's elf.h may be older than zstd */
 #define CHDR_ZSTD 2
 
+/* What is looked at of a file, whatever it claims: sections may lie over each other, so their sizes bound nothing. */
+#define NAME_LOOK 64u         /* bytes of a section's name: none that is asked for has as many */
+#define NOTES_MAX (16u << 20) /* of notes: honest files have their build id among the first */
+
 struct elf {
     struct parts *parts;
     bool wide; /* ELFCLASS64 */
     uint64_t table;
     uint64_t count;
-    uint64_t names;     /* where section names begin */
-    uint64_t names_end; /* and end */
+    uint64_t names;      /* where section names begin */
+    uint64_t names_end;  /* and end */
+    uint64_t notes_left; /* bytes of notes that may still be read */
 };
 
 struct row { /* of the section table */
@@ -87,31 +92,10 @@ static struct row row_at(const struct elf *elf, uint64_t index)
         .link = FIELD(elf, at, Shdr, sh_link),
         .entry_size = FIELD(elf, at, Shdr, sh_entsize),
     };
-    if (name >= elf->names && name < elf->names_end &&
-        memchr(elf->parts->bytes + name, '\0', (size_t)(elf->names_end - name)))
+    uint64_t room = name >= elf->names && name < elf->names_end ? elf->names_end - name : 0;
+    if (room && memchr(elf->parts->bytes + name, '\0', room < NAME_LOOK ? (size_t)room : NAME_LOOK))
         row.name = (const char *)elf->parts->bytes + name;
     return row;
-}
-
-static void read_id(struct object_facts *facts, const uint8_t *at, uint64_t size)
-{
-    const uint8_t *end = at + size;
-    while (!facts->id_len && end - at >= 12) {
-        uint64_t name_room = ((uint64_t)load_32(at) + 3) & ~3ull;
-        uint64_t data_len = load_32(at + 4);
-        const uint8_t *name = at + 12;
-        if (name_room + data_len > (uint64_t)(end - name))
-            return;
-        if (load_32(at + 8) == NT_GNU_BUILD_ID && load_32(at) == 4 && !memcmp(name, "GNU", 4) && data_len >= 4 &&
-            data_len <= sizeof facts->id) {
-            memcpy(facts->id, name + name_room, data_len);
-            facts->id_len = data_len;
-        }
-        uint64_t next = name_room + ((data_len + 3) & ~3ull);
-        if (next > (uint64_t)(end - name))
-            return;
-        at = name + next;
-    }
 }
 
 static const char *check_tables(struct elf *elf)
@@ -291,31 +275,7 @@ static const char *take_code(const struct elf *elf, const struct row *row)
     return NULL;
 }
 
-static void take_alt(struct object_facts *facts, const uint8_t *bytes, size_t size)
-{
-    const uint8_t *nul = memchr(bytes, '\0', size);
-    size_t len = nul ? size - (size_t)(nul + 1 - bytes) : 0;
-    if (!len || len > sizeof facts->alt_id)
-        return;
-    memcpy(facts->alt_id, nul + 1, len);
-    facts->alt_id_len = len;
-    const char *name = (const char *)bytes, *slash = strrchr(name, '/');
-    snprintf(facts->alt_name, sizeof facts->alt_name, "%s", slash ? slash + 1 : name);
-}
-
-/* A name without folders, filled up to four bytes, and a checksum. */
-static void take_link(struct object_facts *facts, const uint8_t *bytes, size_t size)
-{
-    const uint8_t *nul = memchr(bytes, '\0', size);
-    size_t len = nul ? (size_t)(nul - bytes) : 0;
-    size_t crc_at = (len + 4) & ~(size_t)3;
-    if (!len || len >= sizeof facts->link || size < crc_at + 4 || memchr(bytes, '/', len))
-        return;
-    memcpy(facts->link, bytes, len + 1);
-    facts->link_crc = load_32(bytes + crc_at);
-}
-
-static const char *take_row(const struct elf *elf, const struct row *row)
+static const char *take_row(struct elf *elf, const struct row *row)
 {
     struct parts *parts = elf->parts;
     const uint8_t *bytes = parts->bytes + row->offset;
@@ -328,17 +288,20 @@ static const char *take_row(const struct elf *elf, const struct row *row)
     }
     if (row->type == SHT_NOBITS)
         return NULL;
-    if (row->type == SHT_NOTE)
-        read_id(&parts->facts, bytes, row->size);
+    if (row->type == SHT_NOTE) {
+        uint64_t size = row->size < elf->notes_left ? row->size : elf->notes_left;
+        notes_read(&parts->facts, bytes, size);
+        elf->notes_left -= size;
+    }
     if (row->type == SHT_SYMTAB || row->type == SHT_DYNSYM)
         return take_symbols(elf, row);
     int section = wanted_as(row->name, &old, &split);
     if (section >= 0)
         return take_dwarf(elf, row, section, old, split);
     if (!strcmp(row->name, ".gnu_debugaltlink"))
-        take_alt(&parts->facts, bytes, row->size);
+        altlink_read(&parts->facts, bytes, row->size);
     if (!strcmp(row->name, ".gnu_debuglink"))
-        take_link(&parts->facts, bytes, row->size);
+        debuglink_read(&parts->facts, bytes, row->size);
     if (!parts->object)
         return NULL;
     struct section plain = {bytes, row->size};
@@ -377,7 +340,7 @@ static const char *check_type(const struct elf *elf, bool *whole_out)
 
 const char *elf_read(struct parts *parts)
 {
-    struct elf elf = {.parts = parts, .wide = parts->bytes[EI_CLASS] == ELFCLASS64};
+    struct elf elf = {.parts = parts, .wide = parts->bytes[EI_CLASS] == ELFCLASS64, .notes_left = NOTES_MAX};
     if ((!elf.wide && parts->bytes[EI_CLASS] != ELFCLASS32) || parts->len < SIZE(&elf, Ehdr))
         return "is not an ELF file";
     if (parts->bytes[EI_DATA] != ELFDATA2LSB)

@@ -261,7 +261,12 @@ bool parts_are_universal(const uint8_t *bytes, size_t len)
     return big == FAT_32 || big == FAT_64;
 }
 
-bool macho_slice(struct parts *out, const struct parts *file, size_t number)
+struct slice {
+    uint64_t at, len;
+};
+
+/* Where the file says that a slice lies. False: it says nothing, or outside the file. */
+static bool find_slice(struct slice *out, const struct parts *file, size_t number)
 {
     bool wide = load_big(file->bytes) == FAT_64;
     uint64_t place = 8 + number * (wide ? 32u : 20u);
@@ -270,10 +275,21 @@ bool macho_slice(struct parts *out, const struct parts *file, size_t number)
     const uint8_t *at = file->bytes + place;
     uint64_t offset = wide ? (uint64_t)load_big(at + 8) << 32 | load_big(at + 12) : load_big(at + 8);
     uint64_t size = wide ? (uint64_t)load_big(at + 16) << 32 | load_big(at + 20) : load_big(at + 12);
-    if (!parts_hold(file, offset, size))
-        return false;
-    *out = (struct parts){.bytes = file->bytes + offset, .len = size, .facts = {.arch = "other"}};
-    return true;
+    *out = (struct slice){offset, size};
+    return parts_hold(file, offset, size);
+}
+
+bool macho_slice(struct parts *out, const struct parts *file, size_t number)
+{
+    struct slice slice = {0};
+    uint64_t together = 0; /* those of an honest file do not lie over each other: each byte is looked at once */
+    for (size_t i = 0; i <= number; i++) {
+        if (!find_slice(&slice, file, i))
+            return false;
+        together += slice.len;
+    }
+    *out = (struct parts){.bytes = file->bytes + slice.at, .len = slice.len, .facts = {.arch = "other"}};
+    return together <= file->len;
 }
 
 const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len)
@@ -286,7 +302,7 @@ const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len)
     for (uint32_t i = 0; i < count; i++) {
         struct parts slice;
         if (!macho_slice(&slice, parts, i))
-            return "has a slice that lies outside the file";
+            return "has a slice that lies outside the file, or over another";
         const char *wrong = read_slice(&slice); /* a look, for its UUID */
         if (wrong)
             return wrong;

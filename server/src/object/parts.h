@@ -62,7 +62,7 @@ static inline bool parts_hold(const struct parts *parts, uint64_t at, uint64_t s
 const char *elf_read(struct parts *parts);
 const char *macho_read(struct parts *parts, const uint8_t *id, size_t id_len);
 
-/* Bytes of slice `number` of a universal file; false: there is none, or it lies outside the file. */
+/* Bytes of slice `number` of a universal file; false: there is none, or it lies outside the file or over others. */
 bool macho_slice(struct parts *out, const struct parts *file, size_t number);
 
 const char *breakpad_read(struct parts *parts);
@@ -76,6 +76,13 @@ bool parts_are_universal(const uint8_t *bytes, size_t len);
 
 /* The functions of an .eh_frame section that is loaded at `address`. Damage ends it. False: out of memory. */
 bool eh_frame_read(struct symbol_list *out, const struct section *section, uint64_t address, unsigned address_size);
+
+/* A section of notes: the build id among them. */
+void notes_read(struct object_facts *facts, const uint8_t *at, uint64_t size);
+
+/* The sections that name the file which has the DWARF, and the one of dwz. What makes no sense is passed over. */
+void debuglink_read(struct object_facts *facts, const uint8_t *bytes, size_t size);
+void altlink_read(struct object_facts *facts, const uint8_t *bytes, size_t size);
 
 /* The id of a split file. False: it has none that can be found. */
 bool split_id(struct object_facts *facts, const struct split_parts *parts);

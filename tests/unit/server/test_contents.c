@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,6 +398,69 @@ static void damaged_archives_are_answered(void **state)
     free(elf.bytes);
 }
 
+/*
+ * A hostile ELF file: many sections, each of which lies over the same bytes. They hold the names of sections, without
+ * an end, or notes of which none is a build id. Looked at for each section, they would take this process hours.
+ */
+static struct buffer many_over_each_other(uint32_t type, uint8_t fill)
+{
+    enum { SECTIONS = 200000, BYTES = 32 << 20 };
+    size_t rows_at = sizeof(Elf64_Ehdr) + BYTES;
+    struct buffer b = {.len = rows_at + SECTIONS * sizeof(Elf64_Shdr)};
+    b.bytes = malloc(b.len);
+    assert_non_null(b.bytes);
+    memset(b.bytes, fill, b.len);
+    Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                       .e_type = ET_DYN,
+                       .e_machine = EM_X86_64,
+                       .e_shoff = rows_at,
+                       .e_shentsize = sizeof(Elf64_Shdr),
+                       .e_shstrndx = 1};
+    Elf64_Shdr row = {.sh_name = 1, .sh_type = type, .sh_offset = sizeof head, .sh_size = BYTES};
+    memcpy(b.bytes, &head, sizeof head);
+    for (size_t i = 1; i < SECTIONS; i++)
+        memcpy(b.bytes + rows_at + i * sizeof row, &row, sizeof row);
+    row = (Elf64_Shdr){.sh_size = SECTIONS};
+    memcpy(b.bytes + rows_at, &row, sizeof row);
+    return b;
+}
+
+static void sections_over_each_other_are_looked_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t type;
+        uint8_t fill;
+    } hostile[] = {{SHT_PROGBITS, 'x'}, {SHT_NOTE, 0}};
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        struct contents contents;
+        char why[MIRE_SYMBOL_WHY];
+        struct buffer file = many_over_each_other(hostile[i].type, hostile[i].fill);
+        int fd = fd_of(&file);
+        assert_int_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_WRONG);
+        assert_non_null(strstr(why, "has no GNU build id"));
+        contents_close(&contents);
+        close(fd);
+        free(file.bytes);
+    }
+}
+
+static void slices_over_each_other_are_none(void **state)
+{
+    (void)state;
+    uint8_t file[4096] = {0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 2};
+    uint64_t at, len;
+    for (size_t i = 0; i < 2; i++) /* big-endian: 2048 bytes from 2048 on */
+        memcpy(file + 8 + 20 * i, "\0\0\0\0\0\0\0\0\0\0\x08\0\0\0\x08\0\0\0\0\0", 20);
+    assert_true(object_slice(&at, &len, file, sizeof file, 1));
+    assert_int_equal(at, 2048);
+    assert_int_equal(len, 2048);
+    file[8 + 8 + 2] = 0; /* the first is the whole file */
+    file[8 + 12 + 2] = 0x10;
+    assert_true(object_slice(&at, &len, file, sizeof file, 0));
+    assert_false(object_slice(&at, &len, file, sizeof file, 1));
+}
+
 /* A package of two split files: the second's entries are zeros. In this process and in the child it is the same. */
 static void what_is_damaged_is_told_with_its_place(void **state)
 {
@@ -444,6 +508,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_the_child_says_is_heard_whatever_places_are_free),
         cmocka_unit_test(a_member_that_is_not_what_was_packed_is_refused),
         cmocka_unit_test(a_bomb_is_given_up),
+        cmocka_unit_test(sections_over_each_other_are_looked_at_once),
+        cmocka_unit_test(slices_over_each_other_are_none),
         cmocka_unit_test(damaged_archives_are_answered),
         cmocka_unit_test(what_is_damaged_is_told_with_its_place),
     };
