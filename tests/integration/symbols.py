@@ -173,6 +173,12 @@ def split(folder):
                 check(f"{compiler}, split DWARF {version}", path, oracle=False)  # addr2line does not read them all
                 for dwo in glob.glob(os.path.join(folder, "*.dwo")):
                     os.remove(dwo)
+    for packed in ("none", "zlib"):  # a section of entries for each type
+        path = build(folder, f"types-{packed}", "g++", "-O2", "-gdwarf-5", "-gsplit-dwarf", "-fdebug-types-section", f"-gz={packed}")
+        dwo, = glob.glob(os.path.join(folder, "*.dwo"))
+        assert run("readelf", "-SW", dwo).count(".debug_info.dwo") > 1
+        check(f"g++, split DWARF 5 with types apart, -gz={packed}", path, oracle=False)
+        os.remove(dwo)
     path = build(folder, "split", "g++", "-O2", "-g", "-gsplit-dwarf")
     os.remove(glob.glob(os.path.join(folder, "*.dwo"))[0])
     for low, size, name in functions(path):

@@ -25,9 +25,11 @@ struct elf {
     uint64_t names;      /* where section names begin */
     uint64_t names_end;  /* and end */
     uint64_t notes_left; /* bytes of notes that may still be read */
+    uint64_t split_info; /* the .debug_info.dwo that is read, 0: there is none */
 };
 
 struct row { /* of the section table */
+    uint64_t index;
     const char *name;
     uint64_t type;
     uint64_t flags;
@@ -83,6 +85,7 @@ static struct row row_at(const struct elf *elf, uint64_t index)
     uint64_t at = elf->table + index * SIZE(elf, Shdr);
     uint64_t name = elf->names + FIELD(elf, at, Shdr, sh_name);
     struct row row = {
+        .index = index,
         .name = "",
         .type = FIELD(elf, at, Shdr, sh_type),
         .flags = FIELD(elf, at, Shdr, sh_flags),
@@ -192,6 +195,8 @@ static const char *take_dwarf(const struct elf *elf, const struct row *row, int 
         return "has a section that is compressed in an unknown way";
     if (section == MIRE_SECTION_INFO)
         parts->facts.has_dwarf = true;
+    if (section == MIRE_SECTION_INFO && split && row->index != elf->split_info)
+        return NULL;
     struct section plain = {parts->bytes + row->offset, row->size};
     if (split || section == MIRE_SECTION_CU_INDEX)
         take_split(&parts->split, &plain, section, compressed ? &packed : NULL);
@@ -313,12 +318,26 @@ static const char *take_row(struct elf *elf, const struct row *row)
 }
 
 /*
+ * With -fdebug-types-section gcc writes a .debug_info.dwo for each type, and one for the unit of code. How likely is a
+ * section that one? Of a compressed one only its length can be seen.
+ */
+static uint64_t code_worth(const struct elf *elf, const struct row *row, bool old)
+{
+    struct packed packed;
+    const uint8_t *bytes = elf->parts->bytes + row->offset;
+    if (old || row->flags & SHF_COMPRESSED)
+        return is_packed(&packed, elf, row, old) ? 1 + packed.to_len : 1;
+    return row->type != SHT_NOBITS && split_begins_with_type(bytes, row->size) ? 1 : 1 + row->size;
+}
+
+/*
  * Is it something that was linked, a split file, or one that dwz made (no code, and of the type of unlinked files)?
  * With both kinds of DWARF in it the whole one counts, but in an unlinked file (-gsplit-dwarf=single) the split one,
  * which has nothing for a linker to fill in.
  */
-static const char *check_type(const struct elf *elf, bool *whole_out)
+static const char *check_type(struct elf *elf, bool *whole_out)
 {
+    uint64_t most = 0;
     bool linked = FIELD(elf, 0, Ehdr, e_type) != ET_REL;
     bool split = false;
     bool whole = false;
@@ -331,6 +350,9 @@ static const char *check_type(const struct elf *elf, bool *whole_out)
         if (wanted_as(row.name, &old, &dwo) == MIRE_SECTION_INFO) {
             split |= dwo;
             whole |= !dwo;
+            uint64_t worth = dwo ? code_worth(elf, &row, old) : 0;
+            elf->split_info = worth > most ? i : elf->split_info;
+            most = worth > most ? worth : most;
         }
     }
     linked |= !code;

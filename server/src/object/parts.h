@@ -84,6 +84,9 @@ void notes_read(struct object_facts *facts, const uint8_t *at, uint64_t size);
 void debuglink_read(struct object_facts *facts, const uint8_t *bytes, size_t size);
 void altlink_read(struct object_facts *facts, const uint8_t *bytes, size_t size);
 
+/* Is the first unit of these entries one of DWARF 5 that describes a type? */
+bool split_begins_with_type(const uint8_t *bytes, size_t len);
+
 /* The id of a split file. False: it has none that can be found. */
 bool split_id(struct object_facts *facts, const struct split_parts *parts);
 

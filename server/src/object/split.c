@@ -8,10 +8,12 @@
 
 #include "base/bytes.h"
 
-#define UNIT_SPLIT  5
-#define GNU_DWO_ID  0x2131
-#define FORM_DATA_8 0x07
-#define INDEX_HEAD  16u
+#define UNIT_TYPE       2
+#define UNIT_SPLIT      5
+#define UNIT_SPLIT_TYPE 6
+#define GNU_DWO_ID      0x2131
+#define FORM_DATA_8     0x07
+#define INDEX_HEAD      16u
 
 struct cursor {
     const uint8_t *p;
@@ -118,6 +120,16 @@ static bool id_of_entry(uint64_t *out, struct cursor *entry, const struct sectio
         skip_form(entry, form);
     }
     return false;
+}
+
+bool split_begins_with_type(const uint8_t *bytes, size_t len)
+{
+    struct cursor c = {bytes, bytes + len, false};
+    if (take(&c, 4) == UINT32_MAX)
+        take(&c, 8);
+    uint64_t version = take(&c, 2);
+    uint64_t type = take(&c, 1);
+    return !c.over && version >= 5 && (type == UNIT_TYPE || type == UNIT_SPLIT_TYPE);
 }
 
 /* The id of the first unit of code in .debug_info.dwo. */
