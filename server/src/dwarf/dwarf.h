@@ -71,6 +71,7 @@ struct dwarf_harvest {
         size_t count, room;
     } files, names;
     size_t damaged_units;        /* read as far as their entries and lines go; of a text, lines that make no sense */
+    bool everything;             /* asked by the caller: entries of units without code are read too, for damage */
     struct dwarf_worker *worker; /* what is reused from unit to unit */
 };
 

@@ -41,7 +41,7 @@ bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t numbe
     struct reading reading = {.harvest = harvest, .dwarf = dwarf, .number = (uint32_t)number};
     reading.outer = &dwarf->units.rows[number];
     reading.unit = reading.outer->split ? reading.outer->split : reading.outer;
-    if (!reading.outer->is_code)
+    if (!reading.outer->is_code && !harvest->everything)
         return true;
     if (!harvest->worker) {
         harvest->worker = calloc(1, sizeof *harvest->worker);
@@ -53,6 +53,10 @@ bool dwarf_read(struct dwarf_harvest *harvest, struct dwarf *dwarf, size_t numbe
     reading.worker->locals.count = 0;
     paint_reset(&reading.worker->paint);
     int rc = walk_unit(&reading);
+    if (!reading.outer->is_code) {
+        harvest->damaged_units += rc > 0;
+        return rc >= 0;
+    }
     int lines_rc = rc < 0 ? rc : lines_read(&reading.worker->lines, reading.outer);
     if (lines_rc < 0)
         return false;

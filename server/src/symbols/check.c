@@ -19,7 +19,8 @@ struct damage {
 /* Read all units. NULL, or what is wrong. */
 static const char *find_damage(struct damage *out, const struct object *object)
 {
-    struct dwarf_harvest harvest = {0};
+    const struct dwarf_harvest empty = {.everything = true};
+    struct dwarf_harvest harvest = empty;
     struct dwarf *dwarf;
     uint64_t base = object->code_count ? object->code[0].low : 0;
     const char *wrong = dwarf_open(&dwarf, object, NULL, base, 1);
@@ -32,8 +33,10 @@ static const char *find_damage(struct damage *out, const struct object *object)
         wrong = dwarf_read(&harvest, dwarf, i) ? NULL : "needs more memory than there is";
         if (harvest.damaged_units > before && !out->units++)
             out->at = dwarf_unit_at(dwarf, i);
-        if ((i + 1) % UNITS_AT_ONCE == 0)
+        if ((i + 1) % UNITS_AT_ONCE == 0) {
             dwarf_harvest_fini(&harvest);
+            harvest = empty;
+        }
     }
     dwarf_harvest_fini(&harvest);
     dwarf_close(dwarf);

@@ -232,6 +232,17 @@ static const struct convert_split *split_of(const struct convert_source *source,
     return NULL;
 }
 
+/* Can a file of dwz not be read whole, whose units have no code? Out of memory counts as that. */
+static bool is_damaged(struct dwarf *alt)
+{
+    struct dwarf_harvest harvest = {.everything = true};
+    bool good = !dwarf_units_lost(alt);
+    for (size_t i = 0; i < dwarf_unit_count(alt) && good; i++)
+        good = dwarf_read(&harvest, alt, i) && !harvest.damaged_units;
+    dwarf_harvest_fini(&harvest);
+    return !good;
+}
+
 /* Note that what the DWARF refers to was not found, or cannot be read whole. */
 static void note_alt(struct cache_lack *lacks, struct cache_head *head, const struct object_facts *facts,
                      uint64_t edition)
@@ -327,7 +338,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
             out->damaged_units += rows[i].harvest.damaged_units;
         if (!wrong && !note_lacks(lacks, &head, out, source, dwarf))
             wrong = "needs more memory than there is";
-        if (object->facts.alt_id_len && (!alt || dwarf_units_lost(alt)))
+        if (object->facts.alt_id_len && (!alt || is_damaged(alt)))
             note_alt(lacks, &head, &object->facts, source->alt_edition);
     }
     if (!wrong && !dwarf && !read_names(&naming))

@@ -494,6 +494,33 @@ static void what_is_damaged_is_told_with_its_place(void **state)
     free(file.bytes);
 }
 
+/* Of a file of dwz, whose units have no code: the number of an abbreviation is another one, which there is not. */
+static void what_is_damaged_of_a_file_of_dwz_is_told(void **state)
+{
+    (void)state;
+    struct buffer file = slurp("../../fixtures/symbols/dwz/common.debug");
+    struct contents contents;
+    char why[MIRE_SYMBOL_WHY];
+    uint8_t *info = memmem(file.bytes, file.len, "\5\0\3\10", 4); /* of DWARF 5, partial, addresses of 8 bytes */
+    assert_non_null(info);
+    uint8_t *entry = info - 4 + 17;
+    assert_int_equal(*entry, 2);
+    for (int damaged = 0; damaged < 2; damaged++) {
+        *entry = damaged ? 0x40 : 2;
+        int fd = fd_of(&file);
+        assert_int_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_GOOD);
+        assert_int_equal(contents_check(why, &contents, &contents.rows[0], NULL, NULL),
+                         damaged ? CONTENTS_WRONG : CONTENTS_GOOD);
+        assert_string_equal(why, damaged
+                                     ? "is damaged: 1 or more of its units cannot be read whole, the first at 0x0 of "
+                                       ".debug_info"
+                                     : "");
+        contents_close(&contents);
+        close(fd);
+    }
+    free(file.bytes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "symbol-child"))
@@ -512,6 +539,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(slices_over_each_other_are_none),
         cmocka_unit_test(damaged_archives_are_answered),
         cmocka_unit_test(what_is_damaged_is_told_with_its_place),
+        cmocka_unit_test(what_is_damaged_of_a_file_of_dwz_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,7 +399,7 @@ static void assert_lacks_alt(const char *how)
     symbols_close(symbols);
 }
 
-/* What several programs share lies in a file of its own; it is not there, then damaged in two ways, then whole. */
+/* What several programs share lies in a file of its own; it is not there, then damaged in three ways, then whole. */
 static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **state)
 {
     (void)state;
@@ -408,8 +408,13 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
     sent[0] = DWZ "app.so";
     assert_lacks_alt("missing");
     sent[1] = spoilt;
-    for (size_t i = 0; i < 2; i++) {
-        damage(spoilt, DWZ "common.debug", i ? ".debug_abbrev" : ".debug_info", i ? 0 : 3, i ? 0 : 0x40);
+    static const struct {
+        const char *section;
+        size_t from;
+        int flip;
+    } ways[] = {{".debug_info", 3, 0x40}, {".debug_abbrev", 0, 0}, {".debug_info", 17, 0x42}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        damage(spoilt, DWZ "common.debug", ways[i].section, ways[i].from, ways[i].flip);
         damages = 0;
         for (int again = 0; again < 2; again++) {
             assert_lacks_alt("damaged");
