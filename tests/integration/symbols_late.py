@@ -5,6 +5,8 @@ A real mired and a real program: stripped, run under `mire run`, it hangs. Its i
 whichever way; then the same issue has names. An upload is killed in the middle and gone on with.
 """
 
+import fcntl
+import hashlib
 import http.server
 import json
 import os
@@ -278,7 +280,7 @@ class LateTest(Programs):
         self.assertEqual((lacking["reports"], lacking["reports_with_names"]), (1, 1))
         split = re.search(r"stored +([0-9a-f]{16}) ", upload("--all", damaged, code=1))[1]
         self.assertEqual(lacking["flaw"], f"is damaged: 1 or more of its units cannot be read whole; 1 split file is damaged ({split})")
-        self.assertIn("0 stored, 1 there already", upload(damaged))
+        self.assertRegex(upload(damaged, code=1), rf"(?m)^there   {split} .*; it is damaged: 1 or more of its units[^$]*0 stored, 1 there already")
         self.assertIn("1 stored", upload(whole))
         until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
         self.assertNotIn(build, [one["build_id"] for one in self.get(f"/apps/{app}/symbols")["missing"]])
@@ -332,7 +334,7 @@ class LateTest(Programs):
         until("it is told to be damaged", lambda: [one for one in self.get("/apps/by-dwz/symbols")["missing"]
                                                    if one["build_id"] == build and "damaged" in one["flaw"]])
         self.says_dwz("by-dwz", build, shared, "damaged")
-        self.assertIn("0 stored, 1 there already", self.mire("symbols", "upload", "--key", key, damaged))
+        self.assertIn("0 stored, 1 there already", self.mire("symbols", "upload", "--key", key, damaged, code=1))
         self.assertIn("1 stored", self.mire("symbols", "upload", "--key", key, common))
         self.dwz_comes("by-dwz", build, shared, issue)
 
@@ -345,6 +347,53 @@ class LateTest(Programs):
         shutil.copy(common, place.with_suffix(".aside"))
         place.with_suffix(".aside").rename(place)
         self.dwz_comes("by-dwz-dir", build, shared, issue)
+
+    def test_a_damaged_file_that_no_report_lacks_yet_is_replaced_by_a_whole_one(self):
+        _, debug, build = self.program("by-nobody", 24)
+        upload = lambda *words, **more: self.mire("symbols", "upload", "--key", self.key("by-nobody", "symbols"), *words, **more)  # noqa: E731
+        flaw = lambda: next(one["flaw"] for one in self.get("/apps/by-nobody/symbols")["files"] if one["build_id"] == build)  # noqa: E731
+        damaged = debug.with_name("damaged")
+        damaged.write_bytes(self.blank(bytearray(debug.read_bytes())))
+        self.assertRegex(upload(damaged, code=1), rf"(?m)^stored  {build} .*; it is damaged: ")
+        self.assertIn("is damaged: ", flaw())
+        self.assertRegex(upload(damaged, code=1), rf"(?m)^there   {build} .*; it is damaged: ")
+        self.assertRegex(upload(debug), rf"(?m)^stored  {build} .*/app.debug$")
+        self.assertEqual(flaw(), "")
+        self.assertIn("0 stored, 1 there already", upload(debug))
+
+    def test_files_that_are_checked_hold_up_nobody(self):
+        """The lock of whoever checks is held: as many files as there are handlers come, one in parts. Questions are answered, and
+        what comes late in another way is put in. An answer that was lost is had again."""
+        app, late, late_build = self.program("by-others", 25)
+        before = self.hang(app)
+        until("it was looked for, and is nowhere", lambda: self.looks("by-others", late_build))
+        until("other jobs end", lambda: not self.mired.sql("SELECT 1 FROM rekey_job WHERE ended_at IS NULL"))
+        key = self.key("by-others", "symbols")
+        bodies = [self.program(f"checked-{i}", 26 + i)[1].read_bytes() for i in range(6)]
+        answers = []
+        hash_of = lambda body: hashlib.blake2b(body, digest_size=32).hexdigest()  # noqa: E731
+        part = lambda body, at: f"/symbols/uploads/{hash_of(bodies[0])}?at={at}&size={len(bodies[0])}&sum={hash_of(body)}&name=a"  # noqa: E731
+        send = lambda path, body: answers.append(self.ask("PUT", path, key, body))  # noqa: E731
+        threads = [threading.Thread(target=send, args=(part(bodies[0], 0), bodies[0]))]
+        threads += [threading.Thread(target=send, args=(f"/symbols?name={i}", body)) for i, body in enumerate(bodies[1:])]
+        with open(self.mired.data / "cache/checking", "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            for thread in threads:
+                thread.start()
+            until("all parts have come", lambda: self.ask("GET", f"/symbols/uploads/{hash_of(bodies[0])}", key, None)[1]["have_bytes"])
+            place = self.folder / f"dirs/.build-id/{late_build[:2]}/{late_build[2:]}.debug"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(late, place.with_suffix(".aside"))
+            place.with_suffix(".aside").rename(place)
+            self.becomes_named("by-others", before)
+            self.assertEqual(answers, [])
+        for thread in threads:
+            thread.join()
+        self.assertEqual([status for status, _ in answers], [201] * 6)
+        again = self.ask("PUT", part(b"", len(bodies[0])), key, b"")
+        self.assertEqual(again[0], 201)
+        self.assertIn(again, answers)
+        self.assertEqual(self.ask("PUT", part(b"", len(bodies[0])).replace(hash_of(bodies[0]), hash_of(b"unknown")), key, b""), (409, {"have_bytes": 0}))
 
     @staticmethod
     def breakpad_head(build, name):
@@ -445,7 +494,7 @@ class LateTest(Programs):
         until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-damaged/rekey")["jobs"]))
         lacks = {one["build_id"]: one for one in self.get("/apps/by-damaged/symbols")["missing"]}
         self.assertEqual((lacks[build]["reports"], lacks[build]["reports_with_names"]), (1, 1))
-        self.assertIn("0 stored, 1 there already", upload(damaged))
+        self.assertIn("0 stored, 1 there already", upload(damaged, code=1))
         self.assertIn("1 stored", upload(debug))
         whole = until("the inlined call is to blame", lambda: [one for one in self.issues("by-damaged") if one["caller1"] == "paint_rows"])[0]
         self.assertEqual((whole["first_seen_at"], whole["state"]), (before["first_seen_at"], before["state"]))

@@ -90,7 +90,8 @@ void late_arrive(struct pg *pg)
                                      .arch = "x86_64",
                                      .name = "late.debug",
                                      .size_bytes = (int64_t)me.len,
-                                     .hash = {hash, sizeof hash}};
+                                     .hash = {hash, sizeof hash},
+                                     .flaw = ""};
     hash_blake2b(hash, sizeof hash, me.bytes, me.len);
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);
     if (!rc)

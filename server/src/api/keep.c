@@ -6,7 +6,7 @@
 #include "model/report.h"
 #include "pg/key.h"
 #include "pg/rekey.h"
-#include "pg/symbol.h"
+#include "symbols/contents.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,41 +37,15 @@ int keep_check_key(const struct api *api, const struct request *request, struct 
     return 1;
 }
 
-/* One item; its bytes lie in `file`, which is mapped. */
-static int store(struct pg_tx *tx, const struct contents_item *item, const char *name, const struct file_bytes *file,
-                 const struct pg_bytes *hash)
-{
-    const struct object_facts *facts = &item->facts;
-    struct pg_bytes id = {facts->id, facts->id_len};
-    bool debug = facts->has_dwarf;
-    bool whole = hash && item->at == 0 && item->len == file->len;
-    uint8_t own[HASH];
-    struct symbol_file kept = {.build_id = id,
-                               .debug = debug,
-                               .arch = facts->arch,
-                               .name = name,
-                               .size_bytes = (int64_t)item->len,
-                               .hash = whole ? *hash : (struct pg_bytes){own, sizeof own}};
-    if (!whole)
-        hash_blake2b(own, sizeof own, file->bytes + item->at, item->len);
-    int rc = pg_symbol_begin(tx, &kept);
-    if (!rc && whole)
-        rc = pg_symbol_take(tx, id, debug, *hash);
-    else if (!rc)
-        rc = pg_symbol_put(tx, id, debug, file->bytes + item->at, item->len);
-    return rc;
-}
-
-/* `flaw`: what is damaged, in ASCII. */
-static void put_item(struct text *out, const struct contents_item *item, const char *name, const char *flaw)
+void keep_put(struct text *out, const struct symbol_file *file)
 {
     char hex[2 * MIRE_OBJECT_ID_MAX + 1];
-    hex_format(hex, item->facts.id, item->facts.id_len);
+    hex_format(hex, file->build_id.bytes, file->build_id.len);
     text_printf(out, "{\"build_id\":\"%s\",\"kind\":\"%s\",\"arch\":\"%s\",\"name\":", hex,
-                item->facts.has_dwarf ? "debug" : "symtab", item->facts.arch);
-    text_add_json(out, name, strlen(name));
-    text_printf(out, ",\"size_bytes\":%llu,\"flaw\":", (unsigned long long)item->len);
-    text_add_json(out, flaw, strlen(flaw));
+                file->debug ? "debug" : "symtab", file->arch);
+    text_add_json(out, file->name, strlen(file->name));
+    text_printf(out, ",\"size_bytes\":%lld,\"flaw\":", (long long)file->size_bytes);
+    text_add_json(out, file->flaw, strlen(file->flaw));
     text_add(out, "}");
 }
 
@@ -126,51 +100,103 @@ static int keep_version(const struct api *api, const struct request *request, st
     return rc ? rc : pg_symbol_arrived(tx, version.alias);
 }
 
-/* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
-static int store_all(const struct api *api, struct reply *reply, struct pg_tx *tx, struct contents *contents,
-                     const char *name, const struct pg_bytes *hash)
+/* What is kept of each item, with what of it is damaged: reads all of them, in the child. NULL and *rc: a fault. */
+static struct symbol_file *judge_items(int *rc, const struct api *api, const struct request *request,
+                                       const struct contents *contents, const struct file_bytes *file, const char *name,
+                                       const struct symbol_upload *upload)
 {
+    struct symbol_file *kept = arena_array(request->arena, contents->count, sizeof *kept);
+    *rc = kept ? 0 : MIRE_FAULT_MEMORY;
+    for (size_t i = 0; !*rc && i < contents->count; i++) {
+        const struct contents_item *item = &contents->rows[i];
+        char flaw[MIRE_SYMBOL_WHY];
+        bool whole = upload && item->at == 0 && item->len == file->len;
+        uint8_t *hash = whole ? NULL : arena_alloc(request->arena, HASH);
+        kept[i] = (struct symbol_file){.build_id = {item->facts.id, item->facts.id_len},
+                                       .debug = item->facts.has_dwarf,
+                                       .arch = item->facts.arch,
+                                       .name = item->name[0] ? item->name : name,
+                                       .size_bytes = (int64_t)item->len,
+                                       .hash = whole ? upload->hash : (struct pg_bytes){hash, HASH}};
+        if (hash)
+            hash_blake2b(hash, HASH, file->bytes + item->at, item->len);
+        if (contents_check(flaw, contents, item, api->scratch_dir, api->converter) == CONTENTS_FAILED)
+            *rc = MIRE_FAULT_SYSTEM;
+        kept[i].flaw = arena_strdup(request->arena, flaw);
+        if (!kept[i].hash.bytes || !kept[i].flaw)
+            *rc = MIRE_FAULT_MEMORY;
+    }
+    return *rc ? NULL : kept;
+}
+
+/* One item; its bytes lie in `file`, which is mapped. */
+static int store(struct pg_tx *tx, const struct symbol_file *kept, const struct contents_item *item,
+                 const struct file_bytes *file, const struct symbol_upload *upload)
+{
+    int rc = pg_symbol_begin(tx, kept);
+    if (!rc && upload && kept->hash.bytes == upload->hash.bytes)
+        return pg_symbol_take(tx, kept->build_id, kept->debug, upload->hash);
+    return rc ? rc : pg_symbol_put(tx, kept->build_id, kept->debug, file->bytes + item->at, item->len);
+}
+
+/* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
+static int store_all(struct pg_tx *tx, const struct symbol_file *kept, const struct contents *contents,
+                     const struct file_bytes *file, const struct symbol_upload *upload)
+{
+    struct symbol_upload now = upload ? *upload : (struct symbol_upload){0};
+    int rc = upload ? pg_upload_lock(&now, tx) : 0;
+    if (rc > 0 || (!rc && upload && now.have_bytes != upload->size_bytes))
+        rc = MIRE_FAULT_RACED;
+    for (size_t i = 0; !rc && i < contents->count; i++)
+        rc = store(tx, &kept[i], &contents->rows[i], file, upload);
+    for (size_t i = 0; !rc && i < contents->count; i++)
+        rc = pg_symbol_arrived(tx, kept[i].build_id);
+    return rc || !upload ? rc : pg_upload_drop(tx, upload->hash);
+}
+
+/* The file holds something: judge it, then store it. MIRE_HTTP_DONE or a fault. */
+static int keep_contents(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply,
+                         struct contents *contents, const char *name, const struct symbol_upload *upload)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct file_bytes file;
-    char flaw[MIRE_SYMBOL_WHY];
-    int rc = 0;
+    int rc;
     if (!file_bytes_map_fd(&file, contents->fd))
         return MIRE_FAULT_SYSTEM;
     qsort(contents->rows, contents->count, sizeof *contents->rows, by_id);
+    const struct symbol_file *kept =
+        judge_items(&rc, api, request, contents, &file, name, contents->own ? NULL : upload);
+    if (!rc)
+        rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = keep_version(api, request, reply, tx, contents);
+    if (!rc)
+        rc = store_all(tx, kept, contents, &file, upload);
+    file_bytes_unmap(&file);
+    if (!rc)
+        rc = pg_commit(&tx);
+    if (rc)
+        return rc > 0 ? MIRE_HTTP_DONE : rc;
     text_add(&reply->text, "{\"files\":[");
-    for (size_t i = 0; !rc && i < contents->count; i++) {
-        const struct contents_item *item = &contents->rows[i];
-        const char *own = item->name[0] ? item->name : name;
-        rc = store(tx, item, own, &file, contents->own ? NULL : hash);
-        if (!rc && contents_check(flaw, contents, item, api->scratch_dir, api->converter) == CONTENTS_FAILED)
-            rc = MIRE_FAULT_SYSTEM;
+    for (size_t i = 0; i < contents->count; i++) {
         text_add(&reply->text, i ? "," : "");
-        put_item(&reply->text, item, own, flaw);
+        keep_put(&reply->text, &kept[i]);
     }
     text_add(&reply->text, "]}");
-    for (size_t i = 0; !rc && i < contents->count; i++)
-        rc = pg_symbol_arrived(tx, (struct pg_bytes){contents->rows[i].facts.id, contents->rows[i].facts.id_len});
-    file_bytes_unmap(&file);
-    return rc;
+    *kept_out = true;
+    return reply_json(reply, 201);
 }
 
-int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply,
-              struct pg_tx *tx, int fd, const char *name, const struct pg_bytes *hash)
+int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply, int fd,
+              const char *name, const struct symbol_upload *upload)
 {
     struct contents contents;
     char why[MIRE_SYMBOL_WHY];
-    int rc = 0;
+    int rc;
     *kept_out = false;
     switch (contents_open(&contents, why, fd, api->scratch_dir, api->converter)) {
     case CONTENTS_GOOD:
-        rc = keep_version(api, request, reply, tx, &contents);
-        if (rc > 0) {
-            rc = MIRE_HTTP_DONE;
-            break;
-        }
-        if (!rc)
-            rc = store_all(api, reply, tx, &contents, name, hash);
-        *kept_out = !rc;
-        rc = rc ? rc : reply_json(reply, 201);
+        rc = keep_contents(kept_out, api, request, reply, &contents, name, upload);
         break;
     case CONTENTS_WRONG:
         rc = reply_error(reply, request, 422, "symbols.file", "The file %s.", why);

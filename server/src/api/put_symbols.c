@@ -6,8 +6,9 @@
  *     GET  /api/v1/symbols/uploads/{hash}            how much of a file has come
  *     PUT  /api/v1/symbols/uploads/{hash}?at=&size=&sum=&name=   the part that begins at `at`
  *
- * A file in parts is known by the BLAKE2b-256 of the whole; each part carries its own. The last part puts the file
- * together.
+ * A file in parts is known by the BLAKE2b-256 of the whole; each part carries its own. Once all have come, the file is
+ * put together and kept on the thread for what is slow. An answer that was lost is had again by an empty part at the
+ * end.
  */
 #include "api/api.h"
 #include "api/body.h"
@@ -17,6 +18,7 @@
 #include "base/fault.h"
 #include "base/scope.h"
 #include "pg/symbol.h"
+#include "symbols/contents.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -66,22 +68,19 @@ static int read_name(const char **name_out, const struct request *request, struc
 int put_symbols(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     const char *name = "";
-    bool kept = false;
+    bool kept;
     int rc = keep_check_key(api, request, reply);
     if (!rc)
         rc = read_name(&name, request, reply);
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
+    if (!request->may_be_slow)
+        return MIRE_HTTP_SLOW;
     MIRE_SCOPED(close_fd) int fd = scratch(api);
     if (fd < 0 || !write_all(fd, request->body, request->body_len))
         return MIRE_FAULT_SYSTEM;
-    rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
-    int done = rc ? rc : keep_file(&kept, api, request, reply, tx, fd, name, NULL);
-    if (kept)
-        rc = pg_commit(&tx);
-    return rc ? rc : done;
+    return keep_file(&kept, api, request, reply, fd, name, NULL);
 }
 
 /* --- which are lacking --- */
@@ -166,6 +165,10 @@ int post_lacking(void *context, struct request *request, struct reply *reply)
         hex_format(hex, there->hash, HASH);
         if (there->wanting)
             text_printf(&reply->text, ",\"hash\":\"%s\"", hex);
+        if (there->wanting && there->flaw[0]) {
+            text_add(&reply->text, ",\"flaw\":");
+            text_add_json(&reply->text, there->flaw, strlen(there->flaw));
+        }
         text_add(&reply->text, "}");
     }
     text_add(&reply->text, "]}");
@@ -221,7 +224,8 @@ struct part {
     const char *name;
 };
 
-/* 0, 1: the reply says what is wrong. A part begins at a piece, and ends at one or with the file. */
+/* 0, 1: the reply says what is wrong. A part begins at a piece, and ends at one or with the file; behind the end an
+ * empty one asks what came of it. */
 static int read_part(struct part *out, const struct request *request, struct reply *reply)
 {
     uint8_t sum[HASH], told[HASH];
@@ -232,9 +236,11 @@ static int read_part(struct part *out, const struct request *request, struct rep
     if (rc)
         return rc;
     int64_t len = (int64_t)request->body_len;
-    if (!read_number(&out->at, request_query(request, "at")) ||
-        !read_number(&out->size, request_query(request, "size")) || !len || out->at % MIRE_SYMBOL_PIECE ||
-        out->at > out->size || len > out->size - out->at || (len % MIRE_SYMBOL_PIECE && out->at + len != out->size)) {
+    bool good = read_number(&out->at, request_query(request, "at")) &&
+                read_number(&out->size, request_query(request, "size")) && out->at <= out->size &&
+                len <= out->size - out->at;
+    bool end = good && out->at + len == out->size;
+    if (!good || (len ? out->at % MIRE_SYMBOL_PIECE || (len % MIRE_SYMBOL_PIECE && !end) : !end || !out->size)) {
         (void)reply_error(reply, request, 400, "symbols.part",
                           "A part begins at a multiple of %u bytes, and ends at one or at the end of the file.",
                           MIRE_SYMBOL_PIECE);
@@ -296,30 +302,84 @@ static bool has_hash(int fd, const uint8_t hash[HASH])
     return !memcmp(sum, hash, HASH);
 }
 
-/* The last part came. What cannot be kept is forgotten, so that it can be sent again. */
-static int end_upload(const struct api *api, const struct request *request, struct reply *reply, struct pg_tx **tx,
-                      const struct symbol_upload *upload)
+static int forget_upload(const struct api *api, const struct symbol_upload *upload)
 {
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_upload_drop(tx, upload->hash);
+    return rc ? rc : pg_commit(&tx);
+}
+
+/* Nothing is known of the upload: was it kept, and the answer lost? Else it has to be sent again. */
+static int answer_ended(const struct symbol_upload *upload, struct pg_tx *tx, struct request *request,
+                        struct reply *reply)
+{
+    struct symbol_file file;
+    int found = pg_symbol_by_hash(&file, tx, request->arena, upload->hash);
+    if (found < 0)
+        return found;
+    if (!found)
+        return answer_have(reply, 409, 0);
+    text_add(&reply->text, "{\"files\":[");
+    keep_put(&reply->text, &file);
+    text_add(&reply->text, "]}");
+    return reply_json(reply, 201);
+}
+
+/* All parts have come. What cannot be kept is forgotten, so that it can be sent again. */
+static int end_upload(const struct api *api, struct request *request, struct reply *reply, struct symbol_upload *upload)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     bool kept = false;
     MIRE_SCOPED(close_fd) int fd = scratch(api);
-    int rc = fd < 0 ? MIRE_FAULT_SYSTEM : put_together(fd, *tx, upload);
+    int rc = fd < 0 ? MIRE_FAULT_SYSTEM : pg_begin(&tx, api->pg, MIRE_PG_READ);
+    if (!rc)
+        rc = pg_upload_have(&upload->have_bytes, tx, upload->hash);
+    if (!rc && upload->have_bytes != upload->size_bytes)
+        return answer_ended(upload, tx, request, reply);
+    if (!rc)
+        rc = put_together(fd, tx, upload);
+    pg_end(&tx);
     if (rc)
         return rc;
     int done = has_hash(fd, upload->hash.bytes)
-                   ? keep_file(&kept, api, request, reply, *tx, fd, upload->name, &upload->hash)
+                   ? keep_file(&kept, api, request, reply, fd, upload->name, upload)
                    : reply_error(reply, request, 422, "symbols.hash", "The whole file has another BLAKE2b-256.");
-    if (done < 0)
-        return done;
-    rc = pg_upload_drop(*tx, upload->hash);
-    if (!rc)
-        rc = pg_commit(tx);
+    rc = done || kept ? 0 : forget_upload(api, upload);
     return rc ? rc : done;
+}
+
+/* Add a part, and commit it. 0: it was the last one; 1: the reply tells what is wanted next; or a fault. */
+static int take_part(const struct api *api, struct request *request, struct reply *reply, const struct part *part,
+                     struct symbol_upload *upload)
+{
+    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
+    int rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
+    if (!rc)
+        rc = pg_upload_lock(upload, tx);
+    if (rc < 0)
+        return rc;
+    if (rc) {
+        (void)reply_error(reply, request, 409, "symbols.size", "That file was begun with another size.");
+        return 1;
+    }
+    if (part->at != upload->have_bytes) {
+        (void)answer_have(reply, 409, upload->have_bytes);
+        return 1;
+    }
+    rc = add_part(tx, upload, request);
+    if (!rc)
+        rc = pg_commit(&tx);
+    if (rc || upload->have_bytes == upload->size_bytes)
+        return rc;
+    (void)answer_have(reply, 202, upload->have_bytes);
+    return 1;
 }
 
 int put_upload(void *context, struct request *request, struct reply *reply)
 {
     const struct api *api = context;
-    MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
     struct part part = {0};
     int rc = keep_check_key(api, request, reply);
     if (!rc)
@@ -327,20 +387,8 @@ int put_upload(void *context, struct request *request, struct reply *reply)
     if (rc)
         return rc < 0 ? rc : MIRE_HTTP_DONE;
     struct symbol_upload upload = {.hash = {part.hash, HASH}, .size_bytes = part.size, .name = part.name};
-    rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
-    if (!rc)
-        rc = pg_upload_lock(&upload, tx);
-    if (rc < 0)
-        return rc;
-    if (rc)
-        return reply_error(reply, request, 409, "symbols.size", "That file was begun with another size.");
-    if (part.at != upload.have_bytes)
-        return answer_have(reply, 409, upload.have_bytes);
-    rc = add_part(tx, &upload, request);
-    if (rc)
-        return rc;
-    if (upload.have_bytes == upload.size_bytes)
-        return end_upload(api, request, reply, &tx, &upload);
-    rc = pg_commit(&tx);
-    return rc ? rc : answer_have(reply, 202, upload.have_bytes);
+    if (request->may_be_slow)
+        return end_upload(api, request, reply, &upload);
+    rc = request->body_len ? take_part(api, request, reply, &part, &upload) : 0;
+    return rc < 0 ? rc : rc ? MIRE_HTTP_DONE : MIRE_HTTP_SLOW;
 }

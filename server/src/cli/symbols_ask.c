@@ -48,6 +48,8 @@ static int read_lacking(struct found_file *files, size_t count, const struct tex
                 uint32_t hash = json_member(&json, at, "hash");
                 files[i].lacking = (value && json_kind(&json, value) == MIRE_JSON_TRUE) ||
                                    (hash && has_other_contents(&files[i], &json, hash));
+                if (!files[i].lacking)
+                    symbols_read_flaw(files[i].flaw, &json, at);
             }
             rc = 0;
         }

@@ -3,7 +3,6 @@
 #include "cli/say.h"
 
 #include "base/id.h"
-#include "json/json.h"
 #include "symbols/symbols.h"
 
 #include <curl/curl.h>
@@ -187,7 +186,7 @@ static void wait_for(const struct line *line, int tries)
 static long send_parts(struct line *line, const char *name, const struct file_bytes *file)
 {
     const struct send_options *options = line->sending->options;
-    uint64_t have = 0, told = 0;
+    uint64_t have = 0, told = 0, before = 0;
     long status = ask_have(line, &have);
     for (int tries = 0; tries < TRIES;) {
         if (is_of_the_moment(status)) {
@@ -201,9 +200,10 @@ static long send_parts(struct line *line, const char *name, const struct file_by
             progress(line->sending, have - told);
         tries = have > told ? 0 : tries + (status != 200); /* told another place again and again */
         told = have > told ? have : told;
-        uint64_t left = have < file->len ? file->len - have : 0;
-        size_t len = left < options->part_bytes ? (size_t)left : options->part_bytes;
-        status = put_part(line, name, file, have, len);
+        uint64_t at = have < before || have > file->len ? file->len : have;
+        size_t len = file->len - at < options->part_bytes ? (size_t)(file->len - at) : options->part_bytes;
+        before = have;
+        status = put_part(line, name, file, at, len);
         if (status == 202)
             (void)read_have(&have, line->answer);
         if (status == 201) {
@@ -214,19 +214,29 @@ static long send_parts(struct line *line, const char *name, const struct file_by
     return status;
 }
 
-static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *more)
+/* `flaw`: what is damaged, or "". */
+static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *flaw,
+                 const char *more)
 {
     char hex[2 * MIRE_OBJECT_ID_MAX + 1];
     hex_format(hex, file->item.facts.id, file->item.facts.id_len);
     if (sending->options->terminal)
         fputs("\r\033[K", stderr);
-    say(stdout, "%s  %s  %-6s  %s%s%s%s\n", what, hex, file->item.facts.has_dwarf ? "debug" : "symtab", file->path,
-        file->item.name[0] ? ": " : "", file->item.name, more);
+    say(stdout, "%s  %s  %-6s  %s%s%s%s%s%s\n", what, hex, file->item.facts.has_dwarf ? "debug" : "symtab", file->path,
+        file->item.name[0] ? ": " : "", file->item.name, flaw[0] ? "; it " : "", flaw, more);
     fflush(stdout);
     show(sending);
 }
 
-/* What the server says is damaged of the one file it stored; "" if nothing is. */
+void symbols_read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct json *json, uint32_t row)
+{
+    uint32_t value = json_member(json, row, "flaw");
+    flaw[0] = '\0';
+    if (value && json_kind(json, value) == MIRE_JSON_STRING && json_size(json, value) < MIRE_SYMBOL_WHY)
+        flaw[json_text(flaw, json, value)] = '\0';
+}
+
+/* Of the one file that was stored. */
 static void read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct line *line)
 {
     static const struct json_limits limits = MIRE_JSON_LIMITS;
@@ -236,10 +246,8 @@ static void read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct line *line)
     json_init(&json);
     bool good = json_read(&json, &fault, line->answer, line->answer_len, &limits) == MIRE_JSON_OK;
     uint32_t files = good ? json_member(&json, 0, "files") : 0;
-    good = files && json_kind(&json, files) == MIRE_JSON_ARRAY && json_size(&json, files);
-    uint32_t value = good ? json_member(&json, files + 1, "flaw") : 0;
-    if (value && json_kind(&json, value) == MIRE_JSON_STRING && json_size(&json, value) < MIRE_SYMBOL_WHY)
-        flaw[json_text(flaw, &json, value)] = '\0';
+    if (files && json_kind(&json, files) == MIRE_JSON_ARRAY && json_size(&json, files))
+        symbols_read_flaw(flaw, &json, files + 1);
     json_fini(&json);
 }
 
@@ -249,7 +257,6 @@ static void send_one(struct line *line, const struct found_file *file)
     struct file_bytes whole, bytes;
     char why[ANSWER_BYTES + 32] = ": it cannot be read any more", flaw[MIRE_SYMBOL_WHY] = "";
     uint8_t hash[HASH];
-    bool damaged = false;
     long status = 0;
     if (symbols_map(&whole, &bytes, file)) {
         const char *slash = strrchr(file->path, '/');
@@ -259,19 +266,15 @@ static void send_one(struct line *line, const struct found_file *file)
         status = send_parts(line, file->item.name[0] ? file->item.name : slash ? slash + 1 : file->path, &bytes);
         if (status == 201)
             read_flaw(flaw, line);
-        damaged = flaw[0] != '\0';
-        if (damaged)
-            snprintf(why, sizeof why, "; it %s", flaw);
-        else
-            snprintf(why, sizeof why, ": %ld %s", status, line->answer);
+        snprintf(why, sizeof why, ": %ld %s", status, line->answer);
         file_bytes_unmap(&whole);
     }
     pthread_mutex_lock(&sending->mutex);
     sending->ended++;
     sending->result->stored += status == 201;
     sending->result->failed += status != 201;
-    sending->result->damaged += damaged;
-    tell(sending, file, status == 201 ? "stored" : "failed", status == 201 && !damaged ? "" : why);
+    sending->result->damaged += flaw[0] != '\0';
+    tell(sending, file, status == 201 ? "stored" : "failed", flaw, status == 201 ? "" : why);
     pthread_mutex_unlock(&sending->mutex);
 }
 
@@ -308,7 +311,11 @@ void symbols_send_files(struct send_result *out, const struct found *found, cons
         sending.wanted += found->files[i].lacking;
         sending.bytes_all += found->files[i].lacking ? found->files[i].item.len : 0;
         out->known += !found->files[i].lacking;
+        out->damaged += !found->files[i].lacking && found->files[i].flaw[0];
     }
+    for (size_t i = 0; i < found->count; i++)
+        if (!found->files[i].lacking && found->files[i].flaw[0])
+            tell(&sending, &found->files[i], "there ", found->files[i].flaw, "");
     pthread_mutex_init(&sending.mutex, NULL);
     while (started + 1 < options->at_once && started < MOST && started + 1 < sending.wanted &&
            pthread_create(&threads[started], NULL, run, &sending) == 0)

@@ -4,12 +4,14 @@
  *     ask for what it has of the file --> send the next part, with its hash --> ... --> the last one: it is stored
  *
  * An answer that is lost, a server that starts anew, a connection that breaks: it is asked again how much it has, and
- * gone on from there, also by the next run of the program.
+ * gone on from there, also by the next run of the program. One that has less than before may have stored the file: an
+ * empty part asks what came of it.
  */
 #ifndef MIRE_CLI_SYMBOLS_SEND_H
 #define MIRE_CLI_SYMBOLS_SEND_H
 
 #include "cli/symbols_find.h"
+#include "json/json.h"
 
 struct send_options {
     const char *server;
@@ -23,14 +25,17 @@ struct send_options {
 
 struct send_result {
     size_t stored, failed, known;
-    size_t damaged; /* of those stored: what can be read of them is used */
+    size_t damaged; /* of those stored and known: what can be read of them is used */
     uint64_t bytes; /* that went over the line, of files */
 };
 
-/* Set `lacking` of each file. 0; -1: the server did not say, which is told on stderr. */
+/* What a row of an answer says is damaged; "" if nothing is. */
+void symbols_read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct json *json, uint32_t row);
+
+/* Set `lacking` of each file, and `flaw`. 0; -1: the server did not say, which is told on stderr. */
 int symbols_ask_lacking(struct found *found, const struct send_options *options);
 
-/* Send those that are lacking; a line a file on stdout. */
+/* Send those that are lacking; a line a file on stdout, and one for each that is there and damaged. */
 void symbols_send_files(struct send_result *out, const struct found *found, const struct send_options *options);
 
 #endif

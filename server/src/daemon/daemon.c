@@ -115,7 +115,8 @@ static int open_database(struct daemon *daemon)
         daemon->conninfo = embedded_conninfo(daemon->embedded);
     }
     if (daemon->role & MIRE_ROLE_HTTP)
-        threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS));
+        threads += (int)(config_number(config, MIRE_SET_WRITERS) + config_number(config, MIRE_SET_HANDLERS)) +
+                   1; /* the handler of what takes seconds */
     if (daemon->role & MIRE_ROLE_WORK)
         threads += (int)config_number(config, MIRE_SET_WORKERS) +
                    2; /* one derives stored reports anew, one seeks debug files */

@@ -17,7 +17,12 @@ static void run(struct exchange *exchange)
     int rc = http_call(exchange->context, request, &exchange->reply);
     if (rc == MIRE_HTTP_LATER)
         return;
-    if (rc == MIRE_HTTP_BLOCKS)
+    if (rc == MIRE_HTTP_SLOW && !request->may_be_slow) {
+        request->may_be_slow = true;
+        handlers_push(&exchange->server->slow, exchange);
+        return;
+    }
+    if (rc == MIRE_HTTP_BLOCKS || rc == MIRE_HTTP_SLOW)
         reply_error(&exchange->reply, request, 500, "internal", "The handler did not answer.");
     exchange_finish(request);
 }

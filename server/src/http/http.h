@@ -9,8 +9,9 @@
  * at once and closes the connection if a body was announced.
  *
  * Threads: two network threads read, write and call handlers of inline routes, which must not block. All other handlers
- * run on a few handler threads and may wait for the database. A handler runs once at a time per request.
- * What is wrong is answered as RFC 9457 problem+json with the request's id.
+ * run on a few handler threads and may wait for the database; what takes seconds goes on on one thread of its own, so
+ * that it holds none of those. A handler runs once at a time per request. What is wrong is answered as RFC 9457
+ * problem+json with the request's id.
  */
 #ifndef MIRE_HTTP_HTTP_H
 #define MIRE_HTTP_HTTP_H
@@ -45,6 +46,8 @@ enum http_outcome {
     MIRE_HTTP_LATER,    /* somebody else fills it and then calls request->finish(request) */
     MIRE_HTTP_BLOCKS,   /* from an inline route or admit: call me again on a handler thread (may_block is then set) */
     MIRE_HTTP_ADMITTED, /* from admit only: read the body and call the handler */
+    MIRE_HTTP_SLOW,     /* from a handler that may block: call me again on the thread for what takes long
+                           (may_be_slow is then set), where one request is run after the other */
 };
 
 typedef int (*http_handler)(void *context, struct request *request, struct reply *reply);
@@ -73,6 +76,7 @@ struct request {
     char id[MIRE_REQUEST_ID]; /* X-Request-Id if the client sent a sane one, else a fresh UUID */
     uint64_t begun_ns;        /* monotonic */
     bool may_block;
+    bool may_be_slow;
     int64_t admitted_as; /* left by admit for the handler */
     struct arena *arena; /* lives until the reply is sent */
     struct reply *reply;

@@ -81,6 +81,7 @@ struct http_server {
     struct MHD_Daemon *daemon;
     uint16_t port;
     struct handlers handlers;
+    struct handlers slow; /* one thread */
     struct drain drain;
     struct http_counts *counts; /* one a route, in order of the tables, and one for requests without route */
     size_t route_count;
@@ -100,7 +101,7 @@ void drain_add(struct drain *drain, int fd);
 
 void *drain_run(void *drain);
 
-/* Hand an exchange (already suspended) to a handler thread. */
+/* Hand an exchange (already suspended, or in a handler thread's hands) to a handler thread. */
 void handlers_push(struct handlers *handlers, struct exchange *exchange);
 
 /* libmicrohttpd's callbacks, on a network thread: the request line has come; each piece of what follows; the end. */

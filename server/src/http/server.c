@@ -64,6 +64,24 @@ static void server_free(struct http_server *server)
     free(server);
 }
 
+static int start_handlers(struct http_server *server)
+{
+    int rc = handlers_start(&server->slow, 1);
+    if (rc)
+        return rc;
+    rc = handlers_start(&server->handlers, server->options.handler_threads);
+    if (rc)
+        handlers_stop(&server->slow);
+    return rc;
+}
+
+/* Those first that hand over to the slow one. */
+static void stop_handlers(struct http_server *server)
+{
+    handlers_stop(&server->handlers);
+    handlers_stop(&server->slow);
+}
+
 int http_start(struct http_server **out, const struct http_options *options)
 {
     int fd = -1;
@@ -74,14 +92,14 @@ int http_start(struct http_server **out, const struct http_options *options)
     for (size_t t = 0; t < options->table_count; t++)
         server->route_count += options->tables[t].count;
     server->counts = calloc(server->route_count + 1, sizeof *server->counts);
-    int rc = server->counts ? handlers_start(&server->handlers, options->handler_threads) : MIRE_FAULT_MEMORY;
+    int rc = server->counts ? start_handlers(server) : MIRE_FAULT_MEMORY;
     if (rc) {
         server_free(server);
         return rc;
     }
     rc = drain_start(&server->drain);
     if (rc) {
-        handlers_stop(&server->handlers);
+        stop_handlers(server);
         server_free(server);
         return rc;
     }
@@ -93,7 +111,7 @@ int http_start(struct http_server **out, const struct http_options *options)
                   LOG_NUMBER("port", options->port), LOG_TEXT("why", strerror(errno)));
         close_fd(&fd);
         drain_stop(&server->drain);
-        handlers_stop(&server->handlers);
+        stop_handlers(server);
         server_free(server);
         return rc;
     }
@@ -120,7 +138,7 @@ bool http_stop(struct http_server *server, int patience_ms)
         log_event(server->options.log, MIRE_LOG_WARN, "http.abandoned", LOG_NUMBER("requests", server->active));
         return false;
     }
-    handlers_stop(&server->handlers);
+    stop_handlers(server);
     MHD_stop_daemon(server->daemon);
     drain_stop(&server->drain);
     server_free(server);

@@ -65,12 +65,13 @@ int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
     struct pg_bytes id = file->build_id;
     int rc = pg_query(NULL, tx,
-                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash)"
-                      " VALUES ($1, $2, $3, $4, $5, $6)"
+                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash, flaw)"
+                      " VALUES ($1, $2, $3, $4, $5, $6, $7)"
                       " ON CONFLICT (build_id, kind) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
-                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, uploaded_at = now()",
+                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, flaw = EXCLUDED.flaw,"
+                      " uploaded_at = now()",
                       PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_TEXT(file->arch), PG_TEXT(file->name),
-                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len));
+                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->flaw));
     if (rc)
         return rc;
     return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE build_id = $1 AND kind = $2", PG_BYTES(id.bytes, id.len),
@@ -82,6 +83,26 @@ int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_
     return pg_query(NULL, tx, "INSERT INTO symbol_chunk (build_id, kind, part, bytes) VALUES ($1, $2, $3, $4)",
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part),
                     PG_BYTES(frame.bytes, frame.len));
+}
+
+int pg_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "SELECT build_id, kind = 'debug', arch, name, size_bytes, flaw FROM symbol_file WHERE hash = $1"
+                      " ORDER BY build_id, kind LIMIT 1",
+                      PG_BYTES(hash.bytes, hash.len));
+    if (rc || !pg_row_count(rows))
+        return rc;
+    struct pg_bytes id = pg_bytes(rows, 0, 0);
+    *out = (struct symbol_file){.build_id = {arena_copy(arena, id.bytes, id.len), id.len},
+                                .debug = pg_bool(rows, 0, 1),
+                                .arch = arena_strdup(arena, pg_text(rows, 0, 2)),
+                                .name = arena_strdup(arena, pg_text(rows, 0, 3)),
+                                .size_bytes = pg_int(rows, 0, 4),
+                                .hash = hash,
+                                .flaw = arena_strdup(arena, pg_text(rows, 0, 5))};
+    return out->build_id.bytes && out->arch && out->name && out->flaw ? 1 : MIRE_FAULT_MEMORY;
 }
 
 int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash)
@@ -97,21 +118,26 @@ int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct 
                        size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT coalesce(f.rank, 0), f.hash, EXISTS (SELECT FROM lacking l WHERE l.build_id = a.id)"
-                      "  OR EXISTS (SELECT FROM split_wanted w JOIN lacking l USING (build_id) WHERE w.split_id = a.id)"
-                      " FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
-                      " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash FROM symbol_file s"
-                      "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
-                      PG_BYTESS(ids, count));
+    int rc =
+        pg_query(&rows, tx,
+                 "SELECT coalesce(f.rank, 0), f.hash, f.flaw <> '' OR"
+                 "  EXISTS (SELECT FROM lacking l WHERE l.build_id = a.id)"
+                 "  OR EXISTS (SELECT FROM split_wanted w JOIN lacking l USING (build_id) WHERE w.split_id = a.id),"
+                 "  coalesce(f.flaw, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
+                 " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, flaw FROM symbol_file s"
+                 "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
+                 PG_BYTESS(ids, count));
     for (size_t i = 0; !rc && i < count; i++) {
         struct pg_bytes hash = pg_bytes(rows, i, 1);
         bool told = hash.len == sizeof out[i].hash;
-        bool wanting = pg_bool(rows, i, 2);
-        out[i].lacking = pg_int(rows, i, 0) < (debug[i] ? 2 : 1) || (wanting && !told);
+        int64_t rank = pg_int(rows, i, 0), asked = debug[i] ? 2 : 1;
+        bool wanting = pg_bool(rows, i, 2) && rank <= asked; /* names add nothing to a file with lines */
+        out[i].lacking = rank < asked || (wanting && !told);
         out[i].wanting = wanting && !out[i].lacking;
-        if (out[i].wanting)
+        if (out[i].wanting) {
             memcpy(out[i].hash, hash.bytes, hash.len);
+            snprintf(out[i].flaw, sizeof out[i].flaw, "%s", pg_text(rows, i, 3));
+        }
     }
     return rc;
 }

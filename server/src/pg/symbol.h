@@ -4,6 +4,7 @@
 #ifndef MIRE_PG_SYMBOL_H
 #define MIRE_PG_SYMBOL_H
 
+#include "base/arena.h"
 #include "pg/pg.h"
 
 #define MIRE_SYMBOL_PIECE (1u << 20) /* bytes of a file in one piece, before compression */
@@ -34,6 +35,7 @@ struct symbol_file {
     const char *arch, *name;
     int64_t size_bytes;
     struct pg_bytes hash; /* BLAKE2b-256 of its contents */
+    const char *flaw;     /* what of it is damaged; "": nothing is, as far as is known */
 };
 
 /*
@@ -42,6 +44,9 @@ struct symbol_file {
  */
 int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file);
 int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame);
+
+/* A file of these contents: 1, 0 there is none, below zero a fault. Texts and ids lie in the arena. */
+int pg_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash);
 
 /* Add all pieces of a file that was begun. */
 int pg_symbol_put(struct pg_tx *tx, struct pg_bytes build_id, bool debug, const void *bytes, size_t len);
@@ -86,9 +91,10 @@ int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struc
 
 struct symbol_there {
     bool lacking;     /* there is no file of that build id, or only names where `debug` is asked for */
-    bool wanting;     /* there is, and yet reports lack it, or the program it is a split file of: what is not `hash` may
-                         serve them better */
+    bool wanting;     /* there is, and yet it is damaged, or reports lack it, or the program it is a split file of: what
+                         is not `hash` may serve better */
     uint8_t hash[32]; /* of the contents that are there, if wanting */
+    char flaw[160];   /* what of them is damaged, if wanting */
 };
 
 /* Which of these files are lacking; `out` has one a file. */

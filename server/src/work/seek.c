@@ -118,7 +118,8 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
                                .arch = facts->arch,
                                .name = seeking->wanted.name,
                                .size_bytes = (int64_t)file.len,
-                               .hash = {hash, sizeof hash}};
+                               .hash = {hash, sizeof hash},
+                               .flaw = ""};
     hash_blake2b(hash, sizeof hash, file.bytes, file.len);
     if (!rc)
         rc = pg_symbol_begin(tx, &kept);

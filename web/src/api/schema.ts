@@ -49,7 +49,7 @@ export interface paths {
         put?: never;
         /**
          * Which of these files are not there yet; a file with lines counts as lacking while there are names only.
-         * @description Where hash is told, a file is there with these contents and reports lack it all the same: it is damaged, or what belongs to it is not there. One of other contents takes its place.
+         * @description Where hash is told, a file is there with these contents, and it is damaged (flaw), or reports lack it all the same, because what belongs to it is not there. One of other contents takes its place.
          */
         post: operations["askSymbolsLacking"];
         delete?: never;
@@ -67,7 +67,10 @@ export interface paths {
         };
         /** How much of a file that is sent in parts has come; 0 if nothing is known of it. */
         get: operations["getSymbolUpload"];
-        /** The next part of a file. The last one puts it together, checks its hash and stores it as uploadSymbols does. */
+        /**
+         * The next part of a file. Once all have come it is put together, its hash checked, and stored as uploadSymbols does.
+         * @description An empty part behind the end asks for that again: for whoever did not get the answer to the last one.
+         */
         put: operations["sendSymbolPart"];
         post?: never;
         delete?: never;
@@ -604,6 +607,8 @@ export interface components {
                 kind: "debug" | "symtab";
                 lacking: boolean;
                 hash?: string;
+                /** @description What of it is damaged. */
+                flaw?: string;
             }[];
         };
         SymbolUpload: {
@@ -654,6 +659,8 @@ export interface components {
             came_at: string;
             /** @description upload, or the address of a debuginfod server. */
             source: string;
+            /** @description What of it is damaged, as it was told when it was sent; empty if nothing is. */
+            flaw: string;
         };
         Rekey: {
             jobs: components["schemas"]["RekeyJob"][];
@@ -2051,7 +2058,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description A multiple of 1 MiB, at most 64; of the last part what is left. */
+        /** @description A multiple of 1 MiB, at most 64; of the last part what is left; behind it none. */
         requestBody: {
             content: {
                 "application/octet-stream": string;

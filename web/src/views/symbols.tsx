@@ -367,7 +367,10 @@ function File({ file }: { file: SymbolThere }): JSX.Element {
       <th scope="row">
         {file.name || say('without a name')} <span class="dim small">{file.arch}</span>
       </th>
-      <td>{file.kind === 'debug' ? say('lines and inlined calls') : say('function names')}</td>
+      <td>
+        {file.kind === 'debug' ? say('lines and inlined calls') : say('function names')}
+        {file.flaw === '' ? null : <div class="warn-text small">{file.flaw}</div>}
+      </td>
       <td class="num">{bytes(file.size_bytes)}</td>
       <td>
         <code>{file.build_id}</code>
