@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 ROOT, BUILD = os.environ["MIRE_SOURCE_DIR"], os.environ["MIRE_BINARY_DIR"]
 MIRE = os.path.join(BUILD, "server/mire")
@@ -229,6 +230,29 @@ def with_dwz(folder, whole):
     check("dwz with a common file", whole, options=("--dir", os.path.join(folder, "dir")), oracle=False)
 
 
+def compressed(path):
+    """A copy of an object of Mach-O whose sections of DWARF are compressed where they lie, as Go's linker does."""
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    at, count = 32, 0
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):
+        command, size = struct.unpack_from("<II", data, at)
+        rows = struct.unpack_from("<I", data, at + 64)[0] if command == 0x19 else 0
+        for row in range(at + 72, at + 72 + 80 * rows, 80):
+            length, offset = struct.unpack_from("<QI", data, row + 40)
+            packed = b"ZLIB" + struct.pack(">Q", length) + zlib.compress(data[offset:offset + length], 9)
+            if data[row:row + 8] == b"__debug_" and len(packed) < length:
+                data[offset:offset + length] = packed.ljust(length, b"\xff")
+                data[row:row + 16] = (b"__z" + data[row + 2:row + 16])[:16]
+                struct.pack_into("<Q", data, row + 40, len(packed))
+                count += 1
+        at += size
+    assert count > 2, path
+    with open(path + ".packed", "wb") as file:
+        file.write(data)
+    return path + ".packed"
+
+
 def macho(folder):
     """An object that is not linked: its addresses are those of its sections."""
     for target in ("x86_64-apple-macos11", "arm64-apple-ios14"):
@@ -241,6 +265,7 @@ def macho(folder):
             found = [[(short(f), n) for f, _, n in chain] for chain in chains]
             assert any(chain[-1][0] == "main" for chain in found), (target, found)
             assert any([f for f, _ in chain[:2]] == ["innermost", "middle"] for chain in found), (target, found)
+            assert look(compressed(out), range(0, 200)) == chains, target
             print("ok Mach-O", target, "DWARF", version)
 
 

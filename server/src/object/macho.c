@@ -43,14 +43,12 @@ struct macho {
 };
 
 static const struct {
-    const char *name; /* not ended by a NUL where all 16 characters are used */
+    const char *name; /* behind __debug_; in a file it is cut off behind 16 characters with all */
     enum section_name section;
 } wanted[] = {
-    {"__debug_info", MIRE_SECTION_INFO},         {"__debug_abbrev", MIRE_SECTION_ABBREV},
-    {"__debug_line", MIRE_SECTION_LINE},         {"__debug_str", MIRE_SECTION_STR},
-    {"__debug_line_str", MIRE_SECTION_LINE_STR}, {"__debug_str_offs", MIRE_SECTION_STR_OFFSETS},
-    {"__debug_addr", MIRE_SECTION_ADDR},         {"__debug_ranges", MIRE_SECTION_RANGES},
-    {"__debug_rnglists", MIRE_SECTION_RNGLISTS},
+    {"info", MIRE_SECTION_INFO}, {"abbrev", MIRE_SECTION_ABBREV},     {"line", MIRE_SECTION_LINE},
+    {"str", MIRE_SECTION_STR},   {"line_str", MIRE_SECTION_LINE_STR}, {"str_offs", MIRE_SECTION_STR_OFFSETS},
+    {"addr", MIRE_SECTION_ADDR}, {"ranges", MIRE_SECTION_RANGES},     {"rnglists", MIRE_SECTION_RNGLISTS},
 };
 
 static uint32_t load_big(const uint8_t *at)
@@ -86,19 +84,37 @@ static const char *arch_name(uint32_t cpu)
     }
 }
 
-static void take_dwarf(struct macho *macho, const uint8_t *name, const uint8_t *bytes, uint64_t size)
+/* A section whose name begins with __zdebug_, as Go writes them: "ZLIB", its length big-endian, and zlib's bytes. */
+static bool is_packed(struct packed *out, const uint8_t *bytes, uint64_t size)
+{
+    if (size < 12 || memcmp(bytes, "ZLIB", 4) != 0)
+        return false;
+    *out = (struct packed){.from = bytes + 12, .from_len = size - 12, .to_len = __builtin_bswap64(load_64(bytes + 4))};
+    return true;
+}
+
+static void take_dwarf(struct macho *macho, const char *name, const uint8_t *bytes, uint64_t size)
 {
     struct parts *parts = macho->parts;
-    if (strncmp((const char *)name, "__debug_", 8) != 0)
+    struct object *object = parts->object;
+    struct packed packed = {0};
+    bool old = !strncmp(name, "__zdebug_", 9);
+    size_t prefix = old ? 9 : 8;
+    if ((!old && strncmp(name, "__debug_", 8) != 0) || (old && !is_packed(&packed, bytes, size)))
         return;
-    if (parts->object)
-        parts->object->dwarf_bytes += size;
+    if (object)
+        object->dwarf_bytes += old ? packed.to_len : size;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        if (strncmp((const char *)name, wanted[i].name, NAME_LEN) != 0)
+        enum section_name section = wanted[i].section;
+        if (strncmp(name + prefix, wanted[i].name, NAME_LEN - prefix) != 0)
             continue;
-        parts->facts.has_dwarf |= wanted[i].section == MIRE_SECTION_INFO && size;
-        if (parts->object && !parts->object->sections[wanted[i].section].bytes)
-            parts->object->sections[wanted[i].section] = (struct section){bytes, size};
+        parts->facts.has_dwarf |= section == MIRE_SECTION_INFO && size;
+        if (!object || object->sections[section].bytes)
+            continue;
+        object->sections[section] = (struct section){bytes, size};
+        packed.name = section;
+        if (old)
+            parts->packed[parts->packed_count++] = packed;
     }
 }
 
@@ -113,7 +129,7 @@ static const char *take_section(struct macho *macho, const uint8_t *at)
     if (!strncmp((const char *)at + NAME_LEN, "__DWARF", NAME_LEN)) { /* its segment */
         if (!parts_hold(parts, offset, size))
             return "has a section that lies outside the file";
-        take_dwarf(macho, at, parts->bytes + offset, size);
+        take_dwarf(macho, (const char *)at, parts->bytes + offset, size);
     }
     if (flags & CODE_FLAGS && size && address <= UINT64_MAX - size)
         code = (struct code){address, address + size};
