@@ -124,19 +124,21 @@ static const char *take_row(struct unpacking *unpacking, const struct row *row, 
 const char *zip_read(struct unpacking *unpacking, const uint8_t *bytes, size_t len)
 {
     struct directory directory;
-    const char *wrong = NULL;
+    const char *wrong = NULL, *passed_over = NULL;
     if (!find_directory(&directory, bytes, len))
         return "is damaged: it has no directory";
     for (uint64_t i = 0; i < directory.count && !wrong && !unpacking->enough; i++) {
         struct row row;
         if (!read_row(&row, &directory.at, bytes, len))
             return "is damaged: its directory is cut off";
+        if (!row.len)
+            continue;
         if (row.flags & 1)
-            return "is encrypted";
-        if (row.len && (row.method == 0 || row.method == 8)) /* stored, deflated; others hardly exist */
+            passed_over = "is encrypted";
+        else if (row.method != 0 && row.method != 8) /* stored, deflated; others hardly exist */
+            passed_over = "has a file that is compressed in a way that is not known";
+        else
             wrong = take_row(unpacking, &row, bytes, len);
-        else if (row.len)
-            wrong = "has a file that is compressed in a way that is not known";
     }
-    return wrong;
+    return wrong || unpacking->kept_bytes ? wrong : passed_over; /* it may not be of use */
 }

@@ -350,6 +350,37 @@ static void a_member_that_is_not_what_was_packed_is_refused(void **state)
     free(elf.bytes);
 }
 
+/* A member that cannot be unpacked, by its method or because it is encrypted, and one that can. */
+static void a_member_that_cannot_be_unpacked_hides_no_other(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t flags, method;
+        const char *why;
+    } ways[] = {{0, 12, "has a file that is compressed in a way that is not known"}, {1, 8, "is encrypted"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct contents contents;
+        char why[MIRE_SYMBOL_WHY];
+        struct buffer elf = slurp("elf/dwarf5.so");
+        for (int others = 0; others < 2; others++) {
+            struct zip zip = {0};
+            zip_add(&zip, "notes.txt", &elf, false, 0);
+            zip.directory.bytes[8] = ways[i].flags;
+            zip.directory.bytes[10] = ways[i].method;
+            if (others)
+                zip_add(&zip, "a.so", &elf, false, 0);
+            struct buffer file = zip_end(&zip);
+            assert_int_equal(open_it(&contents, why, &file), others ? CONTENTS_GOOD : CONTENTS_WRONG);
+            assert_string_equal(why, others ? "" : ways[i].why);
+            if (others)
+                assert_holds(&contents, 0, &elf, "a.so");
+            contents_close(&contents);
+            free(file.bytes);
+        }
+        free(elf.bytes);
+    }
+}
+
 /* 100 MB of zeros behind an ELF header, in 100 KB. */
 static void a_bomb_is_given_up(void **state)
 {
@@ -534,6 +565,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_archive_without_anything_of_use_says_why),
         cmocka_unit_test(what_the_child_says_is_heard_whatever_places_are_free),
         cmocka_unit_test(a_member_that_is_not_what_was_packed_is_refused),
+        cmocka_unit_test(a_member_that_cannot_be_unpacked_hides_no_other),
         cmocka_unit_test(a_bomb_is_given_up),
         cmocka_unit_test(sections_over_each_other_are_looked_at_once),
         cmocka_unit_test(slices_over_each_other_are_none),
