@@ -3,6 +3,7 @@
 #include "cli/say.h"
 
 #include "base/scope.h"
+#include "symbols/archive.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +63,48 @@ static int keep_archive(struct found *found, struct contents *contents)
     return 0;
 }
 
-static int consider(struct found *found, const char *path)
+/* Does a file look as if it should hold something? Most files of a build, and archives of other things, do not. */
+static bool is_of_use(int fd, const char *why)
+{
+    struct file_bytes file;
+    if (!file_bytes_map_fd(&file, fd))
+        return true;
+    bool good = object_begins(file.bytes, file.len) ||
+                (archive_is(file.bytes, file.len) && strcmp(why, MIRE_CONTENTS_NONE) != 0);
+    file_bytes_unmap(&file);
+    return good;
+}
+
+static void pass_over(struct found *found, const char *path, const char *why)
+{
+    size_t i = 0;
+    while (i < found->passed_count && strcmp(found->passed[i].why, why) != 0)
+        i++;
+    if (i == sizeof found->passed / sizeof *found->passed)
+        return;
+    if (i == found->passed_count) {
+        snprintf(found->passed[i].why, sizeof found->passed[i].why, "%s", why);
+        found->passed[i].first = strdup(path);
+        found->passed_count++;
+    }
+    found->passed[i].count++;
+}
+
+static void tell_passed(const struct found *found)
+{
+    for (size_t i = 0; i < found->passed_count; i++) {
+        const char *first = found->passed[i].first ? found->passed[i].first : "a file";
+        size_t others = found->passed[i].count - 1;
+        if (others)
+            say(stderr, "mire symbols: %s, and %zu other%s: each %s\n", first, others, others == 1 ? "" : "s",
+                found->passed[i].why);
+        else
+            say(stderr, "mire symbols: %s %s\n", first, found->passed[i].why);
+    }
+}
+
+/* `named`: on the command line. */
+static int consider(struct found *found, const char *path, bool named)
 {
     struct stat st;
     struct contents contents;
@@ -77,7 +119,8 @@ static int consider(struct found *found, const char *path)
         return 0;
     enum contents_answer answer = contents_open(&contents, why, fd, NULL, NULL);
     bool unpacked = answer == CONTENTS_GOOD && contents.own;
-    found->passed_over += answer != CONTENTS_GOOD;
+    if (answer != CONTENTS_GOOD && (named || is_of_use(fd, why)))
+        pass_over(found, path, why[0] ? why : "cannot be unpacked");
     if (unpacked)
         rc = keep_archive(found, &contents);
     for (size_t i = 0; !rc && answer == CONTENTS_GOOD && i < contents.count; i++)
@@ -95,11 +138,12 @@ int symbols_find_files(struct found *out, char *const *paths)
         return -1;
     for (FTSENT *entry; !rc && (entry = fts_read(tree));) {
         if (entry->fts_info == FTS_F)
-            rc = consider(out, entry->fts_accpath);
+            rc = consider(out, entry->fts_accpath, entry->fts_level == FTS_ROOTLEVEL);
         else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
             say(stderr, "mire symbols: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
     }
     fts_close(tree);
+    tell_passed(out);
     return rc;
 }
 
@@ -124,6 +168,8 @@ void symbols_found_free(struct found *found)
         free(found->files[i].path);
     for (size_t i = 0; i < found->archive_count; i++)
         close(found->archives[i]);
+    for (size_t i = 0; i < found->passed_count; i++)
+        free(found->passed[i].first);
     free(found->files);
     free(found->archives);
     *found = (struct found){0};

@@ -19,13 +19,21 @@ struct found {
     size_t count, room;
     int *archives; /* unpacked, open until the end */
     size_t archive_count;
-    size_t passed_over; /* files that hold no symbols */
+    struct {
+        char why[MIRE_SYMBOL_WHY];
+        char *first; /* path */
+        size_t count;
+    } passed[8]; /* files that could have been of use, by what is wrong with them */
+    size_t passed_count;
 };
 
 /* Is it a mapping of Java names? */
 bool symbols_is_java(const struct found_file *file);
 
-/* Walk the paths; links below them are not followed. What cannot be read is told on stderr. 0, or -1. */
+/*
+ * Walk the paths; links below them are not followed. What cannot be read is told on stderr, and what is wrong with
+ * files that begin like debug files or archives, or that a path names: once for all of the same fault. 0, or -1.
+ */
 int symbols_find_files(struct found *out, char *const *paths);
 
 /* The bytes of a found file, mapped where they lie: `out` is a part of `whole`, which is to be unmapped. False: it

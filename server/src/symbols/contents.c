@@ -110,7 +110,7 @@ const char *contents_unpack(int out, int in)
         return "cannot be mapped";
     const char *wrong = archive_read(&use, file.bytes, file.len);
     if (!wrong && !unpacked.contents.count)
-        wrong = unpacked.wrong ? unpacked.wrong : "holds no file that names could be taken from";
+        wrong = unpacked.wrong ? unpacked.wrong : MIRE_CONTENTS_NONE;
     if (!wrong && !write_rows(out, &unpacked.contents))
         wrong = "could not be written";
     file_bytes_unmap(&file);

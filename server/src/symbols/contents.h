@@ -28,6 +28,8 @@ struct contents_item {
     uint64_t len;
 };
 
+#define MIRE_CONTENTS_NONE "holds no file that names could be taken from" /* what is wrong with most archives */
+
 struct contents {
     int fd;   /* borrowed unless `own` */
     bool own; /* closed by contents_close */
