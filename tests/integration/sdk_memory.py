@@ -249,6 +249,37 @@ def of_objects_of_a_library_loaded_later(store):
     assert live.get("GCancellable") == 70, live
 
 
+def of_its_own_addresses(store):
+    """The tables take few addresses, for some programs lock all they have into memory, and no huge pages, of which a touch
+    takes 2 MiB: told by a program's own view of itself."""
+    environment, seen = os.environ | {"MIRE_MEMORY": "exact"}, {}
+    for what in ("status", "smaps"):
+        words = [BINARY / "sdk/mire-run", "--store", store, "--", "/usr/bin/cat", f"/proc/self/{what}"]
+        seen[what] = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout
+    size_kib = int(re.search(r"VmSize:\s+(\d+)", seen["status"])[1])
+    assert size_kib < 400 << 10, size_kib
+    mappings = re.findall(r"^[0-9a-f]+-[0-9a-f]+ (\S+) \S+ \S+ (\d+) *(.*)\n(?:(?![0-9a-f]+-).*\n)*?Size: +(\d+) kB\n(?:(?![0-9a-f]+-).*\n)*?VmFlags: (.*)$",
+                          seen["smaps"], re.M)
+    tables = [row for row in mappings if row[0][1] == "w" and int(row[3]) >= 4096 and (row[1] == "0" or row[2].endswith(".heap"))]
+    assert len(tables) >= 3, mappings
+    if os.path.exists("/sys/kernel/mm/transparent_hugepage"):
+        assert all("nh" in row[4].split() for row in tables), tables
+
+
+def of_a_forked_child(store):
+    """What a child inherited of the library's is not told as the program's, and of no generation."""
+    code = ("import os, select, signal\nfor generation in range(3):\n for i in range(20): select.select([], [], [], 0.01)\n"
+            " child = os.fork()\n if child: os.waitpid(child, 0); os._exit(0)\nselect.select([], [], [], 0.2); os.kill(os.getpid(), signal.SIGKILL)")
+    words = [BINARY / "sdk/mire-run", "--store", store, "--app", "family", "--", "/usr/bin/python3", "-c", code]
+    subprocess.run(words, env=os.environ | {"MIRE_MEMORY": "exact"}, check=True, timeout=120)
+    kept = list((store / "memory").glob("*.heap"))
+    assert len(kept) == 3, kept
+    for tables in kept:
+        text = subprocess.run([BINARY / "server/mire", "memory", tables], capture_output=True, text=True, timeout=60).stdout
+        row = re.search(r"VM: anonymous(?:   of ([\d.]+) (\w+) mapped)?( .*suspect.*)?$", text, re.M)
+        assert row and not row[3] and (not row[1] or row[2] == "KiB" or (row[2] == "MiB" and float(row[1]) < 32)), text
+
+
 def of_a_thousand_threads(store):
     """What a program with as many takes more when it is monitored, all of ours included: the least of five runs of each, for how
     far its own threads reach down their stacks differs from run to run."""
@@ -267,7 +298,7 @@ def of_a_thousand_threads(store):
 
 with tempfile.TemporaryDirectory() as name:
     for number, test in enumerate((on_demand, while_all_else_changes, of_the_apps_own_allocator, of_trouble_and_health, of_a_killed_run, of_a_reserve_that_is_hardly_used, of_a_run_without_memory,
-                                   of_programs_as_they_are, of_a_thousand_threads, of_objects, of_objects_of_a_library_loaded_later)):
+                                   of_programs_as_they_are, of_its_own_addresses, of_a_forked_child, of_a_thousand_threads, of_objects, of_objects_of_a_library_loaded_later)):
         begun = time.monotonic()
         test(pathlib.Path(name) / str(number))
         print(f"{test.__name__} {time.monotonic() - begun:.1f} s")

@@ -22,30 +22,105 @@ __thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
 /* Of threads that are not watched: ours, and each one while its state is made. */
 static struct collect_thread unwatched;
 
+/*
+ * The first states have room to grow. Those behind them have not, and take address space as they are needed, some at a
+ * time: a program may lock into memory whatever it has addresses for.
+ */
+#define LARGE       MIRE_WALK_GROWING_MAX
+#define SMALL_BYTES (offsetof(struct collect_thread, walk.tails[MIRE_WALK_TAIL_SETS_INIT]))
+#define SMALL_COUNT 63u /* at a time */
+#define CHUNKS      ((MIRE_COLLECT_THREADS - LARGE) / SMALL_COUNT)
+_Static_assert(SMALL_BYTES % 4096 == 0 && CHUNKS * SMALL_COUNT + LARGE == MIRE_COLLECT_THREADS, "nothing is left over");
+
+#define LARGE_BYTES (LARGE * sizeof(struct collect_thread))
+#define CHUNK_BYTES (SMALL_COUNT * SMALL_BYTES)
+
 static struct {
-    struct collect_thread *states; /* MIRE_COLLECT_THREADS of them */
-    uint32_t pid;                  /* whose they are */
-    _Atomic uint32_t used;         /* states that were ever taken */
-    _Atomic uint32_t next;         /* which one is looked at next */
+    struct collect_thread *large;
+    _Atomic(char *) chunks[CHUNKS];
+    uint32_t pid;          /* whose they are */
+    _Atomic uint32_t used; /* states that were ever taken */
+    _Atomic uint32_t next; /* which one is looked at next */
     _Atomic uint64_t full_until_ns;
+    struct span parents[MIRE_THREADS_PARENTS]; /* states of the processes this one was forked from */
+    uint32_t parents_count;
 } pool;
+
+static struct collect_thread *state_at(uint32_t number)
+{
+    const uint32_t small = number - LARGE;
+
+    if (number < LARGE)
+        return &pool.large[number];
+    return (struct collect_thread *)(void *)(atomic_load(&pool.chunks[small / SMALL_COUNT]) +
+                                             small % SMALL_COUNT * SMALL_BYTES);
+}
+
+/* See that there is memory for a state. False: no address space. */
+static bool make_room(uint32_t number)
+{
+    _Atomic(char *) *chunk = number < LARGE ? NULL : &pool.chunks[(number - LARGE) / SMALL_COUNT];
+    char *none = NULL, *made;
+
+    if (!chunk || atomic_load(chunk))
+        return true;
+    made = mire__pages_map_inherited(CHUNK_BYTES, false);
+    if (made && !atomic_compare_exchange_strong(chunk, &none, made))
+        mire__pages_unmap(made, CHUNK_BYTES);
+    return made != NULL;
+}
+
+static struct span span_of(const void *at, size_t bytes)
+{
+    return (struct span){(uintptr_t)at & ~4095ull, ((uintptr_t)at + bytes + 4095) & ~4095ull};
+}
+
+static size_t own_spans(struct span out[1 + CHUNKS])
+{
+    size_t count = 0;
+
+    if (pool.large)
+        out[count++] = span_of(pool.large, LARGE_BYTES);
+    for (uint32_t i = 0; i < CHUNKS; i++) {
+        const char *chunk = atomic_load(&pool.chunks[i]);
+
+        if (chunk)
+            out[count++] = span_of(chunk, CHUNK_BYTES);
+    }
+    return count;
+}
+
+/* What was inherited stays, for a child's thread may still point to the state that it had. */
+static void leave_to_parent(void)
+{
+    struct span spans[1 + CHUNKS];
+    size_t count = own_spans(spans);
+
+    for (size_t i = 0; i < count && pool.parents_count < MIRE_THREADS_PARENTS; i++)
+        pool.parents[pool.parents_count++] = spans[i];
+    atomic_store(&pool.used, 0);
+    pool.large = NULL;
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        atomic_store(&pool.chunks[i], NULL);
+}
 
 bool mire__threads_open(void)
 {
     for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
-        pool.states[i].walk.version = 0; /* the code's is higher */
-        pool.states[i].slot = NULL;
-        pool.states[i].usual = 0;
-        pool.states[i].stack_end = 0;
-        pool.states[i].scope = 0;
+        struct collect_thread *state = state_at(i);
+
+        state->walk.version = 0; /* the code's is higher */
+        state->slot = NULL;
+        state->usual = 0;
+        state->stack_end = 0;
+        state->scope = 0;
     }
-    if (pool.states && pool.pid == mire__pid())
+    if (pool.large && pool.pid == mire__pid())
         return true;
-    /* A child's threads may still point to the states that it inherited, so they stay. */
-    atomic_store(&pool.used, 0);
+    leave_to_parent();
     pool.pid = mire__pid();
-    pool.states = mire__pages_map_inherited(MIRE_COLLECT_THREADS * sizeof(struct collect_thread), false);
-    return pool.states != NULL;
+    pool.large = mire__pages_map_inherited(LARGE_BYTES, false);
+    return pool.large != NULL;
 }
 
 bool mire__threads_any_inside(const struct heap *heap)
@@ -80,17 +155,20 @@ static struct collect_thread *take_state(uint32_t tid)
     uint32_t used = atomic_load(&pool.used), looks = used < MIRE_COLLECT_THREADS ? LOOKS : used;
 
     for (uint32_t i = 0; i < looks && i < used; i++) {
-        struct collect_thread *state = &pool.states[atomic_fetch_add(&pool.next, 1) % used];
+        struct collect_thread *state = state_at(atomic_fetch_add(&pool.next, 1) % used);
 
         if (take_over(state, tid))
             return state;
     }
-    while (used < MIRE_COLLECT_THREADS) {
+    while (used < MIRE_COLLECT_THREADS && make_room(used)) {
+        struct collect_thread *state = state_at(used);
         uint32_t none = 0;
 
         if (atomic_compare_exchange_strong(&pool.used, &used, used + 1) &&
-            atomic_compare_exchange_strong(&pool.states[used].tid, &none, tid))
-            return &pool.states[used];
+            atomic_compare_exchange_strong(&state->tid, &none, tid)) {
+            state->walk.stays = used >= LARGE;
+            return state;
+        }
     }
     return NULL;
 }
@@ -188,7 +266,7 @@ void mire__collect_sweep(struct heap *heap)
     uint32_t own = mire__tid();
 
     for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
-        struct collect_thread *state = &pool.states[i];
+        struct collect_thread *state = state_at(i);
         uint32_t tid = atomic_load_explicit(&state->tid, memory_order_relaxed);
 
         if (tid != 0 && tid != own && take_over(state, own)) {
@@ -232,7 +310,6 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
         self->drawn = MIRE_HEAP_INTERVALS_MAX;
         self->more = 0;
         mire__random(&self->random, sizeof(self->random));
-        self->walk.stays = self - pool.states >= MIRE_WALK_GROWING_MAX;
         self->walk.end = find_stack(&self->walk, sp, stack);
         if (!take_slot(self, heap)) {
             atomic_store(&self->tid, 0);
@@ -254,16 +331,11 @@ void mire__collect_own_thread(void)
 
 size_t mire__threads_spans(struct span out[MIRE_THREADS_SPANS])
 {
-    const struct {
-        const void *at;
-        size_t bytes;
-    } ours[] = {{pool.states, MIRE_COLLECT_THREADS * sizeof(*pool.states)},
-                {mire__collect_code, sizeof(*mire__collect_code)},
-                {mire__collect_gate, sizeof(*mire__collect_gate)}};
+    size_t count = own_spans(out);
 
-    for (size_t i = 0; i < MIRE_COUNT(ours); i++) {
-        out[i].start = (uintptr_t)ours[i].at & ~4095ull;
-        out[i].end = ((uintptr_t)ours[i].at + ours[i].bytes + 4095) & ~4095ull;
-    }
-    return MIRE_COUNT(ours);
+    for (uint32_t i = 0; i < pool.parents_count; i++)
+        out[count++] = pool.parents[i];
+    out[count++] = span_of(mire__collect_code, sizeof(*mire__collect_code));
+    out[count++] = span_of(mire__collect_gate, sizeof(*mire__collect_gate));
+    return count;
 }

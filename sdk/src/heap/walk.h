@@ -124,7 +124,7 @@ _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
 #define MIRE_WALK_APART_FRESH 1120
-#define MIRE_WALK_APART_TAILS 1528
+#define MIRE_WALK_APART_TAILS 1000
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
@@ -162,14 +162,14 @@ struct walk {
         struct rule rule;
     } fresh[MIRE_WALK_DEPTH];
 
-    /* The last heads are used first, and the first tails. */
-    uint8_t apart_tails[MIRE_WALK_APART_TAILS];
-    struct walk_head heads[MIRE_WALK_HEADS][2];
-    struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_TAIL_WAYS];
-
     uint8_t window[MIRE_WALK_WINDOW];
     uint64_t window_at;
     uint32_t window_bytes;
+
+    /* The last heads are used first, and the first tails. One that `stays` ends behind those that it began with. */
+    uint8_t apart_tails[MIRE_WALK_APART_TAILS];
+    struct walk_head heads[MIRE_WALK_HEADS][2];
+    struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_TAIL_WAYS];
 };
 
 /* Forget the last stack. */

@@ -38,6 +38,18 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes)
     return got > 0 ? (size_t)got : 0;
 }
 
+/*
+ * A page that is touched takes a page: where the system gives huge ones to whoever does not object, the first touch of
+ * tables that hardly anything is in would take 2 MiB.
+ */
+void mire__pages_keep_small(void *pages, size_t size_bytes)
+{
+    int saved = errno;
+
+    syscall(SYS_madvise, pages, size_bytes, MADV_NOHUGEPAGE);
+    errno = saved;
+}
+
 /* By system calls of our own: libc's may be hooked by the memory monitor. */
 void *mire__pages_map(size_t size_bytes)
 {
@@ -45,8 +57,10 @@ void *mire__pages_map(size_t size_bytes)
     long at =
         syscall(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (at != -1)
+    if (at != -1) {
         syscall(SYS_madvise, at, size_bytes, MADV_DONTFORK);
+        mire__pages_keep_small((void *)at, size_bytes);
+    }
     errno = saved;
     return at == -1 ? NULL : (void *)at;
 }
@@ -118,6 +132,8 @@ void *mire__pages_map_inherited(size_t size_bytes, bool wiped)
         syscall(SYS_munmap, at, size_bytes);
         at = -1;
     }
+    if (at != -1)
+        mire__pages_keep_small((void *)at, size_bytes);
     errno = saved;
     return at == -1 ? NULL : (void *)at;
 }

@@ -100,6 +100,9 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes);
 void *mire__pages_map(size_t size_bytes);
 void mire__pages_unmap(void *pages, size_t size_bytes);
 
+/* Let no huge page come there; where the system has none, nothing happens. What is mapped above is so already. */
+void mire__pages_keep_small(void *pages, size_t size_bytes);
+
 /*
  * Make fresh pages of a mapping present and writable now, so that a store to them later neither fails nor waits for the
  * disk. Whole pages, all zeros. Returns false if there is no room for them: memory or disk full.

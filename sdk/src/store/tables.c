@@ -102,6 +102,7 @@ static enum mire_err make(struct store_box *file, const char *path, size_t size)
         unlink(path);
         return MIRE_E_SYSTEM;
     }
+    mire__pages_keep_small(memory, size);
     file->memory = memory;
     file->size = size;
     return MIRE_OK;
