@@ -204,6 +204,7 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
     bool known = mire__read_bytes(reader, MIRE_HEAP_PEAKS) >= sizeof(*peaks);
     int64_t peak_count = known ? mire__get_signed(&peaks->sizes[class].peak_count) : 0;
     int64_t peak_bytes = known ? mire__get_signed(&peaks->sizes[class].peak_bytes) : 0;
+    int64_t live_count = 0, live_bytes = 0;
     uint64_t told_count = 0, told_bytes = 0;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -211,6 +212,8 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
 
         out->total_count += (uint64_t)mire__get_signed(&c->count);
         out->total_bytes += (uint64_t)mire__get_signed(&c->bytes);
+        live_count += mire__get_signed(&c->live_count);
+        live_bytes += mire__get_signed(&c->live_bytes);
         told_count += (uint64_t)mire__get_signed(&c->told_count);
         told_bytes += (uint64_t)mire__get_signed(&c->told_bytes);
     }
@@ -222,6 +225,9 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
         peak_count = high_count > peak_count ? high_count : peak_count;
         peak_bytes = high_bytes > peak_bytes ? high_bytes : peak_bytes;
     }
+    /* What lives in all threads together, of which the peaks may not have been told yet. */
+    peak_count = live_count > peak_count ? live_count : peak_count;
+    peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
     out->peak_count = peak_count > 0 ? (uint64_t)peak_count : 0;
     out->peak_bytes = peak_bytes > 0 ? (uint64_t)peak_bytes : 0;
 }

@@ -424,6 +424,29 @@ static void every_size_is_in_the_smallest_class_that_holds_it(void **state)
     assert_string_equal(name, "");
 }
 
+/* Threads tell of what they hold now and then: what none has told yet lived all the same. */
+static void what_lives_is_no_more_than_its_peak(void **state)
+{
+    enum { THREADS = 50, EACH = 10, BYTES = 100 };
+    struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
+    struct heap_category found;
+    struct heap_reader reader;
+
+    (void)state;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct heap_slot *slot = mire__slot_as_take(&heaps->heap, 100 + i);
+
+        assert_non_null(slot);
+        for (uint64_t at = 0; at < EACH; at++)
+            assert_true(mire__live_as_set(&heaps->heap, slot, 0x10000 + (i * EACH + at) * 128, BYTES, 0));
+    }
+    assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
+    assert_true(mire__read_category(&found, &reader, mire__size_class(BYTES)));
+    assert_int_equal(found.peak_count, THREADS * EACH);
+    assert_int_equal(found.peak_bytes, THREADS * EACH * BYTES);
+    heaps_free(heaps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +462,7 @@ int main(void)
         cmocka_unit_test(tagged_blocks_count_as_their_class),
         cmocka_unit_test(classes_beyond_the_table_are_none),
         cmocka_unit_test(every_size_is_in_the_smallest_class_that_holds_it),
+        cmocka_unit_test(what_lives_is_no_more_than_its_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
