@@ -212,6 +212,9 @@ static int set_program(struct run *run, const char *values[])
     program_inspect(&facts, run->path);
     if (facts.is_static)
         run_complain("warning:", run->argv[0], "statically linked, so it runs but cannot be watched");
+    run->is_foreign = facts.is_foreign;
+    if (facts.is_foreign)
+        run_complain("warning:", run->argv[0], "for another processor or C library, so it runs but cannot be watched");
     if (facts.is_privileged)
         run_complain("warning:", run->argv[0], "has privileges of its own, so it runs but cannot be watched");
     snprintf(version, sizeof(version), facts.build_id[0] ? "build-%.12s" : "unknown", facts.build_id);

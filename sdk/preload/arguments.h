@@ -15,6 +15,7 @@ struct run {
     bool verbose;
     char **argv; /* the program and its arguments */
     char path[PATH_MAX];
+    bool is_foreign;        /* nothing is preloaded: its loader could not take it */
     char preload[PATH_MAX]; /* "" until it has been looked for */
 };
 

@@ -54,12 +54,13 @@ static bool set_environment(const struct run *run, const char *others_name)
     const mire_options *options = &run->options;
     const char *loaded = getenv("LD_PRELOAD");
     char preload[2 * PATH_MAX], threshold[16], period[16];
-    int length =
-        snprintf(preload, sizeof(preload), "%s%s%s", run->preload, loaded && *loaded ? ":" : "", loaded ? loaded : "");
+    int length = snprintf(preload, sizeof(preload), "%s%s%s", run->is_foreign ? "" : run->preload,
+                          loaded && *loaded && !run->is_foreign ? ":" : "", loaded ? loaded : "");
 
     snprintf(threshold, sizeof(threshold), "%u", options->settings.foreground_ms);
     snprintf(period, sizeof(period), "%u", options->settings.period_ms);
-    return length > 0 && (size_t)length < sizeof(preload) && setenv("LD_PRELOAD", preload, 1) == 0 &&
+    return length >= 0 && (size_t)length < sizeof(preload) &&
+           (length > 0 ? setenv("LD_PRELOAD", preload, 1) : unsetenv("LD_PRELOAD")) == 0 &&
            setenv("MIRE_APP", options->app_name, 1) == 0 && setenv("MIRE_APP_VERSION", options->app_version, 1) == 0 &&
            setenv("MIRE_CHANNEL", options->channel, 1) == 0 && setenv("MIRE_STORE", options->store_dir, 1) == 0 &&
            setenv("MIRE_THRESHOLD_MS", threshold, 1) == 0 && setenv("MIRE_PERIOD_MS", period, 1) == 0 &&

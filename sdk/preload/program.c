@@ -88,7 +88,27 @@ static void look_for_build_id(struct program_facts *out, int fd, const ElfW(Phdr
     }
 }
 
-static void look_at_segments(struct program_facts *out, int fd)
+/* What a file asks of the machine: "" where it asks for no loader. */
+struct kind {
+    bool is_elf;
+    unsigned char class;
+    uint16_t machine;
+    char loader[64]; /* the file's name alone: a distribution may have it elsewhere */
+};
+
+static void look_for_loader(struct kind *out, int fd, const ElfW(Phdr) * segment)
+{
+    char path[256] = "";
+    size_t size = segment->p_filesz < sizeof(path) ? segment->p_filesz : sizeof(path) - 1;
+    const char *slash;
+
+    if (!read_at(fd, path, size, segment->p_offset))
+        return;
+    slash = strrchr(path, '/');
+    snprintf(out->loader, sizeof(out->loader), "%s", slash ? slash + 1 : path);
+}
+
+static void look_at_segments(struct program_facts *out, struct kind *kind, int fd)
 {
     ElfW(Ehdr) header;
     ElfW(Phdr) segment;
@@ -96,20 +116,41 @@ static void look_at_segments(struct program_facts *out, int fd)
 
     if (!read_at(fd, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return;
-    if (header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+    *kind = (struct kind){.is_elf = true, .class = header.e_ident[EI_CLASS], .machine = header.e_machine};
+    if (kind->class != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
         return;
     for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX; i++) {
         if (!read_at(fd, &segment, sizeof(segment), header.e_phoff + (uint64_t)i * sizeof(segment)))
             return;
         has_loader |= segment.p_type == PT_INTERP;
+        if (segment.p_type == PT_INTERP)
+            look_for_loader(kind, fd, &segment);
         if (segment.p_type == PT_NOTE && !out->build_id[0])
             look_for_build_id(out, fd, &segment);
     }
     out->is_static = !has_loader;
 }
 
+/* Is it of another kind than this program, which came with what is preloaded? */
+static bool is_foreign(const struct kind *kind)
+{
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct program_facts facts = {0};
+    struct kind own = {0};
+
+    if (fd >= 0) {
+        look_at_segments(&facts, &own, fd);
+        close(fd);
+    }
+    if (!own.is_elf || !kind->is_elf)
+        return false;
+    return kind->class != own.class || kind->machine != own.machine ||
+           (kind->loader[0] && own.loader[0] && strcmp(kind->loader, own.loader) != 0);
+}
+
 void program_inspect(struct program_facts *out, const char *path)
 {
+    struct kind kind = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
 
@@ -120,6 +161,7 @@ void program_inspect(struct program_facts *out, const char *path)
                              (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
     if (fd < 0)
         return;
-    look_at_segments(out, fd);
+    look_at_segments(out, &kind, fd);
     close(fd);
+    out->is_foreign = is_foreign(&kind);
 }

@@ -14,7 +14,8 @@ enum program_found { PROGRAM_FOUND = 0, PROGRAM_NOT_EXECUTABLE = 126, PROGRAM_NO
 enum program_found program_find(char *path, size_t cap_bytes, const char *name);
 
 struct program_facts {
-    bool is_static;     /* an ELF file that asks for no loader: nothing can be preloaded */
+    bool is_static;  /* an ELF file that asks for no loader: nothing can be preloaded */
+    bool is_foreign; /* for another processor or by another loader than this command: what is preloaded would not fit */
     bool is_privileged; /* set-uid, set-gid or with capabilities beyond the caller's: the loader ignores LD_PRELOAD */
     char build_id[65];  /* hex digits, "" if it has none */
 };

@@ -388,6 +388,18 @@ class RunTest(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertIn("cannot be watched", done.stderr)
 
+    def test_a_program_of_another_c_library_runs_with_a_warning(self):
+        source = os.path.join(self.scratch.name, "m.c")
+        with open(source, "w") as file:
+            file.write("int main(void) { return 5; }\n")
+        if not shutil.which("musl-gcc"):
+            self.skipTest("no musl-gcc")
+        subprocess.run(["musl-gcc", "-o", source[:-2], source], check=True)
+        done = self.run_it(None, source[:-2])
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("cannot be watched", done.stderr)
+        self.assertNotIn("Error", done.stderr)
+
     def test_a_lost_answer_is_asked_for_again_under_the_same_id(self):
         server = self.server(None, OK)
         self.python(server, HANG + "time.sleep(0.1)")
