@@ -1,7 +1,7 @@
 /*
  * keep.h - keeping the tables within their budget, on a thread of the SDK's own.
  *
- * At 13/16 of the budget the thread that claims beyond goes over to sampled mode at once: from exact to 64 KiB, from an
+ * At 25/32 of the budget the thread that claims beyond goes over to sampled mode at once: from exact to 64 KiB, from an
  * interval to twice as much. The keeper then thins what is noted to the same interval: of each block the chance to stay
  * is what it would have had to be drawn by it, so weights stay unbiased, as if the interval had been in force from the
  * start. Tagged blocks and those of 8 intervals and more stay for certain. Pages that empty are given back to the
