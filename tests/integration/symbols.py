@@ -151,6 +151,8 @@ def shapes(folder):
     if shutil.which("clang++"):
         for version in "45":
             check(f"clang, DWARF {version}", build(folder, f"c{version}", "clang++", "-O2", f"-gdwarf-{version}"))
+        path = build(folder, "coffset", "clang++", "-O2", "-gdwarf-5", "-mllvm", "-minimize-addr-in-v5=Form")
+        check("clang, addresses by index and offset", path, oracle=False)
     split(folder)
     refused(folder)
     whole = build(folder, "whole", "g++", "-O2", "-g")

@@ -152,6 +152,9 @@ bool step_of_form(struct step *out, uint64_t form, const struct unit *shape)
     case 0x1f02:
         out->operation = STEP_LEB;
         return true;
+    case 0x2001: /* LLVM's addrx_offset */
+        out->operation = STEP_ADDRX_OFFSET;
+        return true;
     case 0x0a:
         out->operation = STEP_BLOCK_1;
         return true;

@@ -84,6 +84,10 @@ bool value_address(uint64_t *out, const struct unit *unit, uint16_t form, uint64
     }
     if (form == FORM_ADDRX || form == FORM_GNU_ADDR_INDEX || (form >= FORM_ADDRX1 && form <= FORM_ADDRX4))
         return unit_address(out, unit, raw);
+    if (form == FORM_LLVM_ADDRX_OFFSET && unit_address(out, unit, (uint32_t)raw)) {
+        *out += raw >> 32;
+        return true;
+    }
     return false;
 }
 
@@ -140,6 +144,11 @@ const uint8_t *step_slow(struct die *die, const uint8_t *p, const uint8_t *end, 
         break;
     case STEP_SLEB:
         raw = (uint64_t)load_sleb(&p);
+        break;
+    case STEP_ADDRX_OFFSET:
+        raw = load_uleb(&p) & UINT32_MAX;
+        raw |= (uint64_t)load_32(p) << 32;
+        p += 4;
         break;
     case STEP_NOTHING:
         raw = 1;

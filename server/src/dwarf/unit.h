@@ -69,6 +69,7 @@ enum form { /* as in DWARF; the ones that have to be told apart after fetching *
             FORM_GNU_STR_INDEX = 0x1f02,
             FORM_GNU_REF_ALT = 0x1f20,
             FORM_GNU_STRP_ALT = 0x1f21,
+            FORM_LLVM_ADDRX_OFFSET = 0x2001,
 };
 
 enum operation {
@@ -86,8 +87,9 @@ enum operation {
     STEP_FETCH_3,
     STEP_FETCH_4,
     STEP_FETCH_8,
-    STEP_NOTHING,  /* true */
-    STEP_CONSTANT, /* constants[arg] */
+    STEP_ADDRX_OFFSET, /* an address by its index, in the low half, and what lies between, 4 bytes, in the high one */
+    STEP_NOTHING,      /* true */
+    STEP_CONSTANT,     /* constants[arg] */
 };
 
 struct step {
