@@ -80,7 +80,7 @@ static void name_file(char *out, const struct piece_of_text *name)
 
 static uint32_t source_line(const struct retrace_member *member, uint32_t line)
 {
-    if (!member->source_from)
+    if (member->source_from == MIRE_RETRACE_SAME)
         return line;
     if (member->source_to == member->source_from || !line || line < member->from)
         return member->source_from; /* one line, or all of it an inlined call's place */

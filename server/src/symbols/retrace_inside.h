@@ -39,7 +39,7 @@ struct retrace_member {
     struct place_of_text name;
     struct place_of_text short_name;
     uint32_t from, to;               /* lines of the frame; both 0: any */
-    uint32_t source_from, source_to; /* of the source; 0: the frame's are the source's */
+    uint32_t source_from, source_to; /* of the source: MIRE_RETRACE_SAME: those of the frame; 0: it has none */
     struct place_of_text positions;  /* of a place an outline was called at: {"1":4,"2":5} */
     uint8_t synthesized;
     uint8_t outline;
@@ -63,7 +63,8 @@ struct retrace_head { /* as in the file */
 };
 
 #define MIRE_RETRACE_MAGIC   "Mire\x7fJVM"
-#define MIRE_RETRACE_VERSION 2
+#define MIRE_RETRACE_VERSION 3
+#define MIRE_RETRACE_SAME    UINT32_MAX
 
 struct retrace {
     struct retrace_head head;

@@ -79,7 +79,7 @@ static void take_source_lines(struct retrace_member *member, const char *at, con
 /* "1:3:void x.Y.name(int):40:42 -> a": a method; a field has no parameters and is of no use. */
 static bool take_member(struct reading *r, const char *line)
 {
-    struct retrace_member member = {0};
+    struct retrace_member member = {.source_from = MIRE_RETRACE_SAME};
     const char *at = line + strspn(line, " \t");
     const char *parameters = strchr(at, '(');
     const char *close = parameters ? strchr(parameters, ')') : NULL;

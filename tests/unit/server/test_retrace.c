@@ -81,6 +81,28 @@ static void lines_of_a_method_are_those_of_the_source(void **state)
     close_it(&opened);
 }
 
+/* What R8 writes of code that has no lines, and of one whose types are others than the source's. */
+static void what_has_no_line_in_the_source_is_given_none(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "# {\"id\":\"com.android.tools.r8.mapping\",\"version\":\"2.2\"}\n"
+        "# pg_map_id: 0123abc\n"
+        "com.example.Made -> a.a:\n"
+        "    1:1:com.example.Row lambda$sum$0(com.example.Row):0:0 -> b\n"
+        "      # {\"id\":\"com.android.tools.r8.residualsignature\",\"signature\":\"(La/c;)La/c;\"}\n"
+        "    2:2:int inner():7:7 -> b\n"
+        "    2:2:com.example.Row lambda$sum$0(com.example.Row):0 -> b\n";
+    struct opened opened = {.file = {(const uint8_t *)text, sizeof text - 1, 0}};
+    assert_null(object_open(&opened.object, &opened.file, NULL, 0, 1));
+    assert_null(retrace_open(&opened.retrace, opened.object));
+    assert_string_equal(told(&opened, NULL, "a.a", "b", 1), "com.example.Made.lambda$sum$0(Made.java:0)");
+    assert_string_equal(told(&opened, NULL, "a.a", "b", 2),
+                        "com.example.Made.inner(Made.java:7) < com.example.Made.lambda$sum$0(Made.java:0)");
+    retrace_close(opened.retrace);
+    object_close(opened.object);
+}
+
 static void rows_with_the_same_lines_are_inlined_calls(void **state)
 {
     (void)state;
@@ -254,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_of_a_method_are_those_of_the_source),
+        cmocka_unit_test(what_has_no_line_in_the_source_is_given_none),
         cmocka_unit_test(rows_with_the_same_lines_are_inlined_calls),
         cmocka_unit_test(without_a_line_every_method_of_that_name_is_told_once),
         cmocka_unit_test(what_the_mapping_does_not_have_stays_as_it_is),
