@@ -73,6 +73,27 @@ class Debuginfod(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Forgetful(http.server.BaseHTTPRequestHandler):
+    """A proxy that loses the first answer that a file is stored."""
+    mired = None
+    passed = []  # method, bytes of body, status
+
+    def do_GET(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        status, _, answer = self.mired.ask(self.command, self.path, self.headers["Authorization"].split()[1], body)
+        lost = status == 201 and 201 not in [one[2] for one in self.passed]
+        self.passed.append((self.command, len(body), status))
+        if not lost:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(answer)
+
+    do_PUT = do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
 class Programs(unittest.TestCase):
     """With cls.mired, and cls.folder of one's own."""
 
@@ -394,6 +415,19 @@ class LateTest(Programs):
         self.assertEqual(again[0], 201)
         self.assertIn(again, answers)
         self.assertEqual(self.ask("PUT", part(b"", len(bodies[0])).replace(hash_of(bodies[0]), hash_of(b"unknown")), key, b""), (409, {"have_bytes": 0}))
+
+    def test_an_answer_that_is_lost_is_asked_for_again(self):
+        Forgetful.mired = self.mired
+        proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forgetful)
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        _, debug, build = self.program("by-forgetful", 32, ballast=10 << 20)
+        said = self.mire("symbols", "upload", "--server", f"http://127.0.0.1:{proxy.server_port}", "--key",
+                         self.key("by-forgetful", "symbols"), debug)
+        proxy.shutdown()
+        proxy.server_close()
+        self.assertRegex(said, rf"(?m)^stored  {build} ")
+        stored = [one[2] for one in Forgetful.passed].index(201)
+        self.assertEqual(Forgetful.passed[stored + 1:], [("GET", 0, 200), ("PUT", 0, 201)])
 
     @staticmethod
     def breakpad_head(build, name):
