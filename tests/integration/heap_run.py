@@ -201,6 +201,14 @@ class HeapTest(unittest.TestCase):
         left = self.check_held("many", 100000)
         self.assertEqual(left.facts["degrade_count"], 0)
 
+    def test_a_module_loaded_again_and_again_is_told_each_time(self):
+        module = BINARY + "/tests/oracle/liboracle_plugin_0.so"
+        done = self.run_app("modules", 1500, env={"MIRE_TEST_MODULE": module})
+        self.assertEqual(done.returncode, 128 + signal.SIGKILL, done.stderr)
+        left = self.left()[0]
+        self.assertEqual(left.of_function(module, *function(module, "oracle_plugin_alloc")), (1500, 1500 * 48), left.drops)
+        self.assertEqual({name: number for name, number in left.drops.items() if number}, {})
+
     @unittest.skipIf(EMULATOR, UNADVISED)
     def test_tables_do_not_grow_with_what_was_freed(self):
         """MIRE_MILLIONS=345: as many operations as a process makes in 48 hours, 2,000 a second."""

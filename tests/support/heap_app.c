@@ -6,6 +6,7 @@
  *     heap_app handlers MS   signal handlers allocate and map, whatever they interrupt
  *     heap_app steady N      N million operations of a day like any other: blocks, mappings, threads, modules
  *     heap_app many N        N blocks from some hundred stacks
+ *     heap_app modules N     N times $MIRE_TEST_MODULE is loaded, allocates, and is unloaded
  *     heap_app mixed SEED    blocks of all sizes, of which half are given back, from stacks that have many and stacks
  * that have few; the same for one SEED heap_app plain N       as `many`, but ends well, saying so
  *
@@ -292,13 +293,29 @@ static void steady(uint32_t millions)
     }
 }
 
+/* ---- modules ---- */
+
+static void modules(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        void *module = dlopen(getenv("MIRE_TEST_MODULE"), RTLD_NOW | RTLD_LOCAL);
+        void *(*allocate)(size_t) = module ? (void *(*)(size_t))dlsym(module, "oracle_plugin_alloc") : NULL;
+
+        if (!allocate || !allocate(48))
+            abort();
+        held_count++;
+        held_bytes += 48;
+        dlclose(module);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(uint32_t number);
     } modes[] = {{"threads", threads}, {"storm", storm}, {"handlers", handlers}, {"steady", steady},
-                 {"many", many},       {"mixed", mixed}, {"plain", many}};
+                 {"many", many},       {"mixed", mixed}, {"modules", modules},   {"plain", many}};
     uint32_t number = argc == 3 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
 
     if (number == 0)

@@ -221,6 +221,8 @@ bool mire__code_as_look(struct code *code)
     if (!lock(code))
         return false;
     read_modules(code);
+    if (code->looks < LOOKS_MAX) /* what was unloaded was loaded before: the next one is to be found */
+        code->looks++;
     unlock(code);
     return true;
 }

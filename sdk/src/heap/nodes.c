@@ -81,12 +81,47 @@ static uint32_t find_place(const struct heap *heap, uint64_t address, uint64_t h
     return 0;
 }
 
-/* The place of an address, added if it is new; 0 if there is no room. Under the lock. */
-static uint32_t place_of(struct heap *heap, uint64_t address)
+/*
+ * A place in no module, where there was one in the meantime: nothing tells the one from the other, so it is the same
+ * again. An address has one such place at most, and one for each image that ever lay there: places of one address
+ * share a hash, which the index has room for only so often.
+ */
+static uint32_t revive_place(struct heap *heap, uint64_t address, uint64_t hash)
+{
+    const uint64_t gone = mire__place_make(address, MIRE_HEAP_NO_IMAGE) | MIRE_HEAP_PLACE_GONE;
+    _Atomic uint32_t *segment = mire__index_segment(&heap->place_index, hash);
+    uint32_t at = mire__index_begin(hash);
+
+    for (uint32_t i = 0; i < MIRE_INDEX_ENTRIES; i++, at++) {
+        uint32_t entry = atomic_load_explicit(&segment[at % MIRE_INDEX_ENTRIES], memory_order_relaxed);
+        uint32_t place = entry & MIRE_INDEX_NUMBER;
+
+        if (entry == 0)
+            break;
+        if (atomic_load_explicit(&heap->places[place], memory_order_relaxed) != gone)
+            continue;
+        atomic_fetch_and_explicit(&heap->places[place], ~MIRE_HEAP_PLACE_GONE, memory_order_relaxed);
+        return place;
+    }
+    return 0;
+}
+
+/*
+ * The place of an address, added if it is new; 0 if there is no room. Under the lock.
+ *   revived  was it one that was gone? Then it may have nodes
+ */
+static uint32_t place_of(bool *revived, struct heap *heap, uint64_t address)
 {
     uint64_t hash = hash_of_address(address);
-    uint32_t place = find_place(heap, address, hash);
+    uint32_t place = find_place(heap, address, hash), image;
 
+    *revived = false;
+    if (place)
+        return place;
+    image = mire__images_as_find(heap, address);
+    if (image == MIRE_HEAP_NO_IMAGE)
+        place = revive_place(heap, address, hash);
+    *revived = place != 0;
     if (place)
         return place;
     place = atomic_load_explicit(&heap->header->places_used, memory_order_relaxed);
@@ -95,8 +130,7 @@ static uint32_t place_of(struct heap *heap, uint64_t address)
     if (!mire__index_add(heap, &heap->place_index, hash, place, hash_of_place))
         return 0;
     atomic_store_explicit(&heap->header->places_used, place + 1, memory_order_release);
-    atomic_store_explicit(&heap->places[place], mire__place_make(address, mire__images_as_find(heap, address)),
-                          memory_order_release);
+    atomic_store_explicit(&heap->places[place], mire__place_make(address, image), memory_order_release);
     return place;
 }
 
@@ -114,10 +148,14 @@ static void store_word(struct heap *heap, uint32_t at, uint16_t word)
 static uint32_t append(struct heap *heap, uint32_t parent, uint64_t address)
 {
     struct heap_header *header = heap->header;
-    uint32_t at = atomic_load_explicit(&header->words_used, memory_order_relaxed), place = place_of(heap, address);
+    uint32_t at = atomic_load_explicit(&header->words_used, memory_order_relaxed);
+    bool revived;
+    uint32_t place = place_of(&revived, heap, address);
     bool follows = at == parent + 1;
-    uint32_t jump = follows ? 0 : 2, node;
+    uint32_t jump = follows ? 0 : 2, node = revived ? mire__nodes_as_child(heap, parent, address) : 0;
 
+    if (node)
+        return node;
     if (place == 0 || at + WORDS_AHEAD > MIRE_HEAP_WORDS_MAX ||
         !mire__heap_claim(heap, MIRE_HEAP_WORDS, (at + WORDS_AHEAD) * sizeof(uint16_t)))
         return 0;

@@ -205,6 +205,22 @@ static void a_library_loaded_again_and_again_stays_one(void **state)
     heaps_free(heaps);
 }
 
+/* Code of no module, such as a compiler's at run time, in a place where modules come and go. */
+static void code_of_no_module_is_told_again_and_again(void **state)
+{
+    struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
+
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        assert_int_not_equal(heaps_stack(heaps, 2, (uint64_t)0x12345, (uint64_t)0x12399), 0);
+        heaps_image(heaps, 0x10000, 0x10000, "/usr/lib/plugin.so");
+        assert_int_not_equal(heaps_stack(heaps, 2, (uint64_t)0x12345, (uint64_t)0x12399), 0);
+        mire__images_as_gone(&heaps->heap, 0x10000, 0x20000);
+    }
+    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_STACK], 0);
+    heaps_free(heaps);
+}
+
 static void images_beyond_the_table_are_counted(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -230,6 +246,7 @@ int main(void)
         cmocka_unit_test(stacks_beyond_the_budget_are_cut_and_counted),
         cmocka_unit_test(an_unloaded_image_keeps_its_stacks),
         cmocka_unit_test(a_library_loaded_again_and_again_stays_one),
+        cmocka_unit_test(code_of_no_module_is_told_again_and_again),
         cmocka_unit_test(images_beyond_the_table_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
