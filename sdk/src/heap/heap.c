@@ -187,11 +187,15 @@ bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint
 
 bool mire__heap_claim_page(struct heap *heap, void *page)
 {
-    return claim_pages(heap, page, MIRE_HEAP_PAGE_BYTES);
+    return heap->holds_pages || claim_pages(heap, page, MIRE_HEAP_PAGE_BYTES);
 }
 
 bool mire__heap_give_page(struct heap *heap, void *page)
 {
+    if (heap->holds_pages) {
+        memset(page, 0, MIRE_HEAP_PAGE_BYTES);
+        return true;
+    }
     if (!mire__pages_punch(page, MIRE_HEAP_PAGE_BYTES))
         return false;
     atomic_fetch_sub_explicit(&heap->header->claimed_bytes, MIRE_HEAP_PAGE_BYTES, memory_order_relaxed);
@@ -370,6 +374,11 @@ enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap
     lay_out(heap, options->budget_bytes);
     if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) {
         mire__heap_close(heap); /* does not know of the memory yet, which must not be looked at */
+        return MIRE_E_FULL;
+    }
+    heap->holds_pages = !mire__pages_punch(memory, MIRE_HEAP_PAGE_BYTES);
+    if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) { /* others were quicker on a full disk */
+        mire__heap_close(heap);
         return MIRE_E_FULL;
     }
     heap->header = memory;

@@ -122,7 +122,8 @@ struct heap {
     /* No two are held at once, but `claim` and one of the others, `split` and a segment's. */
     struct heap_lock nodes_lock, regions_lock, cells_lock, split_lock, classes_lock, images_lock, mode_lock, claim_lock;
 
-    _Atomic uint32_t pressed;    /* 1: the budget is used up but for what heap.c keeps back; the keeper has work */
+    _Atomic uint32_t pressed; /* 1: the budget is used up but for what heap.c keeps back; the keeper has work */
+    bool holds_pages; /* those that empty are kept for later, cleared: the file has no holes of a page of ours */
     _Atomic uint32_t generation; /* grows when an image goes: what a thread remembers of addresses is void */
     void *anonymous;             /* all memory without a file */
     uint64_t anonymous_bytes;

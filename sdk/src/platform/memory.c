@@ -108,7 +108,8 @@ bool mire__pages_claim(void *pages, size_t size_bytes)
 bool mire__pages_punch(void *pages, size_t size_bytes)
 {
     int saved = errno;
-    bool punched = syscall(SYS_madvise, pages, size_bytes, MADV_REMOVE) == 0;
+    bool punched =
+        size_bytes >= (size_t)sysconf(_SC_PAGESIZE) && syscall(SYS_madvise, pages, size_bytes, MADV_REMOVE) == 0;
 
     errno = saved;
     return punched;

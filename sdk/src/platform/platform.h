@@ -109,8 +109,10 @@ void mire__pages_keep_small(void *pages, size_t size_bytes);
  */
 bool mire__pages_claim(void *pages, size_t size_bytes);
 
-/* Give pages of a shared mapping back to its file: they are a hole, and read as zeros. False where the file cannot do
- * it. */
+/*
+ * Give pages of a shared mapping back to its file: they are a hole, and read as zeros. False where the file cannot do
+ * it, or the system's pages are larger than what is given, so that others would go with it.
+ */
 bool mire__pages_punch(void *pages, size_t size_bytes);
 
 /*

@@ -182,6 +182,40 @@ static void pages_in_which_nothing_lives_are_given_back(void **state)
     heaps_free(heaps);
 }
 
+/* Where the file has no holes, as no private mapping has, and where the system's pages are larger than the tables'. */
+static void pages_that_cannot_be_given_back_are_used_again(void **state)
+{
+    struct heaps heaps = {.bytes = mire__heap_file_bytes(BUDGET)};
+    struct heap_options options = MIRE_HEAP_OPTIONS_INIT;
+    uint64_t claimed = 0;
+
+    (void)state;
+    heaps.memory = mmap(NULL, heaps.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(heaps.memory, MAP_FAILED);
+    options.budget_bytes = BUDGET;
+    options.mode = MIRE_HEAP_EXACT;
+    assert_int_equal(mire__heap_open(&heaps.heap, heaps.memory, &options), MIRE_OK);
+    heaps.slot = mire__slot_as_take(&heaps.heap, 1);
+    for (uint64_t round = 1; round <= 100; round++) {
+        struct heap_kept kept;
+
+        assert_true(mire__slot_as_enter(heaps.slot));
+        for (uint64_t i = 0; i < 20000; i++)
+            assert_true(heaps_set(&heaps, 0x10000000 + round * 0x200000 + i * 64, 50, 0));
+        for (uint64_t i = 0; i < 20000; i++)
+            assert_true(heaps_clear(&heaps, 0x10000000 + round * 0x200000 + i * 64));
+        mire__slot_as_leave(heaps.slot);
+        mire__heap_keep(&kept, &heaps.heap, round, round);
+        assert_true(kept.pages_given_back >= 20000 * 64 / 32768);
+        if (round == 10)
+            claimed = heaps.heap.header->claimed_bytes;
+    }
+    assert_in_range(heaps.heap.header->claimed_bytes, claimed, claimed + BUDGET / 16);
+    assert_int_equal(heaps.heap.header->degrade_count, 0);
+    mire__heap_close(&heaps.heap);
+    munmap(heaps.memory, heaps.bytes);
+}
+
 /* What lives in it alone moves to the other table. */
 static void a_page_in_which_little_lives_is_given_back_too(void **state)
 {
@@ -463,6 +497,7 @@ int main(void)
         cmocka_unit_test(classes_beyond_the_table_are_none),
         cmocka_unit_test(every_size_is_in_the_smallest_class_that_holds_it),
         cmocka_unit_test(what_lives_is_no_more_than_its_peak),
+        cmocka_unit_test(pages_that_cannot_be_given_back_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
