@@ -217,6 +217,22 @@ static void an_apps_rules_come_first_and_have_its_version(void **state)
     rules_free(builtin);
 }
 
+static void python_is_a_program_or_a_library(void **state)
+{
+    (void)state;
+    static const char *const modules[] = {"python3.11", "libpython3.11.so.1.0", "/opt/app/lib/libpython3.12.so"};
+    struct rules *rules;
+    struct rules_fault fault;
+    assert_int_equal(rules_builtin(&rules, &fault), MIRE_RULES_OK);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        assert_int_equal(rules_classify(rules, modules[i], "PyMem_Malloc"), MIRE_CLASS_ALLOCATOR);
+        assert_int_equal(rules_classify(rules, modules[i], "_PyEval_EvalFrameDefault"), MIRE_CLASS_APP);
+    }
+    assert_int_not_equal(rules_classify(rules, "draw.cpython-311-x86_64-linux-gnu.so", "list_tiles"),
+                         MIRE_CLASS_CONTAINER);
+    rules_free(rules);
+}
+
 static void app_rules(struct stacks *s, const char *text)
 {
     const struct rules_source source = {"app", text, strlen(text), 1};
@@ -406,6 +422,7 @@ int main(void)
         cmocka_unit_test(the_index_finds_the_first_rule_that_fits),
         cmocka_unit_test(faults_say_what_to_write_instead),
         cmocka_unit_test(an_apps_rules_come_first_and_have_its_version),
+        cmocka_unit_test(python_is_a_program_or_a_library),
         cmocka_unit_test(a_loop_that_waits_is_idle),
         cmocka_unit_test(what_waits_inside_a_handler_is_not_idle),
         cmocka_unit_test(idle_samples_take_no_part_where_others_have_the_time),
