@@ -190,6 +190,14 @@ class HeapTest(unittest.TestCase):
     def test_a_thousand_threads_lose_nothing(self):
         self.check_held("threads", 1000)
 
+    @unittest.skipIf(EMULATOR, "an emulator takes too long for so many")
+    def test_threads_beyond_those_counted_are_told(self):
+        done = self.run_app("threads", 2200)
+        self.assertEqual(done.returncode, 128 + signal.SIGKILL, done.stderr)
+        left = self.left()[0]
+        self.assertEqual(left.facts["threads"], 2048)
+        self.assertIn(left.drops["thread"], range(2201 - 2048, 2206 - 2048))
+
     @unittest.skipIf(EMULATOR, UNADVISED)
     def test_forks_leave_the_parents_tables_as_they_are(self):
         self.check_held("storm", 60)

@@ -9,7 +9,8 @@
  * size, category and stack in a mapped file that outlives the process. So the next start can tell what a process held
  * that was killed for want of memory. A block's category is `Malloc <size class>`, a mapping's what is mapped, an
  * object's its class, which the app tells. Not seen is what goes by none of these calls: an allocator that is linked
- * into the program statically, and system calls of the program's own making.
+ * into the program statically, or called by names of its own (mallocx, mi_malloc); System V's shared memory (shmat);
+ * and system calls of the program's own making.
  *
  * Two modes, which can be changed at any time. Exact: every block is known, and counts and bytes are exact. Sampled:
  * one block in every `interval` bytes on average is known, chosen so that sums over many blocks are unbiased whatever

@@ -19,6 +19,9 @@
 __thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
 __thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
 
+/* There was no state for the thread, which is counted: once, however often it calls. */
+static __thread bool is_lost __attribute__((tls_model("initial-exec")));
+
 /* Of threads that are not watched: ours, and each one while its state is made. */
 static struct collect_thread unwatched;
 
@@ -289,6 +292,13 @@ void mire__collect_own_end(struct collect_thread *before)
     mire__collect_self = before;
 }
 
+static void lose(struct heap *heap)
+{
+    if (!is_lost)
+        mire__heap_as_drop(heap, MIRE_HEAP_DROP_THREAD);
+    is_lost = true;
+}
+
 struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, const struct span *stack)
 {
     struct collect_thread *self = mire__collect_self;
@@ -299,8 +309,10 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
         return NULL;
     if (self && atomic_load_explicit(&self->tid, memory_order_relaxed) == mire__tid())
         return take_slot(self, heap) ? self : NULL;
-    if (mire__now_coarse_ns() < atomic_load_explicit(&pool.full_until_ns, memory_order_relaxed))
+    if (mire__now_coarse_ns() < atomic_load_explicit(&pool.full_until_ns, memory_order_relaxed)) {
+        lose(heap);
         return NULL;
+    }
     mire__collect_self = &unwatched;
     tid = mire__tid();
     self = take_state(tid);
@@ -316,7 +328,7 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
             self = NULL;
         }
     } else {
-        mire__heap_as_drop(heap, MIRE_HEAP_DROP_THREAD);
+        lose(heap);
         atomic_store_explicit(&pool.full_until_ns, mire__now_coarse_ns() + FULL_WAIT_NS, memory_order_relaxed);
     }
     mire__collect_self = self;
