@@ -19,6 +19,7 @@ import sys
 import tarfile
 import threading
 import unittest
+import zipfile
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
@@ -415,6 +416,24 @@ class LateTest(Programs):
         self.assertEqual(again[0], 201)
         self.assertIn(again, answers)
         self.assertEqual(self.ask("PUT", part(b"", len(bodies[0])).replace(hash_of(bodies[0]), hash_of(b"unknown")), key, b""), (409, {"have_bytes": 0}))
+
+    def test_archives_are_unpacked_on_the_disk(self):
+        """While the server checks the first one, the others wait in files without a name, not in memory."""
+        _, debug, build = self.program("by-archive", 33)
+        packed = debug.with_name("app.zip")
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(debug, "app.debug")
+        unpacked = self.folder / "unpacked"
+        unpacked.mkdir()
+        with open(self.mired.data / "cache/checking", "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            upload = subprocess.Popen([MIRE, "symbols", "upload", "--key", self.key("by-archive", "symbols"), packed], stdout=subprocess.PIPE,
+                                      env=os.environ | {"MIRE_SERVER": self.url, "TMPDIR": str(unpacked)})
+            sent = f"/api/v1/symbols/uploads/{hashlib.blake2b(debug.read_bytes(), digest_size=32).hexdigest()}"
+            until("all of it has come", lambda: json.loads(self.mired.ask("GET", sent, self.key("by-archive", "symbols"))[2])["have_bytes"])
+            links = [os.readlink(f"/proc/{upload.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{upload.pid}/fd")]
+            self.assertEqual(len([one for one in links if one.startswith(f"{unpacked}/")]), 1, links)
+        self.assertRegex(upload.communicate(timeout=60)[0].decode(), rf"(?m)^stored  {build} .*app.zip: app.debug$")
 
     def test_an_answer_that_is_lost_is_asked_for_again(self):
         Forgetful.mired = self.mired

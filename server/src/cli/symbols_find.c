@@ -103,6 +103,14 @@ static void tell_passed(const struct found *found)
     }
 }
 
+/* Where archives are unpacked: they may be larger than memory. NULL: in memory, if there is no such place. */
+static const char *scratch_dir(void)
+{
+    const char *dir = getenv("TMPDIR");
+    dir = dir && *dir ? dir : "/var/tmp";
+    return access(dir, W_OK | X_OK) == 0 ? dir : NULL;
+}
+
 /* `named`: on the command line. */
 static int consider(struct found *found, const char *path, bool named)
 {
@@ -117,7 +125,12 @@ static int consider(struct found *found, const char *path, bool named)
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < SMALLEST)
         return 0;
-    enum contents_answer answer = contents_open(&contents, why, fd, NULL, NULL);
+    const char *dir = scratch_dir();
+    enum contents_answer answer = contents_open(&contents, why, fd, dir, NULL);
+    if (answer == CONTENTS_FAILED && dir) { /* not all file systems have files without a name */
+        contents_close(&contents);
+        answer = contents_open(&contents, why, fd, NULL, NULL);
+    }
     bool unpacked = answer == CONTENTS_GOOD && contents.own;
     if (answer != CONTENTS_GOOD && (named || is_of_use(fd, why)))
         pass_over(found, path, why[0] ? why : "cannot be unpacked");
