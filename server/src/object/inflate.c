@@ -120,6 +120,8 @@ const char *split_inflate(struct split_parts *split)
 {
     for (size_t i = 0; i < split->packed_count; i++) {
         struct packed *packed = &split->packed[i];
+        if (split->index.bytes && packed->name != MIRE_SECTION_CU_INDEX)
+            continue; /* the index alone tells a package's */
         if (!packed->to_len || packed->to_len > SPLIT_MAX)
             return "is a split file with compressed sections of more than 64 MiB; decompress it (objcopy)";
         packed->to = malloc(packed->to_len);

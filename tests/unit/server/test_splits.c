@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,24 @@ static void damage(const char *to, const char *name, const char *section, size_t
     file_bytes_unmap(&file);
 }
 
+/* Its entries would be 80 MiB more: more than is decompressed to know a file. */
+static void a_large_compressed_package_is_known_by_its_index(void **state)
+{
+    (void)state;
+    static const char *const packages[] = {"packed/gcc4.so.dwp", "packed/clang5.so.dwp"};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        struct object_facts facts, large;
+        char path[512], spoilt[128];
+        snprintf(path, sizeof path, FIXTURES "%s", packages[i]);
+        snprintf(spoilt, sizeof spoilt, "%s/spoilt", dir);
+        damage(spoilt, packages[i], ".debug_info.dwo", offsetof(Elf64_Chdr, ch_size) + 3, 5);
+        assert_true(facts_of(&facts, path));
+        assert_true(facts_of(&large, spoilt));
+        assert_memory_equal(&facts, &large, sizeof facts);
+        unlink(spoilt);
+    }
+}
+
 /* What is lost is told, with the file that has it; the same contents are not tried again, others are. */
 static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **state)
 {
@@ -467,6 +486,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(split_files_are_told_from_programs_and_known_by_their_id),
         cmocka_unit_test_setup_teardown(uploaded_dwo_files_are_found_by_id, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(compressed_split_files_are_read, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_large_compressed_package_is_known_by_its_index, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_package_is_found_whatever_the_version, make_dir, remove_dir),
         cmocka_unit_test(what_lies_beside_a_file_at_hand_is_used),
         cmocka_unit_test_setup_teardown(a_file_named_by_debuglink_is_used_if_it_is_the_one, make_dir, remove_dir),
