@@ -7,7 +7,8 @@
 #include "symbolicate/symbolicate.h"
 #include "symbols/retrace.h"
 
-#define MIRE_PLACE_NAME 4096 /* bytes of a function's name as shown */
+#define MIRE_PLACE_NAME 4096                 /* bytes of a function's name as shown */
+#define MIRE_NAMES_NS   UINT64_C(1000000000) /* processor time for names of a report that take long */
 
 struct chain { /* places of one frame, innermost first */
     uint32_t first;
@@ -30,6 +31,7 @@ struct job {
     size_t place_count;
     size_t place_room;
     size_t unresolved;
+    uint64_t names_ns; /* left for names that take long */
     struct symbolicate_lack *lacks;
     size_t lack_count;
 };

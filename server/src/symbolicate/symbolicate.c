@@ -58,7 +58,7 @@ static int add_named(struct job *job, const char *image, uint64_t offset, const 
     struct resolved_place *place = symbolicate_add(job);
     if (!place)
         return MIRE_FAULT_MEMORY;
-    size_t len = symbol_demangle(name, sizeof name, frame->function);
+    size_t len = symbol_demangle_within(name, sizeof name, frame->function, &job->names_ns);
     *place = (struct resolved_place){
         .function = arena_copy(job->arena, name, len),
         .image = image,
@@ -351,7 +351,7 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
                 struct symbols *symbols, const struct report *report, uint64_t now_ms)
 {
     const struct report_hang *hang = &report->hang;
-    struct job job = {.arena = arena, .report = report, .now_ms = now_ms};
+    struct job job = {.arena = arena, .report = report, .now_ms = now_ms, .names_ns = MIRE_NAMES_NS};
     uint32_t *map = NULL;
     *out = (struct resolved){
         .trigger = hang->trigger,

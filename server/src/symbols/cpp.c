@@ -59,10 +59,10 @@ static bool is_slow(const char *mangled)
     return references > REFERENCES_MAX;
 }
 
-static bool start_limit(timer_t *timer)
+static bool start_limit(timer_t *timer, uint64_t limit_ns)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMAX};
-    const struct itimerspec limit = {.it_value.tv_nsec = LIMIT_NS};
+    const struct itimerspec limit = {.it_value.tv_nsec = (long)limit_ns};
     const struct sigaction action = {.sa_handler = on_limit, .sa_flags = SA_RESTART};
     sigset_t ours;
 
@@ -88,26 +88,30 @@ static bool print_all(struct printing *printing, const char *mangled)
     return printing->len > 0;
 }
 
-static bool print_in_time(struct printing *printing, const char *mangled)
+static bool print_in_time(struct printing *printing, const char *mangled, uint64_t *left_ns)
 {
+    const uint64_t limit_ns = *left_ns < LIMIT_NS ? *left_ns : LIMIT_NS;
+    struct itimerspec rest = {0};
     timer_t timer;
     volatile bool printed = false;
 
 #ifdef __SANITIZE_THREAD__ /* its runtime holds signals back until the thread calls something */
     return false;
 #endif
-    if (!start_limit(&timer))
+    if (!limit_ns || !start_limit(&timer, limit_ns))
         return false;
     if (sigsetjmp(printing->given_up, 1) == 0) {
         limited = printing;
         printed = print_all(printing, mangled);
     }
     limited = NULL;
+    (void)timer_gettime(timer, &rest);
     timer_delete(timer);
+    *left_ns -= limit_ns - (uint64_t)rest.it_value.tv_nsec;
     return printed;
 }
 
-size_t cpp_demangle(char *out, size_t room, const char *name, size_t len)
+size_t cpp_demangle(char *out, size_t room, const char *name, size_t len, uint64_t *left_ns)
 {
     struct printing printing;
     char mangled[MANGLED_MAX + 1];
@@ -116,7 +120,7 @@ size_t cpp_demangle(char *out, size_t room, const char *name, size_t len)
         return 0;
     memcpy(mangled, name, len);
     mangled[len] = '\0';
-    if (!(is_slow(mangled) ? print_in_time(&printing, mangled) : print_all(&printing, mangled)))
+    if (!(is_slow(mangled) ? print_in_time(&printing, mangled, left_ns) : print_all(&printing, mangled)))
         return 0;
     (void)rust_clean(printing.plain);
     size_t written = strlen(printing.plain);

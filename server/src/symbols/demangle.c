@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t mangled(char *out, size_t room, const char *name, size_t len)
+static size_t mangled(char *out, size_t room, const char *name, size_t len, uint64_t *left_ns)
 {
     size_t written = rust_v0(out, room, name, len);
     if (!written)
-        written = cpp_demangle(out, room, name, len);
+        written = cpp_demangle(out, room, name, len, left_ns);
     if (!written)
         written = d_demangle(out, room, name, len);
     if (!written)
@@ -51,7 +51,7 @@ static bool is_block(const char **inside, size_t *inside_len, const char *name, 
     return begin < end;
 }
 
-static size_t block(char *out, size_t room, const char *name, size_t len)
+static size_t block(char *out, size_t room, const char *name, size_t len, uint64_t *left_ns)
 {
     static const char front[] = "block in ";
     const char *inside;
@@ -61,7 +61,7 @@ static size_t block(char *out, size_t room, const char *name, size_t len)
     memcpy(out, front, sizeof front);
     out += sizeof front - 1;
     room -= sizeof front - 1;
-    size_t written = mangled(out, room, inside, inside_len);
+    size_t written = mangled(out, room, inside, inside_len, left_ns);
     if (!written) {
         written = inside_len < room ? inside_len : room - 1;
         memcpy(out, inside, written);
@@ -72,11 +72,17 @@ static size_t block(char *out, size_t room, const char *name, size_t len)
 
 size_t symbol_demangle(char *out, size_t room, const char *name)
 {
+    uint64_t left_ns = UINT64_MAX;
+    return symbol_demangle_within(out, room, name, &left_ns);
+}
+
+size_t symbol_demangle_within(char *out, size_t room, const char *name, uint64_t *left_ns)
+{
     const char *llvm = strstr(name, ".llvm."); /* a number that differs from build to build */
     size_t len = llvm ? (size_t)(llvm - name) : strlen(name);
-    size_t written = mangled(out, room, name, len);
+    size_t written = mangled(out, room, name, len, left_ns);
     if (!written)
-        written = block(out, room, name, len);
+        written = block(out, room, name, len, left_ns);
     if (written)
         return written;
     int whole = snprintf(out, room, "%s", name);

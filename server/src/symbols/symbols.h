@@ -212,6 +212,13 @@ size_t module_lookup_all(struct symbol_frame *out, size_t room, struct symbol_ch
 size_t symbol_demangle(char *out, size_t room, const char *name);
 
 /*
+ * The same for many names: those of C++ that take long do so together no longer than a hostile file shall hold anybody.
+ *
+ *   left_ns  processor time they still have: what one took, 0.1 s at most, is taken off; at 0 they stay as they are
+ */
+size_t symbol_demangle_within(char *out, size_t room, const char *name, uint64_t *left_ns);
+
+/*
  * Remove files of a cache_dir, and those that are unpacked there (.debug, .symtab), longest unused first, until
  * `coming` more bytes fit. Who has one open keeps it. Returns how many went.
  */

@@ -98,6 +98,29 @@ static void names_that_stand_for_gigabytes_are_cut_or_left(void **state)
     assert_string_equal(out, name);
 }
 
+#ifndef __SANITIZE_THREAD__ /* where they are not read at all */
+static void names_that_take_long_do_so_together(void **state)
+{
+    (void)state;
+    char name[4096], out[65536];
+    uint64_t left_ns = 150000000;
+    const uint64_t left_after[] = {50000000, 0, 0};
+    make_pairs(name, "_Z1fIJiEEvDpSt5tupleISt4pairIiiE", 2, 80, "E");
+    for (size_t i = 0; i < sizeof left_after / sizeof *left_after; i++) {
+        symbol_demangle_within(out, sizeof out, name, &left_ns);
+        assert_string_equal(out, name);
+        assert_int_equal(left_ns, left_after[i]);
+    }
+    symbol_demangle_within(out, sizeof out, "_ZN4shop4Cart3addEi", &left_ns);
+    assert_string_equal(out, "shop::Cart::add(int)");
+    left_ns = 150000000;
+    make_pairs(name, "_Z1fIJiEEvDpSt5tupleISt4pairIiiE", 2, 17, "E"); /* could take long, and does not */
+    symbol_demangle_within(out, sizeof out, name, &left_ns);
+    assert_memory_equal(out, "void f<int>((", 13);
+    assert_true(left_ns > 50000000);
+}
+#endif
+
 /* As libiberty reads them, but for the order inside types of functions, which is that of D's sources, and attributes.
  */
 static void names_of_d_are_readable(void **state)
@@ -238,6 +261,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_demangled),
         cmocka_unit_test(names_that_stand_for_gigabytes_are_cut_or_left),
+#ifndef __SANITIZE_THREAD__
+        cmocka_unit_test(names_that_take_long_do_so_together),
+#endif
         cmocka_unit_test(names_of_d_are_readable),
         cmocka_unit_test(names_of_apple_languages_are_readable),
         cmocka_unit_test(rust_names_of_version_0_are_demangled),
