@@ -154,6 +154,7 @@ def shapes(folder):
         path = build(folder, "coffset", "clang++", "-O2", "-gdwarf-5", "-mllvm", "-minimize-addr-in-v5=Form")
         check("clang, addresses by index and offset", path, oracle=False)
     split(folder)
+    names_of_swift(folder)
     refused(folder)
     whole = build(folder, "whole", "g++", "-O2", "-g")
     run("objcopy", "--only-keep-debug", whole, whole + ".debug")
@@ -202,6 +203,18 @@ def with_symbols_packed(folder, whole):
     for (_, _, name), chain in zip(rows, look(stripped, [low for low, _, _ in rows], "--mangled")):
         assert chain[-1][0] == name, (name, chain)
     print("ok .gnu_debugdata")
+
+
+def names_of_swift(folder):
+    """On Linux they begin with a $, as the marks do that tell code from data; without DWARF the symbol table has them."""
+    names = {"$s4shop4CartV3addyS2iF": "Cart.add(_:)", "$d.1": "??", "$x": "??", "$xrv64i2p1": "??", "$apple": "$apple"}
+    path = os.path.join(folder, "swift.so")
+    text = "".join(f'.globl "{name}"\n.type "{name}", @function\n"{name}": .skip 16, 0x90\n.size "{name}", 16\n' for name in names)
+    run("gcc", "-shared", "-nostdlib", "-x", "assembler", "-", "-o", path, text=".text\n" + text + '.section .note.GNU-stack\n')
+    rows = {line.split()[2]: int(line.split()[0], 16) for line in run("nm", path).splitlines()}
+    for name, shown in names.items():
+        assert look(path, [rows[name] + 4])[0][0][0] == shown, name
+    print("ok names of Swift without DWARF")
 
 
 def refused(folder):

@@ -224,8 +224,14 @@ static uint8_t rank_of(unsigned bind, bool sized, const char *name)
     return (uint8_t)((sized ? 64u : 0) + rank * 8 + (underscores < 7 ? 7 - (unsigned)underscores : 0));
 }
 
-/* Add a symbol if it is code that can be called by its name: not $x, which tells instructions from data, nor .L1, a
- * place inside. False: out of memory. */
+/* $x, $d.1, $xrv64i: a mark that tells instructions from data. But $s4shop... is a name of Swift's. */
+static bool is_mark(const char *name)
+{
+    return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
+           (!name[2] || name[2] == '.' || !strncmp(name + 1, "xrv", 3));
+}
+
+/* Add a symbol if it is code that can be called by its name: no mark, nor .L1, a place inside. False: out of memory. */
 static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, uint64_t names_len)
 {
     struct symbol_list *list = &elf->parts->symbols;
@@ -233,7 +239,7 @@ static bool take_symbol(const struct elf *elf, uint64_t at, const char *names, u
     uint64_t home = FIELD(elf, at, Sym, st_shndx);
     uint64_t name_at = FIELD(elf, at, Sym, st_name);
     unsigned type = ELF64_ST_TYPE(info);
-    if (home == SHN_UNDEF || name_at >= names_len || !names[name_at] || names[name_at] == '$' ||
+    if (home == SHN_UNDEF || name_at >= names_len || !names[name_at] || is_mark(names + name_at) ||
         names[name_at] == '.' || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
         return true;
     struct row row = {0};
