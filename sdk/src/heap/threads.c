@@ -168,10 +168,8 @@ static struct collect_thread *take_state(uint32_t tid)
         uint32_t none = 0;
 
         if (atomic_compare_exchange_strong(&pool.used, &used, used + 1) &&
-            atomic_compare_exchange_strong(&state->tid, &none, tid)) {
-            state->walk.stays = used >= LARGE;
+            atomic_compare_exchange_strong(&state->tid, &none, tid))
             return state;
-        }
     }
     return NULL;
 }
@@ -322,6 +320,7 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
         self->drawn = MIRE_HEAP_INTERVALS_MAX;
         self->more = 0;
         mire__random(&self->random, sizeof(self->random));
+        self->walk.stays = (uintptr_t)self - (uintptr_t)pool.large >= LARGE_BYTES;
         self->walk.end = find_stack(&self->walk, sp, stack);
         if (!take_slot(self, heap)) {
             atomic_store(&self->tid, 0);
