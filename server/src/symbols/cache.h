@@ -30,7 +30,7 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_CACHE_VERSION 7 /* others are converted anew */
+#define MIRE_CACHE_VERSION 8 /* others are converted anew */
 
 struct cache_head { /* as in the file */
     char magic[8];
