@@ -362,6 +362,8 @@ static bool claim_first(struct heap *heap)
 
 enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap_options *options)
 {
+    volatile uint8_t *first = memory;
+
     if (options->budget_bytes < MIRE_HEAP_BUDGET_MIN || options->budget_bytes > MIRE_HEAP_BUDGET_MAX ||
         options->budget_bytes % MIRE_HEAP_PAGE_BYTES)
         return MIRE_E_RANGE;
@@ -376,11 +378,14 @@ enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap
         mire__heap_close(heap); /* does not know of the memory yet, which must not be looked at */
         return MIRE_E_FULL;
     }
+    *first = 1; /* some systems say that they gave a page back, and did not: qemu-user */
     heap->holds_pages = !mire__pages_punch(memory, MIRE_HEAP_PAGE_BYTES);
     if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) { /* others were quicker on a full disk */
         mire__heap_close(heap);
         return MIRE_E_FULL;
     }
+    heap->holds_pages |= *first != 0;
+    *first = 0;
     heap->header = memory;
     place_sections(heap, options->budget_bytes);
     format(heap, options);
