@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -159,6 +161,19 @@ static void blocks_are_those_of_a_naive_twin(void **state)
     heaps_free(heaps);
 }
 
+/* Does a page that is given back come again as zeros? qemu-user says yes to the call and does nothing. */
+static bool system_takes_pages_back(void)
+{
+    uint8_t *page = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool taken;
+
+    assert_ptr_not_equal(page, MAP_FAILED);
+    *page = 1;
+    taken = sysconf(_SC_PAGESIZE) == 4096 && madvise(page, 4096, MADV_REMOVE) == 0 && *(volatile uint8_t *)page == 0;
+    munmap(page, 65536);
+    return taken;
+}
+
 static void pages_in_which_nothing_lives_are_given_back(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -175,7 +190,8 @@ static void pages_in_which_nothing_lives_are_given_back(void **state)
     mire__heap_keep(&kept, &heaps->heap, 1, 1);
     assert_true(mire__slot_as_enter(heaps->slot));
     assert_true(kept.pages_given_back >= 100000 * 64 / 32768);
-    assert_true(heaps->heap.header->claimed_bytes < before + (peak - before) / 8);
+    assert_int_equal(heaps->heap.holds_pages, !system_takes_pages_back());
+    assert_true(heaps->heap.header->claimed_bytes < before + (peak - before) / 8 || heaps->heap.holds_pages);
     for (uint64_t i = 0; i < 100000; i++) /* and are taken again */
         assert_true(heaps_set(heaps, 0x90000000 + i * 64, 50, 0));
     assert_true(heaps->heap.header->claimed_bytes <= peak + MIRE_HEAP_PAGE_BYTES * 16);
