@@ -79,17 +79,20 @@ static void note_unmap(struct collect_thread *self, const void *at, size_t size)
 }
 
 /* Address space, no memory: that may come by mprotect. */
-static void note_reserve(struct collect_thread *self, const void *at, size_t size, int flags)
+static void note_reserve(struct collect_thread *self, const void *at, size_t size)
 {
     struct heap *heap = mire__collect_as_open(self);
 
     if (!heap)
         return;
-    if ((flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE)
-        mire__regions_as_map(heap, (uintptr_t)at, whole_pages(size), MIRE_KIND_RESERVED, 0);
-    else
-        mire__regions_as_unmap(heap, (uintptr_t)at, whole_pages(size));
+    mire__regions_as_map(heap, (uintptr_t)at, whole_pages(size), MIRE_KIND_RESERVED, 0);
     mire__collect_as_close(self);
+}
+
+/* May memory of its own come there later? */
+static bool is_reserve(int protection, int flags)
+{
+    return protection == PROT_NONE && (flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE;
 }
 
 static void note_commit(struct collect_thread *self, const struct walk_frame *site, const void *at, size_t size,
@@ -115,8 +118,10 @@ MIRE_SLOW static void *mmap_slow(void *at, size_t size, int protection, int flag
     int saved = errno;
 
     leave(self, nested);
-    if (self && done != MAP_FAILED && protection == PROT_NONE)
-        note_reserve(self, done, size, flags);
+    if (self && done != MAP_FAILED && is_reserve(protection, flags))
+        note_reserve(self, done, size);
+    else if (self && done != MAP_FAILED && protection == PROT_NONE)
+        note_unmap(self, done, size);
     else if (self && done != MAP_FAILED)
         note_map(self, &site, done, size, nested ? MIRE_KIND_ALLOCATOR : kind_of(flags, fd));
     errno = saved;

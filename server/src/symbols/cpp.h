@@ -14,8 +14,8 @@
 /*
  * Demangle a name: "_ZN4shop4Cart3addEi" -> "shop::Cart::add(int)".
  *
- *   out   ended by a NUL unless 0 is returned; cut at room, and at 16 KiB
- *   len   bytes of the name; more than 8,192 are not read
+ *   out      ended by a NUL unless 0 is returned; cut at room, and at 16 KiB
+ *   len      bytes of the name; more than 8,192 are not read
  *   left_ns  processor time that names which could take long still have, of which one takes at most 0.1 s
  *
  * Returns bytes written, 0 if it is no such name or was given up.
