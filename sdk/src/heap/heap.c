@@ -190,15 +190,17 @@ bool mire__heap_claim_page(struct heap *heap, void *page)
     return heap->holds_pages || claim_pages(heap, page, MIRE_HEAP_PAGE_BYTES);
 }
 
-bool mire__heap_give_page(struct heap *heap, void *page)
+bool mire__heap_give_pages(struct heap *heap, void *first, uint32_t count)
 {
+    const uint64_t bytes = (uint64_t)count * MIRE_HEAP_PAGE_BYTES;
+
     if (heap->holds_pages) {
-        memset(page, 0, MIRE_HEAP_PAGE_BYTES);
+        memset(first, 0, bytes);
         return true;
     }
-    if (!mire__pages_punch(page, MIRE_HEAP_PAGE_BYTES))
+    if (!mire__pages_punch(first, bytes))
         return false;
-    atomic_fetch_sub_explicit(&heap->header->claimed_bytes, MIRE_HEAP_PAGE_BYTES, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&heap->header->claimed_bytes, bytes, memory_order_relaxed);
     return true;
 }
 

@@ -48,9 +48,9 @@ static inline bool mire__heap_claim(struct heap *heap, enum heap_section_id sect
 /* Count memory without a file against the budget. False: it is used up. */
 bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes);
 
-/* Claim one page of the file again that was given back, and give one back. */
+/* Claim one page of the file again that was given back; give some back, each of which was claimed. */
 bool mire__heap_claim_page(struct heap *heap, void *page);
-bool mire__heap_give_page(struct heap *heap, void *page);
+bool mire__heap_give_pages(struct heap *heap, void *first, uint32_t count);
 
 /* Is the page of a segment of blocks claimed? Else it must not be looked at. */
 static inline bool mire__heap_is_there(const struct heap *heap, uint32_t segment)

@@ -152,13 +152,16 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
     mire__heap_how_change(heap, MIRE_HOW_MOVING, 0);
     if (empty_count == 0 || !all_left(heap))
         return 0; /* those without a root are lost for this run if somebody will not leave */
-    for (uint32_t i = 0; i < empty_count; i++) {
-        if (!mire__heap_give_page(heap, mire__cells_page(heap, empty[i] + 1)) ||
+    for (uint32_t i = 0, run; i < empty_count; i += run) {
+        for (run = 1; i + run < empty_count && empty[i + run] == empty[i] + run;)
+            run++;
+        if (!mire__heap_give_pages(heap, mire__cells_page(heap, empty[i] + 1), run) ||
             !mire__heap_lock(&heap->cells_lock.taken))
             continue;
-        heap->cell_spare.numbers[heap->cell_spare.count++] = empty[i];
+        for (uint32_t j = 0; j < run; j++)
+            heap->cell_spare.numbers[heap->cell_spare.count++] = empty[i + j];
         mire__heap_unlock(&heap->cells_lock.taken);
-        given++;
+        given += run;
     }
     return given;
 }
@@ -364,7 +367,7 @@ static uint32_t join_blocks(struct heap *heap)
         return 0;
     for (uint32_t i = 0; i < emptied_count; i++) {
         mire__heap_set_there(heap, emptied[i], false);
-        if (!mire__heap_give_page(heap, &heap->blocks[emptied[i]]) || !mire__heap_lock(&heap->split_lock.taken))
+        if (!mire__heap_give_pages(heap, &heap->blocks[emptied[i]], 1) || !mire__heap_lock(&heap->split_lock.taken))
             continue;
         heap->block_spare.numbers[heap->block_spare.count++] = emptied[i];
         mire__heap_unlock(&heap->split_lock.taken);
