@@ -201,7 +201,7 @@ MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
 
     if (__builtin_expect(!real, 0))
         return realloc_late(old, size);
-    if (!mire__site_is_exact() && !mire__collect_as_may_know(old) && mire__site_is_quick(size))
+    if (mire__site_passes(old, size))
         return real(old, size);
     return old ? realloc_slow(old, size) : realloc_new_slow(size);
 }
@@ -226,7 +226,7 @@ MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
 
     if (__builtin_expect(!real, 0))
         return none();
-    if (!mire__collect_as_may_know(old) && mire__site_is_quick(count * size))
+    if (mire__site_passes(old, count * size))
         return real(old, count, size);
     return reallocarray_slow(old, count, size);
 }
@@ -258,8 +258,8 @@ MIRE_HIDDEN void mire__heap_free(void *block)
         free_late(block);
         return;
     }
-    end = block ? mire__quick_free(&counts, block) : QUICK_DONE;
-    if (__builtin_expect(end == QUICK_DONE, 1) || (end == QUICK_NOT && !mire__collect_as_may_know(block)))
+    end = !block || mire__site_passes(block, 0) ? QUICK_DONE : mire__quick_free(&counts, block);
+    if (__builtin_expect(end == QUICK_DONE, 1))
         BOUND(free)(block);
     else if (end == QUICK_STRAYS)
         free_strays(block, counts);

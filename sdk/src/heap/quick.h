@@ -80,8 +80,11 @@ MIRE_QUICK void mire__quick_alloc(struct collect_thread *self, const struct walk
 enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };
 
 /*
- * A block is to be freed.
+ * A block is to be freed. The gate was looked at (mire__site_passes): a forked child, whose gate is empty, must not
+ * come here, for the slot is its parent's.
+ *
  *   counts  its counters
+ *
  * Returns QUICK_NOT if nothing is done; QUICK_STRAYS if the peaks are to be told of these counters.
  * In a call within another's real call too: what is known here and freed by whomever has ended.
  */
@@ -95,8 +98,7 @@ MIRE_QUICK enum quick_end mire__quick_free(struct heap_count **counts, const voi
     uint64_t size;
     struct heap *heap;
 
-    /* A forked child, whose gate is empty, must not enter: the slot is its parent's. */
-    if (__builtin_expect(!atomic_load_explicit(&gate->heap, memory_order_relaxed) || !self || !self->usual, 0))
+    if (__builtin_expect(!self || !self->usual, 0))
         return QUICK_NOT;
     slot = self->slot;
     if (__builtin_expect(!(heap = mire__quick_open(&inside, self, slot, gate)), 0))

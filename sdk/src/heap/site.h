@@ -32,14 +32,6 @@ static inline void mire__site_end(const void *block, uint64_t sp)
     mire__collect_as_free(self, block);
 }
 
-/* Is every block noted? */
-static inline bool mire__site_is_exact(void)
-{
-    const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
-
-    return heap && mire__heap_how(heap, MIRE_HOW_MODE) == MIRE_HEAP_EXACT;
-}
-
 /* Is a call that allocates so many bytes done with the real call alone? If so, they are counted. */
 static inline bool mire__site_is_quick(size_t size)
 {
@@ -52,6 +44,21 @@ static inline bool mire__site_is_quick(size_t size)
     if (__builtin_expect(mode != MIRE_HEAP_SAMPLED, 0))
         return mode == MIRE_HEAP_OFF;
     if (size > (uint64_t)mire__collect_left)
+        return false;
+    mire__collect_left -= (int64_t)size;
+    return true;
+}
+
+/* The same of a call that ends a block besides, which may be NULL; in sampled mode. */
+static inline bool mire__site_passes(const void *old, size_t size)
+{
+    const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+
+    if (!heap)
+        return true;
+    if (mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) != MIRE_HEAP_SAMPLED ||
+        size > (uint64_t)mire__collect_left ||
+        (old && mire__blocks_maybe(heap, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK)))
         return false;
     mire__collect_left -= (int64_t)size;
     return true;
