@@ -3,9 +3,9 @@
 
     bench_memory.py [--rounds N] [--only PROGRAM,...]
 
-Runs Debian's programs (memory/programs.py) bare, under Mire and under its neighbours (memory/monitors.py), in turn. A run's
-processor time is held against the bare run of the same round, for the machine may have others to serve: of the rounds'
-ratios the mean of the middle half counts, and behind it stands where it lies in 95 of 100 such measurements."""
+Runs Debian's programs (memory/programs.py) under Mire and under its neighbours (memory/monitors.py), in turn. A run's processor
+time is held against that of a bare run which shares its processor all the while, for the machine may have others to serve: of
+the rounds' ratios the mean of the middle half counts, and behind it stands where it lies in 95 of 100 such measurements."""
 import argparse
 import concurrent.futures
 import os
@@ -26,7 +26,7 @@ SAMPLED_GOAL, SAMPLED_LOOP_GOAL = 1.03, 1.07
 HEAPTRACK_SHARE = 0.5  # of what heaptrack adds
 RESIDENT_MB = 20
 STACK_BYTES, STACKS_MIN = 30, 2000  # of a program with fewer stacks the first pages would be counted
-PEERS_EVERY = 3        # rounds; their figures are large or without a goal
+PEERS_EVERY = 4        # rounds; their figures are large or without a goal
 shorts = []
 
 
@@ -57,19 +57,19 @@ def unique_stacks(trace):
 
 
 class Measured:
-    """All runs of one program: by round, what each monitor's run used."""
+    """All runs of one program: by round, what each monitor's run used, and the bare one beside it."""
 
     def __init__(self, program, monitors, scratch, rounds):
         self.name, self.rounds, self.said, self.stacks = program.name, [], {}, 0
+        cpus = sorted(os.sched_getaffinity(0))
         for number in range(rounds):
-            names = [m.BARE, m.EXACT, m.SAMPLED]
-            turn = number % len(names)
-            names = names[turn:] + names[:turn]
+            names = [m.EXACT, m.SAMPLED]
             if number % PEERS_EVERY == 0:
                 names += [m.BOUNDED, m.IDLE_THREAD, m.HEAPTRACK, m.GPERFTOOLS, m.JEMALLOC]
             used = {}
             for name in names:
-                used[name] = program.run(monitors.environments[name], scratch)
+                used[name] = programs.run_beside(program, monitors.environments[name], scratch, cpus[number % len(cpus)],
+                                                 number // len(cpus) % 2)
                 if name == m.HEAPTRACK and number == 0:
                     self.stacks = unique_stacks(monitors.out)
                 monitors.clear()
@@ -89,10 +89,11 @@ class Measured:
         return said
 
     def ratios(self, name):
-        return [used[name][0] / used[m.BARE][0] for used in self.rounds if name in used]
+        return [watched[0] / bare[0] for watched, bare in (used[name] for used in self.rounds if name in used)]
 
     def resident_mb(self, name):
-        return statistics.median((used[name][1] - used[m.BARE][1]) / 1e6 for used in self.rounds if name in used)
+        both = [used[name] for used in self.rounds if name in used]
+        return statistics.median((watched[1] - bare[1]) / 1e6 for watched, bare in both)
 
     def tell_ratio(self, name, goal=None):
         ratios = self.ratios(name)
@@ -121,7 +122,7 @@ class Measured:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mire-memory-") as scratch:

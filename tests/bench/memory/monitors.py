@@ -18,7 +18,7 @@ import subprocess
 import time
 
 LIBRARIES = "/usr/lib/x86_64-linux-gnu" if os.path.isdir("/usr/lib/x86_64-linux-gnu") else "/usr/lib/aarch64-linux-gnu"
-BARE, EXACT, BOUNDED, SAMPLED = "bare", "exact", "bounded", "sampled"
+EXACT, BOUNDED, SAMPLED = "exact", "bounded", "sampled"
 IDLE_THREAD, HEAPTRACK, GPERFTOOLS, JEMALLOC = "idle_thread", "heaptrack", "gperftools", "jemalloc"
 ROOM_BYTES = 64 << 20
 
@@ -29,7 +29,6 @@ class Monitors:
     def __init__(self, binary, scratch):
         self.store, self.out = scratch + "/store", scratch + "/heaptrack.out"
         self.environments = {
-            BARE: {},
             EXACT: {**self.mire(binary, "exact"), "MIRE_MEMORY_BUDGET": str(ROOM_BYTES)},
             BOUNDED: self.mire(binary, "exact"),
             SAMPLED: self.mire(binary, "sampled"),
@@ -39,7 +38,7 @@ class Monitors:
             JEMALLOC: {"LD_PRELOAD": LIBRARIES + "/libjemalloc.so.2", "MALLOC_CONF": "prof:true,lg_prof_sample:19"},
         }
         for name, environment in self.environments.items():
-            if environment and not os.path.exists(environment["LD_PRELOAD"]):
+            if not os.path.exists(environment["LD_PRELOAD"]):
                 raise SystemExit(f"not installed: {environment['LD_PRELOAD']} ({name})")
 
     def mire(self, binary, mode):

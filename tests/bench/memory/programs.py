@@ -2,9 +2,11 @@
 
     make_all(scratch, tools)   -> [Program], their inputs written below scratch; tools: what was built of tests/
     Program.run(env, scratch)  -> (processor seconds, most bytes resident), of the program alone; `look` is called with the
-                                  process once it has begun
+                                  process once it has begun; all of it on one processor if `cpu` says which
+    run_beside(program, ...)   -> the same of two runs at once
 
 The inputs are generated from fixed seeds; nothing of the clock or of the machine goes into them."""
+import concurrent.futures
 import os
 import random
 import shutil
@@ -23,13 +25,14 @@ class Program:
     def __init__(self, name, argv, env=None):
         self.name, self.argv, self.env = name, argv, env or {}
 
-    def start(self, env, scratch):
+    def start(self, env, scratch, argv, cpu):
         plain = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-        argv = [spend, scratch + "/spent", *(f"{name}={value}" for name, value in {**self.env, **env}.items()), "--", *self.argv]
+        there = ["taskset", "-c", str(cpu)] if cpu is not None else []
+        argv = [*there, spend, scratch + "/spent", *(f"{name}={value}" for name, value in {**self.env, **env}.items()), "--", *argv]
         return subprocess.Popen(argv, env=plain, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def run(self, env, scratch, look=lambda process: None):
-        process = self.start(env, scratch)
+    def run(self, env, scratch, look=lambda process: None, cpu=None):
+        process = self.start(env, scratch, self.argv, cpu)
         look(process)
         return self.finish(process, scratch)
 
@@ -52,11 +55,10 @@ class Redis(Program):
         super().__init__("redis", ["redis-server"])
         self.commands, self.replies = commands, replies
 
-    def run(self, env, scratch, look=lambda process: None):
+    def run(self, env, scratch, look=lambda process: None, cpu=None):
         with tempfile.TemporaryDirectory(dir=scratch) as home:
             path = home + "/socket"
-            self.argv = ["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--dir", home]
-            process = self.start(env, scratch)
+            process = self.start(env, scratch, [*self.argv, "--port", "0", "--unixsocket", path, "--save", "", "--dir", home], cpu)
             look(process)
             with self.connected(path) as line:
                 self.feed(line)
@@ -85,6 +87,20 @@ class Redis(Program):
                 if not got:
                     raise RuntimeError("redis: closed the connection")
                 replies -= got.count(b"\n")
+
+
+def run_beside(program, env, scratch, cpu, turn):
+    """
+    One run with `env` and a bare one at once, on one processor that they take turns on: whatever else the machine does
+    slows both alike, within milliseconds. The same program held so against itself differs by a hundredth; run one after
+    the other, by a fifth. Returns what the two used; `turn`: the bare one begins.
+    """
+    with concurrent.futures.ThreadPoolExecutor(2) as both:
+        runs = [(env, scratch + "/watched"), ({}, scratch + "/bare")]
+        for _, own in runs:
+            os.makedirs(own, exist_ok=True)
+        begun = {own: both.submit(program.run, what, own, cpu=cpu) for what, own in (runs[::-1] if turn else runs)}
+        return tuple(begun[own].result() for _, own in runs)
 
 
 def resp(*words):
@@ -231,7 +247,7 @@ def make_all(scratch, tools):
     spend = tools + "/integration/spend"
     loop = tools + "/bench/bench_memory_loop"
     made = [sqlite(scratch), xml(scratch), lua(scratch), json(scratch), cc1(scratch), redis(), python(scratch), Program("loop", [loop, "2"])]
-    missing = [program.argv[0] for program in made if not shutil.which(program.argv[0])]
+    missing = [name for name in (*(program.argv[0] for program in made), "taskset") if not shutil.which(name)]
     if missing:
         raise SystemExit(f"not installed: {', '.join(missing)}")
     return made
