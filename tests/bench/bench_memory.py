@@ -4,8 +4,8 @@
     bench_memory.py [--rounds N] [--only PROGRAM,...]
 
 Runs Debian's programs (memory/programs.py) under Mire and under its neighbours (memory/monitors.py), in turn. A run's processor
-time is held against that of a bare run which shares its processor all the while, for the machine may have others to serve: of
-the rounds' ratios the mean of the middle half counts, and behind it stands where it lies in 95 of 100 such measurements."""
+time is held against that of a bare run which shares its processor all the while, for the machine may have others to serve (of
+the program with two threads: which comes next to it): of the rounds' ratios the mean of the middle half counts, and behind it stands where it lies in 95 of 100 such measurements."""
 import argparse
 import concurrent.futures
 import os
@@ -68,8 +68,8 @@ class Measured:
                 names += [m.BOUNDED, m.IDLE_THREAD, m.HEAPTRACK, m.GPERFTOOLS, m.JEMALLOC]
             used = {}
             for name in names:
-                used[name] = programs.run_beside(program, monitors.environments[name], scratch, cpus[number % len(cpus)],
-                                                 number // len(cpus) % 2)
+                used[name] = programs.run_pair(program, monitors.environments[name], scratch, cpus[number % len(cpus)],
+                                               number // len(cpus) % 2)
                 if name == m.HEAPTRACK and number == 0:
                     self.stacks = unique_stacks(monitors.out)
                 monitors.clear()

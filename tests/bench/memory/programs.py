@@ -3,7 +3,7 @@
     make_all(scratch, tools)   -> [Program], their inputs written below scratch; tools: what was built of tests/
     Program.run(env, scratch)  -> (processor seconds, most bytes resident), of the program alone; `look` is called with the
                                   process once it has begun; all of it on one processor if `cpu` says which
-    run_beside(program, ...)   -> the same of two runs at once
+    run_pair(program, ...)     -> the same of a run and a bare one
 
 The inputs are generated from fixed seeds; nothing of the clock or of the machine goes into them."""
 import concurrent.futures
@@ -20,10 +20,10 @@ spend = None
 
 
 class Program:
-    """One command; `env` is added to the monitor's."""
+    """One command; `env` is added to the monitor's; `parallel`: its threads are to run at the same time."""
 
-    def __init__(self, name, argv, env=None):
-        self.name, self.argv, self.env = name, argv, env or {}
+    def __init__(self, name, argv, env=None, parallel=False):
+        self.name, self.argv, self.env, self.parallel = name, argv, env or {}, parallel
 
     def start(self, env, scratch, argv, cpu):
         plain = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
@@ -89,17 +89,19 @@ class Redis(Program):
                 replies -= got.count(b"\n")
 
 
-def run_beside(program, env, scratch, cpu, turn):
+def run_pair(program, env, scratch, cpu, turn):
     """
     One run with `env` and a bare one at once, on one processor that they take turns on: whatever else the machine does
     slows both alike, within milliseconds. The same program held so against itself differs by a hundredth; run one after
-    the other, by a fifth. Returns what the two used; `turn`: the bare one begins.
+    the other, by a fifth. A parallel program's runs are one after the other all the same, each with all processors: its
+    threads would not meet else. Returns what the two used; `turn`: the bare one begins.
     """
-    with concurrent.futures.ThreadPoolExecutor(2) as both:
-        runs = [(env, scratch + "/watched"), ({}, scratch + "/bare")]
+    runs = [(env, scratch + "/watched"), ({}, scratch + "/bare")]
+    with concurrent.futures.ThreadPoolExecutor(1 if program.parallel else 2) as pool:
         for _, own in runs:
             os.makedirs(own, exist_ok=True)
-        begun = {own: both.submit(program.run, what, own, cpu=cpu) for what, own in (runs[::-1] if turn else runs)}
+        where = None if program.parallel else cpu
+        begun = {own: pool.submit(program.run, what, own, cpu=where) for what, own in (runs[::-1] if turn else runs)}
         return tuple(begun[own].result() for _, own in runs)
 
 
@@ -246,7 +248,7 @@ def make_all(scratch, tools):
     global spend
     spend = tools + "/integration/spend"
     loop = tools + "/bench/bench_memory_loop"
-    made = [sqlite(scratch), xml(scratch), lua(scratch), json(scratch), cc1(scratch), redis(), python(scratch), Program("loop", [loop, "2"])]
+    made = [sqlite(scratch), xml(scratch), lua(scratch), json(scratch), cc1(scratch), redis(), python(scratch), Program("loop", [loop, "2"], parallel=True)]
     missing = [name for name in (*(program.argv[0] for program in made), "taskset") if not shutil.which(name)]
     if missing:
         raise SystemExit(f"not installed: {', '.join(missing)}")
