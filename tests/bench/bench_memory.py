@@ -5,7 +5,8 @@
 
 Runs Debian's programs (memory/programs.py) under Mire and under its neighbours (memory/monitors.py), in turn. A run's processor
 time is held against that of a bare run which shares its processor all the while, for the machine may have others to serve (of
-the program with two threads: which comes next to it): of the rounds' ratios the mean of the middle half counts, and behind it stands where it lies in 95 of 100 such measurements."""
+the program with two threads: which comes next to it). Of the rounds' ratios the mean of the middle half counts, and behind it
+stands where it lies in 95 of 100 such measurements."""
 import argparse
 import concurrent.futures
 import os
@@ -26,7 +27,7 @@ SAMPLED_GOAL, SAMPLED_LOOP_GOAL = 1.03, 1.07
 HEAPTRACK_SHARE = 0.5  # of what heaptrack adds
 RESIDENT_MB = 20
 STACK_BYTES, STACKS_MIN = 30, 2000  # of a program with fewer stacks the first pages would be counted
-PEERS_EVERY = 4        # rounds; their figures are large or without a goal
+PEERS_EVERY = 3        # rounds, so that each processor and order is among them; their figures are large or without a goal
 shorts = []
 
 

@@ -87,7 +87,7 @@ static void see_module(void *context, const struct module *module, const struct 
 
 static void forget_entries(struct code *code)
 {
-    bool fresh = atomic_load_explicit(&code->version, memory_order_relaxed) == 0; /* its pages are not touched */
+    bool fresh = atomic_load_explicit(&code->version, memory_order_relaxed) == 0; /* zeros, on no page touched yet */
 
     for (uint32_t i = 0; !fresh && i < MIRE_CODE_ENTRIES; i++) {
         if (atomic_load_explicit(&code->entries[i], memory_order_relaxed) != 0)

@@ -152,15 +152,19 @@ void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread
 void mire__collect_as_move_end(struct collect_thread *self, const struct walk_frame *site,
                                const struct collect_move *was, const void *old, const void *done, size_t size);
 
-/* May the tables know of this block? A look at one byte in sampled mode. */
+/* May these tables know of a block? A look at one byte in sampled mode. */
+static inline bool mire__collect_as_may_hold(const struct heap *heap, const void *block)
+{
+    return mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) != MIRE_HEAP_SAMPLED ||
+           mire__blocks_maybe(heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+}
+
+/* May the tables there are know of this block? */
 static inline bool mire__collect_as_may_know(const void *block)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
 
-    if (!heap || !block)
-        return false;
-    return mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) != MIRE_HEAP_SAMPLED ||
-           mire__blocks_maybe(heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+    return heap && block && mire__collect_as_may_hold(heap, block);
 }
 
 /* The node of the stack from a call on; inside the slot. */

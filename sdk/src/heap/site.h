@@ -49,16 +49,18 @@ static inline bool mire__site_is_quick(size_t size)
     return true;
 }
 
-/* The same of a call that ends a block besides, which may be NULL; in sampled mode. */
+/*
+ * The same of a call that ends a block besides, by one look at the tables' state. True only while nothing is noted or
+ * in sampled mode.
+ *   old  NULL: none ends
+ */
 static inline bool mire__site_passes(const void *old, size_t size)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
 
     if (!heap)
         return true;
-    if (mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) != MIRE_HEAP_SAMPLED ||
-        size > (uint64_t)mire__collect_left ||
-        (old && mire__blocks_maybe(heap, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK)))
+    if (size > (uint64_t)mire__collect_left || mire__collect_as_may_hold(heap, old))
         return false;
     mire__collect_left -= (int64_t)size;
     return true;

@@ -58,7 +58,8 @@ class Redis(Program):
     def run(self, env, scratch, look=lambda process: None, cpu=None):
         with tempfile.TemporaryDirectory(dir=scratch) as home:
             path = home + "/socket"
-            process = self.start(env, scratch, [*self.argv, "--port", "0", "--unixsocket", path, "--save", "", "--dir", home], cpu)
+            argv = [*self.argv, "--port", "0", "--unixsocket", path, "--save", "", "--dir", home]
+            process = self.start(env, scratch, argv, cpu)
             look(process)
             with self.connected(path) as line:
                 self.feed(line)
@@ -248,7 +249,8 @@ def make_all(scratch, tools):
     global spend
     spend = tools + "/integration/spend"
     loop = tools + "/bench/bench_memory_loop"
-    made = [sqlite(scratch), xml(scratch), lua(scratch), json(scratch), cc1(scratch), redis(), python(scratch), Program("loop", [loop, "2"], parallel=True)]
+    made = [sqlite(scratch), xml(scratch), lua(scratch), json(scratch), cc1(scratch), redis(), python(scratch),
+            Program("loop", [loop, "2"], parallel=True)]
     missing = [name for name in (*(program.argv[0] for program in made), "taskset") if not shutil.which(name)]
     if missing:
         raise SystemExit(f"not installed: {', '.join(missing)}")
