@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define CHECK_STACK_BYTES (512 * 1024)
 #define SETTINGS_COUNT    (sizeof(struct capture_settings) / sizeof(uint32_t))
@@ -338,7 +337,7 @@ void mire__watch_stop(void)
     mire__gate_stop();
     mire__sampler_close(&watch->sampler);
     global.watch = NULL;
-    madvise(watch, sizeof(*watch), MADV_DONTNEED); /* gives the pages back; they read as zeros from now on */
+    mire__pages_empty(watch, sizeof(*watch));
 }
 
 static void change_settings(const struct capture_settings *from, const struct capture_settings *to)

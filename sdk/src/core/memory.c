@@ -68,6 +68,7 @@ bool mire__memory_settled(void)
 /* What is told of this very moment. */
 struct moment {
     struct memory_said said;
+    struct residence residence; /* open while the tables are read */
     struct process_use use;
     struct trail_row rows[MIRE_TRAIL_ROWS];
 };
@@ -90,7 +91,8 @@ static void look_around(struct moment *moment, const struct monitor_context *con
                                         .taken_wall_ms = mire__wall_now_ms(),
                                         .ground = MIRE_GROUND_UNKNOWN,
                                         .trail = moment->rows,
-                                        .resident = mire__pages_resident,
+                                        .resident = mire__residence_bytes,
+                                        .residence = &moment->residence,
                                         .extra = mire__heap_extra(heap),
                                         .caps = MIRE_MEMORY_CAPS_INIT};
     mire__memory_id(moment->said.id, id);
@@ -121,10 +123,14 @@ static void look_at_mappings(struct heap *heap, struct moment *moment)
 {
     struct heap_reader *reader = mire__malloc(sizeof(*reader));
 
-    moment->said = (struct memory_said){
-        .taken_ns = mire__now_ns(), .resident = mire__pages_resident, .extra = mire__heap_extra(heap)};
+    moment->said = (struct memory_said){.taken_ns = mire__now_ns(),
+                                        .resident = mire__residence_bytes,
+                                        .residence = &moment->residence,
+                                        .extra = mire__heap_extra(heap)};
+    mire__residence_open(&moment->residence);
     if (reader && moment->said.extra && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         mire__memory_look_at_mappings(reader, &moment->said);
+    mire__residence_close(&moment->residence);
     mire__free(reader);
 }
 
@@ -134,9 +140,11 @@ static void read_tables(struct monitor_context *context, struct heap *heap, stru
     struct heap_reader *reader = mire__malloc(sizeof(*reader));
     enum mire_err err = MIRE_E_MEMORY;
 
+    mire__residence_open(&moment->residence);
     if (reader && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         err = moment->said.trigger ? mire__memory_seal(context->store, reader, &moment->said, mire__wall_now_ms())
                                    : mire__memory_snapshot(reader, &moment->said);
+    mire__residence_close(&moment->residence);
     mire__free(reader);
     if (!moment->said.trigger)
         return;

@@ -73,6 +73,14 @@ void mire__pages_unmap(void *pages, size_t size_bytes)
     errno = saved;
 }
 
+void mire__pages_empty(void *pages, size_t size_bytes)
+{
+    int saved = errno;
+
+    syscall(SYS_madvise, pages, size_bytes, MADV_DONTNEED);
+    errno = saved;
+}
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif

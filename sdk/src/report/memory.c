@@ -108,7 +108,7 @@ enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const stru
 
 struct look {
     struct residency *residency;
-    uint64_t (*resident)(uint64_t address, uint64_t size_bytes);
+    const struct memory_said *said;
 };
 
 static bool look_at(void *context, const struct heap_live *live)
@@ -120,14 +120,14 @@ static bool look_at(void *context, const struct heap_live *live)
         return true;
     row = &look->residency->kinds[live->category - MIRE_CATEGORY_KINDS];
     row->mapped_bytes += live->size;
-    row->resident_bytes += look->resident(live->address, live->size);
+    row->resident_bytes += mire__memory_resident(look->said, live);
     return true;
 }
 
 void mire__memory_look_at_mappings(const struct heap_reader *reader, const struct memory_said *said)
 {
     struct residency residency = {.taken_ns = said->taken_ns};
-    struct look look = {&residency, said->resident};
+    struct look look = {&residency, said};
 
     mire__read_regions(reader, look_at, &look);
     mire__extra_set_residency(said->extra, &residency);

@@ -17,6 +17,8 @@
 #include "report/report.h"
 #include "report/snapshot.h"
 
+struct residence; /* platform.h */
+
 /* How much is told. */
 struct memory_caps {
     uint32_t top;     /* categories with most bytes whose stacks are told */
@@ -53,7 +55,9 @@ struct memory_said {
     uint64_t threshold_bytes;
     const struct exit_end *end;
     const struct report_told *told;
-    uint64_t (*resident)(uint64_t address, uint64_t size_bytes); /* how much of it lies in memory; own process only */
+    /* How much of a mapping lies in memory (mire__residence_bytes): own process only, NULL in another's tables. */
+    uint64_t (*resident)(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file);
+    const struct residence *residence;
     void (*on_read)(void *context); /* called after each MIRE_MEMORY_STRIDE blocks: what was read can leave memory */
     void *context;
     struct memory_extra *extra; /* where a snapshot is to be kept, for what comes after */

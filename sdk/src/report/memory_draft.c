@@ -47,7 +47,7 @@ static bool on_region(void *context, const struct heap_live *live)
     add(row, live);
     draft->mapped_bytes += (double)live->size;
     if (draft->said->resident)
-        row->resident_bytes += (double)draft->said->resident(live->address, live->size);
+        row->resident_bytes += (double)mire__memory_resident(draft->said, live);
     if (!is_for_blocks(live->category))
         mire__tally_add(&draft->tally, live->category, live->node, live->size, 1);
     return true;

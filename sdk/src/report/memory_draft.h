@@ -62,6 +62,13 @@ void mire__memory_draft_fini(struct memory_draft *draft);
 /* Keep what was alive as the run's snapshot. Without memory for it the one before stays. */
 void mire__memory_draft_keep(struct memory_extra *extra, const struct memory_draft *draft);
 
+/* How much of a mapping lies in memory; said->resident is not NULL. */
+static inline uint64_t mire__memory_resident(const struct memory_said *said, const struct heap_live *mapping)
+{
+    return said->resident(said->residence, mapping->address, mapping->size,
+                          mapping->category == MIRE_CATEGORY_KINDS + MIRE_KIND_FILE);
+}
+
 /* 0 heap, 1 vm, 2 object: the wire's numbers. */
 static inline uint32_t mire__memory_kind(uint32_t category)
 {

@@ -263,9 +263,11 @@ static double number_of(const char *text, const char *key)
 }
 
 /* Half of any mapping lies in memory. */
-static uint64_t half_of(uint64_t address, uint64_t size_bytes)
+static uint64_t half_of(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file)
 {
+    (void)residence;
     (void)address;
+    (void)of_file;
     return size_bytes / 2;
 }
 

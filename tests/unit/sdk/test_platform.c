@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -289,21 +290,52 @@ static void resident_are_the_pages_that_were_touched(void **state)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 10000; /* more than one question takes */
     char *pages = mmap(NULL, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct residence residence;
 
     (void)state;
+    mire__residence_open(&residence);
     madvise(pages, count * page, MADV_NOHUGEPAGE);
-    assert_int_equal(mire__pages_resident((uintptr_t)pages, count * page), 0);
+    assert_int_equal(mire__residence_bytes(&residence, (uintptr_t)pages, count * page, false), 0);
     pages[0] = pages[7 * page] = pages[9999 * page] = 1;
-    assert_int_equal(mire__pages_resident((uintptr_t)pages, count * page), 3 * page);
-    assert_int_equal(mire__pages_resident((uintptr_t)pages + 6 * page, page), 0);
+    for (int of_file = 0; of_file < 2; of_file++) {
+        assert_int_equal(mire__residence_bytes(&residence, (uintptr_t)pages, count * page, of_file), 3 * page);
+        assert_int_equal(mire__residence_bytes(&residence, (uintptr_t)pages + 6 * page, page, of_file), 0);
+    }
     munmap(pages, count * page);
-    assert_int_equal(mire__pages_resident((uintptr_t)pages, count * page), 0);
+    assert_int_equal(mire__residence_bytes(&residence, (uintptr_t)pages, count * page, false), 0);
+    mire__residence_close(&residence);
+}
+
+/* The kernel has it all in its cache, for it was written just now. */
+static void of_a_file_resident_is_what_the_process_has_touched(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 1000;
+    struct residence residence, none = {.pagemap = -1};
+    FILE *file = tmpfile();
+    char *pages;
+
+    (void)state;
+    mire__residence_open(&residence);
+    for (size_t i = 0; i < count * page; i++)
+        putc('x', file);
+    fflush(file);
+    pages = mmap(NULL, count * page, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+    madvise(pages, count * page, MADV_RANDOM); /* a page that is read brings no neighbours */
+    assert_int_equal(mire__residence_bytes(&residence, (uintptr_t)pages, count * page, true), 0);
+    assert_int_equal(mire__residence_bytes(&none, (uintptr_t)pages, count * page, true), count * page);
+    assert_int_equal(*(volatile char *)&pages[700 * page], 'x');
+    assert_true(mire__residence_bytes(&residence, (uintptr_t)pages, count * page, true) >= page);
+    assert_true(mire__residence_bytes(&residence, (uintptr_t)pages, count * page, true) <= 64 * page);
+    munmap(pages, count * page);
+    fclose(file);
+    mire__residence_close(&residence);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resident_are_the_pages_that_were_touched),
+        cmocka_unit_test(of_a_file_resident_is_what_the_process_has_touched),
         cmocka_unit_test(ticks_become_the_time_they_were_read_at),
         cmocka_unit_test(a_cpu_timer_fires_when_time_is_used_and_not_while_it_passes),
         cmocka_unit_test(bytes_written_are_counted_in_the_thread_that_wrote),
