@@ -119,8 +119,8 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
 }
 
 /*
- * The process goes on, or ends by itself: nothing is left to tell, unless it is somebody's to look into afterwards. The
- * file stays mapped, for a thread that was in a hook may still look at its slot there; only its memory is given back.
+ * The process goes on, or ends by itself: nothing is left to tell, unless it is somebody's to look into afterwards. All
+ * stays mapped, for a thread that was in a hook may still look at its slot, or for a block; only memory is given back.
  */
 static void close_tables(void)
 {
@@ -130,9 +130,9 @@ static void close_tables(void)
     mire__memory_end();
     mire__variant_unhook_heap();
     ended = mire__collect_end();
-    atomic_store(&heap->header->stopped, 1);
+    mire__heap_stop(heap);
     if (ended)
-        mire__heap_close(heap);
+        mire__heap_retire(heap);
     if (ended && !kept)
         mire__pages_punch(monitor.file.memory, monitor.file.size);
     if (!kept)

@@ -412,6 +412,11 @@ void mire__heap_stop(struct heap *heap)
     atomic_store_explicit(&heap->header->stopped, 1, memory_order_release);
 }
 
+void mire__heap_retire(struct heap *heap)
+{
+    mire__pages_empty(heap->anonymous, heap->anonymous_bytes);
+}
+
 void mire__heap_close(struct heap *heap)
 {
     if (heap->header && heap->header->magic == MIRE_HEAP_MAGIC)

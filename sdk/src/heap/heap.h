@@ -152,7 +152,15 @@ enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap
  */
 void mire__heap_stop(struct heap *heap);
 
-/* Stop, and give back what mire__heap_open took; the file stays as it is. No other call may be under way or follow. */
+/*
+ * After mire__heap_stop: give back the memory that mire__heap_open took, but not its addresses, which read as zeros. A
+ * thread that found the tables before may look only now whether they hold a block (mire__blocks_maybe); `heap` and the
+ * file's memory are to stay for that as well. No thread may be inside its slot, no other call follow.
+ */
+void mire__heap_retire(struct heap *heap);
+
+/* Stop, and give back all that mire__heap_open took; the file stays as it is. No other call may be under way or follow.
+ */
 void mire__heap_close(struct heap *heap);
 
 /*

@@ -255,6 +255,22 @@ static void a_page_in_which_little_lives_is_given_back_too(void **state)
     heaps_free(heaps);
 }
 
+/* The hook of a free looks there before it is inside its slot: a thread may stop in between for as long as it takes. */
+static void who_comes_too_late_finds_nothing_in_tables_that_were_retired(void **state)
+{
+    struct heaps *heaps = heaps_new_at(BUDGET, MIRE_HEAP_SAMPLED, 1);
+
+    (void)state;
+    assert_true(heaps_set(heaps, 0x10000000, 5000, 0));
+    assert_true(mire__blocks_maybe(&heaps->heap, 0x10000000));
+    mire__slot_as_leave(heaps->slot);
+    mire__heap_stop(&heaps->heap);
+    mire__heap_retire(&heaps->heap);
+    for (uint64_t address = 0x10000000; address < 0x18000000; address += 1024)
+        assert_false(mire__blocks_maybe(&heaps->heap, address));
+    heaps_free(heaps);
+}
+
 static void blocks_far_from_each_other_take_no_pages(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -503,6 +519,7 @@ int main(void)
         cmocka_unit_test(blocks_are_those_of_a_naive_twin),
         cmocka_unit_test(pages_in_which_nothing_lives_are_given_back),
         cmocka_unit_test(a_page_in_which_little_lives_is_given_back_too),
+        cmocka_unit_test(who_comes_too_late_finds_nothing_in_tables_that_were_retired),
         cmocka_unit_test(blocks_far_from_each_other_take_no_pages),
         cmocka_unit_test(the_first_small_block_beside_a_page_makes_the_next),
         cmocka_unit_test(a_page_of_a_thread_that_stays_inside_is_kept),
