@@ -12,6 +12,7 @@
  * MIRE_MICRO_NS, so that a turn of that length is seen while it lasts. One that idles for so long is parked.
  */
 #define TURNING_LOOK_NS (200 * MIRE_NS_PER_MS)
+#define KEEPING_NS      MIRE_NS_PER_MS       /* far longer than a thread needs to keep the end of a turn */
 #define NO_LOOP_LOOK_NS (10 * MIRE_NS_PER_S) /* how often a thread without a loop is looked at: is it there still */
 
 static uint64_t less(uint64_t from, uint64_t what)
@@ -262,6 +263,12 @@ static bool enter(struct check *check, struct lane_watch *lane, const struct gat
     return true;
 }
 
+/* The end of a thread's first turn is kept, always: just now it is being kept. It is not to be passed over. */
+static bool is_keeping(const struct lane_watch *lane, const struct gate_view *view)
+{
+    return lane->turn == 0 && (view->turn & 1) == 0 && view->ended_turn == 0;
+}
+
 uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
 {
     struct gate_view view;
@@ -275,6 +282,10 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
         vacate(check, lane, lane->record.hang.last_seen_ns);
         if (!enter(check, lane, &view))
             return UINT64_MAX;
+    }
+    if (is_keeping(lane, &view)) {
+        lane->park_ns = UINT64_MAX; /* of a lane that was parked its next turn would be taken for what woke us */
+        return is_gone(check, lane) ? UINT64_MAX : mire__now_ns() + KEEPING_NS;
     }
     if (lane->turn != view.turn) {
         check->turning |= lane->turn != 0;

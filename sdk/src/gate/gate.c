@@ -43,10 +43,12 @@ static enum mire__gate_asked turn_to(struct gate *gate, uint64_t turn)
 
 static void keep_end(struct gate *gate, uint64_t turn, enum mire__gate_asked asked)
 {
+    uint32_t still = asked;
+
     atomic_store(&gate->ended_since_ticks, atomic_load(&gate->since_ticks));
     atomic_store(&gate->end_ns, mire__now_ns());
     atomic_store(&gate->ended_turn, turn);
-    atomic_store(&gate->asked, ASKED_NOTHING);
+    atomic_compare_exchange_strong(&gate->asked, &still, ASKED_NOTHING); /* something else may be wanted by now */
     if (asked == ASKED_END)
         mire__gate_as_wake();
 }
