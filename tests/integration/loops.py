@@ -22,7 +22,7 @@ TEMP = tempfile.mkdtemp(prefix="mire-loops-")
 # How much longer than the hang its turn may take, and how far the measured length may be off: a busy machine's doing.
 LONGER_MS, SHORTER_MS = 250, 5
 BUSY, ASKED = "busy", "unanswered"
-IDLE_MS = 1300  # planted.h
+IDLE_MS, LEAST_NS = 1300, 999e6  # planted.h
 
 # name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)], what finds a hang is told by FOUND
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
@@ -120,9 +120,17 @@ def build(source, package, linked):
 
 
 def reports(store):
-    """What was stored and not sent, but for a slow start of the machine's making: a launch's hang that ended before the idling."""
-    all_of_them = [json.loads(run(["zstd", "-dcq", path])) for path in glob.glob(store + "/out/*")]
-    return [report for report in all_of_them if not report["hang"]["launch"] or report["hang"]["duration_ms"] >= IDLE_MS]
+    """What was stored and not sent."""
+    return [json.loads(run(["zstd", "-dcq", path])) for path in glob.glob(store + "/out/*")]
+
+
+def planted_ones(reports):
+    """All but a slow start of the machine's making: a launch's hang that ended before the idling."""
+    return [report for report in reports if not report["hang"]["launch"] or report["hang"]["duration_ms"] >= IDLE_MS]
+
+
+def told(reports):
+    return ["%s %d ms" % ("launch" if report["hang"]["launch"] else "hang", report["hang"]["duration_ms"]) for report in reports]
 
 
 def span(path, function):
@@ -144,15 +152,18 @@ def share_inside(report, image, begin, end):
     return sum(reach[node] for node in samples["node"]) / max(1, len(samples["node"]))
 
 
-def judge(title, output, found, image, begin, end, trigger=BUSY):
+def judge(title, output, all_found, image, begin, end, trigger=BUSY):
     """None, or what is wrong."""
     if not output.startswith("hung "):
         return output
     hung_ns = int(output.split("hung ")[1].split()[0])
+    found = planted_ones(all_found)
     if trigger is None and not found:
         return print("ok       %-58s no report" % title, flush=True)
+    if hung_ns < LEAST_NS:
+        return "something cut the hang short, after %.0f ms; reports: %s" % (hung_ns / 1e6, told(all_found))
     if len(found) != 1 or trigger is None:
-        return "%d reports: %s" % (len(found), [report["hang"]["duration_ms"] for report in found])
+        return "%d reports of a hang of %.0f ms; all: %s" % (len(found), hung_ns / 1e6, told(all_found))
     hang = found[0]["hang"]
     if hang.get("trigger", BUSY) != trigger:
         return "%s, not %s" % (hang["trigger"], trigger)
@@ -193,7 +204,7 @@ def try_odds(title, source, package, linked):
     words = run([build(source, package, linked), store]).split()
     if words[0] != "tried":
         return " ".join(words)
-    tried, triggers = int(words[1]), [report["hang"]["trigger"] for report in reports(store)]
+    tried, triggers = int(words[1]), [report["hang"]["trigger"] for report in planted_ones(reports(store))]
     noticed = len(triggers)
     if set(triggers) != {ASKED} or abs(noticed - tried / 2) > 5 * math.sqrt(tried / 4):
         return "noticed %d of %d, %s; %s" % (noticed, tried, set(triggers), words[2])

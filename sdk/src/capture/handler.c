@@ -13,6 +13,7 @@
 #include "platform/platform.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -47,29 +48,55 @@ static void pass_on(int signal, siginfo_t *info, ucontext_t *context)
     errno = saved;
 }
 
-void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
+/*
+ * The thread ran when it was asked, but came to a wait before the signal came to it: the wait goes on. If a handler of
+ * the app's is to run as well, the app is told so by EINTR, as it would be without us. It may also have run before: one
+ * that blocks our signal while it runs, so that ours comes where it returns to; then the thread was deaf when asked.
+ */
+static void wait_on(int signal, ucontext_t *context)
 {
-    struct sampler *sampler = atomic_load(&current);
+    int number = mire__arch_as_wait_cut(context), saved = errno;
+    uint64_t pending = 0, blocked;
+
+    if (number < 0)
+        return;
+    memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
+    syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+    errno = saved;
+    if ((pending & ~blocked & ~(1ull << (signal - 1))) == 0)
+        mire__arch_as_wait_again(context, number);
+}
+
+static void answer(struct sampler *sampler, int signal, void *ucontext)
+{
     uint32_t tid = mire__tid(), wanted = MIRE_REQUEST(MIRE_REQUEST_WANTED, tid);
     uint64_t begin_ns;
 
-    if (!sampler)
-        return;
-    if (info->si_code == SI_TIMER)
-        raise_wake(sampler, info->si_value.sival_ptr);
-    else if (info->si_code != SI_TKILL && tid == atomic_load(&sampler->wake_tid))
-        pass_on(signal, info, ucontext);
-    if (info->si_code != SI_TKILL)
-        return;
     if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST(MIRE_REQUEST_TAKING, tid)))
         return;
     begin_ns = mire__now_ns();
     mire__arch_as_regs(&sampler->snapshot.regs, ucontext);
     mire__snapshot_as_copy_stack(&sampler->snapshot);
+    if (!sampler->deaf)
+        wait_on(signal, ucontext);
     sampler->stopped_ns = mire__now_ns() - begin_ns;
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_DONE, tid));
     if (atomic_load(&sampler->asleep))
         mire__futex_wake(&sampler->request);
+}
+
+void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
+{
+    struct sampler *sampler = atomic_load(&current);
+
+    if (!sampler)
+        return;
+    if (info->si_code == SI_TIMER)
+        raise_wake(sampler, info->si_value.sival_ptr);
+    else if (info->si_code != SI_TKILL && mire__tid() == atomic_load(&sampler->wake_tid))
+        pass_on(signal, info, ucontext);
+    else if (info->si_code == SI_TKILL)
+        answer(sampler, signal, ucontext);
 }
 
 void mire__snapshot_as_copy_stack(struct snapshot *snapshot)

@@ -142,6 +142,7 @@ static bool take_running(struct sampler *sampler, uint32_t tid)
     if (!mire__sampler_owns_signal(sampler))
         return false;
     mire__thread_signal_state(&there, tid, sampler->signal);
+    sampler->deaf = there.blocked || there.pending;
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, tid));
     if (!there.pending && !mire__thread_signal(tid, sampler->signal)) {
         atomic_store(&sampler->request, MIRE_REQUEST_IDLE);

@@ -2,8 +2,9 @@
  * sampler.h - one stack of another thread, now.
  *
  *     asleep in the kernel   its stack pointer stands in /proc; the stack is copied from outside. It is not
- * interrupted, so no system call of the app returns early; and it works in uninterruptible sleep, too running a signal;
- * its handler copies registers and stack and returns
+ * interrupted, and it works in uninterruptible sleep, too running                a signal; its handler copies registers
+ * and stack and returns. Should the thread have come to a wait meanwhile, that goes on (mire__arch_as_wait_cut says
+ * where it cannot)
  *
  * Under an emulator, whose threads /proc takes for the program's, both get the signal; calls that it ends return early.
  *
@@ -22,6 +23,7 @@ struct sampler {
     bool signal_only;                 /* /proc does not tell the truth about threads: an emulator */
     _Atomic uint32_t request;         /* handshake with the handler: see handler.c */
     _Atomic bool asleep;              /* the check thread waits for the handler, and is not looking */
+    bool deaf;                        /* the thread that is wanted blocked the signal when it was looked at */
     uint64_t stopped_ns;              /* written by the handler: how long it took */
     _Atomic(_Atomic uint32_t *) wake; /* raised when a timer brings this address as its value; NULL: no timer is ours */
     _Atomic uint32_t wake_tid;        /* the thread that such timers signal; 0: none */

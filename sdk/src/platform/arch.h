@@ -34,6 +34,19 @@ struct regs {
 void mire__arch_as_regs(struct regs *out, const void *ucontext);
 
 /*
+ * Has the signal cut a wait short? There are calls that return EINTR after a handler ran, whatever SA_RESTART says
+ * (signal(7) lists them): sleeps, poll and select and their kin.
+ *   ucontext  a signal handler's third argument
+ * Returns the number of the system call; -1 if it was none of those, or cannot be begun again: where it was made by
+ * other code than `mov $number, %eax; syscall` (musl's, glibc's since 2.41), as x86-64 forgets the number; and all but
+ * sleeps for a while on 64-bit ARM, which forgets the first argument.
+ */
+int mire__arch_as_wait_cut(const void *ucontext);
+
+/* Have that call begin again when the handler returns. What it had waited until the signal came it waits once more. */
+void mire__arch_as_wait_again(void *ucontext, int number);
+
+/*
  * Is this the way back from a signal handler, the call of sigreturn? Some libraries and emulators do not describe
  * theirs. code  the MIRE_SIGRETURN_BYTES bytes at the handler's return address What the signal interrupted then lies on
  * the stack: mire__arch_as_regs reads the first MIRE_UCONTEXT_BYTES bytes from mire__arch.sigreturn_context above the

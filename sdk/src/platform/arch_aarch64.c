@@ -4,8 +4,13 @@
 #include "platform/platform.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
+
+#define SVC 0xd4000001u /* svc #0: a system call */
 
 const struct arch mire__arch = {
     .reg_count = 32,
@@ -29,6 +34,28 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext)
     out->value[31] = context->uc_mcontext.sp;
     out->pc = context->uc_mcontext.pc;
     out->known = 0xffffffffu;
+}
+
+/* A sleep for a while is the same by any clock but the processor's. One until a point in time may be by any clock. */
+int mire__arch_as_wait_cut(const void *ucontext)
+{
+    const mcontext_t *context = &((const ucontext_t *)ucontext)->uc_mcontext;
+    uint32_t word;
+
+    if (context->regs[0] != (uint64_t)-EINTR || context->regs[8] != SYS_clock_nanosleep || context->regs[1] != 0)
+        return -1;
+    if (mire__peek(&word, context->pc - sizeof(word), sizeof(word)) != sizeof(word) || word != SVC)
+        return -1;
+    return SYS_clock_nanosleep;
+}
+
+void mire__arch_as_wait_again(void *ucontext, int number)
+{
+    mcontext_t *context = &((ucontext_t *)ucontext)->uc_mcontext;
+
+    context->regs[0] = CLOCK_MONOTONIC;
+    context->regs[8] = (uint64_t)number;
+    context->pc -= 4;
 }
 
 void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state)

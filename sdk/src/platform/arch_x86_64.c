@@ -5,11 +5,17 @@
 
 #include <cpuid.h>
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#define WAIT_CODE_BYTES 11 /* a system call's: see number_before */
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
 
 const struct arch mire__arch = {
     .reg_count = 17,
@@ -34,6 +40,47 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext)
         out->value[i] = (uint64_t)context->uc_mcontext.gregs[from[i]];
     out->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     out->known = (1u << MIRE_COUNT(from)) - 1;
+}
+
+/* mov $number, %eax; syscall, with perhaps a `mov n(%rsp), reg` between the two: how compilers make system calls. */
+static int number_before(const uint8_t code[WAIT_CODE_BYTES])
+{
+    const uint8_t *end = code + WAIT_CODE_BYTES - 2, *at = end - 5;
+    int32_t number;
+
+    if (end[0] != 0x0f || end[1] != 0x05)
+        return -1;
+    if (at[0] != 0xb8 && end[-4] == 0x8b && end[-2] == 0x24)
+        at -= 4;
+    memcpy(&number, at + 1, sizeof(number));
+    return at[0] == 0xb8 ? number : -1;
+}
+
+int mire__arch_as_wait_cut(const void *ucontext)
+{
+    static const int waits[] = {SYS_poll,        SYS_select, SYS_nanosleep,    SYS_clock_nanosleep, SYS_epoll_wait,
+                                SYS_epoll_pwait, SYS_ppoll,  SYS_epoll_pwait2, SYS_pselect6};
+    const greg_t *regs = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    uint8_t code[WAIT_CODE_BYTES];
+    int number;
+
+    if (regs[REG_RAX] != -EINTR ||
+        mire__peek(code, (uint64_t)regs[REG_RIP] - sizeof(code), sizeof(code)) != sizeof(code))
+        return -1;
+    number = number_before(code);
+    for (size_t i = 0; i < MIRE_COUNT(waits); i++) {
+        if (waits[i] == number)
+            return number;
+    }
+    return -1;
+}
+
+void mire__arch_as_wait_again(void *ucontext, int number)
+{
+    greg_t *regs = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
+
+    regs[REG_RAX] = number;
+    regs[REG_RIP] -= 2; /* back before the instruction `syscall` */
 }
 
 void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state)
