@@ -191,6 +191,12 @@ class LateTest(Programs):
         self.becomes_named("by-upload", before)
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-upload/symbols")["missing"]])
         self.assertIn("0 stored, 2 there already, 0 failed; 0.0 MB", self.mire("symbols", "upload", "--key", key, debug.parent))
+        cut = debug.parent / "cut.debug"
+        cut.write_bytes(pathlib.Path(MIRE).read_bytes()[:100000])
+        for useless in (cut, debug.parent / "README", debug.parent / "none.debug"):
+            said = self.mire("symbols", "upload", "--key", key, packed, useless, code=1)
+            self.assertIn("1 there already", said, "the others are sent")
+            self.assertRegex(said, rf"(?m)^mire symbols: {useless}:? \w+")
 
     def test_debuginfod(self):
         app, debug, build = self.program("by-debuginfod", 1)

@@ -20,7 +20,7 @@ static const char usage[] =
     "Usage: mire symbols upload [--server URL] [--key KEY] [--jobs N] [--all] [--version V [--build B]] PATH...\n\n"
     "Find every debug file at or below a PATH, those in archives (zip, tar, tar.gz, dSYM) among them, ask the server\n"
     "which it lacks, and send only those, N at a time (4). --all: send all. One line a file tells what came of it.\n"
-    "The status is 0 if all is there, and nothing of it is damaged.\n"
+    "The status is 0 if all is there, each file that a PATH names among it, and nothing of it is damaged.\n"
     "An upload that was interrupted is gone on with where it stopped, by the next run too.\n"
     "--version: the mapping of R8 or ProGuard, or the methodmap, below PATH is that of this version (and build) of "
     "the\n"
@@ -55,7 +55,7 @@ static int upload_all(const struct send_options *options, bool all, char *const 
             say(stderr, "mire symbols: %zu damaged: what can be read is used; send whole ones in their place\n",
                 result.damaged);
     }
-    bool good = !rc && found.count && !result.failed && !result.damaged;
+    bool good = !rc && found.count && !found.missed && !result.failed && !result.damaged;
     symbols_found_free(&found);
     return good ? CLI_DONE : CLI_FAILED;
 }

@@ -121,10 +121,15 @@ static int consider(struct found *found, const char *path, bool named)
     MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         say(stderr, "mire symbols: %s: %s\n", path, strerror(errno));
+        found->missed++;
         return 0;
     }
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < SMALLEST)
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < SMALLEST) {
+        if (named)
+            pass_over(found, path, "is too short for a debug file");
+        found->missed += named;
         return 0;
+    }
     const char *dir = scratch_dir();
     enum contents_answer answer = contents_open(&contents, why, fd, dir, NULL);
     if (answer == CONTENTS_FAILED && dir) { /* not all file systems have files without a name */
@@ -134,6 +139,7 @@ static int consider(struct found *found, const char *path, bool named)
     bool unpacked = answer == CONTENTS_GOOD && contents.own;
     if (answer != CONTENTS_GOOD && (named || is_of_use(fd, why)))
         pass_over(found, path, why[0] ? why : "cannot be unpacked");
+    found->missed += answer == CONTENTS_FAILED || (named && answer == CONTENTS_WRONG);
     if (unpacked)
         rc = keep_archive(found, &contents);
     for (size_t i = 0; !rc && answer == CONTENTS_GOOD && i < contents.count; i++)
@@ -152,8 +158,10 @@ int symbols_find_files(struct found *out, char *const *paths)
     for (FTSENT *entry; !rc && (entry = fts_read(tree));) {
         if (entry->fts_info == FTS_F)
             rc = consider(out, entry->fts_accpath, entry->fts_level == FTS_ROOTLEVEL);
-        else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+        else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR) {
             say(stderr, "mire symbols: %s: %s\n", entry->fts_path, strerror(entry->fts_errno));
+            out->missed++;
+        }
     }
     fts_close(tree);
     tell_passed(out);

@@ -25,6 +25,7 @@ struct found {
         size_t count;
     } passed[8]; /* files that could have been of use, by what is wrong with them */
     size_t passed_count;
+    size_t missed; /* files that a path names and that are of no use, and all that could not be read */
 };
 
 /* Is it a mapping of Java names? */
