@@ -1,6 +1,7 @@
 /*
- * interpose_heap.c - the calls that allocate and map, found here first because the library is preloaded. Each is a jump
- * to its hook (heap/hooks.h). Declared here alone: the libraries' own declarations differ in words.
+ * interpose_heap.c - the calls that map, found here first because the library is preloaded. Each is a jump to its hook
+ * (heap/hooks.h); malloc and its kin are their hooks themselves (heap/hooks.c). Declared here alone: the libraries' own
+ * declarations differ in words.
  */
 #include "heap/hooks.h"
 
@@ -12,16 +13,6 @@
         return mire__heap_##name arguments;                                              \
     }
 
-EXPORT(void *, malloc, (size_t size), (size))
-EXPORT(void *, calloc, (size_t count, size_t size), (count, size))
-EXPORT(void *, realloc, (void *old, size_t size), (old, size))
-EXPORT(void *, reallocarray, (void *old, size_t count, size_t size), (old, count, size))
-EXPORT(void, free, (void *block), (block))
-EXPORT(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
-EXPORT(int, posix_memalign, (void **out, size_t alignment, size_t size), (out, alignment, size))
-EXPORT(void *, memalign, (size_t alignment, size_t size), (alignment, size))
-EXPORT(void *, valloc, (size_t size), (size))
-EXPORT(void *, pvalloc, (size_t size), (size))
 EXPORT(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset),
        (at, size, protection, flags, fd, offset))
 EXPORT(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off_t offset),

@@ -9,7 +9,7 @@ command -v musl-gcc > /dev/null || { echo 'no musl-gcc' && exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 headers="-idirafter /usr/include -idirafter /usr/include/$(uname -m)-linux-gnu"
-common="-std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -DMIRE_VERSION=\"0\" -Isdk/include -Isdk/src -Isdk"
+common="-std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -DMIRE_VERSION=\"0\" -DMIRE_HOOKS_INTERPOSE -Isdk/include -Isdk/src -Isdk"
 
 sources=
 for source in sdk/src/heap/*.c sdk/src/unwind/*.c sdk/src/patch/*.c sdk/src/platform/*.c sdk/preload/interpose_heap.c tests/support/heap_begin.c; do

@@ -13,6 +13,7 @@ import gdb
 FIRST, LAST = 1000003, 1000999
 SIZE_IN = {"malloc": "rdi", "calloc": "rsi", "realloc": "rsi", "aligned_alloc": "rsi"}
 DEPTH_MAX = 128
+HOOK = "mire__heap_"  # in the library: what stands in for malloc is at its name as well
 
 
 def is_code(pc):
@@ -48,14 +49,14 @@ def main():
     gdb.execute("run", to_string=True)
     library = next(one for one in gdb.objfiles() if "mire-preload" in one.filename)
     for name, register in SIZE_IN.items():
-        gdb.execute(f"break *{address(library, name)} if ${register} >= {FIRST} && ${register} <= {LAST}", to_string=True)
+        gdb.execute(f"break *{address(library, HOOK + name)} if ${register} >= {FIRST} && ${register} <= {LAST}", to_string=True)
     end = address(library, "pause")
     gdb.execute(f"break *{end}", to_string=True)
     while True:
         gdb.execute("continue", to_string=True)
         if gdb.newest_frame().pc() == end:
             break
-        name = gdb.newest_frame().name()
+        name = gdb.newest_frame().name().removeprefix(HOOK)
         size = int(gdb.newest_frame().read_register(SIZE_IN[name]))
         print("size", size, *stack())
     gdb.execute("kill", to_string=True)

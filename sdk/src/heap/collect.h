@@ -156,7 +156,7 @@ void mire__collect_as_move_end(struct collect_thread *self, const struct walk_fr
 static inline bool mire__collect_as_may_hold(const struct heap *heap, const void *block)
 {
     return mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) != MIRE_HEAP_SAMPLED ||
-           mire__blocks_maybe(heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+           mire__blocks_maybe(heap, (uintptr_t)block);
 }
 
 /* May the tables there are know of this block? */

@@ -251,14 +251,19 @@ MIRE_SLOW static void free_slow(void *block)
 /* Nothing but jumps lead out of here, so it keeps no register. */
 MIRE_HIDDEN void mire__heap_free(void *block)
 {
+    void (*real)(void *) = BOUND(free);
     struct heap_count *counts = NULL;
     enum quick_end end;
 
-    if (__builtin_expect(!BOUND(free), 0)) {
+    if (__builtin_expect(!real, 0)) {
         free_late(block);
         return;
     }
-    end = !block || mire__site_passes(block, 0) ? QUICK_DONE : mire__quick_free(&counts, block);
+    if (mire__site_passes(block, 0)) { /* in sampled mode nearly always */
+        real(block);
+        return;
+    }
+    end = block ? mire__quick_free(&counts, block) : QUICK_DONE;
     if (__builtin_expect(end == QUICK_DONE, 1))
         BOUND(free)(block);
     else if (end == QUICK_STRAYS)
@@ -266,3 +271,23 @@ MIRE_HIDDEN void mire__heap_free(void *block)
     else
         free_slow(block);
 }
+
+/* ---- the preload library ---- */
+
+/* There the hooks bear the very names of what they stand for, so that a program's call leads to them without a jump. */
+#ifdef MIRE_HOOKS_INTERPOSE
+/* clang-format off */
+#define INTERPOSE(name) \
+    extern __typeof__(mire__heap_##name) name __attribute__((alias("mire__heap_" #name), visibility("default")));
+INTERPOSE(malloc)
+INTERPOSE(calloc)
+INTERPOSE(realloc)
+INTERPOSE(reallocarray)
+INTERPOSE(free)
+INTERPOSE(aligned_alloc)
+INTERPOSE(posix_memalign)
+INTERPOSE(memalign)
+INTERPOSE(valloc)
+INTERPOSE(pvalloc)
+/* clang-format on */
+#endif

@@ -32,21 +32,29 @@ static inline void mire__site_end(const void *block, uint64_t sp)
     mire__collect_as_free(self, block);
 }
 
+/* Take so many bytes off what is left until a sample. False: there are not so many. */
+static inline bool mire__site_counts(size_t size)
+{
+    uint64_t left;
+
+    if (__builtin_sub_overflow((uint64_t)mire__collect_left, size, &left))
+        return false;
+    mire__collect_left = (int64_t)left;
+    return true;
+}
+
 /* Is a call that allocates so many bytes done with the real call alone? If so, they are counted. */
 static inline bool mire__site_is_quick(size_t size)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
     uint32_t mode;
 
-    if (!heap)
+    if (__builtin_expect(!heap, 0))
         return true;
     mode = mire__heap_how(heap, MIRE_HOW_MODE);
     if (__builtin_expect(mode != MIRE_HEAP_SAMPLED, 0))
         return mode == MIRE_HEAP_OFF;
-    if (size > (uint64_t)mire__collect_left)
-        return false;
-    mire__collect_left -= (int64_t)size;
-    return true;
+    return mire__site_counts(size);
 }
 
 /*
@@ -58,12 +66,9 @@ static inline bool mire__site_passes(const void *old, size_t size)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
 
-    if (!heap)
+    if (__builtin_expect(!heap, 0))
         return true;
-    if (size > (uint64_t)mire__collect_left || mire__collect_as_may_hold(heap, old))
-        return false;
-    mire__collect_left -= (int64_t)size;
-    return true;
+    return !mire__collect_as_may_hold(heap, old) && mire__site_counts(size);
 }
 
 #endif
