@@ -23,7 +23,7 @@ struct sampler {
     bool signal_only;                 /* /proc does not tell the truth about threads: an emulator */
     _Atomic uint32_t request;         /* handshake with the handler: see handler.c */
     _Atomic bool asleep;              /* the check thread waits for the handler, and is not looking */
-    bool deaf;                        /* the thread that is wanted blocked the signal when it was looked at */
+    bool deaf;                        /* the wanted thread blocked the signal, or had one coming, when looked at */
     uint64_t stopped_ns;              /* written by the handler: how long it took */
     _Atomic(_Atomic uint32_t *) wake; /* raised when a timer brings this address as its value; NULL: no timer is ours */
     _Atomic uint32_t wake_tid;        /* the thread that such timers signal; 0: none */

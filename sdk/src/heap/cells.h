@@ -212,7 +212,8 @@ static inline uint32_t mire__filter_at(uint64_t address)
 {
     return (uint32_t)(address >> 10 ^ address >> 26) % MIRE_HEAP_FILTER;
 }
-_Static_assert(MIRE_HEAP_FILTER <= 1u << (48 - 26), "the bits that a pointer's tag may be in say nothing");
+_Static_assert(MIRE_HEAP_FILTER <= 1u << (MIRE_HEAP_ADDRESS_BITS - 26),
+               "the bits that a pointer's tag may be in say nothing");
 
 /* Is a block at that address possibly there? It may bear a tag. */
 static inline bool mire__blocks_maybe(const struct heap *heap, uint64_t address)
