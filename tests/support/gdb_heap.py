@@ -21,7 +21,10 @@ def is_code(pc):
 
 
 def stack():
-    frames, frame = [], gdb.newest_frame().older()
+    frames, frame = [], gdb.newest_frame()
+    while frame.type() == gdb.INLINE_FRAME: # a hook may begin with what is inlined into it
+        frame = frame.older()
+    frame = frame.older()
     while frame and len(frames) < DEPTH_MAX:
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             frames.append((frame.pc(), frame.type() == gdb.SIGTRAMP_FRAME))
@@ -48,16 +51,17 @@ def main():
     gdb.execute("break main", to_string=True)
     gdb.execute("run", to_string=True)
     library = next(one for one in gdb.objfiles() if "mire-preload" in one.filename)
-    for name, register in SIZE_IN.items():
-        gdb.execute(f"break *{address(library, HOOK + name)} if ${register} >= {FIRST} && ${register} <= {LAST}", to_string=True)
+    hooks = {address(library, HOOK + name): name for name in SIZE_IN}
+    for at, name in hooks.items():
+        register = SIZE_IN[name]
+        gdb.execute(f"break *{at} if ${register} >= {FIRST} && ${register} <= {LAST}", to_string=True)
     end = address(library, "pause")
     gdb.execute(f"break *{end}", to_string=True)
     while True:
         gdb.execute("continue", to_string=True)
         if gdb.newest_frame().pc() == end:
             break
-        name = gdb.newest_frame().name().removeprefix(HOOK)
-        size = int(gdb.newest_frame().read_register(SIZE_IN[name]))
+        size = int(gdb.newest_frame().read_register(SIZE_IN[hooks[gdb.newest_frame().pc()]]))
         print("size", size, *stack())
     gdb.execute("kill", to_string=True)
 

@@ -14,6 +14,7 @@ void mire__heap_bind(void *handle)
         if (real && real != mire__heap_hooks[i].hook)
             atomic_store_explicit(&mire__heap_hooks[i].real, real, memory_order_relaxed);
     }
+    mire__heap_hooks_turn();
 }
 
 /* Where the library lies that a function is in; NULL: nobody knows. */

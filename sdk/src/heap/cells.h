@@ -216,9 +216,13 @@ _Static_assert(MIRE_HEAP_FILTER <= 1u << (MIRE_HEAP_ADDRESS_BITS - 26),
                "the bits that a pointer's tag may be in say nothing");
 
 /* Is a block at that address possibly there? It may bear a tag. */
+static inline bool mire__filter_has(const _Atomic uint8_t *filter, uint64_t address)
+{
+    return atomic_load_explicit(&filter[mire__filter_at(address)], memory_order_relaxed) != 0;
+}
 static inline bool mire__blocks_maybe(const struct heap *heap, uint64_t address)
 {
-    return atomic_load_explicit(&heap->filter[mire__filter_at(address)], memory_order_relaxed) != 0;
+    return mire__filter_has(heap->filter, address);
 }
 
 #endif

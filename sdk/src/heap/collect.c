@@ -34,6 +34,8 @@ enum mire_err mire__collect_begin(struct heap *heap)
         mire__found_note(heap, self->slot, mire__collect_code->modules.scratch,
                          sizeof(mire__collect_code->modules.scratch));
     atomic_store(&mire__collect_gate->heap, heap);
+    heap->on_mode = mire__heap_hooks_turn;
+    mire__heap_hooks_turn();
     return MIRE_OK;
 }
 
@@ -57,6 +59,7 @@ bool mire__collect_end(void)
     if (heap)
         mire__heap_how_change(heap, MIRE_HOW_RESTS, 0);
     atomic_store(&mire__collect_gate->heap, NULL);
+    mire__heap_hooks_turn();
     mire__barrier_all();
     while (heap && mire__threads_any_inside(heap)) {
         if (mire__now_ns() >= end_ns)

@@ -152,6 +152,19 @@ void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread
 void mire__collect_as_move_end(struct collect_thread *self, const struct walk_frame *site,
                                const struct collect_move *was, const void *old, const void *done, size_t size);
 
+/*
+ * Nothing is drawn now. What is left goes on being taken off, and is no longer what it was drawn as: with 0 the hooks
+ * look at the mode each time, and the next that counts in sampled mode is drawn anew.
+ */
+static inline void mire__collect_as_undraw(struct collect_thread *self)
+{
+    if (mire__collect_left == 0)
+        return;
+    mire__collect_left = 0;
+    if (self && self->slot)
+        self->drawn = MIRE_HEAP_INTERVALS_MAX;
+}
+
 /* May these tables know of a block? A look at one byte in sampled mode. */
 static inline bool mire__collect_as_may_hold(const struct heap *heap, const void *block)
 {

@@ -10,7 +10,7 @@
 
 struct finding {
     struct heap *heap;
-    struct span ours[MIRE_THREADS_SPANS];
+    struct span ours[MIRE_THREADS_SPANS + 2];
     size_t ours_count;
 };
 
@@ -81,6 +81,8 @@ void mire__found_note(struct heap *heap, struct heap_slot *slot, char *scratch, 
     finding.ours_count = mire__threads_spans(finding.ours);
     finding.ours[finding.ours_count++] =
         (struct span){(uintptr_t)heap->anonymous, (uintptr_t)heap->anonymous + heap->anonymous_bytes};
+    finding.ours[finding.ours_count++] =
+        (struct span){(uintptr_t)heap->filter, (uintptr_t)heap->filter + MIRE_HEAP_FILTER};
     mire__mappings_visit(find, &finding, scratch, scratch_bytes);
     mire__slot_as_leave(slot);
 }

@@ -98,8 +98,13 @@ bool mire__heap_lock_slow(_Atomic uint32_t *lock)
 /* Who holds mode_lock. */
 static void store_mode(struct heap *heap, enum heap_mode mode)
 {
+    const uint32_t cells = mode == MIRE_HEAP_EXACT ? MIRE_HOW_CELLS : 0;
+    void (*on_mode)(void) = atomic_load(&heap->on_mode);
+
     atomic_store_explicit(&heap->header->mode, mode, memory_order_release);
-    mire__heap_how_change(heap, MIRE_HOW_MODE | MIRE_HOW_OPEN, mode | MIRE_HOW_OPEN);
+    mire__heap_how_change(heap, MIRE_HOW_MODE | MIRE_HOW_OPEN | cells, mode | MIRE_HOW_OPEN | cells);
+    if (on_mode)
+        on_mode();
 }
 
 /* ---- claims ---- */
@@ -288,7 +293,6 @@ static uint64_t lay_out(struct heap *heap, uint64_t budget)
     piece(&at, &heap->roots, heap, MIRE_HEAP_ROOTS * sizeof(void *));
     piece(&at, &heap->root_tables, heap, (uint64_t)MIRE_HEAP_ROOT_CAP * MIRE_HEAP_ROOT_SIZE * sizeof(uint32_t));
     piece(&at, &heap->directory, heap, sizeof(uint16_t) << MIRE_SEGMENT_BITS_MAX);
-    piece(&at, &heap->filter, heap, MIRE_HEAP_FILTER);
     piece(&at, &heap->region_order, heap, MIRE_HEAP_REGIONS_MAX * sizeof(uint16_t));
     index_pieces(&at, &heap->node_index, heap, 1u << MIRE_INDEX_BITS_MAX);
     index_pieces(&at, &heap->place_index, heap, 1u << 13);
@@ -373,8 +377,11 @@ enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap
     heap->budget_bytes = options->budget_bytes;
     heap->anonymous_bytes = lay_out(heap, options->budget_bytes);
     heap->anonymous = mire__pages_map(heap->anonymous_bytes);
-    if (!heap->anonymous)
+    heap->filter = mire__pages_map_inherited(MIRE_HEAP_FILTER, true);
+    if (!heap->anonymous || !heap->filter) {
+        mire__heap_close(heap);
         return MIRE_E_MEMORY;
+    }
     lay_out(heap, options->budget_bytes);
     if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) {
         mire__heap_close(heap); /* does not know of the memory yet, which must not be looked at */
@@ -415,6 +422,7 @@ void mire__heap_stop(struct heap *heap)
 void mire__heap_retire(struct heap *heap)
 {
     mire__pages_empty(heap->anonymous, heap->anonymous_bytes);
+    mire__pages_empty((void *)(uintptr_t)heap->filter, MIRE_HEAP_FILTER);
 }
 
 void mire__heap_close(struct heap *heap)
@@ -423,5 +431,7 @@ void mire__heap_close(struct heap *heap)
         mire__heap_stop(heap);
     if (heap->anonymous)
         mire__pages_unmap(heap->anonymous, heap->anonymous_bytes);
+    if (heap->filter)
+        mire__pages_unmap((void *)(uintptr_t)heap->filter, MIRE_HEAP_FILTER);
     memset(heap, 0, sizeof(*heap));
 }

@@ -79,7 +79,7 @@ struct heap_spare {
  * `header->mode` is the mode for whoever reads the file.
  */
 #define MIRE_HOW_MODE   3u
-#define MIRE_HOW_CELLS  4u                  /* blocks may be in cells */
+#define MIRE_HOW_CELLS  4u                  /* the mode was exact: blocks may be in cells */
 #define MIRE_HOW_MOVING 8u                  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
 #define MIRE_HOW_RESTS  16u                 /* somebody waits to be woken by the next thing that is noted (collect.h) */
 #define MIRE_HOW_OPEN   32u                 /* always: so that 0 stands for none */
@@ -92,7 +92,7 @@ struct heap {
     _Atomic uint64_t how;
     _Atomic(_Atomic uint32_t *) *roots; /* see below */
     _Atomic uint32_t *cells;
-    _Atomic uint8_t *filter; /* blocks by KiB, counted; 255 sticks */
+    _Atomic uint8_t *filter; /* blocks by KiB, counted; 255 sticks. A forked child's is empty */
 
     /* The sections. */
     struct heap_slot *slots;
@@ -122,7 +122,8 @@ struct heap {
     /* No two are held at once, but `claim` and one of the others, `split` and a segment's. */
     struct heap_lock nodes_lock, regions_lock, cells_lock, split_lock, classes_lock, images_lock, mode_lock, claim_lock;
 
-    _Atomic uint32_t pressed; /* 1: the budget is used up but for what heap.c keeps back; the keeper has work */
+    _Atomic(void (*)(void)) on_mode; /* NULL, or to be called after the mode has changed; any thread */
+    _Atomic uint32_t pressed;        /* 1: the budget is used up but for what heap.c keeps back; the keeper has work */
     bool holds_pages; /* those that empty are kept for later, cleared: the file has no holes of a page of ours */
     _Atomic uint32_t generation; /* grows when an image goes: what a thread remembers of addresses is void */
     void *anonymous;             /* all memory without a file */

@@ -19,6 +19,55 @@ struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] = {MIRE_HEAP_HOOKS(ROW)};
                                                           memory_order_relaxed))
 
 /*
+ * The calls that programs make most begin with a look at what is in reach: at the bytes that are left until a sample,
+ * at the filter of blocks. If that finds nothing they go their way: in sampled mode the real call, else the whole of
+ * the hook. What the look finds takes the whole of the hook too, which looks at the tables' state: a forked child has
+ * its parent's ways.
+ */
+MIRE_SLOW static void *whole_malloc(size_t size);
+MIRE_SLOW static void *whole_calloc(size_t count, size_t size);
+MIRE_SLOW static void *whole_realloc(void *old, size_t size);
+MIRE_SLOW static void whole_free(void *block);
+
+static _Atomic uint8_t no_blocks[MIRE_HEAP_FILTER];
+
+static struct {
+    _Alignas(64) _Atomic(_Atomic uint8_t *) filter; /* of the tables that are noted in */
+    _Atomic(__typeof__(&whole_malloc)) malloc;
+    _Atomic(__typeof__(&whole_calloc)) calloc;
+    _Atomic(__typeof__(&whole_realloc)) realloc;
+    _Atomic(__typeof__(&whole_free)) free;
+} way = {no_blocks, whole_malloc, whole_calloc, whole_realloc, whole_free};
+
+/* Read before the filter, which is stored before it. */
+#define WAY(name) atomic_load_explicit(&way.name, memory_order_acquire)
+
+static inline bool is_in_filter(const void *block)
+{
+    return mire__filter_has(atomic_load_explicit(&way.filter, memory_order_relaxed), (uintptr_t)block);
+}
+
+#define TURN(name, to) atomic_store(&way.name, (to) && BOUND(name) ? BOUND(name) : whole_##name)
+
+void mire__heap_hooks_turn(void)
+{
+    const struct heap *heap;
+    uint32_t how;
+
+    do {
+        heap = atomic_load(&mire__collect_gate->heap);
+        how = heap ? mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) : MIRE_HEAP_OFF;
+        if (heap) /* before a way leads past it */
+            atomic_store(&way.filter, heap->filter);
+        TURN(malloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
+        TURN(calloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
+        TURN(realloc, how == MIRE_HEAP_SAMPLED);
+        TURN(free, how == MIRE_HEAP_SAMPLED);
+    } while (heap != atomic_load(&mire__collect_gate->heap) ||
+             (heap && how != mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS)));
+}
+
+/*
  * Before the real calls are bound: what is called then is bound by its call (mire__heap_real_late). Functions of their
  * own, so that a hook is a few instructions and a jump.
  */
@@ -94,13 +143,20 @@ MIRE_SLOW static void *malloc_slow(size_t size)
     return done_quick(self, BOUND(malloc)(size), size);
 }
 
-MIRE_HIDDEN void *mire__heap_malloc(size_t size)
+MIRE_SLOW static void *whole_malloc(size_t size)
 {
     void *(*real)(size_t) = BOUND(malloc);
 
     if (__builtin_expect(!real, 0))
         return malloc_late(size);
     return mire__site_is_quick(size) ? real(size) : malloc_slow(size);
+}
+
+MIRE_HIDDEN void *mire__heap_malloc(size_t size)
+{
+    if (__builtin_expect(!mire__site_counts(size), 0))
+        return whole_malloc(size);
+    return WAY(malloc)(size);
 }
 
 MIRE_SLOW static void *calloc_slow(size_t count, size_t size)
@@ -110,13 +166,20 @@ MIRE_SLOW static void *calloc_slow(size_t count, size_t size)
     return done_quick(self, BOUND(calloc)(count, size), count * size);
 }
 
-MIRE_HIDDEN void *mire__heap_calloc(size_t count, size_t size)
+MIRE_SLOW static void *whole_calloc(size_t count, size_t size)
 {
     void *(*real)(size_t, size_t) = BOUND(calloc);
 
     if (__builtin_expect(!real, 0))
         return calloc_late(count, size);
     return mire__site_is_quick(count * size) ? real(count, size) : calloc_slow(count, size);
+}
+
+MIRE_HIDDEN void *mire__heap_calloc(size_t count, size_t size)
+{
+    if (__builtin_expect(!mire__site_counts(count * size), 0))
+        return whole_calloc(count, size);
+    return WAY(calloc)(count, size);
 }
 
 /* clang-format off */
@@ -195,7 +258,7 @@ MIRE_SLOW static void *realloc_new_slow(size_t size)
     return done_quick(self, BOUND(realloc)(NULL, size), size);
 }
 
-MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
+MIRE_SLOW static void *whole_realloc(void *old, size_t size)
 {
     void *(*real)(void *, size_t) = BOUND(realloc);
 
@@ -204,6 +267,15 @@ MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
     if (mire__site_passes(old, size))
         return real(old, size);
     return old ? realloc_slow(old, size) : realloc_new_slow(size);
+}
+
+MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
+{
+    __typeof__(&whole_realloc) next = WAY(realloc);
+
+    if (__builtin_expect(is_in_filter(old) || !mire__site_counts(size), 0))
+        return whole_realloc(old, size);
+    return next(old, size);
 }
 
 MIRE_SLOW static void *reallocarray_slow(void *old, size_t count, size_t size)
@@ -249,7 +321,7 @@ MIRE_SLOW static void free_slow(void *block)
 }
 
 /* Nothing but jumps lead out of here, so it keeps no register. */
-MIRE_HIDDEN void mire__heap_free(void *block)
+MIRE_SLOW static void whole_free(void *block)
 {
     void (*real)(void *) = BOUND(free);
     struct heap_count *counts = NULL;
@@ -270,6 +342,16 @@ MIRE_HIDDEN void mire__heap_free(void *block)
         free_strays(block, counts);
     else
         free_slow(block);
+}
+
+MIRE_HIDDEN void mire__heap_free(void *block)
+{
+    __typeof__(&whole_free) next = WAY(free);
+
+    if (__builtin_expect(is_in_filter(block), 0))
+        whole_free(block);
+    else
+        next(block);
 }
 
 /* ---- the preload library ---- */

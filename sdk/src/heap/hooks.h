@@ -46,6 +46,12 @@ bool mire__heap_bind_new(void *handle);
 /* Look up the real calls. handle: RTLD_DEFAULT where hooks are patched in, RTLD_NEXT where they are found by name. */
 void mire__heap_bind(void *handle);
 
+/*
+ * The mode has changed, or the tables that are noted in, or the real calls were bound: have the hooks go by it. A mode
+ * that notes less may be told late, one that notes more only when this returns. Thread: any, inside its slot too.
+ */
+void mire__heap_hooks_turn(void);
+
 /* Do any two blocks of the allocator that is bound begin 32 bytes apart or more (MIRE_HOW_APART)? */
 bool mire__heap_blocks_apart(void);
 

@@ -59,7 +59,6 @@ static uint32_t fresh_page(struct heap *heap)
         !mire__heap_claim(heap, MIRE_HEAP_CELLS, (number + UINT64_C(1)) * MIRE_HEAP_PAGE_BYTES))
         return 0;
     atomic_store_explicit(used, number + 1, memory_order_release);
-    mire__heap_how_change(heap, MIRE_HOW_CELLS, MIRE_HOW_CELLS);
     return number + 1;
 }
 
@@ -205,7 +204,8 @@ static bool note(struct heap *heap, struct heap_slot *slot, uint64_t address, co
     bool replaced;
 
     if (block->size <= MIRE_CELL_SIZE_MAX && block->interval == 0 && (address & 7) == 0 &&
-        !mire__heap_how(heap, MIRE_HOW_MOVING) && set_cell(heap, slot, address, block))
+        mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING) == MIRE_HOW_CELLS &&
+        set_cell(heap, slot, address, block))
         return true;
     if (page && mire__cell_is(mire__cell_get(&page[mire__cell_of(address)]), address))
         end_unseen(heap, slot, page, mire__cell_of(address));

@@ -109,6 +109,8 @@ static void note(struct collect_thread *self, struct heap *heap, const struct wa
     uint32_t interval;
     bool noted = false;
 
+    if (mire__heap_as_mode(heap) != MIRE_HEAP_SAMPLED)
+        mire__collect_as_undraw(self);
     if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT)
         noted = mire__live_as_set(heap, self->slot, address, size, mire__collect_as_node(self, heap, site));
     else if (mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED && is_drawn(&interval, self, heap, size))

@@ -47,14 +47,14 @@ static inline bool mire__site_counts(size_t size)
 static inline bool mire__site_is_quick(size_t size)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
-    uint32_t mode;
+    uint32_t mode = heap ? mire__heap_how(heap, MIRE_HOW_MODE) : MIRE_HEAP_OFF;
 
-    if (__builtin_expect(!heap, 0))
-        return true;
-    mode = mire__heap_how(heap, MIRE_HOW_MODE);
-    if (__builtin_expect(mode != MIRE_HEAP_SAMPLED, 0))
-        return mode == MIRE_HEAP_OFF;
-    return mire__site_counts(size);
+    if (__builtin_expect(mode == MIRE_HEAP_SAMPLED, 1))
+        return mire__site_counts(size);
+    if (mode == MIRE_HEAP_EXACT)
+        return false;
+    mire__collect_as_undraw(mire__collect_self);
+    return true;
 }
 
 /*
@@ -66,8 +66,10 @@ static inline bool mire__site_passes(const void *old, size_t size)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
 
-    if (__builtin_expect(!heap, 0))
+    if (__builtin_expect(!heap, 0)) {
+        mire__collect_as_undraw(mire__collect_self);
         return true;
+    }
     return !mire__collect_as_may_hold(heap, old) && mire__site_counts(size);
 }
 
