@@ -116,8 +116,34 @@ static void store_slot(struct page_look *look, _Atomic(void *) *slot, void *valu
 struct pass {
     const struct hook *only; /* of this table; NULL: of all */
     bool patch;
+    uintptr_t first, last; /* no slot with another address is changed: its name is not looked at */
     struct page_look look;
 };
+
+static void reach(struct pass *pass, const struct hook *hooks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t hook = (uintptr_t)hooks[i].hook;
+
+        pass->first = hook < pass->first ? hook : pass->first;
+        pass->last = hook > pass->last ? hook : pass->last;
+    }
+}
+
+/* A pass that takes hooks out: few slots have one, and the names of all modules were not read for it before. */
+static struct pass pass_out(const struct hook *only)
+{
+    struct pass pass = {.only = only, .first = UINTPTR_MAX};
+
+    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
+        const struct hook *hooks = atomic_load(&added[i].hooks);
+
+        if (hooks && (!only || only == hooks))
+            reach(&pass, hooks, added[i].count);
+    }
+    reach(&pass, &lookup, 1);
+    return pass;
+}
 
 static const struct hook *find_in(const struct hook *hooks, size_t count, const char *name)
 {
@@ -152,12 +178,14 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
 
     if (type != mire__arch.reloc_slot && type != mire__arch.reloc_data && type != mire__arch.reloc_word)
         return;
+    slot = (_Atomic(void *) *)(info->dlpi_addr + relocation->r_offset);
+    now = atomic_load(slot);
+    if ((uintptr_t)now < pass->first || (uintptr_t)now > pass->last)
+        return;
     hook = find_hook(pass, tables->names + tables->symbols[ELF64_R_SYM(relocation->r_info)].st_name);
     real = hook ? atomic_load(&hook->real) : NULL;
     if (!real)
         return;
-    slot = (_Atomic(void *) *)(info->dlpi_addr + relocation->r_offset);
-    now = atomic_load(slot);
     if (pass->patch && now != hook->hook && (type != mire__arch.reloc_word || now == real))
         store_slot(&pass->look, slot, hook->hook);
     else if (!pass->patch && now == hook->hook)
@@ -233,7 +261,7 @@ static void end_change(void)
 
 static enum mire_err add(struct hook *hooks, size_t count)
 {
-    struct pass pass = {.only = hooks, .patch = true};
+    struct pass pass = {.only = hooks, .patch = true, .last = UINTPTR_MAX};
 
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
         if (atomic_load(&added[i].hooks))
@@ -269,7 +297,7 @@ static bool any_added(void)
 
 void mire__patch_refresh(void)
 {
-    struct pass pass = {.patch = true};
+    struct pass pass = {.patch = true, .last = UINTPTR_MAX};
 
     /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
     if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
@@ -291,18 +319,20 @@ static void *hook_dlsym(void *handle, const char *name)
 /* With the last table goes the hook of dlsym. */
 void mire__patch_remove(const struct hook *hooks)
 {
-    struct pass pass = {.only = hooks};
+    struct pass pass;
+    size_t tables = 0, which = MIRE_PATCH_TABLES;
 
     begin_change();
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
-        if (atomic_load(&added[i].hooks) != hooks)
-            continue;
+        tables += atomic_load(&added[i].hooks) != NULL;
+        if (atomic_load(&added[i].hooks) == hooks)
+            which = i;
+    }
+    if (which < MIRE_PATCH_TABLES) {
         mire__own_share();
+        pass = pass_out(tables > 1 ? hooks : NULL);
         dl_iterate_phdr(treat_module, &pass);
-        atomic_store(&added[i].hooks, NULL);
-        pass.only = NULL;
-        if (!any_added())
-            dl_iterate_phdr(treat_module, &pass);
+        atomic_store(&added[which].hooks, NULL);
     }
     end_change();
 }
