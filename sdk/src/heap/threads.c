@@ -10,7 +10,7 @@
 #include "platform/platform.h"
 
 #include <errno.h>
-#include <string.h>
+#include <sys/auxv.h>
 
 #define LOOKS        8             /* states looked at for each new thread: more end than begin, then */
 #define MAIN_STACK   (64ull << 20) /* the kernel keeps twice as much free below the first thread's stack */
@@ -176,7 +176,6 @@ static struct collect_thread *take_state(uint32_t tid)
 
 struct stack_look {
     uint64_t sp, self, low, high, end;
-    bool first;
 };
 
 static bool look_at_mapping(void *context, const struct mapping *mapping)
@@ -187,15 +186,24 @@ static bool look_at_mapping(void *context, const struct mapping *mapping)
         return true;
     if (look->sp < mapping->start || !mapping->writable)
         return false;
-    if (look->first && strcmp(mapping->path, "[stack]") == 0) {
-        look->high = mapping->end;
-        look->low = mapping->end - MAIN_STACK;
-    } else if (look->self > look->sp && look->self < mapping->end) {
+    if (look->self > look->sp && look->self < mapping->end) {
         look->high = look->self & ~7ull;
         look->low = mapping->start;
         look->end = mapping->end;
     }
     return false;
+}
+
+/* The kernel put the program's name at the end of the first thread's stack. False: this is not that stack. */
+static bool find_first(struct stack_look *look)
+{
+    const uint64_t name = getauxval(AT_EXECFN), end = (name + 4096) & ~UINT64_C(4095);
+
+    if (name == 0 || look->sp >= name || look->sp < end - MAIN_STACK)
+        return false;
+    look->high = end;
+    look->low = end - MAIN_STACK;
+    return true;
 }
 
 /*
@@ -205,11 +213,13 @@ static bool look_at_mapping(void *context, const struct mapping *mapping)
  */
 static uint64_t find_stack(struct walk *walk, uint64_t sp, const struct span *told)
 {
-    struct stack_look look = {.sp = sp, .self = mire__arch_as_thread_pointer(), .first = mire__tid() == mire__pid()};
+    struct stack_look look = {.sp = sp, .self = mire__arch_as_thread_pointer()};
     const struct mapping mapping = {
         .start = told ? told->start : 0, .end = told ? told->end : 0, .writable = true, .path = ""};
 
-    if (told) {
+    if (mire__tid() == mire__pid() && find_first(&look)) {
+        /* known without a look */
+    } else if (told) {
         look_at_mapping(&look, &mapping);
         if (look.high == 0 && sp >= told->start && sp < told->end) { /* what belongs to it lies elsewhere */
             look.low = told->start;

@@ -51,7 +51,7 @@ static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
 static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
 {
     const ElfW(Dyn) *dynamic = NULL;
-    size_t bytes[2] = {0};
+    size_t bytes[2] = {0}, nameless = 0;
 
     memset(out, 0, sizeof(*out));
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
@@ -73,9 +73,14 @@ static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
             bytes[0] = dynamic->d_un.d_val;
         else if (dynamic->d_tag == DT_RELASZ)
             bytes[1] = dynamic->d_un.d_val;
+        else if (dynamic->d_tag == DT_RELACOUNT) /* in front, and most of a large library's */
+            nameless = dynamic->d_un.d_val;
     }
     for (int i = 0; i < 2; i++)
         out->counts[i] = out->relocations[i] ? bytes[i] / sizeof(ElfW(Rela)) : 0;
+    nameless = nameless < out->counts[1] ? nameless : out->counts[1];
+    out->relocations[1] += nameless;
+    out->counts[1] -= nameless;
     return out->symbols && out->names;
 }
 
