@@ -84,45 +84,64 @@ static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
     return out->symbols && out->names;
 }
 
-/* The page looked at last: slots stand side by side. */
-struct page_look {
-    uintptr_t address, page;
-    bool writable;
+/* Slots to be stored to, together: whether they are writable stands in one list of all mappings. */
+#define SLOTS_AT_ONCE 64u
+struct stores {
+    struct store {
+        _Atomic(void *) *slot;
+        void *value;
+        bool writable;
+    } all[SLOTS_AT_ONCE];
+    size_t count;
 };
 
-static bool look_at_page(void *context, const struct mapping *mapping)
+static bool look_at_mapping(void *context, const struct mapping *mapping)
 {
-    struct page_look *look = context;
+    struct stores *stores = context;
 
-    if (look->address >= mapping->end)
-        return true;
-    look->writable = look->address >= mapping->start && mapping->writable;
-    return false;
+    for (size_t i = 0; mapping->writable && i < stores->count; i++) {
+        uintptr_t slot = (uintptr_t)stores->all[i].slot;
+
+        stores->all[i].writable |= slot >= mapping->start && slot < mapping->end;
+    }
+    return true;
 }
 
-static void store_slot(struct page_look *look, _Atomic(void *) *slot, void *value)
+/* Inside dl_iterate_phdr: the modules are those that the slots were found in. */
+static void store_all(struct stores *stores)
 {
     static char scratch[8192];
-    uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    void *page = (void *)((uintptr_t)slot & ~(page_bytes - 1));
+    const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-    if (look->page != (uintptr_t)page) {
-        *look = (struct page_look){.address = (uintptr_t)slot, .page = (uintptr_t)page};
-        mire__mappings_visit(look_at_page, look, scratch, sizeof(scratch));
+    if (stores->count > 0)
+        mire__mappings_visit(look_at_mapping, stores, scratch, sizeof(scratch));
+    for (size_t i = 0; i < stores->count; i++) {
+        const struct store *store = &stores->all[i];
+        void *page = (void *)((uintptr_t)store->slot & ~(page_bytes - 1));
+
+        if (!store->writable && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0)
+            continue;
+        atomic_store(store->slot, store->value);
+        if (!store->writable)
+            mprotect(page, page_bytes, PROT_READ);
     }
-    if (!look->writable && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0)
-        return;
-    atomic_store(slot, value);
-    if (!look->writable)
-        mprotect(page, page_bytes, PROT_READ);
+    stores->count = 0;
+}
+
+static void store_slot(struct stores *stores, _Atomic(void *) *slot, void *value)
+{
+    if (stores->count == SLOTS_AT_ONCE)
+        store_all(stores);
+    stores->all[stores->count++] = (struct store){.slot = slot, .value = value};
 }
 
 /* What one pass over the modules does. */
 struct pass {
     const struct hook *only; /* of this table; NULL: of all */
     bool patch;
-    uintptr_t first, last; /* no slot with another address is changed: its name is not looked at */
-    struct page_look look;
+    uintptr_t first, last;   /* no slot with another address is changed: its name is not looked at */
+    unsigned long long subs; /* loader's count of modules ever unloaded */
+    struct stores stores;
 };
 
 static void reach(struct pass *pass, const struct hook *hooks, size_t count)
@@ -192,9 +211,9 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
     if (!real)
         return;
     if (pass->patch && now != hook->hook && (type != mire__arch.reloc_word || now == real))
-        store_slot(&pass->look, slot, hook->hook);
+        store_slot(&pass->stores, slot, hook->hook);
     else if (!pass->patch && now == hook->hook)
-        store_slot(&pass->look, slot, real);
+        store_slot(&pass->stores, slot, real);
 }
 
 /*
@@ -218,6 +237,7 @@ static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
 
     (void)size;
     patched_adds = info->dlpi_adds;
+    pass->subs = info->dlpi_subs;
     if (is_left_alone(info) || !find_tables(&tables, info))
         return 0;
     for (int i = 0; i < 2; i++) {
@@ -225,6 +245,27 @@ static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
             treat_slot(info, &tables, &tables.relocations[i][k], pass);
     }
     return 0;
+}
+
+/* Again inside: nothing that was found in the modules holds if one was unloaded since. */
+static int finish(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct pass *pass = context;
+
+    (void)size;
+    if (info->dlpi_subs == pass->subs)
+        store_all(&pass->stores);
+    return 1;
+}
+
+static void treat_all(struct pass *pass)
+{
+    do {
+        pass->stores.count = 0;
+        dl_iterate_phdr(treat_module, pass);
+        if (pass->stores.count > 0)
+            dl_iterate_phdr(finish, pass);
+    } while (pass->stores.count > 0);
 }
 
 static int read_adds(struct dl_phdr_info *info, size_t size, void *context)
@@ -275,7 +316,7 @@ static enum mire_err add(struct hook *hooks, size_t count)
             atomic_store(&lookup.real, (void *)dlsym);
         added[i].count = count;
         atomic_store(&added[i].hooks, hooks);
-        dl_iterate_phdr(treat_module, &pass);
+        treat_all(&pass);
         return MIRE_OK;
     }
     return MIRE_E_FULL;
@@ -308,7 +349,7 @@ void mire__patch_refresh(void)
     if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
         return;
     if (mire__patch_modules_loaded() != patched_adds)
-        dl_iterate_phdr(treat_module, &pass);
+        treat_all(&pass);
 }
 
 /* The last call is a jump, so that dlsym sees who called: RTLD_NEXT and RTLD_DEFAULT go by that. */
@@ -336,7 +377,7 @@ void mire__patch_remove(const struct hook *hooks)
     if (which < MIRE_PATCH_TABLES) {
         mire__own_share();
         pass = pass_out(tables > 1 ? hooks : NULL);
-        dl_iterate_phdr(treat_module, &pass);
+        treat_all(&pass);
         atomic_store(&added[which].hooks, NULL);
     }
     end_change();
