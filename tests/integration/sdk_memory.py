@@ -93,6 +93,16 @@ def while_all_else_changes(store):
         assert sum(report["memory"]["drops"].values()) * 1000 < report["memory"]["cost"]["calls"], report["memory"]
 
 
+def of_modes_that_change(store):
+    """What was noted is known until it is freed, in whatever mode; what comes in exact mode is, on every thread from the first."""
+    run(store, "modes")
+    [report] = [r for r in reports(store) if r["memory"].get("name") == "modes"]
+    live = {row["name"]: row["live_count"] for row in rows(report, "categories")}
+    assert live["Crumb"] == 200 and live["Malloc 64 KiB"] == 40, live
+    assert live["Malloc 16 KiB"] == 40 and live["Malloc 128 KiB"] == 30 and live["Malloc 256 KiB"] == 40, live
+    assert live.get("Malloc 32 KiB", 0) == 0, live
+
+
 def of_the_apps_own_allocator(store):
     """Blocks that it hands out are told one by one, from the function that tells of them; where they lie is not counted again.
     What is allocated within a scope has its class, the innermost one's."""
@@ -297,7 +307,7 @@ def of_a_thousand_threads(store):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for number, test in enumerate((on_demand, while_all_else_changes, of_the_apps_own_allocator, of_trouble_and_health, of_a_killed_run, of_a_reserve_that_is_hardly_used, of_a_run_without_memory,
+    for number, test in enumerate((on_demand, while_all_else_changes, of_modes_that_change, of_the_apps_own_allocator, of_trouble_and_health, of_a_killed_run, of_a_reserve_that_is_hardly_used, of_a_run_without_memory,
                                    of_programs_as_they_are, of_its_own_addresses, of_a_forked_child, of_a_thousand_threads, of_objects, of_objects_of_a_library_loaded_later)):
         begun = time.monotonic()
         test(pathlib.Path(name) / str(number))

@@ -5,6 +5,7 @@
  *     footprint  grows beyond the footprint that MIRE_SETTINGS' kind of number says
  *     baseline   lives on and is well
  *     churn      four threads allocate and free all the time, while it is reported five times
+ *     modes      changes the mode while blocks come and go, on two threads; reports itself
  *     pool       hands out blocks of its own, and makes blocks in scopes; reports itself
  *     well       holds 40 MiB that it needs, a little of all else, and is well; sends what it said
  *     leak       as well, and beside that 34 MiB that it does not need; says so, and sends it
@@ -176,6 +177,70 @@ static int churn(void)
     return 0;
 }
 
+/* Some in sampled mode, with much left until a sample, and then in exact mode. */
+static pthread_barrier_t turns;
+
+static void *draw_in_turns(void *none)
+{
+    static void *volatile drawn[90]; /* held to the end */
+    size_t count = 0;
+
+    for (int i = 0; i < 10; i++)
+        drawn[count++] = malloc(KIB);
+    pthread_barrier_wait(&turns);
+    pthread_barrier_wait(&turns);
+    for (int i = 0; i < 40; i++)
+        drawn[count++] = malloc(12 * KIB);
+    for (int i = 0; i < 40; i++)
+        drawn[count++] = realloc(NULL, 200 * KIB);
+    return none;
+}
+
+static int modes(void)
+{
+    pthread_t thread;
+    int outer;
+
+    load_map(KIB);
+    if (mire_memory_set(MIRE_MEMORY_EXACT, 0) != MIRE_OK)
+        return 1;
+    held_count = 0;
+    outer = mire_memory_scope_begin("Crumb");
+    for (int i = 0; i < 400; i++)
+        load_map(300);
+    mire_memory_scope_end(outer);
+    for (int i = 0; i < 100; i++)
+        load_map(48 * KIB);
+    pthread_barrier_init(&turns, NULL, 2);
+    if (mire_memory_set(MIRE_MEMORY_SAMPLED, 64 * MIB) != MIRE_OK ||
+        pthread_create(&thread, NULL, draw_in_turns, NULL) != 0)
+        return 1;
+    load_map(KIB);
+    for (int i = 0; i < 450; i++) {
+        if (i < 150)
+            free(held[i]);
+        else if (i < 200 || i >= 400)
+            held[i] = realloc(held[i], 100);
+    }
+    pthread_barrier_wait(&turns);
+    if (mire_memory_set(MIRE_MEMORY_OFF, 0) != MIRE_OK)
+        return 1;
+    for (int i = 0; i < 60; i++)
+        load_map(24 * KIB);
+    for (int i = 450; i < 460; i++)
+        free(held[i]);
+    if (mire_memory_set(MIRE_MEMORY_SAMPLED, 64 * MIB) != MIRE_OK || mire_memory_set(MIRE_MEMORY_EXACT, 0) != MIRE_OK)
+        return 1;
+    pthread_barrier_wait(&turns);
+    for (int i = 0; i < 30; i++)
+        draw_panel(96 * KIB);
+    pthread_join(thread, NULL);
+    if (!ask("modes"))
+        return 1;
+    wait_for(1);
+    return 0;
+}
+
 /* An allocator of the app's own: the stack of what it hands out ends here. */
 __attribute__((noinline)) static void *hand_out(char *at, size_t size)
 {
@@ -274,8 +339,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(void);
-    } jobs[] = {{"demand", demand}, {"churn", churn}, {"footprint", footprint}, {"baseline", baseline}, {"pool", pool},
-                {"well", well},     {"leak", leak},   {"reserve", reserve},     {"grow", grow}};
+    } jobs[] = {{"demand", demand}, {"churn", churn}, {"footprint", footprint}, {"baseline", baseline},
+                {"pool", pool},     {"well", well},   {"leak", leak},           {"reserve", reserve},
+                {"grow", grow},     {"modes", modes}};
     mire_options *options = mire_options_new();
     const bool is_measured = argc > 2 && (strcmp(argv[2], "baseline") == 0 || strcmp(argv[2], "well") == 0);
 
@@ -284,7 +350,7 @@ int main(int argc, char **argv)
     snprintf(sealed, sizeof(sealed), "%s/out/*.report", argv[1]);
     mire_options_set_app(options, "memory_app", "1.0");
     mire_options_set_store(options, argv[1]);
-    mire_options_set_memory(options, MIRE_MEMORY_EXACT, 0);
+    mire_options_set_memory(options, strcmp(argv[2], "modes") == 0 ? MIRE_MEMORY_SAMPLED : MIRE_MEMORY_EXACT, 0);
     mire_options_set_number(options, "footprint_kib", strcmp(argv[2], "footprint") ? 0 : 20 * KIB);
     mire_options_set_number(options, "baseline_ms", is_measured ? 500 : 0);
     if (argc == 5) {
