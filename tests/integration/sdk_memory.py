@@ -94,13 +94,16 @@ def while_all_else_changes(store):
 
 
 def of_modes_that_change(store):
-    """What was noted is known until it is freed, in whatever mode; what comes in exact mode is, on every thread from the first."""
+    """What was noted is known until it is freed, in whatever mode; what comes in exact mode is, on every thread from the first;
+    what comes in sampled mode after that is estimated, with as many samples as it should have."""
     run(store, "modes")
-    [report] = [r for r in reports(store) if r["memory"].get("name") == "modes"]
+    report, sampled = reports(store)
     live = {row["name"]: row["live_count"] for row in rows(report, "categories")}
     assert live["Crumb"] == 200 and live["Malloc 64 KiB"] == 40, live
     assert live["Malloc 16 KiB"] == 40 and live["Malloc 128 KiB"] == 30 and live["Malloc 256 KiB"] == 40, live
     assert live.get("Malloc 32 KiB", 0) == 0, live
+    estimate = category(sampled, "Malloc 1 KiB")
+    assert 0.9 * 20e6 < estimate["live_bytes"] < 1.1 * 20e6, estimate
 
 
 def of_the_apps_own_allocator(store):

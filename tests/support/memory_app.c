@@ -238,6 +238,13 @@ static int modes(void)
     if (!ask("modes"))
         return 1;
     wait_for(1);
+    if (mire_memory_set(MIRE_MEMORY_SAMPLED, 4 * KIB) != MIRE_OK)
+        return 1;
+    for (int i = 0; i < 20000; i++)
+        held[i] = realloc(i % 2 ? NULL : malloc(10), 1000);
+    if (!ask("sampled"))
+        return 1;
+    wait_for(2);
     return 0;
 }
 

@@ -29,6 +29,8 @@ MIRE_SLOW static void *whole_calloc(size_t count, size_t size);
 MIRE_SLOW static void *whole_realloc(void *old, size_t size);
 MIRE_SLOW static void whole_free(void *block);
 
+MIRE_SLOW static void *uncount_realloc(void *old, size_t size);
+
 static _Atomic uint8_t no_blocks[MIRE_HEAP_FILTER];
 
 static struct {
@@ -37,7 +39,7 @@ static struct {
     _Atomic(__typeof__(&whole_calloc)) calloc;
     _Atomic(__typeof__(&whole_realloc)) realloc;
     _Atomic(__typeof__(&whole_free)) free;
-} way = {no_blocks, whole_malloc, whole_calloc, whole_realloc, whole_free};
+} way = {no_blocks, whole_malloc, whole_calloc, uncount_realloc, whole_free};
 
 /* Read before the filter, which is stored before it. */
 #define WAY(name) atomic_load_explicit(&way.name, memory_order_acquire)
@@ -47,7 +49,7 @@ static inline bool is_in_filter(const void *block)
     return mire__filter_has(atomic_load_explicit(&way.filter, memory_order_relaxed), (uintptr_t)block);
 }
 
-#define TURN(name, to) atomic_store(&way.name, (to) && BOUND(name) ? BOUND(name) : whole_##name)
+#define TURN(name, whole, to) atomic_store(&way.name, (to) && BOUND(name) ? BOUND(name) : (whole))
 
 void mire__heap_hooks_turn(void)
 {
@@ -59,10 +61,10 @@ void mire__heap_hooks_turn(void)
         how = heap ? mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) : MIRE_HEAP_OFF;
         if (heap) /* before a way leads past it */
             atomic_store(&way.filter, heap->filter);
-        TURN(malloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
-        TURN(calloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
-        TURN(realloc, how == MIRE_HEAP_SAMPLED);
-        TURN(free, how == MIRE_HEAP_SAMPLED);
+        TURN(malloc, whole_malloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
+        TURN(calloc, whole_calloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
+        TURN(realloc, uncount_realloc, how == MIRE_HEAP_SAMPLED);
+        TURN(free, whole_free, how == MIRE_HEAP_SAMPLED);
     } while (heap != atomic_load(&mire__collect_gate->heap) ||
              (heap && how != mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS)));
 }
@@ -267,6 +269,13 @@ MIRE_SLOW static void *whole_realloc(void *old, size_t size)
     if (mire__site_passes(old, size))
         return real(old, size);
     return old ? realloc_slow(old, size) : realloc_new_slow(size);
+}
+
+/* In sampled mode too, where the old block may be in a cell: whatever becomes of the new one counts it again. */
+MIRE_SLOW static void *uncount_realloc(void *old, size_t size)
+{
+    mire__collect_left += (int64_t)size;
+    return whole_realloc(old, size);
 }
 
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)

@@ -47,8 +47,8 @@ bool mire__heap_bind_new(void *handle);
 void mire__heap_bind(void *handle);
 
 /*
- * The mode has changed, or the tables that are noted in, or the real calls were bound: have the hooks go by it. A mode
- * that notes less may be told late, one that notes more only when this returns. Thread: any, inside its slot too.
+ * The mode has changed, or the tables that are noted in, or the real calls were bound: have the hooks go by it. Until
+ * it returns they may go by what was before. Thread: any, inside its slot too.
  */
 void mire__heap_hooks_turn(void);
 
