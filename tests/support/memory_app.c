@@ -5,7 +5,7 @@
  *     footprint  grows beyond the footprint that MIRE_SETTINGS' kind of number says
  *     baseline   lives on and is well
  *     churn      four threads allocate and free all the time, while it is reported five times
- *     modes      changes the mode while blocks come and go, on two threads; reports itself
+ *     modes      changes the mode while blocks come and go, on two threads; reports itself twice
  *     pool       hands out blocks of its own, and makes blocks in scopes; reports itself
  *     well       holds 40 MiB that it needs, a little of all else, and is well; sends what it said
  *     leak       as well, and beside that 34 MiB that it does not need; says so, and sends it

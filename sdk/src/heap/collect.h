@@ -46,7 +46,7 @@ _Static_assert(offsetof(struct collect_thread, walk.heads[MIRE_WALK_HEADS - MIRE
 /* Of this library alone: found by its place, without a table between. */
 #define MIRE_INSIDE __attribute__((visibility("hidden")))
 
-/* What the hooks look at first. Wiped in a forked child. */
+/* What the whole of a hook looks at first. Wiped in a forked child. */
 struct collect_gate {
     _Atomic(struct heap *) heap; /* NULL: nothing is noted */
     void (*wake)(void *context); /* whoever looks after the tables; stored before MIRE_HOW_RESTS */

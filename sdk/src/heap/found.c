@@ -10,7 +10,7 @@
 
 struct finding {
     struct heap *heap;
-    struct span ours[MIRE_THREADS_SPANS + 2];
+    struct span ours[MIRE_THREADS_SPANS];
     size_t ours_count;
 };
 

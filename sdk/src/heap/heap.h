@@ -75,7 +75,7 @@ struct heap_spare {
 #define MIRE_PAGE_LIVE      0x0000ffffu /* that live */
 
 /*
- * What the hooks look at first, in one word: the mode, and what makes a call of the program's more than the usual.
+ * What the whole of a hook looks at, in one word: the mode, and what makes a call of the program's more than the usual.
  * `header->mode` is the mode for whoever reads the file.
  */
 #define MIRE_HOW_MODE   3u
@@ -126,7 +126,7 @@ struct heap {
     _Atomic uint32_t pressed;        /* 1: the budget is used up but for what heap.c keeps back; the keeper has work */
     bool holds_pages; /* those that empty are kept for later, cleared: the file has no holes of a page of ours */
     _Atomic uint32_t generation; /* grows when an image goes: what a thread remembers of addresses is void */
-    void *anonymous;             /* all memory without a file */
+    void *anonymous;             /* all memory without a file but the filter */
     uint64_t anonymous_bytes;
     uint64_t budget_bytes;
 };

@@ -28,7 +28,6 @@ MIRE_SLOW static void *whole_malloc(size_t size);
 MIRE_SLOW static void *whole_calloc(size_t count, size_t size);
 MIRE_SLOW static void *whole_realloc(void *old, size_t size);
 MIRE_SLOW static void whole_free(void *block);
-
 MIRE_SLOW static void *uncount_realloc(void *old, size_t size);
 
 static _Atomic uint8_t no_blocks[MIRE_HEAP_FILTER];
@@ -340,7 +339,7 @@ MIRE_SLOW static void whole_free(void *block)
         free_late(block);
         return;
     }
-    if (mire__site_passes(block, 0)) { /* in sampled mode nearly always */
+    if (mire__site_passes(block, 0)) { /* nothing is noted */
         real(block);
         return;
     }

@@ -26,9 +26,9 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
 /* The calling thread's stack is told, with the stack of whoever made it. */
 void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node);
 
-/* Address space of ours: states, those that were inherited, the code's and the gate's; and room for the tables'. */
+/* Address space of ours: states, those that were inherited, the code's and the gate's; and room for the tables' two. */
 #define MIRE_THREADS_PARENTS 32u
-#define MIRE_THREADS_SPANS   (MIRE_THREADS_PARENTS + 36)
+#define MIRE_THREADS_SPANS   (MIRE_THREADS_PARENTS + 37)
 size_t mire__threads_spans(struct span out[MIRE_THREADS_SPANS]);
 
 /*

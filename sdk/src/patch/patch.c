@@ -203,6 +203,8 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
     if (type != mire__arch.reloc_slot && type != mire__arch.reloc_data && type != mire__arch.reloc_word)
         return;
     slot = (_Atomic(void *) *)(info->dlpi_addr + relocation->r_offset);
+    if ((uintptr_t)slot % sizeof(*slot) != 0) /* packed data: arm64 cannot load it at once */
+        return;
     now = atomic_load(slot);
     if ((uintptr_t)now < pass->first || (uintptr_t)now > pass->last)
         return;
