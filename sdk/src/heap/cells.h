@@ -122,18 +122,20 @@ static inline bool mire__cell_is_whole(uint32_t cell)
     return (cell >> MIRE_CELL_OFFSET_SHIFT & 3) == 0 && size - 1 > (1u << MIRE_CELL_SPAN_LOG) - 8;
 }
 
-/* Store the cell of a block that begins there; `was` begins none. False: another block has begun there meanwhile. */
-MIRE_INLINE bool mire__cell_begin(const struct heap *heap, _Atomic uint32_t *at, uint32_t was, uint32_t cell)
+/*
+ * Store the cell of a block that begins there; `was` begins none. False: another block has begun there meanwhile.
+ *   apart  MIRE_HOW_APART holds
+ */
+MIRE_INLINE bool mire__cell_begin(_Atomic uint32_t *at, uint32_t was, uint32_t cell, bool apart)
 {
-    if (__builtin_expect(!mire__heap_how(heap, MIRE_HOW_APART), 0) && !mire__cell_is_whole(cell))
+    if (__builtin_expect(!apart, 0) && !mire__cell_is_whole(cell))
         return atomic_compare_exchange_strong_explicit(at, &was, cell, memory_order_release, memory_order_relaxed);
     atomic_store_explicit(at, cell, memory_order_release);
     return true;
 }
 
 /* Note an untagged block in its cell (mire__cells_plain), where nothing is in the way. False: nothing is done. */
-MIRE_INLINE bool mire__cell_as_set(struct heap *heap, _Atomic uint32_t *at, uint64_t address, uint64_t size,
-                                   uint32_t node)
+MIRE_INLINE bool mire__cell_as_set(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node, bool apart)
 {
     uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
     uint32_t was = mire__cell_get(at);
@@ -141,12 +143,12 @@ MIRE_INLINE bool mire__cell_as_set(struct heap *heap, _Atomic uint32_t *at, uint
     if ((address & 7) != 0 || (was & MIRE_CELL_SIZE_MASK))
         return false;
     if (size <= MIRE_CELL_SHORT_MAX)
-        return mire__cell_begin(heap, at, was, cell | (uint32_t)(size + 1));
+        return mire__cell_begin(at, was, cell | (uint32_t)(size + 1), apart);
     if (size > MIRE_CELL_SIZE_MAX || mire__cell_of(address) == MIRE_CELL_LAST ||
         mire__cell_get(at + 1) & MIRE_CELL_SIZE_MASK)
         return false;
     atomic_store_explicit(at + 1, (uint32_t)size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    return mire__cell_begin(heap, at, was, cell | MIRE_CELL_SIZE_NEXT);
+    return mire__cell_begin(at, was, cell | MIRE_CELL_SIZE_NEXT, apart);
 }
 
 /* The same by its address, while nothing is moved. */
@@ -154,18 +156,20 @@ MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_
 {
     _Atomic uint32_t *at;
 
-    return mire__cells_plain(&at, heap, address) && mire__cell_as_set(heap, at, address, size, node);
+    return mire__cells_plain(&at, heap, address) &&
+           mire__cell_as_set(at, address, size, node, mire__heap_how(heap, MIRE_HOW_APART) != 0);
 }
 
 /*
  * Take an untagged block out of its cell, while nothing is moved: what is nearly always to be done, in registers alone.
  * False: nothing is done.
  */
-MIRE_INLINE bool mire__cells_as_take(uint64_t *size, struct heap *heap, uint64_t address)
+MIRE_INLINE bool mire__cells_as_take(struct live_block *was, struct heap *heap, uint64_t address)
 {
     const uint32_t told = MIRE_CELL_TAGGED | 3u << MIRE_CELL_OFFSET_SHIFT;
     _Atomic uint32_t *at;
     uint32_t cell, next;
+    uint64_t size;
 
     if (!mire__cells_plain(&at, heap, address))
         return false;
@@ -173,14 +177,15 @@ MIRE_INLINE bool mire__cells_as_take(uint64_t *size, struct heap *heap, uint64_t
     /* Tells of an address that is no multiple of 8 from all as well: its last bits meet none that are told. */
     if (__builtin_expect((cell & told) != (uint32_t)(address % 32) << (MIRE_CELL_OFFSET_SHIFT - 3), 0))
         return false;
-    *size = (uint64_t)(cell & MIRE_CELL_SIZE_MASK) - 1;
-    if (__builtin_expect(*size > MIRE_CELL_SHORT_MAX, 0)) {
+    size = (uint64_t)(cell & MIRE_CELL_SIZE_MASK) - 1;
+    if (__builtin_expect(size > MIRE_CELL_SHORT_MAX, 0)) {
         next = mire__cell_of(address) < MIRE_CELL_LAST ? mire__cell_get(at + 1) : 0;
         if ((cell & MIRE_CELL_SIZE_MASK) != MIRE_CELL_SIZE_NEXT || next & MIRE_CELL_SIZE_MASK)
             return false;
-        *size = next >> MIRE_CELL_OFFSET_SHIFT;
+        size = next >> MIRE_CELL_OFFSET_SHIFT;
     }
     atomic_store_explicit(at, 0, memory_order_relaxed);
+    *was = (struct live_block){.size = size, .node = cell >> MIRE_CELL_NODE_SHIFT};
     return true;
 }
 

@@ -33,6 +33,7 @@ enum mire_err mire__collect_begin(struct heap *heap)
     if (self)
         mire__found_note(heap, self->slot, mire__collect_code->modules.scratch,
                          sizeof(mire__collect_code->modules.scratch));
+    mire__heap_how_change(heap, MIRE_HOW_OPEN, MIRE_HOW_OPEN);
     atomic_store(&mire__collect_gate->heap, heap);
     heap->on_mode = mire__heap_hooks_turn;
     mire__heap_hooks_turn();
@@ -57,7 +58,7 @@ bool mire__collect_end(void)
     struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_relaxed);
 
     if (heap)
-        mire__heap_how_change(heap, MIRE_HOW_RESTS, 0);
+        mire__heap_how_change(heap, MIRE_HOW_RESTS | MIRE_HOW_OPEN, 0);
     atomic_store(&mire__collect_gate->heap, NULL);
     mire__heap_hooks_turn();
     mire__barrier_all();

@@ -6,8 +6,8 @@
  *                     --> note: stack -> node (walk.h), block -> tables (live.h, regions.h)
  *
  * Every thread that allocates has a state here, from a pool without heap; that of a thread that has ended goes to the
- * next one. Whether anything is noted stands in one page that a forked child finds wiped: it notes nothing from its
- * first instruction on, until a run of its own is begun.
+ * next one. Whether anything is noted stands in one page that a forked child finds wiped, as it does the states: it
+ * notes nothing from its first instruction on, until a run of its own is begun.
  */
 #ifndef MIRE_HEAP_COLLECT_H
 #define MIRE_HEAP_COLLECT_H
@@ -26,14 +26,17 @@
 struct collect_thread {
     _Alignas(4096) _Atomic uint32_t tid; /* whose it is; 0: nobody's */
     uint32_t scope;                      /* class of what is allocated now, 0 none */
-    struct heap_slot *slot;              /* NULL: none of this run */
-    uint64_t usual;                      /* the tables' `how` while nothing is out of the ordinary here; else 0 */
-    _Atomic uint64_t calling_sp;         /* the stack pointer at a hook whose real call is under way; 0 none */
     uint32_t drawn;                      /* index of the interval that the bytes left were drawn by */
     uint32_t stack_of;                   /* whose stack was noted */
     int64_t more;                        /* bytes left beyond mire__collect_left */
     uint64_t stack_start, stack_end;     /* its stack's mapping, if that was noted; else 0 */
     uint64_t random;
+
+    /* What each call looks at in exact mode, in one line of the cache with the first of the walk. */
+    _Alignas(64) struct heap_slot *slot; /* NULL: none of this run */
+    struct heap *heap;                   /* whose slot it is; stays mapped, whatever becomes of the run */
+    uint64_t usual;                      /* the tables' `how` while nothing is out of the ordinary here; else 0 */
+    _Atomic uint64_t calling_sp;         /* the stack pointer at a hook whose real call is under way; 0 none */
     struct walk walk;
 };
 /* A state's pages: one for the last stack, one for a walk, one for the tails of a thread that has few. */

@@ -102,7 +102,7 @@ static void store_mode(struct heap *heap, enum heap_mode mode)
     void (*on_mode)(void) = atomic_load(&heap->on_mode);
 
     atomic_store_explicit(&heap->header->mode, mode, memory_order_release);
-    mire__heap_how_change(heap, MIRE_HOW_MODE | MIRE_HOW_OPEN | cells, mode | MIRE_HOW_OPEN | cells);
+    mire__heap_how_change(heap, MIRE_HOW_MODE | cells, mode | cells);
     if (on_mode)
         on_mode();
 }

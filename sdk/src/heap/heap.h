@@ -82,7 +82,7 @@ struct heap_spare {
 #define MIRE_HOW_CELLS  4u                  /* the mode was exact: blocks may be in cells */
 #define MIRE_HOW_MOVING 8u                  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
 #define MIRE_HOW_RESTS  16u                 /* somebody waits to be woken by the next thing that is noted (collect.h) */
-#define MIRE_HOW_OPEN   32u                 /* always: so that 0 stands for none */
+#define MIRE_HOW_OPEN   32u                 /* the program's calls are noted here (collect.h) */
 #define MIRE_HOW_APART  64u                 /* no two blocks begin in one cell (cells.h) */
 #define MIRE_HOW_CODE   (UINT64_C(1) << 32) /* above all these: counts how often what was known of the code was void */
 

@@ -20,50 +20,76 @@ struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] = {MIRE_HEAP_HOOKS(ROW)};
 
 /*
  * The calls that programs make most begin with a look at what is in reach: at the bytes that are left until a sample,
- * at the filter of blocks. If that finds nothing they go their way: in sampled mode the real call, else the whole of
- * the hook. What the look finds takes the whole of the hook too, which looks at the tables' state: a forked child has
- * its parent's ways.
+ * at the filter of blocks. In sampled mode there is nearly always enough left, and nothing in the filter; in exact mode
+ * nothing is ever left. So what the look finds and the mode together say where the call goes on, by two pointers each:
+ *
+ *     sampled mode   the real call, or the whole of the hook
+ *     exact mode     the hook's way of exact mode; that takes the whole of it where something is out of the ordinary
+ *     not noted      the real call, as soon as nothing is left
+ *     else           the whole of the hook, which looks at the tables' state: a forked child has its parent's ways
  */
+#define FUNCTION(name) __typeof__(&mire__heap_##name)
+
+static _Atomic uint8_t no_blocks[MIRE_HEAP_FILTER];
+
+struct ways {
+    _Atomic(FUNCTION(malloc)) malloc;
+    _Atomic(FUNCTION(calloc)) calloc;
+    _Atomic(FUNCTION(realloc)) realloc;
+    _Atomic(FUNCTION(free)) free;
+};
+
 MIRE_SLOW static void *whole_malloc(size_t size);
 MIRE_SLOW static void *whole_calloc(size_t count, size_t size);
 MIRE_SLOW static void *whole_realloc(void *old, size_t size);
 MIRE_SLOW static void whole_free(void *block);
 MIRE_SLOW static void *uncount_realloc(void *old, size_t size);
 
-static _Atomic uint8_t no_blocks[MIRE_HEAP_FILTER];
+MIRE_SLOW static void *exact_malloc(size_t size);
+MIRE_SLOW static void *exact_calloc(size_t count, size_t size);
+MIRE_SLOW static void *exact_realloc(void *old, size_t size);
+MIRE_SLOW static void exact_free(void *block);
 
 static struct {
-    _Alignas(64) _Atomic(_Atomic uint8_t *) filter; /* of the tables that are noted in */
-    _Atomic(__typeof__(&whole_malloc)) malloc;
-    _Atomic(__typeof__(&whole_calloc)) calloc;
-    _Atomic(__typeof__(&whole_realloc)) realloc;
-    _Atomic(__typeof__(&whole_free)) free;
-} way = {no_blocks, whole_malloc, whole_calloc, uncount_realloc, whole_free};
+    _Alignas(64) struct ways quiet; /* enough is left, nothing in the filter */
+    struct ways other;
+    _Atomic(_Atomic uint8_t *) filter; /* of the tables that are noted in */
+} way = {.quiet = {whole_malloc, whole_calloc, uncount_realloc, whole_free},
+         .other = {whole_malloc, whole_calloc, whole_realloc, whole_free},
+         .filter = no_blocks};
 
 /* Read before the filter, which is stored before it. */
-#define WAY(name) atomic_load_explicit(&way.name, memory_order_acquire)
+#define WAY(which, name) atomic_load_explicit(&way.which.name, memory_order_acquire)
 
 static inline bool is_in_filter(const void *block)
 {
     return mire__filter_has(atomic_load_explicit(&way.filter, memory_order_relaxed), (uintptr_t)block);
 }
 
-#define TURN(name, whole, to) atomic_store(&way.name, (to) && BOUND(name) ? BOUND(name) : (whole))
+#define TURN(which, name, to) atomic_store(&way.which.name, BOUND(name) ? (to) : whole_##name)
 
 void mire__heap_hooks_turn(void)
 {
     const struct heap *heap;
     uint32_t how;
+    bool sampled, exact, off;
 
     do {
         heap = atomic_load(&mire__collect_gate->heap);
         how = heap ? mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) : MIRE_HEAP_OFF;
+        sampled = (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED;
+        exact = (how & MIRE_HOW_MODE) == MIRE_HEAP_EXACT;
+        off = (how & MIRE_HOW_MODE) == MIRE_HEAP_OFF;
         if (heap) /* before a way leads past it */
             atomic_store(&way.filter, heap->filter);
-        TURN(malloc, whole_malloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
-        TURN(calloc, whole_calloc, (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED);
-        TURN(realloc, uncount_realloc, how == MIRE_HEAP_SAMPLED);
-        TURN(free, whole_free, how == MIRE_HEAP_SAMPLED);
+        TURN(quiet, malloc, sampled ? BOUND(malloc) : whole_malloc);
+        TURN(quiet, calloc, sampled ? BOUND(calloc) : whole_calloc);
+        TURN(quiet, realloc, how == MIRE_HEAP_SAMPLED ? BOUND(realloc) : uncount_realloc);
+        TURN(quiet, free, how == MIRE_HEAP_SAMPLED ? BOUND(free) : exact ? exact_free : whole_free);
+        TURN(other, malloc, exact ? exact_malloc : off ? BOUND(malloc) : whole_malloc);
+        TURN(other, calloc, exact ? exact_calloc : off ? BOUND(calloc) : whole_calloc);
+        TURN(other, realloc, exact ? exact_realloc : whole_realloc);
+        TURN(other, free, exact ? exact_free : whole_free);
     } while (heap != atomic_load(&mire__collect_gate->heap) ||
              (heap && how != mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS)));
 }
@@ -111,77 +137,78 @@ static inline void *done(struct collect_thread *self, const struct walk_frame *s
     return block;
 }
 
-/*
- * The same for the calls that most programs make most of. One function for all of them: it takes a KiB of the nearest
- * cache, and they jump to it. Returns the block.
- */
-MIRE_SLOW static void *note_quick(struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp,
-                                  uint64_t fp)
+/* What hooks of exact mode do before and after the real call: one function each for all, to keep the nearest cache. */
+MIRE_SLOW static uint32_t node_of(struct walk *walk, uint64_t pc, uint64_t sp, uint64_t fp)
 {
     const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
 
-    mire__quick_alloc(self, &site, block, size);
+    return mire__walk_as_tail(walk, &site);
+}
+
+MIRE_SLOW static bool note_quick(struct collect_thread *self, const void *block, size_t size, uint32_t node)
+{
+    return mire__quick_alloc(self, block, size, node);
+}
+
+/* The node of the stack that a hook was called from; 0: it is not remembered. */
+MIRE_QUICK uint32_t site_node(struct collect_thread *self)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+
+    return node_of(&self->walk, site.pc, site.sp, site.fp);
+}
+
+MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size, uint32_t node)
+{
+    mire__collect_as_return(self);
+    if (__builtin_expect(!block, 0))
+        return NULL;
+    if (__builtin_expect(node == 0, 0)) {
+        const struct walk_frame site = MIRE_CALL_SITE;
+
+        mire__quick_as_walk(self, block, size, site.pc, site.sp, site.fp);
+    } else if (__builtin_expect(!note_quick(self, block, size, node), 0)) {
+        const struct walk_frame site = MIRE_CALL_SITE;
+
+        mire__quick_as_else(self, block, size, site.pc, site.sp, site.fp);
+    }
     return block;
 }
 
-MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size)
-{
-    if (!self)
-        return block;
-    mire__collect_as_return(self);
-    if (__builtin_expect(block != NULL, 1)) {
-        const struct walk_frame site = MIRE_CALL_SITE; /* read only now: it is not kept over the real call */
-
-        return note_quick(self, block, size, site.pc, site.sp, site.fp);
+/* clang-format off */
+#define DEFINE_NEW(name, parameters, arguments, bytes)                                    \
+    MIRE_SLOW static void *name##_slow parameters                                         \
+    {                                                                                     \
+        const struct walk_frame site = MIRE_CALL_SITE;                                     \
+        struct collect_thread *self = mire__collect_as_enter(site.sp);                      \
+                                                                                          \
+        return done(self, &site, BOUND(name) arguments, bytes);                           \
+    }                                                                                     \
+    MIRE_SLOW static void *whole_##name parameters                                        \
+    {                                                                                     \
+        if (__builtin_expect(!BOUND(name), 0))                                            \
+            return name##_late arguments;                                                 \
+        return mire__site_is_quick(bytes) ? BOUND(name) arguments : name##_slow arguments; \
+    }                                                                                     \
+    MIRE_SLOW static void *exact_##name parameters                                        \
+    {                                                                                     \
+        struct collect_thread *self = mire__quick_enter(MIRE_CALL_SP);                      \
+        uint32_t node;                                                                    \
+                                                                                          \
+        if (__builtin_expect(!self, 0))                                                   \
+            return whole_##name arguments;                                                \
+        node = site_node(self);                                                           \
+        return done_quick(self, BOUND(name) arguments, bytes, node);                      \
+    }                                                                                     \
+    MIRE_HIDDEN void *mire__heap_##name parameters                                        \
+    {                                                                                     \
+        if (__builtin_expect(!mire__site_counts(bytes), 0))                               \
+            return WAY(other, name) arguments;                                            \
+        return WAY(quiet, name) arguments;                                                \
     }
-    return NULL;
-}
-
-MIRE_SLOW static void *malloc_slow(size_t size)
-{
-    struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
-
-    return done_quick(self, BOUND(malloc)(size), size);
-}
-
-MIRE_SLOW static void *whole_malloc(size_t size)
-{
-    void *(*real)(size_t) = BOUND(malloc);
-
-    if (__builtin_expect(!real, 0))
-        return malloc_late(size);
-    return mire__site_is_quick(size) ? real(size) : malloc_slow(size);
-}
-
-MIRE_HIDDEN void *mire__heap_malloc(size_t size)
-{
-    if (__builtin_expect(!mire__site_counts(size), 0))
-        return whole_malloc(size);
-    return WAY(malloc)(size);
-}
-
-MIRE_SLOW static void *calloc_slow(size_t count, size_t size)
-{
-    struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
-
-    return done_quick(self, BOUND(calloc)(count, size), count * size);
-}
-
-MIRE_SLOW static void *whole_calloc(size_t count, size_t size)
-{
-    void *(*real)(size_t, size_t) = BOUND(calloc);
-
-    if (__builtin_expect(!real, 0))
-        return calloc_late(count, size);
-    return mire__site_is_quick(count * size) ? real(count, size) : calloc_slow(count, size);
-}
-
-MIRE_HIDDEN void *mire__heap_calloc(size_t count, size_t size)
-{
-    if (__builtin_expect(!mire__site_counts(count * size), 0))
-        return whole_calloc(count, size);
-    return WAY(calloc)(count, size);
-}
+DEFINE_NEW(malloc, (size_t size), (size), size)
+DEFINE_NEW(calloc, (size_t count, size_t size), (count, size), count * size)
+/* clang-format on */
 
 /* clang-format off */
 #define DEFINE_ALIGNED(name, parameters, arguments)                                       \
@@ -240,34 +267,18 @@ MIRE_SLOW static void *realloc_slow(void *old, size_t size)
     const struct walk_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
     struct collect_move was;
-    void *block;
 
     if (!self)
-        return REAL(realloc)(old, size);
+        return BOUND(realloc)(old, size);
     mire__collect_as_move_begin(&was, self, old);
-    block = REAL(realloc)(old, size);
-    if (block && !(was.known && was.block.tagged))
-        return done_quick(self, block, size);
-    return moved(self, site, &was, old, block, size);
-}
-
-/* As malloc. */
-MIRE_SLOW static void *realloc_new_slow(size_t size)
-{
-    struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
-
-    return done_quick(self, BOUND(realloc)(NULL, size), size);
+    return moved(self, site, &was, old, BOUND(realloc)(old, size), size);
 }
 
 MIRE_SLOW static void *whole_realloc(void *old, size_t size)
 {
-    void *(*real)(void *, size_t) = BOUND(realloc);
-
-    if (__builtin_expect(!real, 0))
+    if (__builtin_expect(!BOUND(realloc), 0))
         return realloc_late(old, size);
-    if (mire__site_passes(old, size))
-        return real(old, size);
-    return old ? realloc_slow(old, size) : realloc_new_slow(size);
+    return mire__site_passes(old, size) ? BOUND(realloc)(old, size) : realloc_slow(old, size);
 }
 
 /* In sampled mode too, where the old block may be in a cell: whatever becomes of the new one counts it again. */
@@ -277,12 +288,51 @@ MIRE_SLOW static void *uncount_realloc(void *old, size_t size)
     return whole_realloc(old, size);
 }
 
+MIRE_SLOW static void *exact_move(void *old, size_t size)
+{
+    struct collect_thread *self = mire__quick_enter(MIRE_CALL_SP);
+    struct collect_move was = {.known = true};
+    struct heap_count *counts;
+    enum quick_end end;
+    uint32_t node;
+    void *block;
+
+    if (__builtin_expect(!self, 0))
+        return whole_realloc(old, size);
+    end = mire__quick_free(&was.block, &counts, self, old);
+    if (__builtin_expect(end == QUICK_NOT, 0)) {
+        mire__collect_as_return(self);
+        return whole_realloc(old, size);
+    }
+    if (__builtin_expect(end == QUICK_STRAYS, 0))
+        mire__quick_as_tell(counts);
+    node = site_node(self);
+    block = BOUND(realloc)(old, size);
+    if (__builtin_expect(!block, 0))
+        return moved(self, (struct walk_frame)MIRE_CALL_SITE, &was, old, NULL, size);
+    return done_quick(self, block, size, node);
+}
+
+MIRE_SLOW static void *exact_realloc(void *old, size_t size)
+{
+    struct collect_thread *self;
+    uint32_t node;
+
+    if (old)
+        return exact_move(old, size);
+    self = mire__quick_enter(MIRE_CALL_SP);
+    if (__builtin_expect(!self, 0))
+        return whole_realloc(NULL, size);
+    node = site_node(self);
+    return done_quick(self, BOUND(realloc)(NULL, size), size, node);
+}
+
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
 {
-    __typeof__(&whole_realloc) next = WAY(realloc);
+    FUNCTION(realloc) next = WAY(quiet, realloc);
 
     if (__builtin_expect(is_in_filter(old) || !mire__site_counts(size), 0))
-        return whole_realloc(old, size);
+        return WAY(other, realloc)(old, size);
     return next(old, size);
 }
 
@@ -328,36 +378,40 @@ MIRE_SLOW static void free_slow(void *block)
         mire__collect_as_return(self);
 }
 
-/* Nothing but jumps lead out of here, so it keeps no register. */
 MIRE_SLOW static void whole_free(void *block)
 {
-    void (*real)(void *) = BOUND(free);
-    struct heap_count *counts = NULL;
-    enum quick_end end;
-
-    if (__builtin_expect(!real, 0)) {
+    if (__builtin_expect(!BOUND(free), 0))
         free_late(block);
-        return;
-    }
-    if (mire__site_passes(block, 0)) { /* nothing is noted */
-        real(block);
-        return;
-    }
-    end = block ? mire__quick_free(&counts, block) : QUICK_DONE;
+    else if (mire__site_passes(block, 0)) /* nothing is noted */
+        BOUND(free)(block);
+    else
+        free_slow(block);
+}
+
+/* Nothing but jumps lead out of here, so it keeps no register. */
+MIRE_SLOW static void exact_free(void *block)
+{
+    const struct collect_thread *self = mire__collect_self;
+    struct heap_count *counts = NULL;
+    struct live_block was;
+    enum quick_end end = QUICK_DONE;
+
+    if (block)
+        end = __builtin_expect(self != NULL, 1) ? mire__quick_free(&was, &counts, self, block) : QUICK_NOT;
     if (__builtin_expect(end == QUICK_DONE, 1))
         BOUND(free)(block);
     else if (end == QUICK_STRAYS)
         free_strays(block, counts);
     else
-        free_slow(block);
+        whole_free(block);
 }
 
 MIRE_HIDDEN void mire__heap_free(void *block)
 {
-    __typeof__(&whole_free) next = WAY(free);
+    FUNCTION(free) next = WAY(quiet, free);
 
     if (__builtin_expect(is_in_filter(block), 0))
-        whole_free(block);
+        WAY(other, free)(block);
     else
         next(block);
 }

@@ -166,6 +166,7 @@ static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address
 {
     _Atomic uint32_t *root = mire__cells_root(heap, address), *page;
     uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0, at = mire__cell_of(address);
+    bool apart = mire__heap_how(heap, MIRE_HOW_APART) != 0;
     uint32_t cell, was;
 
     if (number == 0 || number & MIRE_PAGE_COUNTING) {
@@ -186,13 +187,13 @@ static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address
     cell = block->node << MIRE_CELL_NODE_SHIFT | (block->tagged ? MIRE_CELL_TAGGED : 0) |
            mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
     if (block->size <= MIRE_CELL_SHORT_MAX)
-        return mire__cell_begin(heap, &page[at], was, cell | (uint32_t)(block->size + 1));
+        return mire__cell_begin(&page[at], was, cell | (uint32_t)(block->size + 1), apart);
     if (at == MIRE_CELL_LAST)
         return false;
     if (mire__cell_get(&page[at + 1]) & MIRE_CELL_SIZE_MASK)
         end_unseen(heap, slot, page, at + 1);
     atomic_store_explicit(&page[at + 1], (uint32_t)block->size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    return mire__cell_begin(heap, &page[at], was, cell | MIRE_CELL_SIZE_NEXT);
+    return mire__cell_begin(&page[at], was, cell | MIRE_CELL_SIZE_NEXT, apart);
 }
 
 /* ---- blocks of either table ---- */

@@ -102,6 +102,17 @@ static bool is_drawn(uint32_t *interval, struct collect_thread *self, const stru
     return false;
 }
 
+/* What quick.h compares with: only while nothing of the thread, the tables or the code is out of the ordinary. */
+static void learn_usual(struct collect_thread *self, const struct heap *heap)
+{
+    uint64_t how = atomic_load_explicit(&heap->how, memory_order_acquire);
+    bool usual = ((uint32_t)how & ~(MIRE_HOW_CELLS | MIRE_HOW_APART)) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) &&
+                 self->scope == 0 &&
+                 self->walk.version == atomic_load_explicit(&mire__collect_code->version, memory_order_acquire);
+
+    self->usual = usual ? how : 0;
+}
+
 static void note(struct collect_thread *self, struct heap *heap, const struct walk_frame *site, const void *block,
                  size_t size, uint32_t scope)
 {
@@ -118,17 +129,7 @@ static void note(struct collect_thread *self, struct heap *heap, const struct wa
             mire__live_as_sample(heap, self->slot, address, size, mire__collect_as_node(self, heap, site), interval);
     if (__builtin_expect(scope != 0, 0) && noted)
         mire__live_as_tag(heap, self->slot, address, scope);
-}
-
-/* What quick.h compares with: only while nothing of the thread, the tables or the code is out of the ordinary. */
-static void learn_usual(struct collect_thread *self, const struct heap *heap)
-{
-    uint64_t how = atomic_load_explicit(&heap->how, memory_order_acquire);
-    bool usual = ((uint32_t)how & ~(MIRE_HOW_CELLS | MIRE_HOW_APART)) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) &&
-                 self->scope == 0 &&
-                 self->walk.version == atomic_load_explicit(&mire__collect_code->version, memory_order_acquire);
-
-    self->usual = usual ? how : 0;
+    learn_usual(self, heap);
 }
 
 void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
@@ -138,7 +139,6 @@ void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame
     if (!heap)
         return;
     note(self, heap, site, block, size, self->scope);
-    learn_usual(self, heap);
     mire__collect_as_close(self);
 }
 
@@ -179,28 +179,30 @@ void mire__quick_as_walk(MIRE_QUICK_CALL)
     mire__collect_as_close(self);
 }
 
-void mire__quick_as_set(struct collect_thread *self, const void *block, size_t size, uint32_t node)
+bool mire__quick_as_set(struct collect_thread *self, uint64_t address, size_t size, uint32_t node)
 {
     struct heap *heap = mire__collect_as_open(self);
 
     if (!heap)
-        return;
+        return true;
     if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT)
-        mire__live_as_set_else(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node);
+        mire__live_as_set_else(heap, self->slot, address, size, node);
     mire__collect_as_close(self);
+    return true;
 }
 
-void mire__quick_as_tell(struct heap_count *counts)
+bool mire__quick_as_tell(struct heap_count *counts)
 {
     struct collect_thread *self = mire__collect_self;
     struct heap *heap = self && self->slot ? mire__collect_as_open(self) : NULL;
     struct heap_count *own = heap ? self->slot->counts : NULL;
 
     if (!heap)
-        return;
+        return true;
     if (counts >= own && counts < own + MIRE_HEAP_SIZES)
         mire__slot_as_tell(heap, self->slot, counts);
     mire__collect_as_close(self);
+    return true;
 }
 
 void mire__collect_as_free(struct collect_thread *self, const void *block)

@@ -101,22 +101,21 @@ MIRE_INLINE bool mire__slot_strays(int64_t count, int64_t bytes)
     return __builtin_expect(count > MIRE_TELL_COUNT, 0) || __builtin_expect(bytes > MIRE_TELL_BYTES, 0);
 }
 
-/* A block of `size` bytes begins to live. */
-MIRE_INLINE void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
+/*
+ * A block of `size` bytes begins to live.
+ * Returns its counters if the peaks are to be told, by mire__slot_as_tell; NULL.
+ */
+MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t size)
 {
     struct heap_count *c = mire__slot_counts(slot, size);
     int64_t count = mire__slot_add(&c->live_count, 1), bytes = mire__slot_add(&c->live_bytes, (int64_t)size);
 
     mire__slot_add(&c->count, 1);
     mire__slot_add(&c->bytes, (int64_t)size);
-    if (mire__slot_strays(count - mire__slot_get(&c->told_count), bytes - mire__slot_get(&c->told_bytes)))
-        mire__slot_as_tell(heap, slot, c);
+    return mire__slot_strays(count - mire__slot_get(&c->told_count), bytes - mire__slot_get(&c->told_bytes)) ? c : NULL;
 }
 
-/*
- * A block of `size` bytes ends: only here a sum falls, so only here it is looked at as the highest.
- * Returns its counters if the peaks are to be told, by mire__slot_as_tell; NULL.
- */
+/* The same of one that ends: only here a sum falls, so only here it is looked at as the highest. */
 MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t size)
 {
     struct heap_count *c = mire__slot_counts(slot, size);
@@ -131,7 +130,14 @@ MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t 
     return mire__slot_strays(mire__slot_get(&c->told_count) - count, mire__slot_get(&c->told_bytes) - bytes) ? c : NULL;
 }
 
-/* The same, told. */
+/* Both, told. */
+static inline void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
+{
+    struct heap_count *strays = mire__slot_raise(slot, size);
+
+    if (strays)
+        mire__slot_as_tell(heap, slot, strays);
+}
 static inline void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
     struct heap_count *strays = mire__slot_drop(slot, size);

@@ -94,14 +94,14 @@ MIRE_UNCHECKED static struct walk_tail *choose_tail(struct walk *walk, const str
     struct walk_head *head = choose_head(walk, frame);
     struct walk_tail *tails;
 
-    tails = mire__walk_as_tails(walk, head);
+    tails = mire__walk_as_tails(walk, head, frame->sp);
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
         if (tails[way].base_at > 0 && mire__walk_as_tail_is(&tails[way], frame))
             return &tails[way];
     }
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
         if (tails[way].pc == frame->pc && tails[way].sp == frame->sp && learn_split(head, &tails[way])) {
-            tails = mire__walk_as_tails(walk, head);
+            tails = mire__walk_as_tails(walk, head, frame->sp);
             break;
         }
     }
@@ -162,6 +162,15 @@ void mire__tails_as_remember(struct walk *walk)
     tail->base_at = (uint8_t)base;
     tail->base_node = walk->nodes[base];
     tail->pc = frame->pc;
+}
+
+MIRE_UNCHECKED uint32_t mire__walk_as_based(const struct walk *walk, const struct walk_tail *tail)
+{
+    bool stands = tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
+                  mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
+                  mire__walk_as_stands(walk, tail->base_at);
+
+    return stands ? tail->node : 0;
 }
 
 static uint32_t turn_of(const struct walk *walk)

@@ -67,7 +67,7 @@ static bool make_room(uint32_t number)
 
     if (!chunk || atomic_load(chunk))
         return true;
-    made = mire__pages_map_inherited(CHUNK_BYTES, false);
+    made = mire__pages_map_inherited(CHUNK_BYTES, true);
     if (made && !atomic_compare_exchange_strong(chunk, &none, made))
         mire__pages_unmap(made, CHUNK_BYTES);
     return made != NULL;
@@ -93,7 +93,7 @@ static size_t own_spans(struct span out[1 + CHUNKS])
     return count;
 }
 
-/* What was inherited stays, for a child's thread may still point to the state that it had. */
+/* What was inherited stays, wiped, for a child's thread may still point to the state that it had. */
 static void leave_to_parent(void)
 {
     struct span spans[1 + CHUNKS];
@@ -122,7 +122,7 @@ bool mire__threads_open(void)
         return true;
     leave_to_parent();
     pool.pid = mire__pid();
-    pool.large = mire__pages_map_inherited(LARGE_BYTES, false);
+    pool.large = mire__pages_map_inherited(LARGE_BYTES, true);
     return pool.large != NULL;
 }
 
@@ -236,6 +236,7 @@ static uint64_t find_stack(struct walk *walk, uint64_t sp, const struct span *to
 static bool take_slot(struct collect_thread *self, struct heap *heap)
 {
     self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
+    self->heap = heap;
     self->usual = 0;
     self->walk.turns = self->slot ? &self->slot->inside : NULL;
     atomic_store_explicit(&self->calling_sp, 0, memory_order_relaxed);

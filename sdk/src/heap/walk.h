@@ -31,7 +31,7 @@
 
 /* Tails that a thread remembers, and the words that one may depend on. */
 #define MIRE_WALK_TAIL_SETS  1024u
-#define MIRE_WALK_TAIL_WAYS  2u
+#define MIRE_WALK_TAIL_WAYS  2u  /* in each set; mire__walk_as_tail looks at both */
 #define MIRE_WALK_TAIL_WORDS 32u /* a multiple of four; most stacks are whole within so many */
 
 /*
@@ -52,7 +52,7 @@
  * twice as long, up to MIRE_WALK_REST. Afterwards MIRE_WALK_WARMING walks come before the next trial.
  */
 #define MIRE_WALK_TRIAL       512u
-#define MIRE_WALK_TRIAL_TURNS 7u /* of the thread's work on the tables, for each walk: allocations, frees, walks */
+#define MIRE_WALK_TRIAL_TURNS 6u /* of the thread's work on the tables, for each walk: allocations and frees */
 #define MIRE_WALK_REST_FIRST  1024u
 #define MIRE_WALK_REST        32768u
 #define MIRE_WALK_WARMING     256u
@@ -110,7 +110,8 @@ _Static_assert(MIRE_WALK_DEPTH <= 256, "a frame's number is a byte");
 /*
  * An innermost frame with several tails: where the words lie in which these were found to differ, from the inner end
  * out. With them it is known in which set a tail is looked for. How far out such a word is one that a stack depends on,
- * and not just any memory, follows from those further in: `leads` says of which values in the one the next counts too.
+ * and not just any memory, follows from those further in: `leads` says of which values in the one the next counts too;
+ * of the last of them it says so of none.
  */
 struct walk_head {
     uint64_t pc, sp;
@@ -123,16 +124,16 @@ struct walk_head {
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 1120
+#define MIRE_WALK_APART_FRESH 1104
 #define MIRE_WALK_APART_TAILS 1000
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
+    uint32_t tails_mask; /* sets in use - 1 */
+    uint32_t heads_from; /* those in use are the last */
     uint64_t low, high;  /* the thread's own stack; high 0: not known */
     uint64_t end;        /* of its mapping, 0 for the first thread's */
     uint32_t version;    /* of the code */
-    uint32_t tails_mask; /* sets in use - 1 */
-    uint32_t heads_from; /* those in use are the last */
     uint32_t next_way;   /* that is given up next */
     uint32_t trial;      /* stacks to be walked until it is looked at whether the tails are worth it */
     uint32_t walks;      /* that were since it was */
@@ -233,21 +234,20 @@ MIRE_INLINE uint32_t mire__walk_lead(uint64_t word)
     return (uint32_t)word * 0x9e3779b1u >> 27;
 }
 
-/* Where the tails of an innermost frame are, as the stack stands. */
-MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head)
+/* Where the tails of an innermost frame are, as the stack stands. sp: the head's */
+MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head,
+                                                                 uint64_t sp)
 {
-    uint32_t set = head->tails, count = head->splits_count, counts = 1; /* bit 0: the next word does */
-    uint64_t key = 0;
+    uint64_t key = 0, word;
+    uint32_t i = 0;
 
-    if (count == 0)
-        return walk->tails[set];
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t word = mire__walk_word(head->sp + head->splits[i]);
-
-        key = key << 5 ^ (word & -(uint64_t)(counts & 1));
-        counts &= head->leads[i] >> mire__walk_lead(word);
-    }
-    return walk->tails[(set + (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40)) & walk->tails_mask];
+    if (head->splits_count == 0)
+        return walk->tails[head->tails];
+    do {
+        word = mire__walk_word(sp + head->splits[i]);
+        key = key << 5 ^ word;
+    } while (head->leads[i++] >> mire__walk_lead(word) & 1);
+    return walk->tails[(head->tails + (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40)) & walk->tails_mask];
 }
 
 /* Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at. */
@@ -269,12 +269,12 @@ MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *ta
     return (changed[0] | changed[1]) == 0;
 }
 
-/* Does a tail's base stand? */
-MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_base(const struct walk *walk, const struct walk_tail *tail)
+/* The node of a tail that stands, if its base does, which is not the thread's first frame; 0. */
+uint32_t mire__walk_as_based(const struct walk *walk, const struct walk_tail *tail);
+
+MIRE_INLINE uint32_t mire__walk_as_tail_node(const struct walk *walk, const struct walk_tail *tail)
 {
-    return tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
-           mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
-           mire__walk_as_stands(walk, tail->base_at);
+    return __builtin_expect(tail->base_at == 0, 1) ? tail->node : mire__walk_as_based(walk, tail);
 }
 
 /* The node of a tail that is remembered and stands, with all outside of it; 0: there is none. */
@@ -285,12 +285,10 @@ MIRE_UNCHECKED MIRE_INLINE uint32_t mire__walk_as_tail(struct walk *walk, const 
 
     if (!mire__walk_is_head(head, frame->pc, frame->sp) && !mire__walk_is_head(++head, frame->pc, frame->sp))
         return 0;
-    tail = mire__walk_as_tails(walk, head);
-    for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++, tail++) {
-        if (mire__walk_as_tail_is(tail, frame))
-            return __builtin_expect(tail->base_at == 0, 1) || mire__walk_as_base(walk, tail) ? tail->node : 0;
-    }
-    return 0;
+    tail = mire__walk_as_tails(walk, head, frame->sp);
+    if (__builtin_expect(mire__walk_as_tail_is(tail, frame), 1))
+        return mire__walk_as_tail_node(walk, tail);
+    return mire__walk_as_tail_is(++tail, frame) ? mire__walk_as_tail_node(walk, tail) : 0;
 }
 
 /* The node of a stack that is remembered; 0. */
