@@ -81,6 +81,12 @@ static inline uint32_t mire__cell_offset(uint64_t address)
     return (uint32_t)(address >> 3) & 3;
 }
 
+/* The same where it stands in a cell. */
+MIRE_INLINE uint32_t mire__cell_offset_bits(uint64_t address)
+{
+    return (uint32_t)address << (MIRE_CELL_OFFSET_SHIFT - 3) & 3u << MIRE_CELL_OFFSET_SHIFT;
+}
+
 static inline uint32_t mire__cell_next(const _Atomic uint32_t *page, uint32_t at)
 {
     return at < MIRE_CELL_LAST ? mire__cell_get(&page[at + 1]) : 0;
@@ -137,7 +143,7 @@ MIRE_INLINE bool mire__cell_begin(_Atomic uint32_t *at, uint32_t was, uint32_t c
 /* Note an untagged block in its cell (mire__cells_plain), where nothing is in the way. False: nothing is done. */
 MIRE_INLINE bool mire__cell_as_set(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node, bool apart)
 {
-    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
+    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset_bits(address);
     uint32_t was = mire__cell_get(at);
 
     if ((address & 7) != 0 || (was & MIRE_CELL_SIZE_MASK))

@@ -137,42 +137,24 @@ static inline void *done(struct collect_thread *self, const struct walk_frame *s
     return block;
 }
 
-/* What hooks of exact mode do before and after the real call: one function each for all, to keep the nearest cache. */
-MIRE_SLOW static uint32_t node_of(struct walk *walk, uint64_t pc, uint64_t sp, uint64_t fp)
+/*
+ * The same in exact mode. One function for all hooks: it takes a KiB of the nearest cache, and they jump to it. Returns
+ * the block.
+ */
+MIRE_SLOW static void *note_quick(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
-
-    return mire__walk_as_tail(walk, &site);
+    return mire__quick_alloc(self, block, size, sp, fp);
 }
 
-MIRE_SLOW static bool note_quick(struct collect_thread *self, const void *block, size_t size, uint32_t node)
-{
-    return mire__quick_alloc(self, block, size, node);
-}
-
-/* The node of the stack that a hook was called from; 0: it is not remembered. */
-MIRE_QUICK uint32_t site_node(struct collect_thread *self)
-{
-    const struct walk_frame site = MIRE_CALL_SITE;
-
-    return node_of(&self->walk, site.pc, site.sp, site.fp);
-}
-
-MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size, uint32_t node)
+MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size)
 {
     mire__collect_as_return(self);
-    if (__builtin_expect(!block, 0))
-        return NULL;
-    if (__builtin_expect(node == 0, 0)) {
-        const struct walk_frame site = MIRE_CALL_SITE;
+    if (__builtin_expect(block != NULL, 1)) {
+        const struct walk_frame site = MIRE_CALL_SITE; /* read only now: it is not kept over the real call */
 
-        mire__quick_as_walk(self, block, size, site.pc, site.sp, site.fp);
-    } else if (__builtin_expect(!note_quick(self, block, size, node), 0)) {
-        const struct walk_frame site = MIRE_CALL_SITE;
-
-        mire__quick_as_else(self, block, size, site.pc, site.sp, site.fp);
+        return note_quick(self, block, size, site.sp, site.fp);
     }
-    return block;
+    return NULL;
 }
 
 /* clang-format off */
@@ -193,12 +175,10 @@ MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t siz
     MIRE_SLOW static void *exact_##name parameters                                        \
     {                                                                                     \
         struct collect_thread *self = mire__quick_enter(MIRE_CALL_SP);                      \
-        uint32_t node;                                                                    \
                                                                                           \
         if (__builtin_expect(!self, 0))                                                   \
             return whole_##name arguments;                                                \
-        node = site_node(self);                                                           \
-        return done_quick(self, BOUND(name) arguments, bytes, node);                      \
+        return done_quick(self, BOUND(name) arguments, bytes);                            \
     }                                                                                     \
     MIRE_HIDDEN void *mire__heap_##name parameters                                        \
     {                                                                                     \
@@ -294,7 +274,6 @@ MIRE_SLOW static void *exact_move(void *old, size_t size)
     struct collect_move was = {.known = true};
     struct heap_count *counts;
     enum quick_end end;
-    uint32_t node;
     void *block;
 
     if (__builtin_expect(!self, 0))
@@ -305,26 +284,23 @@ MIRE_SLOW static void *exact_move(void *old, size_t size)
         return whole_realloc(old, size);
     }
     if (__builtin_expect(end == QUICK_STRAYS, 0))
-        mire__quick_as_tell(counts);
-    node = site_node(self);
+        mire__quick_as_tell(counts, NULL);
     block = BOUND(realloc)(old, size);
     if (__builtin_expect(!block, 0))
         return moved(self, (struct walk_frame)MIRE_CALL_SITE, &was, old, NULL, size);
-    return done_quick(self, block, size, node);
+    return done_quick(self, block, size);
 }
 
 MIRE_SLOW static void *exact_realloc(void *old, size_t size)
 {
     struct collect_thread *self;
-    uint32_t node;
 
     if (old)
         return exact_move(old, size);
     self = mire__quick_enter(MIRE_CALL_SP);
     if (__builtin_expect(!self, 0))
         return whole_realloc(NULL, size);
-    node = site_node(self);
-    return done_quick(self, BOUND(realloc)(NULL, size), size, node);
+    return done_quick(self, BOUND(realloc)(NULL, size), size);
 }
 
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
@@ -363,7 +339,7 @@ MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
 
 MIRE_SLOW static void free_strays(void *block, struct heap_count *counts)
 {
-    mire__quick_as_tell(counts);
+    mire__quick_as_tell(counts, block);
     BOUND(free)(block);
 }
 

@@ -154,21 +154,22 @@ void mire__collect_as_told(struct collect_thread *self, const struct walk_frame 
     mire__collect_as_close(self);
 }
 
-void mire__quick_as_else(MIRE_QUICK_CALL)
+void *mire__quick_as_else(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    const struct walk_frame site = mire__quick_site(sp, fp);
 
     mire__collect_as_alloc(self, &site, block, size);
+    return block;
 }
 
-void mire__quick_as_walk(MIRE_QUICK_CALL)
+void *mire__quick_as_walk(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    const struct walk_frame site = mire__quick_site(sp, fp);
     struct heap *heap = mire__collect_as_open(self);
     _Atomic uint32_t *cell;
 
     if (!heap)
-        return;
+        return block;
     if (mire__cells_plain(&cell, heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK))
         __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
     if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT && self->scope == 0)
@@ -177,32 +178,38 @@ void mire__quick_as_walk(MIRE_QUICK_CALL)
     else
         note(self, heap, &site, block, size, self->scope);
     mire__collect_as_close(self);
+    return block;
 }
 
-bool mire__quick_as_set(struct collect_thread *self, uint64_t address, size_t size, uint32_t node)
+void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
-    struct heap *heap = mire__collect_as_open(self);
-
-    if (!heap)
-        return true;
-    if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT)
-        mire__live_as_set_else(heap, self->slot, address, size, node);
+    mire__live_as_set(self->heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node);
     mire__collect_as_close(self);
-    return true;
+    return block;
 }
 
-bool mire__quick_as_tell(struct heap_count *counts)
+void *mire__quick_as_based(MIRE_QUICK_CALL, const struct walk_tail *tail)
+{
+    uint32_t node = mire__walk_as_based(&self->walk, tail);
+
+    if (node)
+        return mire__quick_as_set(self, block, size, node);
+    mire__collect_as_close(self);
+    return mire__quick_as_walk(self, block, size, sp, fp);
+}
+
+void *mire__quick_as_tell(struct heap_count *counts, void *block)
 {
     struct collect_thread *self = mire__collect_self;
     struct heap *heap = self && self->slot ? mire__collect_as_open(self) : NULL;
     struct heap_count *own = heap ? self->slot->counts : NULL;
 
     if (!heap)
-        return true;
+        return block;
     if (counts >= own && counts < own + MIRE_HEAP_SIZES)
         mire__slot_as_tell(heap, self->slot, counts);
     mire__collect_as_close(self);
-    return true;
+    return block;
 }
 
 void mire__collect_as_free(struct collect_thread *self, const void *block)

@@ -2,13 +2,12 @@
  * quick.h - what an allocation and a free do nearly always in exact mode: a stack that is remembered, a small block
  * with a page of cells. Whatever is otherwise is left to note.c.
  *
- *     enter --> node of the stack --> the real call --> alloc: block -> cell, counters
+ *     enter --> the real call --> alloc: stack -> node, block -> cell, counters
  *
- * A call costs some tens of nanoseconds, so what it does is counted in instructions. The stack is looked at before the
- * real call, so that less is to be kept, and that the processor goes on to that call while it waits for what the stack
- * is compared with. All that may be out of the ordinary, of the tables, of the code and of the thread, stands in one
- * word that is compared with one of the thread's. Whoever comes to something unusual leaves the slot and begins anew
- * elsewhere, with nothing but the call itself.
+ * A call costs some tens of nanoseconds, so what it does is counted in instructions. All that may be out of the
+ * ordinary, of the tables, of the code and of the thread, stands in one word that is compared with one of the thread's.
+ * Whoever comes to something unusual leaves the slot and jumps elsewhere, with nothing but the call itself: so nothing
+ * has to be kept, and all of it stays in registers.
  *
  * Thread: any.  Signal handler: where the real call may.
  */
@@ -20,17 +19,27 @@
 /* Also where other calls are not: what it is inlined into says where it was called from. */
 #define MIRE_QUICK static inline __attribute__((always_inline))
 
-/* An allocation that was not noted yet. By its parts, which are passed in registers. */
-#define MIRE_QUICK_CALL \
-    struct collect_thread *self, const void *block, size_t size, uint64_t pc, uint64_t sp, uint64_t fp
+/*
+ * An allocation that was not noted yet, and what holds when the call returns; its return address lies below `sp`. By
+ * its parts, which are passed in registers.
+ */
+#define MIRE_QUICK_CALL struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp
 
-/* What is otherwise: whatever it is; a stack that is not remembered. */
-void mire__quick_as_else(MIRE_QUICK_CALL);
-void mire__quick_as_walk(MIRE_QUICK_CALL);
+static inline struct walk_frame mire__quick_site(uint64_t sp, uint64_t fp)
+{
+    return (struct walk_frame){.pc = *(const uintptr_t *)(uintptr_t)(sp - sizeof(uintptr_t)), .sp = sp, .fp = fp};
+}
 
-/* No cell, or one in use; the peaks are to be told. Both return true: who calls them last jumps to them. */
-bool mire__quick_as_set(struct collect_thread *self, uint64_t address, size_t size, uint32_t node);
-bool mire__quick_as_tell(struct heap_count *counts);
+/*
+ * The rest of mire__quick_alloc, outside the slot: whatever it is; a stack that is not remembered; counters that the
+ * peaks are to be told of. And inside, which they leave: a stack whose base is not looked at yet; no cell, or one in
+ * use. All return the block.
+ */
+void *mire__quick_as_else(MIRE_QUICK_CALL);
+void *mire__quick_as_walk(MIRE_QUICK_CALL);
+void *mire__quick_as_tell(struct heap_count *counts, void *block);
+void *mire__quick_as_based(MIRE_QUICK_CALL, const struct walk_tail *tail);
+void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node);
 
 /*
  * Begin a call of the program's, as mire__collect_as_enter does.
@@ -49,46 +58,56 @@ MIRE_QUICK struct collect_thread *mire__quick_enter(uint64_t sp)
     return self;
 }
 
-/*
- * Begin to work on the tables, in exact mode and if nothing else is out of the ordinary: inside the slot, which
- * mire__slot_as_end is to leave. False: not, and nothing is to be left.
- */
-MIRE_QUICK bool mire__quick_open(struct heap **heap, uint32_t *inside, const struct collect_thread *self,
-                                 struct heap_slot *slot)
+/* Are these the tables as they were when `usual` was learnt? */
+MIRE_QUICK bool mire__quick_is_usual(const struct collect_thread *self)
 {
-    if (__builtin_expect(!mire__slot_as_begin(inside, slot), 0))
-        return false;
-    *heap = self->heap;
-    if (__builtin_expect(atomic_load_explicit(&(*heap)->how, memory_order_acquire) == self->usual, 1))
-        return true;
-    mire__slot_as_end(*inside, slot);
-    return false;
+    return __builtin_expect(atomic_load_explicit(&self->heap->how, memory_order_acquire) == self->usual, 1);
 }
 
 /*
- * A block was allocated.
- *   node  its stack's
- * False: something is out of the ordinary, nothing was noted.
+ * Begin to work on the tables, in exact mode and if nothing else is out of the ordinary: inside the slot, which
+ * mire__slot_as_leave is to end. False: not, and nothing is to be ended.
  */
-MIRE_QUICK bool mire__quick_alloc(struct collect_thread *self, const void *block, size_t size, uint32_t node)
+MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
 {
-    uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
-    struct heap_slot *slot = self->slot;
+    if (__builtin_expect(!mire__slot_as_enter(self->slot), 0))
+        return false;
+    if (mire__quick_is_usual(self))
+        return true;
+    mire__slot_as_leave(self->slot);
+    return false;
+}
+
+/* What was read before is not kept in registers, of which there are few, but read again. */
+#define MIRE_QUICK_FORGET(pointer) __asm__ volatile("" : "+r"(pointer) : : "memory")
+
+/* A block was allocated. Returns it. */
+MIRE_QUICK void *mire__quick_alloc(MIRE_QUICK_CALL)
+{
+    const struct walk_frame site = mire__quick_site(sp, fp);
+    const struct walk_tail *tail;
     struct heap_count *strays;
     _Atomic uint32_t *cell;
-    struct heap *heap;
-    uint32_t inside;
+    uint64_t address;
 
-    if (__builtin_expect(!mire__quick_open(&heap, &inside, self, slot), 0))
-        return false;
-    if (__builtin_expect(!mire__cells_plain(&cell, heap, address), 0) ||
-        __builtin_expect(!mire__cell_as_set(cell, address, size, node, (self->usual & MIRE_HOW_APART) != 0), 0)) {
-        mire__slot_as_end(inside, slot);
-        return mire__quick_as_set(self, address, size, node);
+    if (__builtin_expect(!mire__quick_open(self), 0))
+        return mire__quick_as_else(self, block, size, sp, fp);
+    tail = mire__walk_as_tail(&self->walk, &site);
+    MIRE_QUICK_FORGET(self);
+    MIRE_QUICK_FORGET(block);
+    if (__builtin_expect(!tail, 0)) {
+        mire__slot_as_leave(self->slot);
+        return mire__quick_as_walk(self, block, size, sp, fp);
     }
-    strays = mire__slot_raise(slot, size);
-    mire__slot_as_end(inside, slot);
-    return __builtin_expect(strays != NULL, 0) ? mire__quick_as_tell(strays) : true;
+    if (__builtin_expect(tail->base_at != 0, 0))
+        return mire__quick_as_based(self, block, size, sp, fp, tail);
+    address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
+    if (__builtin_expect(!mire__cells_plain(&cell, self->heap, address), 0) ||
+        __builtin_expect(!mire__cell_as_set(cell, address, size, tail->node, (self->usual & MIRE_HOW_APART) != 0), 0))
+        return mire__quick_as_set(self, block, size, tail->node);
+    strays = mire__slot_raise(self->slot, size);
+    mire__slot_as_leave(self->slot);
+    return __builtin_expect(strays != NULL, 0) ? mire__quick_as_tell(strays, block) : block;
 }
 
 enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };
@@ -104,20 +123,14 @@ MIRE_QUICK enum quick_end mire__quick_free(struct live_block *was, struct heap_c
                                            const struct collect_thread *self, const void *block)
 {
     enum quick_end end = QUICK_NOT;
-    struct heap_slot *slot;
-    uint32_t inside;
-    struct heap *heap;
 
-    if (__builtin_expect(!self->usual, 0))
+    if (__builtin_expect(!self->usual, 0) || __builtin_expect(!mire__quick_open(self), 0))
         return QUICK_NOT;
-    slot = self->slot;
-    if (__builtin_expect(!mire__quick_open(&heap, &inside, self, slot), 0))
-        return QUICK_NOT;
-    if (__builtin_expect(mire__cells_as_take(was, heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK), 1)) {
-        *counts = mire__slot_drop(slot, was->size);
+    if (__builtin_expect(mire__cells_as_take(was, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK), 1)) {
+        *counts = mire__slot_drop(self->slot, was->size);
         end = *counts ? QUICK_STRAYS : QUICK_DONE;
     }
-    mire__slot_as_end(inside, slot);
+    mire__slot_as_leave(self->slot);
     return end;
 }
 

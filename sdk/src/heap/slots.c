@@ -3,6 +3,21 @@
 
 #include "heap/inside.h"
 
+/* clang-format off */
+#define TWO(class)   class, class
+#define FOUR(class)  TWO(class), TWO(class)
+#define EIGHT(class) FOUR(class), FOUR(class)
+#define DOUBLING(times, from) times(from), times((from) + 1), times((from) + 2), times((from) + 3)
+#define SIXTEEN(class)     EIGHT(class), EIGHT(class)
+#define THIRTY_TWO(class)  SIXTEEN(class), SIXTEEN(class)
+#define SIXTY_FOUR(class)  THIRTY_TWO(class), THIRTY_TWO(class)
+const uint8_t mire__slot_classes[MIRE_SLOT_CLASSES] = {
+    0, 0, 1, 2, 3, 4, 5, 6, 7, /* 128 bytes */
+    DOUBLING(TWO, 8), DOUBLING(FOUR, 12), DOUBLING(EIGHT, 16), DOUBLING(SIXTEEN, 20), DOUBLING(THIRTY_TWO, 24),
+    DOUBLING(SIXTY_FOUR, 28), /* 8 KiB */
+};
+/* clang-format on */
+
 struct heap_slot *mire__slot_as_take(struct heap *heap, uint32_t tid)
 {
     _Atomic uint32_t *used = &heap->header->slots_used;

@@ -69,13 +69,19 @@ void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct 
 #define MIRE_TELL_BYTES 4096
 #define MIRE_TELL_COUNT 64
 
+/* mire__size_class of small sizes, by sixteens rounded up: a look instead of a calculation of ten instructions more. */
+#define MIRE_SLOT_CLASSES 513u
+extern const uint8_t mire__slot_classes[MIRE_SLOT_CLASSES] __attribute__((visibility("hidden")));
+
 /*
  * The counters of a size. The compiler is not to know that they are part of the slot: it keeps the address of each of
  * them in a register else.
  */
 MIRE_INLINE struct heap_count *mire__slot_counts(struct heap_slot *slot, uint64_t size)
 {
-    struct heap_count *c = &slot->counts[mire__size_class(size)];
+    uint32_t class = __builtin_expect(size <= (MIRE_SLOT_CLASSES - 1) * 16, 1) ? mire__slot_classes[(size + 15) / 16]
+                                                                               : mire__size_class(size);
+    struct heap_count *c = &slot->counts[class];
 
     __asm__("" : "+r"(c));
     return c;

@@ -60,7 +60,7 @@ MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk
             return false;
         learnt = head->splits_count > count;
         while (at-- > 0) {
-            uint32_t lead = 1u << mire__walk_lead(mire__walk_word(head->sp + head->splits[at]));
+            uint32_t lead = 1u << mire__walk_lead((uint32_t)mire__walk_word(head->sp + head->splits[at]));
 
             learnt |= !(head->leads[at] & lead);
             head->leads[at] |= lead;
@@ -74,14 +74,15 @@ MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk
 static struct walk_head *choose_head(struct walk *walk, const struct walk_frame *frame)
 {
     struct walk_head *heads = mire__walk_heads(walk, frame->pc, frame->sp), *head;
-    uint64_t hash = mire__walk_hash(frame->pc, frame->sp);
+    uint32_t set = mire__walk_hash(frame->pc, frame->sp) >> 8 & walk->tails_mask;
 
     for (uint32_t i = 0; i < 2; i++) {
         if (mire__walk_is_head(&heads[i], frame->pc, frame->sp))
             return &heads[i];
     }
     head = heads[0].pc == 0 ? &heads[0] : &heads[walk->next_way++ % 2];
-    *head = (struct walk_head){.pc = frame->pc, .sp = frame->sp, .tails = (uint16_t)(hash >> 40 & walk->tails_mask)};
+    *head = (struct walk_head){
+        .pc = frame->pc, .sp = frame->sp, .set = (uint16_t)set, .tails_at = set * (uint32_t)sizeof(walk->tails[0])};
     return head;
 }
 
@@ -166,9 +167,10 @@ void mire__tails_as_remember(struct walk *walk)
 
 MIRE_UNCHECKED uint32_t mire__walk_as_based(const struct walk *walk, const struct walk_tail *tail)
 {
-    bool stands = tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
-                  mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
-                  mire__walk_as_stands(walk, tail->base_at);
+    bool stands =
+        tail->base_at == 0 || (tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
+                               mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
+                               mire__walk_as_stands(walk, tail->base_at));
 
     return stands ? tail->node : 0;
 }

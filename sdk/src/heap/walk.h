@@ -117,9 +117,10 @@ struct walk_head {
     uint64_t pc, sp;
     uint16_t splits[MIRE_WALK_SPLITS]; /* from sp, bytes */
     uint16_t splits_count;
-    uint16_t tails;                   /* the set of its tails, as long as there are no splits */
+    uint16_t set;                     /* that its tails are in; with splits, from where on they are */
     uint32_t leads[MIRE_WALK_SPLITS]; /* a bit for 1/32 of all values */
-    uint64_t unused;
+    uint32_t tails_at;                /* where that set lies among the tails, bytes */
+    uint32_t unused;
 };
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
@@ -211,15 +212,15 @@ MIRE_INLINE bool mire__walk_is_frame(const struct walk *walk, uint32_t at, uint6
 }
 
 /* The upper bits are the best. */
-MIRE_INLINE uint64_t mire__walk_hash(uint64_t pc, uint64_t sp)
+MIRE_INLINE uint32_t mire__walk_hash(uint64_t pc, uint64_t sp)
 {
-    return (pc ^ sp << 20) * 0x9e3779b97f4a7c15ull;
+    return ((uint32_t)pc + (uint32_t)sp * 0x85ebca6bu) * 0x9e3779b1u;
 }
 
 /* The first head of the set that an innermost frame's may be in. */
 MIRE_INLINE struct walk_head *mire__walk_heads(struct walk *walk, uint64_t pc, uint64_t sp)
 {
-    return walk->heads[mire__walk_hash(pc, sp) >> (64 - MIRE_WALK_HEADS_LOG) | walk->heads_from];
+    return walk->heads[mire__walk_hash(pc, sp) >> (32 - MIRE_WALK_HEADS_LOG) | walk->heads_from];
 }
 
 /* Is it this innermost frame's head? */
@@ -229,25 +230,25 @@ MIRE_INLINE bool mire__walk_is_head(const struct walk_head *head, uint64_t pc, u
 }
 
 /* The bit of a head's `leads` that a word's value is told by. */
-MIRE_INLINE uint32_t mire__walk_lead(uint64_t word)
+MIRE_INLINE uint32_t mire__walk_lead(uint32_t word)
 {
-    return (uint32_t)word * 0x9e3779b1u >> 27;
+    return word * 0x9e3779b1u >> 27;
 }
 
 /* Where the tails of an innermost frame are, as the stack stands. sp: the head's */
 MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head,
                                                                  uint64_t sp)
 {
-    uint64_t key = 0, word;
-    uint32_t i = 0;
+    uint32_t key = 0, at = head->tails_at, word, i = 0;
 
-    if (head->splits_count == 0)
-        return walk->tails[head->tails];
-    do {
-        word = mire__walk_word(sp + head->splits[i]);
-        key = key << 5 ^ word;
-    } while (head->leads[i++] >> mire__walk_lead(word) & 1);
-    return walk->tails[(head->tails + (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40)) & walk->tails_mask];
+    if (head->splits_count > 0) {
+        do {
+            word = (uint32_t)mire__walk_word(sp + head->splits[i]);
+            key = (key ^ word) * 0x9e3779b1u;
+        } while (head->leads[i++] >> mire__walk_lead(word) & 1);
+        at = ((head->set + (key >> 16)) & walk->tails_mask) * (uint32_t)sizeof(walk->tails[0]);
+    }
+    return (struct walk_tail *)(void *)((char *)walk->tails + at);
 }
 
 /* Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at. */
@@ -269,34 +270,31 @@ MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *ta
     return (changed[0] | changed[1]) == 0;
 }
 
-/* The node of a tail that stands, if its base does, which is not the thread's first frame; 0. */
-uint32_t mire__walk_as_based(const struct walk *walk, const struct walk_tail *tail);
-
-MIRE_INLINE uint32_t mire__walk_as_tail_node(const struct walk *walk, const struct walk_tail *tail)
-{
-    return __builtin_expect(tail->base_at == 0, 1) ? tail->node : mire__walk_as_based(walk, tail);
-}
-
-/* The node of a tail that is remembered and stands, with all outside of it; 0: there is none. */
-MIRE_UNCHECKED MIRE_INLINE uint32_t mire__walk_as_tail(struct walk *walk, const struct walk_frame *frame)
+/* The tail of this innermost frame that stands, but for its base; NULL: there is none. */
+MIRE_UNCHECKED MIRE_INLINE const struct walk_tail *mire__walk_as_tail(struct walk *walk, const struct walk_frame *frame)
 {
     const struct walk_head *head = mire__walk_heads(walk, frame->pc, frame->sp);
     const struct walk_tail *tail;
 
     if (!mire__walk_is_head(head, frame->pc, frame->sp) && !mire__walk_is_head(++head, frame->pc, frame->sp))
-        return 0;
+        return NULL;
     tail = mire__walk_as_tails(walk, head, frame->sp);
     if (__builtin_expect(mire__walk_as_tail_is(tail, frame), 1))
-        return mire__walk_as_tail_node(walk, tail);
-    return mire__walk_as_tail_is(++tail, frame) ? mire__walk_as_tail_node(walk, tail) : 0;
+        return tail;
+    return mire__walk_as_tail_is(++tail, frame) ? tail : NULL;
 }
+
+/* The node of such a tail, if its base stands, too; 0. */
+uint32_t mire__walk_as_based(const struct walk *walk, const struct walk_tail *tail);
 
 /* The node of a stack that is remembered; 0. */
 MIRE_INLINE uint32_t mire__walk_as_known(struct walk *walk, const struct code *code, const struct walk_frame *frame)
 {
-    return __builtin_expect(walk->version == atomic_load_explicit(&code->version, memory_order_acquire), 1)
-               ? mire__walk_as_tail(walk, frame)
-               : 0;
+    const struct walk_tail *tail = NULL;
+
+    if (__builtin_expect(walk->version == atomic_load_explicit(&code->version, memory_order_acquire), 1))
+        tail = mire__walk_as_tail(walk, frame);
+    return tail ? mire__walk_as_based(walk, tail) : 0;
 }
 
 /* The node of one that is not. */

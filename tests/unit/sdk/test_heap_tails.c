@@ -64,7 +64,9 @@ static uint32_t look(void)
 {
     const struct walk_frame frame = innermost();
 
-    return mire__walk_as_tail(walk, &frame);
+    const struct walk_tail *tail = mire__walk_as_tail(walk, &frame);
+
+    return tail ? mire__walk_as_based(walk, tail) : 0;
 }
 
 /* Returns whether it had to be walked. */
