@@ -27,6 +27,7 @@ SAMPLED_GOAL, SAMPLED_LOOP_GOAL = 1.03, 1.07
 HEAPTRACK_SHARE = 0.5  # of what heaptrack adds
 RESIDENT_MB = 20
 STACK_BYTES, STACKS_MIN = 30, 2000  # of a program with fewer stacks the first pages would be counted
+PARALLEL_TIMES = 5     # rounds of the program with two threads for each of another: its pairs are not at once and scatter more
 PEERS_EVERY = 3        # rounds, so that each processor and order is among them; their figures are large or without a goal
 shorts = []
 
@@ -63,9 +64,9 @@ class Measured:
     def __init__(self, program, monitors, scratch, rounds):
         self.name, self.rounds, self.said, self.stacks = program.name, [], {}, 0
         cpus = sorted(os.sched_getaffinity(0))
-        for number in range(rounds):
+        for number in range(rounds * PARALLEL_TIMES if program.parallel else rounds):
             names = [m.EXACT, m.SAMPLED]
-            if number % PEERS_EVERY == 0:
+            if number < rounds and number % PEERS_EVERY == 0:
                 names += [m.BOUNDED, m.IDLE_THREAD, m.HEAPTRACK, m.GPERFTOOLS, m.JEMALLOC]
             used = {}
             for name in names:
