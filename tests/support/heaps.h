@@ -85,6 +85,12 @@ static inline bool heaps_clear(struct heaps *heaps, uint64_t address)
     return mire__live_as_clear(&was, &heaps->heap, heaps->slot, address);
 }
 
+/* So much of the budget is claimed that the keeper gives back what it can. */
+static inline void heaps_fill(struct heaps *heaps)
+{
+    atomic_fetch_add(&heaps->heap.header->claimed_bytes, heaps->heap.budget_bytes / 4);
+}
+
 /* A module at [start, start + bytes). */
 static inline uint32_t heaps_image(struct heaps *heaps, uint64_t start, uint64_t bytes, const char *path)
 {

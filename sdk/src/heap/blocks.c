@@ -48,27 +48,47 @@ static struct heap_segment *lock_segment(struct heap *heap, uint64_t hash)
     return NULL;
 }
 
-/* The entry of an address, or else one that is free; NULL if there is neither. */
-static struct heap_entry *look_for(bool *found, struct heap_segment *segment, uint64_t hash, uint64_t address)
+/* The next of the lines in which an entry may lie. */
+static struct heap_entry *line_behind(struct heap_segment *segment, struct heap_entry *line)
 {
-    struct heap_entry *entry = mire__segment_entry(segment, mire__block_line(hash), 0), *free = NULL;
+    return line + 4 < &segment->entries[MIRE_SEGMENT_ENTRIES] ? line + 4 : segment->entries;
+}
 
-    *found = false;
-    for (uint32_t i = 0; i < 4 * MIRE_SEGMENT_WINDOW; i++, entry++) {
-        uint64_t where;
+static bool is_of(const struct heap_entry *entry, uint64_t address)
+{
+    return mire__where_address(atomic_load_explicit(&entry->where, memory_order_relaxed) ^ address) == 0;
+}
 
-        if (entry == &segment->entries[MIRE_SEGMENT_ENTRIES])
-            entry = segment->entries;
-        where = atomic_load_explicit(&entry->where, memory_order_relaxed);
+/* The entry of an address, NULL if there is none. It lies in its first line nearly always. */
+static struct heap_entry *look_for(struct heap_segment *segment, uint64_t hash, uint64_t address)
+{
+    struct heap_entry *line = mire__segment_line(segment, hash);
 
-        if (mire__where_address(where) == address) {
-            *found = true;
-            return entry;
-        }
-        if (where == 0 && !free)
-            free = entry;
+    for (uint32_t i = 0; i < MIRE_SEGMENT_WINDOW; i++, line = line_behind(segment, line)) {
+        if (is_of(&line[0], address))
+            return &line[0];
+        if (is_of(&line[1], address))
+            return &line[1];
+        if (is_of(&line[2], address))
+            return &line[2];
+        if (is_of(&line[3], address))
+            return &line[3];
     }
-    return free;
+    return NULL;
+}
+
+/* The first free entry of that hash; NULL if there is none. */
+static struct heap_entry *look_for_free(struct heap_segment *segment, uint64_t hash)
+{
+    struct heap_entry *line = mire__segment_line(segment, hash);
+
+    for (uint32_t i = 0; i < MIRE_SEGMENT_WINDOW; i++, line = line_behind(segment, line)) {
+        for (uint32_t j = 0; j < 4; j++) {
+            if (atomic_load_explicit(&line[j].where, memory_order_relaxed) == 0)
+                return &line[j];
+        }
+    }
+    return NULL;
 }
 
 void mire__blocks_point(struct heap *heap, uint32_t covers, uint32_t number)
@@ -158,7 +178,11 @@ static struct heap_segment *make_room(enum heap_drop *drop, struct heap_entry **
     while ((segment = lock_segment(heap, hash))) {
         bool split;
 
-        *entry = look_for(found, segment, hash, address);
+        /* The filter counts what is added under this lock: where it has nothing, nothing has to be looked for. */
+        *entry = mire__blocks_maybe(heap, address) ? look_for(segment, hash, address) : NULL;
+        *found = *entry != NULL;
+        if (!*entry)
+            *entry = look_for_free(segment, hash);
         if (*entry)
             return segment;
         split = split_segment(heap, segment);
@@ -235,7 +259,6 @@ bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t ad
     uint64_t hash = mire__block_hash(address);
     struct heap_segment *segment;
     struct heap_entry *entry;
-    bool found;
 
     if (!mire__blocks_maybe(heap, address))
         return false;
@@ -244,15 +267,15 @@ bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t ad
         mire__heap_as_drop(heap, MIRE_HEAP_DROP_FREE);
         return false;
     }
-    entry = look_for(&found, segment, hash, address);
-    if (found) {
+    entry = look_for(segment, hash, address);
+    if (entry) {
         mire__block_unpack(was, atomic_load_explicit(&entry->where, memory_order_relaxed),
                            atomic_load_explicit(&entry->what, memory_order_relaxed));
         atomic_store_explicit(&entry->where, 0, memory_order_release);
         mire__filter_take(heap, address);
     }
     mire__heap_unlock(&segment->lock);
-    return found;
+    return entry != NULL;
 }
 
 bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged)
@@ -260,12 +283,11 @@ bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, 
     uint64_t hash = mire__block_hash(address), where, what;
     struct heap_segment *segment = mire__blocks_maybe(heap, address) ? lock_segment(heap, hash) : NULL;
     struct heap_entry *entry;
-    bool found;
 
     if (!segment)
         return false;
-    entry = look_for(&found, segment, hash, address);
-    if (found) {
+    entry = look_for(segment, hash, address);
+    if (entry) {
         where = atomic_load_explicit(&entry->where, memory_order_relaxed);
         what = atomic_load_explicit(&entry->what, memory_order_relaxed) & MIRE_WHAT_SIZE_MAX;
         atomic_store_explicit(&entry->what, what | (uint64_t)node << MIRE_WHAT_SIZE_BITS, memory_order_relaxed);
@@ -273,7 +295,7 @@ bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, 
                               memory_order_release);
     }
     mire__heap_unlock(&segment->lock);
-    return found;
+    return entry != NULL;
 }
 
 bool mire__blocks_as_find(struct live_block *found_out, const struct heap *heap, uint64_t address)
@@ -282,14 +304,13 @@ bool mire__blocks_as_find(struct live_block *found_out, const struct heap *heap,
     struct heap *writable = (struct heap *)(uintptr_t)heap; /* a lock is taken; nothing else changes */
     struct heap_segment *segment = mire__blocks_maybe(heap, address) ? lock_segment(writable, hash) : NULL;
     struct heap_entry *entry;
-    bool found;
 
     if (!segment)
         return false;
-    entry = look_for(&found, segment, hash, address);
-    if (found)
+    entry = look_for(segment, hash, address);
+    if (entry)
         mire__block_unpack(found_out, atomic_load_explicit(&entry->where, memory_order_relaxed),
                            atomic_load_explicit(&entry->what, memory_order_relaxed));
     mire__heap_unlock(&segment->lock);
-    return found;
+    return entry != NULL;
 }

@@ -299,6 +299,7 @@ static uint64_t lay_out(struct heap *heap, uint64_t budget)
     spare_pieces(&at, &heap->region_spare, heap, MIRE_HEAP_REGIONS_MAX);
     piece(&at, &heap->region_owner, heap, MIRE_HEAP_REGIONS_MAX * sizeof(uint32_t));
     spare_pieces(&at, &heap->cell_spare, heap, pages);
+    piece(&at, &heap->cell_sparse, heap, pages);
     spare_pieces(&at, &heap->block_spare, heap, pages);
     return at;
 }

@@ -117,6 +117,7 @@ struct heap {
     uint16_t *region_order;        /* regions by start */
     uint32_t *region_owner;        /* by a region's number: the thread whose stack it is, 0 none's */
     struct heap_spare region_spare, cell_spare, block_spare;
+    uint8_t *cell_sparse; /* by a page of cells' number: was it sparse when the keeper looked last? */
     uint32_t region_count, root_count;
 
     /* No two are held at once, but `claim` and one of the others, `split` and a segment's. */

@@ -52,6 +52,15 @@ bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes);
 bool mire__heap_claim_page(struct heap *heap, void *page);
 bool mire__heap_give_pages(struct heap *heap, void *first, uint32_t count);
 
+/*
+ * Is so much of the budget left that what would come back is not worth the work? What lies in pages of little use takes
+ * no more than that; to give them back and make them anew costs every call that comes meanwhile.
+ */
+static inline bool mire__heap_is_roomy(const struct heap *heap)
+{
+    return atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) < heap->budget_bytes / 4;
+}
+
 /* Is the page of a segment of blocks claimed? Else it must not be looked at. */
 static inline bool mire__heap_is_there(const struct heap *heap, uint32_t segment)
 {
@@ -95,15 +104,15 @@ bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, 
 /* What is there. */
 bool mire__blocks_as_find(struct live_block *found, const struct heap *heap, uint64_t address);
 
-/* The segment and the lines of a hash. */
+/* The segment of a hash, and the first of the lines in which its entry may lie. */
 static inline struct heap_segment *mire__blocks_segment(const struct heap *heap, uint64_t hash)
 {
     return heap->blocks +
            atomic_load_explicit(&heap->directory[hash >> (64 - MIRE_SEGMENT_BITS_MAX)], memory_order_acquire);
 }
-static inline struct heap_entry *mire__segment_entry(struct heap_segment *segment, uint32_t line, uint32_t i)
+static inline struct heap_entry *mire__segment_line(struct heap_segment *segment, uint64_t hash)
 {
-    return &segment->entries[(line * 4 + i) % MIRE_SEGMENT_ENTRIES];
+    return &segment->entries[mire__block_line(hash) * 4];
 }
 
 /* Let every place of the directory that a segment covers name it. */

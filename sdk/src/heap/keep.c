@@ -101,32 +101,49 @@ static _Atomic uint32_t *root_of(const struct heap *heap, uint32_t number)
     return key ? mire__cells_root(heap, (key - 1) << MIRE_CELLS_SPAN_LOG) : NULL;
 }
 
-/* Blocks in a page, up to one more than is sparse. */
-static uint32_t block_count(const struct heap *heap, uint32_t number)
-{
-    const _Atomic uint32_t *page = mire__cells_page(heap, number + 1);
-    uint32_t count = 0;
+/* Two cells at a time. */
+typedef uint64_t __attribute__((may_alias)) cell_pair;
 
-    for (uint32_t i = 0; i < MIRE_CELLS_PAGE && count <= MIRE_CELLS_SPARSE; i++)
-        count += (mire__cell_get(&page[i]) & MIRE_CELL_SIZE_MASK) != 0;
-    return count;
+static uint64_t sizes_at(const _Atomic uint32_t *cells)
+{
+    return __atomic_load_n((const cell_pair *)(uintptr_t)cells, __ATOMIC_RELAXED) &
+           (MIRE_CELL_SIZE_MASK | (uint64_t)MIRE_CELL_SIZE_MASK << 32);
 }
 
-/* Move what is in a closing page to the other table. Returns how many blocks are left in it. */
-static uint32_t empty_page(struct heap *heap, uint32_t number)
+/* Do no more blocks than that begin in a page? */
+static bool is_sparse(const _Atomic uint32_t *page)
+{
+    const uint64_t each = UINT64_C(1) << 32 | 1;
+    uint64_t counts = 0; /* of even cells and of odd ones */
+
+    for (uint32_t i = 0; i < MIRE_CELLS_PAGE;) {
+        for (uint32_t end = i + MIRE_CELLS_PAGE / 8; i < end; i += 2)
+            counts += (sizes_at(&page[i]) + MIRE_CELL_SIZE_MASK * each) / (MIRE_CELL_SIZE_MASK + 1) & each;
+        if ((uint32_t)counts + (counts >> 32) > MIRE_CELLS_SPARSE)
+            return false;
+    }
+    return true;
+}
+
+/* Move what is in a closing page to the other table. Returns how many blocks there were; false if some are left. */
+static bool empty_page(uint32_t *blocks, struct heap *heap, uint32_t number)
 {
     _Atomic uint32_t *page = mire__cells_page(heap, number + 1);
     uint64_t begin = (atomic_load_explicit(&heap->keys[number], memory_order_relaxed) - 1) << MIRE_CELLS_SPAN_LOG;
+    bool empty = true;
 
-    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at++) {
+    *blocks = 0;
+    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at += at % 2 || sizes_at(&page[at]) ? 1 : 2) {
         uint32_t cell = mire__cell_get(&page[at]);
         uint64_t address = begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
         struct live_block block;
 
-        if (mire__cell_unpack(&block, cell, mire__cell_next(page, at)))
-            mire__blocks_as_adopt(heap, address, &block, &page[at], cell);
+        if (mire__cell_unpack(&block, cell, mire__cell_next(page, at)) &&
+            mire__blocks_as_adopt(heap, address, &block, &page[at], cell))
+            ++*blocks;
+        empty &= (mire__cell_get(&page[at]) & MIRE_CELL_SIZE_MASK) == 0;
     }
-    return block_count(heap, number);
+    return empty;
 }
 
 /* Empty some closing pages and give them back; open again those that cannot be emptied. Returns how many. */
@@ -139,8 +156,8 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
     quiet = all_left(heap);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t blocks = block_count(heap, numbers[i]), open = numbers[i] + 1;
-        bool take = quiet && empty_page(heap, numbers[i]) == 0;
+        uint32_t blocks = 0, open = numbers[i] + 1;
+        bool take = quiet && empty_page(&blocks, heap, numbers[i]);
 
         atomic_store_explicit(root_of(heap, numbers[i]), take ? MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE | blocks : open,
                               memory_order_release);
@@ -166,26 +183,38 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
     return given;
 }
 
-/* Look for pages in which little lives, and give them back. */
+/*
+ * Is a page to be given back? Not where little lives for a moment, between two uses of what was allocated there, nor
+ * what is emptied by a program that frees all before it ends.
+ */
+static bool is_done_with(struct heap *heap, uint32_t number)
+{
+    bool was = heap->cell_sparse[number] != 0, is = is_sparse(mire__cells_page(heap, number + 1));
+
+    heap->cell_sparse[number] = is && !was;
+    return is && was;
+}
+
+/* Look for pages in which little lives, and give them back, until there is room enough. */
 static uint32_t trim(struct heap *heap)
 {
     uint32_t count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
     uint32_t numbers[PAGES_AT_ONCE], found = 0, given = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !mire__heap_is_roomy(heap); i++) {
         _Atomic uint32_t *root = root_of(heap, i);
         uint32_t open = i + 1;
 
-        if (root && block_count(heap, i) <= MIRE_CELLS_SPARSE &&
+        if (root && is_done_with(heap, i) &&
             atomic_compare_exchange_strong_explicit(root, &open, open | MIRE_PAGE_CLOSING, memory_order_relaxed,
                                                     memory_order_relaxed))
             numbers[found++] = i;
-        if (found == PAGES_AT_ONCE || (found > 0 && i + 1 == count)) {
+        if (found == PAGES_AT_ONCE) {
             given += give_back(heap, numbers, found);
             found = 0;
         }
     }
-    return given;
+    return found > 0 ? given + give_back(heap, numbers, found) : given;
 }
 
 /* ---- from exact to sampled ---- */
@@ -271,11 +300,12 @@ static uint32_t thin_blocks(struct heap *heap, uint32_t interval, uint64_t *rand
     return left_out;
 }
 
+/* Entries in a segment, up to one more than what is joined has. */
 static uint32_t entry_count(const struct heap_segment *segment)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++)
+    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES && count <= JOIN_ENTRIES; i++)
         count += atomic_load_explicit(&segment->entries[i].where, memory_order_relaxed) != 0;
     return count;
 }
@@ -397,6 +427,7 @@ void mire__heap_keep(struct heap_kept *kept, struct heap *heap, uint64_t now_ns,
     if (atomic_load_explicit(&heap->pressed, memory_order_acquire) && mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED)
         degrade(kept, heap, &random);
     kept->pages_given_back = trim(heap);
-    for (uint32_t joined = 1, level = 0; joined > 0 && level < MIRE_SEGMENT_BITS_MAX; level++)
+    for (uint32_t joined = 1, level = 0; joined > 0 && level < MIRE_SEGMENT_BITS_MAX && !mire__heap_is_roomy(heap);
+         level++)
         kept->pages_given_back += joined = join_blocks(heap);
 }

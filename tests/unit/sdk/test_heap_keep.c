@@ -142,6 +142,7 @@ static void full_tables_are_thinned_without_bias(void **state)
     for (uint64_t i = 0; i < BLOCKS; i++)
         heaps_clear(heaps, BASE + (i << 13));
     assert_int_equal(estimate(heaps, mixed_size).seen, 0);
+    heaps_fill(heaps);
     keep(heaps, &kept);
     assert_int_equal(heaps->heap.header->segments_used - heaps->heap.block_spare.count, 1); /* joined again */
     heaps_free(heaps);
@@ -324,6 +325,7 @@ static bool run_workers(struct worker *workers, struct heaps *heaps, bool degrad
     pthread_t threads[THREADS];
     struct heap_kept kept;
 
+    heaps_fill(heaps);
     for (uint32_t i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.heaps = heaps, .random = i + 1, .index = i, .mode_fixed = !degrade};
         workers[i].neighbour = &workers[(i + 1) % THREADS];

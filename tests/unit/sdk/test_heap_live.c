@@ -174,22 +174,35 @@ static bool system_takes_pages_back(void)
     return taken;
 }
 
+/* Rounds of the keeper. Returns the pages that were given back. */
+static uint32_t keep(struct heaps *heaps, uint32_t rounds)
+{
+    struct heap_kept kept;
+    uint32_t given = 0;
+
+    mire__slot_as_leave(heaps->slot);
+    for (uint32_t round = 1; round <= rounds; round++) {
+        mire__heap_keep(&kept, &heaps->heap, round, round);
+        given += kept.pages_given_back;
+    }
+    assert_true(mire__slot_as_enter(heaps->slot));
+    return given;
+}
+
 static void pages_in_which_nothing_lives_are_given_back(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
-    struct heap_kept kept;
-    uint64_t before = heaps->heap.header->claimed_bytes, peak;
+    uint64_t before, peak;
 
     (void)state;
+    heaps_fill(heaps);
+    before = heaps->heap.header->claimed_bytes;
     for (uint64_t i = 0; i < 100000; i++)
         assert_true(heaps_set(heaps, 0x10000000 + i * 64, 50, 0));
     peak = heaps->heap.header->claimed_bytes;
     for (uint64_t i = 0; i < 100000; i++)
         assert_true(heaps_clear(heaps, 0x10000000 + i * 64));
-    mire__slot_as_leave(heaps->slot);
-    mire__heap_keep(&kept, &heaps->heap, 1, 1);
-    assert_true(mire__slot_as_enter(heaps->slot));
-    assert_true(kept.pages_given_back >= 100000 * 64 / 32768);
+    assert_true(keep(heaps, 2) >= 100000 * 64 / 32768);
     assert_int_equal(heaps->heap.holds_pages, !system_takes_pages_back());
     assert_true(heaps->heap.header->claimed_bytes < before + (peak - before) / 8 || heaps->heap.holds_pages);
     for (uint64_t i = 0; i < 100000; i++) /* and are taken again */
@@ -212,17 +225,14 @@ static void pages_that_cannot_be_given_back_are_used_again(void **state)
     options.mode = MIRE_HEAP_EXACT;
     assert_int_equal(mire__heap_open(&heaps.heap, heaps.memory, &options), MIRE_OK);
     heaps.slot = mire__slot_as_take(&heaps.heap, 1);
+    assert_true(mire__slot_as_enter(heaps.slot));
+    heaps_fill(&heaps);
     for (uint64_t round = 1; round <= 100; round++) {
-        struct heap_kept kept;
-
-        assert_true(mire__slot_as_enter(heaps.slot));
         for (uint64_t i = 0; i < 20000; i++)
             assert_true(heaps_set(&heaps, 0x10000000 + round * 0x200000 + i * 64, 50, 0));
         for (uint64_t i = 0; i < 20000; i++)
             assert_true(heaps_clear(&heaps, 0x10000000 + round * 0x200000 + i * 64));
-        mire__slot_as_leave(heaps.slot);
-        mire__heap_keep(&kept, &heaps.heap, round, round);
-        assert_true(kept.pages_given_back >= 20000 * 64 / 32768);
+        assert_true(keep(&heaps, 2) >= 20000 * 64 / 32768);
         if (round == 10)
             claimed = heaps.heap.header->claimed_bytes;
     }
@@ -236,22 +246,61 @@ static void pages_that_cannot_be_given_back_are_used_again(void **state)
 static void a_page_in_which_little_lives_is_given_back_too(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
-    struct heap_kept kept;
     struct live_block found;
 
     (void)state;
+    heaps_fill(heaps);
     for (uint64_t i = 0; i < 512; i++)
         assert_true(heaps_set(heaps, 0x10000000 + i * 64, 50, (uint32_t)i));
     for (uint64_t i = 0; i < 512; i++)
         assert_true(i % 64 == 3 || heaps_clear(heaps, 0x10000000 + i * 64));
-    mire__slot_as_leave(heaps->slot);
-    mire__heap_keep(&kept, &heaps->heap, 1, 1);
-    assert_true(mire__slot_as_enter(heaps->slot));
-    assert_int_equal(kept.pages_given_back, 1);
+    assert_int_equal(keep(heaps, 1), 0);
+    assert_int_equal(keep(heaps, 1), 1);
     for (uint64_t i = 0; i < 512; i++) {
         assert_int_equal(mire__live_as_find(&found, &heaps->heap, 0x10000000 + i * 64), i % 64 == 3);
         assert_true(i % 64 != 3 || found.node == i);
     }
+    heaps_free(heaps);
+}
+
+/* All blocks of a page, and none. */
+static void fill_a_page(struct heaps *heaps)
+{
+    for (uint64_t i = 0; i < 512; i++)
+        assert_true(heaps_set(heaps, 0x10000000 + i * 64, 50, 0));
+}
+static void empty_a_page(struct heaps *heaps)
+{
+    for (uint64_t i = 0; i < 512; i++)
+        assert_true(heaps_clear(heaps, 0x10000000 + i * 64));
+}
+
+static void while_there_is_room_no_page_is_given_back(void **state)
+{
+    struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
+
+    (void)state;
+    fill_a_page(heaps);
+    empty_a_page(heaps);
+    assert_int_equal(keep(heaps, 5), 0);
+    heaps_fill(heaps);
+    assert_int_equal(keep(heaps, 2), 1);
+    heaps_free(heaps);
+}
+
+static void a_page_that_is_sparse_now_and_then_stays(void **state)
+{
+    struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
+
+    (void)state;
+    heaps_fill(heaps);
+    for (uint32_t round = 0; round < 5; round++) {
+        fill_a_page(heaps);
+        assert_int_equal(keep(heaps, 1), 0);
+        empty_a_page(heaps);
+        assert_int_equal(keep(heaps, 1), 0);
+    }
+    assert_int_equal(keep(heaps, 1), 1);
     heaps_free(heaps);
 }
 
@@ -312,12 +361,13 @@ static void a_page_of_a_thread_that_stays_inside_is_kept(void **state)
     struct heap_kept kept;
 
     (void)state;
-    for (uint64_t i = 0; i < 512; i++)
-        assert_true(heaps_set(heaps, 0x10000000 + i * 64, 50, 0));
-    for (uint64_t i = 0; i < 512; i++)
-        assert_true(heaps_clear(heaps, 0x10000000 + i * 64));
-    mire__heap_keep(&kept, &heaps->heap, 1, 1); /* heaps->slot is inside */
-    assert_int_equal(kept.pages_given_back, 0);
+    heaps_fill(heaps);
+    fill_a_page(heaps);
+    empty_a_page(heaps);
+    for (uint64_t round = 1; round <= 2; round++) {
+        mire__heap_keep(&kept, &heaps->heap, round, 1); /* heaps->slot is inside */
+        assert_int_equal(kept.pages_given_back, 0);
+    }
     assert_true(heaps_set(heaps, 0x10000000, 50, 0));
     assert_true(heaps_clear(heaps, 0x10000000));
     heaps_free(heaps);
@@ -521,6 +571,8 @@ int main(void)
         cmocka_unit_test(blocks_are_those_of_a_naive_twin),
         cmocka_unit_test(pages_in_which_nothing_lives_are_given_back),
         cmocka_unit_test(a_page_in_which_little_lives_is_given_back_too),
+        cmocka_unit_test(while_there_is_room_no_page_is_given_back),
+        cmocka_unit_test(a_page_that_is_sparse_now_and_then_stays),
         cmocka_unit_test(who_comes_too_late_finds_nothing_in_tables_that_were_retired),
         cmocka_unit_test(blocks_far_from_each_other_take_no_pages),
         cmocka_unit_test(the_first_small_block_beside_a_page_makes_the_next),
