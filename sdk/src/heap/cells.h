@@ -3,8 +3,8 @@
  * what it cannot do is left to live.c.
  *
  * Two blocks may begin in one cell, and two threads note them at the same time: the cell is the one's who exchanges it
- * first. A plain store does for a block that takes the whole cell, and wherever blocks are further apart than that, as
- * glibc's are (MIRE_HOW_APART).
+ * first, and the other goes to the second plane (live.c). A plain store does for a block that takes the whole cell, and
+ * wherever blocks are further apart than that, as glibc's are (MIRE_HOW_APART).
  *
  * Thread: any, inside its slot.
  */
@@ -18,13 +18,16 @@
 #define MIRE_CELL_LAST  (MIRE_CELLS_PAGE - 1)
 
 /*
- * 32 KiB get a page of cells when so many small blocks live there, or the first where a page is beside them already:
- * heaps grow at their ends. With few it is given back. A page costs as much as 150 blocks in the other table, and saves
- * 60 ns for each block that comes and goes; so one is made as well where many blocks have come and gone, while there is
- * room. Where there is a page, blocks of all sizes are in cells.
+ * 32 KiB get a page of cells when so many small blocks live there, or the first where a page is beside them already and
+ * half of the budget is free: heaps grow at their ends. With few it is given back. A page costs as much as 150 blocks
+ * in the other table, and saves 60 ns for each block that comes and goes; so one is made as well where many blocks have
+ * come and gone, while half of the budget is free, and where some have while three quarters are. Where there is a page,
+ * blocks of all sizes are in cells. All the same holds of the second plane, of the blocks whose cells are taken in the
+ * first.
  */
 #define MIRE_CELLS_DENSE  64u
-#define MIRE_CELLS_COMING 256u
+#define MIRE_CELLS_COMING 16u
+#define MIRE_CELLS_BUSY   256u
 #define MIRE_CELLS_SPARSE 32u
 
 /* A block as it was noted. */
@@ -195,14 +198,12 @@ MIRE_INLINE bool mire__cells_as_take(struct live_block *was, struct heap *heap, 
     return true;
 }
 
-/* Take a block out of its cell. False: it is not there, or just now taken by the keeper. */
-static inline bool mire__cells_as_clear(struct live_block *was, struct heap *heap, uint64_t address)
+/* Take a block out of its cell in a page. False: it is not there, or just now taken by the keeper. */
+static inline bool mire__cell_as_clear(struct live_block *was, struct heap *heap, _Atomic uint32_t *page,
+                                       uint64_t address)
 {
-    _Atomic uint32_t *page;
     uint32_t at = mire__cell_of(address), cell;
 
-    if ((address & ~(MIRE_HEAP_ADDRESS_MASK & ~UINT64_C(7))) != 0 || !(page = mire__cells_at(heap, address)))
-        return false;
     /* Acquired: one that the keeper has emptied is found in the other table. */
     cell = atomic_load_explicit(&page[at], memory_order_acquire);
     if (!mire__cell_is(cell, address) || !mire__cell_unpack(was, cell, mire__cell_next(page, at)))
@@ -211,6 +212,15 @@ static inline bool mire__cells_as_clear(struct live_block *was, struct heap *hea
         return atomic_compare_exchange_strong_explicit(&page[at], &cell, 0, memory_order_acquire, memory_order_acquire);
     atomic_store_explicit(&page[at], 0, memory_order_relaxed);
     return true;
+}
+
+/* The same by its address. */
+static inline bool mire__cells_as_clear(struct live_block *was, struct heap *heap, uint64_t address)
+{
+    _Atomic uint32_t *page;
+
+    return (address & ~(MIRE_HEAP_ADDRESS_MASK & ~UINT64_C(7))) == 0 && (page = mire__cells_at(heap, address)) &&
+           mire__cell_as_clear(was, heap, page, address);
 }
 
 /* ---- the filter of the other table ---- */

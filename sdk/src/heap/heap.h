@@ -63,16 +63,17 @@ struct heap_spare {
     uint32_t count, cap;
 };
 
-#define MIRE_HEAP_FILTER    65536u
-#define MIRE_HEAP_ROOT_LOG  28u /* address space one table of pages covers: 256 MiB */
-#define MIRE_HEAP_ROOTS     (1u << (MIRE_HEAP_ADDRESS_BITS - MIRE_HEAP_ROOT_LOG))
-#define MIRE_HEAP_ROOT_SIZE (1u << (MIRE_HEAP_ROOT_LOG - MIRE_CELLS_SPAN_LOG))
-#define MIRE_HEAP_ROOT_CAP  256u
-#define MIRE_PAGE_CLOSING   0x80000000u /* with a page's number: nothing is added to it any more */
-#define MIRE_PAGE_COUNTING  0x40000000u /* no page yet; with it, how many small blocks live there in the other table */
-#define MIRE_PAGE_SPARSE    0x20000000u /* with that: it had a page and was not worth it */
-#define MIRE_PAGE_CAME      0x00010000u /* with that: one block of any size came here; the other bits count small ones */
-#define MIRE_PAGE_LIVE      0x0000ffffu /* that live */
+#define MIRE_HEAP_FILTER     65536u
+#define MIRE_HEAP_ROOT_LOG   28u /* address space one table of pages covers: 256 MiB */
+#define MIRE_HEAP_ROOTS      (1u << (MIRE_HEAP_ADDRESS_BITS - MIRE_HEAP_ROOT_LOG))
+#define MIRE_HEAP_ROOT_SIZE  (1u << (MIRE_HEAP_ROOT_LOG - MIRE_CELLS_SPAN_LOG))
+#define MIRE_HEAP_ROOT_CAP   256u
+#define MIRE_HEAP_ROOT_BYTES (UINT64_C(1) * MIRE_CELLS_PLANES * MIRE_HEAP_ROOT_SIZE * sizeof(uint32_t))
+#define MIRE_PAGE_CLOSING    0x80000000u /* with a page's number: nothing is added to it any more */
+#define MIRE_PAGE_COUNTING   0x40000000u /* no page yet; with it, how many small blocks live there in the other table */
+#define MIRE_PAGE_SPARSE     0x20000000u /* with that: it had a page and was not worth it */
+#define MIRE_PAGE_CAME       0x00010000u /* with that: one block of any size came here; the other bits count small ones */
+#define MIRE_PAGE_LIVE       0x0000ffffu /* that live */
 
 /*
  * What the whole of a hook looks at, in one word: the mode, and what makes a call of the program's more than the usual.
@@ -109,7 +110,7 @@ struct heap {
     _Atomic uint8_t *there;
 
     /* `roots`: where the page of cells for an address is: by 256 MiB, then by 32 KiB; its number + 1, or how close it
-     * is to be worth a page; 0: nothing lives there. */
+     * is to be worth a page; 0: nothing lives there. Behind those of the first plane, the same of the second. */
     _Atomic uint32_t *root_tables;
     _Atomic uint16_t *directory;   /* the segment of blocks for a hash's top bits */
     struct heap_index node_index;  /* (parent, address) -> node, for the first nodes of runs */
@@ -117,7 +118,7 @@ struct heap {
     uint16_t *region_order;        /* regions by start */
     uint32_t *region_owner;        /* by a region's number: the thread whose stack it is, 0 none's */
     struct heap_spare region_spare, cell_spare, block_spare;
-    uint8_t *cell_sparse; /* by a page of cells' number: was it sparse when the keeper looked last? */
+    uint8_t *cell_looks; /* by a page of cells' number: what the keeper's last look says of the next (keep.c) */
     uint32_t region_count, root_count;
 
     /* No two are held at once, but `claim` and one of the others, `split` and a segment's. */

@@ -77,6 +77,16 @@ static inline void mire__heap_set_there(struct heap *heap, uint32_t segment, boo
  */
 uint32_t mire__heap_interval_index(struct heap *heap, uint64_t interval_bytes);
 
+/* ---- cells ---- */
+
+/* The entry of the page of cells for an address in one of the planes; NULL where nothing has been noted for miles. */
+static inline _Atomic uint32_t *mire__cells_root_in(const struct heap *heap, uint64_t address, uint32_t plane)
+{
+    _Atomic uint32_t *root = mire__cells_root(heap, address);
+
+    return root ? root + plane * MIRE_HEAP_ROOT_SIZE : NULL;
+}
+
 /* ---- blocks.c ---- */
 
 /*

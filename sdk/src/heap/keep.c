@@ -32,6 +32,10 @@
 #define NAP_NS     50000
 #define NAP_MAX_NS (5 * MIRE_NS_PER_MS)
 
+/* In a page's look: it was sparse; rounds in which it is not looked at again, for it was not. */
+#define LOOK_SPARSE 255u
+#define LOOK_DENSE  3u
+
 /* Pages looked at before those inside are waited for. */
 #define PAGES_AT_ONCE 256u
 
@@ -94,11 +98,12 @@ static bool stays(struct live_block *block, const struct heap *heap, uint32_t in
 
 /* ---- pages of cells ---- */
 
+/* The entry among the roots of a page that is of some addresses. */
 static _Atomic uint32_t *root_of(const struct heap *heap, uint32_t number)
 {
     uint64_t key = atomic_load_explicit(&heap->keys[number], memory_order_relaxed);
 
-    return key ? mire__cells_root(heap, (key - 1) << MIRE_CELLS_SPAN_LOG) : NULL;
+    return mire__cells_root_in(heap, mire__cells_begin(key), key & MIRE_CELLS_SECOND ? 1 : 0);
 }
 
 /* Two cells at a time. */
@@ -129,7 +134,7 @@ static bool is_sparse(const _Atomic uint32_t *page)
 static bool empty_page(uint32_t *blocks, struct heap *heap, uint32_t number)
 {
     _Atomic uint32_t *page = mire__cells_page(heap, number + 1);
-    uint64_t begin = (atomic_load_explicit(&heap->keys[number], memory_order_relaxed) - 1) << MIRE_CELLS_SPAN_LOG;
+    uint64_t begin = mire__cells_begin(atomic_load_explicit(&heap->keys[number], memory_order_relaxed));
     bool empty = true;
 
     *blocks = 0;
@@ -189,10 +194,17 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
  */
 static bool is_done_with(struct heap *heap, uint32_t number)
 {
-    bool was = heap->cell_sparse[number] != 0, is = is_sparse(mire__cells_page(heap, number + 1));
+    uint8_t *look = &heap->cell_looks[number], was = *look;
 
-    heap->cell_sparse[number] = is && !was;
-    return is && was;
+    if (was > 0 && was != LOOK_SPARSE) {
+        *look = was - 1;
+        return false;
+    }
+    *look = LOOK_DENSE;
+    if (!is_sparse(mire__cells_page(heap, number + 1)))
+        return false;
+    *look = was == LOOK_SPARSE ? 0 : LOOK_SPARSE;
+    return was == LOOK_SPARSE;
 }
 
 /* Look for pages in which little lives, and give them back, until there is room enough. */
@@ -202,12 +214,11 @@ static uint32_t trim(struct heap *heap)
     uint32_t numbers[PAGES_AT_ONCE], found = 0, given = 0;
 
     for (uint32_t i = 0; i < count && !mire__heap_is_roomy(heap); i++) {
-        _Atomic uint32_t *root = root_of(heap, i);
         uint32_t open = i + 1;
 
-        if (root && is_done_with(heap, i) &&
-            atomic_compare_exchange_strong_explicit(root, &open, open | MIRE_PAGE_CLOSING, memory_order_relaxed,
-                                                    memory_order_relaxed))
+        if (atomic_load_explicit(&heap->keys[i], memory_order_relaxed) != 0 && is_done_with(heap, i) &&
+            atomic_compare_exchange_strong_explicit(root_of(heap, i), &open, open | MIRE_PAGE_CLOSING,
+                                                    memory_order_relaxed, memory_order_relaxed))
             numbers[found++] = i;
         if (found == PAGES_AT_ONCE) {
             given += give_back(heap, numbers, found);
@@ -246,7 +257,7 @@ static bool move_cells(struct heap_kept *kept, struct heap *heap, uint32_t inter
     count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t key = atomic_load_explicit(&heap->keys[i], memory_order_relaxed);
-        uint64_t begin = (key - 1) << MIRE_CELLS_SPAN_LOG;
+        uint64_t begin = mire__cells_begin(key);
 
         for (uint32_t at = 0; key && at < MIRE_CELLS_PAGE; at++) {
             if (!move_cell(heap, mire__cells_page(heap, i + 1), at, begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG),

@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 #define MIRE_HEAP_MAGIC      0x3170616568726d00ull /* "\0mrheap1" */
-#define MIRE_HEAP_VERSION    2u                    /* others are refused; magic, version and size stay where they are */
+#define MIRE_HEAP_VERSION    3u                    /* others are refused; magic, version and size stay where they are */
 #define MIRE_HEAP_PAGE_BYTES 4096u
 
 /* Bounds. Each is also the room its section has. */
@@ -264,7 +264,8 @@ static inline uint16_t mire__word_first(uint32_t value)
 /* ---- cells: small blocks ----
  *
  * 32 KiB of address space have a page of 1024 cells; its key is the address / 32 KiB + 1, 0: the page is of nothing.
- * The block that begins within a cell's 32 bytes is told by
+ * They may have a second page, whose key says so, for blocks that begin in the same cells as those of the first: two
+ * planes. A block is in one of them. The block that begins within a cell's 32 bytes is told by
  *
  *     nnnnnnnn nnnnnnnn nnnnnnnt oossssss     n node, t tagged, o where in the cell, in eights, s size + 1
  *
@@ -278,6 +279,8 @@ static inline uint16_t mire__word_first(uint32_t value)
 #define MIRE_CELL_SPAN_LOG     5
 #define MIRE_CELLS_PAGE        1024u
 #define MIRE_CELLS_SPAN_LOG    15 /* address space a page describes */
+#define MIRE_CELLS_PLANES      2u
+#define MIRE_CELLS_SECOND      (UINT64_C(1) << 63) /* in a key: of the second plane */
 #define MIRE_CELL_SIZE_MASK    63u
 #define MIRE_CELL_SIZE_NEXT    63u
 #define MIRE_CELL_SHORT_MAX    61u
@@ -285,6 +288,16 @@ static inline uint16_t mire__word_first(uint32_t value)
 #define MIRE_CELL_OFFSET_SHIFT 6
 #define MIRE_CELL_TAGGED       (1u << 8)
 #define MIRE_CELL_NODE_SHIFT   9
+
+/* The key of a page, and where what it describes begins; the key is not 0. */
+static inline uint64_t mire__cells_key(uint64_t address, uint32_t plane)
+{
+    return ((address >> MIRE_CELLS_SPAN_LOG) + 1) | (plane ? MIRE_CELLS_SECOND : 0);
+}
+static inline uint64_t mire__cells_begin(uint64_t key)
+{
+    return ((key & ~MIRE_CELLS_SECOND) - 1) << MIRE_CELLS_SPAN_LOG;
+}
 
 /* ---- blocks: all others ----
  *

@@ -33,10 +33,9 @@ static _Atomic uint32_t *make_root(struct heap *heap, uint64_t address)
 
     if (table)
         return table;
-    if (heap->root_count == MIRE_HEAP_ROOT_CAP ||
-        !mire__heap_claim_anonymous(heap, MIRE_HEAP_ROOT_SIZE * sizeof(uint32_t)))
+    if (heap->root_count == MIRE_HEAP_ROOT_CAP || !mire__heap_claim_anonymous(heap, MIRE_HEAP_ROOT_BYTES))
         return NULL;
-    table = heap->root_tables + (size_t)heap->root_count++ * MIRE_HEAP_ROOT_SIZE;
+    table = heap->root_tables + heap->root_count++ * (MIRE_HEAP_ROOT_BYTES / sizeof(*table));
     atomic_store_explicit(root, table, memory_order_release);
     return table;
 }
@@ -63,43 +62,66 @@ static uint32_t fresh_page(struct heap *heap)
 }
 
 /* The entry of an address among the roots, made if it is missing; NULL: no room. */
-static _Atomic uint32_t *root_of(struct heap *heap, uint64_t address)
+static _Atomic uint32_t *root_of(struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *root = mire__cells_root(heap, address);
-
-    if (!root && mire__heap_lock(&heap->cells_lock.taken)) {
+    if (!mire__cells_root(heap, address) && mire__heap_lock(&heap->cells_lock.taken)) {
         make_root(heap, address);
         mire__heap_unlock(&heap->cells_lock.taken);
-        root = mire__cells_root(heap, address);
     }
-    return root;
+    return mire__cells_root_in(heap, address, plane);
+}
+
+/* The page around an address; NULL if there is none. */
+static _Atomic uint32_t *page_at(const struct heap *heap, uint64_t address, uint32_t plane)
+{
+    _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
+    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
+
+    return number && !(number & MIRE_PAGE_COUNTING) ? mire__cells_page(heap, number) : NULL;
+}
+
+/* The same where blocks may be added. */
+static _Atomic uint32_t *open_page(const struct heap *heap, uint64_t address, uint32_t plane)
+{
+    _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
+    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
+
+    return number && !(number & (MIRE_PAGE_COUNTING | MIRE_PAGE_CLOSING)) ? mire__cells_page(heap, number) : NULL;
 }
 
 /* Is there a page of cells for what lies before or behind these 32 KiB? */
-static bool page_beside(const struct heap *heap, uint64_t address)
+static bool page_beside(const struct heap *heap, uint64_t address, uint32_t plane)
 {
     uint64_t span = UINT64_C(1) << MIRE_CELLS_SPAN_LOG;
 
-    return (address >= span && mire__cells_at(heap, address - span)) ||
-           (address + span <= MIRE_HEAP_ADDRESS_MASK && mire__cells_at(heap, address + span));
+    return (address >= span && page_at(heap, address - span, plane)) ||
+           (address + span <= MIRE_HEAP_ADDRESS_MASK && page_at(heap, address + span, plane));
+}
+
+/* How many blocks came where there is no page, up to what is enough by any rule. */
+static uint32_t came(uint32_t counted)
+{
+    return (counted & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) / MIRE_PAGE_CAME;
 }
 
 /* Is a page worth it, by what is counted where there is none? */
-static bool is_worth(const struct heap *heap, uint64_t address, uint32_t counted, bool small)
+static bool is_worth(const struct heap *heap, uint64_t address, uint32_t plane, uint32_t counted, bool small)
 {
-    uint32_t live = counted & MIRE_PAGE_LIVE,
-             came = (counted & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) / MIRE_PAGE_CAME;
+    uint64_t claimed = atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed);
+    uint32_t live = counted & MIRE_PAGE_LIVE;
+    bool half_free = claimed < heap->budget_bytes / 2;
 
-    if (live >= MIRE_CELLS_DENSE || (small && !(counted & MIRE_PAGE_SPARSE) && page_beside(heap, address)))
+    if (live >= MIRE_CELLS_DENSE || (came(counted) >= MIRE_CELLS_BUSY && half_free) ||
+        (came(counted) >= MIRE_CELLS_COMING && mire__heap_is_roomy(heap)))
         return true;
-    return came >= MIRE_CELLS_COMING &&
-           atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) < heap->budget_bytes / 2;
+    return small && (half_free || live >= MIRE_CELLS_COMING) && !(counted & MIRE_PAGE_SPARSE) &&
+           page_beside(heap, address, plane);
 }
 
 /* One more block lives around an address. Returns whether these are worth a page of cells. */
-static bool one_more(struct heap *heap, uint64_t address, bool small)
+static bool one_more(struct heap *heap, uint64_t address, uint32_t plane, bool small)
 {
-    _Atomic uint32_t *root = small ? root_of(heap, address) : mire__cells_root(heap, address);
+    _Atomic uint32_t *root = small ? root_of(heap, address, plane) : mire__cells_root_in(heap, address, plane);
     uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0, now;
 
     if (!root)
@@ -107,45 +129,46 @@ static bool one_more(struct heap *heap, uint64_t address, bool small)
     do {
         if (was != 0 && !(was & MIRE_PAGE_COUNTING))
             return true; /* it has one */
-        now = (was | MIRE_PAGE_COUNTING) + (small ? 1 : 0);
-        if ((now & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) < MIRE_CELLS_COMING * MIRE_PAGE_CAME)
-            now += MIRE_PAGE_CAME;
-        if (is_worth(heap, address, now, small))
+        now = (was | MIRE_PAGE_COUNTING) + (small ? 1 : 0) + (came(was) < MIRE_CELLS_BUSY ? MIRE_PAGE_CAME : 0);
+        if (is_worth(heap, address, plane, now, small))
             return true;
     } while (!atomic_compare_exchange_weak_explicit(root, &was, now, memory_order_relaxed, memory_order_relaxed));
     return false;
 }
 
-/* One small block less. */
+/* One small block less: it was counted in the first plane that has no page. */
 static void one_less(struct heap *heap, uint64_t address)
 {
-    _Atomic uint32_t *root = mire__cells_root(heap, address);
-    uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0;
+    for (uint32_t plane = 0; plane < MIRE_CELLS_PLANES; plane++) {
+        _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
+        uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0;
 
-    while (was & MIRE_PAGE_COUNTING && was & MIRE_PAGE_LIVE &&
-           !atomic_compare_exchange_weak_explicit(root, &was, was - 1, memory_order_relaxed, memory_order_relaxed)) {
+        if (was != 0 && !(was & MIRE_PAGE_COUNTING))
+            continue;
+        while (
+            was & MIRE_PAGE_COUNTING && was & MIRE_PAGE_LIVE &&
+            !atomic_compare_exchange_weak_explicit(root, &was, was - 1, memory_order_relaxed, memory_order_relaxed)) {
+        }
+        return;
     }
 }
 
-static uint32_t make_page(struct heap *heap, uint64_t address)
+/* Make the page around an address, if there is room and none is there yet. */
+static void make_page(struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *table;
-    uint32_t number = 0;
+    _Atomic uint32_t *at;
+    uint32_t number;
 
     if (!mire__heap_lock(&heap->cells_lock.taken))
-        return 0;
-    table = make_root(heap, address);
-    if (table) {
-        _Atomic uint32_t *at = &table[(address >> MIRE_CELLS_SPAN_LOG) % MIRE_HEAP_ROOT_SIZE];
-
-        number = atomic_load_explicit(at, memory_order_relaxed);
-        if ((number == 0 || number & MIRE_PAGE_COUNTING) && (number = fresh_page(heap))) {
-            atomic_store_explicit(&heap->keys[number - 1], (address >> MIRE_CELLS_SPAN_LOG) + 1, memory_order_release);
-            atomic_store_explicit(at, number, memory_order_release);
-        }
+        return;
+    make_root(heap, address);
+    at = mire__cells_root_in(heap, address, plane);
+    number = at ? atomic_load_explicit(at, memory_order_relaxed) : 1;
+    if ((number == 0 || number & MIRE_PAGE_COUNTING) && (number = fresh_page(heap))) {
+        atomic_store_explicit(&heap->keys[number - 1], mire__cells_key(address, plane), memory_order_release);
+        atomic_store_explicit(at, number, memory_order_release);
     }
     mire__heap_unlock(&heap->cells_lock.taken);
-    return number;
 }
 
 /* ---- cells ---- */
@@ -161,55 +184,68 @@ static void end_unseen(struct heap *heap, struct heap_slot *slot, _Atomic uint32
     mire__heap_as_drop(heap, MIRE_HEAP_DROP_OVERLAP);
 }
 
-/* Note a block in its cell. False: it has to go to the other table. */
-static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address, const struct live_block *block)
+/* The cells in which a block at this very address begins; NULL if none does. */
+static _Atomic uint32_t *page_of(const struct heap *heap, uint64_t address)
 {
-    _Atomic uint32_t *root = mire__cells_root(heap, address), *page;
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0, at = mire__cell_of(address);
-    bool apart = mire__heap_how(heap, MIRE_HOW_APART) != 0;
-    uint32_t cell, was;
+    for (uint32_t plane = 0; (address & 7) == 0 && plane < MIRE_CELLS_PLANES; plane++) {
+        _Atomic uint32_t *page = page_at(heap, address, plane);
 
-    if (number == 0 || number & MIRE_PAGE_COUNTING) {
-        if (!one_more(heap, address, block->size <= MIRE_LIVE_SMALL))
-            return false;
-        number = make_page(heap, address);
+        /* Acquired: one that the keeper has emptied is found in the other table. */
+        if (page && mire__cell_is(atomic_load_explicit(&page[mire__cell_of(address)], memory_order_acquire), address))
+            return page;
     }
-    if (number == 0 || number & (MIRE_PAGE_CLOSING | MIRE_PAGE_COUNTING))
-        return false;
-    page = mire__cells_page(heap, number);
+    return NULL;
+}
+
+enum set { SET, TAKEN, NOWHERE };
+
+/* Note a block in its cell. TAKEN: another begins there; NOWHERE: it has to go to the other table. */
+static enum set set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address, uint32_t plane,
+                         const struct live_block *block)
+{
+    _Atomic uint32_t *page = open_page(heap, address, plane);
+    bool apart = mire__heap_how(heap, MIRE_HOW_APART) != 0;
+    uint32_t at = mire__cell_of(address), cell, was;
+
+    if (!page) {
+        if (!one_more(heap, address, plane, block->size <= MIRE_LIVE_SMALL))
+            return NOWHERE;
+        make_page(heap, address, plane);
+        if (!(page = open_page(heap, address, plane)))
+            return NOWHERE;
+    }
     was = mire__cell_get(&page[at]);
-    if (was & MIRE_CELL_SIZE_MASK) {
-        if ((was >> MIRE_CELL_OFFSET_SHIFT & 3) != mire__cell_offset(address))
-            return false;
-        end_unseen(heap, slot, page, at);
-        was = 0;
-    }
+    if (was & MIRE_CELL_SIZE_MASK)
+        return TAKEN;
     cell = block->node << MIRE_CELL_NODE_SHIFT | (block->tagged ? MIRE_CELL_TAGGED : 0) |
            mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
     if (block->size <= MIRE_CELL_SHORT_MAX)
-        return mire__cell_begin(&page[at], was, cell | (uint32_t)(block->size + 1), apart);
+        return mire__cell_begin(&page[at], was, cell | (uint32_t)(block->size + 1), apart) ? SET : TAKEN;
     if (at == MIRE_CELL_LAST)
-        return false;
+        return NOWHERE;
     if (mire__cell_get(&page[at + 1]) & MIRE_CELL_SIZE_MASK)
         end_unseen(heap, slot, page, at + 1);
     atomic_store_explicit(&page[at + 1], (uint32_t)block->size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    return mire__cell_begin(&page[at], was, cell | MIRE_CELL_SIZE_NEXT, apart);
+    return mire__cell_begin(&page[at], was, cell | MIRE_CELL_SIZE_NEXT, apart) ? SET : TAKEN;
 }
 
 /* ---- blocks of either table ---- */
 
 static bool note(struct heap *heap, struct heap_slot *slot, uint64_t address, const struct live_block *block)
 {
-    _Atomic uint32_t *page = address & 7 ? NULL : mire__cells_at(heap, address);
+    _Atomic uint32_t *stale = page_of(heap, address);
+    bool in_cells = block->size <= MIRE_CELL_SIZE_MAX && block->interval == 0 && (address & 7) == 0 &&
+                    mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING) == MIRE_HOW_CELLS;
+    enum set set = in_cells ? TAKEN : NOWHERE;
     struct live_block was;
     bool replaced;
 
-    if (block->size <= MIRE_CELL_SIZE_MAX && block->interval == 0 && (address & 7) == 0 &&
-        mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING) == MIRE_HOW_CELLS &&
-        set_cell(heap, slot, address, block))
+    if (stale)
+        end_unseen(heap, slot, stale, mire__cell_of(address));
+    for (uint32_t plane = 0; set == TAKEN && plane < MIRE_CELLS_PLANES; plane++)
+        set = set_cell(heap, slot, address, plane, block);
+    if (set == SET)
         return true;
-    if (page && mire__cell_is(mire__cell_get(&page[mire__cell_of(address)]), address))
-        end_unseen(heap, slot, page, mire__cell_of(address));
     if (!mire__blocks_as_put(&was, &replaced, heap, address, block))
         return false;
     if (replaced) {
@@ -228,10 +264,26 @@ bool mire__live_as_put(struct heap *heap, struct heap_slot *slot, uint64_t addre
     return true;
 }
 
+/* Note a block in its cell of the second plane, where both are there and it is free. False: nothing is done. */
+static bool set_second(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
+{
+    uint32_t how = mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING | MIRE_HOW_APART), at = mire__cell_of(address);
+    _Atomic uint32_t *first, *second;
+
+    return (how & ~MIRE_HOW_APART) == MIRE_HOW_CELLS && address <= MIRE_HEAP_ADDRESS_MASK &&
+           (first = open_page(heap, address, 0)) && (second = open_page(heap, address, 1)) &&
+           !mire__cell_is(mire__cell_get(&first[at]), address) &&
+           mire__cell_as_set(&second[at], address, size, node, (how & MIRE_HOW_APART) != 0);
+}
+
 bool mire__live_as_set_else(struct heap *heap, struct heap_slot *slot, uint64_t address, uint64_t size, uint32_t node)
 {
     struct live_block block = {.size = size, .node = node};
 
+    if (set_second(heap, address, size, node)) {
+        mire__slot_as_count(heap, slot, size);
+        return true;
+    }
     return mire__live_as_put(heap, slot, address, &block);
 }
 
@@ -245,10 +297,17 @@ bool mire__live_as_sample(struct heap *heap, struct heap_slot *slot, uint64_t ad
 
 bool mire__live_as_clear_else(struct live_block *was, struct heap *heap, struct heap_slot *slot, uint64_t address)
 {
-    if (address > MIRE_HEAP_ADDRESS_MASK || !mire__blocks_as_take(was, heap, address))
+    _Atomic uint32_t *page;
+
+    if (address > MIRE_HEAP_ADDRESS_MASK)
         return false;
-    if (was->size <= MIRE_LIVE_SMALL && was->interval == 0)
-        one_less(heap, address);
+    page = address & 7 ? NULL : page_at(heap, address, 1);
+    if (!page || !mire__cell_as_clear(was, heap, page, address)) {
+        if (!mire__blocks_as_take(was, heap, address))
+            return false;
+        if (was->size <= MIRE_LIVE_SMALL && was->interval == 0)
+            one_less(heap, address);
+    }
     uncount(heap, slot, was);
     return true;
 }
@@ -260,22 +319,18 @@ void mire__live_as_uncount_tagged(struct heap *heap, const struct live_block *bl
 
 bool mire__live_as_find(struct live_block *found, const struct heap *heap, uint64_t address)
 {
-    _Atomic uint32_t *page;
-    uint32_t at = mire__cell_of(address), cell;
+    _Atomic uint32_t *page = address <= MIRE_HEAP_ADDRESS_MASK ? page_of(heap, address) : NULL;
+    uint32_t at = mire__cell_of(address);
 
-    if (address > MIRE_HEAP_ADDRESS_MASK)
-        return false;
-    page = address & 7 ? NULL : mire__cells_at(heap, address);
-    cell = page ? mire__cell_get(&page[at]) : 0;
-    if (page && mire__cell_is(cell, address) && mire__cell_unpack(found, cell, mire__cell_next(page, at)))
+    if (page && mire__cell_unpack(found, mire__cell_get(&page[at]), mire__cell_next(page, at)))
         return true;
-    return mire__blocks_as_find(found, heap, address);
+    return address <= MIRE_HEAP_ADDRESS_MASK && mire__blocks_as_find(found, heap, address);
 }
 
 /* Give the block in a cell another node. False: it is no longer there. */
 static bool change_cell(struct heap *heap, uint64_t address, uint32_t node)
 {
-    _Atomic uint32_t *page = address & 7 ? NULL : mire__cells_at(heap, address);
+    _Atomic uint32_t *page = page_of(heap, address);
     uint32_t at = mire__cell_of(address), cell = page ? mire__cell_get(&page[at]) : 0, to;
 
     if (!mire__cell_is(cell, address))

@@ -2,9 +2,9 @@
  * live.h - live blocks by address: a block's size, its stack, its tag, its weight.
  *
  *     cells    4 bytes for each 32 bytes of address space in which enough small blocks live, or enough blocks come and
- *              go: addressed, never searched
- *     blocks   a hash table of 16-byte entries, for all others: large ones that lie apart; those that begin in the same
- *              32 bytes as another; those at addresses that are no multiple of 8; all that are sampled
+ *              go: addressed, never searched; twice that where enough begin in the same 32 bytes as another
+ *     blocks   a hash table of 16-byte entries, for all others: large ones that lie apart; the third that begins in the
+ *              same 32 bytes; those at addresses that are no multiple of 8; all that are sampled
  *
  * In exact mode every block is in one of the two, with weight 1. In sampled mode only drawn blocks are, in the second,
  * each with the interval it was drawn by, so that its weight stays right when the interval changes. A free of a block
@@ -65,12 +65,6 @@ static inline bool mire__live_as_clear(struct live_block *was, struct heap *heap
     else
         mire__slot_as_uncount(heap, slot, was->size);
     return true;
-}
-
-/* May a block be known? A false answer is certain: nothing has to be done for its end. */
-static inline bool mire__live_as_maybe(const struct heap *heap, uint64_t address)
-{
-    return address <= MIRE_HEAP_ADDRESS_MASK && (mire__cells_at(heap, address) || mire__blocks_maybe(heap, address));
 }
 
 /* Take back a clear: the block lives on after all (a realloc that failed). Counted. Results as mire__live_as_set. */

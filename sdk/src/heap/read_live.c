@@ -113,11 +113,11 @@ static bool visit_cells(struct visit *v)
 
         if (key == 0)
             continue;
-        if (key - 1 > MIRE_HEAP_ADDRESS_MASK >> MIRE_CELLS_SPAN_LOG) {
+        if ((key & ~MIRE_CELLS_SECOND) - 1 > MIRE_HEAP_ADDRESS_MASK >> MIRE_CELLS_SPAN_LOG) {
             v->torn++;
             continue;
         }
-        if (!visit_page(v, cells + (uint64_t)i * MIRE_CELLS_PAGE, (key - 1) << MIRE_CELLS_SPAN_LOG))
+        if (!visit_page(v, cells + (uint64_t)i * MIRE_CELLS_PAGE, mire__cells_begin(key)))
             return false;
     }
     return true;

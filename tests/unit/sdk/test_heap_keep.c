@@ -239,8 +239,16 @@ struct worker {
     bool wrong, mode_fixed;
 };
 
+/* The first half of an arena lies close together, two blocks in each cell. */
+static uint64_t address_in(uint32_t arena, uint32_t at)
+{
+    return BASE + ((uint64_t)arena << 32) + (at < EACH / 2 ? at * UINT64_C(16) : (1u << 20) + at * UINT64_C(160));
+}
+
 static uint64_t small_size(uint64_t address)
 {
+    if ((address & UINT32_MAX) < 1u << 20)
+        return (address >> 4) % 17;
     return (address >> 6) % 7 == 0 ? 2000 : 8 + (address >> 6) % 100;
 }
 
@@ -260,7 +268,7 @@ static void take_over(struct worker *worker, struct heap_slot *slot)
 static void one_step(struct worker *worker, struct heap_slot *slot)
 {
     uint32_t at = test_roll(&worker->random, EACH), to = test_roll(&worker->random, MIRE_COUNT(worker->handed));
-    uint64_t address = BASE + ((uint64_t)worker->index << 32) + (uint64_t)at * 160, none = 0;
+    uint64_t address = address_in(worker->index, at), none = 0;
     uint64_t frames[3] = {0x401000 + at % 61, 0x402000 + at % 7, 0x403000};
     struct live_block was;
     uint32_t nodes[3];
@@ -281,7 +289,7 @@ static void one_step(struct worker *worker, struct heap_slot *slot)
             worker->wrong |= was.size != small_size(address);
     }
     /* Another address, that the neighbour will free. */
-    address = BASE + ((uint64_t)(worker->index + 16) << 32) + (uint64_t)worker->steps * 160;
+    address = BASE + ((uint64_t)(worker->index + 16) << 32) + (1u << 20) + (uint64_t)worker->steps * 160;
     if (worker->steps % 4 == 0 && atomic_load(&worker->handed[to]) == 0 &&
         mire__live_as_set(&worker->heaps->heap, slot, address, small_size(address), 0) &&
         !atomic_compare_exchange_strong(&worker->handed[to], &none, address))
@@ -385,7 +393,7 @@ static void blocks_thinned_under_way_leave_no_ghosts(void **state)
         skip();
     for (uint32_t i = 0; i < THREADS; i++) {
         for (uint32_t at = 0; at < EACH; at++)
-            heaps_clear(heaps, BASE + ((uint64_t)i << 32) + (uint64_t)at * 160);
+            heaps_clear(heaps, address_in(i, at));
     }
     assert_int_equal(estimate(heaps, small_size).seen, 0);
     heaps_free(heaps);
