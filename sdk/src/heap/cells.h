@@ -3,7 +3,7 @@
  * what it cannot do is left to live.c.
  *
  * Two blocks may begin in one cell, and two threads note them at the same time: the cell is the one's who exchanges it
- * first, and the other goes to the second plane (live.c). A plain store does for a block that takes the whole cell, and
+ * first, and the other goes to the next plane (live.c). A plain store does for a block that takes the whole cell, and
  * wherever blocks are further apart than that, as glibc's are (MIRE_HOW_APART).
  *
  * Thread: any, inside its slot.
@@ -18,12 +18,12 @@
 #define MIRE_CELL_LAST  (MIRE_CELLS_PAGE - 1)
 
 /*
- * 32 KiB get a page of cells when so many small blocks live there, or the first where a page is beside them already and
- * half of the budget is free: heaps grow at their ends. With few it is given back. A page costs as much as 150 blocks
- * in the other table, and saves 60 ns for each block that comes and goes; so one is made as well where many blocks have
- * come and gone, while half of the budget is free, and where some have while three quarters are. Where there is a page,
- * blocks of all sizes are in cells. All the same holds of the second plane, of the blocks whose cells are taken in the
- * first.
+ * 32 KiB get a page of cells when so many small blocks live there, or the first where a page is beside them already:
+ * heaps grow at their ends; with half of the budget used up it must not be one of few. With few it is given back. A
+ * page costs as much as 150 blocks in the other table, and saves 60 ns for each block that comes and goes; so one is
+ * made as well where many blocks have come and gone, while half of the budget is free, and where some have while three
+ * quarters are. Where there is a page, blocks of all sizes are in cells. The same holds of the other planes, of blocks
+ * whose cells are taken in those before.
  */
 #define MIRE_CELLS_DENSE  64u
 #define MIRE_CELLS_COMING 16u

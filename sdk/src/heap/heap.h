@@ -63,17 +63,16 @@ struct heap_spare {
     uint32_t count, cap;
 };
 
-#define MIRE_HEAP_FILTER     65536u
-#define MIRE_HEAP_ROOT_LOG   28u /* address space one table of pages covers: 256 MiB */
-#define MIRE_HEAP_ROOTS      (1u << (MIRE_HEAP_ADDRESS_BITS - MIRE_HEAP_ROOT_LOG))
-#define MIRE_HEAP_ROOT_SIZE  (1u << (MIRE_HEAP_ROOT_LOG - MIRE_CELLS_SPAN_LOG))
-#define MIRE_HEAP_ROOT_CAP   256u
-#define MIRE_HEAP_ROOT_BYTES (UINT64_C(1) * MIRE_CELLS_PLANES * MIRE_HEAP_ROOT_SIZE * sizeof(uint32_t))
-#define MIRE_PAGE_CLOSING    0x80000000u /* with a page's number: nothing is added to it any more */
-#define MIRE_PAGE_COUNTING   0x40000000u /* no page yet; with it, how many small blocks live there in the other table */
-#define MIRE_PAGE_SPARSE     0x20000000u /* with that: it had a page and was not worth it */
-#define MIRE_PAGE_CAME       0x00010000u /* with that: one block of any size came here; the other bits count small ones */
-#define MIRE_PAGE_LIVE       0x0000ffffu /* that live */
+#define MIRE_HEAP_FILTER    65536u
+#define MIRE_HEAP_ROOT_LOG  28u /* address space one table of pages covers: 256 MiB */
+#define MIRE_HEAP_ROOTS     (1u << (MIRE_HEAP_ADDRESS_BITS - MIRE_HEAP_ROOT_LOG)) /* of each plane */
+#define MIRE_HEAP_ROOT_SIZE (1u << (MIRE_HEAP_ROOT_LOG - MIRE_CELLS_SPAN_LOG))
+#define MIRE_HEAP_ROOT_CAP  512u
+#define MIRE_PAGE_CLOSING   0x80000000u /* with a page's number: nothing is added to it any more */
+#define MIRE_PAGE_COUNTING  0x40000000u /* no page yet; with it, how many small blocks live there in the other table */
+#define MIRE_PAGE_SPARSE    0x20000000u /* with that: it had a page and was not worth it */
+#define MIRE_PAGE_CAME      0x00010000u /* with that: one block of any size came here; the other bits count small ones */
+#define MIRE_PAGE_LIVE      0x0000ffffu /* that live */
 
 /*
  * What the whole of a hook looks at, in one word: the mode, and what makes a call of the program's more than the usual.
@@ -110,7 +109,7 @@ struct heap {
     _Atomic uint8_t *there;
 
     /* `roots`: where the page of cells for an address is: by 256 MiB, then by 32 KiB; its number + 1, or how close it
-     * is to be worth a page; 0: nothing lives there. Behind those of the first plane, the same of the second. */
+     * is to be worth a page; 0: nothing lives there. The same for each plane. */
     _Atomic uint32_t *root_tables;
     _Atomic uint16_t *directory;   /* the segment of blocks for a hash's top bits */
     struct heap_index node_index;  /* (parent, address) -> node, for the first nodes of runs */

@@ -77,15 +77,33 @@ static inline void mire__heap_set_there(struct heap *heap, uint32_t segment, boo
  */
 uint32_t mire__heap_interval_index(struct heap *heap, uint64_t interval_bytes);
 
-/* ---- cells ---- */
+/* ---- live.c: cells ---- */
 
-/* The entry of the page of cells for an address in one of the planes; NULL where nothing has been noted for miles. */
+/* The table of pages for the 256 MiB around an address, of one plane; NULL where nothing has been noted for miles. */
+static inline _Atomic(_Atomic uint32_t *) *mire__cells_table(const struct heap *heap, uint64_t address, uint32_t plane)
+{
+    return &heap->roots[plane * MIRE_HEAP_ROOTS + (address >> MIRE_HEAP_ROOT_LOG)];
+}
+
+/* The entry of the page of cells for an address there. */
 static inline _Atomic uint32_t *mire__cells_root_in(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *root = mire__cells_root(heap, address);
+    _Atomic uint32_t *table = atomic_load_explicit(mire__cells_table(heap, address, plane), memory_order_acquire);
 
-    return root ? root + plane * MIRE_HEAP_ROOT_SIZE : NULL;
+    return table ? &table[(address >> MIRE_CELLS_SPAN_LOG) % MIRE_HEAP_ROOT_SIZE] : NULL;
 }
+
+/* Two cells at a time: their sizes. Of two that begin no block it is 0. */
+static inline uint64_t mire__cells_sizes(const _Atomic uint32_t *cells)
+{
+    typedef uint64_t __attribute__((may_alias)) pair;
+
+    return __atomic_load_n((const pair *)(uintptr_t)cells, __ATOMIC_RELAXED) &
+           (MIRE_CELL_SIZE_MASK | (uint64_t)MIRE_CELL_SIZE_MASK << 32);
+}
+
+/* Do no more than MIRE_CELLS_SPARSE blocks begin in a page? */
+bool mire__cells_sparse(const _Atomic uint32_t *page);
 
 /* ---- blocks.c ---- */
 

@@ -103,42 +103,18 @@ static _Atomic uint32_t *root_of(const struct heap *heap, uint32_t number)
 {
     uint64_t key = atomic_load_explicit(&heap->keys[number], memory_order_relaxed);
 
-    return mire__cells_root_in(heap, mire__cells_begin(key), key & MIRE_CELLS_SECOND ? 1 : 0);
-}
-
-/* Two cells at a time. */
-typedef uint64_t __attribute__((may_alias)) cell_pair;
-
-static uint64_t sizes_at(const _Atomic uint32_t *cells)
-{
-    return __atomic_load_n((const cell_pair *)(uintptr_t)cells, __ATOMIC_RELAXED) &
-           (MIRE_CELL_SIZE_MASK | (uint64_t)MIRE_CELL_SIZE_MASK << 32);
-}
-
-/* Do no more blocks than that begin in a page? */
-static bool is_sparse(const _Atomic uint32_t *page)
-{
-    const uint64_t each = UINT64_C(1) << 32 | 1;
-    uint64_t counts = 0; /* of even cells and of odd ones */
-
-    for (uint32_t i = 0; i < MIRE_CELLS_PAGE;) {
-        for (uint32_t end = i + MIRE_CELLS_PAGE / 8; i < end; i += 2)
-            counts += (sizes_at(&page[i]) + MIRE_CELL_SIZE_MASK * each) / (MIRE_CELL_SIZE_MASK + 1) & each;
-        if ((uint32_t)counts + (counts >> 32) > MIRE_CELLS_SPARSE)
-            return false;
-    }
-    return true;
+    return mire__cells_root_in(heap, mire__key_begin(key), mire__key_plane(key));
 }
 
 /* Move what is in a closing page to the other table. Returns how many blocks there were; false if some are left. */
 static bool empty_page(uint32_t *blocks, struct heap *heap, uint32_t number)
 {
     _Atomic uint32_t *page = mire__cells_page(heap, number + 1);
-    uint64_t begin = mire__cells_begin(atomic_load_explicit(&heap->keys[number], memory_order_relaxed));
+    uint64_t begin = mire__key_begin(atomic_load_explicit(&heap->keys[number], memory_order_relaxed));
     bool empty = true;
 
     *blocks = 0;
-    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at += at % 2 || sizes_at(&page[at]) ? 1 : 2) {
+    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at += at % 2 || mire__cells_sizes(&page[at]) ? 1 : 2) {
         uint32_t cell = mire__cell_get(&page[at]);
         uint64_t address = begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
         struct live_block block;
@@ -201,7 +177,7 @@ static bool is_done_with(struct heap *heap, uint32_t number)
         return false;
     }
     *look = LOOK_DENSE;
-    if (!is_sparse(mire__cells_page(heap, number + 1)))
+    if (!mire__cells_sparse(mire__cells_page(heap, number + 1)))
         return false;
     *look = was == LOOK_SPARSE ? 0 : LOOK_SPARSE;
     return was == LOOK_SPARSE;
@@ -257,7 +233,7 @@ static bool move_cells(struct heap_kept *kept, struct heap *heap, uint32_t inter
     count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t key = atomic_load_explicit(&heap->keys[i], memory_order_relaxed);
-        uint64_t begin = mire__cells_begin(key);
+        uint64_t begin = mire__key_begin(key);
 
         for (uint32_t at = 0; key && at < MIRE_CELLS_PAGE; at++) {
             if (!move_cell(heap, mire__cells_page(heap, i + 1), at, begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG),

@@ -264,8 +264,8 @@ static inline uint16_t mire__word_first(uint32_t value)
 /* ---- cells: small blocks ----
  *
  * 32 KiB of address space have a page of 1024 cells; its key is the address / 32 KiB + 1, 0: the page is of nothing.
- * They may have a second page, whose key says so, for blocks that begin in the same cells as those of the first: two
- * planes. A block is in one of them. The block that begins within a cell's 32 bytes is told by
+ * They may have up to four, in planes, which their keys tell: each is for blocks that begin in the same cells as others
+ * of the planes before. A block is in one of them. The block that begins within a cell's 32 bytes is told by
  *
  *     nnnnnnnn nnnnnnnn nnnnnnnt oossssss     n node, t tagged, o where in the cell, in eights, s size + 1
  *
@@ -279,8 +279,8 @@ static inline uint16_t mire__word_first(uint32_t value)
 #define MIRE_CELL_SPAN_LOG     5
 #define MIRE_CELLS_PAGE        1024u
 #define MIRE_CELLS_SPAN_LOG    15 /* address space a page describes */
-#define MIRE_CELLS_PLANES      2u
-#define MIRE_CELLS_SECOND      (UINT64_C(1) << 63) /* in a key: of the second plane */
+#define MIRE_CELLS_PLANES      4u
+#define MIRE_KEY_PLANE_SHIFT   62 /* of a key, the plane above the address */
 #define MIRE_CELL_SIZE_MASK    63u
 #define MIRE_CELL_SIZE_NEXT    63u
 #define MIRE_CELL_SHORT_MAX    61u
@@ -289,14 +289,18 @@ static inline uint16_t mire__word_first(uint32_t value)
 #define MIRE_CELL_TAGGED       (1u << 8)
 #define MIRE_CELL_NODE_SHIFT   9
 
-/* The key of a page, and where what it describes begins; the key is not 0. */
-static inline uint64_t mire__cells_key(uint64_t address, uint32_t plane)
+/* The key of a page; where what it describes begins, and its plane. The key is not 0. */
+static inline uint64_t mire__key_make(uint64_t address, uint32_t plane)
 {
-    return ((address >> MIRE_CELLS_SPAN_LOG) + 1) | (plane ? MIRE_CELLS_SECOND : 0);
+    return ((address >> MIRE_CELLS_SPAN_LOG) + 1) | (uint64_t)plane << MIRE_KEY_PLANE_SHIFT;
 }
-static inline uint64_t mire__cells_begin(uint64_t key)
+static inline uint32_t mire__key_plane(uint64_t key)
 {
-    return ((key & ~MIRE_CELLS_SECOND) - 1) << MIRE_CELLS_SPAN_LOG;
+    return (uint32_t)(key >> MIRE_KEY_PLANE_SHIFT);
+}
+static inline uint64_t mire__key_begin(uint64_t key)
+{
+    return ((key & ~(UINT64_C(3) << MIRE_KEY_PLANE_SHIFT)) - 1) << MIRE_CELLS_SPAN_LOG;
 }
 
 /* ---- blocks: all others ----

@@ -25,19 +25,19 @@ static void uncount(struct heap *heap, struct heap_slot *slot, const struct live
 
 /* ---- pages of cells ---- */
 
-/* The table of pages for the 256 MiB around an address, made. NULL: no room. Under cells_lock. */
-static _Atomic uint32_t *make_root(struct heap *heap, uint64_t address)
+/* The table of pages around an address, made. False: no room. Under cells_lock. */
+static bool make_table(struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic(_Atomic uint32_t *) *root = &heap->roots[address >> MIRE_HEAP_ROOT_LOG];
-    _Atomic uint32_t *table = atomic_load_explicit(root, memory_order_relaxed);
+    _Atomic(_Atomic uint32_t *) *table = mire__cells_table(heap, address, plane);
 
-    if (table)
-        return table;
-    if (heap->root_count == MIRE_HEAP_ROOT_CAP || !mire__heap_claim_anonymous(heap, MIRE_HEAP_ROOT_BYTES))
-        return NULL;
-    table = heap->root_tables + heap->root_count++ * (MIRE_HEAP_ROOT_BYTES / sizeof(*table));
-    atomic_store_explicit(root, table, memory_order_release);
-    return table;
+    if (atomic_load_explicit(table, memory_order_relaxed))
+        return true;
+    if (heap->root_count == MIRE_HEAP_ROOT_CAP ||
+        !mire__heap_claim_anonymous(heap, MIRE_HEAP_ROOT_SIZE * sizeof(uint32_t)))
+        return false;
+    atomic_store_explicit(table, heap->root_tables + (size_t)heap->root_count++ * MIRE_HEAP_ROOT_SIZE,
+                          memory_order_release);
+    return true;
 }
 
 /* The number + 1 of an empty page of cells; 0: no room. Under cells_lock. */
@@ -64,38 +64,49 @@ static uint32_t fresh_page(struct heap *heap)
 /* The entry of an address among the roots, made if it is missing; NULL: no room. */
 static _Atomic uint32_t *root_of(struct heap *heap, uint64_t address, uint32_t plane)
 {
-    if (!mire__cells_root(heap, address) && mire__heap_lock(&heap->cells_lock.taken)) {
-        make_root(heap, address);
+    if (!mire__cells_root_in(heap, address, plane) && mire__heap_lock(&heap->cells_lock.taken)) {
+        make_table(heap, address, plane);
         mire__heap_unlock(&heap->cells_lock.taken);
     }
     return mire__cells_root_in(heap, address, plane);
 }
 
-/* The page around an address; NULL if there is none. */
-static _Atomic uint32_t *page_at(const struct heap *heap, uint64_t address, uint32_t plane)
+/* What the roots say of an address: the number of its page and more; 0: so far it has needed none. */
+static uint32_t number_at(const struct heap *heap, uint64_t address, uint32_t plane)
 {
     _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
 
-    return number && !(number & MIRE_PAGE_COUNTING) ? mire__cells_page(heap, number) : NULL;
+    return root ? atomic_load_explicit(root, memory_order_acquire) : 0;
 }
 
-/* The same where blocks may be added. */
+/* The page around an address, if blocks may be added to it; else NULL. */
 static _Atomic uint32_t *open_page(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
+    uint32_t number = number_at(heap, address, plane);
 
     return number && !(number & (MIRE_PAGE_COUNTING | MIRE_PAGE_CLOSING)) ? mire__cells_page(heap, number) : NULL;
 }
 
-/* Is there a page of cells for what lies before or behind these 32 KiB? */
-static bool page_beside(const struct heap *heap, uint64_t address, uint32_t plane)
+bool mire__cells_sparse(const _Atomic uint32_t *page)
 {
-    uint64_t span = UINT64_C(1) << MIRE_CELLS_SPAN_LOG;
+    const uint64_t each = UINT64_C(1) << 32 | 1;
+    uint64_t counts = 0; /* of even cells and of odd ones */
 
-    return (address >= span && page_at(heap, address - span, plane)) ||
-           (address + span <= MIRE_HEAP_ADDRESS_MASK && page_at(heap, address + span, plane));
+    for (uint32_t i = 0; i < MIRE_CELLS_PAGE;) {
+        for (uint32_t end = i + MIRE_CELLS_PAGE / 8; i < end; i += 2)
+            counts += (mire__cells_sizes(&page[i]) + MIRE_CELL_SIZE_MASK * each) / (MIRE_CELL_SIZE_MASK + 1) & each;
+        if ((uint32_t)counts + (counts >> 32) > MIRE_CELLS_SPARSE)
+            return false;
+    }
+    return true;
+}
+
+/* Is a page of cells there for the 32 KiB around an address, with more than few in it if it must be `dense`? */
+static bool is_paged(const struct heap *heap, uint64_t address, uint32_t plane, bool dense)
+{
+    const _Atomic uint32_t *page = address <= MIRE_HEAP_ADDRESS_MASK ? open_page(heap, address, plane) : NULL;
+
+    return page && !(dense && mire__cells_sparse(page));
 }
 
 /* How many blocks came where there is no page, up to what is enough by any rule. */
@@ -108,14 +119,14 @@ static uint32_t came(uint32_t counted)
 static bool is_worth(const struct heap *heap, uint64_t address, uint32_t plane, uint32_t counted, bool small)
 {
     uint64_t claimed = atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed);
-    uint32_t live = counted & MIRE_PAGE_LIVE;
-    bool half_free = claimed < heap->budget_bytes / 2;
+    uint64_t span = UINT64_C(1) << MIRE_CELLS_SPAN_LOG;
+    bool tight = claimed >= heap->budget_bytes / 2;
 
-    if (live >= MIRE_CELLS_DENSE || (came(counted) >= MIRE_CELLS_BUSY && half_free) ||
+    if ((counted & MIRE_PAGE_LIVE) >= MIRE_CELLS_DENSE || (came(counted) >= MIRE_CELLS_BUSY && !tight) ||
         (came(counted) >= MIRE_CELLS_COMING && mire__heap_is_roomy(heap)))
         return true;
-    return small && (half_free || live >= MIRE_CELLS_COMING) && !(counted & MIRE_PAGE_SPARSE) &&
-           page_beside(heap, address, plane);
+    return small && !(counted & MIRE_PAGE_SPARSE) &&
+           (is_paged(heap, address - span, plane, tight) || is_paged(heap, address + span, plane, tight));
 }
 
 /* One more block lives around an address. Returns whether these are worth a page of cells. */
@@ -139,34 +150,35 @@ static bool one_more(struct heap *heap, uint64_t address, uint32_t plane, bool s
 /* One small block less: it was counted in the first plane that has no page. */
 static void one_less(struct heap *heap, uint64_t address)
 {
-    for (uint32_t plane = 0; plane < MIRE_CELLS_PLANES; plane++) {
-        _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
-        uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0;
+    _Atomic uint32_t *root;
+    uint32_t was = 0;
 
-        if (was != 0 && !(was & MIRE_PAGE_COUNTING))
-            continue;
-        while (
-            was & MIRE_PAGE_COUNTING && was & MIRE_PAGE_LIVE &&
-            !atomic_compare_exchange_weak_explicit(root, &was, was - 1, memory_order_relaxed, memory_order_relaxed)) {
-        }
-        return;
+    for (uint32_t plane = 0; plane < MIRE_CELLS_PLANES && !(was & MIRE_PAGE_COUNTING); plane++) {
+        root = mire__cells_root_in(heap, address, plane);
+        was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0;
+        if (was == 0)
+            return;
+    }
+    while (was & MIRE_PAGE_COUNTING && was & MIRE_PAGE_LIVE &&
+           !atomic_compare_exchange_weak_explicit(root, &was, was - 1, memory_order_relaxed, memory_order_relaxed)) {
     }
 }
 
 /* Make the page around an address, if there is room and none is there yet. */
 static void make_page(struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *at;
     uint32_t number;
 
     if (!mire__heap_lock(&heap->cells_lock.taken))
         return;
-    make_root(heap, address);
-    at = mire__cells_root_in(heap, address, plane);
-    number = at ? atomic_load_explicit(at, memory_order_relaxed) : 1;
-    if ((number == 0 || number & MIRE_PAGE_COUNTING) && (number = fresh_page(heap))) {
-        atomic_store_explicit(&heap->keys[number - 1], mire__cells_key(address, plane), memory_order_release);
-        atomic_store_explicit(at, number, memory_order_release);
+    if (make_table(heap, address, plane)) {
+        _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
+
+        number = atomic_load_explicit(root, memory_order_relaxed);
+        if ((number == 0 || number & MIRE_PAGE_COUNTING) && (number = fresh_page(heap))) {
+            atomic_store_explicit(&heap->keys[number - 1], mire__key_make(address, plane), memory_order_release);
+            atomic_store_explicit(root, number, memory_order_release);
+        }
     }
     mire__heap_unlock(&heap->cells_lock.taken);
 }
@@ -184,14 +196,17 @@ static void end_unseen(struct heap *heap, struct heap_slot *slot, _Atomic uint32
     mire__heap_as_drop(heap, MIRE_HEAP_DROP_OVERLAP);
 }
 
-/* The cells in which a block at this very address begins; NULL if none does. */
-static _Atomic uint32_t *page_of(const struct heap *heap, uint64_t address)
+/* The page, of this plane or one behind it, in which a block at this very address begins; NULL if there is none. */
+static _Atomic uint32_t *page_of(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    for (uint32_t plane = 0; (address & 7) == 0 && plane < MIRE_CELLS_PLANES; plane++) {
-        _Atomic uint32_t *page = page_at(heap, address, plane);
+    uint32_t number, at = mire__cell_of(address);
+
+    /* Where a plane has needed no page, none behind it has one. */
+    for (; (address & 7) == 0 && plane < MIRE_CELLS_PLANES && (number = number_at(heap, address, plane)); plane++) {
+        _Atomic uint32_t *page = number & MIRE_PAGE_COUNTING ? NULL : mire__cells_page(heap, number);
 
         /* Acquired: one that the keeper has emptied is found in the other table. */
-        if (page && mire__cell_is(atomic_load_explicit(&page[mire__cell_of(address)], memory_order_acquire), address))
+        if (page && mire__cell_is(atomic_load_explicit(&page[at], memory_order_acquire), address))
             return page;
     }
     return NULL;
@@ -233,7 +248,7 @@ static enum set set_cell(struct heap *heap, struct heap_slot *slot, uint64_t add
 
 static bool note(struct heap *heap, struct heap_slot *slot, uint64_t address, const struct live_block *block)
 {
-    _Atomic uint32_t *stale = page_of(heap, address);
+    _Atomic uint32_t *stale = page_of(heap, address, 0);
     bool in_cells = block->size <= MIRE_CELL_SIZE_MAX && block->interval == 0 && (address & 7) == 0 &&
                     mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING) == MIRE_HOW_CELLS;
     enum set set = in_cells ? TAKEN : NOWHERE;
@@ -264,23 +279,29 @@ bool mire__live_as_put(struct heap *heap, struct heap_slot *slot, uint64_t addre
     return true;
 }
 
-/* Note a block in its cell of the second plane, where both are there and it is free. False: nothing is done. */
-static bool set_second(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
+/* Note a block in the first plane in which its cell is free, where all is there. False: nothing is done. */
+static bool set_plain(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
 {
     uint32_t how = mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING | MIRE_HOW_APART), at = mire__cell_of(address);
-    _Atomic uint32_t *first, *second;
 
-    return (how & ~MIRE_HOW_APART) == MIRE_HOW_CELLS && address <= MIRE_HEAP_ADDRESS_MASK &&
-           (first = open_page(heap, address, 0)) && (second = open_page(heap, address, 1)) &&
-           !mire__cell_is(mire__cell_get(&first[at]), address) &&
-           mire__cell_as_set(&second[at], address, size, node, (how & MIRE_HOW_APART) != 0);
+    if ((how & ~MIRE_HOW_APART) != MIRE_HOW_CELLS || address > MIRE_HEAP_ADDRESS_MASK)
+        return false;
+    for (uint32_t plane = 0; plane < MIRE_CELLS_PLANES; plane++) {
+        _Atomic uint32_t *page = open_page(heap, address, plane);
+
+        if (!page || mire__cell_is(mire__cell_get(&page[at]), address))
+            return false;
+        if (mire__cell_as_set(&page[at], address, size, node, (how & MIRE_HOW_APART) != 0))
+            return true;
+    }
+    return false;
 }
 
 bool mire__live_as_set_else(struct heap *heap, struct heap_slot *slot, uint64_t address, uint64_t size, uint32_t node)
 {
     struct live_block block = {.size = size, .node = node};
 
-    if (set_second(heap, address, size, node)) {
+    if (set_plain(heap, address, size, node)) {
         mire__slot_as_count(heap, slot, size);
         return true;
     }
@@ -301,7 +322,7 @@ bool mire__live_as_clear_else(struct live_block *was, struct heap *heap, struct 
 
     if (address > MIRE_HEAP_ADDRESS_MASK)
         return false;
-    page = address & 7 ? NULL : page_at(heap, address, 1);
+    page = page_of(heap, address, 1);
     if (!page || !mire__cell_as_clear(was, heap, page, address)) {
         if (!mire__blocks_as_take(was, heap, address))
             return false;
@@ -319,7 +340,7 @@ void mire__live_as_uncount_tagged(struct heap *heap, const struct live_block *bl
 
 bool mire__live_as_find(struct live_block *found, const struct heap *heap, uint64_t address)
 {
-    _Atomic uint32_t *page = address <= MIRE_HEAP_ADDRESS_MASK ? page_of(heap, address) : NULL;
+    _Atomic uint32_t *page = address <= MIRE_HEAP_ADDRESS_MASK ? page_of(heap, address, 0) : NULL;
     uint32_t at = mire__cell_of(address);
 
     if (page && mire__cell_unpack(found, mire__cell_get(&page[at]), mire__cell_next(page, at)))
@@ -330,7 +351,7 @@ bool mire__live_as_find(struct live_block *found, const struct heap *heap, uint6
 /* Give the block in a cell another node. False: it is no longer there. */
 static bool change_cell(struct heap *heap, uint64_t address, uint32_t node)
 {
-    _Atomic uint32_t *page = page_of(heap, address);
+    _Atomic uint32_t *page = page_of(heap, address, 0);
     uint32_t at = mire__cell_of(address), cell = page ? mire__cell_get(&page[at]) : 0, to;
 
     if (!mire__cell_is(cell, address))

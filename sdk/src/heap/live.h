@@ -2,9 +2,10 @@
  * live.h - live blocks by address: a block's size, its stack, its tag, its weight.
  *
  *     cells    4 bytes for each 32 bytes of address space in which enough small blocks live, or enough blocks come and
- *              go: addressed, never searched; twice that where enough begin in the same 32 bytes as another
- *     blocks   a hash table of 16-byte entries, for all others: large ones that lie apart; the third that begins in the
- *              same 32 bytes; those at addresses that are no multiple of 8; all that are sampled
+ *              go: addressed, never searched; as much again for those that begin in the same 32 bytes as another, where
+ *              there are enough
+ *     blocks   a hash table of 16-byte entries, for all others: large ones that lie apart; those at addresses that are
+ *              no multiple of 8; all that are sampled
  *
  * In exact mode every block is in one of the two, with weight 1. In sampled mode only drawn blocks are, in the second,
  * each with the interval it was drawn by, so that its weight stays right when the interval changes. A free of a block

@@ -113,11 +113,11 @@ static bool visit_cells(struct visit *v)
 
         if (key == 0)
             continue;
-        if ((key & ~MIRE_CELLS_SECOND) - 1 > MIRE_HEAP_ADDRESS_MASK >> MIRE_CELLS_SPAN_LOG) {
+        if (mire__key_begin(key) > MIRE_HEAP_ADDRESS_MASK) {
             v->torn++;
             continue;
         }
-        if (!visit_page(v, cells + (uint64_t)i * MIRE_CELLS_PAGE, mire__cells_begin(key)))
+        if (!visit_page(v, cells + (uint64_t)i * MIRE_CELLS_PAGE, mire__key_begin(key)))
             return false;
     }
     return true;

@@ -104,37 +104,43 @@ static uint32_t entry_count(const struct heap *heap)
     return count;
 }
 
-/* Two of each cell: the second page is made when some had to go to the other table. */
-static void blocks_of_16_bytes_all_have_cells(void **state)
+/* Blocks that lie as close as that: further pages are made when some had to go to the other table. */
+static void assert_all_have_cells(uint32_t quantum)
 {
-    enum { BLOCKS = 2 * MIRE_CELLS_PAGE };
+    const uint32_t planes = 32 / quantum, blocks = planes * MIRE_CELLS_PAGE;
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
     static struct heap_reader reader;
     uint64_t sizes[2] = {0, 0};
     struct live_block found;
 
-    (void)state;
-    for (uint32_t i = 0; i < BLOCKS; i++)
-        assert_true(heaps_set(heaps, BASE + i * 16, 16, i));
-    assert_int_equal(heaps->heap.header->cell_pages_used, 2);
-    assert_in_range(entry_count(&heaps->heap), 1, 2 * MIRE_CELLS_COMING);
-    for (uint32_t i = 0; i < BLOCKS; i++) {
-        assert_true(mire__live_as_find(&found, &heaps->heap, BASE + i * 16));
+    for (uint32_t i = 0; i < blocks; i++)
+        assert_true(heaps_set(heaps, BASE + i * quantum, quantum, i));
+    assert_int_equal(heaps->heap.header->cell_pages_used, planes);
+    assert_in_range(entry_count(&heaps->heap), 1, planes * MIRE_CELLS_COMING);
+    for (uint32_t i = 0; i < blocks; i++) {
+        assert_true(mire__live_as_find(&found, &heaps->heap, BASE + i * quantum));
         assert_int_equal(found.node, i);
     }
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
     assert_int_equal(mire__read_blocks(&reader, count_size, sizes), 0);
-    assert_int_equal(sizes[0], BLOCKS);
-    for (uint32_t i = 0; i < BLOCKS; i++)
-        assert_true(heaps_clear(heaps, BASE + i * 16));
+    assert_int_equal(sizes[0], blocks);
+    for (uint32_t i = 0; i < blocks; i++)
+        assert_true(heaps_clear(heaps, BASE + i * quantum));
     assert_int_equal(entry_count(&heaps->heap), 0);
-    for (uint32_t i = 0; i < BLOCKS; i++)
-        assert_false(heaps_clear(heaps, BASE + i * 16));
+    for (uint32_t i = 0; i < blocks; i++)
+        assert_false(heaps_clear(heaps, BASE + i * quantum));
     heaps_free(heaps);
 }
 
+static void blocks_of_8_bytes_all_have_cells(void **state)
+{
+    (void)state;
+    assert_all_have_cells(16);
+    assert_all_have_cells(8);
+}
+
 /* The keeper takes back each plane's page by itself; what was in it is found all the same. */
-static void a_second_page_is_given_back_too(void **state)
+static void pages_of_all_planes_are_given_back(void **state)
 {
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
     uint32_t given = 0, blocks = MIRE_CELLS_PAGE;
@@ -143,9 +149,9 @@ static void a_second_page_is_given_back_too(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < blocks; i++)
-        assert_true(heaps_set(heaps, BASE + i * 16, 16, i));
+        assert_true(heaps_set(heaps, BASE + i * 8, 8, i));
     for (uint32_t i = 0; i < blocks; i++)
-        assert_true(i % 64 == 63 || heaps_clear(heaps, BASE + i * 16));
+        assert_true(i % 64 == 63 || heaps_clear(heaps, BASE + i * 8));
     heaps_fill(heaps);
     mire__slot_as_leave(heaps->slot);
     for (uint64_t round = 1; round <= 2; round++) {
@@ -153,9 +159,9 @@ static void a_second_page_is_given_back_too(void **state)
         given += kept.pages_given_back;
     }
     assert_true(mire__slot_as_enter(heaps->slot));
-    assert_int_equal(given, 2);
+    assert_int_equal(given, MIRE_CELLS_PLANES);
     for (uint32_t i = 0; i < blocks; i++) {
-        assert_int_equal(mire__live_as_find(&found, &heaps->heap, BASE + i * 16), i % 64 == 63);
+        assert_int_equal(mire__live_as_find(&found, &heaps->heap, BASE + i * 8), i % 64 == 63);
         assert_true(i % 64 != 63 || found.node == i);
     }
     heaps_free(heaps);
@@ -165,8 +171,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_in_a_cell_are_both_kept),
-        cmocka_unit_test(blocks_of_16_bytes_all_have_cells),
-        cmocka_unit_test(a_second_page_is_given_back_too),
+        cmocka_unit_test(blocks_of_8_bytes_all_have_cells),
+        cmocka_unit_test(pages_of_all_planes_are_given_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,23 +63,23 @@ static struct call call_of(uint64_t seed, uint64_t number)
     call.count = 1 + (uint32_t)(x >> 40) % 8;
     call.size = call.at < ADDRESSES / 2 ? (x >> 50) % 240 : x >> 48 & 1 ? (x >> 50) % 240 : (x >> 50) % 5000;
     if (call.at < CLOSE)
-        call.size %= 17;
+        call.size %= 9;
     call.frame = (uint32_t)(x >> 32) % 5000;
     return call;
 }
 
-/* Two of the first begin in each cell. */
+/* Four of the first begin in each cell. */
 static uint64_t address_of(uint32_t at)
 {
     if (at < CLOSE)
-        return BASE - (UINT64_C(1) << 36) + at * UINT64_C(16);
+        return BASE - (UINT64_C(1) << 36) + at * UINT64_C(8);
     return at < ADDRESSES / 2 ? BASE + at * UINT64_C(240) : BASE + (UINT64_C(1) << 36) + at * UINT64_C(5120);
 }
 
 static uint32_t at_of(uint64_t address)
 {
     if (address < BASE)
-        return (uint32_t)((address - (BASE - (UINT64_C(1) << 36))) / 16);
+        return (uint32_t)((address - (BASE - (UINT64_C(1) << 36))) / 8);
     return address < BASE + (UINT64_C(1) << 36) ? (uint32_t)((address - BASE) / 240)
                                                 : (uint32_t)((address - BASE - (UINT64_C(1) << 36)) / 5120);
 }
