@@ -72,7 +72,7 @@ static _Atomic uint32_t *root_of(struct heap *heap, uint64_t address, uint32_t p
 }
 
 /* What the roots say of an address: the number of its page and more; 0: so far it has needed none. */
-static uint32_t number_at(const struct heap *heap, uint64_t address, uint32_t plane)
+static inline uint32_t number_at(const struct heap *heap, uint64_t address, uint32_t plane)
 {
     _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
 
@@ -80,7 +80,7 @@ static uint32_t number_at(const struct heap *heap, uint64_t address, uint32_t pl
 }
 
 /* The page around an address, if blocks may be added to it; else NULL. */
-static _Atomic uint32_t *open_page(const struct heap *heap, uint64_t address, uint32_t plane)
+static inline _Atomic uint32_t *open_page(const struct heap *heap, uint64_t address, uint32_t plane)
 {
     uint32_t number = number_at(heap, address, plane);
 
