@@ -61,6 +61,12 @@ static inline bool mire__heap_is_roomy(const struct heap *heap)
     return atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) < heap->budget_bytes / 4;
 }
 
+/* Or so little that what comes back soon may spare the tables the change to sampled mode? */
+static inline bool mire__heap_is_tight(const struct heap *heap)
+{
+    return atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) >= heap->budget_bytes / 2;
+}
+
 /* Is the page of a segment of blocks claimed? Else it must not be looked at. */
 static inline bool mire__heap_is_there(const struct heap *heap, uint32_t segment)
 {

@@ -166,33 +166,34 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
 
 /*
  * Is a page to be given back? Not where little lives for a moment, between two uses of what was allocated there, nor
- * what is emptied by a program that frees all before it ends.
+ * what is emptied by a program that frees all before it ends: unless it is to be `at_once`.
  */
-static bool is_done_with(struct heap *heap, uint32_t number)
+static bool is_done_with(struct heap *heap, uint32_t number, bool at_once)
 {
     uint8_t *look = &heap->cell_looks[number], was = *look;
 
-    if (was > 0 && was != LOOK_SPARSE) {
+    if (was > 0 && was < LOOK_SPARSE && !at_once && !mire__heap_is_tight(heap)) {
         *look = was - 1;
         return false;
     }
     *look = LOOK_DENSE;
     if (!mire__cells_sparse(mire__cells_page(heap, number + 1)))
         return false;
-    *look = was == LOOK_SPARSE ? 0 : LOOK_SPARSE;
-    return was == LOOK_SPARSE;
+    at_once |= was == LOOK_SPARSE;
+    *look = at_once ? 0 : LOOK_SPARSE;
+    return at_once;
 }
 
-/* Look for pages in which little lives, and give them back, until there is room enough. */
-static uint32_t trim(struct heap *heap)
+/* Look for pages in which little lives, and give them back: all of them at once, or until there is room enough. */
+static uint32_t trim(struct heap *heap, bool at_once)
 {
     uint32_t count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
     uint32_t numbers[PAGES_AT_ONCE], found = 0, given = 0;
 
-    for (uint32_t i = 0; i < count && !mire__heap_is_roomy(heap); i++) {
+    for (uint32_t i = 0; i < count && (at_once || !mire__heap_is_roomy(heap)); i++) {
         uint32_t open = i + 1;
 
-        if (atomic_load_explicit(&heap->keys[i], memory_order_relaxed) != 0 && is_done_with(heap, i) &&
+        if (atomic_load_explicit(&heap->keys[i], memory_order_relaxed) != 0 && is_done_with(heap, i, at_once) &&
             atomic_compare_exchange_strong_explicit(root_of(heap, i), &open, open | MIRE_PAGE_CLOSING,
                                                     memory_order_relaxed, memory_order_relaxed))
             numbers[found++] = i;
@@ -413,8 +414,7 @@ void mire__heap_keep(struct heap_kept *kept, struct heap *heap, uint64_t now_ns,
     atomic_store_explicit(&heap->header->seen_ns, now_ns, memory_order_relaxed);
     if (atomic_load_explicit(&heap->pressed, memory_order_acquire) && mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED)
         degrade(kept, heap, &random);
-    kept->pages_given_back = trim(heap);
-    for (uint32_t joined = 1, level = 0; joined > 0 && level < MIRE_SEGMENT_BITS_MAX && !mire__heap_is_roomy(heap);
-         level++)
-        kept->pages_given_back += joined = join_blocks(heap);
+    kept->pages_given_back = trim(heap, kept->degraded);
+    for (uint32_t joined = 1, level = 0; joined > 0 && level < MIRE_SEGMENT_BITS_MAX; level++)
+        kept->pages_given_back += joined = kept->degraded || !mire__heap_is_roomy(heap) ? join_blocks(heap) : 0;
 }

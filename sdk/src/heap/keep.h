@@ -7,9 +7,9 @@
  * start. Tagged blocks and those of 8 intervals and more stay for certain. Pages that empty are given back to the
  * system. Where the whole budget is used up, what does not fit is dropped and counted.
  *
- * While a quarter of the budget or more is claimed, pages of cells in which little lives, and did in the round before,
- * are given back in any mode, and segments joined. Nodes are never given back: they may take half the budget, stacks
- * beyond are cut.
+ * Pages of cells in which little lives are given back, and segments joined: after that at once; in any mode while a
+ * quarter of the budget or more is claimed, if little lived there in the round before too. Nodes are never given back:
+ * they may take half the budget, stacks beyond are cut.
  */
 #ifndef MIRE_HEAP_KEEP_H
 #define MIRE_HEAP_KEEP_H

@@ -118,9 +118,8 @@ static uint32_t came(uint32_t counted)
 /* Is a page worth it, by what is counted where there is none? */
 static bool is_worth(const struct heap *heap, uint64_t address, uint32_t plane, uint32_t counted, bool small)
 {
-    uint64_t claimed = atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed);
     uint64_t span = UINT64_C(1) << MIRE_CELLS_SPAN_LOG;
-    bool tight = claimed >= heap->budget_bytes / 2;
+    bool tight = mire__heap_is_tight(heap);
 
     if ((counted & MIRE_PAGE_LIVE) >= MIRE_CELLS_DENSE || (came(counted) >= MIRE_CELLS_BUSY && !tight) ||
         (came(counted) >= MIRE_CELLS_COMING && mire__heap_is_roomy(heap)))

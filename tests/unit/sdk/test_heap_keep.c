@@ -148,6 +148,30 @@ static void full_tables_are_thinned_without_bias(void **state)
     heaps_free(heaps);
 }
 
+/* What the cells took is what the interval was raised for: while they are there it would be raised again. */
+static void what_was_thinned_is_given_back_at_once(void **state)
+{
+    struct heaps *heaps = heaps_new(4u << 20, MIRE_HEAP_EXACT);
+    struct heap_kept kept;
+    uint64_t i = 0;
+
+    (void)state;
+    skip_if_emulated(UNADVISED);
+    for (uint32_t round = 0; round < 3; round++) { /* the pages are known to be dense */
+        for (uint64_t end = i + 100000; i < end; i++)
+            assert_true(heaps_set(heaps, BASE + i * 64, 50, 0));
+        keep(heaps, &kept);
+        assert_false(kept.degraded);
+    }
+    while (!heaps->heap.pressed)
+        assert_true(heaps_set(heaps, BASE + i++ * 64, 50, 0));
+    keep(heaps, &kept);
+    assert_true(kept.degraded);
+    assert_true(heaps->heap.header->claimed_bytes < heaps->heap.budget_bytes / 4 || heaps->heap.holds_pages);
+    assert_int_equal(heaps->heap.header->cell_pages_used, heaps->heap.cell_spare.count);
+    heaps_free(heaps);
+}
+
 /* What the library takes beside the tables is some 3 MB: with them the default budget stays within 20 MB. */
 static void full_tables_leave_room_for_the_library(void **state)
 {
@@ -403,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_tables_are_thinned_without_bias),
+        cmocka_unit_test(what_was_thinned_is_given_back_at_once),
         cmocka_unit_test(full_tables_leave_room_for_the_library),
         cmocka_unit_test(the_mode_is_switched_while_it_runs),
         cmocka_unit_test(chances_are_those_of_the_exponential),
