@@ -114,11 +114,15 @@ static bool empty_page(uint32_t *blocks, struct heap *heap, uint32_t number)
     bool empty = true;
 
     *blocks = 0;
-    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at += at % 2 || mire__cells_sizes(&page[at]) ? 1 : 2) {
+    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at++) {
         uint32_t cell = mire__cell_get(&page[at]);
         uint64_t address = begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
         struct live_block block;
 
+        if (at % 2 == 0 && mire__cells_sizes(&page[at]) == 0) {
+            at++; /* nothing in two */
+            continue;
+        }
         if (mire__cell_unpack(&block, cell, mire__cell_next(page, at)) &&
             mire__blocks_as_adopt(heap, address, &block, &page[at], cell))
             ++*blocks;
