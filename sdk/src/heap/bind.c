@@ -2,6 +2,7 @@
 #include "heap/hooks.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 /* The thread that is binding: dlsym may allocate, which is told that there is no memory, and takes it well. */
 static __thread bool binding __attribute__((tls_model("initial-exec")));
@@ -17,34 +18,55 @@ void mire__heap_bind(void *handle)
     mire__heap_hooks_turn();
 }
 
-/* Where the library lies that a function is in; NULL: nobody knows. */
-static void *base_of(void *function)
-{
-    Dl_info info;
+struct search {
+    uintptr_t address;
+    const void *found;
+};
 
-    return function && dladdr(function, &info) ? info.dli_fbase : NULL;
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct search *search = context;
+
+    (void)size;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+        if (part->p_type == PT_LOAD && search->address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+            search->found = info->dlpi_phdr;
+    }
+    return search->found != NULL;
+}
+
+/* What tells the library that a function is in from others; NULL: nobody knows. (dladdr goes through all its names.) */
+static const void *library_of(const void *function)
+{
+    struct search search = {.address = (uintptr_t)function};
+
+    if (function)
+        dl_iterate_phdr(look_at_library, &search);
+    return search.found;
 }
 
 /* The C library, told by a call that nobody stands in for. */
-static void *base_of_libc(void)
+static const void *libc_itself(void)
 {
-    return base_of(dlsym(RTLD_DEFAULT, "getppid"));
+    return library_of(dlsym(RTLD_DEFAULT, "getppid"));
 }
 
 /* Are both in one library, and is that not the C library? */
-static bool brings_both(void *allocate, void *create)
+static bool brings_both(const void *allocate, const void *create)
 {
-    void *base = base_of(allocate);
+    const void *library = library_of(allocate);
 
-    return base && base == base_of(create) && base != base_of_libc();
+    return library && library == library_of(create) && library != libc_itself();
 }
 
 bool mire__heap_blocks_apart(void)
 {
 #ifdef __GLIBC__ /* whose least chunk is 32 bytes */
-    void *base = base_of(atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real));
+    const void *library = library_of(atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real));
 
-    return base && base == base_of_libc();
+    return library && library == libc_itself();
 #else
     return false;
 #endif
@@ -52,11 +74,12 @@ bool mire__heap_blocks_apart(void)
 
 bool mire__heap_bind_new(void *handle)
 {
-    void *allocate = atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real), *create;
+    void *allocate = atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real);
+    void *create = dlsym(handle, mire__new_hooks[0].name);
 
+    /* Where there is none of it there are none of the others. */
     for (size_t i = 0; i < mire__new_hooks_count; i++)
-        atomic_store(&mire__new_hooks[i].real, dlsym(handle, mire__new_hooks[i].name));
-    create = atomic_load(&mire__new_hooks[0].real);
+        atomic_store(&mire__new_hooks[i].real, create ? dlsym(handle, mire__new_hooks[i].name) : NULL);
     return allocate && create && brings_both(allocate, create);
 }
 

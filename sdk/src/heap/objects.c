@@ -14,7 +14,8 @@
 /* GLib's words, as its binary interface has them. */
 typedef uintptr_t gtype;
 
-#define LIBRARY        "libgobject-2.0.so.0"
+#define NAME           "libgobject-2.0.so"
+#define LIBRARY        NAME ".0"
 #define SLICES_UNTIL   76u   /* GLib 2.76 has none */
 #define ALWAYS_MALLOC  1     /* G_SLICE_CONFIG_ALWAYS_MALLOC */
 #define ALIGNMENT      16u   /* of a block, and of what lies in front of an instance */
@@ -276,6 +277,14 @@ static bool was_met(const struct heap *heap)
     return false;
 }
 
+/* The list has the name that it was loaded by. Opening what is not there would look for it among the system's files. */
+static int may_be_it(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    return strstr(info->dlpi_name, NAME) != NULL;
+}
+
 void mire__objects_hook(const struct heap *heap)
 {
     unsigned long long adds;
@@ -287,6 +296,8 @@ void mire__objects_hook(const struct heap *heap)
     if (adds == objects.adds)
         return;
     objects.adds = adds;
+    if (!dl_iterate_phdr(may_be_it, NULL))
+        return;
     library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
         return;

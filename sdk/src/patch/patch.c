@@ -5,6 +5,9 @@
  * atomically: other threads call through them at any time. A table that the loader made read-only (RELRO) is opened for
  * the store and closed again; one that is writable is left so, for the loader may not be done with it.
  *
+ * Most modules call few of the functions, if any, and have thousands of slots. So the symbols that are hooked are
+ * looked up first, and slots are chosen by the number of their symbol.
+ *
  * dlsym is hooked as well: what the program loaded since is hooked before it can reach into it. (Not dlopen, which goes
  * by the library that calls it: where it looks for files depends on that.)
  *
@@ -30,7 +33,11 @@ struct tables {
     const char *names;
     const ElfW(Rela) * relocations[2];
     size_t counts[2];
+    const uint32_t *hash; /* DT_GNU_HASH; NULL: none, or one that does not tell which symbols are the module's own */
 };
+
+/* What stands in front of a hash table. */
+enum { HASH_BUCKETS, HASH_FIRST_OWN, HASH_FILTER_WORDS, HASH_SHIFT, HASH_HEAD };
 
 static void *hook_dlsym(void *handle, const char *name);
 static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
@@ -46,6 +53,27 @@ static _Atomic unsigned long long patched_adds; /* loader's count of modules eve
 static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
 {
     return address < info->dlpi_addr ? address + info->dlpi_addr : address;
+}
+
+static const ElfW(Addr) * hash_filter(const uint32_t *hash)
+{
+    return (const ElfW(Addr) *)(const void *)(hash + HASH_HEAD);
+}
+
+static const uint32_t *hash_buckets(const uint32_t *hash)
+{
+    return (const uint32_t *)(const void *)(hash_filter(hash) + hash[HASH_FILTER_WORDS]);
+}
+
+/* Without a symbol in it, linkers write anything for the first one. */
+static bool is_empty(const uint32_t *hash)
+{
+    const uint32_t *buckets = hash_buckets(hash);
+
+    for (uint32_t i = 0; i < hash[HASH_BUCKETS]; i++)
+        if (buckets[i] != 0)
+            return false;
+    return true;
 }
 
 static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
@@ -65,6 +93,8 @@ static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
             out->symbols = (const ElfW(Sym) *)address;
         else if (dynamic->d_tag == DT_STRTAB)
             out->names = (const char *)address;
+        else if (dynamic->d_tag == DT_GNU_HASH)
+            out->hash = (const uint32_t *)address;
         else if (dynamic->d_tag == DT_JMPREL)
             out->relocations[0] = (const ElfW(Rela) *)address;
         else if (dynamic->d_tag == DT_RELA)
@@ -81,10 +111,13 @@ static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
     nameless = nameless < out->counts[1] ? nameless : out->counts[1];
     out->relocations[1] += nameless;
     out->counts[1] -= nameless;
+    if (out->hash && is_empty(out->hash))
+        out->hash = NULL;
     return out->symbols && out->names;
 }
 
-/* Slots to be stored to, together: whether they are writable stands in one list of all mappings. */
+/* Slots to be stored to, together: whether they are writable stands in one list of all mappings, and most lie in few
+ * pages. By rising address. */
 #define SLOTS_AT_ONCE 64u
 struct stores {
     struct store {
@@ -115,81 +148,153 @@ static void store_all(struct stores *stores)
 
     if (stores->count > 0)
         mire__mappings_visit(look_at_mapping, stores, scratch, sizeof(scratch));
-    for (size_t i = 0; i < stores->count; i++) {
-        const struct store *store = &stores->all[i];
-        void *page = (void *)((uintptr_t)store->slot & ~(page_bytes - 1));
+    for (size_t i = 0, next; i < stores->count; i = next) {
+        const uintptr_t page = (uintptr_t)stores->all[i].slot & ~(page_bytes - 1);
+        const bool writable = stores->all[i].writable;
+        const bool opened = writable || mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) == 0;
 
-        if (!store->writable && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0)
-            continue;
-        atomic_store(store->slot, store->value);
-        if (!store->writable)
-            mprotect(page, page_bytes, PROT_READ);
+        for (next = i; next < stores->count && (uintptr_t)stores->all[next].slot - page < page_bytes; next++)
+            if (opened)
+                atomic_store(stores->all[next].slot, stores->all[next].value);
+        if (opened && !writable)
+            mprotect((void *)page, page_bytes, PROT_READ);
     }
     stores->count = 0;
 }
 
 static void store_slot(struct stores *stores, _Atomic(void *) *slot, void *value)
 {
+    size_t at;
+
     if (stores->count == SLOTS_AT_ONCE)
         store_all(stores);
-    stores->all[stores->count++] = (struct store){.slot = slot, .value = value};
+    for (at = stores->count++; at > 0 && stores->all[at - 1].slot > slot; at--)
+        stores->all[at] = stores->all[at - 1];
+    stores->all[at] = (struct store){.slot = slot, .value = value};
 }
+
+/* Symbols of a module that are hooked. */
+#define SYMBOLS_MAX 64u
+struct symbols {
+    struct symbol {
+        uint32_t number;
+        const struct hook *hook;
+    } all[SYMBOLS_MAX];
+    size_t count;    /* more than SYMBOLS_MAX: any may be, so the name of each one is looked at */
+    bool those[256]; /* by the low byte of their numbers: most others are told by it */
+};
 
 /* What one pass over the modules does. */
 struct pass {
     const struct hook *only; /* of this table; NULL: of all */
     bool patch;
-    uintptr_t first, last;   /* no slot with another address is changed: its name is not looked at */
     unsigned long long subs; /* loader's count of modules ever unloaded */
+    bool letters[256];       /* that a name of the hooks begins with */
+    struct symbols symbols;
     struct stores stores;
 };
 
-static void reach(struct pass *pass, const struct hook *hooks, size_t count)
+/* The hooks that a pass is about, table by table: those that were added, and behind them the one of dlsym. */
+static const struct hook *table_at(size_t *count, const struct pass *pass, size_t i)
 {
-    for (size_t i = 0; i < count; i++) {
-        uintptr_t hook = (uintptr_t)hooks[i].hook;
+    const struct hook *hooks = i < MIRE_PATCH_TABLES ? atomic_load(&added[i].hooks) : NULL;
 
-        pass->first = hook < pass->first ? hook : pass->first;
-        pass->last = hook > pass->last ? hook : pass->last;
+    if (i == MIRE_PATCH_TABLES) {
+        *count = 1;
+        return pass->only && !pass->patch ? NULL : &lookup;
     }
+    *count = added[i].count;
+    return !pass->only || pass->only == hooks ? hooks : NULL;
 }
 
-/* A pass that takes hooks out: few slots have one, and the names of all modules were not read for it before. */
-static struct pass pass_out(const struct hook *only)
+static void gather_letters(struct pass *pass)
 {
-    struct pass pass = {.only = only, .first = UINTPTR_MAX};
+    for (size_t i = 0, count; i <= MIRE_PATCH_TABLES; i++) {
+        const struct hook *hooks = table_at(&count, pass, i);
 
-    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
-        const struct hook *hooks = atomic_load(&added[i].hooks);
-
-        if (hooks && (!only || only == hooks))
-            reach(&pass, hooks, added[i].count);
+        for (size_t k = 0; hooks && k < count; k++)
+            pass->letters[(unsigned char)hooks[k].name[0]] = true;
     }
-    reach(&pass, &lookup, 1);
-    return pass;
-}
-
-static const struct hook *find_in(const struct hook *hooks, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (hooks[i].name[0] == name[0] && strcmp(hooks[i].name, name) == 0)
-            return &hooks[i];
-    }
-    return NULL;
 }
 
 static const struct hook *find_hook(const struct pass *pass, const char *name)
 {
-    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
-        const struct hook *hooks = atomic_load(&added[i].hooks), *hook;
+    if (!pass->letters[(unsigned char)name[0]])
+        return NULL;
+    for (size_t i = 0, count; i <= MIRE_PATCH_TABLES; i++) {
+        const struct hook *hooks = table_at(&count, pass, i);
 
-        if (!hooks || (pass->only && pass->only != hooks))
-            continue;
-        hook = find_in(hooks, added[i].count, name);
-        if (hook)
-            return hook;
+        for (size_t k = 0; hooks && k < count; k++) {
+            if (hooks[k].name[0] == name[0] && strcmp(hooks[k].name, name) == 0)
+                return &hooks[k];
+        }
     }
-    return pass->only && !pass->patch ? NULL : find_in(&lookup, 1, name);
+    return NULL;
+}
+
+static void note_symbol(struct symbols *symbols, uint32_t number, const struct hook *hook)
+{
+    if (symbols->count < SYMBOLS_MAX)
+        symbols->all[symbols->count] = (struct symbol){number, hook};
+    symbols->those[number & 255] = true;
+    symbols->count++;
+}
+
+/* The module's own symbols of that name. */
+static void find_own(struct symbols *out, const struct tables *tables, const struct hook *hook)
+{
+    const uint32_t *head = tables->hash, *buckets = hash_buckets(head);
+    const uint32_t *chain = buckets + head[HASH_BUCKETS], first = head[HASH_FIRST_OWN];
+    const uint32_t bits = 8 * sizeof(ElfW(Addr));
+    uint32_t hash = 5381, number;
+    ElfW(Addr) word;
+
+    for (const char *at = hook->name; *at; at++)
+        hash = hash * 33 + (unsigned char)*at;
+    word = hash_filter(head)[hash / bits % head[HASH_FILTER_WORDS]];
+    number = buckets[hash % head[HASH_BUCKETS]];
+    if (!(word >> hash % bits & word >> (hash >> head[HASH_SHIFT]) % bits & 1) || number < first)
+        return;
+    do {
+        if ((chain[number - first] | 1) == (hash | 1) &&
+            strcmp(tables->names + tables->symbols[number].st_name, hook->name) == 0)
+            note_symbol(out, number, hook);
+    } while (!(chain[number++ - first] & 1));
+}
+
+static void find_symbols(struct pass *pass, const struct tables *tables)
+{
+    struct symbols *out = &pass->symbols;
+
+    out->count = tables->hash ? 0 : SYMBOLS_MAX + 1;
+    if (!tables->hash)
+        return;
+    memset(out->those, 0, sizeof(out->those));
+    for (uint32_t i = 1; i < tables->hash[HASH_FIRST_OWN]; i++) {
+        const struct hook *hook = find_hook(pass, tables->names + tables->symbols[i].st_name);
+
+        if (hook)
+            note_symbol(out, i, hook);
+    }
+    for (size_t i = 0, count; i <= MIRE_PATCH_TABLES; i++) {
+        const struct hook *hooks = table_at(&count, pass, i);
+
+        for (size_t k = 0; hooks && k < count; k++)
+            find_own(out, tables, &hooks[k]);
+    }
+}
+
+static const struct hook *hook_of(const struct pass *pass, const struct tables *tables, uint32_t number)
+{
+    const struct symbols *symbols = &pass->symbols;
+
+    if (symbols->count > SYMBOLS_MAX)
+        return find_hook(pass, tables->names + tables->symbols[number].st_name);
+    for (size_t i = 0; symbols->those[number & 255] && i < symbols->count; i++) {
+        if (symbols->all[i].number == number)
+            return symbols->all[i].hook;
+    }
+    return NULL;
 }
 
 static void treat_slot(const struct dl_phdr_info *info, const struct tables *tables, const ElfW(Rela) * relocation,
@@ -202,16 +307,12 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
 
     if (type != mire__arch.reloc_slot && type != mire__arch.reloc_data && type != mire__arch.reloc_word)
         return;
+    hook = hook_of(pass, tables, (uint32_t)ELF64_R_SYM(relocation->r_info));
+    real = hook ? atomic_load(&hook->real) : NULL;
     slot = (_Atomic(void *) *)(info->dlpi_addr + relocation->r_offset);
-    if ((uintptr_t)slot % sizeof(*slot) != 0) /* packed data: arm64 cannot load it at once */
+    if (!real || (uintptr_t)slot % sizeof(*slot) != 0) /* packed data: arm64 cannot load it at once */
         return;
     now = atomic_load(slot);
-    if ((uintptr_t)now < pass->first || (uintptr_t)now > pass->last)
-        return;
-    hook = find_hook(pass, tables->names + tables->symbols[ELF64_R_SYM(relocation->r_info)].st_name);
-    real = hook ? atomic_load(&hook->real) : NULL;
-    if (!real)
-        return;
     if (pass->patch && now != hook->hook && (type != mire__arch.reloc_word || now == real))
         store_slot(&pass->stores, slot, hook->hook);
     else if (!pass->patch && now == hook->hook)
@@ -242,7 +343,8 @@ static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
     pass->subs = info->dlpi_subs;
     if (is_left_alone(info) || !find_tables(&tables, info))
         return 0;
-    for (int i = 0; i < 2; i++) {
+    find_symbols(pass, &tables);
+    for (int i = 0; i < 2 && pass->symbols.count > 0; i++) {
         for (size_t k = 0; k < tables.counts[i]; k++)
             treat_slot(info, &tables, &tables.relocations[i][k], pass);
     }
@@ -262,6 +364,7 @@ static int finish(struct dl_phdr_info *info, size_t size, void *context)
 
 static void treat_all(struct pass *pass)
 {
+    gather_letters(pass);
     do {
         pass->stores.count = 0;
         dl_iterate_phdr(treat_module, pass);
@@ -309,7 +412,7 @@ static void end_change(void)
 
 static enum mire_err add(struct hook *hooks, size_t count)
 {
-    struct pass pass = {.only = hooks, .patch = true, .last = UINTPTR_MAX};
+    struct pass pass = {.only = hooks, .patch = true};
 
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
         if (atomic_load(&added[i].hooks))
@@ -345,7 +448,7 @@ static bool any_added(void)
 
 void mire__patch_refresh(void)
 {
-    struct pass pass = {.patch = true, .last = UINTPTR_MAX};
+    struct pass pass = {.patch = true};
 
     /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
     if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
@@ -367,7 +470,7 @@ static void *hook_dlsym(void *handle, const char *name)
 /* With the last table goes the hook of dlsym. */
 void mire__patch_remove(const struct hook *hooks)
 {
-    struct pass pass;
+    struct pass pass = {.patch = false};
     size_t tables = 0, which = MIRE_PATCH_TABLES;
 
     begin_change();
@@ -378,7 +481,7 @@ void mire__patch_remove(const struct hook *hooks)
     }
     if (which < MIRE_PATCH_TABLES) {
         mire__own_share();
-        pass = pass_out(tables > 1 ? hooks : NULL);
+        pass.only = tables > 1 ? hooks : NULL;
         treat_all(&pass);
         atomic_store(&added[which].hooks, NULL);
     }
