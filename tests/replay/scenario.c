@@ -25,6 +25,7 @@
 
 struct life {
     struct truth *truth;
+    char install[33];
     struct store *store;
     struct store_box box;
     uint32_t serial;
@@ -58,6 +59,8 @@ static struct truth_report *plan(struct life *life, const char *id, bool made_up
 static void acknowledge(struct life *life, struct truth_report *report, enum mire_err err)
 {
     report->sealed = err == MIRE_OK ? ACKNOWLEDGED : TRIED;
+    if (err == MIRE_OK)
+        memcpy(life->truth->install, life->install, sizeof(life->install));
     tell(life);
 }
 
@@ -198,8 +201,10 @@ static void start(struct life *life, const char *dir, enum mire_store_sync sync)
     if (mire__store_open(&life->store, dir, &caps) != MIRE_OK)
         _exit(3);
     mire__store_set_sync(life->store, sync);
-    if (mire__store_install(life->truth->install, life->store) != MIRE_OK)
+    if (mire__store_install(life->install, life->store) != MIRE_OK)
         _exit(3);
+    if (sync == MIRE_STORE_SYNC_ALWAYS)
+        memcpy(life->truth->install, life->install, sizeof(life->install));
     tell(life);
     facts.pid = evidence.pid = mire__pid();
     facts.start_ticks = evidence.start_ticks = mire__process_start_ticks(facts.pid);

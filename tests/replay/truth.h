@@ -20,7 +20,7 @@ struct truth_report {
 };
 
 struct truth {
-    char install[33];
+    char install[33]; /* told by what was sealed; "" until then, where nobody waited for the disk */
     uint32_t report_count;
     struct truth_report reports[TRUTH_REPORTS];
     uint64_t lost_acknowledged, lost_tried;       /* counted as refused */

@@ -21,10 +21,10 @@ extern "C" {
  * loses nothing that was stored, SIGKILL included: the kernel has it. This is about the end of the machine: its power,
  * or its kernel. What was being written then is recognised by its checksum, refused and counted.
  *
- *   MIRE_STORE_SYNC_SEAL    (default) A report, a session's record, the installation's identifier and the user's word
- *                           are on disk at once: file synced, renamed, directory synced. Small files that change often
- *                           (losses, stacks, ends of runs, rollout) are synced before they are renamed and may be as
- *                           they were some seconds before.
+ *   MIRE_STORE_SYNC_SEAL    (default) A report, a session's record and the user's word are on disk at once: file
+ *                           synced, renamed, directory synced; the installation's identifier with the first of them.
+ *                           Small files that change often (losses, stacks, ends of runs, rollout) are synced before
+ *                           they are renamed and may be as they were some seconds before.
  *   MIRE_STORE_SYNC_ALWAYS  Every file is on disk when the library is done with it, and every deletion too.
  *   MIRE_STORE_SYNC_NEVER   Nothing is waited for. Files of the last half minute may be missing, or be refused.
  *

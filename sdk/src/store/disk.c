@@ -57,6 +57,16 @@ static bool write_all(int fd, const struct disk_part *part)
     return true;
 }
 
+bool mire__disk_sync_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool synced = fd >= 0 && fdatasync(fd) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return synced;
+}
+
 bool mire__disk_sync_dir(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -34,7 +34,8 @@ enum disk_how {
  */
 enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, unsigned how);
 
-/* Sync a directory, or the one that a file is in. False: it may not have reached the disk. */
+/* Sync a file, a directory, or the one that a file is in. False: it may not have reached the disk. */
+bool mire__disk_sync_file(const char *path);
 bool mire__disk_sync_dir(const char *path);
 bool mire__disk_sync_dir_of(const char *path);
 

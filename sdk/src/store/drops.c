@@ -230,8 +230,7 @@ enum mire_err mire__ledger_save(struct ledger *ledger, struct store *store, bool
 
     if (text) {
         part.size = mire__ledger_write(text, ledger);
-        err =
-            sealed ? mire__store_save_sealed(store, "drops", &part, 1, 0) : mire__store_save(store, "drops", &part, 1);
+        err = sealed ? mire__store_save_sealed(store, "drops", &part, 1) : mire__store_save(store, "drops", &part, 1);
     }
     if (err == MIRE_OK)
         memset(ledger->taken, 0, sizeof(ledger->taken));

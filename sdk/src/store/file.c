@@ -29,13 +29,18 @@ int mire__store_lock(const struct store *store, uint32_t wait_ms)
     return mire__store_path(path, store, "lock", "") ? mire__disk_lock(path, wait_ms) : -1;
 }
 
-/* A file is as sure as the directories on its way, which nobody may have synced since they were made. */
+/*
+ * A file is as sure as the directories on its way, which nobody may have synced since they were made. Who made the
+ * installation's identifier was starting, and did not wait for the disk: it is as sure as what tells it.
+ */
 void mire__store_root(struct store *store)
 {
     char path[MIRE_STORE_PATH_MAX];
 
-    if (store->sync == MIRE_STORE_SYNC_NEVER || atomic_load(&store->rooted) || !mire__store_path(path, store, "", ""))
+    if (store->sync == MIRE_STORE_SYNC_NEVER || atomic_load(&store->rooted) ||
+        !mire__store_path(path, store, "install", ""))
         return;
+    mire__disk_sync_file(path);
     for (char *slash; (slash = strrchr(path, '/')) && slash != path;) {
         *slash = '\0';
         mire__disk_sync_dir(path); /* those above that may not be opened were not made by us */
@@ -130,8 +135,15 @@ enum mire_err mire__store_save(struct store *store, const char *name, const stru
     return write_framed(store, name, parts, count, mire__store_how(store, false));
 }
 
-enum mire_err mire__store_save_sealed(struct store *store, const char *name, const struct disk_part *parts,
-                                      size_t count, unsigned how)
+enum mire_err mire__store_save_early(struct store *store, const char *name, const struct disk_part *parts, size_t count,
+                                     unsigned how)
 {
-    return write_framed(store, name, parts, count, mire__store_how(store, true) | how);
+    return write_framed(store, name, parts, count,
+                        how | (store->sync == MIRE_STORE_SYNC_ALWAYS ? mire__store_how(store, true) : 0));
+}
+
+enum mire_err mire__store_save_sealed(struct store *store, const char *name, const struct disk_part *parts,
+                                      size_t count)
+{
+    return write_framed(store, name, parts, count, mire__store_how(store, true));
 }

@@ -61,9 +61,13 @@ enum mire_err mire__store_save(struct store *store, const char *name, const stru
 
 enum { MIRE_SAVE_PARTS = 4 }; /* at most */
 
-/* The same for what SEAL makes sure of. how: 0 or MIRE_DISK_EXCLUSIVE. */
+/* The same for what SEAL makes sure of. */
 enum mire_err mire__store_save_sealed(struct store *store, const char *name, const struct disk_part *parts,
-                                      size_t count, unsigned how);
+                                      size_t count);
+
+/* The same for what SEAL makes sure of together with what is sealed first. how: 0 or MIRE_DISK_EXCLUSIVE. */
+enum mire_err mire__store_save_early(struct store *store, const char *name, const struct disk_part *parts, size_t count,
+                                     unsigned how);
 
 /* How a file is written under the store's policy: enum disk_how. sealed: it is one that SEAL makes sure of. */
 unsigned mire__store_how(const struct store *store, bool sealed);
@@ -71,7 +75,7 @@ unsigned mire__store_how(const struct store *store, bool sealed);
 /* Lock of what several files share. Returns a descriptor or -1. */
 int mire__store_lock(const struct store *store, uint32_t wait_ms);
 
-/* See that the directories themselves are on disk, once. */
+/* See that the directories themselves are on disk, and the installation's identifier, once. */
 void mire__store_root(struct store *store);
 
 /* Delete a file; surely so if the policy is ALWAYS. False: somebody else did. */

@@ -97,7 +97,7 @@ enum mire_err mire__store_set_consent(struct store *store, enum mire_consent con
 {
     const struct disk_part parts[] = {{consents[consent], strlen(consents[consent])}, {"\n", 1}};
 
-    return mire__store_save_sealed(store, "consent", parts, 2, 0); /* a refusal outlives the machine's power */
+    return mire__store_save_sealed(store, "consent", parts, 2); /* a refusal outlives the machine's power */
 }
 
 bool mire__store_refused(struct store *store)

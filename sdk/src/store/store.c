@@ -98,7 +98,7 @@ enum mire_err mire__store_install(char install[33], struct store *store)
         for (size_t i = 0; i < sizeof(random); i++)
             snprintf(digits + 2 * i, 3, "%02x", random[i]);
         /* Another process may have been faster: its identifier holds. A word that is none is replaced. */
-        mire__store_save_sealed(store, "install", &part, 1, is_made(store, "install") ? 0 : MIRE_DISK_EXCLUSIVE);
+        mire__store_save_early(store, "install", &part, 1, is_made(store, "install") ? 0 : MIRE_DISK_EXCLUSIVE);
     }
     return MIRE_E_STORE;
 }
