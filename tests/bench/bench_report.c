@@ -55,7 +55,7 @@ static void make(const char *path)
     FILE *file;
 
     heaps_image(heaps, IMAGE, 0x4000000, "/usr/bin/mapview");
-    mire__extra_begin(mire__heap_extra(&heaps->heap), &facts);
+    mire__extra_begin(mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES), &facts);
     for (uint32_t i = 0; i < STACKS; i++)
         nodes[i] = add_stack(heaps, i);
     for (uint32_t i = 0; i < BLOCKS; i++)

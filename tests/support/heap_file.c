@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     self.facts.path = self.path;
     dl_iterate_phdr(look, &self);
     mire__images_as_add(NULL, &heaps->heap, &self.facts);
-    mire__extra_begin(mire__heap_extra(&heaps->heap), &facts);
+    mire__extra_begin(mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES), &facts);
     fill(heaps);
     bool failed = fwrite(heaps->memory, 1, heaps->bytes, out) != heaps->bytes || fclose(out) != 0;
 

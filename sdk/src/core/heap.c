@@ -99,7 +99,7 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
             mire__pages_unmap(heap, sizeof(*heap));
         return err;
     }
-    extra = mire__heap_extra(heap);
+    extra = mire__heap_extra(heap, MIRE_EXTRA_FRONT_BYTES);
     if (extra)
         mire__extra_begin(extra, facts);
     mire__objects_begin();

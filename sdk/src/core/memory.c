@@ -93,7 +93,7 @@ static void look_around(struct moment *moment, const struct monitor_context *con
                                         .trail = moment->rows,
                                         .resident = mire__residence_bytes,
                                         .residence = &moment->residence,
-                                        .extra = mire__heap_extra(heap),
+                                        .extra = mire__heap_extra(heap, sizeof(struct memory_extra)),
                                         .caps = MIRE_MEMORY_CAPS_INIT};
     mire__memory_id(moment->said.id, id);
     if (!evidence)
@@ -126,7 +126,7 @@ static void look_at_mappings(struct heap *heap, struct moment *moment)
     moment->said = (struct memory_said){.taken_ns = mire__now_ns(),
                                         .resident = mire__residence_bytes,
                                         .residence = &moment->residence,
-                                        .extra = mire__heap_extra(heap)};
+                                        .extra = mire__heap_extra(heap, MIRE_EXTRA_FRONT_BYTES)};
     mire__residence_open(&moment->residence);
     if (reader && moment->said.extra && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         mire__memory_look_at_mappings(reader, &moment->said);
@@ -194,7 +194,7 @@ void mire__memory_look(void)
     answer(context, heap, moment);
     settings_of(&settings, context);
     rows = evidence ? mire__trail_copy(moment->rows, evidence) : 0;
-    extra = rows > 0 ? mire__heap_extra(heap) : NULL;
+    extra = rows > 0 ? mire__heap_extra(heap, MIRE_EXTRA_FRONT_BYTES) : NULL;
     if (extra)
         mire__extra_set_trail(extra, moment->rows, rows, atomic_load(&evidence->footprint_peak_bytes));
     if (rows > 0)

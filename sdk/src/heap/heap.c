@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-/* How far a section is claimed ahead: a claim makes four pages present, some 3 us, on a virtual machine at times 30. */
+/*
+ * How far a section is claimed ahead: a claim makes four pages present, some 3 us, on a virtual machine at times 30. At
+ * first nothing is, for of most sections a small program needs no more.
+ */
 #define STEP 16384u
 
 /* What a program gets that fills the tables in exact mode. */
@@ -178,7 +181,8 @@ bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint
         return false;
     while ((ready = atomic_load_explicit(&heap->header->ready[section], memory_order_relaxed)) < bytes) {
         /* Slots: a page for each thread of a few, an eighth more at a time for those of many. */
-        uint64_t step = section == MIRE_HEAP_SLOTS ? (ready / 8 | (MIRE_HEAP_PAGE_BYTES - 1)) + 1 : STEP;
+        uint64_t ahead = section == MIRE_HEAP_SLOTS ? (ready / 8 | (MIRE_HEAP_PAGE_BYTES - 1)) + 1 : STEP;
+        uint64_t step = ready == 0 ? round_up(bytes) : ahead;
         uint64_t next = step < at->bytes - ready ? step : at->bytes - ready;
 
         if (!claim_pages(heap, (char *)heap->header + at->at + ready, next))
@@ -209,9 +213,9 @@ bool mire__heap_give_pages(struct heap *heap, void *first, uint32_t count)
     return true;
 }
 
-void *mire__heap_extra(struct heap *heap)
+void *mire__heap_extra(struct heap *heap, uint64_t bytes)
 {
-    return mire__heap_claim(heap, MIRE_HEAP_EXTRA, MIRE_HEAP_EXTRA_BYTES) ? heap->extra : NULL;
+    return mire__heap_claim(heap, MIRE_HEAP_EXTRA, bytes) ? heap->extra : NULL;
 }
 
 /* ---- mode ---- */

@@ -221,7 +221,7 @@ static inline void mire__heap_as_drop(struct heap *heap, enum heap_drop drop)
     atomic_fetch_add_explicit(&heap->header->drops[drop], 1, memory_order_relaxed);
 }
 
-/* The builder's section, MIRE_HEAP_EXTRA_BYTES of it; claimed on the first call. NULL: no room. */
-void *mire__heap_extra(struct heap *heap);
+/* The builder's section, of which the first `bytes` are claimed; MIRE_HEAP_EXTRA_BYTES at most. NULL: no room. */
+void *mire__heap_extra(struct heap *heap, uint64_t bytes);
 
 #endif

@@ -285,8 +285,6 @@ bool mire__read_image(struct heap_read_image *out, const struct heap_reader *rea
 
 const void *mire__read_extra(size_t *bytes_out, const struct heap_reader *reader)
 {
-    bool there = mire__read_bytes(reader, MIRE_HEAP_EXTRA) >= MIRE_HEAP_EXTRA_BYTES;
-
-    *bytes_out = there ? MIRE_HEAP_EXTRA_BYTES : 0;
-    return there ? mire__read_section(reader, MIRE_HEAP_EXTRA) : NULL;
+    *bytes_out = (size_t)mire__read_bytes(reader, MIRE_HEAP_EXTRA);
+    return *bytes_out > 0 ? mire__read_section(reader, MIRE_HEAP_EXTRA) : NULL;
 }

@@ -22,7 +22,7 @@ static const struct memory_extra *check(const void *bytes, size_t size)
 {
     const struct memory_extra *extra = bytes;
 
-    return extra && size >= sizeof(*extra) && extra->magic == MIRE_EXTRA_MAGIC ? extra : NULL;
+    return extra && size >= MIRE_EXTRA_FRONT_BYTES && extra->magic == MIRE_EXTRA_MAGIC ? extra : NULL;
 }
 
 bool mire__extra_facts(struct blackbox_facts *out, const void *bytes, size_t size)
@@ -66,7 +66,7 @@ const struct snapshot *mire__extra_snapshot(const void *bytes, size_t size)
     const struct memory_extra *extra = check(bytes, size);
     const struct snapshot *snapshot;
 
-    if (!extra)
+    if (!extra || size < sizeof(*extra))
         return NULL;
     snapshot = &extra->snapshots[atomic_load_explicit(&extra->active, memory_order_acquire) & 1];
     return snapshot->taken_ns != 0 && snapshot->category_count <= MIRE_SNAPSHOT_CATEGORIES &&

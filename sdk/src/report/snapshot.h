@@ -2,12 +2,13 @@
  * snapshot.h - what the report builder keeps in a run's heap file, so that the file alone tells whose it is and what
  * was alive a while ago.
  *
- *     [ magic | facts | trail | active | snapshot 0 | snapshot 1 | looked | residency 0 | residency 1 ]
+ *     [ magic | facts | trail | looked | residency 0 | residency 1 | active | snapshot 0 | snapshot 1 ]
  *
- * The facts are written once, before the tables. Snapshots are written in turn, and `active` is stored last; so whoever
- * reads the file of a killed process finds a whole one. So are looks at how much of the mappings lies in memory, which
- * nobody can ask for when the process is gone. Of the trail, a copy of the evidence's (exit/trail.h), which
- * does not live as long as this file, a kill may cost the newest rows. Read as untrusted bytes.
+ * The snapshots, by far the most of it, are there once one was taken. The facts are written once, before the tables.
+ * Snapshots are written in turn, and `active` is stored last; so whoever reads the file of a killed process finds a
+ * whole one. So are looks at how much of the mappings lies in memory, which nobody can ask for when the process is
+ * gone. Of the trail, a copy of the evidence's (exit/trail.h), which does not live as long as this file, a kill may
+ * cost the newest rows. Read as untrusted bytes.
  */
 #ifndef MIRE_REPORT_SNAPSHOT_H
 #define MIRE_REPORT_SNAPSHOT_H
@@ -17,7 +18,7 @@
 #include "report/tally.h"
 #include "ring/blackbox.h"
 
-#define MIRE_EXTRA_MAGIC         0x3178656d72696d00ull /* "\0mirmex1" */
+#define MIRE_EXTRA_MAGIC         0x3278656d72696d00ull /* "\0mirmex2" */
 #define MIRE_SNAPSHOT_CATEGORIES 1152u                 /* all that a heap file can have */
 #define MIRE_SNAPSHOT_PAIRS      1900u                 /* those with most bytes; beyond them nothing matters */
 
@@ -52,15 +53,18 @@ struct memory_extra {
     uint64_t footprint_peak_bytes;
     _Atomic uint32_t trail_rows;
     struct trail_row trail[MIRE_TRAIL_ROWS]; /* oldest first */
+    _Atomic uint32_t looked;                 /* the residency that holds */
+    struct residency residencies[2];
     _Atomic uint32_t active;
     struct snapshot snapshots[2];
-    _Atomic uint32_t looked; /* the residency that holds */
-    struct residency residencies[2];
 };
+
+/* What there is of it, at least: all but the rows of the snapshots. */
+#define MIRE_EXTRA_FRONT_BYTES offsetof(struct memory_extra, snapshots[0].categories)
 
 /*
  * The run begins.
- *   extra  zeroed, of the heap file
+ *   extra  zeroed, of the heap file; MIRE_EXTRA_FRONT_BYTES are enough
  */
 void mire__extra_begin(struct memory_extra *extra, const struct blackbox_facts *facts);
 
@@ -70,7 +74,8 @@ void mire__extra_begin(struct memory_extra *extra, const struct blackbox_facts *
  */
 bool mire__extra_facts(struct blackbox_facts *out, const void *bytes, size_t size);
 
-/* The footprint's way so far; and to read it back: rows with a time that does not fall, at most MIRE_TRAIL_ROWS. */
+/* The footprint's way so far, likewise; and to read it back: rows with a time that does not fall, at most
+ * MIRE_TRAIL_ROWS. */
 void mire__extra_set_trail(struct memory_extra *extra, const struct trail_row *rows, uint32_t count,
                            uint64_t footprint_peak_bytes);
 uint32_t mire__extra_trail(struct trail_row out[MIRE_TRAIL_ROWS], uint64_t *footprint_peak_bytes_out, const void *bytes,
@@ -88,7 +93,8 @@ const struct snapshot *mire__extra_snapshot(const void *bytes, size_t size);
 void mire__snapshot_take(struct memory_extra *extra, uint64_t taken_ns, const struct tally_pair *sums, size_t sum_count,
                          const struct tally *tally);
 
-/* Keep a look at the mappings; and the last one in a file, NULL if there is none. Thread: one at a time. */
+/* Keep a look at the mappings, for which the front is enough; and the last one in a file, NULL if there is none.
+ * Thread: one at a time. */
 void mire__extra_set_residency(struct memory_extra *extra, const struct residency *looked);
 const struct residency *mire__extra_residency(const void *bytes, size_t size);
 

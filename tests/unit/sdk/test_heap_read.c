@@ -58,7 +58,7 @@ static void everything_is_read(void **state)
     assert_int_equal(facts.image_count, 1);
     assert_int_equal(facts.mode, MIRE_HEAP_EXACT);
     assert_false(facts.stopped);
-    memcpy(mire__heap_extra(&heaps->heap), "builder", 8);
+    memcpy(mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES), "builder", 8);
     assert_string_equal(mire__read_extra(&extra_bytes, &walk.reader), "builder");
     assert_int_equal(extra_bytes, MIRE_HEAP_EXTRA_BYTES);
     mire__heap_close(&heaps->heap); /* the file stays */

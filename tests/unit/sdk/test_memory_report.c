@@ -156,7 +156,7 @@ static void totals_and_peaks_are_told_where_they_are_exact(void **state)
 static void growth_is_counted_from_the_runs_last_snapshot(void **state)
 {
     struct heaps *heaps = a_process();
-    struct memory_extra *extra = mire__heap_extra(&heaps->heap);
+    struct memory_extra *extra = mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES);
     struct memory_said said = saying("baseline");
     char *text;
 
@@ -288,8 +288,8 @@ static void mappings_of_a_dead_run_count_as_when_they_were_looked_at_last(void *
     assert_null(strstr(text, "resident_bytes"));
     never_looked = number_of(text, "explained_bytes");
     free(text);
-    mire__extra_begin(mire__heap_extra(&heaps->heap), said.facts);
-    said.extra = mire__heap_extra(&heaps->heap);
+    mire__extra_begin(mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES), said.facts);
+    said.extra = mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES);
     said.resident = half_of;
     assert_int_equal(mire__read_open(reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
     mire__memory_look_at_mappings(reader, &said);
@@ -436,7 +436,7 @@ static struct store *a_dead_run(const char *dir, char path[512])
     struct store *store;
 
     assert_int_equal(mire__store_open(&store, dir, &caps), MIRE_OK);
-    mire__extra_begin(mire__heap_extra(&heaps->heap), said.facts);
+    mire__extra_begin(mire__heap_extra(&heaps->heap, MIRE_HEAP_EXTRA_BYTES), said.facts);
     snprintf(path, 512, "%s/box/" RUN ".heap", dir);
     write_file(path, heaps->memory, heaps->bytes);
     heaps_free(heaps);
