@@ -202,6 +202,7 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
                                   .on_gone = stop_on_worker,
                                   .on_rollout = obey_rollout,
                                   .on_look = look_at_process,
+                                  .recovers = mire__variant_recovers(&mire.options),
                                   .rollout_mark = mire.rollout_mark};
     mire__exits_facts(&mire.worker.next, facts);
     err = mire__variant_send_open(&mire.worker.sender, &mire.worker.remote, mire.store, &mire.options, facts);

@@ -41,6 +41,12 @@ void mire__variant_unhook_heap(void);
  */
 bool mire__variant_keeps_tables(void);
 
+/*
+ * Does this process recover what dead ones left? Not under mire-run for its own program: mire-run has just done so, and
+ * will again when the program has ended.
+ */
+bool mire__variant_recovers(const mire_options *options);
+
 /* Does anything have to be hooked again as modules come? */
 bool mire__variant_rehooks(void);
 

@@ -59,6 +59,12 @@ void mire__variant_unhook_heap(void)
     mire__patch_remove(mire__heap_hooks);
 }
 
+bool mire__variant_recovers(const mire_options *options)
+{
+    (void)options;
+    return true;
+}
+
 bool mire__variant_rehooks(void)
 {
     return true;

@@ -78,6 +78,11 @@ void mire__variant_unhook_heap(void)
     mire__patch_remove(mire__new_hooks);
 }
 
+bool mire__variant_recovers(const mire_options *options)
+{
+    return options->launch == MIRE_LAUNCH_NONE;
+}
+
 bool mire__variant_rehooks(void)
 {
     return false;

@@ -86,7 +86,8 @@ static void *work(void *context)
     atomic_store(&worker->tid, mire__tid());
     pthread_setname_np(pthread_self(), "mire-worker");
     setpriority(PRIO_PROCESS, mire__tid(), NICENESS);
-    recover(worker);
+    if (worker->recovers)
+        recover(worker);
     ask_at_ns = ask(worker);
     send_at_ns = send_now(worker);
     look_at_ns = worker->on_look();

@@ -36,6 +36,7 @@ struct worker {
     mire_clock_fn *clock;     /* NULL: the system's */
     void *clock_context;
     struct remote remote;
+    bool recovers;              /* what dead processes left; else somebody does so for us */
     uint64_t rollout_mark;      /* of the document that was obeyed last, mire__store_rollout_mark */
     uint64_t (*on_look)(void);  /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */
     struct evidence_start next; /* this run, to whom those before are compared */
@@ -45,7 +46,7 @@ struct worker {
 };
 
 /*
- * Start the thread; the fields above `thread` are filled in. It recovers dead blackboxes first.
+ * Start the thread; the fields above `thread` are filled in. It recovers dead blackboxes first, if it does.
  * Returns MIRE_OK, MIRE_E_SYSTEM.
  */
 enum mire_err mire__worker_start(struct worker *worker);

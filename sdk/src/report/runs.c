@@ -150,5 +150,6 @@ size_t mire__report_recover(struct store *store, const struct report_finder *fin
     mire__store_recover(store, mire__recovery_take_box, &recovery);
     mire__store_runs_enforce(store, finder->now_ms);
     mire__store_keep_orphans(store, MIRE_MEMORY_RUNS, MIRE_MEMORY_KEPT_BYTES);
+    mire__store_tables_sweep();
     return recovery.sealed;
 }

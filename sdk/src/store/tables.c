@@ -36,18 +36,24 @@ static bool link_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, 
            mire__store_run_path(out, store, run, MIRE_STORE_HEAP);
 }
 
-/* The path of a file in memory. False: there is no such file system, or the directory is not ours. */
-static bool memory_path(char out[MIRE_STORE_PATH_MAX], const char *run)
+/* The directory for files in memory. False: there is no such file system, or the directory is not ours. */
+static bool memory_directory(char out[MIRE_STORE_PATH_MAX])
 {
     struct statfs system;
     struct stat info;
-    int length;
 
     if (statfs(MEMORY, &system) != 0 || system.f_type != TMPFS_MAGIC)
         return false;
     snprintf(out, MIRE_STORE_PATH_MAX, MEMORY "/mire-%lu", (unsigned long)geteuid());
-    if ((mkdir(out, 0700) != 0 && errno != EEXIST) || lstat(out, &info) != 0 || !S_ISDIR(info.st_mode) ||
-        info.st_uid != geteuid() || info.st_mode & 077)
+    return (mkdir(out, 0700) == 0 || errno == EEXIST) && lstat(out, &info) == 0 && S_ISDIR(info.st_mode) &&
+           info.st_uid == geteuid() && !(info.st_mode & 077);
+}
+
+static bool memory_path(char out[MIRE_STORE_PATH_MAX], const char *run)
+{
+    int length;
+
+    if (!memory_directory(out))
         return false;
     length = snprintf(out, MIRE_STORE_PATH_MAX, MEMORY "/mire-%lu/%s" MIRE_STORE_HEAP, (unsigned long)geteuid(), run);
     return length > 0 && length < MIRE_STORE_PATH_MAX;
@@ -66,16 +72,12 @@ static bool is_abandoned(int dir, const char *name)
     return abandoned;
 }
 
-/* Delete files in memory that nobody will miss; a few at each start. */
-static void sweep(const char *beside)
+void mire__store_tables_sweep(void)
 {
     char path[MIRE_STORE_PATH_MAX];
     uint32_t swept = 0;
-    DIR *dir;
+    DIR *dir = memory_directory(path) ? mire__own.opendir(path) : NULL;
 
-    memcpy(path, beside, sizeof(path));
-    *strrchr(path, '/') = '\0';
-    dir = mire__own.opendir(path);
     if (!dir)
         return;
     for (struct dirent *entry; swept < SWEEP_MOST && (entry = mire__own.readdir(dir));) {
@@ -118,8 +120,6 @@ enum mire_err mire__store_tables_open(struct store_box *file, struct store *stor
         return MIRE_E_RANGE;
     if (!link_path(file->path, store, run) || !mire__disk_allows(size))
         return MIRE_E_STORE;
-    if (!on_disk && memory_path(in_memory, run))
-        sweep(in_memory);
     if (on_disk || !memory_path(in_memory, run) || make(file, in_memory, size) != MIRE_OK)
         return make(file, file->path, size);
     if (symlink(in_memory, file->path) == 0)

@@ -9,7 +9,7 @@
  * lost with the machine's power, not with the process. Whoever wants to keep it settles it: copied into the store,
  * holes left out.
  *
- * What is left in memory by runs that nobody asks for is deleted after a day, by whoever makes the next file.
+ * What is left in memory by runs that nobody asks for is deleted after a day, by whoever recovers what dead runs left.
  */
 #ifndef MIRE_STORE_TABLES_H
 #define MIRE_STORE_TABLES_H
@@ -30,6 +30,9 @@
  */
 enum mire_err mire__store_tables_open(struct store_box *file, struct store *store, const char *run, size_t size,
                                       bool on_disk);
+
+/* Delete files in memory that nobody will miss, some at a time. */
+void mire__store_tables_sweep(void);
 
 /* Where the file of a run is; false if there is none. The link is followed. */
 bool mire__store_tables_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run);
