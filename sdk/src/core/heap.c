@@ -128,7 +128,7 @@ static void close_tables(void)
     bool ended, kept = mire__variant_keeps_tables() && !mire__worker_is_self(monitor.context->worker);
 
     mire__memory_end();
-    mire__variant_unhook_heap();
+    mire__variant_unhook_heap(monitor.context->exits);
     ended = mire__collect_end();
     mire__heap_stop(heap);
     if (ended)

@@ -104,6 +104,7 @@ static enum mire_err open_store(void)
 static void release(bool exits)
 {
     mire__exits_end();
+    mire.monitors.exits = exits;
     mire__monitors_stop(&mire.monitors, NULL);
     if (exits && mire__session_leave())
         mire__store_box_leave(&mire.box);

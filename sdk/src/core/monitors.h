@@ -18,6 +18,7 @@ struct monitor_context {
     struct store *store;
     struct worker *worker;
     const struct plan *plan;
+    bool exits;                 /* what is stopped is so because the process exits, or unloads the library */
     struct restraint restraint; /* check thread's */
     _Atomic uint32_t running;   /* bits by enum mire__plugin; whoever starts and stops writes, any thread reads */
 };

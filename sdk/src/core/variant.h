@@ -31,9 +31,9 @@ void mire__variant_unhook(void);
  */
 bool mire__variant_marks_quit(const mire_options *options);
 
-/* The same for the calls that allocate. */
+/* The same for the calls that allocate. exits: the process, or it unloads the library. */
 enum mire_err mire__variant_hook_heap(void);
-void mire__variant_unhook_heap(void);
+void mire__variant_unhook_heap(bool exits);
 
 /*
  * Are the memory tables of a program that ends by itself kept, as those of one that is killed are? Under mire-run they

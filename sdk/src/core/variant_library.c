@@ -52,8 +52,9 @@ enum mire_err mire__variant_hook_heap(void)
     return err;
 }
 
-void mire__variant_unhook_heap(void)
+void mire__variant_unhook_heap(bool exits)
 {
+    (void)exits;
     mire__objects_unhook();
     mire__patch_remove(mire__new_hooks);
     mire__patch_remove(mire__heap_hooks);

@@ -72,8 +72,11 @@ enum mire_err mire__variant_hook_heap(void)
     return MIRE_OK;
 }
 
-void mire__variant_unhook_heap(void)
+/* This library is never unloaded, and a hook that notes nothing passes on. */
+void mire__variant_unhook_heap(bool exits)
 {
+    if (exits)
+        return;
     mire__objects_unhook();
     mire__patch_remove(mire__new_hooks);
 }
