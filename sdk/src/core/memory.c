@@ -199,7 +199,8 @@ void mire__memory_look(void)
         mire__extra_set_trail(extra, moment->rows, rows, atomic_load(&evidence->footprint_peak_bytes));
     if (rows > 0)
         due = mire__due(&memory.due, &moment->rows[rows - 1], mire__now_ns(), &settings);
-    if (rows > 0 && has_moved(moment->rows[rows - 1].footprint_bytes)) {
+    /* Not at the start, before the program has mapped and touched what it is going to. */
+    if (rows > 1 && has_moved(moment->rows[rows - 1].footprint_bytes)) {
         memory.looked_bytes = moment->rows[rows - 1].footprint_bytes;
         if (due == MIRE_DUE_NOTHING)
             look_at_mappings(heap, moment);

@@ -29,7 +29,9 @@ static void fill(struct trail_row *row, struct look *look, const struct evidence
     memset(row, 0, sizeof(*row));
     mire__footprint(&footprint);
     mire__memory_room(&room, &evidence->start.cgroup);
-    mire__oom_counts(&row->oom, &evidence->start.cgroup);
+    row->oom = evidence->start.oom; /* read just now, if this is the start */
+    if (look->count > 0 || mire__boot_now_ns() - evidence->start.boot_ns >= MIRE_LOOK_LEAST_NS)
+        mire__oom_counts(&row->oom, &evidence->start.cgroup);
     if (look->count++ % FD_LOOKS == 0)
         look->fd_count = mire__fd_count();
     row->footprint_bytes = footprint.bytes;
