@@ -10,6 +10,7 @@
 #define LOOK_OUT_NS      30000         /* twice what a handler takes */
 #define MODULES_STALE_NS MIRE_NS_PER_S /* a module that took another's place is noticed after that long */
 #define STACK_COPY_LEAST (8 * 1024)
+#define STACK_COPY_FIRST (2 * STACK_COPY_LEAST)
 #define TRIES            3 /* a thread that falls asleep or wakes up while it is looked at */
 
 static bool is_ours(const struct sigaction *action)
@@ -44,7 +45,7 @@ static int choose_signal(void)
  */
 static void rehearse(struct sampler *sampler)
 {
-    memset(sampler->snapshot.stack, 0, sizeof(sampler->snapshot.stack));
+    memset(sampler->snapshot.stack, 0, sampler->snapshot.wanted_bytes);
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, mire__tid()));
     mire__thread_signal(mire__tid(), sampler->signal);
     atomic_store(&sampler->request, MIRE_REQUEST_IDLE); /* answered, unless the thread blocks the signal */
@@ -55,7 +56,7 @@ enum mire_err mire__sampler_open(struct sampler *sampler)
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     uint32_t probe;
 
-    sampler->snapshot.wanted_bytes = sizeof(sampler->snapshot.stack);
+    sampler->snapshot.wanted_bytes = STACK_COPY_FIRST;
     sampler->signal = choose_signal();
     if (sampler->signal == 0 || mire__peek(&probe, (uintptr_t)&sampler->signal, sizeof(probe)) != sizeof(probe))
         return MIRE_E_SYSTEM;

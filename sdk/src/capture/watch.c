@@ -222,6 +222,7 @@ static void *check_thread(void *argument)
 {
     struct watch *watch = argument;
 
+    pthread_setname_np(pthread_self(), "mire-check"); /* by itself: from outside it takes a file */
     begin(watch);
     while (!stopping() && !watch->check.gone)
         sleep_until(watch, play_round(watch));
@@ -247,7 +248,6 @@ static enum mire_err start_thread(struct watch *watch)
     pthread_attr_destroy(&attributes);
     if (failed)
         return MIRE_E_SYSTEM;
-    pthread_setname_np(watch->thread, "mire-check");
     return MIRE_OK;
 }
 

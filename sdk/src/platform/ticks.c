@@ -26,7 +26,7 @@ static bool kernel_trusts_it(void)
 
 void mire__ticks_choose(void)
 {
-    use_counter = mire__arch_has_counter() && kernel_trusts_it();
+    use_counter = kernel_trusts_it() && mire__arch_has_counter();
 }
 
 uint64_t mire__ticks_now(void)

@@ -29,14 +29,15 @@ enum mire_err mire__disk_make_dir(const char *path)
     if (length == 0 || length >= sizeof(part))
         return MIRE_E_STORE;
     memcpy(part, path, length + 1);
-    for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST && stat(part, &info) != 0)
-            return MIRE_E_STORE;
-        *slash = '/';
+    if (mkdir(part, 0700) != 0 && errno == ENOENT) {
+        for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
+            *slash = '\0';
+            if (mkdir(part, 0700) != 0 && errno != EEXIST && stat(part, &info) != 0)
+                return MIRE_E_STORE;
+            *slash = '/';
+        }
+        mkdir(part, 0700);
     }
-    if (mkdir(part, 0700) != 0 && errno != EEXIST)
-        return MIRE_E_STORE;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? MIRE_OK : MIRE_E_STORE;
 }
 
