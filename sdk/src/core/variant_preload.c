@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 
+#define ZSTD   "libzstd.so.1"
 #define LOOK_S 60u /* one wake-up a minute, so that a kill switch reaches a program that runs for days */
 
 static void *own_allocate(void *context, size_t size)
@@ -33,14 +34,23 @@ static void own_release(void *context, void *block)
     mire__own.free(block);
 }
 
-/* The one library of ours that allocates comes with the second C library. */
+mire__pack_fn *mire__report_pack;
+
+/* The one library of ours that allocates comes with the second C library; where there is none, it is loaded as well. */
+static void load_zstd(void)
+{
+    void *pack = mire__own_find("ZSTD_compress"), *library = pack ? NULL : dlopen(ZSTD, RTLD_NOW | RTLD_LOCAL);
+
+    mire__report_pack = (mire__pack_fn *)(library ? dlsym(library, "ZSTD_compress") : pack);
+}
+
 void mire__variant_begin(void)
 {
     static const mire_allocator own = {.allocate = own_allocate, .reallocate = own_reallocate, .release = own_release};
     struct collect_thread *before = mire__collect_own_begin();
 
-    mire__own_open("libzstd.so.1");
-    mire__report_pack_by((mire__pack_fn *)mire__own_find("ZSTD_compress"));
+    mire__own_open(ZSTD);
+    load_zstd();
     mire__alloc_use(&own);
     mire__collect_own_end(before);
 }

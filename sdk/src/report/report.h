@@ -83,10 +83,11 @@ struct report_finder {
 };
 
 /*
- * Have reports compressed by another ZSTD_compress, or by zstd's again, NULL. While no thread makes any.
+ * What compresses reports, as ZSTD_compress does; NULL: nothing, and none can be made. Written while no thread makes
+ * any. Whoever is to come without zstd has one of his own, and leaves pack.c out.
  */
 typedef size_t mire__pack_fn(void *out, size_t cap, const void *text, size_t size, int level);
-void mire__report_pack_by(mire__pack_fn *pack);
+extern mire__pack_fn *mire__report_pack;
 
 /*
  * Judge why runs ended that are over, remember it (store/ends.h), seal what they left behind, with the verdict, and

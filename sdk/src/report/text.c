@@ -32,24 +32,17 @@ enum mire_err mire__text_write(char **text_out, size_t *size_out, mire__text_fn 
     return MIRE_E_FULL;
 }
 
-static mire__pack_fn *pack = ZSTD_compress; /* written while nobody else is there */
-
-void mire__report_pack_by(mire__pack_fn *with)
-{
-    pack = with ? with : ZSTD_compress;
-}
-
 enum mire_err mire__text_pack(void **body_out, size_t *size_out, const char *text, size_t size)
 {
-    size_t cap = ZSTD_compressBound(size), packed;
-    void *body = mire__malloc(cap);
+    size_t cap = ZSTD_COMPRESSBOUND(size), packed;
+    void *body = mire__report_pack ? mire__malloc(cap) : NULL;
 
     *body_out = NULL;
     *size_out = 0;
     if (!body)
         return MIRE_E_MEMORY;
-    packed = pack(body, cap, text, size, ZSTD_LEVEL);
-    if (ZSTD_isError(packed)) { /* into a buffer of the bound only for want of memory */
+    packed = mire__report_pack(body, cap, text, size, ZSTD_LEVEL);
+    if (packed > cap) { /* an error: into a buffer of the bound only for want of memory */
         mire__free(body);
         return MIRE_E_MEMORY;
     }
