@@ -88,9 +88,12 @@ static void note_base(struct lane_watch *lane, bool launch)
 {
     if (lane->unanswered)
         return; /* the record is a ping's */
-    mire__thread_counters(&lane->record.base, lane->tid);
-    if (launch)
-        memset(&lane->record.base, 0, offsetof(struct thread_counters, name));
+    if (launch) {
+        memset(&lane->record.base, 0, sizeof(lane->record.base));
+        mire__thread_name(lane->record.base.name, lane->tid);
+    } else {
+        mire__thread_counters(&lane->record.base, lane->tid);
+    }
 }
 
 /* The thread has been busy in this turn for long enough to be sampled. */

@@ -24,6 +24,7 @@ struct watch {
     struct check check;
     struct sampler sampler;
     struct lane_watch lanes[MIRE_WATCHED_MAX];
+    uint32_t known;      /* a bit for each lane that a thread was ever in; others are zeros, and have no pages yet */
     uint64_t ahead_ns;   /* by how much the boot-time clock is ahead of the monotonic one: time suspended */
     uint64_t turning_ns; /* when on_turning was called last */
     uint32_t version;    /* of the settings in check */
@@ -102,6 +103,20 @@ static void look_for_suspend(struct watch *watch)
     mire__ticks_scale_init(&watch->check.scale);
 }
 
+static bool knows(struct watch *watch, uint32_t lane)
+{
+    struct gate_view view;
+
+    if (watch->known >> lane & 1)
+        return true;
+    if (!mire__gate_look(&view, lane))
+        return false;
+    watch->known |= 1u << lane;
+    watch->lanes[lane].record.lane = lane;
+    watch->lanes[lane].open_turn = &global.open_turns[lane];
+    return true;
+}
+
 /* Lanes that idle shall be woken by their next turn. Returns false if one has a turn already. */
 static bool park(struct watch *watch)
 {
@@ -110,7 +125,7 @@ static bool park(struct watch *watch)
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
         const struct lane_watch *lane = &watch->lanes[i];
 
-        if (lane->state == LANE_IDLE && !lane->parked && mire__now_ns() >= lane->park_ns)
+        if (watch->known >> i & 1 && lane->state == LANE_IDLE && !lane->parked && mire__now_ns() >= lane->park_ns)
             idle |= 1u << i;
     }
     if (idle == 0)
@@ -142,8 +157,8 @@ static uint64_t play_round(struct watch *watch)
 
     check->sampled = 0;
     look_at_settings(watch);
-    for (size_t i = 0; i < MIRE_WATCHED_MAX; i++) {
-        uint64_t again_ns = mire__lane_step(check, &watch->lanes[i]);
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
+        uint64_t again_ns = knows(watch, i) ? mire__lane_step(check, &watch->lanes[i]) : UINT64_MAX;
 
         next_ns = again_ns < next_ns ? again_ns : next_ns;
     }
@@ -212,8 +227,9 @@ static void begin(struct watch *watch)
 static void end(struct watch *watch)
 {
     stop_monitors(watch);
-    for (size_t i = 0; i < MIRE_WATCHED_MAX; i++)
-        mire__lane_stop(&watch->check, &watch->lanes[i]);
+    for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++)
+        if (watch->known >> i & 1)
+            mire__lane_stop(&watch->check, &watch->lanes[i]);
     if (watch->check.gone && watch->options.on_gone)
         watch->options.on_gone(watch->options.context);
 }
@@ -254,13 +270,12 @@ static enum mire_err start_thread(struct watch *watch)
 static void prepare(struct watch *watch, const struct watch_options *options)
 {
     mire__asking_reset(); /* a forked child has its parent's */
-    memset(&watch->check, 0, sizeof(watch->check));
-    memset(watch->lanes, 0, sizeof(watch->lanes));
     for (uint32_t i = 0; i < MIRE_WATCHED_MAX; i++) {
-        watch->lanes[i].record.lane = i;
-        watch->lanes[i].open_turn = &global.open_turns[i];
+        if (watch->known >> i & 1) /* of a start that failed */
+            memset(&watch->lanes[i], 0, sizeof(watch->lanes[i]));
         atomic_store(&global.open_turns[i], 0);
     }
+    watch->known = 0;
     watch->options = *options;
     watch->turning_ns = 0;
     mire__watch_apply(&options->settings);

@@ -75,8 +75,11 @@ bool mire__arch_sets_frame(const uint8_t *code, size_t size);
 /* What tells the calling thread from others: an address in memory of its own. */
 uint64_t mire__arch_as_thread_pointer(void);
 
-/* A counter of the processor that runs at one rate, whatever the processor does, and may be read by everybody. */
-bool mire__arch_has_counter(void);
+/*
+ * A counter of the processor that runs at one rate, whatever the processor does, and may be read by everybody.
+ *   steady  it is known to
+ */
+bool mire__arch_has_counter(bool steady);
 uint64_t mire__arch_as_counter(void);
 
 /*

@@ -77,8 +77,9 @@ bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
 
 /* User addresses have 48 bits (52 where a program asks for them); the signature sits above. */
 /* The kernel lets everybody read the virtual counter; where a processor has it wrong, it reads for us. */
-bool mire__arch_has_counter(void)
+bool mire__arch_has_counter(bool steady)
 {
+    (void)steady;
     return true;
 }
 

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES 4096u
-#define SHARE_NS   (10 * MIRE_NS_PER_MS) /* far longer than the few instructions that take a lock */
+#define SHARE_NS (10 * MIRE_NS_PER_MS) /* far longer than the few instructions that take a lock */
 
 #define PROGRAMS                                                                 \
     {                                                                            \
@@ -72,19 +71,25 @@ static bool find_calls(struct own_calls *out, void *handle)
     return true;
 }
 
+/* What can be read again of a library: the parts in front of the first that is written to, which lie side by side. */
+static void rest(const struct link_map *map)
+{
+    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;
+    const ElfW(Phdr) *parts = (const ElfW(Phdr) *)(map->l_addr + head->e_phoff);
+    uintptr_t end = map->l_addr;
+
+    for (size_t i = 0; i < head->e_phnum && !(parts[i].p_type == PT_LOAD && parts[i].p_flags & PF_W); i++)
+        if (parts[i].p_type == PT_LOAD)
+            end = map->l_addr + parts[i].p_vaddr + parts[i].p_filesz;
+    madvise((void *)map->l_addr, end - map->l_addr, MADV_DONTNEED);
+}
+
+/* The loader is among them, and is the program's too. */
 void mire__own_rest(void)
 {
-    for (const struct link_map *map = second.handle ? second.map : NULL; map; map = map->l_next) {
-        const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;
-        const ElfW(Phdr) *parts = (const ElfW(Phdr) *)(map->l_addr + head->e_phoff);
-
-        for (size_t i = 0; i < head->e_phnum; i++) {
-            uintptr_t start = (map->l_addr + parts[i].p_vaddr) & ~(uintptr_t)(PAGE_BYTES - 1);
-
-            if (parts[i].p_type == PT_LOAD && !(parts[i].p_flags & PF_W))
-                madvise((void *)start, map->l_addr + parts[i].p_vaddr + parts[i].p_filesz - start, MADV_DONTNEED);
-        }
-    }
+    for (const struct link_map *map = second.handle ? second.map : NULL; map; map = map->l_next)
+        if (map->l_addr != _r_debug.r_ldbase)
+            rest(map);
 }
 
 static bool is_wanted(void)

@@ -13,20 +13,17 @@
 
 static bool use_counter; /* written before the gate is opened, read by hooks after that */
 
-/* The kernel keeps its own time by the counter only while it found it steady and the same on every processor. */
-static bool kernel_trusts_it(void)
-{
-    char source[32];
-
-    if (mire__file_read(source, sizeof(source), CLOCK_SOURCE) <= 0)
-        return false;
-    return strncmp(source, "tsc\n", 4) == 0 || strncmp(source, "kvm-clock\n", 10) == 0 ||
-           strncmp(source, "arch_sys_counter\n", 17) == 0;
-}
-
+/*
+ * The kernel keeps its own time by the counter only while it found it steady and the same on every processor. By
+ * kvm-clock it does so too, but a virtual machine may have moved to a processor with another rate.
+ */
 void mire__ticks_choose(void)
 {
-    use_counter = kernel_trusts_it() && mire__arch_has_counter();
+    char source[32];
+    bool read = mire__file_read(source, sizeof(source), CLOCK_SOURCE) > 0;
+    bool trusted = read && (strncmp(source, "tsc\n", 4) == 0 || strncmp(source, "arch_sys_counter\n", 17) == 0);
+
+    use_counter = (trusted || (read && strncmp(source, "kvm-clock\n", 10) == 0)) && mire__arch_has_counter(trusted);
 }
 
 uint64_t mire__ticks_now(void)

@@ -9,11 +9,29 @@
 
 #define HEADERS_MAX 32   /* program headers of one module; linkers write some 13 */
 #define NOTES_BYTES 1024 /* of one PT_NOTE; a build id comes in the first 100 or so */
+#define FRONT_BYTES 1024 /* linkers put all that is looked for there */
 
-static void find_build_id(struct module_facts *facts, uint64_t address, uint64_t size_bytes)
+/* The start of a module, read in one go. */
+struct front {
+    uint64_t at;
+    size_t size_bytes;
+    uint8_t bytes[FRONT_BYTES];
+};
+
+static size_t peek(void *out, const struct front *front, uint64_t address, size_t size_bytes)
+{
+    uint64_t from = address - front->at;
+
+    if (from > front->size_bytes || front->size_bytes - from < size_bytes)
+        return mire__peek(out, address, size_bytes);
+    memcpy(out, front->bytes + from, size_bytes);
+    return size_bytes;
+}
+
+static void find_build_id(struct module_facts *facts, const struct front *front, uint64_t address, uint64_t size_bytes)
 {
     uint8_t notes[NOTES_BYTES];
-    size_t size = mire__peek(notes, address, size_bytes < sizeof(notes) ? (size_t)size_bytes : sizeof(notes)), at = 0;
+    size_t size = peek(notes, front, address, size_bytes < sizeof(notes) ? (size_t)size_bytes : sizeof(notes)), at = 0;
     Elf64_Nhdr note;
 
     while (at + sizeof(note) <= size) {
@@ -41,15 +59,18 @@ static void read_headers(struct module *module, struct module_facts *facts)
 {
     Elf64_Ehdr header;
     Elf64_Phdr segments[HEADERS_MAX];
+    struct front front;
     bool loaded = false;
     size_t count;
 
-    if (mire__peek(&header, module->start, sizeof(header)) != sizeof(header) ||
+    front.at = module->start;
+    front.size_bytes = mire__peek(front.bytes, front.at, sizeof(front.bytes));
+    if (peek(&header, &front, module->start, sizeof(header)) != sizeof(header) ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != mire__arch.elf_machine ||
         header.e_phentsize != sizeof(segments[0]) || header.e_phoff > 1 << 20)
         return;
     count = header.e_phnum < HEADERS_MAX ? header.e_phnum : HEADERS_MAX;
-    count = mire__peek(segments, module->start + header.e_phoff, count * sizeof(segments[0])) / sizeof(segments[0]);
+    count = peek(segments, &front, module->start + header.e_phoff, count * sizeof(segments[0])) / sizeof(segments[0]);
     for (size_t i = 0; i < count; i++) {
         if (segments[i].p_type == PT_LOAD && !loaded) {
             module->load = module->start - (segments[i].p_vaddr - segments[i].p_offset);
@@ -60,7 +81,7 @@ static void read_headers(struct module *module, struct module_facts *facts)
         if (segments[i].p_type == PT_GNU_EH_FRAME)
             module->eh_frame_hdr = module->load + segments[i].p_vaddr;
         else if (segments[i].p_type == PT_NOTE && facts->id_size == 0)
-            find_build_id(facts, module->load + segments[i].p_vaddr, segments[i].p_memsz);
+            find_build_id(facts, &front, module->load + segments[i].p_vaddr, segments[i].p_memsz);
     }
 }
 
