@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define SMALL_BYTES     4096
@@ -20,6 +21,8 @@
 #define LEVELS_MAX      8
 #define NO_LIMIT        (UINT64_C(1) << 62) /* what the old files say for "max" */
 #define DIRECTORY_BYTES 4096
+#define UNIFIED_MAGIC   0x63677270 /* linux/magic.h */
+#define MEMORY_MAGIC    0x27e0eb
 
 void mire__footprint(struct footprint *out)
 {
@@ -199,14 +202,41 @@ static uint64_t inode_of(const char *dir)
     return inode;
 }
 
+/*
+ * Where nearly every system mounts the hierarchies, whose names are no others': the list of mounts takes the kernel
+ * more than all else here. Not for the root, which may be a namespace's own, and what is mounted there the machine's.
+ */
+static bool find_usual(struct cgroup *out, const char *cgroup)
+{
+    static const char unified_at[] = "/sys/fs/cgroup", memory_at[] = "/sys/fs/cgroup/memory";
+    int saved = errno;
+    struct statfs system;
+    bool unified;
+    const char *path = path_within(cgroup, &unified), *point = unified ? unified_at : memory_at;
+    size_t path_size = path ? line_length(path) : 0;
+
+    out->top = (uint32_t)strlen(point);
+    if (path_size < 2 || strncmp(path, "/..", 3) == 0 || out->top + path_size >= sizeof(out->dir))
+        return false;
+    memcpy(out->dir, point, out->top);
+    memcpy(out->dir + out->top, path, path_size);
+    out->dir[out->top + path_size] = '\0';
+    if (syscall(SYS_statfs, out->dir, &system) == 0 && system.f_type == (unified ? UNIFIED_MAGIC : MEMORY_MAGIC))
+        out->inode = inode_of(out->dir);
+    errno = saved;
+    return out->inode != 0;
+}
+
 void mire__cgroup_find(struct cgroup *out)
 {
     static char mountinfo[MOUNTS_BYTES]; /* too large for some threads' stacks */
     char cgroup[SMALL_BYTES];
 
     memset(out, 0, sizeof(*out));
-    if (mire__file_read(cgroup, sizeof(cgroup), "/proc/self/cgroup") <= 0 ||
-        mire__file_read(mountinfo, sizeof(mountinfo), "/proc/self/mountinfo") <= 0)
+    if (mire__file_read(cgroup, sizeof(cgroup), "/proc/self/cgroup") <= 0 || find_usual(out, cgroup))
+        return;
+    memset(out, 0, sizeof(*out));
+    if (mire__file_read(mountinfo, sizeof(mountinfo), "/proc/self/mountinfo") <= 0)
         return;
     mire__cgroup_from(out, cgroup, mountinfo);
     if (out->dir[0])
