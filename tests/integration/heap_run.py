@@ -350,7 +350,7 @@ class HeapTest(unittest.TestCase):
         can be read, also where the disk has no room for a page that was never written."""
         disk = self.mount("disk", "-o", "size=3m")
         degraded = []
-        for taken_kb in (0, 1000, 3072):
+        for taken_kb in (500, 1000, 3072):
             for what in ("plain", "many"):
                 with self.subTest(taken_kb=taken_kb, what=what):
                     with contextlib.suppress(OSError):

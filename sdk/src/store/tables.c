@@ -26,6 +26,7 @@
 
 #define MEMORY      "/dev/shm"
 #define TMPFS_MAGIC 0x01021994
+#define ROOM_BYTES  (256u << 10)
 #define COPY_BYTES  65536
 #define SWEEP_S     (24 * 3600) /* time enough to start again; they take memory */
 #define SWEEP_MOST  16
@@ -57,6 +58,15 @@ static bool memory_path(char out[MIRE_STORE_PATH_MAX], const char *run)
         return false;
     length = snprintf(out, MIRE_STORE_PATH_MAX, MEMORY "/mire-%lu/%s" MIRE_STORE_HEAP, (unsigned long)geteuid(), run);
     return length > 0 && length < MIRE_STORE_PATH_MAX;
+}
+
+/* Others may have filled it: is there what tables take at first? */
+static bool memory_has_room(void)
+{
+    struct statfs system;
+
+    return statfs(MEMORY, &system) == 0 &&
+           (system.f_blocks == 0 || (uint64_t)system.f_bavail * (uint64_t)system.f_bsize >= ROOM_BYTES);
 }
 
 /* Nobody has mapped it, and it was not written to for SWEEP_S: its store is gone, or never came to look for it. */
@@ -120,7 +130,7 @@ enum mire_err mire__store_tables_open(struct store_box *file, struct store *stor
         return MIRE_E_RANGE;
     if (!link_path(file->path, store, run) || !mire__disk_allows(size))
         return MIRE_E_STORE;
-    if (on_disk || !memory_path(in_memory, run) || make(file, in_memory, size) != MIRE_OK)
+    if (on_disk || !memory_has_room() || !memory_path(in_memory, run) || make(file, in_memory, size) != MIRE_OK)
         return make(file, file->path, size);
     if (symlink(in_memory, file->path) == 0)
         return MIRE_OK;
