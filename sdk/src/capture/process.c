@@ -68,7 +68,8 @@ static void admit_signal(struct check *check)
 
 static void start(struct check *check)
 {
-    memset(&process, 0, sizeof(process));
+    if (process.begun) /* else it was never touched */
+        memset(&process, 0, sizeof(process));
     mire__scene_start(check);
     mire__demand_start(check);
 }
