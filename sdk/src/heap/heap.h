@@ -206,6 +206,12 @@ static inline uint64_t mire__heap_as_interval_bytes(const struct heap *heap, uin
     return atomic_load_explicit(&heap->header->intervals[interval], memory_order_relaxed);
 }
 
+/* Was the mode never sampled in this run? */
+static inline bool mire__heap_was_exact(const struct heap *heap)
+{
+    return atomic_load_explicit(&heap->header->interval_count, memory_order_acquire) == 1;
+}
+
 /*
  * Blocks so large are kept for certain in sampled mode (interval index 0, weight 1) and not drawn: sampling them would
  * save nothing.

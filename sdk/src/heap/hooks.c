@@ -30,6 +30,10 @@ struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] = {MIRE_HEAP_HOOKS(ROW)};
  */
 #define FUNCTION(name) __typeof__(&mire__heap_##name)
 
+/*
+ * Looked into where what is found does not matter: while the mode has always been exact, too. All of it is one page of
+ * zeros, which is near, where the tables' own is as large as the nearest cache.
+ */
 static _Atomic uint8_t no_blocks[MIRE_HEAP_FILTER];
 
 struct ways {
@@ -81,7 +85,7 @@ void mire__heap_hooks_turn(void)
         exact = (how & MIRE_HOW_MODE) == MIRE_HEAP_EXACT;
         off = (how & MIRE_HOW_MODE) == MIRE_HEAP_OFF;
         if (heap) /* before a way leads past it */
-            atomic_store(&way.filter, heap->filter);
+            atomic_store(&way.filter, exact && mire__heap_was_exact(heap) ? no_blocks : heap->filter);
         TURN(quiet, malloc, sampled ? BOUND(malloc) : whole_malloc);
         TURN(quiet, calloc, sampled ? BOUND(calloc) : whole_calloc);
         TURN(quiet, realloc, how == MIRE_HEAP_SAMPLED ? BOUND(realloc) : uncount_realloc);
