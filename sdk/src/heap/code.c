@@ -171,8 +171,8 @@ static void keep(struct code *code, uint64_t place, uint32_t number)
         way++;
     if (way == MIRE_CODE_WAYS)
         way = (uint32_t)(place >> 1) % MIRE_CODE_WAYS;
-    atomic_store_explicit(&code->entries[(slot + way) % MIRE_CODE_ENTRIES],
-                          (mire__code_tag(place) | (uint64_t)way << 32) << 16 | number, memory_order_release);
+    atomic_store_explicit(&code->entries[(slot + way) % MIRE_CODE_ENTRIES], mire__code_entry(place, number),
+                          memory_order_release);
 }
 
 /* What MIRE_HIDDEN (hooks.h) put together. */
@@ -208,8 +208,7 @@ const struct rule *mire__code_as_learn(struct code *code, struct rule *scratch, 
     function = mire__rule_make(scratch, &code->modules, place, exact);
     if (is_hidden(code, place, function))
         scratch->flags |= MIRE_RULE_HIDDEN;
-    if (mire__rule_is_plain(scratch))
-        scratch->flags |= MIRE_RULE_PLAIN;
+    mire__rule_mark(scratch);
     if (!exact && scratch->kind != RULE_NONE)
         number = number_of(code, scratch);
     if (number)

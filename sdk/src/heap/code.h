@@ -2,7 +2,7 @@
  * code.h - what is known of the program's code: for each place in it the rule that leads to the caller, and which
  * modules there are.
  *
- *     place --> entries[hash]: tag | rule's number --> rules[number]
+ *     place --> entries[hash]: place | where its rule is --> rules[]
  *                  '- not there: read .eh_frame, once for each place
  *
  * An entry is one word that holds the whole place, so it is right or not there, whoever stores beside. What is read of
@@ -78,33 +78,32 @@ bool mire__code_as_mappings(struct code *code, bool (*visit)(void *context, cons
 /* Does control come back to this address from a call? Judged by the bytes before it. */
 bool mire__code_as_returns(struct code *code, uint64_t address);
 
-static inline uint64_t mire__code_tag(uint64_t place)
-{
-    return place >> (MIRE_CODE_SPAN_LOG + MIRE_CODE_ENTRIES_LOG) << MIRE_CODE_SPAN_LOG |
-           place % (1u << MIRE_CODE_SPAN_LOG);
-}
-
-/* Neighbours in the code are neighbours here. The place follows from tag and slot. */
+/* Neighbours in the code are neighbours here. */
 static inline uint32_t mire__code_slot(uint64_t place)
 {
-    uint32_t far = (uint32_t)(place >> (MIRE_CODE_SPAN_LOG + MIRE_CODE_ENTRIES_LOG)) * 0x9e3779b1u;
-
-    return ((uint32_t)(place >> MIRE_CODE_SPAN_LOG) ^ far >> 16) % MIRE_CODE_ENTRIES;
+    return (uint32_t)(place >> MIRE_CODE_SPAN_LOG ^ place >> (MIRE_CODE_SPAN_LOG + MIRE_CODE_ENTRIES_LOG)) %
+           MIRE_CODE_ENTRIES;
 }
 
-/* The rule for a place that a call returns to, as mire__code_as_learn. */
-static inline const struct rule *mire__code_as_rule(struct code *code, struct rule *scratch, uint64_t place)
+/* An entry: the place, and in the low bits where its rule lies among the rules, in bytes. */
+static inline uint64_t mire__code_entry(uint64_t place, uint32_t number)
 {
-    uint64_t tag = mire__code_tag(place);
+    return place << 16 | number * sizeof(struct rule);
+}
+_Static_assert(MIRE_CODE_RULES * sizeof(struct rule) == 1u << 16, "that is what the bits have room for");
+
+/* The rule for a place that a call returns to; the one of number 0, RULE_NONE, if it is not among the entries. */
+static inline const struct rule *mire__code_as_rule(const struct code *code, uint64_t place)
+{
     uint32_t slot = mire__code_slot(place);
 
     for (uint32_t way = 0; way < MIRE_CODE_WAYS; way++) {
         uint64_t entry = atomic_load_explicit(&code->entries[(slot + way) % MIRE_CODE_ENTRIES], memory_order_acquire);
 
-        if (entry >> 16 == (tag | (uint64_t)way << 32))
-            return &code->rules[entry & (MIRE_CODE_RULES - 1)];
+        if (entry >> 16 == place)
+            return (const struct rule *)((const char *)code->rules + (uint16_t)entry);
     }
-    return mire__code_as_learn(code, scratch, place, false);
+    return &code->rules[0];
 }
 
 #endif

@@ -40,7 +40,7 @@ struct collect_thread {
     struct walk walk;
 };
 /* A state's pages: one for the last stack, one for a walk, one for the tails of a thread that has few. */
-_Static_assert(offsetof(struct collect_thread, walk.fresh_nodes) % 4096 == 0, "a walk's frames begin with a page");
+_Static_assert(offsetof(struct collect_thread, walk.fresh) % 4096 == 0, "a walk's frames begin with a page");
 _Static_assert(offsetof(struct collect_thread, walk.heads[MIRE_WALK_HEADS - MIRE_WALK_TAIL_SETS_INIT]) % 4096 == 0 &&
                    offsetof(struct collect_thread, walk.heads[MIRE_WALK_HEADS]) ==
                        offsetof(struct collect_thread, walk.tails),

@@ -260,6 +260,10 @@ static inline uint16_t mire__word_first(uint32_t value)
 {
     return (uint16_t)(0x8000 | (value >> 13 & 0x3fff));
 }
+static inline uint16_t mire__word_jump(uint32_t value) /* the second of two */
+{
+    return (uint16_t)(0xe000 | (value & 0x1fff));
+}
 
 /* ---- cells: small blocks ----
  *

@@ -167,7 +167,7 @@ static uint32_t append(struct heap *heap, uint32_t parent, uint64_t address)
                           memory_order_relaxed);
     if (jump) {
         store_word(heap, at, mire__word_first(parent));
-        store_word(heap, at + 1, (uint16_t)(0xe000 | (parent & 0x1fff)));
+        store_word(heap, at + 1, mire__word_jump(parent));
         atomic_store_explicit(&header->runs_used, atomic_load_explicit(&header->runs_used, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     }

@@ -35,10 +35,11 @@ struct rule {
     int16_t ra_at, fp_at;
 };
 
-#define MIRE_RULE_HIDDEN  1u /* an allocator's own frame: not told */
-#define MIRE_RULE_GUESSED 2u /* by frame pointer, in code that nothing describes */
-#define MIRE_RULE_LINKED  4u /* the return address is still in the link register: only where a signal stopped */
-#define MIRE_RULE_PLAIN   8u /* RULE_CFA, and nothing but words at CFA: mire__rule_is_plain */
+#define MIRE_RULE_HIDDEN  1u  /* an allocator's own frame: not told */
+#define MIRE_RULE_GUESSED 2u  /* by frame pointer, in code that nothing describes */
+#define MIRE_RULE_LINKED  4u  /* the return address is still in the link register: only where a signal stopped */
+#define MIRE_RULE_PLAIN   8u  /* RULE_CFA, and nothing but words at CFA: mire__rule_mark */
+#define MIRE_RULE_BY_SP   16u /* plain, and the frame pointer's value does not matter */
 
 /*
  * The rule for one place.
@@ -49,17 +50,26 @@ struct rule {
  */
 uint64_t mire__rule_make(struct rule *out, struct modules *modules, uint64_t place, bool exact);
 
-/* Is it of the kind that nearly all are of? */
-static inline bool mire__rule_is_plain(const struct rule *rule)
-{
-    return rule->kind == RULE_CFA && !(rule->flags & (MIRE_RULE_GUESSED | MIRE_RULE_LINKED)) &&
-           (rule->fp == RULE_FP_SAME || rule->fp == RULE_FP_AT_CFA);
-}
-
 /* Does the frame pointer's value matter to the rule? */
 static inline bool mire__rule_needs_fp(const struct rule *rule)
 {
     return rule->from_fp || rule->fp == RULE_FP_AT_BASE;
+}
+
+/*
+ * Say in the flags whether it is of the kind that nearly all are of. Such a one may always be asked for a word at
+ * fp_at, which is the return address's where the frame pointer is as it was.
+ */
+static inline void mire__rule_mark(struct rule *rule)
+{
+    if (rule->kind != RULE_CFA || (rule->flags & (MIRE_RULE_GUESSED | MIRE_RULE_LINKED)) ||
+        (rule->fp != RULE_FP_SAME && rule->fp != RULE_FP_AT_CFA))
+        return;
+    rule->flags |= MIRE_RULE_PLAIN;
+    if (!mire__rule_needs_fp(rule))
+        rule->flags |= MIRE_RULE_BY_SP;
+    if (rule->fp == RULE_FP_SAME)
+        rule->fp_at = rule->ra_at;
 }
 
 #endif

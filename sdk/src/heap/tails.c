@@ -170,7 +170,7 @@ MIRE_UNCHECKED uint32_t mire__walk_as_based(const struct walk *walk, const struc
     bool stands =
         tail->base_at == 0 || (tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
                                mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
-                               mire__walk_as_stands(walk, tail->base_at));
+                               mire__walk_as_standing(walk, tail->base_at) == tail->base_at);
 
     return stands ? tail->node : 0;
 }

@@ -101,43 +101,43 @@ MIRE_UNCHECKED static __attribute__((noinline)) enum step step(struct place *pla
     return ra == 0 ? STEP_END : STEP_ON;
 }
 
-/* Of the remembered frames up to `last`, the innermost from which on everything further out still stands; -1: none. */
-MIRE_UNCHECKED static int32_t verify(const struct walk *walk, int32_t last)
+/* Does the word still hold the return address that was found there? */
+MIRE_UNCHECKED MIRE_INLINE bool is_there(const struct walk_frame *frame)
 {
-    int32_t good = 0;
-
-    if (mire__walk_as_stands(walk, (uint32_t)last))
-        return last;
-    while (good < last && mire__walk_word(walk->frames[good].slot) == walk->frames[good].pc)
-        good++;
-    good--;
-    for (uint32_t w = 0; w < walk->words_count && (int32_t)walk->words[w].frame <= good; w++) {
-        if (mire__walk_word(walk->words[w].at) != walk->words[w].value)
-            return (int32_t)walk->words[w].frame - 1;
-    }
-    return good;
+    return mire__walk_word(frame->slot) == frame->pc;
 }
 
-static bool is_told(const struct walk *walk, uint32_t fresh)
+MIRE_UNCHECKED uint32_t mire__walk_as_standing(const struct walk *walk, uint32_t last)
 {
-    return !(walk->fresh[fresh].rule.flags & MIRE_RULE_HIDDEN);
+    const struct walk_frame *frame = walk->frames;
+    uint32_t i = 0;
+
+    while (i + 4 <= last && is_there(frame) && is_there(frame + 1) && is_there(frame + 2) && is_there(frame + 3)) {
+        frame += 4;
+        i += 4;
+    }
+    while (i < last && is_there(frame)) {
+        frame++;
+        i++;
+    }
+    for (uint32_t w = 0; w < walk->words_count && walk->words[w].frame < i; w++) {
+        if (mire__walk_word(walk->words[w].at) != walk->words[w].value)
+            return walk->words[w].frame;
+    }
+    return i;
 }
 
 /* Add the nodes of the innermost `left` new frames below `parent`; as find_nodes. */
 static __attribute__((noinline)) bool add_nodes(struct walk *walk, struct heap *heap, uint32_t parent, uint32_t left)
 {
-    uint32_t told = 0;
-    bool all;
+    bool all = true;
 
-    for (uint32_t i = 0; i < left; i++) {
-        if (is_told(walk, i))
-            walk->places[told++] = walk->places[i];
-    }
-    all = mire__nodes_as_push(walk->fresh_nodes, heap, parent, walk->places, told);
-    for (uint32_t i = left; i-- > 0;) { /* from the outer end, so that none is overwritten before it is read */
-        if (is_told(walk, i))
-            parent = walk->fresh_nodes[--told];
-        walk->fresh_nodes[i] = parent;
+    while (left-- > 0) {
+        struct walk_fresh *fresh = &walk->fresh[left];
+
+        if (all && !(fresh->rule.flags & MIRE_RULE_HIDDEN))
+            all = mire__nodes_as_push(&parent, heap, parent, &fresh->place, 1);
+        fresh->node = parent;
     }
     return all;
 }
@@ -151,14 +151,16 @@ static bool find_nodes(struct walk *walk, struct heap *heap, int32_t known, uint
     uint32_t parent = known >= 0 ? walk->nodes[known] : MIRE_NODE_ROOT;
 
     for (uint32_t left = fresh_count; left > 0; left--) {
-        if (is_told(walk, left - 1)) {
-            uint32_t node = mire__nodes_as_child(heap, parent, walk->places[left - 1]);
+        struct walk_fresh *fresh = &walk->fresh[left - 1];
 
-            if (node == 0)
+        if (!(fresh->rule.flags & MIRE_RULE_HIDDEN)) {
+            uint32_t node = mire__nodes_as_child(heap, parent, fresh->place);
+
+            if (__builtin_expect(node == 0, 0))
                 return add_nodes(walk, heap, parent, left);
             parent = node;
         }
-        walk->fresh_nodes[left - 1] = parent;
+        fresh->node = parent;
     }
     return true;
 }
@@ -179,6 +181,40 @@ static void remember_word(struct walk *walk, uint32_t frame, uint64_t at, uint64
         walk->words[i] = (struct walk_word){.at = at, .value = value, .frame = frame};
 }
 
+/*
+ * The words, besides its return address, that lead from the new frame `inner` to the remembered one at `outer`.
+ *   needs_fp  does the way out of that one depend on its frame pointer?
+ * Returns the same of the new frame.
+ */
+static bool remember_words(struct walk *walk, const struct walk_fresh *inner, int32_t outer, bool needs_fp)
+{
+    const struct rule *rule = &inner->rule;
+    const struct walk_frame *frame = &inner->frame;
+
+    if (outer >= 0) {
+        const struct walk_frame *to = &walk->frames[outer];
+
+        if (needs_fp && rule->fp == RULE_FP_AT_CFA)
+            remember_word(walk, (uint32_t)outer, to->sp + (uint64_t)(int64_t)rule->fp_at, to->fp);
+        if (needs_fp && rule->fp == RULE_FP_AT_BASE)
+            remember_word(walk, (uint32_t)outer, frame->fp + (uint64_t)(int64_t)rule->fp_at, to->fp);
+        if (rule->kind == RULE_CFA_AT)
+            remember_word(walk, (uint32_t)outer,
+                          (rule->from_fp ? frame->fp : frame->sp) + (uint64_t)(int64_t)rule->offset,
+                          to->sp - (uint64_t)(int64_t)rule->add);
+    }
+    return mire__rule_needs_fp(rule) || (rule->fp == RULE_FP_SAME && needs_fp);
+}
+
+/*
+ * Where it is kept which remembered frame has a stack pointer. Stacks are aligned to sixteen bytes. Where two frames
+ * meet in one place, the walk goes on past the one that lost it to the next further out: the answer is the same.
+ */
+MIRE_INLINE uint32_t by_sp(uint64_t sp)
+{
+    return (uint32_t)(sp >> 4) % MIRE_WALK_BY_SP;
+}
+
 /* Put the new frames in place of those inside of `known`. */
 static void remember(struct walk *walk, int32_t known, uint32_t fresh_count)
 {
@@ -187,20 +223,14 @@ static void remember(struct walk *walk, int32_t known, uint32_t fresh_count)
 
     drop_words(walk, known);
     for (uint32_t left = fresh_count; left-- > 0; i++) {
-        const struct rule *rule = &walk->fresh[left].rule;
-        const struct walk_frame *frame = &walk->fresh[left].frame;
+        const struct walk_fresh *fresh = &walk->fresh[left];
 
-        if (needs_fp && rule->fp == RULE_FP_AT_CFA)
-            remember_word(walk, i - 1, walk->frames[i - 1].sp + (uint64_t)(int64_t)rule->fp_at, walk->frames[i - 1].fp);
-        if (needs_fp && rule->fp == RULE_FP_AT_BASE)
-            remember_word(walk, i - 1, frame->fp + (uint64_t)(int64_t)rule->fp_at, walk->frames[i - 1].fp);
-        if (i > 0 && rule->kind == RULE_CFA_AT)
-            remember_word(walk, i - 1, (rule->from_fp ? frame->fp : frame->sp) + (uint64_t)(int64_t)rule->offset,
-                          walk->frames[i - 1].sp - (uint64_t)(int64_t)rule->add);
-        needs_fp = mire__rule_needs_fp(rule) || (rule->fp == RULE_FP_SAME && needs_fp);
+        if (needs_fp || !(fresh->rule.flags & MIRE_RULE_BY_SP))
+            needs_fp = remember_words(walk, fresh, (int32_t)i - 1, needs_fp);
         walk->needs_fp[i] = needs_fp;
-        walk->frames[i] = *frame;
-        walk->nodes[i] = walk->fresh_nodes[left];
+        walk->frames[i] = fresh->frame;
+        walk->by_sp[by_sp(fresh->frame.sp)] = (uint8_t)i;
+        walk->nodes[i] = fresh->node;
     }
     walk->count = i;
 }
@@ -211,81 +241,94 @@ static bool is_plausible(struct code *code, const struct place *place)
     return mire__code_as_returns(code, mire__arch_bare(place->pc));
 }
 
+/* Does a word lie there that may be read? Aligned words are counted from `base` on. */
+MIRE_INLINE bool is_within(uint64_t at, uint64_t base, uint64_t words)
+{
+    uint64_t bytes = at - base;
+
+    return (bytes >> 3 | bytes << 61) <= words;
+}
+
 /* How far a walk has come. */
 struct way {
     struct place place;
     uint64_t floor;       /* where it began: nothing is read below */
-    int32_t known;        /* the innermost remembered frame that may still be come to, -1 none */
-    int32_t good;         /* the innermost that stands; MIRE_WALK_DEPTH: not looked at yet */
+    int32_t known;        /* the remembered frame that was come to; -1: none */
+    uint32_t limit;       /* remembered frames that may be come to, from the outer end */
     uint32_t fresh_count; /* new frames inside of it */
+    bool looked;          /* all of those stand */
     bool keeps;           /* may be remembered */
     bool ends;            /* at a frame that stands, or where there is no way on */
 };
 
-/* Has a remembered frame been come to that still stands, with all outside of it? */
-MIRE_UNCHECKED MIRE_INLINE bool is_met(struct walk *walk, struct way *way, uint64_t pc, uint64_t sp, uint64_t fp)
+/* The number of the remembered frame that this is, MIRE_WALK_DEPTH or more if none. */
+MIRE_INLINE uint32_t find_known(const struct walk *walk, uint64_t pc, uint64_t sp, uint64_t fp)
 {
-    while (way->known >= 0 && walk->frames[way->known].sp < sp)
-        way->known--;
-    if (way->known < 0 || !mire__walk_is_frame(walk, (uint32_t)way->known, pc, sp, fp))
-        return false;
-    if (way->good == MIRE_WALK_DEPTH)
-        way->good = verify(walk, way->known);
-    return way->known <= way->good;
+    uint32_t at = walk->by_sp[by_sp(sp)];
+    const struct walk_frame *frame = &walk->frames[at];
+
+    if (((frame->sp ^ sp) | (frame->pc ^ pc)) != 0 || (walk->needs_fp[at] && frame->fp != fp))
+        return MIRE_WALK_DEPTH;
+    return at;
 }
 
-/* The place's rule, among the new frames; `at` is where it is looked up. NULL: it is not known now. */
-MIRE_INLINE const struct rule *find_rule(struct walk *walk, struct code *code, uint32_t fresh, uint64_t at)
+/* Does a remembered frame still stand, with all outside of it? Else only those that do may be come to. */
+MIRE_INLINE bool is_standing(const struct walk *walk, uint32_t at, uint32_t *limit, bool *looked)
 {
-    struct rule *rule = &walk->fresh[fresh].rule;
-    const struct rule *found = mire__code_as_rule(code, rule, at);
-
-    if (found && found != rule)
-        *rule = *found;
-    return found ? rule : NULL;
+    if (!*looked)
+        *limit = mire__walk_as_standing(walk, at) + 1;
+    *looked = true;
+    return at < *limit;
 }
 
 /*
  * Go on as far as plain rules lead, on the thread's own stack and from where a call returns to: nearly always to the
- * end. It stops before a frame that takes another rule.
+ * end. It stops before a frame that takes another rule, or one that is not known yet.
  */
-MIRE_UNCHECKED MIRE_INLINE void go_plainly(struct walk *walk, struct code *code, struct way *way)
+MIRE_UNCHECKED MIRE_INLINE void go_plainly(struct walk *walk, const struct code *code, struct way *way)
 {
-    const uint64_t floor = way->floor, room = walk->high - 8 - floor;
+    const uint64_t base = (way->floor + 7) & ~7ull, room = (walk->high - 8 - base) / 8;
+    struct walk_fresh *fresh = &walk->fresh[way->fresh_count];
     uint64_t pc = way->place.pc, sp = way->place.sp, fp = way->place.fp, slot = way->place.slot;
+    uint32_t limit = way->limit;
+    bool looked = way->looked;
 
-    while (way->fresh_count < MIRE_WALK_DEPTH) {
-        uint64_t at = mire__arch_bare(pc) - 1, cfa, ra;
+    for (; fresh < &walk->fresh[MIRE_WALK_DEPTH]; fresh++) {
+        uint64_t at = mire__arch_bare(pc) - 1, cfa, ra, saved, word;
+        uint32_t known = find_known(walk, pc, sp, fp);
         const struct rule *rule;
 
-        if (is_met(walk, way, pc, sp, fp)) {
+        if (known < limit && is_standing(walk, known, &limit, &looked)) {
+            way->known = (int32_t)known;
             way->ends = true;
             break;
         }
-        rule = find_rule(walk, code, way->fresh_count, at);
-        if (!rule || !(rule->flags & MIRE_RULE_PLAIN))
+        rule = mire__code_as_rule(code, at);
+        if (!(rule->flags & MIRE_RULE_PLAIN))
             break;
-        walk->fresh[way->fresh_count].frame = (struct walk_frame){pc, sp, fp, slot};
-        walk->places[way->fresh_count++] = at;
+        fresh->frame = (struct walk_frame){pc, sp, fp, slot};
+        fresh->rule = *rule;
+        fresh->place = at;
         cfa = (rule->from_fp ? fp : sp) + (uint64_t)(int64_t)rule->offset;
-        ra = cfa + (uint64_t)(int64_t)rule->ra_at;
-        way->ends = cfa <= sp || ra % 8 != 0 || ra - floor > room;
-        if (!way->ends && rule->fp == RULE_FP_AT_CFA) {
-            uint64_t saved = cfa + (uint64_t)(int64_t)rule->fp_at;
-
-            way->ends = saved % 8 != 0 || saved - floor > room;
-            fp = way->ends ? 0 : mire__walk_word(saved);
-        }
-        if (!way->ends)
-            way->ends = (pc = mire__walk_word(ra)) == 0;
-        sp = cfa;
-        slot = ra;
-        if (way->ends) {
-            way->known = -1;
+        slot = ra = cfa + (uint64_t)(int64_t)rule->ra_at;
+        saved = cfa + (uint64_t)(int64_t)rule->fp_at;
+        if (cfa <= sp || !is_within(ra, base, room) || !is_within(saved, base, room) ||
+            (pc = mire__walk_word(ra)) == 0) {
+            way->ends = true;
+            fresh++;
             break;
         }
+        word = mire__walk_word(saved);
+        fp = rule->fp == RULE_FP_SAME ? fp : word;
+        sp = cfa;
     }
-    way->place = (struct place){.pc = pc, .sp = sp, .fp = fp, .slot = slot};
+    way->place.pc = pc;
+    way->place.sp = sp;
+    way->place.fp = fp;
+    way->place.slot = slot;
+    way->limit = limit;
+    way->looked = looked;
+    way->fresh_count = (uint32_t)(fresh - walk->fresh);
 }
 
 /* One step, of whatever kind. */
@@ -293,51 +336,73 @@ MIRE_UNCHECKED static __attribute__((noinline)) void go_on(struct walk *walk, st
                                                            bool own)
 {
     struct place *place = &way->place;
+    struct walk_fresh *fresh = &walk->fresh[way->fresh_count];
     uint64_t at = mire__arch_bare(place->pc) - (place->exact ? 0 : 1);
-    struct rule *scratch = &walk->fresh[way->fresh_count].rule;
     const struct rule *rule;
     enum step outcome;
 
     way->ends = true;
-    if (!place->exact && !place->loose && is_met(walk, way, place->pc, place->sp, place->fp))
+    if (own && !place->exact && !place->loose) {
+        uint32_t known = find_known(walk, place->pc, place->sp, place->fp);
+
+        if (known < way->limit && is_standing(walk, known, &way->limit, &way->looked)) {
+            way->known = (int32_t)known;
+            return;
+        }
+    }
+    way->keeps = way->keeps && way->fresh_count < MIRE_WALK_DEPTH;
+    if (way->fresh_count == MIRE_WALK_DEPTH)
         return;
-    if (way->fresh_count == MIRE_WALK_DEPTH || !(rule = place->exact ? mire__code_as_learn(code, scratch, at, true)
-                                                                     : find_rule(walk, code, way->fresh_count, at))) {
-        way->known = -1; /* of no rule now, maybe of one the next time */
-        way->keeps = false;
+    rule = place->exact ? &code->rules[0] : mire__code_as_rule(code, at);
+    if (rule == &code->rules[0])
+        rule = mire__code_as_learn(code, &fresh->rule, at, place->exact);
+    if (!rule) {
+        way->keeps = false; /* of no rule now, maybe of one the next time */
         return;
     }
-    if (rule != scratch)
-        *scratch = *rule;
-    walk->fresh[way->fresh_count].frame = (struct walk_frame){place->pc, place->sp, place->fp, place->slot};
-    walk->places[way->fresh_count++] = at + (rule->kind == RULE_SIGNAL);
+    if (rule != &fresh->rule)
+        fresh->rule = *rule;
+    fresh->frame = (struct walk_frame){place->pc, place->sp, place->fp, place->slot};
+    fresh->place = at + (rule->kind == RULE_SIGNAL);
+    way->fresh_count++;
     way->keeps = way->keeps && rule->kind != RULE_SIGNAL && !place->loose;
-    outcome = step(place, walk, scratch, way->floor, own);
-    if (outcome == STEP_ON && (scratch->flags & MIRE_RULE_GUESSED) && !is_plausible(code, place)) {
+    outcome = step(place, walk, &fresh->rule, way->floor, own);
+    if (outcome == STEP_ON && (fresh->rule.flags & MIRE_RULE_GUESSED) && !is_plausible(code, place)) {
         way->keeps = false;
         outcome = STEP_END;
     }
     way->ends = outcome != STEP_ON;
-    if (way->ends)
-        way->known = -1;
 }
 
-MIRE_UNCHECKED MIRE_INLINE struct way walk_out(struct walk *walk, struct code *code, const struct place *from, bool own)
+/* On to the end, by whatever rules. */
+MIRE_UNCHECKED static __attribute__((noinline)) void go_to_end(struct walk *walk, struct code *code, struct way *way,
+                                                               bool own)
 {
-    struct way way = {.place = *from,
+    do {
+        go_on(walk, code, way, own);
+        if (!way->ends && own && !way->place.exact && !way->place.loose)
+            go_plainly(walk, code, way);
+    } while (!way->ends);
+}
+
+/* A walk. Nothing is remembered of a stack that is not the thread's own. */
+MIRE_UNCHECKED MIRE_INLINE struct way walk_out(struct walk *walk, struct code *code, const struct walk_frame *from,
+                                               bool own)
+{
+    struct way way = {.place = {.pc = from->pc, .sp = from->sp, .fp = from->fp},
                       .floor = from->sp,
-                      .known = own ? (int32_t)walk->count - 1 : -1,
-                      .good = MIRE_WALK_DEPTH,
+                      .known = -1,
+                      .limit = own ? walk->count : 0,
                       .keeps = own};
 
-    while (!way.ends) {
-        if (own && !way.place.exact && !way.place.loose)
-            go_plainly(walk, code, &way);
-        if (!way.ends)
-            go_on(walk, code, &way, own);
+    if (own)
+        go_plainly(walk, code, &way);
+    if (!way.ends) {
+        struct way rest = way; /* so that the way itself, which seldom goes there, may stay in registers */
+
+        go_to_end(walk, code, &rest, own);
+        way = rest;
     }
-    if (way.known >= 0 && way.fresh_count > 0)
-        walk->frames[way.known].slot = way.place.slot;
     return way;
 }
 
@@ -351,10 +416,17 @@ static uint32_t fall_back(struct walk *walk, int32_t known)
     return walk->nodes[known];
 }
 
-MIRE_UNCHECKED static uint32_t walk_own(struct walk *walk, struct heap *heap, struct code *code, struct place place)
+MIRE_UNCHECKED MIRE_INLINE uint32_t walk_own(struct walk *walk, struct heap *heap, struct code *code,
+                                             const struct walk_frame *frame)
 {
-    struct way way = walk_out(walk, code, &place, true);
+    struct way way;
 
+    for (;;) {
+        way = walk_out(walk, code, frame, true);
+        if (way.known + 1 + (int32_t)way.fresh_count <= MIRE_WALK_DEPTH)
+            break;
+        walk->count = walk->words_count = 0; /* it is cut where a walk to the end would */
+    }
     if (way.fresh_count == 0) {
         uint32_t node = fall_back(walk, way.known);
 
@@ -362,10 +434,8 @@ MIRE_UNCHECKED static uint32_t walk_own(struct walk *walk, struct heap *heap, st
             mire__tails_as_remember(walk);
         return node;
     }
-    if (way.known + 1 + (int32_t)way.fresh_count > MIRE_WALK_DEPTH) { /* cut it where a walk to the end would */
-        walk->count = walk->words_count = 0;
-        way = walk_out(walk, code, &place, true);
-    }
+    if (way.known >= 0)
+        walk->frames[way.known].slot = way.place.slot;
     if (find_nodes(walk, heap, way.known, way.fresh_count) && way.keeps) {
         remember(walk, way.known, way.fresh_count);
         if (walk->words_count > MIRE_WALK_WORDS)
@@ -374,20 +444,20 @@ MIRE_UNCHECKED static uint32_t walk_own(struct walk *walk, struct heap *heap, st
             mire__tails_as_remember(walk);
     } else
         walk->count = walk->words_count = 0;
-    return walk->fresh_nodes[0];
+    return walk->fresh[0].node;
 }
 
 MIRE_UNCHECKED static __attribute__((noinline)) uint32_t walk_foreign(struct walk *walk, struct heap *heap,
-                                                                      struct code *code, struct place place)
+                                                                      struct code *code, const struct walk_frame *frame)
 {
     struct way way;
 
     walk->window_bytes = 0;
-    way = walk_out(walk, code, &place, false);
+    way = walk_out(walk, code, frame, false);
     if (way.fresh_count == 0)
         return MIRE_NODE_ROOT;
     find_nodes(walk, heap, -1, way.fresh_count);
-    return walk->fresh_nodes[0];
+    return walk->fresh[0].node;
 }
 
 void mire__walk_as_forget(struct walk *walk, uint32_t version)
@@ -400,14 +470,13 @@ void mire__walk_as_forget(struct walk *walk, uint32_t version)
 MIRE_UNCHECKED uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code,
                                                 const struct walk_frame *frame)
 {
-    const struct place place = {.pc = frame->pc, .sp = frame->sp, .fp = frame->fp};
     uint32_t version = atomic_load_explicit(&code->version, memory_order_acquire);
 
     if (walk->version != version)
         mire__walk_as_forget(walk, version);
     if (++walk->walks >= walk->trial || walk->met > walk->tails_mask / 4)
         mire__tails_as_review(walk);
-    if (place.sp < walk->low || place.sp >= walk->high)
-        return walk_foreign(walk, heap, code, place);
-    return walk_own(walk, heap, code, place);
+    if (frame->sp < walk->low || frame->sp >= walk->high || walk->high - frame->sp < 8)
+        return walk_foreign(walk, heap, code, frame);
+    return walk_own(walk, heap, code, frame);
 }

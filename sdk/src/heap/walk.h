@@ -26,6 +26,9 @@
 /* Words besides return addresses that a stack may depend on, to be remembered. */
 #define MIRE_WALK_WORDS 64
 
+/* Stack pointers that remembered frames are told apart by. */
+#define MIRE_WALK_BY_SP 256u
+
 /* Bytes of a foreign stack copied at a time. */
 #define MIRE_WALK_WINDOW 512
 
@@ -125,8 +128,8 @@ struct walk_head {
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 1104
-#define MIRE_WALK_APART_TAILS 1000
+#define MIRE_WALK_APART_FRESH 848
+#define MIRE_WALK_APART_TAILS 4080
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
@@ -153,15 +156,17 @@ struct walk {
     struct walk_word words[MIRE_WALK_WORDS];
     uint32_t nodes[MIRE_WALK_DEPTH];
     uint8_t needs_fp[MIRE_WALK_DEPTH]; /* the way out of this frame depends on its frame pointer */
+    uint8_t by_sp[MIRE_WALK_BY_SP];    /* the frame of a stack pointer, if no other's took its place */
     struct walk_frame frames[MIRE_WALK_DEPTH];
 
-    /* The new frames of this walk, innermost first. */
+    /* The new frames of this walk, innermost first. Each in a line of the cache. */
     uint8_t apart_fresh[MIRE_WALK_APART_FRESH];
-    uint32_t fresh_nodes[MIRE_WALK_DEPTH + 1];
-    uint64_t places[MIRE_WALK_DEPTH]; /* of those that are told */
     struct walk_fresh {
         struct walk_frame frame;
         struct rule rule;
+        uint64_t place; /* as it is told */
+        uint32_t node;
+        uint32_t unused;
     } fresh[MIRE_WALK_DEPTH];
 
     uint8_t window[MIRE_WALK_WINDOW];
@@ -187,22 +192,11 @@ MIRE_UNCHECKED MIRE_INLINE uint64_t mire__walk_word(uint64_t at)
     return *(const walk_raw *)(uintptr_t)at;
 }
 
-/* Do the remembered frames outside of `last` stand as they did, with all that leads out of it? */
-MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_stands(const struct walk *walk, uint32_t last)
-{
-    uint64_t one = 0, other = 0;
-    uint32_t i = 0;
-
-    for (; i + 2 <= last; i += 2) {
-        one |= mire__walk_word(walk->frames[i].slot) ^ walk->frames[i].pc;
-        other |= mire__walk_word(walk->frames[i + 1].slot) ^ walk->frames[i + 1].pc;
-    }
-    if (i < last)
-        one |= mire__walk_word(walk->frames[i].slot) ^ walk->frames[i].pc;
-    for (uint32_t w = 0; w < walk->words_count && walk->words[w].frame < last; w++)
-        other |= mire__walk_word(walk->words[w].at) ^ walk->words[w].value;
-    return (one | other) == 0;
-}
+/*
+ * Of the remembered frames up to `last`, the innermost for which all that leads out of it is as it was: the return
+ * addresses further out, and the words besides.
+ */
+uint32_t mire__walk_as_standing(const struct walk *walk, uint32_t last);
 
 MIRE_INLINE bool mire__walk_is_frame(const struct walk *walk, uint32_t at, uint64_t pc, uint64_t sp, uint64_t fp)
 {
