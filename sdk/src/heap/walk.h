@@ -57,7 +57,7 @@
 #define MIRE_WALK_TRIAL       512u
 #define MIRE_WALK_TRIAL_TURNS 6u /* of the thread's work on the tables, for each walk: allocations and frees */
 #define MIRE_WALK_REST_FIRST  1024u
-#define MIRE_WALK_REST        32768u
+#define MIRE_WALK_REST        131072u
 #define MIRE_WALK_WARMING     256u
 
 /* A program with more threads than that has no room for sets beside those that each begins with. */
