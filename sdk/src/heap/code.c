@@ -175,9 +175,9 @@ static void keep(struct code *code, uint64_t place, uint32_t number)
                           memory_order_release);
 }
 
-/* What MIRE_HIDDEN (hooks.h) put together. */
-extern const char __start_mire_hidden[] __attribute__((visibility("hidden")));
-extern const char __stop_mire_hidden[] __attribute__((visibility("hidden")));
+/* What MIRE_HIDDEN (hooks.h) put together; nothing where no hook is linked. */
+extern const char __start_mire_hidden[] __attribute__((visibility("hidden"), weak));
+extern const char __stop_mire_hidden[] __attribute__((visibility("hidden"), weak));
 
 /* Frames of ours, and of functions that are left out. */
 static bool is_hidden(const struct code *code, uint64_t place, uint64_t function)
