@@ -147,7 +147,7 @@ static inline void *done(struct collect_thread *self, const struct walk_frame *s
  */
 MIRE_SLOW static void *note_quick(MIRE_QUICK_CALL)
 {
-    return mire__quick_alloc(self, block, size, sp, fp);
+    return mire__quick_alloc(self, block, size, pc, sp, fp);
 }
 
 MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size)
@@ -156,7 +156,7 @@ MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t siz
     if (__builtin_expect(block != NULL, 1)) {
         const struct walk_frame site = MIRE_CALL_SITE; /* read only now: it is not kept over the real call */
 
-        return note_quick(self, block, size, site.sp, site.fp);
+        return note_quick(self, block, size, site.pc, site.sp, site.fp);
     }
     return NULL;
 }

@@ -156,7 +156,7 @@ void mire__collect_as_told(struct collect_thread *self, const struct walk_frame 
 
 void *mire__quick_as_else(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = mire__quick_site(sp, fp);
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
 
     mire__collect_as_alloc(self, &site, block, size);
     return block;
@@ -164,7 +164,7 @@ void *mire__quick_as_else(MIRE_QUICK_CALL)
 
 void *mire__quick_as_walk(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = mire__quick_site(sp, fp);
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
     struct heap *heap = mire__collect_as_open(self);
     _Atomic uint32_t *cell;
 
@@ -188,14 +188,16 @@ void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, 
     return block;
 }
 
-void *mire__quick_as_based(MIRE_QUICK_CALL, const struct walk_tail *tail)
+void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,
+                           const struct walk_tail *tail)
 {
     uint32_t node = mire__walk_as_based(&self->walk, tail);
+    uint64_t pc = tail->pc;
 
     if (node)
         return mire__quick_as_set(self, block, size, node);
     mire__collect_as_close(self);
-    return mire__quick_as_walk(self, block, size, sp, fp);
+    return mire__quick_as_walk(self, block, size, pc, sp, fp);
 }
 
 void *mire__quick_as_tell(struct heap_count *counts, void *block)

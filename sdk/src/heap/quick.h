@@ -19,16 +19,8 @@
 /* Also where other calls are not: what it is inlined into says where it was called from. */
 #define MIRE_QUICK static inline __attribute__((always_inline))
 
-/*
- * An allocation that was not noted yet, and what holds when the call returns; its return address lies below `sp`. By
- * its parts, which are passed in registers.
- */
-#define MIRE_QUICK_CALL struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp
-
-static inline struct walk_frame mire__quick_site(uint64_t sp, uint64_t fp)
-{
-    return (struct walk_frame){.pc = *(const uintptr_t *)(uintptr_t)(sp - sizeof(uintptr_t)), .sp = sp, .fp = fp};
-}
+/* An allocation that was not noted yet, and what holds when the call returns. All of it is passed in registers. */
+#define MIRE_QUICK_CALL struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp, uint64_t fp
 
 /*
  * The rest of mire__quick_alloc, outside the slot: whatever it is; a stack that is not remembered; counters that the
@@ -38,7 +30,8 @@ static inline struct walk_frame mire__quick_site(uint64_t sp, uint64_t fp)
 void *mire__quick_as_else(MIRE_QUICK_CALL);
 void *mire__quick_as_walk(MIRE_QUICK_CALL);
 void *mire__quick_as_tell(struct heap_count *counts, void *block);
-void *mire__quick_as_based(MIRE_QUICK_CALL, const struct walk_tail *tail);
+void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,
+                           const struct walk_tail *tail);
 void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node);
 
 /*
@@ -84,20 +77,20 @@ MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
 /* A block was allocated. Returns it. */
 MIRE_QUICK void *mire__quick_alloc(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = mire__quick_site(sp, fp);
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
     const struct walk_tail *tail;
     struct heap_count *strays;
     _Atomic uint32_t *cell;
     uint64_t address;
 
     if (__builtin_expect(!mire__quick_open(self), 0))
-        return mire__quick_as_else(self, block, size, sp, fp);
+        return mire__quick_as_else(self, block, size, pc, sp, fp);
     tail = mire__walk_as_tail(&self->walk, &site);
     MIRE_QUICK_FORGET(self);
     MIRE_QUICK_FORGET(block);
     if (__builtin_expect(!tail, 0)) {
         mire__slot_as_leave(self->slot);
-        return mire__quick_as_walk(self, block, size, sp, fp);
+        return mire__quick_as_walk(self, block, size, pc, sp, fp);
     }
     if (__builtin_expect(tail->base_at != 0, 0))
         return mire__quick_as_based(self, block, size, sp, fp, tail);
