@@ -162,25 +162,6 @@ void *mire__quick_as_else(MIRE_QUICK_CALL)
     return block;
 }
 
-void *mire__quick_as_walk(MIRE_QUICK_CALL)
-{
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
-    struct heap *heap = mire__collect_as_open(self);
-    _Atomic uint32_t *cell;
-
-    if (!heap)
-        return block;
-    if (mire__cells_plain(&cell, heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK))
-        __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
-    if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT && self->scope == 0)
-        mire__live_as_set(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size,
-                          mire__walk_as_node_else(&self->walk, heap, mire__collect_code, &site));
-    else
-        note(self, heap, &site, block, size, self->scope);
-    mire__collect_as_close(self);
-    return block;
-}
-
 void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
     mire__live_as_set(self->heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node);
@@ -188,16 +169,24 @@ void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, 
     return block;
 }
 
+void *mire__quick_as_walk(MIRE_QUICK_CALL)
+{
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    _Atomic uint32_t *cell;
+
+    if (mire__cells_plain(&cell, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK))
+        __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
+    return mire__quick_as_set(self, block, size,
+                              mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, &site));
+}
+
 void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,
                            const struct walk_tail *tail)
 {
     uint32_t node = mire__walk_as_based(&self->walk, tail);
-    uint64_t pc = tail->pc;
 
-    if (node)
-        return mire__quick_as_set(self, block, size, node);
-    mire__collect_as_close(self);
-    return mire__quick_as_walk(self, block, size, pc, sp, fp);
+    return node ? mire__quick_as_set(self, block, size, node)
+                : mire__quick_as_walk(self, block, size, tail->pc, sp, fp);
 }
 
 void *mire__quick_as_tell(struct heap_count *counts, void *block)

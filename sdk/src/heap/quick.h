@@ -23,13 +23,13 @@
 #define MIRE_QUICK_CALL struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp, uint64_t fp
 
 /*
- * The rest of mire__quick_alloc, outside the slot: whatever it is; a stack that is not remembered; counters that the
- * peaks are to be told of. And inside, which they leave: a stack whose base is not looked at yet; no cell, or one in
- * use. All return the block.
+ * The rest of mire__quick_alloc, outside the slot: whatever it is; counters that the peaks are to be told of. And
+ * inside, which they leave: a stack that is not remembered, or whose base is not looked at yet; no cell, or one in use.
+ * All return the block.
  */
 void *mire__quick_as_else(MIRE_QUICK_CALL);
-void *mire__quick_as_walk(MIRE_QUICK_CALL);
 void *mire__quick_as_tell(struct heap_count *counts, void *block);
+void *mire__quick_as_walk(MIRE_QUICK_CALL);
 void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,
                            const struct walk_tail *tail);
 void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node);
@@ -88,10 +88,8 @@ MIRE_QUICK void *mire__quick_alloc(MIRE_QUICK_CALL)
     tail = mire__walk_as_tail(&self->walk, &site);
     MIRE_QUICK_FORGET(self);
     MIRE_QUICK_FORGET(block);
-    if (__builtin_expect(!tail, 0)) {
-        mire__slot_as_leave(self->slot);
+    if (__builtin_expect(!tail, 0))
         return mire__quick_as_walk(self, block, size, pc, sp, fp);
-    }
     if (__builtin_expect(tail->base_at != 0, 0))
         return mire__quick_as_based(self, block, size, sp, fp, tail);
     address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
