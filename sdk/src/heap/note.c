@@ -173,11 +173,13 @@ void *mire__quick_as_walk(MIRE_QUICK_CALL)
 {
     const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
     _Atomic uint32_t *cell;
+    bool plain = mire__cells_plain(&cell, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+    uint32_t node;
 
-    if (mire__cells_plain(&cell, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK))
+    if (plain)
         __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
-    return mire__quick_as_set(self, block, size,
-                              mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, &site));
+    node = mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, &site);
+    return plain ? mire__quick_set(self, cell, block, size, node) : mire__quick_as_set(self, block, size, node);
 }
 
 void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,

@@ -74,14 +74,30 @@ MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
 /* What was read before is not kept in registers, of which there are few, but read again. */
 #define MIRE_QUICK_FORGET(pointer) __asm__ volatile("" : "+r"(pointer) : : "memory")
 
+/*
+ * The end of an allocation whose stack is known: inside the slot, which it leaves.
+ *   cell  the block's (mire__cells_plain), looked for inside as well
+ * Returns the block.
+ */
+MIRE_QUICK void *mire__quick_set(struct collect_thread *self, _Atomic uint32_t *cell, void *block, size_t size,
+                                 uint32_t node)
+{
+    const uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
+    struct heap_count *strays;
+
+    if (__builtin_expect(!mire__cell_as_set(cell, address, size, node, (self->usual & MIRE_HOW_APART) != 0), 0))
+        return mire__quick_as_set(self, block, size, node);
+    strays = mire__slot_raise(self->slot, size);
+    mire__slot_as_leave(self->slot);
+    return __builtin_expect(strays != NULL, 0) ? mire__quick_as_tell(strays, block) : block;
+}
+
 /* A block was allocated. Returns it. */
 MIRE_QUICK void *mire__quick_alloc(MIRE_QUICK_CALL)
 {
     const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
     const struct walk_tail *tail;
-    struct heap_count *strays;
     _Atomic uint32_t *cell;
-    uint64_t address;
 
     if (__builtin_expect(!mire__quick_open(self), 0))
         return mire__quick_as_else(self, block, size, pc, sp, fp);
@@ -92,13 +108,9 @@ MIRE_QUICK void *mire__quick_alloc(MIRE_QUICK_CALL)
         return mire__quick_as_walk(self, block, size, pc, sp, fp);
     if (__builtin_expect(tail->base_at != 0, 0))
         return mire__quick_as_based(self, block, size, sp, fp, tail);
-    address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
-    if (__builtin_expect(!mire__cells_plain(&cell, self->heap, address), 0) ||
-        __builtin_expect(!mire__cell_as_set(cell, address, size, tail->node, (self->usual & MIRE_HOW_APART) != 0), 0))
+    if (__builtin_expect(!mire__cells_plain(&cell, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK), 0))
         return mire__quick_as_set(self, block, size, tail->node);
-    strays = mire__slot_raise(self->slot, size);
-    mire__slot_as_leave(self->slot);
-    return __builtin_expect(strays != NULL, 0) ? mire__quick_as_tell(strays, block) : block;
+    return mire__quick_set(self, cell, block, size, tail->node);
 }
 
 enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };
