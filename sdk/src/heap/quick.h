@@ -51,12 +51,6 @@ MIRE_QUICK struct collect_thread *mire__quick_enter(uint64_t sp)
     return self;
 }
 
-/* Are these the tables as they were when `usual` was learnt? */
-MIRE_QUICK bool mire__quick_is_usual(const struct collect_thread *self)
-{
-    return __builtin_expect(atomic_load_explicit(&self->heap->how, memory_order_acquire) == self->usual, 1);
-}
-
 /*
  * Begin to work on the tables, in exact mode and if nothing else is out of the ordinary: inside the slot, which
  * mire__slot_as_leave is to end. False: not, and nothing is to be ended.
@@ -65,7 +59,7 @@ MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
 {
     if (__builtin_expect(!mire__slot_as_enter(self->slot), 0))
         return false;
-    if (mire__quick_is_usual(self))
+    if (__builtin_expect(atomic_load_explicit(&self->heap->how, memory_order_acquire) == self->usual, 1))
         return true;
     mire__slot_as_leave(self->slot);
     return false;

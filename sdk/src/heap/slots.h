@@ -33,32 +33,23 @@ void mire__slot_as_give(struct heap *heap, struct heap_slot *slot);
  * Begin to work on the tables. False if the thread is inside already: a signal handler interrupted it there, or an
  * allocator calls another; nothing is to be done then.
  */
-MIRE_INLINE bool mire__slot_as_begin(uint32_t *inside, struct heap_slot *slot)
+MIRE_INLINE bool mire__slot_as_enter(struct heap_slot *slot)
 {
-    *inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
-    if (*inside & 1)
+    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
+
+    if (inside & 1)
         return false;
-    atomic_store_explicit(&slot->inside, *inside + 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->inside, inside + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     return true;
 }
 
-/* End it. inside: as begin told it. */
-MIRE_INLINE void mire__slot_as_end(uint32_t inside, struct heap_slot *slot)
+/* End it. */
+MIRE_INLINE void mire__slot_as_leave(struct heap_slot *slot)
 {
-    atomic_store_explicit(&slot->inside, inside + 2, memory_order_release);
-}
+    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
 
-/* The same for who does not keep what begin told. */
-static inline bool mire__slot_as_enter(struct heap_slot *slot)
-{
-    uint32_t inside;
-
-    return mire__slot_as_begin(&inside, slot);
-}
-static inline void mire__slot_as_leave(struct heap_slot *slot)
-{
-    mire__slot_as_end(atomic_load_explicit(&slot->inside, memory_order_relaxed) - 1, slot);
+    atomic_store_explicit(&slot->inside, inside + 1, memory_order_release);
 }
 
 /* ---- counting; called by live.h ---- */
