@@ -162,14 +162,19 @@ MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t siz
 }
 
 /* clang-format off */
-#define DEFINE_NEW(name, parameters, arguments, bytes)                                    \
+#define DEFINE_SLOW(name, parameters, arguments, bytes)                                   \
     MIRE_SLOW static void *name##_slow parameters                                         \
     {                                                                                     \
-        const struct walk_frame site = MIRE_CALL_SITE;                                     \
-        struct collect_thread *self = mire__collect_as_enter(site.sp);                      \
+        const struct walk_frame site = MIRE_CALL_SITE;                                    \
+        struct collect_thread *self = mire__collect_as_enter(site.sp);                    \
                                                                                           \
         return done(self, &site, BOUND(name) arguments, bytes);                           \
-    }                                                                                     \
+    }
+/* clang-format on */
+
+/* clang-format off */
+#define DEFINE_NEW(name, parameters, arguments, bytes)                                    \
+    DEFINE_SLOW(name, parameters, arguments, bytes)                                       \
     MIRE_SLOW static void *whole_##name parameters                                        \
     {                                                                                     \
         if (__builtin_expect(!BOUND(name), 0))                                            \
@@ -178,7 +183,7 @@ MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t siz
     }                                                                                     \
     MIRE_SLOW static void *exact_##name parameters                                        \
     {                                                                                     \
-        struct collect_thread *self = mire__quick_enter(MIRE_CALL_SP);                      \
+        struct collect_thread *self = mire__quick_enter(MIRE_CALL_SP);                    \
                                                                                           \
         if (__builtin_expect(!self, 0))                                                   \
             return whole_##name arguments;                                                \
@@ -196,13 +201,7 @@ DEFINE_NEW(calloc, (size_t count, size_t size), (count, size), count * size)
 
 /* clang-format off */
 #define DEFINE_ALIGNED(name, parameters, arguments)                                       \
-    MIRE_SLOW static void *name##_slow parameters                                         \
-    {                                                                                     \
-        const struct walk_frame site = MIRE_CALL_SITE;                                     \
-        struct collect_thread *self = mire__collect_as_enter(site.sp);                      \
-                                                                                          \
-        return done(self, &site, REAL(name) arguments, size);                             \
-    }                                                                                     \
+    DEFINE_SLOW(name, parameters, arguments, size)                                        \
     MIRE_HIDDEN void *mire__heap_##name parameters                                        \
     {                                                                                     \
         void *(*real) parameters = REAL(name);                                            \
