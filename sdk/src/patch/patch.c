@@ -42,10 +42,11 @@ enum { HASH_BUCKETS, HASH_FIRST_OWN, HASH_FILTER_WORDS, HASH_SHIFT, HASH_HEAD };
 static void *hook_dlsym(void *handle, const char *name);
 static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
 
-/* Added tables; hooks is NULL where there is none. `count` is stored first. */
+/* Added tables; hooks is NULL where there is none. The others are stored first. */
 static struct added {
     _Atomic(struct hook *) hooks;
     size_t count;
+    bool over; /* what they stand for are hooks themselves (mire__patch_over) */
 } added[MIRE_PATCH_TABLES];
 static _Atomic unsigned long long patched_adds; /* loader's count of modules ever loaded, at the last patching */
 
@@ -186,7 +187,8 @@ struct symbols {
 
 /* What one pass over the modules does. */
 struct pass {
-    const struct hook *only; /* of this table; NULL: of all */
+    const struct hook *only; /* of this table; NULL: of all of its kind */
+    bool over;               /* the kind: of mire__patch_over, or the others */
     bool patch;
     unsigned long long subs; /* loader's count of modules ever unloaded */
     bool letters[256];       /* that a name of the hooks begins with */
@@ -197,14 +199,15 @@ struct pass {
 /* The hooks that a pass is about, table by table: those that were added, and behind them the one of dlsym. */
 static const struct hook *table_at(size_t *count, const struct pass *pass, size_t i)
 {
-    const struct hook *hooks = i < MIRE_PATCH_TABLES ? atomic_load(&added[i].hooks) : NULL;
+    const struct hook *hooks;
 
-    if (i == MIRE_PATCH_TABLES) {
+    if (i >= MIRE_PATCH_TABLES) {
         *count = 1;
-        return pass->only && !pass->patch ? NULL : &lookup;
+        return pass->over || (pass->only && !pass->patch) ? NULL : &lookup;
     }
+    hooks = atomic_load(&added[i].hooks);
     *count = added[i].count;
-    return !pass->only || pass->only == hooks ? hooks : NULL;
+    return hooks && added[i].over == pass->over && (!pass->only || pass->only == hooks) ? hooks : NULL;
 }
 
 static void gather_letters(struct pass *pass)
@@ -297,26 +300,58 @@ static const struct hook *hook_of(const struct pass *pass, const struct tables *
     return NULL;
 }
 
+/* Does the slot lead to a hook that stands over this one? */
+static bool is_covered(const struct hook *hook, const void *now)
+{
+    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
+        const struct hook *hooks = added[i].over ? atomic_load(&added[i].hooks) : NULL;
+
+        for (size_t k = 0; hooks && k < added[i].count; k++) {
+            if (hooks[k].hook == now && atomic_load(&hooks[k].real) == hook->hook)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Does the slot of a foreign function lead to the loader still, by way of the module's own code? */
+static bool is_unbound(const struct dl_phdr_info *info, const ElfW(Sym) * symbol, uint32_t type, const void *now)
+{
+    if (type != mire__arch.reloc_slot || symbol->st_shndx != SHN_UNDEF)
+        return false;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+        if (part->p_type == PT_LOAD && (uintptr_t)now - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
 static void treat_slot(const struct dl_phdr_info *info, const struct tables *tables, const ElfW(Rela) * relocation,
                        struct pass *pass)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
+    const uint32_t number = (uint32_t)ELF64_R_SYM(relocation->r_info);
+    const ElfW(Sym) *symbol = &tables->symbols[number];
     const struct hook *hook;
     _Atomic(void *) *slot;
     void *real, *now;
 
     if (type != mire__arch.reloc_slot && type != mire__arch.reloc_data && type != mire__arch.reloc_word)
         return;
-    hook = hook_of(pass, tables, (uint32_t)ELF64_R_SYM(relocation->r_info));
+    hook = hook_of(pass, tables, number);
     real = hook ? atomic_load(&hook->real) : NULL;
     slot = (_Atomic(void *) *)(info->dlpi_addr + relocation->r_offset);
     if (!real || (uintptr_t)slot % sizeof(*slot) != 0) /* packed data: arm64 cannot load it at once */
         return;
     now = atomic_load(slot);
-    if (pass->patch && now != hook->hook && (type != mire__arch.reloc_word || now == real))
-        store_slot(&pass->stores, slot, hook->hook);
-    else if (!pass->patch && now == hook->hook)
+    if (!pass->patch && now == hook->hook)
         store_slot(&pass->stores, slot, real);
+    if (!pass->patch || now == hook->hook || is_covered(hook, now))
+        return;
+    if (pass->over ? now == real || is_unbound(info, symbol, type, now) : type != mire__arch.reloc_word || now == real)
+        store_slot(&pass->stores, slot, hook->hook);
 }
 
 /*
@@ -410,9 +445,9 @@ static void end_change(void)
     atomic_store_explicit(&changing, 0, memory_order_release);
 }
 
-static enum mire_err add(struct hook *hooks, size_t count)
+static enum mire_err add(struct hook *hooks, size_t count, bool over)
 {
-    struct pass pass = {.only = hooks, .patch = true};
+    struct pass pass = {.only = hooks, .over = over, .patch = true};
 
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
         if (atomic_load(&added[i].hooks))
@@ -420,6 +455,7 @@ static enum mire_err add(struct hook *hooks, size_t count)
         if (!atomic_load(&lookup.real))
             atomic_store(&lookup.real, (void *)dlsym);
         added[i].count = count;
+        added[i].over = over;
         atomic_store(&added[i].hooks, hooks);
         treat_all(&pass);
         return MIRE_OK;
@@ -427,15 +463,25 @@ static enum mire_err add(struct hook *hooks, size_t count)
     return MIRE_E_FULL;
 }
 
-enum mire_err mire__patch_add(struct hook *hooks, size_t count)
+static enum mire_err add_alone(struct hook *hooks, size_t count, bool over)
 {
     enum mire_err err;
 
     mire__own_share();
     begin_change();
-    err = add(hooks, count);
+    err = add(hooks, count, over);
     end_change();
     return err;
+}
+
+enum mire_err mire__patch_add(struct hook *hooks, size_t count)
+{
+    return add_alone(hooks, count, false);
+}
+
+enum mire_err mire__patch_over(struct hook *hooks, size_t count)
+{
+    return add_alone(hooks, count, true);
 }
 
 static bool any_added(void)
@@ -446,15 +492,22 @@ static bool any_added(void)
     return false;
 }
 
+static void refresh(bool over)
+{
+    struct pass pass = {.over = over, .patch = true};
+
+    treat_all(&pass);
+}
+
 void mire__patch_refresh(void)
 {
-    struct pass pass = {.patch = true};
-
     /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
     if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
         return;
-    if (mire__patch_modules_loaded() != patched_adds)
-        treat_all(&pass);
+    if (mire__patch_modules_loaded() == patched_adds)
+        return;
+    refresh(false);
+    refresh(true);
 }
 
 /* The last call is a jump, so that dlsym sees who called: RTLD_NEXT and RTLD_DEFAULT go by that. */
@@ -475,13 +528,14 @@ void mire__patch_remove(const struct hook *hooks)
 
     begin_change();
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
-        tables += atomic_load(&added[i].hooks) != NULL;
+        tables += atomic_load(&added[i].hooks) && !added[i].over;
         if (atomic_load(&added[i].hooks) == hooks)
             which = i;
     }
     if (which < MIRE_PATCH_TABLES) {
         mire__own_share();
-        pass.only = tables > 1 ? hooks : NULL;
+        pass.over = added[which].over;
+        pass.only = pass.over || tables > 1 ? hooks : NULL;
         treat_all(&pass);
         atomic_store(&added[which].hooks, NULL);
     }
