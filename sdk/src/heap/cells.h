@@ -2,9 +2,9 @@
  * cells.h - small live blocks, in cells addressed by their address (layout.h). The way that nearly all allocations go;
  * what it cannot do is left to live.c.
  *
- * Two blocks may begin in one cell, and two threads note them at the same time: the cell is the one's who exchanges it
- * first, and the other goes to the next plane (live.c). A plain store does for a block that takes the whole cell, and
- * wherever blocks are further apart than that, as glibc's are (MIRE_HOW_APART).
+ * Blocks may begin in one cell, and threads note them at the same time. So each is in the plane that the last bits of
+ * its address say, and no other block's place is where a plain store puts it. Where no two begin in one cell, as
+ * glibc's (MIRE_HOW_APART), all are in the first plane: it needs fewer pages.
  *
  * Thread: any, inside its slot.
  */
@@ -22,8 +22,7 @@
  * heaps grow at their ends; with half of the budget used up it must not be one of few. With few it is given back. A
  * page costs as much as 150 blocks in the other table, and saves 60 ns for each block that comes and goes; so one is
  * made as well where many blocks have come and gone, while half of the budget is free, and where some have while three
- * quarters are. Where there is a page, blocks of all sizes are in cells. The same holds of the other planes, of blocks
- * whose cells are taken in those before.
+ * quarters are. Where there is a page, blocks of all sizes are in cells. The same holds of each plane.
  */
 #define MIRE_CELLS_DENSE  64u
 #define MIRE_CELLS_COMING 16u
@@ -38,18 +37,38 @@ struct live_block {
     bool tagged;
 };
 
-/* The entry of the page of cells for an address; NULL where nothing has been noted for miles. */
-MIRE_INLINE _Atomic uint32_t *mire__cells_root(const struct heap *heap, uint64_t address)
+/*
+ * What the roots of a plane say of an address, which may bear a tag (heap.h); 0 where nothing has been noted for miles.
+ */
+MIRE_INLINE uint64_t mire__cells_root(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *table = atomic_load_explicit(&heap->roots[address >> MIRE_HEAP_ROOT_LOG], memory_order_acquire);
+    const uint32_t tag_bits = 64 - MIRE_HEAP_ADDRESS_BITS;
+    const uint64_t at = address << tag_bits >> (tag_bits + MIRE_HEAP_ROOT_LOG);
+    heap_root *table = atomic_load_explicit(&heap->roots[plane * MIRE_HEAP_ROOTS + at], memory_order_acquire);
 
-    return table ? &table[(address >> MIRE_CELLS_SPAN_LOG) % MIRE_HEAP_ROOT_SIZE] : NULL;
+    if (!table)
+        return 0;
+    return atomic_load_explicit(&table[(address >> MIRE_CELLS_SPAN_LOG) % MIRE_HEAP_ROOT_SIZE], memory_order_acquire);
 }
 
-/* The cells of a page by its number + 1. */
+/* The cells of a page by its number. */
 static inline _Atomic uint32_t *mire__cells_page(const struct heap *heap, uint32_t number)
 {
-    return heap->cells + (size_t)((number & ~MIRE_PAGE_CLOSING) - 1) * MIRE_CELLS_PAGE;
+    return heap->cells + (size_t)number * MIRE_CELLS_PAGE;
+}
+
+/* What the roots say of addresses that have that page. */
+static inline uint64_t mire__root_of_page(const _Atomic uint32_t *page)
+{
+    return (uintptr_t)page;
+}
+
+/* The page that they tell of, be it closing; NULL: none. */
+static inline _Atomic uint32_t *mire__root_page(uint64_t root)
+{
+    const bool closing = (root & MIRE_ROOT_CLOSING) == MIRE_ROOT_CLOSING;
+
+    return closing || (int64_t)root > 0 ? (_Atomic uint32_t *)(uintptr_t)(root & ~MIRE_ROOT_CLOSING) : NULL;
 }
 
 /*
@@ -84,6 +103,13 @@ static inline uint32_t mire__cell_offset(uint64_t address)
     return (uint32_t)(address >> 3) & 3;
 }
 
+/* The plane for a block at an address. apart: MIRE_HOW_APART holds */
+MIRE_INLINE uint32_t mire__cell_plane(uint64_t address, bool apart)
+{
+    return apart ? 0 : (uint32_t)(address >> 3) % MIRE_CELLS_PLANES;
+}
+_Static_assert(MIRE_CELLS_PLANES == 1u << (MIRE_CELL_SPAN_LOG - 3), "a plane for each eight bytes of a cell");
+
 /* The same where it stands in a cell. */
 MIRE_INLINE uint32_t mire__cell_offset_bits(uint64_t address)
 {
@@ -95,13 +121,10 @@ static inline uint32_t mire__cell_next(const _Atomic uint32_t *page, uint32_t at
     return at < MIRE_CELL_LAST ? mire__cell_get(&page[at + 1]) : 0;
 }
 
-/* The cells around an address, and whether one may be set there; NULL where there are none. */
-MIRE_INLINE _Atomic uint32_t *mire__cells_at(const struct heap *heap, uint64_t address)
+/* The cells of a plane around an address; NULL where there are none. */
+MIRE_INLINE _Atomic uint32_t *mire__cells_at(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *root = mire__cells_root(heap, address);
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
-
-    return number && !(number & MIRE_PAGE_COUNTING) ? mire__cells_page(heap, number) : NULL;
+    return mire__root_page(mire__cells_root(heap, address, plane));
 }
 
 /* Begins a block at this very address in the cell? */
@@ -111,53 +134,39 @@ static inline bool mire__cell_is(uint32_t cell, uint64_t address)
 }
 
 /*
- * The cell of an address, by its page, where nothing is about to change: not in a page that is being emptied. False:
- * there is none.
+ * The cell of an address in a plane, by its page, where nothing is about to change: not in a page that is being
+ * emptied. False: there is none.
  */
-MIRE_INLINE bool mire__cells_plain(_Atomic uint32_t **cell, const struct heap *heap, uint64_t address)
+MIRE_INLINE bool mire__cells_plain(_Atomic uint32_t **cell, const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *root = mire__cells_root(heap, address);
-    uint32_t number = root ? atomic_load_explicit(root, memory_order_acquire) : 0;
+    const uint64_t root = mire__cells_root(heap, address, plane);
 
-    *cell = heap->cells + ((size_t)number * MIRE_CELLS_PAGE + mire__cell_of(address)) - MIRE_CELLS_PAGE;
-    return __builtin_expect(number - 1 < MIRE_PAGE_SPARSE - 1, 1);
+    *cell = (_Atomic uint32_t *)(uintptr_t)(root + (address >> (MIRE_CELL_SPAN_LOG - 2) & 4 * MIRE_CELL_LAST));
+    return __builtin_expect((int64_t)root > 0, 1);
 }
 
-/* Does a block take all of its cell, so that no other can begin there? */
-static inline bool mire__cell_is_whole(uint32_t cell)
+/* Is it the last of its page? */
+MIRE_INLINE bool mire__cell_is_last(const _Atomic uint32_t *cell)
 {
-    uint32_t size = cell & MIRE_CELL_SIZE_MASK;
-
-    return (cell >> MIRE_CELL_OFFSET_SHIFT & 3) == 0 && size - 1 > (1u << MIRE_CELL_SPAN_LOG) - 8;
-}
-
-/*
- * Store the cell of a block that begins there; `was` begins none. False: another block has begun there meanwhile.
- *   apart  MIRE_HOW_APART holds
- */
-MIRE_INLINE bool mire__cell_begin(_Atomic uint32_t *at, uint32_t was, uint32_t cell, bool apart)
-{
-    if (__builtin_expect(!apart, 0) && !mire__cell_is_whole(cell))
-        return atomic_compare_exchange_strong_explicit(at, &was, cell, memory_order_release, memory_order_relaxed);
-    atomic_store_explicit(at, cell, memory_order_release);
-    return true;
+    return ((uintptr_t)cell & 4 * MIRE_CELL_LAST) == 4 * MIRE_CELL_LAST;
 }
 
 /* Note an untagged block in its cell (mire__cells_plain), where nothing is in the way. False: nothing is done. */
-MIRE_INLINE bool mire__cell_as_set(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node, bool apart)
+MIRE_INLINE bool mire__cell_as_set(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node)
 {
     uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset_bits(address);
-    uint32_t was = mire__cell_get(at);
 
-    if ((address & 7) != 0 || (was & MIRE_CELL_SIZE_MASK))
+    if ((address & 7) != 0 || (mire__cell_get(at) & MIRE_CELL_SIZE_MASK))
         return false;
-    if (size <= MIRE_CELL_SHORT_MAX)
-        return mire__cell_begin(at, was, cell | (uint32_t)(size + 1), apart);
-    if (size > MIRE_CELL_SIZE_MAX || mire__cell_of(address) == MIRE_CELL_LAST ||
-        mire__cell_get(at + 1) & MIRE_CELL_SIZE_MASK)
+    if (__builtin_expect(size <= MIRE_CELL_SHORT_MAX, 1)) {
+        atomic_store_explicit(at, cell | (uint32_t)(size + 1), memory_order_release);
+        return true;
+    }
+    if (size > MIRE_CELL_SIZE_MAX || mire__cell_is_last(at) || mire__cell_get(at + 1) & MIRE_CELL_SIZE_MASK)
         return false;
     atomic_store_explicit(at + 1, (uint32_t)size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    return mire__cell_begin(at, was, cell | MIRE_CELL_SIZE_NEXT, apart);
+    atomic_store_explicit(at, cell | MIRE_CELL_SIZE_NEXT, memory_order_release);
+    return true;
 }
 
 /* The same by its address, while nothing is moved. */
@@ -165,30 +174,26 @@ MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_
 {
     _Atomic uint32_t *at;
 
-    return mire__cells_plain(&at, heap, address) &&
-           mire__cell_as_set(at, address, size, node, mire__heap_how(heap, MIRE_HOW_APART) != 0);
+    return mire__cells_plain(&at, heap, address, mire__cell_plane(address, mire__heap_how(heap, MIRE_HOW_APART))) &&
+           mire__cell_as_set(at, address, size, node);
 }
 
 /*
- * Take an untagged block out of its cell, while nothing is moved: what is nearly always to be done, in registers alone.
- * False: nothing is done.
+ * Take an untagged block out of its cell (mire__cells_plain), while nothing is moved: what is nearly always to be done,
+ * in registers alone. False: nothing is done.
  */
-MIRE_INLINE bool mire__cells_as_take(struct live_block *was, struct heap *heap, uint64_t address)
+MIRE_INLINE bool mire__cell_as_take(struct live_block *was, _Atomic uint32_t *at, uint64_t address)
 {
     const uint32_t told = MIRE_CELL_TAGGED | 3u << MIRE_CELL_OFFSET_SHIFT;
-    _Atomic uint32_t *at;
-    uint32_t cell, next;
+    uint32_t cell = mire__cell_get(at), next;
     uint64_t size;
 
-    if (!mire__cells_plain(&at, heap, address))
-        return false;
-    cell = mire__cell_get(at);
     /* Tells of an address that is no multiple of 8 from all as well: its last bits meet none that are told. */
     if (__builtin_expect((cell & told) != (uint32_t)(address % 32) << (MIRE_CELL_OFFSET_SHIFT - 3), 0))
         return false;
     size = (uint64_t)(cell & MIRE_CELL_SIZE_MASK) - 1;
     if (__builtin_expect(size > MIRE_CELL_SHORT_MAX, 0)) {
-        next = mire__cell_of(address) < MIRE_CELL_LAST ? mire__cell_get(at + 1) : 0;
+        next = mire__cell_is_last(at) ? 0 : mire__cell_get(at + 1);
         if ((cell & MIRE_CELL_SIZE_MASK) != MIRE_CELL_SIZE_NEXT || next & MIRE_CELL_SIZE_MASK)
             return false;
         size = next >> MIRE_CELL_OFFSET_SHIFT;
@@ -196,6 +201,14 @@ MIRE_INLINE bool mire__cells_as_take(struct live_block *was, struct heap *heap, 
     atomic_store_explicit(at, 0, memory_order_relaxed);
     *was = (struct live_block){.size = size, .node = cell >> MIRE_CELL_NODE_SHIFT};
     return true;
+}
+
+/* The same by its address, in a plane. */
+MIRE_INLINE bool mire__cells_as_take(struct live_block *was, const struct heap *heap, uint64_t address, uint32_t plane)
+{
+    _Atomic uint32_t *at;
+
+    return mire__cells_plain(&at, heap, address, plane) && mire__cell_as_take(was, at, address);
 }
 
 /* Take a block out of its cell in a page. False: it is not there, or just now taken by the keeper. */
@@ -214,12 +227,13 @@ static inline bool mire__cell_as_clear(struct live_block *was, struct heap *heap
     return true;
 }
 
-/* The same by its address. */
+/* The same by its address, of a block that was noted as it would be now. */
 static inline bool mire__cells_as_clear(struct live_block *was, struct heap *heap, uint64_t address)
 {
+    const uint32_t plane = mire__cell_plane(address, mire__heap_how(heap, MIRE_HOW_APART));
     _Atomic uint32_t *page;
 
-    return (address & ~(MIRE_HEAP_ADDRESS_MASK & ~UINT64_C(7))) == 0 && (page = mire__cells_at(heap, address)) &&
+    return (address & ~(MIRE_HEAP_ADDRESS_MASK & ~UINT64_C(7))) == 0 && (page = mire__cells_at(heap, address, plane)) &&
            mire__cell_as_clear(was, heap, page, address);
 }
 

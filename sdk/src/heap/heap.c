@@ -295,7 +295,7 @@ static uint64_t lay_out(struct heap *heap, uint64_t budget)
     uint64_t at = 0, pages = budget / MIRE_HEAP_PAGE_BYTES;
 
     piece(&at, &heap->roots, heap, MIRE_CELLS_PLANES * MIRE_HEAP_ROOTS * sizeof(void *));
-    piece(&at, &heap->root_tables, heap, (uint64_t)MIRE_HEAP_ROOT_CAP * MIRE_HEAP_ROOT_SIZE * sizeof(uint32_t));
+    piece(&at, &heap->root_tables, heap, (uint64_t)MIRE_HEAP_ROOT_CAP * MIRE_HEAP_ROOT_SIZE * sizeof(heap_root));
     piece(&at, &heap->directory, heap, sizeof(uint16_t) << MIRE_SEGMENT_BITS_MAX);
     piece(&at, &heap->region_order, heap, MIRE_HEAP_REGIONS_MAX * sizeof(uint16_t));
     index_pieces(&at, &heap->node_index, heap, 1u << MIRE_INDEX_BITS_MAX);

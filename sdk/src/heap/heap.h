@@ -68,11 +68,17 @@ struct heap_spare {
 #define MIRE_HEAP_ROOTS     (1u << (MIRE_HEAP_ADDRESS_BITS - MIRE_HEAP_ROOT_LOG)) /* of each plane */
 #define MIRE_HEAP_ROOT_SIZE (1u << (MIRE_HEAP_ROOT_LOG - MIRE_CELLS_SPAN_LOG))
 #define MIRE_HEAP_ROOT_CAP  512u
-#define MIRE_PAGE_CLOSING   0x80000000u /* with a page's number: nothing is added to it any more */
-#define MIRE_PAGE_COUNTING  0x40000000u /* no page yet; with it, how many small blocks live there in the other table */
-#define MIRE_PAGE_SPARSE    0x20000000u /* with that: it had a page and was not worth it */
-#define MIRE_PAGE_CAME      0x00010000u /* with that: one block of any size came here; the other bits count small ones */
-#define MIRE_PAGE_LIVE      0x0000ffffu /* that live */
+
+/*
+ * What the roots say of an address. 0: it has needed no page of cells so far. As a signed number greater than 0: the
+ * address of its page, for whatever is to be done there. Else it is looked at more closely:
+ */
+typedef _Atomic uint64_t heap_root;
+#define MIRE_ROOT_CLOSING  (UINT64_C(3) << 62) /* with the address of a page: nothing is added to it any more */
+#define MIRE_ROOT_COUNTING (UINT64_C(1) << 63) /* no page yet; with it, how near it is to be worth one: */
+#define MIRE_ROOT_SPARSE   0x20000000u         /* it had a page and was not worth it */
+#define MIRE_ROOT_CAME     0x00010000u         /* one block of any size came here; the other bits count small ones */
+#define MIRE_ROOT_LIVE     0x0000ffffu         /* that live in the other table */
 
 /*
  * What the whole of a hook looks at, in one word: the mode, and what makes a call of the program's more than the usual.
@@ -83,14 +89,14 @@ struct heap_spare {
 #define MIRE_HOW_MOVING 8u                  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
 #define MIRE_HOW_RESTS  16u                 /* somebody waits to be woken by the next thing that is noted (collect.h) */
 #define MIRE_HOW_OPEN   32u                 /* the program's calls are noted here (collect.h) */
-#define MIRE_HOW_APART  64u                 /* no two blocks begin in one cell (cells.h) */
+#define MIRE_HOW_APART  64u                 /* no two blocks begin in one cell: all are in the first plane (cells.h) */
 #define MIRE_HOW_CODE   (UINT64_C(1) << 32) /* above all these: counts how often what was known of the code was void */
 
 struct heap {
     /* What every call looks at, in one line of the cache. */
     struct heap_header *header;
     _Atomic uint64_t how;
-    _Atomic(_Atomic uint32_t *) *roots; /* see below */
+    _Atomic(heap_root *) *roots; /* see below */
     _Atomic uint32_t *cells;
     _Atomic uint8_t *filter; /* blocks by KiB, counted; 255 sticks. A forked child's is empty */
 
@@ -108,9 +114,8 @@ struct heap {
     void *extra;
     _Atomic uint8_t *there;
 
-    /* `roots`: where the page of cells for an address is: by 256 MiB, then by 32 KiB; its number + 1, or how close it
-     * is to be worth a page; 0: nothing lives there. The same for each plane. */
-    _Atomic uint32_t *root_tables;
+    /* `roots`: where the page of cells for an address is: by 256 MiB, then by 32 KiB. The same for each plane. */
+    heap_root *root_tables;
     _Atomic uint16_t *directory;   /* the segment of blocks for a hash's top bits */
     struct heap_index node_index;  /* (parent, address) -> node, for the first nodes of runs */
     struct heap_index place_index; /* address -> place */

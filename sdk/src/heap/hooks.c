@@ -147,23 +147,21 @@ static inline void *done(struct collect_thread *self, const struct walk_frame *s
 }
 
 /*
- * The same in exact mode. One function for all hooks: it takes a KiB of the nearest cache, and they jump to it. Returns
- * the block.
+ * The same in exact mode. One function for all hooks: it takes a KiB of the nearest cache. They jump to it, so it
+ * stands where they stood. Returns the block.
  */
-MIRE_SLOW static void *note_quick(MIRE_QUICK_CALL)
+MIRE_SLOW static void *note_quick(struct collect_thread *self, void *block, size_t size)
 {
-    return mire__quick_alloc(self, block, size, pc, sp, fp);
+    uint64_t pc = (uintptr_t)__builtin_return_address(0), sp = MIRE_CALL_SP;
+
+    __asm__("" : "+r"(sp)); /* the compiler calculates it anew each time else */
+    return mire__quick_alloc(self, block, size, pc, sp, __builtin_frame_address(0));
 }
 
 MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size)
 {
     mire__collect_as_return(self);
-    if (__builtin_expect(block != NULL, 1)) {
-        const struct walk_frame site = MIRE_CALL_SITE; /* read only now: it is not kept over the real call */
-
-        return note_quick(self, block, size, site.pc, site.sp, site.fp);
-    }
-    return NULL;
+    return __builtin_expect(block != NULL, 1) ? note_quick(self, block, size) : NULL;
 }
 
 /* clang-format off */
@@ -286,7 +284,7 @@ MIRE_SLOW static void *exact_move(void *old, size_t size)
 
     if (__builtin_expect(!self, 0))
         return whole_realloc(old, size);
-    end = mire__quick_free(&was.block, &counts, self, old);
+    end = mire__quick_free(&was.block, &counts, self, old, false);
     if (__builtin_expect(end == QUICK_NOT, 0)) {
         mire__collect_as_return(self);
         return whole_realloc(old, size);
@@ -373,21 +371,41 @@ MIRE_SLOW static void whole_free(void *block)
 }
 
 /* Nothing but jumps lead out of here, so it keeps no register. */
-MIRE_SLOW static void exact_free(void *block)
+MIRE_QUICK void free_quick(void *block, const struct collect_thread *self, bool apart)
 {
-    const struct collect_thread *self = mire__collect_self;
     struct heap_count *counts = NULL;
     struct live_block was;
-    enum quick_end end = QUICK_DONE;
+    enum quick_end end = mire__quick_free(&was, &counts, self, block, apart);
 
-    if (block)
-        end = __builtin_expect(self != NULL, 1) ? mire__quick_free(&was, &counts, self, block) : QUICK_NOT;
     if (__builtin_expect(end == QUICK_DONE, 1))
         BOUND(free)(block);
     else if (end == QUICK_STRAYS)
         free_strays(block, counts);
     else
         whole_free(block);
+}
+
+/* Where blocks are spread over all planes of cells; or something is out of the ordinary. */
+MIRE_SLOW static void free_spread(void *block)
+{
+    const struct collect_thread *self = mire__collect_self;
+
+    if (__builtin_expect(self != NULL, 1))
+        free_quick(block, self, false);
+    else
+        whole_free(block);
+}
+
+MIRE_SLOW static void exact_free(void *block)
+{
+    const struct collect_thread *self = mire__collect_self;
+
+    if (__builtin_expect(!block, 0))
+        BOUND(free)(block);
+    else if (__builtin_expect(self && mire__quick_is_apart(self), 1))
+        free_quick(block, self, true);
+    else
+        free_spread(block);
 }
 
 MIRE_HIDDEN void mire__heap_free(void *block)

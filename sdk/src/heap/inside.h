@@ -86,15 +86,15 @@ uint32_t mire__heap_interval_index(struct heap *heap, uint64_t interval_bytes);
 /* ---- live.c: cells ---- */
 
 /* The table of pages for the 256 MiB around an address, of one plane; NULL where nothing has been noted for miles. */
-static inline _Atomic(_Atomic uint32_t *) *mire__cells_table(const struct heap *heap, uint64_t address, uint32_t plane)
+static inline _Atomic(heap_root *) *mire__cells_table(const struct heap *heap, uint64_t address, uint32_t plane)
 {
     return &heap->roots[plane * MIRE_HEAP_ROOTS + (address >> MIRE_HEAP_ROOT_LOG)];
 }
 
 /* The entry of the page of cells for an address there. */
-static inline _Atomic uint32_t *mire__cells_root_in(const struct heap *heap, uint64_t address, uint32_t plane)
+static inline heap_root *mire__cells_root_in(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *table = atomic_load_explicit(mire__cells_table(heap, address, plane), memory_order_acquire);
+    heap_root *table = atomic_load_explicit(mire__cells_table(heap, address, plane), memory_order_acquire);
 
     return table ? &table[(address >> MIRE_CELLS_SPAN_LOG) % MIRE_HEAP_ROOT_SIZE] : NULL;
 }
@@ -122,8 +122,8 @@ bool mire__blocks_as_put(struct live_block *was, bool *replaced, struct heap *he
                          const struct live_block *block);
 
 /*
- * Move a block from its cell: add an entry and clear the cell, unless somebody cleared it first; at any instant the
- * block is in one of the two, and header->moving says that it may be in both. Thread: keeper. cell  what is in *at
+ * Move a block from its cell: add an entry and clear the cell, unless somebody cleared it first; at any instant
+ * header->moving and the cell say where the block is. Thread: keeper. cell  what is in *at
  * Returns whether the block is an entry now; no room or no lock is counted, and it stays in its cell.
  */
 bool mire__blocks_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block, _Atomic uint32_t *at,

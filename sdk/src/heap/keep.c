@@ -99,7 +99,7 @@ static bool stays(struct live_block *block, const struct heap *heap, uint32_t in
 /* ---- pages of cells ---- */
 
 /* The entry among the roots of a page that is of some addresses. */
-static _Atomic uint32_t *root_of(const struct heap *heap, uint32_t number)
+static heap_root *root_of(const struct heap *heap, uint32_t number)
 {
     uint64_t key = atomic_load_explicit(&heap->keys[number], memory_order_relaxed);
 
@@ -109,7 +109,7 @@ static _Atomic uint32_t *root_of(const struct heap *heap, uint32_t number)
 /* Move what is in a closing page to the other table. Returns how many blocks there were; false if some are left. */
 static bool empty_page(uint32_t *blocks, struct heap *heap, uint32_t number)
 {
-    _Atomic uint32_t *page = mire__cells_page(heap, number + 1);
+    _Atomic uint32_t *page = mire__cells_page(heap, number);
     uint64_t begin = mire__key_begin(atomic_load_explicit(&heap->keys[number], memory_order_relaxed));
     bool empty = true;
 
@@ -141,10 +141,11 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
     quiet = all_left(heap);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t blocks = 0, open = numbers[i] + 1;
+        uint64_t open = mire__root_of_page(mire__cells_page(heap, numbers[i]));
+        uint32_t blocks = 0;
         bool take = quiet && empty_page(&blocks, heap, numbers[i]);
 
-        atomic_store_explicit(root_of(heap, numbers[i]), take ? MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE | blocks : open,
+        atomic_store_explicit(root_of(heap, numbers[i]), take ? MIRE_ROOT_COUNTING | MIRE_ROOT_SPARSE | blocks : open,
                               memory_order_release);
         if (take) {
             atomic_store_explicit(&heap->keys[numbers[i]], 0, memory_order_release);
@@ -157,7 +158,7 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
     for (uint32_t i = 0, run; i < empty_count; i += run) {
         for (run = 1; i + run < empty_count && empty[i + run] == empty[i] + run;)
             run++;
-        if (!mire__heap_give_pages(heap, mire__cells_page(heap, empty[i] + 1), run) ||
+        if (!mire__heap_give_pages(heap, mire__cells_page(heap, empty[i]), run) ||
             !mire__heap_lock(&heap->cells_lock.taken))
             continue;
         for (uint32_t j = 0; j < run; j++)
@@ -181,7 +182,7 @@ static bool is_done_with(struct heap *heap, uint32_t number, bool at_once)
         return false;
     }
     *look = LOOK_DENSE;
-    if (!mire__cells_sparse(mire__cells_page(heap, number + 1)))
+    if (!mire__cells_sparse(mire__cells_page(heap, number)))
         return false;
     at_once |= was == LOOK_SPARSE;
     *look = at_once ? 0 : LOOK_SPARSE;
@@ -195,10 +196,10 @@ static uint32_t trim(struct heap *heap, bool at_once)
     uint32_t numbers[PAGES_AT_ONCE], found = 0, given = 0;
 
     for (uint32_t i = 0; i < count && (at_once || !mire__heap_is_roomy(heap)); i++) {
-        uint32_t open = i + 1;
+        uint64_t open = mire__root_of_page(mire__cells_page(heap, i));
 
         if (atomic_load_explicit(&heap->keys[i], memory_order_relaxed) != 0 && is_done_with(heap, i, at_once) &&
-            atomic_compare_exchange_strong_explicit(root_of(heap, i), &open, open | MIRE_PAGE_CLOSING,
+            atomic_compare_exchange_strong_explicit(root_of(heap, i), &open, open | MIRE_ROOT_CLOSING,
                                                     memory_order_relaxed, memory_order_relaxed))
             numbers[found++] = i;
         if (found == PAGES_AT_ONCE) {
@@ -241,8 +242,8 @@ static bool move_cells(struct heap_kept *kept, struct heap *heap, uint32_t inter
         uint64_t begin = mire__key_begin(key);
 
         for (uint32_t at = 0; key && at < MIRE_CELLS_PAGE; at++) {
-            if (!move_cell(heap, mire__cells_page(heap, i + 1), at, begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG),
-                           interval, random))
+            if (!move_cell(heap, mire__cells_page(heap, i), at, begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG), interval,
+                           random))
                 kept->blocks_thinned++;
         }
     }

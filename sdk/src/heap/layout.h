@@ -125,7 +125,11 @@ struct heap_header {
     _Atomic uint64_t claimed_bytes; /* of the budget: file and memory without a file */
     _Atomic uint64_t claimed_most_bytes;
     _Atomic uint64_t seen_ns; /* CLOCK_MONOTONIC, when the tables were last kept (keep.h) */
-    _Atomic uint64_t moving;  /* the block on its way from its cell to the blocks, which may be in both; 0: none */
+    /*
+     * The block on its way from its cell to the blocks, 0: none. It is in its cell, or else, where that holds
+     * MIRE_CELL_MOVED, an entry; or else it has ended meanwhile, and there may be an entry all the same.
+     */
+    _Atomic uint64_t moving;
 
     /* Whoever changes the mode, under its lock. */
     _Atomic uint32_t mode;           /* enum heap_mode */
@@ -268,8 +272,9 @@ static inline uint16_t mire__word_jump(uint32_t value) /* the second of two */
 /* ---- cells: small blocks ----
  *
  * 32 KiB of address space have a page of 1024 cells; its key is the address / 32 KiB + 1, 0: the page is of nothing.
- * They may have up to four, in planes, which their keys tell: each is for blocks that begin in the same cells as others
- * of the planes before. A block is in one of them. The block that begins within a cell's 32 bytes is told by
+ * They may have up to four, in planes, which their keys tell: the first is for blocks that begin with a cell, the
+ * others for those that begin 8, 16 and 24 bytes later, and may be for any of a program of which no two begin in one
+ * cell. The block that begins within a cell's 32 bytes is told by
  *
  *     nnnnnnnn nnnnnnnn nnnnnnnt oossssss     n node, t tagged, o where in the cell, in eights, s size + 1
  *
@@ -278,7 +283,8 @@ static inline uint16_t mire__word_jump(uint32_t value) /* the second of two */
  *     ssssssss ssssssss ssssssss ss000000     s size
  *
  * A cell whose low six bits are zero begins no block: clearing one cell is enough, and one is stored last. A 63 whose
- * next cell begins a block is torn: no block.
+ * next cell begins a block is torn: no block. The cell of a block that was moved to the other table holds
+ * MIRE_CELL_MOVED until header->moving says that the move is over.
  */
 #define MIRE_CELL_SPAN_LOG     5
 #define MIRE_CELLS_PAGE        1024u
@@ -292,6 +298,7 @@ static inline uint16_t mire__word_jump(uint32_t value) /* the second of two */
 #define MIRE_CELL_OFFSET_SHIFT 6
 #define MIRE_CELL_TAGGED       (1u << 8)
 #define MIRE_CELL_NODE_SHIFT   9
+#define MIRE_CELL_MOVED        (~0u << MIRE_CELL_NODE_SHIFT)
 
 /* The key of a page; where what it describes begins, and its plane. The key is not 0. */
 static inline uint64_t mire__key_make(uint64_t address, uint32_t plane)

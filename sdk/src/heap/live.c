@@ -28,41 +28,42 @@ static void uncount(struct heap *heap, struct heap_slot *slot, const struct live
 /* The table of pages around an address, made. False: no room. Under cells_lock. */
 static bool make_table(struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic(_Atomic uint32_t *) *table = mire__cells_table(heap, address, plane);
+    _Atomic(heap_root *) *table = mire__cells_table(heap, address, plane);
 
     if (atomic_load_explicit(table, memory_order_relaxed))
         return true;
     if (heap->root_count == MIRE_HEAP_ROOT_CAP ||
-        !mire__heap_claim_anonymous(heap, MIRE_HEAP_ROOT_SIZE * sizeof(uint32_t)))
+        !mire__heap_claim_anonymous(heap, MIRE_HEAP_ROOT_SIZE * sizeof(heap_root)))
         return false;
     atomic_store_explicit(table, heap->root_tables + (size_t)heap->root_count++ * MIRE_HEAP_ROOT_SIZE,
                           memory_order_release);
     return true;
 }
 
-/* The number + 1 of an empty page of cells; 0: no room. Under cells_lock. */
-static uint32_t fresh_page(struct heap *heap)
+/* An empty page of cells for an address, reached by nobody yet; NULL: no room. Under cells_lock. */
+static _Atomic uint32_t *fresh_page(struct heap *heap, uint64_t key)
 {
     _Atomic uint32_t *used = &heap->header->cell_pages_used;
     uint32_t number = atomic_load_explicit(used, memory_order_relaxed);
 
     if (heap->cell_spare.count > 0) {
         number = heap->cell_spare.numbers[heap->cell_spare.count - 1];
-        if (!mire__heap_claim_page(heap, mire__cells_page(heap, number + 1)))
-            return 0;
+        if (!mire__heap_claim_page(heap, mire__cells_page(heap, number)))
+            return NULL;
         heap->cell_spare.count--;
-        return number + 1;
+    } else {
+        if (number >= heap->cell_spare.cap ||
+            !mire__heap_claim(heap, MIRE_HEAP_KEYS, (number + UINT64_C(1)) * sizeof(uint64_t)) ||
+            !mire__heap_claim(heap, MIRE_HEAP_CELLS, (number + UINT64_C(1)) * MIRE_HEAP_PAGE_BYTES))
+            return NULL;
+        atomic_store_explicit(used, number + 1, memory_order_release);
     }
-    if (number >= heap->cell_spare.cap ||
-        !mire__heap_claim(heap, MIRE_HEAP_KEYS, (number + UINT64_C(1)) * sizeof(uint64_t)) ||
-        !mire__heap_claim(heap, MIRE_HEAP_CELLS, (number + UINT64_C(1)) * MIRE_HEAP_PAGE_BYTES))
-        return 0;
-    atomic_store_explicit(used, number + 1, memory_order_release);
-    return number + 1;
+    atomic_store_explicit(&heap->keys[number], key, memory_order_release);
+    return mire__cells_page(heap, number);
 }
 
 /* The entry of an address among the roots, made if it is missing; NULL: no room. */
-static _Atomic uint32_t *root_of(struct heap *heap, uint64_t address, uint32_t plane)
+static heap_root *root_of(struct heap *heap, uint64_t address, uint32_t plane)
 {
     if (!mire__cells_root_in(heap, address, plane) && mire__heap_lock(&heap->cells_lock.taken)) {
         make_table(heap, address, plane);
@@ -71,10 +72,10 @@ static _Atomic uint32_t *root_of(struct heap *heap, uint64_t address, uint32_t p
     return mire__cells_root_in(heap, address, plane);
 }
 
-/* What the roots say of an address: the number of its page and more; 0: so far it has needed none. */
-static inline uint32_t number_at(const struct heap *heap, uint64_t address, uint32_t plane)
+/* What the roots say of an address. */
+static inline uint64_t root_at(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
+    heap_root *root = mire__cells_root_in(heap, address, plane);
 
     return root ? atomic_load_explicit(root, memory_order_acquire) : 0;
 }
@@ -82,9 +83,9 @@ static inline uint32_t number_at(const struct heap *heap, uint64_t address, uint
 /* The page around an address, if blocks may be added to it; else NULL. */
 static inline _Atomic uint32_t *open_page(const struct heap *heap, uint64_t address, uint32_t plane)
 {
-    uint32_t number = number_at(heap, address, plane);
+    uint64_t root = root_at(heap, address, plane);
 
-    return number && !(number & (MIRE_PAGE_COUNTING | MIRE_PAGE_CLOSING)) ? mire__cells_page(heap, number) : NULL;
+    return (int64_t)root > 0 ? mire__root_page(root) : NULL;
 }
 
 bool mire__cells_sparse(const _Atomic uint32_t *page)
@@ -110,55 +111,55 @@ static bool is_paged(const struct heap *heap, uint64_t address, uint32_t plane, 
 }
 
 /* How many blocks came where there is no page, up to what is enough by any rule. */
-static uint32_t came(uint32_t counted)
+static uint32_t came(uint64_t counted)
 {
-    return (counted & ~(MIRE_PAGE_COUNTING | MIRE_PAGE_SPARSE)) / MIRE_PAGE_CAME;
+    return (uint32_t)(counted & ~(MIRE_ROOT_COUNTING | MIRE_ROOT_SPARSE)) / MIRE_ROOT_CAME;
 }
 
 /* Is a page worth it, by what is counted where there is none? */
-static bool is_worth(const struct heap *heap, uint64_t address, uint32_t plane, uint32_t counted, bool small)
+static bool is_worth(const struct heap *heap, uint64_t address, uint32_t plane, uint64_t counted, bool small)
 {
     uint64_t span = UINT64_C(1) << MIRE_CELLS_SPAN_LOG;
     bool tight = mire__heap_is_tight(heap);
 
-    if ((counted & MIRE_PAGE_LIVE) >= MIRE_CELLS_DENSE || (came(counted) >= MIRE_CELLS_BUSY && !tight) ||
+    if ((counted & MIRE_ROOT_LIVE) >= MIRE_CELLS_DENSE || (came(counted) >= MIRE_CELLS_BUSY && !tight) ||
         (came(counted) >= MIRE_CELLS_COMING && mire__heap_is_roomy(heap)))
         return true;
-    return small && !(counted & MIRE_PAGE_SPARSE) &&
+    return small && !(counted & MIRE_ROOT_SPARSE) &&
            (is_paged(heap, address - span, plane, tight) || is_paged(heap, address + span, plane, tight));
 }
 
 /* One more block lives around an address. Returns whether these are worth a page of cells. */
 static bool one_more(struct heap *heap, uint64_t address, uint32_t plane, bool small)
 {
-    _Atomic uint32_t *root = small ? root_of(heap, address, plane) : mire__cells_root_in(heap, address, plane);
-    uint32_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0, now;
+    heap_root *root = small ? root_of(heap, address, plane) : mire__cells_root_in(heap, address, plane);
+    uint64_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0, now;
 
     if (!root)
         return false;
     do {
-        if (was != 0 && !(was & MIRE_PAGE_COUNTING))
+        if (mire__root_page(was))
             return true; /* it has one */
-        now = (was | MIRE_PAGE_COUNTING) + (small ? 1 : 0) + (came(was) < MIRE_CELLS_BUSY ? MIRE_PAGE_CAME : 0);
+        now = (was | MIRE_ROOT_COUNTING) + (small ? 1 : 0) + (came(was) < MIRE_CELLS_BUSY ? MIRE_ROOT_CAME : 0);
         if (is_worth(heap, address, plane, now, small))
             return true;
     } while (!atomic_compare_exchange_weak_explicit(root, &was, now, memory_order_relaxed, memory_order_relaxed));
     return false;
 }
 
-/* One small block less: it was counted in the first plane that has no page. */
+/* The plane that a block at an address is put into now. */
+static uint32_t plane_of(const struct heap *heap, uint64_t address)
+{
+    return mire__cell_plane(address, mire__heap_how(heap, MIRE_HOW_APART) != 0);
+}
+
+/* One small block less. */
 static void one_less(struct heap *heap, uint64_t address)
 {
-    _Atomic uint32_t *root;
-    uint32_t was = 0;
+    heap_root *root = mire__cells_root_in(heap, address, plane_of(heap, address));
+    uint64_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0;
 
-    for (uint32_t plane = 0; plane < MIRE_CELLS_PLANES && !(was & MIRE_PAGE_COUNTING); plane++) {
-        root = mire__cells_root_in(heap, address, plane);
-        was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0;
-        if (was == 0)
-            return;
-    }
-    while (was & MIRE_PAGE_COUNTING && was & MIRE_PAGE_LIVE &&
+    while (was != 0 && !mire__root_page(was) && was & MIRE_ROOT_LIVE &&
            !atomic_compare_exchange_weak_explicit(root, &was, was - 1, memory_order_relaxed, memory_order_relaxed)) {
     }
 }
@@ -166,18 +167,15 @@ static void one_less(struct heap *heap, uint64_t address)
 /* Make the page around an address, if there is room and none is there yet. */
 static void make_page(struct heap *heap, uint64_t address, uint32_t plane)
 {
-    uint32_t number;
-
     if (!mire__heap_lock(&heap->cells_lock.taken))
         return;
     if (make_table(heap, address, plane)) {
-        _Atomic uint32_t *root = mire__cells_root_in(heap, address, plane);
+        heap_root *root = mire__cells_root_in(heap, address, plane);
+        bool there = mire__root_page(atomic_load_explicit(root, memory_order_relaxed)) != NULL;
+        _Atomic uint32_t *page = there ? NULL : fresh_page(heap, mire__key_make(address, plane));
 
-        number = atomic_load_explicit(root, memory_order_relaxed);
-        if ((number == 0 || number & MIRE_PAGE_COUNTING) && (number = fresh_page(heap))) {
-            atomic_store_explicit(&heap->keys[number - 1], mire__key_make(address, plane), memory_order_release);
-            atomic_store_explicit(root, number, memory_order_release);
-        }
+        if (page)
+            atomic_store_explicit(root, mire__root_of_page(page), memory_order_release);
     }
     mire__heap_unlock(&heap->cells_lock.taken);
 }
@@ -195,70 +193,70 @@ static void end_unseen(struct heap *heap, struct heap_slot *slot, _Atomic uint32
     mire__heap_as_drop(heap, MIRE_HEAP_DROP_OVERLAP);
 }
 
-/* The page, of this plane or one behind it, in which a block at this very address begins; NULL if there is none. */
-static _Atomic uint32_t *page_of(const struct heap *heap, uint64_t address, uint32_t plane)
+/*
+ * The page in which a block at this very address begins; NULL if there is none. It is in one of two planes: whether no
+ * two blocks begin in one cell may be another answer now than it was then.
+ */
+static _Atomic uint32_t *page_of(const struct heap *heap, uint64_t address)
 {
-    uint32_t number, at = mire__cell_of(address);
+    const uint32_t at = mire__cell_of(address), own = mire__cell_plane(address, false);
 
-    /* Where a plane has needed no page, none behind it has one. */
-    for (; (address & 7) == 0 && plane < MIRE_CELLS_PLANES && (number = number_at(heap, address, plane)); plane++) {
-        _Atomic uint32_t *page = number & MIRE_PAGE_COUNTING ? NULL : mire__cells_page(heap, number);
+    for (uint32_t plane = 0; (address & 7) == 0; plane = own) {
+        _Atomic uint32_t *page = mire__root_page(root_at(heap, address, plane));
 
         /* Acquired: one that the keeper has emptied is found in the other table. */
         if (page && mire__cell_is(atomic_load_explicit(&page[at], memory_order_acquire), address))
             return page;
+        if (plane == own)
+            break;
     }
     return NULL;
 }
 
-enum set { SET, TAKEN, NOWHERE };
-
-/* Note a block in its cell. TAKEN: another begins there; NOWHERE: it has to go to the other table. */
-static enum set set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address, uint32_t plane,
-                         const struct live_block *block)
+/* Note a block in its cell. False: it has to go to the other table. */
+static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address, const struct live_block *block)
 {
+    const uint32_t plane = plane_of(heap, address), at = mire__cell_of(address);
     _Atomic uint32_t *page = open_page(heap, address, plane);
-    bool apart = mire__heap_how(heap, MIRE_HOW_APART) != 0;
-    uint32_t at = mire__cell_of(address), cell, was;
+    uint32_t cell;
 
     if (!page) {
         if (!one_more(heap, address, plane, block->size <= MIRE_LIVE_SMALL))
-            return NOWHERE;
+            return false;
         make_page(heap, address, plane);
         if (!(page = open_page(heap, address, plane)))
-            return NOWHERE;
+            return false;
     }
-    was = mire__cell_get(&page[at]);
-    if (was & MIRE_CELL_SIZE_MASK)
-        return TAKEN;
+    if (mire__cell_get(&page[at]) & MIRE_CELL_SIZE_MASK)
+        return false;
     cell = block->node << MIRE_CELL_NODE_SHIFT | (block->tagged ? MIRE_CELL_TAGGED : 0) |
            mire__cell_offset(address) << MIRE_CELL_OFFSET_SHIFT;
-    if (block->size <= MIRE_CELL_SHORT_MAX)
-        return mire__cell_begin(&page[at], was, cell | (uint32_t)(block->size + 1), apart) ? SET : TAKEN;
+    if (block->size <= MIRE_CELL_SHORT_MAX) {
+        atomic_store_explicit(&page[at], cell | (uint32_t)(block->size + 1), memory_order_release);
+        return true;
+    }
     if (at == MIRE_CELL_LAST)
-        return NOWHERE;
+        return false;
     if (mire__cell_get(&page[at + 1]) & MIRE_CELL_SIZE_MASK)
         end_unseen(heap, slot, page, at + 1);
     atomic_store_explicit(&page[at + 1], (uint32_t)block->size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    return mire__cell_begin(&page[at], was, cell | MIRE_CELL_SIZE_NEXT, apart) ? SET : TAKEN;
+    atomic_store_explicit(&page[at], cell | MIRE_CELL_SIZE_NEXT, memory_order_release);
+    return true;
 }
 
 /* ---- blocks of either table ---- */
 
 static bool note(struct heap *heap, struct heap_slot *slot, uint64_t address, const struct live_block *block)
 {
-    _Atomic uint32_t *stale = page_of(heap, address, 0);
+    _Atomic uint32_t *stale = page_of(heap, address);
     bool in_cells = block->size <= MIRE_CELL_SIZE_MAX && block->interval == 0 && (address & 7) == 0 &&
                     mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING) == MIRE_HOW_CELLS;
-    enum set set = in_cells ? TAKEN : NOWHERE;
     struct live_block was;
     bool replaced;
 
     if (stale)
         end_unseen(heap, slot, stale, mire__cell_of(address));
-    for (uint32_t plane = 0; set == TAKEN && plane < MIRE_CELLS_PLANES; plane++)
-        set = set_cell(heap, slot, address, plane, block);
-    if (set == SET)
+    if (in_cells && set_cell(heap, slot, address, block))
         return true;
     if (!mire__blocks_as_put(&was, &replaced, heap, address, block))
         return false;
@@ -278,32 +276,10 @@ bool mire__live_as_put(struct heap *heap, struct heap_slot *slot, uint64_t addre
     return true;
 }
 
-/* Note a block in the first plane in which its cell is free, where all is there. False: nothing is done. */
-static bool set_plain(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
-{
-    uint32_t how = mire__heap_how(heap, MIRE_HOW_CELLS | MIRE_HOW_MOVING | MIRE_HOW_APART), at = mire__cell_of(address);
-
-    if ((how & ~MIRE_HOW_APART) != MIRE_HOW_CELLS || address > MIRE_HEAP_ADDRESS_MASK)
-        return false;
-    for (uint32_t plane = 0; plane < MIRE_CELLS_PLANES; plane++) {
-        _Atomic uint32_t *page = open_page(heap, address, plane);
-
-        if (!page || mire__cell_is(mire__cell_get(&page[at]), address))
-            return false;
-        if (mire__cell_as_set(&page[at], address, size, node, (how & MIRE_HOW_APART) != 0))
-            return true;
-    }
-    return false;
-}
-
 bool mire__live_as_set_else(struct heap *heap, struct heap_slot *slot, uint64_t address, uint64_t size, uint32_t node)
 {
     struct live_block block = {.size = size, .node = node};
 
-    if (set_plain(heap, address, size, node)) {
-        mire__slot_as_count(heap, slot, size);
-        return true;
-    }
     return mire__live_as_put(heap, slot, address, &block);
 }
 
@@ -321,7 +297,7 @@ bool mire__live_as_clear_else(struct live_block *was, struct heap *heap, struct 
 
     if (address > MIRE_HEAP_ADDRESS_MASK)
         return false;
-    page = page_of(heap, address, 1);
+    page = page_of(heap, address);
     if (!page || !mire__cell_as_clear(was, heap, page, address)) {
         if (!mire__blocks_as_take(was, heap, address))
             return false;
@@ -339,7 +315,7 @@ void mire__live_as_uncount_tagged(struct heap *heap, const struct live_block *bl
 
 bool mire__live_as_find(struct live_block *found, const struct heap *heap, uint64_t address)
 {
-    _Atomic uint32_t *page = address <= MIRE_HEAP_ADDRESS_MASK ? page_of(heap, address, 0) : NULL;
+    _Atomic uint32_t *page = address <= MIRE_HEAP_ADDRESS_MASK ? page_of(heap, address) : NULL;
     uint32_t at = mire__cell_of(address);
 
     if (page && mire__cell_unpack(found, mire__cell_get(&page[at]), mire__cell_next(page, at)))
@@ -350,7 +326,7 @@ bool mire__live_as_find(struct live_block *found, const struct heap *heap, uint6
 /* Give the block in a cell another node. False: it is no longer there. */
 static bool change_cell(struct heap *heap, uint64_t address, uint32_t node)
 {
-    _Atomic uint32_t *page = page_of(heap, address, 0);
+    _Atomic uint32_t *page = page_of(heap, address);
     uint32_t at = mire__cell_of(address), cell = page ? mire__cell_get(&page[at]) : 0, to;
 
     if (!mire__cell_is(cell, address))

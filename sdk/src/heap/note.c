@@ -169,11 +169,22 @@ void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, 
     return block;
 }
 
+void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t size, uint32_t node)
+{
+    _Atomic uint32_t *cell;
+
+    if (__builtin_expect(
+            mire__cells_plain(&cell, self->heap, (uintptr_t)block, mire__cell_plane((uintptr_t)block, false)), 1))
+        return mire__quick_set(self, cell, block, size, node);
+    return mire__quick_as_set(self, block, size, node);
+}
+
 void *mire__quick_as_walk(MIRE_QUICK_CALL)
 {
     const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
     _Atomic uint32_t *cell;
-    bool plain = mire__cells_plain(&cell, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+    bool plain = mire__cells_plain(&cell, self->heap, (uintptr_t)block,
+                                   mire__cell_plane((uintptr_t)block, mire__quick_is_apart(self)));
     uint32_t node;
 
     if (plain)

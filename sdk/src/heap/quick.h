@@ -16,6 +16,8 @@
 
 #include "heap/collect.h"
 
+#include <string.h>
+
 /* Also where other calls are not: what it is inlined into says where it was called from. */
 #define MIRE_QUICK static inline __attribute__((always_inline))
 
@@ -24,15 +26,25 @@
 
 /*
  * The rest of mire__quick_alloc, outside the slot: whatever it is; counters that the peaks are to be told of. And
- * inside, which they leave: a stack that is not remembered, or whose base is not looked at yet; no cell, or one in use.
- * All return the block.
+ * inside, which they leave: a stack that is not remembered, or whose base is not looked at yet; blocks that are spread
+ * over all planes; no cell, or one in use. All return the block.
  */
 void *mire__quick_as_else(MIRE_QUICK_CALL);
 void *mire__quick_as_tell(struct heap_count *counts, void *block);
 void *mire__quick_as_walk(MIRE_QUICK_CALL);
 void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,
                            const struct walk_tail *tail);
+void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t size, uint32_t node);
 void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node);
+
+/* Is a real call under way? The thread alone stores that, so it may read it as it lies. */
+MIRE_QUICK bool mire__quick_is_calling(const struct collect_thread *self)
+{
+    uint64_t sp;
+
+    memcpy(&sp, (const void *)(uintptr_t)&self->calling_sp, sizeof(sp));
+    return sp != 0;
+}
 
 /*
  * Begin a call of the program's, as mire__collect_as_enter does.
@@ -43,8 +55,7 @@ MIRE_QUICK struct collect_thread *mire__quick_enter(uint64_t sp)
 {
     struct collect_thread *self = mire__collect_self;
 
-    if (__builtin_expect(!self || !self->usual, 0) ||
-        __builtin_expect(atomic_load_explicit(&self->calling_sp, memory_order_relaxed) != 0, 0))
+    if (__builtin_expect(!self || !self->usual, 0) || __builtin_expect(mire__quick_is_calling(self), 0))
         return NULL;
     atomic_store_explicit(&self->calling_sp, sp, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
@@ -68,6 +79,12 @@ MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
 /* What was read before is not kept in registers, of which there are few, but read again. */
 #define MIRE_QUICK_FORGET(pointer) __asm__ volatile("" : "+r"(pointer) : : "memory")
 
+/* Is any of a thread's blocks in the first plane of cells? Not either while something is out of the ordinary. */
+MIRE_QUICK bool mire__quick_is_apart(const struct collect_thread *self)
+{
+    return (self->usual & MIRE_HOW_APART) != 0;
+}
+
 /*
  * The end of an allocation whose stack is known: inside the slot, which it leaves.
  *   cell  the block's (mire__cells_plain), looked for inside as well
@@ -76,33 +93,37 @@ MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
 MIRE_QUICK void *mire__quick_set(struct collect_thread *self, _Atomic uint32_t *cell, void *block, size_t size,
                                  uint32_t node)
 {
-    const uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
     struct heap_count *strays;
 
-    if (__builtin_expect(!mire__cell_as_set(cell, address, size, node, (self->usual & MIRE_HOW_APART) != 0), 0))
+    if (__builtin_expect(!mire__cell_as_set(cell, (uintptr_t)block, size, node), 0))
         return mire__quick_as_set(self, block, size, node);
     strays = mire__slot_raise(self->slot, size);
     mire__slot_as_leave(self->slot);
     return __builtin_expect(strays != NULL, 0) ? mire__quick_as_tell(strays, block) : block;
 }
 
-/* A block was allocated. Returns it. */
-MIRE_QUICK void *mire__quick_alloc(MIRE_QUICK_CALL)
+/*
+ * A block was allocated. Returns it.
+ *   pc, sp, fp  what holds when the call returns; the last is read where it matters
+ */
+MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp,
+                                   const uint64_t *fp)
 {
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
     const struct walk_tail *tail;
     _Atomic uint32_t *cell;
 
     if (__builtin_expect(!mire__quick_open(self), 0))
-        return mire__quick_as_else(self, block, size, pc, sp, fp);
-    tail = mire__walk_as_tail(&self->walk, &site);
+        return mire__quick_as_else(self, block, size, pc, sp, *fp);
+    tail = mire__walk_as_tail(&self->walk, pc, sp, fp);
     MIRE_QUICK_FORGET(self);
     MIRE_QUICK_FORGET(block);
     if (__builtin_expect(!tail, 0))
-        return mire__quick_as_walk(self, block, size, pc, sp, fp);
+        return mire__quick_as_walk(self, block, size, pc, sp, *fp);
     if (__builtin_expect(tail->base_at != 0, 0))
-        return mire__quick_as_based(self, block, size, sp, fp, tail);
-    if (__builtin_expect(!mire__cells_plain(&cell, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK), 0))
+        return mire__quick_as_based(self, block, size, sp, *fp, tail);
+    if (__builtin_expect(!mire__quick_is_apart(self), 0))
+        return mire__quick_as_spread(self, block, size, tail->node);
+    if (__builtin_expect(!mire__cells_plain(&cell, self->heap, (uintptr_t)block, 0), 0))
         return mire__quick_as_set(self, block, size, tail->node);
     return mire__quick_set(self, cell, block, size, tail->node);
 }
@@ -113,17 +134,19 @@ enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };
  * A block is to be freed, by a thread that has a state.
  *   was     size and stack, if it was taken
  *   counts  its counters
+ *   apart   mire__quick_is_apart; false does where it holds as well, a little later
  * Returns QUICK_NOT if nothing is done; QUICK_STRAYS if the peaks are to be told of these counters.
  * In a call within another's real call too: what is known here and freed by whomever has ended.
  */
 MIRE_QUICK enum quick_end mire__quick_free(struct live_block *was, struct heap_count **counts,
-                                           const struct collect_thread *self, const void *block)
+                                           const struct collect_thread *self, const void *block, bool apart)
 {
+    const uint32_t plane = mire__cell_plane((uintptr_t)block, apart || mire__quick_is_apart(self));
     enum quick_end end = QUICK_NOT;
 
     if (__builtin_expect(!self->usual, 0) || __builtin_expect(!mire__quick_open(self), 0))
         return QUICK_NOT;
-    if (__builtin_expect(mire__cells_as_take(was, self->heap, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK), 1)) {
+    if (__builtin_expect(mire__cells_as_take(was, self->heap, (uintptr_t)block, plane), 1)) {
         *counts = mire__slot_drop(self->slot, was->size);
         end = *counts ? QUICK_STRAYS : QUICK_DONE;
     }

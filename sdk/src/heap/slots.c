@@ -4,15 +4,16 @@
 #include "heap/inside.h"
 
 /* clang-format off */
-#define TWO(class)   class, class
+#define ONE(class)   MIRE_SLOT_COUNTS(class)
+#define TWO(class)   ONE(class), ONE(class)
 #define FOUR(class)  TWO(class), TWO(class)
 #define EIGHT(class) FOUR(class), FOUR(class)
 #define DOUBLING(times, from) times(from), times((from) + 1), times((from) + 2), times((from) + 3)
 #define SIXTEEN(class)     EIGHT(class), EIGHT(class)
 #define THIRTY_TWO(class)  SIXTEEN(class), SIXTEEN(class)
 #define SIXTY_FOUR(class)  THIRTY_TWO(class), THIRTY_TWO(class)
-const uint8_t mire__slot_classes[MIRE_SLOT_CLASSES] = {
-    0, 0, 1, 2, 3, 4, 5, 6, 7, /* 128 bytes */
+const uint16_t mire__slot_classes[MIRE_SLOT_CLASSES] = {
+    TWO(0), ONE(1), ONE(2), ONE(3), ONE(4), ONE(5), ONE(6), ONE(7), /* 128 bytes */
     DOUBLING(TWO, 8), DOUBLING(FOUR, 12), DOUBLING(EIGHT, 16), DOUBLING(SIXTEEN, 20), DOUBLING(THIRTY_TWO, 24),
     DOUBLING(SIXTY_FOUR, 28), /* 8 KiB */
 };

@@ -19,6 +19,9 @@
 #include "heap/categories.h"
 #include "heap/heap.h"
 
+#include <stddef.h>
+#include <string.h>
+
 /*
  * A slot for the calling thread.
  *   tid  the thread's, not 0
@@ -60,9 +63,13 @@ void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct 
 #define MIRE_TELL_BYTES 4096
 #define MIRE_TELL_COUNT 64
 
-/* mire__size_class of small sizes, by sixteens rounded up: a look instead of a calculation of ten instructions more. */
-#define MIRE_SLOT_CLASSES 513u
-extern const uint8_t mire__slot_classes[MIRE_SLOT_CLASSES] __attribute__((visibility("hidden")));
+/*
+ * Where in a slot the counters of small sizes are, by sixteens rounded up: a look instead of a calculation of ten
+ * instructions more.
+ */
+#define MIRE_SLOT_CLASSES       513u
+#define MIRE_SLOT_COUNTS(class) (offsetof(struct heap_slot, counts) + (class) * sizeof(struct heap_count))
+extern const uint16_t mire__slot_classes[MIRE_SLOT_CLASSES] __attribute__((visibility("hidden")));
 
 /*
  * The counters of a size. The compiler is not to know that they are part of the slot: it keeps the address of each of
@@ -70,32 +77,36 @@ extern const uint8_t mire__slot_classes[MIRE_SLOT_CLASSES] __attribute__((visibi
  */
 MIRE_INLINE struct heap_count *mire__slot_counts(struct heap_slot *slot, uint64_t size)
 {
-    uint32_t class = __builtin_expect(size <= (MIRE_SLOT_CLASSES - 1) * 16, 1) ? mire__slot_classes[(size + 15) / 16]
-                                                                               : mire__size_class(size);
-    struct heap_count *c = &slot->counts[class];
+    uint64_t at = __builtin_expect(size <= (MIRE_SLOT_CLASSES - 1) * 16, 1) ? mire__slot_classes[(size + 15) / 16]
+                                                                            : MIRE_SLOT_COUNTS(mire__size_class(size));
+    struct heap_count *c = (struct heap_count *)(void *)((char *)slot + at);
 
     __asm__("" : "+r"(c));
     return c;
 }
 
-/* Add to a sum that the thread alone stores to; returns it. */
-MIRE_INLINE int64_t mire__slot_add(_Atomic int64_t *sum, int64_t what)
+/* A sum that the thread alone stores to. It may read it as it lies, which is one instruction less than atomically. */
+MIRE_INLINE int64_t mire__slot_get(const _Atomic int64_t *sum)
 {
-    int64_t now = atomic_load_explicit(sum, memory_order_relaxed) + what;
+    int64_t now;
 
-    atomic_store_explicit(sum, now, memory_order_relaxed);
+    memcpy(&now, (const void *)(uintptr_t)sum, sizeof(now));
     return now;
 }
 
-MIRE_INLINE int64_t mire__slot_get(const _Atomic int64_t *word)
+/* Add to one. */
+MIRE_INLINE void mire__slot_add(_Atomic int64_t *sum, int64_t what)
 {
-    return atomic_load_explicit(word, memory_order_relaxed);
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) /* other threads read all of it or nothing of it, too */
+    __asm__("addq %1, %0" : "+m"(*sum) : "re"(what) : "cc");
+#else
+    atomic_store_explicit(sum, mire__slot_get(sum) + what, memory_order_relaxed);
+#endif
 }
 
-/* Has the sum moved so far from what was told that it is to be told again? */
-MIRE_INLINE bool mire__slot_strays(int64_t count, int64_t bytes)
+MIRE_INLINE void mire__slot_put(_Atomic int64_t *sum, int64_t what)
 {
-    return __builtin_expect(count > MIRE_TELL_COUNT, 0) || __builtin_expect(bytes > MIRE_TELL_BYTES, 0);
+    atomic_store_explicit(sum, what, memory_order_relaxed);
 }
 
 /*
@@ -105,11 +116,16 @@ MIRE_INLINE bool mire__slot_strays(int64_t count, int64_t bytes)
 MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t size)
 {
     struct heap_count *c = mire__slot_counts(slot, size);
-    int64_t count = mire__slot_add(&c->live_count, 1), bytes = mire__slot_add(&c->live_bytes, (int64_t)size);
+    int64_t count = mire__slot_get(&c->live_count) + 1, bytes = mire__slot_get(&c->live_bytes) + (int64_t)size;
 
+    mire__slot_put(&c->live_count, count);
+    mire__slot_put(&c->live_bytes, bytes);
     mire__slot_add(&c->count, 1);
     mire__slot_add(&c->bytes, (int64_t)size);
-    return mire__slot_strays(count - mire__slot_get(&c->told_count), bytes - mire__slot_get(&c->told_bytes)) ? c : NULL;
+    return __builtin_expect(count - MIRE_TELL_COUNT > mire__slot_get(&c->told_count), 0) ||
+                   __builtin_expect(bytes - MIRE_TELL_BYTES > mire__slot_get(&c->told_bytes), 0)
+               ? c
+               : NULL;
 }
 
 /* The same of one that ends: only here a sum falls, so only here it is looked at as the highest. */
@@ -119,12 +135,15 @@ MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t 
     int64_t count = mire__slot_get(&c->live_count), bytes = mire__slot_get(&c->live_bytes);
 
     if (__builtin_expect(count > mire__slot_get(&c->high_count), 0))
-        atomic_store_explicit(&c->high_count, count, memory_order_relaxed);
+        mire__slot_put(&c->high_count, count);
     if (__builtin_expect(bytes > mire__slot_get(&c->high_bytes), 0))
-        atomic_store_explicit(&c->high_bytes, bytes, memory_order_relaxed);
-    atomic_store_explicit(&c->live_count, --count, memory_order_relaxed);
-    atomic_store_explicit(&c->live_bytes, bytes -= (int64_t)size, memory_order_relaxed);
-    return mire__slot_strays(mire__slot_get(&c->told_count) - count, mire__slot_get(&c->told_bytes) - bytes) ? c : NULL;
+        mire__slot_put(&c->high_bytes, bytes);
+    mire__slot_put(&c->live_count, --count);
+    mire__slot_put(&c->live_bytes, bytes -= (int64_t)size);
+    return __builtin_expect(count + MIRE_TELL_COUNT < mire__slot_get(&c->told_count), 0) ||
+                   __builtin_expect(bytes + MIRE_TELL_BYTES < mire__slot_get(&c->told_bytes), 0)
+               ? c
+               : NULL;
 }
 
 /* Both, told. */

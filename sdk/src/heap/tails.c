@@ -97,7 +97,7 @@ MIRE_UNCHECKED static struct walk_tail *choose_tail(struct walk *walk, const str
 
     tails = mire__walk_as_tails(walk, head, frame->sp);
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (tails[way].base_at > 0 && mire__walk_as_tail_is(&tails[way], frame))
+        if (tails[way].base_at > 0 && mire__walk_as_tail_is(&tails[way], frame->pc, frame->sp, &frame->fp))
             return &tails[way];
     }
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {

@@ -245,15 +245,18 @@ MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *wa
     return (struct walk_tail *)(void *)((char *)walk->tails + at);
 }
 
-/* Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at. */
-MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, const struct walk_frame *frame)
+/*
+ * Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at.
+ *   fp  read only where it matters
+ */
+MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, uint64_t pc, uint64_t sp,
+                                                      const uint64_t *fp)
 {
     const struct walk_four *four = tail->words;
     const void *end = (const char *)four + tail->words_end;
-    const uint64_t sp = frame->sp;
     walk_pair changed = {0, 0};
 
-    if (tail->pc != frame->pc || tail->sp != sp || (tail->needs_fp && tail->fp != frame->fp))
+    if (tail->pc != pc || tail->sp != sp || (tail->needs_fp && tail->fp != *fp))
         return false;
     do {
         walk_pair one = {mire__walk_word(sp + four->at[0]), mire__walk_word(sp + four->at[1])};
@@ -265,17 +268,18 @@ MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *ta
 }
 
 /* The tail of this innermost frame that stands, but for its base; NULL: there is none. */
-MIRE_UNCHECKED MIRE_INLINE const struct walk_tail *mire__walk_as_tail(struct walk *walk, const struct walk_frame *frame)
+MIRE_UNCHECKED MIRE_INLINE const struct walk_tail *mire__walk_as_tail(struct walk *walk, uint64_t pc, uint64_t sp,
+                                                                      const uint64_t *fp)
 {
-    const struct walk_head *head = mire__walk_heads(walk, frame->pc, frame->sp);
+    const struct walk_head *head = mire__walk_heads(walk, pc, sp);
     const struct walk_tail *tail;
 
-    if (!mire__walk_is_head(head, frame->pc, frame->sp) && !mire__walk_is_head(++head, frame->pc, frame->sp))
+    if (!mire__walk_is_head(head, pc, sp) && !mire__walk_is_head(++head, pc, sp))
         return NULL;
-    tail = mire__walk_as_tails(walk, head, frame->sp);
-    if (__builtin_expect(mire__walk_as_tail_is(tail, frame), 1))
+    tail = mire__walk_as_tails(walk, head, sp);
+    if (__builtin_expect(mire__walk_as_tail_is(tail, pc, sp, fp), 1))
         return tail;
-    return mire__walk_as_tail_is(++tail, frame) ? tail : NULL;
+    return mire__walk_as_tail_is(++tail, pc, sp, fp) ? tail : NULL;
 }
 
 /* The node of such a tail, if its base stands, too; 0. */
@@ -287,7 +291,7 @@ MIRE_INLINE uint32_t mire__walk_as_known(struct walk *walk, const struct code *c
     const struct walk_tail *tail = NULL;
 
     if (__builtin_expect(walk->version == atomic_load_explicit(&code->version, memory_order_acquire), 1))
-        tail = mire__walk_as_tail(walk, frame);
+        tail = mire__walk_as_tail(walk, frame->pc, frame->sp, &frame->fp);
     return tail ? mire__walk_as_based(walk, tail) : 0;
 }
 

@@ -60,7 +60,7 @@ static void make_page(struct heaps *heaps)
 {
     for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++)
         heaps_set(heaps, BASE + 8192 + i * 64, 8, 1);
-    assert_non_null(mire__cells_at(&heaps->heap, BASE));
+    assert_non_null(mire__cells_at(&heaps->heap, BASE, 0));
     for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++)
         assert_true(heaps_clear(heaps, BASE + 8192 + i * 64));
 }

@@ -554,7 +554,7 @@ static void every_size_is_in_the_smallest_class_that_holds_it(void **state)
         assert_true(class == 0 || size > mire__size_class_bytes(class - 1));
     }
     for (uint64_t size = 0; size <= 16 * (MIRE_SLOT_CLASSES - 1); size++)
-        assert_int_equal(mire__slot_classes[(size + 15) / 16], mire__size_class(size));
+        assert_int_equal(mire__slot_classes[(size + 15) / 16], MIRE_SLOT_COUNTS(mire__size_class(size)));
     assert_int_equal(mire__size_class(UINT64_MAX), MIRE_HEAP_SIZES - 1);
     mire__category_name(name, mire__size_class(1u << 20));
     assert_string_equal(name, "Malloc 1 MiB");

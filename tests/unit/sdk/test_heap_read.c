@@ -176,7 +176,7 @@ static void a_block_on_its_way_counts_once(void **state)
     (void)state;
     for (uint64_t i = 0; i < 200; i++)
         heaps_set(heaps, 0x8000 + i * 128, 100, 0);
-    assert_non_null(mire__cells_at(&heaps->heap, 0x8000 + 199 * 128));
+    assert_non_null(mire__cells_at(&heaps->heap, 0x8000 + 199 * 128, 0));
     mire__blocks_as_put(&was, &replaced, &heaps->heap, 0x8000 + 199 * 128, &block);
     heaps->heap.header->moving = 0x8000 + 199 * 128;
     heap_walk(&walk, heaps->memory, heaps->bytes);
