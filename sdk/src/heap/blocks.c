@@ -244,12 +244,15 @@ bool mire__blocks_as_adopt(struct heap *heap, uint64_t address, const struct liv
         mire__filter_add(heap, address);
         store_entry(entry, address, block);
     }
-    moved = atomic_compare_exchange_strong_explicit(at, &cell, 0, memory_order_acq_rel, memory_order_relaxed);
+    moved =
+        atomic_compare_exchange_strong_explicit(at, &cell, MIRE_CELL_MOVED, memory_order_acq_rel, memory_order_relaxed);
     if (!found && !moved) {
         atomic_store_explicit(&entry->where, 0, memory_order_release);
         mire__filter_take(heap, address);
     }
     atomic_store_explicit(&heap->header->moving, 0, memory_order_release);
+    if (moved)
+        atomic_store_explicit(at, 0, memory_order_release);
     mire__heap_unlock(&segment->lock);
     return moved;
 }

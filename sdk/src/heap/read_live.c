@@ -50,8 +50,9 @@ struct visit {
     mire__read_live_fn *visit;
     void *context;
     uint64_t torn;
-    uint64_t moving;  /* a block that may be in both tables */
-    bool moving_seen; /* in its cell */
+    uint64_t moving;   /* a block that may be in both tables */
+    bool moving_seen;  /* in its cell */
+    bool moving_moved; /* out of it */
     uint32_t words_used;
 };
 
@@ -75,6 +76,10 @@ static bool tell(struct visit *v, uint64_t address, uint64_t size, uint32_t node
 
 static bool visit_page(struct visit *v, const _Atomic uint32_t *page, uint64_t begin)
 {
+    const uint64_t moving_at = (v->moving - begin) >> MIRE_CELL_SPAN_LOG;
+
+    if (moving_at < MIRE_CELLS_PAGE && mire__get32(&page[moving_at]) == MIRE_CELL_MOVED)
+        v->moving_moved = true;
     for (uint32_t i = 0; i < MIRE_CELLS_PAGE; i++) {
         uint32_t cell = mire__get32(&page[i]), size = cell & MIRE_CELL_SIZE_MASK, next;
         uint64_t address = begin + ((uint64_t)i << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
@@ -150,6 +155,12 @@ static void copy_segment(struct segment_copy *copy, const struct heap_segment *s
     copy->to = copy->from + span;
 }
 
+/* Is the block that was being moved an entry now? It has ended if it is in no cell, and was not moved. */
+static bool is_moved(const struct visit *v)
+{
+    return !v->moving_seen && (v->moving_moved || mire__get64(&v->reader->header->moving) != v->moving);
+}
+
 /* Tell what of a segment lies at `from` or beyond. */
 static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_t from)
 {
@@ -157,7 +168,7 @@ static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_
         uint64_t where = copy->where[i], what = copy->what[i], address = mire__where_address(where);
         uint32_t at = (uint32_t)(mire__block_hash(address) >> (64 - MIRE_SEGMENT_BITS_MAX));
 
-        if (where == 0 || at < from || at >= copy->to || (address == v->moving && v->moving_seen))
+        if (where == 0 || at < from || at >= copy->to || (address == v->moving && !is_moved(v)))
             continue;
         if (!tell(v, address, what & MIRE_WHAT_SIZE_MAX, (uint32_t)(what >> MIRE_WHAT_SIZE_BITS),
                   mire__where_interval(where)))

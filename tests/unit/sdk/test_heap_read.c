@@ -167,6 +167,13 @@ static void a_size_without_its_cell_is_no_block(void **state)
     heaps_free(heaps);
 }
 
+static void assert_live(const struct heaps *heaps, uint64_t count)
+{
+    heap_walk(&walk, heaps->memory, heaps->bytes);
+    assert_int_equal(walk.blocks, count);
+}
+
+/* What two stores of a move have between them; and what they have if the block ends there. */
 static void a_block_on_its_way_counts_once(void **state)
 {
     struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
@@ -179,11 +186,13 @@ static void a_block_on_its_way_counts_once(void **state)
     assert_non_null(mire__cells_at(&heaps->heap, 0x8000 + 199 * 128, 0));
     mire__blocks_as_put(&was, &replaced, &heaps->heap, 0x8000 + 199 * 128, &block);
     heaps->heap.header->moving = 0x8000 + 199 * 128;
-    heap_walk(&walk, heaps->memory, heaps->bytes);
-    assert_int_equal(walk.blocks, 200);
-    heaps->heap.cells[199 * 4] = 0; /* the next store */
-    heap_walk(&walk, heaps->memory, heaps->bytes);
-    assert_int_equal(walk.blocks, 200);
+    assert_live(heaps, 200);
+    heaps->heap.cells[199 * 4] = MIRE_CELL_MOVED;
+    assert_live(heaps, 200);
+    heaps->heap.cells[199 * 4] = 0; /* its end */
+    assert_live(heaps, 199);
+    heaps->heap.header->moving = 0; /* it was moved, and the move is over */
+    assert_live(heaps, 200);
     heaps_free(heaps);
 }
 
