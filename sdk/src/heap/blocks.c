@@ -143,6 +143,7 @@ static bool split_segment(struct heap *heap, struct heap_segment *from)
     if (number == UINT32_MAX)
         return false;
     to = &heap->blocks[number];
+    atomic_store_explicit(&to->lock, 1, memory_order_relaxed); /* nobody splits it before all of the directory has it */
     for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
         if (is_upper(from, i, depth)) {
             atomic_store_explicit(&to->entries[i].what,
@@ -156,6 +157,7 @@ static bool split_segment(struct heap *heap, struct heap_segment *from)
     atomic_store_explicit(&to->covers, upper, memory_order_release);
     atomic_store_explicit(&from->covers, (depth + 2) | MIRE_COVERS_PREFIX(covers) * 2 << 8, memory_order_release);
     mire__blocks_point(heap, upper, number);
+    mire__heap_unlock(&to->lock);
     for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) { /* by hash: others work on the new segment by now */
         if (is_upper(from, i, depth))
             atomic_store_explicit(&from->entries[i].where, 0, memory_order_relaxed);

@@ -215,13 +215,15 @@ MIRE_INLINE bool mire__cells_as_take(struct live_block *was, const struct heap *
 static inline bool mire__cell_as_clear(struct live_block *was, struct heap *heap, _Atomic uint32_t *page,
                                        uint64_t address)
 {
+    /* Read before the cell: what was moved out of that meanwhile is not there, once nothing is moved any more. */
+    bool moving = (atomic_load_explicit(&heap->how, memory_order_acquire) & MIRE_HOW_MOVING) != 0;
     uint32_t at = mire__cell_of(address), cell;
 
     /* Acquired: one that the keeper has emptied is found in the other table. */
     cell = atomic_load_explicit(&page[at], memory_order_acquire);
     if (!mire__cell_is(cell, address) || !mire__cell_unpack(was, cell, mire__cell_next(page, at)))
         return false;
-    if (__builtin_expect(mire__heap_how(heap, MIRE_HOW_MOVING), 0))
+    if (__builtin_expect(moving, 0))
         return atomic_compare_exchange_strong_explicit(&page[at], &cell, 0, memory_order_acquire, memory_order_acquire);
     atomic_store_explicit(&page[at], 0, memory_order_relaxed);
     return true;
