@@ -125,7 +125,8 @@ struct heap {
     uint8_t *cell_looks; /* by a page of cells' number: what the keeper's last look says of the next (keep.c) */
     uint32_t region_count, root_count;
 
-    /* No two are held at once, but `claim` and one of the others, `split` and a segment's. */
+    /* No two are held at once, but `claim` and one of the others, `split` and a segment's, and two segments' that are
+     * joined or split. */
     struct heap_lock nodes_lock, regions_lock, cells_lock, split_lock, classes_lock, images_lock, mode_lock, claim_lock;
 
     _Atomic(void (*)(void)) on_mode; /* NULL, or to be called after the mode has changed; any thread */
