@@ -2,9 +2,9 @@
  * cells.h - small live blocks, in cells addressed by their address (layout.h). The way that nearly all allocations go;
  * what it cannot do is left to live.c.
  *
- * Blocks may begin in one cell, and threads note them at the same time. So each is in the plane that the last bits of
- * its address say, and no other block's place is where a plain store puts it. Where no two begin in one cell, as
- * glibc's (MIRE_HOW_APART), all are in the first plane: it needs fewer pages.
+ * Several blocks may begin in one cell, and threads note them at the same time. So the last bits of a block's address
+ * say which plane it is in: no two share a place, and a plain store notes it. Where no two begin in one cell, as of
+ * glibc's (MIRE_HOW_APART), all are in the first plane: that needs fewer pages.
  *
  * Thread: any, inside its slot.
  */
@@ -103,18 +103,18 @@ static inline uint32_t mire__cell_offset(uint64_t address)
     return (uint32_t)(address >> 3) & 3;
 }
 
-/* The plane for a block at an address. apart: MIRE_HOW_APART holds */
-MIRE_INLINE uint32_t mire__cell_plane(uint64_t address, bool apart)
-{
-    return apart ? 0 : (uint32_t)(address >> 3) % MIRE_CELLS_PLANES;
-}
-_Static_assert(MIRE_CELLS_PLANES == 1u << (MIRE_CELL_SPAN_LOG - 3), "a plane for each eight bytes of a cell");
-
 /* The same where it stands in a cell. */
 MIRE_INLINE uint32_t mire__cell_offset_bits(uint64_t address)
 {
     return (uint32_t)address << (MIRE_CELL_OFFSET_SHIFT - 3) & 3u << MIRE_CELL_OFFSET_SHIFT;
 }
+
+/* The plane for a block at an address. apart: MIRE_HOW_APART holds */
+MIRE_INLINE uint32_t mire__cell_plane(uint64_t address, bool apart)
+{
+    return apart ? 0 : mire__cell_offset(address);
+}
+_Static_assert(MIRE_CELLS_PLANES == 1u << (MIRE_CELL_SPAN_LOG - 3), "a plane for each eight bytes of a cell");
 
 static inline uint32_t mire__cell_next(const _Atomic uint32_t *page, uint32_t at)
 {

@@ -60,8 +60,11 @@ void mire__heap_hooks_turn(void);
 /*
  * In exact mode, have the program's calls go straight to what that mode does, round what other modes need: the hooks of
  * malloc, calloc, realloc and free for exact mode alone, over the ordinary ones. They may stay in other modes: each
- * call sees that it is another, and takes the ordinary way, a few nanoseconds later. on  false: put the ordinary ones
- * back, and before those are taken out Thread: as mire__patch_add.
+ * call sees that it is another, and takes the ordinary way, which is longer then.
+ *
+ *   on  false: put the ordinary ones back; do so before those are taken out
+ *
+ * Thread: as mire__patch_add.
  */
 void mire__heap_hooks_direct(bool on);
 

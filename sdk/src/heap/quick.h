@@ -79,7 +79,7 @@ MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
 /* What was read before is not kept in registers, of which there are few, but read again. */
 #define MIRE_QUICK_FORGET(pointer) __asm__ volatile("" : "+r"(pointer) : : "memory")
 
-/* Is any of a thread's blocks in the first plane of cells? Not either while something is out of the ordinary. */
+/* Are all blocks in the first plane of cells? While something is out of the ordinary that is not known: false. */
 MIRE_QUICK bool mire__quick_is_apart(const struct collect_thread *self)
 {
     return (self->usual & MIRE_HOW_APART) != 0;

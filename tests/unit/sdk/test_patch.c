@@ -1,0 +1,186 @@
+/* test_patch.c - the patching of a real loaded module, with the gate's hooks. */
+#include "patch/patch.h"
+
+#include "gate/gate.h"
+#include "gate/hooks.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static _Atomic uint32_t wake;
+static _Atomic uint64_t left_ns;
+
+static uint64_t turn(void)
+{
+    struct gate_view view;
+
+    return mire__gate_look(&view, 0) ? view.turn : 0;
+}
+
+static int open_gate(void **state)
+{
+    const struct gate_options options = {.wake = &wake, .left_ns = &left_ns};
+
+    (void)state;
+    mire__hooks_bind(RTLD_DEFAULT);
+    mire__gate_open(&options);
+    assert_int_equal(mire__gate_enter(0, NULL), 0);
+    return 0;
+}
+
+static int close_gate(void **state)
+{
+    (void)state;
+    mire__gate_stop();
+    return 0;
+}
+
+/* The module is linked with full RELRO and immediate binding: its table is read-only. */
+static void a_loaded_module_is_patched_and_put_back(void **state)
+{
+    (void)state;
+    void *module;
+    int (*module_poll)(void);
+    uint64_t before;
+
+    assert_int_equal(mire__gate_patch(), MIRE_OK);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW | RTLD_GLOBAL);
+    assert_non_null(module);
+    *(void **)&module_poll = dlsym(RTLD_DEFAULT, "poll_once");
+    before = turn();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before); /* loaded later, and not asked for anything: not hooked yet */
+    mire__patch_refresh();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 2);
+    mire__gate_unpatch();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 2);
+    dlclose(module);
+}
+
+static void a_module_loaded_later_is_hooked_before_it_is_reached(void **state)
+{
+    (void)state;
+    void *module;
+    int (*module_poll)(void);
+    uint64_t before;
+
+    assert_int_equal(mire__gate_patch(), MIRE_OK);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
+    assert_non_null(module);
+    *(void **)&module_poll = dlsym(module, "poll_once");
+    before = turn();
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 2);
+    dlclose(module);
+    mire__gate_unpatch();
+}
+
+static uint32_t polls_over;
+static int (*poll_below)(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+static int poll_over(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    polls_over++;
+    return poll_below(fds, count, timeout_ms);
+}
+
+static struct hook *gate_hook(const char *name)
+{
+    for (size_t i = 0; i < MIRE_HOOK_COUNT; i++) {
+        if (strcmp(mire__hooks[i].name, name) == 0)
+            return &mire__hooks[i];
+    }
+    return NULL;
+}
+
+/* Hooks over others are put where those are; modules that come later get both, one after the other. */
+static void a_hook_stands_over_another(void **state)
+{
+    (void)state;
+    static struct hook over[] = {{"poll", (void *)poll_over, NULL}};
+    int (*module_poll)(void);
+    uint64_t before;
+    void *module;
+
+    assert_int_equal(mire__gate_patch(), MIRE_OK);
+    *(void **)&poll_below = gate_hook("poll")->hook;
+    over[0].real = gate_hook("poll")->hook;
+    assert_int_equal(mire__patch_over(over, 1), MIRE_OK);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
+    assert_non_null(module);
+    *(void **)&module_poll = dlsym(module, "poll_once");
+    before = turn();
+    polls_over = 0;
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 2);
+    assert_int_equal(polls_over, 1);
+    mire__patch_remove(over);
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(turn(), before + 4);
+    assert_int_equal(polls_over, 1);
+    assert_int_equal(mire__patch_over(over, 1), MIRE_OK);
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(polls_over, 2);
+    mire__patch_remove(over);
+    dlclose(module);
+    mire__gate_unpatch();
+}
+
+/* A call that would be bound to another function than the hook below is left alone. */
+static void a_hook_stands_over_nothing_else(void **state)
+{
+    (void)state;
+    static struct hook over[] = {{"poll", (void *)poll_over, NULL}};
+    int (*module_poll)(void);
+    void *module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
+
+    assert_non_null(module);
+    over[0].real = gate_hook("poll")->hook;
+    assert_int_equal(mire__patch_over(over, 1), MIRE_OK);
+    *(void **)&module_poll = dlsym(module, "poll_once");
+    polls_over = 0;
+    assert_int_equal(module_poll(), 0);
+    assert_int_equal(polls_over, 0);
+    mire__patch_remove(over);
+    dlclose(module);
+}
+
+/* The module is visible to itself only: whoever called on its behalf would not find it. */
+static void dlsym_knows_who_called(void **state)
+{
+    (void)state;
+    void *module;
+    void *(*module_look)(const char *name);
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    skip(); /* instrumented calls are no jumps */
+#endif
+    assert_int_equal(mire__gate_patch(), MIRE_OK);
+    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(module);
+    assert_null(dlsym(RTLD_DEFAULT, "poll_once"));
+    *(void **)&module_look = dlsym(module, "look_up");
+    assert_ptr_equal(module_look("poll_once"), dlsym(module, "poll_once"));
+    dlclose(module);
+    mire__gate_unpatch();
+}
+
+int main(void)
+{
+#define PATCH_TEST(name) cmocka_unit_test_setup_teardown(name, open_gate, close_gate)
+    const struct CMUnitTest tests[] = {
+        PATCH_TEST(a_module_loaded_later_is_hooked_before_it_is_reached),
+        PATCH_TEST(dlsym_knows_who_called),
+        PATCH_TEST(a_loaded_module_is_patched_and_put_back),
+        PATCH_TEST(a_hook_stands_over_another),
+        PATCH_TEST(a_hook_stands_over_nothing_else),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
