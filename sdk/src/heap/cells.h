@@ -22,12 +22,15 @@
  * heaps grow at their ends; with half of the budget used up it must not be one of few. With few it is given back. A
  * page costs as much as 150 blocks in the other table, and saves 60 ns for each block that comes and goes; so one is
  * made as well where many blocks have come and gone, while half of the budget is free, and where some have while three
- * quarters are. Where there is a page, blocks of all sizes are in cells. The same holds of each plane.
+ * quarters are. Where there is a page, blocks of all sizes are in cells. The same holds of each plane; but wide blocks
+ * that begin in two planes in turn would take two pages where one has room for them all, so they must be more.
  */
 #define MIRE_CELLS_DENSE  64u
 #define MIRE_CELLS_COMING 16u
 #define MIRE_CELLS_BUSY   256u
 #define MIRE_CELLS_SPARSE 32u
+#define MIRE_CELLS_WIDE   128u /* bytes */
+#define MIRE_CELLS_PARTED 128u /* wide blocks that are dense in one of several planes */
 
 /* A block as it was noted. */
 struct live_block {

@@ -116,22 +116,37 @@ static uint32_t came(uint64_t counted)
     return (uint32_t)(counted & ~(MIRE_ROOT_COUNTING | MIRE_ROOT_SPARSE)) / MIRE_ROOT_CAME;
 }
 
-/* Is a page worth it, by what is counted where there is none? */
-static bool is_worth(const struct heap *heap, uint64_t address, uint32_t plane, uint64_t counted, bool small)
+/* Do blocks around an address begin in another plane, too? */
+static bool is_parted(const struct heap *heap, uint64_t address, uint32_t plane)
+{
+    for (uint32_t other = 0; other < MIRE_CELLS_PLANES; other++) {
+        if (other != plane && root_at(heap, address, other) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is a page worth it for a block of that size, by what is counted where there is none? */
+static bool is_worth(const struct heap *heap, uint64_t address, uint32_t plane, uint64_t counted, uint64_t size)
 {
     uint64_t span = UINT64_C(1) << MIRE_CELLS_SPAN_LOG;
     bool tight = mire__heap_is_tight(heap);
 
-    if ((counted & MIRE_ROOT_LIVE) >= MIRE_CELLS_DENSE || (came(counted) >= MIRE_CELLS_BUSY && !tight) ||
+    if (came(counted) >= MIRE_CELLS_BUSY && !tight)
+        return true;
+    if (size >= MIRE_CELLS_WIDE && is_parted(heap, address, plane))
+        return (counted & MIRE_ROOT_LIVE) >= MIRE_CELLS_PARTED;
+    if ((counted & MIRE_ROOT_LIVE) >= MIRE_CELLS_DENSE ||
         (came(counted) >= MIRE_CELLS_COMING && mire__heap_is_roomy(heap)))
         return true;
-    return small && !(counted & MIRE_ROOT_SPARSE) &&
+    return size <= MIRE_LIVE_SMALL && !(counted & MIRE_ROOT_SPARSE) &&
            (is_paged(heap, address - span, plane, tight) || is_paged(heap, address + span, plane, tight));
 }
 
-/* One more block lives around an address. Returns whether these are worth a page of cells. */
-static bool one_more(struct heap *heap, uint64_t address, uint32_t plane, bool small)
+/* One more block of that size lives around an address. Returns whether these are worth a page of cells. */
+static bool one_more(struct heap *heap, uint64_t address, uint32_t plane, uint64_t size)
 {
+    const bool small = size <= MIRE_LIVE_SMALL;
     heap_root *root = small ? root_of(heap, address, plane) : mire__cells_root_in(heap, address, plane);
     uint64_t was = root ? atomic_load_explicit(root, memory_order_relaxed) : 0, now;
 
@@ -141,7 +156,7 @@ static bool one_more(struct heap *heap, uint64_t address, uint32_t plane, bool s
         if (mire__root_page(was))
             return true; /* it has one */
         now = (was | MIRE_ROOT_COUNTING) + (small ? 1 : 0) + (came(was) < MIRE_CELLS_BUSY ? MIRE_ROOT_CAME : 0);
-        if (is_worth(heap, address, plane, now, small))
+        if (is_worth(heap, address, plane, now, size))
             return true;
     } while (!atomic_compare_exchange_weak_explicit(root, &was, now, memory_order_relaxed, memory_order_relaxed));
     return false;
@@ -221,7 +236,7 @@ static bool set_cell(struct heap *heap, struct heap_slot *slot, uint64_t address
     uint32_t cell;
 
     if (!page) {
-        if (!one_more(heap, address, plane, block->size <= MIRE_LIVE_SMALL))
+        if (!one_more(heap, address, plane, block->size))
             return false;
         make_page(heap, address, plane);
         if (!(page = open_page(heap, address, plane)))

@@ -139,6 +139,26 @@ static void blocks_of_8_bytes_all_have_cells(void **state)
     assert_all_have_cells(8);
 }
 
+/* One page would have room for all of them, but they begin in two planes. */
+static void wide_blocks_in_two_planes_have_cells_when_many_came(void **state)
+{
+    struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
+    const uint32_t blocks = (MIRE_CELLS_PAGE << MIRE_CELL_SPAN_LOG) / 208;
+
+    (void)state;
+    for (uint32_t i = 0; i < blocks; i++)
+        assert_true(heaps_set(heaps, BASE + i * 208, 192, i));
+    assert_int_equal(heaps->heap.header->cell_pages_used, 0);
+    assert_int_equal(entry_count(&heaps->heap), blocks);
+    for (uint32_t i = 0; i < 4 * blocks; i++) {
+        assert_true(heaps_clear(heaps, BASE + i % blocks * 208));
+        assert_true(heaps_set(heaps, BASE + i % blocks * 208, 192, i));
+    }
+    assert_int_equal(heaps->heap.header->cell_pages_used, 2);
+    assert_int_equal(entry_count(&heaps->heap), 0);
+    heaps_free(heaps);
+}
+
 /* The keeper takes back each plane's page by itself; what was in it is found all the same. */
 static void pages_of_all_planes_are_given_back(void **state)
 {
@@ -172,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_in_a_cell_are_both_kept),
         cmocka_unit_test(blocks_of_8_bytes_all_have_cells),
+        cmocka_unit_test(wide_blocks_in_two_planes_have_cells_when_many_came),
         cmocka_unit_test(pages_of_all_planes_are_given_back),
     };
 
