@@ -53,14 +53,13 @@ static bool all_left(struct heap *heap)
     count = atomic_load_explicit(&heap->header->slots_used, memory_order_acquire);
     for (uint32_t i = 0; i < count && i < MIRE_HEAP_THREADS_MAX; i++) {
         _Atomic uint32_t *inside = &heap->slots[i].inside;
-        uint32_t was = atomic_load_explicit(inside, memory_order_acquire);
 
-        for (uint64_t nap = NAP_NS; was & 1 && atomic_load_explicit(inside, memory_order_acquire) == was; nap *= 2) {
+        for (uint64_t nap = NAP_NS; atomic_load_explicit(inside, memory_order_acquire) != 0; nap *= 2) {
             uint64_t now = mire__now_ns();
 
             if (now > until)
                 return false;
-            mire__futex_wait(inside, was, now + (nap < NAP_MAX_NS ? nap : NAP_MAX_NS));
+            mire__futex_wait(inside, 1, now + (nap < NAP_MAX_NS ? nap : NAP_MAX_NS));
         }
     }
     return true;

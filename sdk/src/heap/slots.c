@@ -44,8 +44,7 @@ void mire__slot_as_give(struct heap *heap, struct heap_slot *slot)
 {
     for (uint32_t class = 0; class < MIRE_HEAP_SIZES; class ++)
         mire__slot_as_tell(heap, slot, &slot->counts[class]);
-    atomic_store_explicit(&slot->inside, atomic_load_explicit(&slot->inside, memory_order_relaxed) & ~1u,
-                          memory_order_relaxed);
+    atomic_store_explicit(&slot->inside, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->owner, 0, memory_order_release);
 }
 

@@ -1,11 +1,11 @@
 /*
  * slots.h - each thread's counters and the word that says whether it is at work on the tables.
  *
- *     inside    1, 3, 5, ...   the thread may hold a page of cells, or a lock
- *               2, 4, 6, ...   it does not: what it looked up before is forgotten
+ *     inside    1   the thread may hold a page of cells, or a lock
+ *               0   it does not: what it looked up before is forgotten
  *
- * The keeper, before it gives a page back, changes what the page is reached by, then waits until no thread is inside
- * that was inside before. So threads pay one store to enter and one to leave; the barrier is the keeper's alone
+ * The keeper, before it gives a page back, changes what the page is reached by, then waits until it has seen each
+ * thread outside. So threads pay one store to enter and one to leave; the barrier is the keeper's alone
  * (mire__barrier_all).
  *
  * Counters: what a thread allocated and freed, by size class, ever; so the sums over all slots are exact, also in the
@@ -38,11 +38,12 @@ void mire__slot_as_give(struct heap *heap, struct heap_slot *slot);
  */
 MIRE_INLINE bool mire__slot_as_enter(struct heap_slot *slot)
 {
-    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
+    uint32_t inside;
 
-    if (inside & 1)
+    memcpy(&inside, (const void *)(uintptr_t)&slot->inside, sizeof(inside)); /* as mire__slot_get */
+    if (inside)
         return false;
-    atomic_store_explicit(&slot->inside, inside + 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->inside, 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     return true;
 }
@@ -50,9 +51,7 @@ MIRE_INLINE bool mire__slot_as_enter(struct heap_slot *slot)
 /* End it. */
 MIRE_INLINE void mire__slot_as_leave(struct heap_slot *slot)
 {
-    uint32_t inside = atomic_load_explicit(&slot->inside, memory_order_relaxed);
-
-    atomic_store_explicit(&slot->inside, inside + 1, memory_order_release);
+    atomic_store_explicit(&slot->inside, 0, memory_order_release);
 }
 
 /* ---- counting; called by live.h ---- */

@@ -1,6 +1,8 @@
 /* tails.c - see tails.h. Signal-safe. */
 #include "heap/tails.h"
 
+#include "heap/slots.h"
+
 #include <string.h>
 
 /* A tail's words on their way into it. */
@@ -175,16 +177,21 @@ MIRE_UNCHECKED uint32_t mire__walk_as_based(const struct walk *walk, const struc
     return stands ? tail->node : 0;
 }
 
-static uint32_t turn_of(const struct walk *walk)
+/* The thread's allocations, ever; the lower half of their number. */
+static uint32_t count_calls(const struct walk *walk)
 {
-    return walk->turns ? atomic_load_explicit(walk->turns, memory_order_relaxed) / 2 : 0;
+    int64_t count = 0;
+
+    for (uint32_t i = 0; walk->slot && i < MIRE_HEAP_SIZES; i++)
+        count += mire__slot_get(&walk->slot->counts[i].count);
+    return (uint32_t)count;
 }
 
 static void begin_trial(struct walk *walk, uint32_t walks)
 {
     walk->trial = walks;
     walk->walks = walk->met = 0;
-    walk->turn = turn_of(walk);
+    walk->calls = count_calls(walk);
 }
 
 static void look_at_heads(struct walk *walk)
@@ -253,10 +260,12 @@ static void rest(struct walk *walk)
     begin_trial(walk, walk->rest);
 }
 
-/* Were two calls in three done without a walk? */
+/* Were two calls in three done without a walk? In sampled mode there are more walks than calls that are counted. */
 static bool is_worth_it(const struct walk *walk)
 {
-    return !walk->turns || turn_of(walk) - walk->turn >= MIRE_WALK_TRIAL * MIRE_WALK_TRIAL_TURNS;
+    const uint32_t calls = count_calls(walk) - walk->calls;
+
+    return calls < MIRE_WALK_TRIAL || calls >= MIRE_WALK_TRIAL * MIRE_WALK_TRIAL_CALLS;
 }
 
 void mire__tails_as_review(struct walk *walk)

@@ -134,7 +134,7 @@ bool mire__threads_any_inside(const struct heap *heap)
         const struct heap_slot *slot = &heap->slots[i];
         uint32_t owner = atomic_load(&slot->owner);
 
-        if (owner != 0 && atomic_load(&slot->inside) & 1 && mire__thread_signal(owner, 0))
+        if (owner != 0 && atomic_load(&slot->inside) != 0 && mire__thread_signal(owner, 0))
             return true;
     }
     return false;
@@ -238,7 +238,7 @@ static bool take_slot(struct collect_thread *self, struct heap *heap)
     self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
     self->heap = heap;
     self->usual = 0;
-    self->walk.turns = self->slot ? &self->slot->inside : NULL;
+    self->walk.slot = self->slot;
     atomic_store_explicit(&self->calling_sp, 0, memory_order_relaxed);
     /* Told once more: who takes the state over finds the slot by it. */
     atomic_store_explicit(&self->tid, atomic_load_explicit(&self->tid, memory_order_relaxed), memory_order_release);

@@ -55,7 +55,7 @@
  * twice as long, up to MIRE_WALK_REST. Afterwards MIRE_WALK_WARMING walks come before the next trial.
  */
 #define MIRE_WALK_TRIAL       512u
-#define MIRE_WALK_TRIAL_TURNS 6u /* of the thread's work on the tables, for each walk: allocations and frees */
+#define MIRE_WALK_TRIAL_CALLS 3u /* allocations for each walk */
 #define MIRE_WALK_REST_FIRST  1024u
 #define MIRE_WALK_REST        131072u
 #define MIRE_WALK_WARMING     256u
@@ -142,14 +142,13 @@ struct walk {
     uint32_t trial;      /* stacks to be walked until it is looked at whether the tails are worth it */
     uint32_t walks;      /* that were since it was */
     uint32_t met;        /* tails put beside another frame's since then */
-    uint32_t turn;       /* of the thread at that time */
+    uint32_t calls;      /* allocations that were counted by then, their lower half */
     uint32_t rest;       /* walks of the last rest; 0: the last trial was passed */
     bool many;           /* it is one of the threads that may have many sets */
     bool stays;          /* it keeps to the sets that it began with */
     bool rests;          /* no tail is remembered, nor looked for */
 
-    /* Grows by two each time that the thread works on the tables; NULL: that is not told. */
-    const _Atomic uint32_t *turns;
+    const struct heap_slot *slot; /* the thread's, in which its allocations are counted; NULL: that is not told */
 
     /* The last stack, outermost frame first. What little is used of each array lies close together. */
     uint32_t count, words_count;

@@ -1,5 +1,6 @@
 /* test_heap_walk.c - what is remembered of stacks does not change them: held against a walk that remembers nothing. */
 #include "heap/hooks.h"
+#include "heap/slots.h"
 #include "heap/walk.h"
 #include "support/heaps.h"
 #include "support/seed.h"
@@ -16,7 +17,7 @@ static struct {
     struct heaps *heaps;
     struct code code;
     struct walk walk, forgetful;
-    _Atomic uint32_t turns;
+    uint32_t walked;
     uint64_t random;
 } t;
 
@@ -30,7 +31,9 @@ static void __attribute__((noinline, optimize("no-omit-frame-pointer"))) allocat
                                     .fp = *(const uintptr_t *)__builtin_frame_address(0)};
     uint32_t known = mire__walk_as_known(&t.walk, &t.code, &site), node = known;
 
-    t.turns += known ? 4 : 6; /* both, and the walk */
+    mire__slot_as_count(&t.heaps->heap, t.heaps->slot, 16);
+    mire__slot_as_uncount(&t.heaps->heap, t.heaps->slot, 16);
+    t.walked += !known;
     if (!known)
         node = mire__walk_as_node_else(&t.walk, &t.heaps->heap, &t.code, &site);
     mire__walk_as_forget(&t.forgetful, atomic_load(&t.code.version));
@@ -83,7 +86,7 @@ static int set_up(void **state)
     mire__walk_as_forget(&t.walk, 0);
     t.walk.low = t.forgetful.low = (uintptr_t)low;
     t.walk.high = t.forgetful.high = (uintptr_t)low + bytes;
-    t.walk.turns = &t.turns;
+    t.walk.slot = t.heaps->slot;
     return 0;
 }
 
@@ -109,11 +112,11 @@ static uint32_t wander(uint32_t count)
 /* Returns in how many of so many calls the stack was walked. */
 static uint32_t go_to_and_fro(uint32_t count)
 {
-    uint32_t before = atomic_load(&t.turns);
+    uint32_t before = t.walked;
 
     for (uint32_t i = 0; i < count; i++)
         go(i % 3 * 7, 2 + i % 3);
-    return (atomic_load(&t.turns) - before - 4 * count) / 2;
+    return t.walked - before;
 }
 
 static void tails_rest_while_a_thread_wanders(void **state)
