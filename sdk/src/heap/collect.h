@@ -187,7 +187,9 @@ static inline bool mire__collect_as_may_know(const void *block)
 static inline uint32_t mire__collect_as_node(struct collect_thread *self, struct heap *heap,
                                              const struct walk_frame *site)
 {
-    return mire__walk_as_node(&self->walk, heap, mire__collect_code, site);
+    return mire__heap_as_mode(heap) == MIRE_HEAP_EXACT
+               ? mire__walk_as_node(&self->walk, heap, mire__collect_code, site)
+               : mire__walk_as_node_seldom(&self->walk, heap, mire__collect_code, site);
 }
 
 /* Wake whoever rests (mire__collect_rest). */

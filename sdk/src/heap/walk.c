@@ -416,8 +416,9 @@ static uint32_t fall_back(struct walk *walk, int32_t known)
     return walk->nodes[known];
 }
 
+/* tails: whether the stack is remembered as one */
 MIRE_UNCHECKED MIRE_INLINE uint32_t walk_own(struct walk *walk, struct heap *heap, struct code *code,
-                                             const struct walk_frame *frame)
+                                             const struct walk_frame *frame, bool tails)
 {
     struct way way;
 
@@ -430,7 +431,7 @@ MIRE_UNCHECKED MIRE_INLINE uint32_t walk_own(struct walk *walk, struct heap *hea
     if (way.fresh_count == 0) {
         uint32_t node = fall_back(walk, way.known);
 
-        if (node && !walk->rests)
+        if (node && tails)
             mire__tails_as_remember(walk);
         return node;
     }
@@ -440,7 +441,7 @@ MIRE_UNCHECKED MIRE_INLINE uint32_t walk_own(struct walk *walk, struct heap *hea
         remember(walk, way.known, way.fresh_count);
         if (walk->words_count > MIRE_WALK_WORDS)
             walk->count = walk->words_count = 0;
-        else if (!walk->rests)
+        else if (tails)
             mire__tails_as_remember(walk);
     } else
         walk->count = walk->words_count = 0;
@@ -467,16 +468,34 @@ void mire__walk_as_forget(struct walk *walk, uint32_t version)
     mire__tails_as_forget(walk);
 }
 
-MIRE_UNCHECKED uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code,
-                                                const struct walk_frame *frame)
+static uint32_t walk_from(struct walk *walk, struct heap *heap, struct code *code, const struct walk_frame *frame,
+                          bool tails)
+{
+    if (frame->sp < walk->low || frame->sp >= walk->high || walk->high - frame->sp < 8)
+        return walk_foreign(walk, heap, code, frame);
+    return walk_own(walk, heap, code, frame, tails);
+}
+
+static void forget_old_code(struct walk *walk, const struct code *code)
 {
     uint32_t version = atomic_load_explicit(&code->version, memory_order_acquire);
 
     if (walk->version != version)
         mire__walk_as_forget(walk, version);
+}
+
+uint32_t mire__walk_as_node_else(struct walk *walk, struct heap *heap, struct code *code,
+                                 const struct walk_frame *frame)
+{
+    forget_old_code(walk, code);
     if (++walk->walks >= walk->trial || walk->met > walk->tails_mask / 4)
         mire__tails_as_review(walk);
-    if (frame->sp < walk->low || frame->sp >= walk->high || walk->high - frame->sp < 8)
-        return walk_foreign(walk, heap, code, frame);
-    return walk_own(walk, heap, code, frame);
+    return walk_from(walk, heap, code, frame, !walk->rests);
+}
+
+uint32_t mire__walk_as_node_seldom(struct walk *walk, struct heap *heap, struct code *code,
+                                   const struct walk_frame *frame)
+{
+    forget_old_code(walk, code);
+    return walk_from(walk, heap, code, frame, false);
 }

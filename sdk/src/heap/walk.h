@@ -312,4 +312,8 @@ static inline uint32_t mire__walk_as_node(struct walk *walk, struct heap *heap, 
     return node ? node : mire__walk_as_node_else(walk, heap, code, frame);
 }
 
+/* The same where it is asked so seldom that tails would not come back: none is looked for, nor remembered. */
+uint32_t mire__walk_as_node_seldom(struct walk *walk, struct heap *heap, struct code *code,
+                                   const struct walk_frame *frame);
+
 #endif
