@@ -2,6 +2,7 @@
 #include "heap/tails.h"
 
 #include "heap/slots.h"
+#include "platform/platform.h"
 
 #include <string.h>
 
@@ -201,9 +202,23 @@ static void look_at_heads(struct walk *walk)
     walk->heads_from = MIRE_WALK_HEADS - (sets < MIRE_WALK_HEADS ? sets : MIRE_WALK_HEADS);
 }
 
+/*
+ * Let the pages come that lie between. They are looked at before they are stored to: each would come twice else, and
+ * for the second time the kernel interrupts the processors of the program's other threads.
+ */
+static void claim_between(const void *from, const void *to)
+{
+    const uintptr_t begin = ((uintptr_t)from + 4095) & ~(uintptr_t)4095, end = (uintptr_t)to & ~(uintptr_t)4095;
+
+    if (begin < end)
+        mire__pages_claim((void *)begin, end - begin);
+}
+
 /* So many sets from now on. Tails stay where they are; heads, which say where, are made anew. */
 static void use_sets(struct walk *walk, uint32_t sets)
 {
+    const uint32_t sets_before = walk->tails_mask + 1, heads_before = walk->heads_from;
+
     for (uint32_t i = walk->heads_from; i < MIRE_WALK_HEADS; i++)
         for (uint32_t k = 0; k < 2; k++)
             if (walk->heads[i][k].pc)
@@ -211,6 +226,10 @@ static void use_sets(struct walk *walk, uint32_t sets)
     walk->tails_mask = sets - 1;
     look_at_heads(walk);
     begin_trial(walk, MIRE_WALK_TAIL_GROWTH);
+    if (sets > sets_before) {
+        claim_between(walk->tails[sets_before], walk->tails[sets]);
+        claim_between(walk->heads[walk->heads_from], walk->heads[heads_before]);
+    }
 }
 
 /* Forget all, and use so many sets. Nothing is stored to what was never used: it has no memory. */
