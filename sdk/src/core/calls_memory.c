@@ -77,7 +77,7 @@ void mire_memory_scope_end(int outer)
 {
     struct collect_thread *self = mire__collect_self;
 
-    if (self && self->slot && outer >= 0 && outer < (int)MIRE_HEAP_CLASSES_MAX) {
+    if (self && mire__collect_has_slot(self) && outer >= 0 && outer < (int)MIRE_HEAP_CLASSES_MAX) {
         self->scope = (uint32_t)outer;
         self->usual = 0;
     }

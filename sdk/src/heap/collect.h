@@ -33,7 +33,7 @@ struct collect_thread {
     uint64_t random;
 
     /* What each call looks at in exact mode, in one line of the cache with the first of the walk. */
-    _Alignas(64) struct heap_slot *slot; /* NULL: none of this run */
+    _Alignas(64) struct heap_slot *slot; /* mire__collect_has_slot */
     struct heap *heap;                   /* whose slot it is; stays mapped, whatever becomes of the run */
     uint64_t usual;                      /* the tables' `how` while nothing is out of the ordinary here; else 0 */
     _Atomic uint64_t calling_sp;         /* the stack pointer at a hook whose real call is under way; 0 none */
@@ -97,6 +97,18 @@ void mire__collect_own_end(struct collect_thread *before);
 /* Look for threads that have ended: their stacks do, and their states are free. Thread: one at a time. */
 void mire__collect_sweep(struct heap *heap);
 
+/*
+ * The slot of a thread that has none of this run, and was at a real call when the last one ended: it goes on from there
+ * as it began, and does not get in. So a slot is never NULL once the thread has had one.
+ */
+extern struct heap_slot mire__collect_closed MIRE_INSIDE;
+
+/* Has the thread a slot of this run? */
+static inline bool mire__collect_has_slot(const struct collect_thread *self)
+{
+    return self->slot && self->slot != &mire__collect_closed;
+}
+
 /* Is anything noted at this moment? */
 static inline bool mire__collect_as_on(void)
 {
@@ -118,7 +130,7 @@ static inline struct collect_thread *mire__collect_as_enter(uint64_t sp)
     struct collect_thread *self = mire__collect_self;
     uint64_t calling;
 
-    if (__builtin_expect(!self || !self->slot, 0))
+    if (__builtin_expect(!self || !mire__collect_has_slot(self), 0))
         return mire__collect_as_enter_else(sp);
     calling = atomic_load_explicit(&self->calling_sp, memory_order_relaxed);
     if (__builtin_expect(calling > sp && calling - sp < MIRE_COLLECT_NESTED_BYTES, 0))
@@ -164,7 +176,7 @@ static inline void mire__collect_as_undraw(struct collect_thread *self)
     if (mire__collect_left == 0)
         return;
     mire__collect_left = 0;
-    if (self && self->slot)
+    if (self && mire__collect_has_slot(self))
         self->drawn = MIRE_HEAP_INTERVALS_MAX;
 }
 

@@ -47,7 +47,7 @@ static struct collect_thread *enter(bool *nested, const struct walk_frame *site)
 {
     struct collect_thread *self = mire__collect_as_enter(site->sp);
 
-    *nested = !self && mire__collect_as_on() && mire__collect_self && mire__collect_self->slot;
+    *nested = !self && mire__collect_as_on() && mire__collect_self && mire__collect_has_slot(mire__collect_self);
     return *nested ? mire__collect_self : self;
 }
 

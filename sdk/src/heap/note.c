@@ -205,7 +205,7 @@ void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size
 void *mire__quick_as_tell(struct heap_count *counts, void *block)
 {
     struct collect_thread *self = mire__collect_self;
-    struct heap *heap = self && self->slot ? mire__collect_as_open(self) : NULL;
+    struct heap *heap = self && mire__collect_has_slot(self) ? mire__collect_as_open(self) : NULL;
     struct heap_count *own = heap ? self->slot->counts : NULL;
 
     if (!heap)

@@ -22,6 +22,8 @@ __thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
 /* There was no state for the thread, which is counted: once, however often it calls. */
 static __thread bool is_lost __attribute__((tls_model("initial-exec")));
 
+struct heap_slot mire__collect_closed = {.inside = 1};
+
 /* Of threads that are not watched: ours, and each one while its state is made. */
 static struct collect_thread unwatched;
 
@@ -113,7 +115,8 @@ bool mire__threads_open(void)
         struct collect_thread *state = state_at(i);
 
         state->walk.version = 0; /* the code's is higher */
-        state->slot = NULL;
+        if (state->slot)
+            state->slot = &mire__collect_closed;
         state->usual = 0;
         state->stack_end = 0;
         state->scope = 0;
@@ -148,7 +151,7 @@ static bool take_over(struct collect_thread *state, uint32_t tid)
     if ((owner != 0 && mire__thread_signal(owner, 0)) || !atomic_compare_exchange_strong(&state->tid, &owner, tid))
         return false;
     (void)atomic_load_explicit(&state->calling_sp, memory_order_acquire);
-    if (state->slot)
+    if (mire__collect_has_slot(state))
         (void)atomic_load_explicit(&state->slot->inside, memory_order_acquire);
     return true;
 }
@@ -248,7 +251,7 @@ static bool take_slot(struct collect_thread *self, struct heap *heap)
 /* The state's thread is gone. */
 static void release(struct collect_thread *state, struct heap *heap)
 {
-    if (!state->slot)
+    if (!mire__collect_has_slot(state))
         return;
     if (state->stack_end && mire__slot_as_enter(state->slot)) {
         mire__regions_as_end_stack(heap, state->stack_start, state->stack_end - state->stack_start, state->stack_of);
