@@ -37,6 +37,7 @@ struct collect_thread {
     struct heap *heap;                   /* whose slot it is; stays mapped, whatever becomes of the run */
     uint64_t usual;                      /* the tables' `how` while nothing is out of the ordinary here; else 0 */
     _Atomic uint64_t calling_sp;         /* the stack pointer at a hook whose real call is under way; 0 none */
+    uint64_t calling_size;               /* what that call is to allocate */
     struct walk walk;
 };
 /* A state's pages: one for the last stack, one for a walk, one for the tails of a thread that has few. */

@@ -97,7 +97,7 @@ void mire__heap_hooks_turn(void)
         TURN(quiet, free, how == MIRE_HEAP_SAMPLED ? BOUND(free) : exact ? exact_free : whole_free);
         TURN(other, malloc, exact ? exact_malloc : off ? BOUND(malloc) : whole_malloc);
         TURN(other, calloc, exact ? exact_calloc : off ? BOUND(calloc) : whole_calloc);
-        TURN(other, realloc, exact ? exact_realloc : whole_realloc);
+        TURN(other, realloc, exact && BOUND(malloc) ? exact_realloc : whole_realloc);
         TURN(other, free, exact ? exact_free : whole_free);
     } while (heap != atomic_load(&mire__collect_gate->heap) ||
              (heap && how != mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS)));
@@ -155,13 +155,28 @@ MIRE_SLOW static void *note_quick(struct collect_thread *self, void *block, size
     uint64_t pc = (uintptr_t)__builtin_return_address(0), sp = MIRE_CALL_SP;
 
     __asm__("" : "+r"(sp)); /* the compiler calculates it anew each time else */
-    return mire__quick_alloc(self, block, size, pc, sp, __builtin_frame_address(0));
+    return mire__quick_alloc(self, block, size, pc, sp);
 }
 
-MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t size)
+/*
+ * Begin a call that is to allocate so many bytes; end it. Between them nothing but the thread's state is kept. A block
+ * that was not to be had is noted by nobody: its address is 0 (live.h).
+ */
+MIRE_QUICK struct collect_thread *begin_quick(size_t size, uint64_t sp)
 {
+    struct collect_thread *self = mire__quick_enter(sp);
+
+    if (__builtin_expect(self != NULL, 1))
+        self->calling_size = size;
+    return self;
+}
+
+MIRE_QUICK void *done_quick(struct collect_thread *self, void *block)
+{
+    const size_t size = self->calling_size; /* before a signal's handler may begin a call */
+
     mire__collect_as_return(self);
-    return __builtin_expect(block != NULL, 1) ? note_quick(self, block, size) : NULL;
+    return note_quick(self, block, size);
 }
 
 /* clang-format off */
@@ -186,11 +201,11 @@ MIRE_QUICK void *done_quick(struct collect_thread *self, void *block, size_t siz
     }                                                                                     \
     MIRE_SLOW static void *exact_##name parameters                                        \
     {                                                                                     \
-        struct collect_thread *self = mire__quick_enter(MIRE_CALL_SP);                    \
+        struct collect_thread *self = begin_quick(bytes, MIRE_CALL_SP);                   \
                                                                                           \
         if (__builtin_expect(!self, 0))                                                   \
             return whole_##name arguments;                                                \
-        return done_quick(self, BOUND(name) arguments, bytes);                            \
+        return done_quick(self, BOUND(name) arguments);                                   \
     }                                                                                     \
     MIRE_HIDDEN void *mire__heap_##name parameters                                        \
     {                                                                                     \
@@ -276,7 +291,7 @@ MIRE_SLOW static void *uncount_realloc(void *old, size_t size)
 
 MIRE_SLOW static void *exact_move(void *old, size_t size)
 {
-    struct collect_thread *self = mire__quick_enter(MIRE_CALL_SP);
+    struct collect_thread *self = begin_quick(size, MIRE_CALL_SP);
     struct collect_move was = {.known = true};
     struct heap_count *counts;
     enum quick_end end;
@@ -294,7 +309,7 @@ MIRE_SLOW static void *exact_move(void *old, size_t size)
     block = BOUND(realloc)(old, size);
     if (__builtin_expect(!block, 0))
         return moved(self, (struct walk_frame)MIRE_CALL_SITE, &was, old, NULL, size);
-    return done_quick(self, block, size);
+    return done_quick(self, block);
 }
 
 MIRE_SLOW static void *exact_realloc(void *old, size_t size)
@@ -303,10 +318,10 @@ MIRE_SLOW static void *exact_realloc(void *old, size_t size)
 
     if (old)
         return exact_move(old, size);
-    self = mire__quick_enter(MIRE_CALL_SP);
+    self = begin_quick(size, MIRE_CALL_SP);
     if (__builtin_expect(!self, 0))
         return whole_realloc(NULL, size);
-    return done_quick(self, BOUND(realloc)(NULL, size), size);
+    return done_quick(self, BOUND(malloc)(size)); /* the same, by definition, and shorter */
 }
 
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)

@@ -158,7 +158,8 @@ void *mire__quick_as_else(MIRE_QUICK_CALL)
 {
     const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
 
-    mire__collect_as_alloc(self, &site, block, size);
+    if (block)
+        mire__collect_as_alloc(self, &site, block, size);
     return block;
 }
 

@@ -66,13 +66,13 @@ MIRE_QUICK struct collect_thread *mire__quick_enter(uint64_t sp)
  * Begin to work on the tables, in exact mode and if nothing else is out of the ordinary: inside the slot, which
  * mire__slot_as_leave is to end. False: not, and nothing is to be ended.
  */
-MIRE_QUICK bool mire__quick_open(const struct collect_thread *self)
+MIRE_QUICK bool mire__quick_open(const struct collect_thread *self, struct heap_slot *slot, const struct heap *heap)
 {
-    if (__builtin_expect(!mire__slot_as_enter(self->slot), 0))
+    if (__builtin_expect(!mire__slot_as_enter(slot), 0))
         return false;
-    if (__builtin_expect(atomic_load_explicit(&self->heap->how, memory_order_acquire) == self->usual, 1))
+    if (__builtin_expect(atomic_load_explicit(&heap->how, memory_order_acquire) == self->usual, 1))
         return true;
-    mire__slot_as_leave(self->slot);
+    mire__slot_as_leave(slot);
     return false;
 }
 
@@ -104,23 +104,22 @@ MIRE_QUICK void *mire__quick_set(struct collect_thread *self, _Atomic uint32_t *
 
 /*
  * A block was allocated. Returns it.
- *   pc, sp, fp  what holds when the call returns; the last is read where it matters
+ *   pc, sp  what holds when the call returns; the frame pointer is read from the frame of what this is inlined into
  */
-MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp,
-                                   const uint64_t *fp)
+MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp)
 {
     const struct walk_tail *tail;
     _Atomic uint32_t *cell;
 
-    if (__builtin_expect(!mire__quick_open(self), 0))
-        return mire__quick_as_else(self, block, size, pc, sp, *fp);
-    tail = mire__walk_as_tail(&self->walk, pc, sp, fp);
+    if (__builtin_expect(!mire__quick_open(self, self->slot, self->heap), 0))
+        return mire__quick_as_else(self, block, size, pc, sp, MIRE_WALK_FP(MIRE_WALK_OWN_FP));
+    tail = mire__walk_as_tail(&self->walk, pc, sp, MIRE_WALK_OWN_FP);
     MIRE_QUICK_FORGET(self);
     MIRE_QUICK_FORGET(block);
     if (__builtin_expect(!tail, 0))
-        return mire__quick_as_walk(self, block, size, pc, sp, *fp);
+        return mire__quick_as_walk(self, block, size, pc, sp, MIRE_WALK_FP(MIRE_WALK_OWN_FP));
     if (__builtin_expect(tail->base_at != 0, 0))
-        return mire__quick_as_based(self, block, size, sp, *fp, tail);
+        return mire__quick_as_based(self, block, size, sp, MIRE_WALK_FP(MIRE_WALK_OWN_FP), tail);
     if (__builtin_expect(!mire__quick_is_apart(self), 0))
         return mire__quick_as_spread(self, block, size, tail->node);
     if (__builtin_expect(!mire__cells_plain(&cell, self->heap, (uintptr_t)block, 0), 0))
@@ -142,15 +141,17 @@ MIRE_QUICK enum quick_end mire__quick_free(struct live_block *was, struct heap_c
                                            const struct collect_thread *self, const void *block, bool apart)
 {
     const uint32_t plane = mire__cell_plane((uintptr_t)block, apart || mire__quick_is_apart(self));
+    struct heap_slot *slot = self->slot;
+    const struct heap *heap = self->heap;
     enum quick_end end = QUICK_NOT;
 
-    if (__builtin_expect(!self->usual, 0) || __builtin_expect(!mire__quick_open(self), 0))
+    if (__builtin_expect(!self->usual, 0) || __builtin_expect(!mire__quick_open(self, slot, heap), 0))
         return QUICK_NOT;
-    if (__builtin_expect(mire__cells_as_take(was, self->heap, (uintptr_t)block, plane), 1)) {
-        *counts = mire__slot_drop(self->slot, was->size);
+    if (__builtin_expect(mire__cells_as_take(was, heap, (uintptr_t)block, plane), 1)) {
+        *counts = mire__slot_drop(slot, was->size);
         end = *counts ? QUICK_STRAYS : QUICK_DONE;
     }
-    mire__slot_as_leave(self->slot);
+    mire__slot_as_leave(slot);
     return end;
 }
 

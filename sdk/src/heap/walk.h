@@ -128,7 +128,7 @@ struct walk_head {
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 848
+#define MIRE_WALK_APART_FRESH 832
 #define MIRE_WALK_APART_TAILS 4080
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
@@ -245,8 +245,15 @@ MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *wa
 }
 
 /*
+ * The frame pointer that holds when a function returns, in that function, for it keeps one. So where it is seldom read,
+ * no register has to keep it.
+ */
+#define MIRE_WALK_OWN_FP ((const uint64_t *)NULL)
+#define MIRE_WALK_FP(fp) ((fp) == MIRE_WALK_OWN_FP ? *(const uint64_t *)__builtin_frame_address(0) : *(fp))
+
+/*
  * Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at.
- *   fp  read only where it matters
+ *   fp  read only where it matters; MIRE_WALK_OWN_FP: that of the function that this is inlined into
  */
 MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, uint64_t pc, uint64_t sp,
                                                       const uint64_t *fp)
@@ -255,7 +262,7 @@ MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *ta
     const void *end = (const char *)four + tail->words_end;
     walk_pair changed = {0, 0};
 
-    if (tail->pc != pc || tail->sp != sp || (tail->needs_fp && tail->fp != *fp))
+    if (tail->pc != pc || tail->sp != sp || (tail->needs_fp && tail->fp != MIRE_WALK_FP(fp)))
         return false;
     do {
         walk_pair one = {mire__walk_word(sp + four->at[0]), mire__walk_word(sp + four->at[1])};
