@@ -14,17 +14,17 @@
 #define LOOK_NS   5000000ull /* and one more in this time */
 
 /* Whoever holds it is told by its thread, so that a signal handler does not wait for the thread it interrupted. */
-static bool lock_slow(struct code *code, uint32_t tid)
+static bool lock_slow(struct code *code, uint64_t self)
 {
     _Atomic uint32_t never = 0;
 
     for (uint32_t i = 0; i < SPINS_MAX + NAPS_MAX; i++) {
-        uint32_t holder = 0;
+        uint64_t holder = 0;
 
-        if (atomic_compare_exchange_weak_explicit(&code->lock, &holder, tid, memory_order_acquire,
+        if (atomic_compare_exchange_weak_explicit(&code->lock, &holder, self, memory_order_acquire,
                                                   memory_order_relaxed))
             return true;
-        if (holder == tid)
+        if (holder == self)
             return false;
         if (i >= SPINS_MAX)
             mire__futex_wait(&never, 0, mire__now_ns() + NAP_NS);
@@ -34,11 +34,11 @@ static bool lock_slow(struct code *code, uint32_t tid)
 
 static bool lock(struct code *code)
 {
-    uint32_t nobody = 0, tid = mire__tid();
+    uint64_t nobody = 0, self = mire__arch_as_thread_pointer();
 
-    return atomic_compare_exchange_strong_explicit(&code->lock, &nobody, tid, memory_order_acquire,
+    return atomic_compare_exchange_strong_explicit(&code->lock, &nobody, self, memory_order_acquire,
                                                    memory_order_relaxed) ||
-           lock_slow(code, tid);
+           lock_slow(code, self);
 }
 
 static void unlock(struct code *code)

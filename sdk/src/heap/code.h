@@ -21,7 +21,7 @@
 
 #define MIRE_CODE_ENTRIES_LOG 16
 #define MIRE_CODE_ENTRIES     (1u << MIRE_CODE_ENTRIES_LOG)
-#define MIRE_CODE_SPAN_LOG    5 /* bytes of code that share an entry and those behind it */
+#define MIRE_CODE_SPAN_LOG    4 /* bytes of code that share an entry and those behind it */
 #define MIRE_CODE_WAYS        4u
 #define MIRE_CODE_RULES       4096u /* different ones; cc1 has some 900 */
 #define MIRE_CODE_RULE_SLOTS  (2 * MIRE_CODE_RULES)
@@ -39,7 +39,7 @@ struct code {
     _Atomic uint64_t entries[MIRE_CODE_ENTRIES];
 
     /* Whoever has the lock. */
-    _Atomic uint32_t lock;
+    _Atomic uint64_t lock; /* the thread pointer of whoever has it; 0: nobody */
     struct heap *heap;
     const struct hook *hidden; /* functions that are left out of stacks */
     size_t hidden_count;

@@ -468,8 +468,8 @@ void mire__walk_as_forget(struct walk *walk, uint32_t version)
     mire__tails_as_forget(walk);
 }
 
-static uint32_t walk_from(struct walk *walk, struct heap *heap, struct code *code, const struct walk_frame *frame,
-                          bool tails)
+MIRE_INLINE uint32_t walk_from(struct walk *walk, struct heap *heap, struct code *code, const struct walk_frame *frame,
+                               bool tails)
 {
     if (frame->sp < walk->low || frame->sp >= walk->high || walk->high - frame->sp < 8)
         return walk_foreign(walk, heap, code, frame);
