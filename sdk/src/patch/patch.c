@@ -424,6 +424,39 @@ unsigned long long mire__patch_modules_loaded(void)
     return adds;
 }
 
+struct search {
+    struct hook hook;
+    const void *found;
+};
+
+static int look_for_own(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct search *search = context;
+    struct symbols symbols = {.count = 0};
+    struct tables tables;
+
+    (void)size;
+    if (!find_tables(&tables, info) || !tables.hash)
+        return 0;
+    find_own(&symbols, &tables, &search->hook);
+    for (size_t i = 0; i < symbols.count && i < SYMBOLS_MAX && !search->found; i++) {
+        const ElfW(Sym) *symbol = &tables.symbols[symbols.all[i].number];
+
+        if (symbol->st_shndx != SHN_UNDEF)
+            search->found = (const void *)(info->dlpi_addr + symbol->st_value);
+    }
+    return search->found != NULL;
+}
+
+const void *mire__patch_own(const char *name)
+{
+    struct search search = {.hook.name = name};
+
+    mire__own_share();
+    dl_iterate_phdr(look_for_own, &search);
+    return search.found;
+}
+
 /* One thread adds or removes at a time: its process. A forked child has inherited what its parent's thread will not
  * end. */
 static _Atomic uint32_t changing;

@@ -37,6 +37,14 @@ void mire__patch_refresh(void);
  */
 enum mire_err mire__patch_over(struct hook *hooks, size_t count);
 
+/*
+ * The function of that name which is the first module's that has one; NULL: none has, as far as is known. That is what
+ * calls lead to. dlsym may tell of another place: a program that is not position-independent and takes a foreign
+ * function's address has one of its own for it, by way of which the function is called.
+ * Thread: as above.
+ */
+const void *mire__patch_own(const char *name);
+
 /* How many modules the loader has ever loaded: another number, and there may be new ones. Thread: as above. */
 unsigned long long mire__patch_modules_loaded(void);
 
