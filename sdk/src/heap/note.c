@@ -180,27 +180,40 @@ void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t siz
     return mire__quick_as_set(self, block, size, node);
 }
 
-void *mire__quick_as_walk(MIRE_QUICK_CALL)
+/* Note the block where there is room in its cell; else wherever. */
+static inline void *set(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    const uint32_t plane = mire__cell_plane((uintptr_t)block, mire__quick_is_apart(self));
     _Atomic uint32_t *cell;
-    bool plain = mire__cells_plain(&cell, self->heap, (uintptr_t)block,
-                                   mire__cell_plane((uintptr_t)block, mire__quick_is_apart(self)));
-    uint32_t node;
 
-    if (plain)
-        __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
-    node = mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, &site);
-    return plain ? mire__quick_set(self, cell, block, size, node) : mire__quick_as_set(self, block, size, node);
+    return mire__cells_plain(&cell, self->heap, (uintptr_t)block, plane)
+               ? mire__quick_set(self, cell, block, size, node)
+               : mire__quick_as_set(self, block, size, node);
 }
 
-void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,
-                           const struct walk_tail *tail)
+/* The stack is not remembered. */
+static void *walk(struct collect_thread *self, void *block, size_t size, const struct walk_frame *site)
 {
-    uint32_t node = mire__walk_as_based(&self->walk, tail);
+    const uint32_t plane = mire__cell_plane((uintptr_t)block, mire__quick_is_apart(self));
+    _Atomic uint32_t *cell;
 
-    return node ? mire__quick_as_set(self, block, size, node)
-                : mire__quick_as_walk(self, block, size, tail->pc, sp, fp);
+    if (mire__cells_plain(&cell, self->heap, (uintptr_t)block, plane))
+        __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
+    return set(self, block, size, mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, site));
+}
+
+void *mire__quick_as_look(MIRE_QUICK_CALL)
+{
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    const struct walk_tail *tail = mire__walk_as_tail(&self->walk, pc, sp, fp);
+    uint32_t node = 0;
+
+    if (tail)
+        node = tail->what & MIRE_TAIL_BASED ? mire__walk_as_based(&self->walk, tail) : tail->node;
+    if (__builtin_expect(node == 0, 0))
+        return walk(self, block, size, &site);
+    mire__walk_learn(&self->walk, tail);
+    return set(self, block, size, node);
 }
 
 void *mire__quick_as_tell(struct heap_count *counts, void *block)

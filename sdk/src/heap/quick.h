@@ -26,14 +26,12 @@
 
 /*
  * The rest of mire__quick_alloc, outside the slot: whatever it is; counters that the peaks are to be told of. And
- * inside, which they leave: a stack that is not remembered, or whose base is not looked at yet; blocks that are spread
- * over all planes; no cell, or one in use. All return the block.
+ * inside, which they leave: another stack than was expected; blocks that are spread over all planes; no cell, or one in
+ * use. All return the block.
  */
 void *mire__quick_as_else(MIRE_QUICK_CALL);
 void *mire__quick_as_tell(struct heap_count *counts, void *block);
-void *mire__quick_as_walk(MIRE_QUICK_CALL);
-void *mire__quick_as_based(struct collect_thread *self, void *block, size_t size, uint64_t sp, uint64_t fp,
-                           const struct walk_tail *tail);
+void *mire__quick_as_look(MIRE_QUICK_CALL);
 void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t size, uint32_t node);
 void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node);
 
@@ -102,9 +100,12 @@ MIRE_QUICK void *mire__quick_set(struct collect_thread *self, _Atomic uint32_t *
     return __builtin_expect(strays != NULL, 0) ? mire__quick_as_tell(strays, block) : block;
 }
 
+/* The frame pointer that holds when the function returns which this is part of: it keeps a frame. */
+#define MIRE_QUICK_FP (*(const uint64_t *)__builtin_frame_address(0))
+
 /*
  * A block was allocated. Returns it.
- *   pc, sp  what holds when the call returns; the frame pointer is read from the frame of what this is inlined into
+ *   pc, sp  what holds when the call returns; the frame pointer is MIRE_QUICK_FP
  */
 MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp)
 {
@@ -112,14 +113,13 @@ MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, siz
     _Atomic uint32_t *cell;
 
     if (__builtin_expect(!mire__quick_open(self, self->slot, self->heap), 0))
-        return mire__quick_as_else(self, block, size, pc, sp, MIRE_WALK_FP(MIRE_WALK_OWN_FP));
-    tail = mire__walk_as_tail(&self->walk, pc, sp, MIRE_WALK_OWN_FP);
+        return mire__quick_as_else(self, block, size, pc, sp, MIRE_QUICK_FP);
+    tail = mire__walk_as_expected(&self->walk, pc, sp);
     MIRE_QUICK_FORGET(self);
     MIRE_QUICK_FORGET(block);
     if (__builtin_expect(!tail, 0))
-        return mire__quick_as_walk(self, block, size, pc, sp, MIRE_WALK_FP(MIRE_WALK_OWN_FP));
-    if (__builtin_expect(tail->base_at != 0, 0))
-        return mire__quick_as_based(self, block, size, sp, MIRE_WALK_FP(MIRE_WALK_OWN_FP), tail);
+        return mire__quick_as_look(self, block, size, pc, sp, MIRE_QUICK_FP);
+    mire__walk_follow(&self->walk, tail);
     if (__builtin_expect(!mire__quick_is_apart(self), 0))
         return mire__quick_as_spread(self, block, size, tail->node);
     if (__builtin_expect(!mire__cells_plain(&cell, self->heap, (uintptr_t)block, 0), 0))

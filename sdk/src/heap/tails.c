@@ -49,7 +49,7 @@ static uint32_t place_split(struct walk_head *head, uint32_t offset)
  */
 MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk_tail *tail)
 {
-    uint32_t words = tail->words_end / sizeof(struct walk_four) * 4, at;
+    uint32_t words = (tail->what & MIRE_TAIL_BYTES) / sizeof(struct walk_four) * 4, at;
     bool learnt;
 
     for (uint32_t i = 0; i < words; i++) {
@@ -100,7 +100,7 @@ MIRE_UNCHECKED static struct walk_tail *choose_tail(struct walk *walk, const str
 
     tails = mire__walk_as_tails(walk, head, frame->sp);
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (tails[way].base_at > 0 && mire__walk_as_tail_is(&tails[way], frame->pc, frame->sp, &frame->fp))
+        if (tails[way].what & MIRE_TAIL_BASED && mire__walk_as_tail_is(&tails[way], frame->pc, frame->sp, frame->fp))
             return &tails[way];
     }
     for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
@@ -153,27 +153,28 @@ void mire__tails_as_remember(struct walk *walk)
         return;
     tail->sp = frame->sp;
     tail->fp = frame->fp;
-    tail->needs_fp = walk->needs_fp[walk->count - 1];
     tail->node = walk->nodes[walk->count - 1];
     for (uint32_t i = 0; i < words.count; i += 4) {
         memcpy(tail->words[i / 4].at, &words.at[i], sizeof(tail->words[0].at));
         memcpy(tail->words[i / 4].values, &words.values[i], sizeof(tail->words[0].values));
     }
-    tail->words_end = (uint16_t)(words.count / 4 * sizeof(struct walk_four));
+    tail->what = (uint16_t)(words.count / 4 * sizeof(struct walk_four) | (base > 0 ? MIRE_TAIL_BASED : 0) |
+                            (walk->needs_fp[walk->count - 1] ? MIRE_TAIL_NEEDS_FP : 0));
     tail->base_pc = walk->frames[base].pc;
     tail->base_sp = walk->frames[base].sp;
     tail->base_fp = walk->frames[base].fp;
-    tail->base_at = (uint8_t)base;
+    tail->base_at = base;
     tail->base_node = walk->nodes[base];
     tail->pc = frame->pc;
+    mire__walk_learn(walk, tail);
 }
 
 MIRE_UNCHECKED uint32_t mire__walk_as_based(const struct walk *walk, const struct walk_tail *tail)
 {
-    bool stands =
-        tail->base_at == 0 || (tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
-                               mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
-                               mire__walk_as_standing(walk, tail->base_at) == tail->base_at);
+    bool stands = !(tail->what & MIRE_TAIL_BASED) ||
+                  (tail->base_at < walk->count && walk->nodes[tail->base_at] == tail->base_node &&
+                   mire__walk_is_frame(walk, tail->base_at, tail->base_pc, tail->base_sp, tail->base_fp) &&
+                   mire__walk_as_standing(walk, tail->base_at) == tail->base_at);
 
     return stands ? tail->node : 0;
 }

@@ -94,20 +94,28 @@ struct walk_four {
 /*
  * The inner end of a stack, from a base on: a program that goes to and fro between a few of them finds each without
  * walking. It holds while the base is among the remembered frames, and none of the words has changed. The base lies as
- * far out as the words allow, so that it is seldom touched; where it is the thread's first frame, base_at 0, all that
- * the stack follows from is among the words.
+ * far out as the words allow, so that it is seldom touched; where it is the thread's first frame all that the stack
+ * follows from is among the words.
  */
 struct walk_tail {
     uint64_t pc, sp, fp; /* of the innermost frame */
     uint32_t node;       /* of the whole stack */
-    uint16_t words_end;  /* bytes that the fours in use take; in the last one the first word stands again */
-    uint8_t base_at;     /* among the remembered frames */
-    bool needs_fp;
+    uint16_t what;       /* MIRE_TAIL_* */
+    uint16_t next;       /* the tail that came after this one: where it lies among the tails, in MIRE_TAIL_LINE */
     struct walk_four words[MIRE_WALK_TAIL_WORDS / 4];
     uint64_t base_pc, base_sp, base_fp;
     uint32_t base_node;
-    uint32_t unused;
+    uint32_t base_at; /* among the remembered frames */
 };
+#define MIRE_TAIL_BYTES    0x3fffu /* that the fours in use take; in the last one the first word stands again */
+#define MIRE_TAIL_BASED    0x4000u /* the base is not the thread's first frame */
+#define MIRE_TAIL_NEEDS_FP 0x8000u
+
+/* Tails lie at multiples of so many bytes. */
+#define MIRE_TAIL_LINE 64u
+_Static_assert(sizeof(struct walk_tail) % MIRE_TAIL_LINE == 0, "a tail is some lines of the cache");
+_Static_assert(MIRE_WALK_TAIL_SETS *MIRE_WALK_TAIL_WAYS * sizeof(struct walk_tail) / MIRE_TAIL_LINE <= UINT16_MAX,
+               "where a tail lies is two bytes");
 _Static_assert(MIRE_WALK_DEPTH <= 256, "a frame's number is a byte");
 
 /*
@@ -128,13 +136,15 @@ struct walk_head {
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 832
+#define MIRE_WALK_APART_FRESH 824
 #define MIRE_WALK_APART_TAILS 4080
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
     uint32_t tails_mask; /* sets in use - 1 */
     uint32_t heads_from; /* those in use are the last */
+    uint32_t expected;   /* where the tail lies that is looked at first, bytes: it came after the last one before */
+    uint32_t last;       /* where that lies */
     uint64_t low, high;  /* the thread's own stack; high 0: not known */
     uint64_t end;        /* of its mapping, 0 for the first thread's */
     uint32_t version;    /* of the code */
@@ -244,26 +254,19 @@ MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *wa
     return (struct walk_tail *)(void *)((char *)walk->tails + at);
 }
 
-/*
- * The frame pointer that holds when a function returns, in that function, for it keeps one. So where it is seldom read,
- * no register has to keep it.
- */
-#define MIRE_WALK_OWN_FP ((const uint64_t *)NULL)
-#define MIRE_WALK_FP(fp) ((fp) == MIRE_WALK_OWN_FP ? *(const uint64_t *)__builtin_frame_address(0) : *(fp))
+/* The tail at so many bytes among the tails. */
+MIRE_INLINE struct walk_tail *mire__walk_tail_at(struct walk *walk, uint32_t at)
+{
+    return (struct walk_tail *)(void *)((char *)walk->tails + at);
+}
 
-/*
- * Does a tail of this innermost frame stand? It has a word at least. Its base is not looked at.
- *   fp  read only where it matters; MIRE_WALK_OWN_FP: that of the function that this is inlined into
- */
-MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, uint64_t pc, uint64_t sp,
-                                                      const uint64_t *fp)
+/* Do a tail's words stand? It has one at least. bytes: that the fours in use take */
+MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_words_stand(const struct walk_tail *tail, uint64_t sp, uint64_t bytes)
 {
     const struct walk_four *four = tail->words;
-    const void *end = (const char *)four + tail->words_end;
+    const void *end = (const char *)four + bytes;
     walk_pair changed = {0, 0};
 
-    if (tail->pc != pc || tail->sp != sp || (tail->needs_fp && tail->fp != MIRE_WALK_FP(fp)))
-        return false;
     do {
         walk_pair one = {mire__walk_word(sp + four->at[0]), mire__walk_word(sp + four->at[1])};
         walk_pair other = {mire__walk_word(sp + four->at[2]), mire__walk_word(sp + four->at[3])};
@@ -273,9 +276,47 @@ MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *ta
     return (changed[0] | changed[1]) == 0;
 }
 
+/* Does a tail of this innermost frame stand? Its base is not looked at. */
+MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *tail, uint64_t pc, uint64_t sp,
+                                                      uint64_t fp)
+{
+    return tail->pc == pc && tail->sp == sp && !(tail->what & MIRE_TAIL_NEEDS_FP && tail->fp != fp) &&
+           mire__walk_as_words_stand(tail, sp, tail->what & MIRE_TAIL_BYTES);
+}
+
+/*
+ * The tail that came after the last one before, if it is this innermost frame's, stands, and has neither a base that is
+ * to be looked at nor needs the frame pointer: most are so, and most come in the same order again. Else NULL.
+ */
+MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_expected(struct walk *walk, uint64_t pc, uint64_t sp)
+{
+    struct walk_tail *tail = mire__walk_tail_at(walk, walk->expected);
+
+    if (tail->pc != pc || tail->sp != sp)
+        return NULL;
+    return tail->what <= MIRE_TAIL_BYTES && __builtin_expect(mire__walk_as_words_stand(tail, sp, tail->what), 1) ? tail
+                                                                                                                 : NULL;
+}
+
+/* This tail is the last one now. */
+MIRE_INLINE void mire__walk_follow(struct walk *walk, const struct walk_tail *tail)
+{
+    walk->last = (uint32_t)((const char *)tail - (const char *)walk->tails);
+    walk->expected = tail->next * MIRE_TAIL_LINE;
+}
+
+/* And another one than was expected. */
+MIRE_INLINE void mire__walk_learn(struct walk *walk, const struct walk_tail *tail)
+{
+    const uint32_t at = (uint32_t)((const char *)tail - (const char *)walk->tails);
+
+    mire__walk_tail_at(walk, walk->last)->next = (uint16_t)(at / MIRE_TAIL_LINE);
+    mire__walk_follow(walk, tail);
+}
+
 /* The tail of this innermost frame that stands, but for its base; NULL: there is none. */
 MIRE_UNCHECKED MIRE_INLINE const struct walk_tail *mire__walk_as_tail(struct walk *walk, uint64_t pc, uint64_t sp,
-                                                                      const uint64_t *fp)
+                                                                      uint64_t fp)
 {
     const struct walk_head *head = mire__walk_heads(walk, pc, sp);
     const struct walk_tail *tail;
@@ -297,7 +338,7 @@ MIRE_INLINE uint32_t mire__walk_as_known(struct walk *walk, const struct code *c
     const struct walk_tail *tail = NULL;
 
     if (__builtin_expect(walk->version == atomic_load_explicit(&code->version, memory_order_acquire), 1))
-        tail = mire__walk_as_tail(walk, frame->pc, frame->sp, &frame->fp);
+        tail = mire__walk_as_tail(walk, frame->pc, frame->sp, frame->fp);
     return tail ? mire__walk_as_based(walk, tail) : 0;
 }
 

@@ -64,7 +64,7 @@ static uint32_t look(void)
 {
     const struct walk_frame frame = innermost();
 
-    const struct walk_tail *tail = mire__walk_as_tail(walk, frame.pc, frame.sp, &frame.fp);
+    const struct walk_tail *tail = mire__walk_as_tail(walk, frame.pc, frame.sp, frame.fp);
 
     return tail ? mire__walk_as_based(walk, tail) : 0;
 }
