@@ -109,7 +109,7 @@ MIRE_QUICK void *mire__quick_set(struct collect_thread *self, _Atomic uint32_t *
  */
 MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp)
 {
-    const struct walk_tail *tail;
+    struct walk_tail *tail;
     _Atomic uint32_t *cell;
 
     if (__builtin_expect(!mire__quick_open(self, self->slot, self->heap), 0))

@@ -246,6 +246,7 @@ static void begin_anew(struct walk *walk, uint32_t sets)
 
 void mire__tails_as_forget(struct walk *walk)
 {
+    walk->last = walk->tails[0];
     begin_anew(walk, MIRE_WALK_TAIL_SETS_INIT);
 }
 

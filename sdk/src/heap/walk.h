@@ -26,6 +26,9 @@
 /* Words besides return addresses that a stack may depend on, to be remembered. */
 #define MIRE_WALK_WORDS 64
 
+/* Stack pointers that tails are expected by. */
+#define MIRE_WALK_DEPTHS 64u
+
 /* Stack pointers that remembered frames are told apart by. */
 #define MIRE_WALK_BY_SP 256u
 
@@ -101,7 +104,7 @@ struct walk_tail {
     uint64_t pc, sp, fp; /* of the innermost frame */
     uint32_t node;       /* of the whole stack */
     uint16_t what;       /* MIRE_TAIL_* */
-    uint16_t next;       /* the tail that came after this one: where it lies among the tails, in MIRE_TAIL_LINE */
+    uint16_t next;       /* the tail that came after this one: where it lies, by MIRE_TAIL_LINE */
     struct walk_four words[MIRE_WALK_TAIL_WORDS / 4];
     uint64_t base_pc, base_sp, base_fp;
     uint32_t base_node;
@@ -136,27 +139,27 @@ struct walk_head {
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 824
+#define MIRE_WALK_APART_FRESH 696
 #define MIRE_WALK_APART_TAILS 4080
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
-    uint32_t tails_mask; /* sets in use - 1 */
-    uint32_t heads_from; /* those in use are the last */
-    uint32_t expected;   /* where the tail lies that is looked at first, bytes: it came after the last one before */
-    uint32_t last;       /* where that lies */
-    uint64_t low, high;  /* the thread's own stack; high 0: not known */
-    uint64_t end;        /* of its mapping, 0 for the first thread's */
-    uint32_t version;    /* of the code */
-    uint32_t next_way;   /* that is given up next */
-    uint32_t trial;      /* stacks to be walked until it is looked at whether the tails are worth it */
-    uint32_t walks;      /* that were since it was */
-    uint32_t met;        /* tails put beside another frame's since then */
-    uint32_t calls;      /* allocations that were counted by then, their lower half */
-    uint32_t rest;       /* walks of the last rest; 0: the last trial was passed */
-    bool many;           /* it is one of the threads that may have many sets */
-    bool stays;          /* it keeps to the sets that it began with */
-    bool rests;          /* no tail is remembered, nor looked for */
+    uint32_t tails_mask;                 /* sets in use - 1 */
+    uint32_t heads_from;                 /* those in use are the last */
+    struct walk_tail *last;              /* that was found */
+    uint16_t by_depth[MIRE_WALK_DEPTHS]; /* of a stack pointer, the last tail that was not expected */
+    uint64_t low, high;                  /* the thread's own stack; high 0: not known */
+    uint64_t end;                        /* of its mapping, 0 for the first thread's */
+    uint32_t version;                    /* of the code */
+    uint32_t next_way;                   /* that is given up next */
+    uint32_t trial;                      /* stacks to be walked until it is looked at whether the tails are worth it */
+    uint32_t walks;                      /* that were since it was */
+    uint32_t met;                        /* tails put beside another frame's since then */
+    uint32_t calls;                      /* allocations that were counted by then, their lower half */
+    uint32_t rest;                       /* walks of the last rest; 0: the last trial was passed */
+    bool many;                           /* it is one of the threads that may have many sets */
+    bool stays;                          /* it keeps to the sets that it began with */
+    bool rests;                          /* no tail is remembered, nor looked for */
 
     const struct heap_slot *slot; /* the thread's, in which its allocations are counted; NULL: that is not told */
 
@@ -254,12 +257,6 @@ MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *wa
     return (struct walk_tail *)(void *)((char *)walk->tails + at);
 }
 
-/* The tail at so many bytes among the tails. */
-MIRE_INLINE struct walk_tail *mire__walk_tail_at(struct walk *walk, uint32_t at)
-{
-    return (struct walk_tail *)(void *)((char *)walk->tails + at);
-}
-
 /* Do a tail's words stand? It has one at least. bytes: that the fours in use take */
 MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_words_stand(const struct walk_tail *tail, uint64_t sp, uint64_t bytes)
 {
@@ -284,42 +281,65 @@ MIRE_UNCHECKED MIRE_INLINE bool mire__walk_as_tail_is(const struct walk_tail *ta
            mire__walk_as_words_stand(tail, sp, tail->what & MIRE_TAIL_BYTES);
 }
 
+/* Where the tail lies that a stack pointer was of. */
+MIRE_INLINE uint16_t *mire__walk_by_depth(struct walk *walk, uint64_t sp)
+{
+    return &walk->by_depth[sp / 16 % MIRE_WALK_DEPTHS];
+}
+
+/* The tail that lies there. */
+MIRE_INLINE struct walk_tail *mire__walk_tail_at(struct walk *walk, uint32_t line)
+{
+    return (struct walk_tail *)(void *)((char *)walk->tails + line * MIRE_TAIL_LINE);
+}
+
 /*
- * The tail that came after the last one before, if it is this innermost frame's, stands, and has neither a base that is
- * to be looked at nor needs the frame pointer: most are so, and most come in the same order again. Else NULL.
+ * The tail that came after the last one before, for most come in the same order again; where it is another innermost
+ * frame's, the last one of that depth. If it stands, and has no base that is to be looked at; else NULL.
+ * In a function that keeps a frame pointer, whose caller's stack it is.
  */
 MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_expected(struct walk *walk, uint64_t pc, uint64_t sp)
 {
-    struct walk_tail *tail = mire__walk_tail_at(walk, walk->expected);
+    struct walk_tail *tail = mire__walk_tail_at(walk, walk->last->next);
+    uint64_t bytes;
 
-    if (tail->pc != pc || tail->sp != sp)
-        return NULL;
-    return tail->what <= MIRE_TAIL_BYTES && __builtin_expect(mire__walk_as_words_stand(tail, sp, tail->what), 1) ? tail
-                                                                                                                 : NULL;
+    if (tail->sp != sp || tail->pc != pc) {
+        tail = mire__walk_tail_at(walk, *mire__walk_by_depth(walk, sp));
+        if (tail->sp != sp || tail->pc != pc)
+            return NULL;
+    }
+    bytes = tail->what;
+    if (__builtin_expect(bytes > MIRE_TAIL_BYTES, 0)) {
+        if (bytes & MIRE_TAIL_BASED || tail->fp != *(const uint64_t *)__builtin_frame_address(0))
+            return NULL;
+        bytes &= MIRE_TAIL_BYTES;
+    }
+    return __builtin_expect(mire__walk_as_words_stand(tail, sp, bytes), 1) ? tail : NULL;
 }
 
-/* This tail is the last one now. */
-MIRE_INLINE void mire__walk_follow(struct walk *walk, const struct walk_tail *tail)
+/* This tail is the last one now. What came after it begins to come to the nearest cache. */
+MIRE_INLINE void mire__walk_follow(struct walk *walk, struct walk_tail *tail)
 {
-    walk->last = (uint32_t)((const char *)tail - (const char *)walk->tails);
-    walk->expected = tail->next * MIRE_TAIL_LINE;
+    walk->last = tail;
+    __builtin_prefetch(mire__walk_tail_at(walk, tail->next));
 }
 
-/* And another one than was expected. */
-MIRE_INLINE void mire__walk_learn(struct walk *walk, const struct walk_tail *tail)
+/* And it was not expected. */
+MIRE_INLINE void mire__walk_learn(struct walk *walk, struct walk_tail *tail)
 {
-    const uint32_t at = (uint32_t)((const char *)tail - (const char *)walk->tails);
+    const uint16_t line = (uint16_t)(((uintptr_t)tail - (uintptr_t)walk->tails) / MIRE_TAIL_LINE);
 
-    mire__walk_tail_at(walk, walk->last)->next = (uint16_t)(at / MIRE_TAIL_LINE);
+    walk->last->next = line;
+    *mire__walk_by_depth(walk, tail->sp) = line;
     mire__walk_follow(walk, tail);
 }
 
 /* The tail of this innermost frame that stands, but for its base; NULL: there is none. */
-MIRE_UNCHECKED MIRE_INLINE const struct walk_tail *mire__walk_as_tail(struct walk *walk, uint64_t pc, uint64_t sp,
-                                                                      uint64_t fp)
+MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tail(struct walk *walk, uint64_t pc, uint64_t sp,
+                                                                uint64_t fp)
 {
     const struct walk_head *head = mire__walk_heads(walk, pc, sp);
-    const struct walk_tail *tail;
+    struct walk_tail *tail;
 
     if (!mire__walk_is_head(head, pc, sp) && !mire__walk_is_head(++head, pc, sp))
         return NULL;
