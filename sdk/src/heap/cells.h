@@ -154,12 +154,15 @@ MIRE_INLINE bool mire__cell_is_last(const _Atomic uint32_t *cell)
     return ((uintptr_t)cell & 4 * MIRE_CELL_LAST) == 4 * MIRE_CELL_LAST;
 }
 
-/* Note an untagged block in its cell (mire__cells_plain), where nothing is in the way. False: nothing is done. */
-MIRE_INLINE bool mire__cell_as_set(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node)
+/*
+ * Note an untagged block in its cell (mire__cells_plain), where nothing is in the way. False: nothing is done.
+ *   aligned  its address is known to be a multiple of 8
+ */
+MIRE_INLINE bool mire__cell_as_set(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node, bool aligned)
 {
     uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset_bits(address);
 
-    if ((address & 7) != 0 || (mire__cell_get(at) & MIRE_CELL_SIZE_MASK))
+    if ((!aligned && (address & 7) != 0) || (mire__cell_get(at) & MIRE_CELL_SIZE_MASK))
         return false;
     if (__builtin_expect(size <= MIRE_CELL_SHORT_MAX, 1)) {
         atomic_store_explicit(at, cell | (uint32_t)(size + 1), memory_order_release);
@@ -178,7 +181,7 @@ MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_
     _Atomic uint32_t *at;
 
     return mire__cells_plain(&at, heap, address, mire__cell_plane(address, mire__heap_how(heap, MIRE_HOW_APART))) &&
-           mire__cell_as_set(at, address, size, node);
+           mire__cell_as_set(at, address, size, node, false);
 }
 
 /*

@@ -176,7 +176,7 @@ void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t siz
 
     if (__builtin_expect(
             mire__cells_plain(&cell, self->heap, (uintptr_t)block, mire__cell_plane((uintptr_t)block, false)), 1))
-        return mire__quick_set(self, cell, block, size, node);
+        return mire__quick_set(self, cell, block, size, node, false);
     return mire__quick_as_set(self, block, size, node);
 }
 
@@ -187,7 +187,7 @@ static inline void *set(struct collect_thread *self, void *block, size_t size, u
     _Atomic uint32_t *cell;
 
     return mire__cells_plain(&cell, self->heap, (uintptr_t)block, plane)
-               ? mire__quick_set(self, cell, block, size, node)
+               ? mire__quick_set(self, cell, block, size, node, false)
                : mire__quick_as_set(self, block, size, node);
 }
 

@@ -85,15 +85,16 @@ MIRE_QUICK bool mire__quick_is_apart(const struct collect_thread *self)
 
 /*
  * The end of an allocation whose stack is known: inside the slot, which it leaves.
- *   cell  the block's (mire__cells_plain), looked for inside as well
+ *   cell   the block's (mire__cells_plain), looked for inside as well
+ *   apart  mire__quick_is_apart holds: such an allocator's blocks are aligned
  * Returns the block.
  */
 MIRE_QUICK void *mire__quick_set(struct collect_thread *self, _Atomic uint32_t *cell, void *block, size_t size,
-                                 uint32_t node)
+                                 uint32_t node, bool apart)
 {
     struct heap_count *strays;
 
-    if (__builtin_expect(!mire__cell_as_set(cell, (uintptr_t)block, size, node), 0))
+    if (__builtin_expect(!mire__cell_as_set(cell, (uintptr_t)block, size, node, apart), 0))
         return mire__quick_as_set(self, block, size, node);
     strays = mire__slot_raise(self->slot, size);
     mire__slot_as_leave(self->slot);
@@ -124,7 +125,7 @@ MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, siz
         return mire__quick_as_spread(self, block, size, tail->node);
     if (__builtin_expect(!mire__cells_plain(&cell, self->heap, (uintptr_t)block, 0), 0))
         return mire__quick_as_set(self, block, size, tail->node);
-    return mire__quick_set(self, cell, block, size, tail->node);
+    return mire__quick_set(self, cell, block, size, tail->node, true);
 }
 
 enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };
