@@ -17,11 +17,28 @@ static struct {
     struct heaps *heaps;
     struct code code;
     struct walk walk, forgetful;
-    uint32_t walked;
+    uint32_t walked, expected;
     uint64_t random;
 } t;
 
 static volatile long sink;
+
+/* The node of a stack as an allocation finds it; 0: it has to be walked. */
+static inline __attribute__((always_inline)) uint32_t find(const struct walk_frame *site)
+{
+    struct walk_tail *tail = mire__walk_as_expected(&t.walk, site->pc, site->sp);
+    uint32_t node = 0;
+
+    if (tail) {
+        t.expected++;
+        mire__walk_follow(&t.walk, tail);
+        return tail->node;
+    }
+    tail = mire__walk_as_tail(&t.walk, site->pc, site->sp, site->fp);
+    if (tail && (node = mire__walk_as_based(&t.walk, tail)) != 0)
+        mire__walk_learn(&t.walk, tail);
+    return node;
+}
 
 /* As a hook that allocates: whoever calls is the innermost frame. Its block is freed at once. */
 static void __attribute__((noinline, optimize("no-omit-frame-pointer"))) allocate(void)
@@ -29,12 +46,12 @@ static void __attribute__((noinline, optimize("no-omit-frame-pointer"))) allocat
     const struct walk_frame site = {.pc = (uintptr_t)__builtin_return_address(0),
                                     .sp = (uintptr_t)__builtin_dwarf_cfa(),
                                     .fp = *(const uintptr_t *)__builtin_frame_address(0)};
-    uint32_t known = mire__walk_as_known(&t.walk, &t.code, &site), node = known;
+    uint32_t node = find(&site);
 
     mire__slot_as_count(&t.heaps->heap, t.heaps->slot, 16);
     mire__slot_as_uncount(&t.heaps->heap, t.heaps->slot, 16);
-    t.walked += !known;
-    if (!known)
+    t.walked += node == 0;
+    if (node == 0)
         node = mire__walk_as_node_else(&t.walk, &t.heaps->heap, &t.code, &site);
     mire__walk_as_forget(&t.forgetful, atomic_load(&t.code.version));
     assert_int_not_equal(node, MIRE_NODE_ROOT);
@@ -130,6 +147,18 @@ static void tails_rest_while_a_thread_wanders(void **state)
     assert_false(t.walk.rests);
 }
 
+static void stacks_that_come_in_the_same_order_are_expected(void **state)
+{
+    uint32_t before, walked;
+
+    (void)state;
+    go_to_and_fro(3000);
+    before = t.expected;
+    walked = go_to_and_fro(3000);
+    assert_in_range(t.expected - before, 3000 - walked - 6,
+                    3000 - walked); /* each is found once to learn what is next */
+}
+
 static void a_thread_that_wandered_at_its_start_rests_but_shortly(void **state)
 {
     (void)state;
@@ -152,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tails_rest_while_a_thread_wanders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stacks_that_come_in_the_same_order_are_expected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_thread_that_wandered_at_its_start_rests_but_shortly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(tails_do_not_rest_where_stacks_come_back, set_up, tear_down),
     };
