@@ -115,6 +115,7 @@ bool mire__threads_open(void)
         struct collect_thread *state = state_at(i);
 
         state->walk.version = 0; /* the code's is higher */
+        state->walk.slot = NULL;
         if (state->slot)
             state->slot = &mire__collect_closed;
         state->usual = 0;
