@@ -205,7 +205,7 @@ static void *walk(struct collect_thread *self, void *block, size_t size, const s
 void *mire__quick_as_look(MIRE_QUICK_CALL)
 {
     const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
-    struct walk_tail *tail = mire__walk_as_tail(&self->walk, pc, sp, fp);
+    struct walk_tail *tail = self->walk.rests ? NULL : mire__walk_as_tail(&self->walk, pc, sp, fp);
     uint32_t node = 0;
 
     if (tail)

@@ -240,13 +240,18 @@ static void begin_anew(struct walk *walk, uint32_t sets)
         for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++)
             if (walk->tails[set][way].pc)
                 walk->tails[set][way].pc = 0;
+    /* What is expected is the first tail, again and again: no other line of the cache is looked at until one is found.
+     */
+    memset(walk->by_depth, 0, sizeof(walk->by_depth));
+    walk->last = walk->tails[0];
+    if (walk->last->next)
+        walk->last->next = 0;
     walk->rests = false;
     use_sets(walk, sets);
 }
 
 void mire__tails_as_forget(struct walk *walk)
 {
-    walk->last = walk->tails[0];
     begin_anew(walk, MIRE_WALK_TAIL_SETS_INIT);
 }
 
