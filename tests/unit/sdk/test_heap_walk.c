@@ -153,10 +153,10 @@ static void stacks_that_come_in_the_same_order_are_expected(void **state)
 
     (void)state;
     go_to_and_fro(3000);
-    if (t.walk.last->what & MIRE_TAIL_BASED) {
-        print_message("built so, these stacks follow from more words than a tail has\n");
-        skip();
-    }
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    print_message("built for a sanitizer, all stacks depend on frame pointers\n");
+    skip();
+#endif
     before = t.expected;
     walked = go_to_and_fro(3000);
     assert_in_range(t.expected - before, 3000 - walked - 6,
