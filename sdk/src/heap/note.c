@@ -170,16 +170,6 @@ void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, 
     return block;
 }
 
-void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t size, uint32_t node)
-{
-    _Atomic uint32_t *cell;
-
-    if (__builtin_expect(
-            mire__cells_plain(&cell, self->heap, (uintptr_t)block, mire__cell_plane((uintptr_t)block, false)), 1))
-        return mire__quick_set(self, cell, block, size, node, false);
-    return mire__quick_as_set(self, block, size, node);
-}
-
 /* Note the block where there is room in its cell; else wherever. */
 static inline void *set(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
@@ -191,15 +181,23 @@ static inline void *set(struct collect_thread *self, void *block, size_t size, u
                : mire__quick_as_set(self, block, size, node);
 }
 
+void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t size, uint32_t node)
+{
+    return set(self, block, size, node);
+}
+
 /* The stack is not remembered. */
 static void *walk(struct collect_thread *self, void *block, size_t size, const struct walk_frame *site)
 {
-    const uint32_t plane = mire__cell_plane((uintptr_t)block, mire__quick_is_apart(self));
+    const bool apart = mire__quick_is_apart(self);
     _Atomic uint32_t *cell;
+    bool plain = mire__cells_plain(&cell, self->heap, (uintptr_t)block, mire__cell_plane((uintptr_t)block, apart));
+    uint32_t node;
 
-    if (mire__cells_plain(&cell, self->heap, (uintptr_t)block, plane))
+    if (plain)
         __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
-    return set(self, block, size, mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, site));
+    node = mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, site);
+    return plain ? mire__quick_set(self, cell, block, size, node, false) : mire__quick_as_set(self, block, size, node);
 }
 
 void *mire__quick_as_look(MIRE_QUICK_CALL)
