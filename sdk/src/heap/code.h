@@ -2,7 +2,7 @@
  * code.h - what is known of the program's code: for each place in it the rule that leads to the caller, and which
  * modules there are.
  *
- *     place --> entries[hash]: place | where its rule is --> rules[]
+ *     place --> entries[hash]: place | its rule, where sixteen bits have room for it; or where it is --> rules[]
  *                  '- not there: read .eh_frame, once for each place
  *
  * An entry is one word that holds the whole place, so it is right or not there, whoever stores beside. What is read of
@@ -85,15 +85,16 @@ static inline uint32_t mire__code_slot(uint64_t place)
            MIRE_CODE_ENTRIES;
 }
 
-/* An entry: the place, and in the low bits where its rule lies among the rules, in bytes. */
-static inline uint64_t mire__code_entry(uint64_t place, uint32_t number)
+/* An entry: the place, and in the low bits the rule in brief, or where it lies among the rules, in bytes. */
+static inline uint64_t mire__code_entry(uint64_t place, uint32_t brief, uint32_t number)
 {
-    return place << 16 | number * sizeof(struct rule);
+    return place << 16 | (brief ? brief : number * sizeof(struct rule));
 }
 _Static_assert(MIRE_CODE_RULES * sizeof(struct rule) == 1u << 16, "that is what the bits have room for");
+_Static_assert(sizeof(struct rule) % (2 * MIRE_BRIEF) == 0, "what is brief is told by a bit that is 0 else");
 
-/* The rule for a place that a call returns to; the one of number 0, RULE_NONE, if it is not among the entries. */
-static inline const struct rule *mire__code_as_rule(const struct code *code, uint64_t place)
+/* The low bits of the entry for a place that a call returns to; 0 if there is none. */
+static inline uint32_t mire__code_as_find(const struct code *code, uint64_t place)
 {
     uint32_t slot = mire__code_slot(place);
 
@@ -101,9 +102,15 @@ static inline const struct rule *mire__code_as_rule(const struct code *code, uin
         uint64_t entry = atomic_load_explicit(&code->entries[(slot + way) % MIRE_CODE_ENTRIES], memory_order_acquire);
 
         if (entry >> 16 == place)
-            return (const struct rule *)((const char *)code->rules + (uint16_t)entry);
+            return (uint16_t)entry;
     }
-    return &code->rules[0];
+    return 0;
+}
+
+/* The rule that such bits name where they are not brief; the one of number 0, RULE_NONE, for 0. */
+static inline const struct rule *mire__code_rule(const struct code *code, uint32_t found)
+{
+    return (const struct rule *)((const char *)code->rules + found);
 }
 
 #endif

@@ -57,6 +57,50 @@ static inline bool mire__rule_needs_fp(const struct rule *rule)
 }
 
 /*
+ * The rule of nearly every place in sixteen bits: of a caller whose return address lies right below the CFA, which is
+ * so many words from the stack pointer.
+ *
+ *     wwwwwwww wwwwfff1      w words, f the frame pointer: 0 as it is, else at the CFA less f + 1 words
+ *
+ * 0: it takes another rule.
+ */
+#define MIRE_BRIEF 1u
+
+static inline uint32_t mire__brief_cfa(uint32_t brief) /* from the stack pointer, bytes */
+{
+    return (brief & 0xfff0) / 2;
+}
+static inline bool mire__brief_moves_fp(uint32_t brief)
+{
+    return (brief & 0xe) != 0;
+}
+static inline uint32_t mire__brief_fp(uint32_t brief) /* from the return address down, bytes */
+{
+    return (brief & 0xe) * 4;
+}
+
+/* A marked rule; and back. */
+static inline uint32_t mire__rule_brief(const struct rule *rule)
+{
+    const uint32_t fp = rule->fp == RULE_FP_SAME ? 0 : (uint32_t)(-8 - rule->fp_at) / 8;
+
+    if (rule->flags != (MIRE_RULE_PLAIN | MIRE_RULE_BY_SP) || rule->ra_at != -8 || rule->fp_at % 8 != 0 || fp > 7 ||
+        (fp == 0 && rule->fp != RULE_FP_SAME) || rule->offset % 8 != 0 || rule->offset < (int32_t)(8 + 8 * fp) ||
+        rule->offset > 0xfff * 8)
+        return 0;
+    return (uint32_t)rule->offset * 2 | fp << 1 | MIRE_BRIEF;
+}
+static inline struct rule mire__rule_of_brief(uint32_t brief)
+{
+    return (struct rule){.kind = RULE_CFA,
+                         .fp = mire__brief_moves_fp(brief) ? RULE_FP_AT_CFA : RULE_FP_SAME,
+                         .flags = MIRE_RULE_PLAIN | MIRE_RULE_BY_SP,
+                         .offset = (int32_t)mire__brief_cfa(brief),
+                         .ra_at = -8,
+                         .fp_at = (int16_t)(-8 - (int32_t)mire__brief_fp(brief))};
+}
+
+/*
  * Say in the flags whether it is of the kind that nearly all are of. Such a one may always be asked for a word at
  * fp_at, which is the return address's where the frame pointer is as it was.
  */

@@ -188,7 +188,7 @@ static void remember_word(struct walk *walk, uint32_t frame, uint64_t at, uint64
  */
 static bool remember_words(struct walk *walk, const struct walk_fresh *inner, int32_t outer, bool needs_fp)
 {
-    const struct rule *rule = &inner->rule;
+    const struct rule brief = mire__rule_of_brief(inner->brief), *rule = inner->brief ? &brief : &inner->rule;
     const struct walk_frame *frame = &inner->frame;
 
     if (outer >= 0) {
@@ -297,17 +297,36 @@ MIRE_UNCHECKED MIRE_INLINE void go_plainly(struct walk *walk, const struct code 
         uint64_t at = mire__arch_bare(pc) - 1, cfa, ra, saved, word;
         uint32_t known = find_known(walk, pc, sp, fp);
         const struct rule *rule;
+        uint32_t found;
 
         if (known < limit && is_standing(walk, known, &limit, &looked)) {
             way->known = (int32_t)known;
             way->ends = true;
             break;
         }
-        rule = mire__code_as_rule(code, at);
+        found = mire__code_as_find(code, at);
+        if (__builtin_expect(found & MIRE_BRIEF, 1)) {
+            fresh->frame = (struct walk_frame){pc, sp, fp, slot};
+            fresh->rule.flags = MIRE_RULE_PLAIN | MIRE_RULE_BY_SP;
+            fresh->brief = found;
+            fresh->place = at;
+            sp += mire__brief_cfa(found);
+            slot = sp - 8;
+            if (!is_within(slot, base, room) || (pc = mire__walk_word(slot)) == 0) {
+                way->ends = true;
+                fresh++;
+                break;
+            }
+            word = mire__walk_word(slot - mire__brief_fp(found));
+            fp = mire__brief_moves_fp(found) ? word : fp;
+            continue;
+        }
+        rule = mire__code_rule(code, found);
         if (!(rule->flags & MIRE_RULE_PLAIN))
             break;
         fresh->frame = (struct walk_frame){pc, sp, fp, slot};
         fresh->rule = *rule;
+        fresh->brief = 0;
         fresh->place = at;
         cfa = (rule->from_fp ? fp : sp) + (uint64_t)(int64_t)rule->offset;
         slot = ra = cfa + (uint64_t)(int64_t)rule->ra_at;
@@ -340,6 +359,7 @@ MIRE_UNCHECKED static __attribute__((noinline)) void go_on(struct walk *walk, st
     uint64_t at = mire__arch_bare(place->pc) - (place->exact ? 0 : 1);
     const struct rule *rule;
     enum step outcome;
+    uint32_t found;
 
     way->ends = true;
     if (own && !place->exact && !place->loose) {
@@ -353,9 +373,13 @@ MIRE_UNCHECKED static __attribute__((noinline)) void go_on(struct walk *walk, st
     way->keeps = way->keeps && way->fresh_count < MIRE_WALK_DEPTH;
     if (way->fresh_count == MIRE_WALK_DEPTH)
         return;
-    rule = place->exact ? &code->rules[0] : mire__code_as_rule(code, at);
-    if (rule == &code->rules[0])
-        rule = mire__code_as_learn(code, &fresh->rule, at, place->exact);
+    found = place->exact ? 0 : mire__code_as_find(code, at);
+    if (found & MIRE_BRIEF) {
+        fresh->rule = mire__rule_of_brief(found);
+        rule = &fresh->rule;
+    } else
+        rule = found ? mire__code_rule(code, found) : mire__code_as_learn(code, &fresh->rule, at, place->exact);
+    fresh->brief = 0;
     if (!rule) {
         way->keeps = false; /* of no rule now, maybe of one the next time */
         return;

@@ -175,10 +175,10 @@ struct walk {
     uint8_t apart_fresh[MIRE_WALK_APART_FRESH];
     struct walk_fresh {
         struct walk_frame frame;
-        struct rule rule;
-        uint64_t place; /* as it is told */
+        struct rule rule; /* its flags alone, where it is told in brief */
+        uint64_t place;   /* as it is told */
         uint32_t node;
-        uint32_t unused;
+        uint32_t brief;
     } fresh[MIRE_WALK_DEPTH];
 
     uint8_t window[MIRE_WALK_WINDOW];

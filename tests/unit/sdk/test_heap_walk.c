@@ -182,9 +182,49 @@ static void tails_do_not_rest_where_stacks_come_back(void **state)
     }
 }
 
+/* Rules of all numbers that may come, those that no compiler makes as well. */
+static void a_rule_in_brief_is_the_same_rule(void **state)
+{
+    uint32_t brief_count = 0;
+
+    (void)state;
+    for (int32_t offset = -16; offset <= 40000; offset += 4) {
+        for (int16_t fp_at = -80; fp_at <= 16; fp_at += 4) {
+            struct rule rules[] = {
+                {.kind = RULE_CFA, .fp = RULE_FP_AT_CFA, .offset = offset, .ra_at = -8, .fp_at = fp_at},
+                {.kind = RULE_CFA, .fp = RULE_FP_SAME, .offset = offset, .ra_at = -8},
+                {.kind = RULE_CFA, .fp = RULE_FP_SAME, .offset = offset, .ra_at = fp_at},
+                {.kind = RULE_CFA, .fp = RULE_FP_LOST, .offset = offset, .ra_at = -8, .fp_at = fp_at},
+                {.kind = RULE_CFA, .from_fp = 1, .fp = RULE_FP_AT_CFA, .offset = offset, .ra_at = -8, .fp_at = fp_at},
+                {.kind = RULE_CFA, .flags = MIRE_RULE_HIDDEN, .offset = offset, .ra_at = -8},
+                {.kind = RULE_CFA_AT, .offset = offset, .add = 8, .ra_at = -8, .fp_at = fp_at},
+            };
+
+            for (size_t i = 0; i < MIRE_COUNT(rules); i++) {
+                mire__rule_mark(&rules[i]);
+
+                uint32_t brief = mire__rule_brief(&rules[i]);
+                struct rule back = mire__rule_of_brief(brief);
+
+                if (!brief)
+                    continue;
+                brief_count++;
+                assert_true(brief <= UINT16_MAX && brief & MIRE_BRIEF);
+                assert_memory_equal(&back, &rules[i], sizeof(back));
+                assert_int_equal(mire__brief_cfa(brief), rules[i].offset);
+                assert_int_equal(-8 - (int64_t)mire__brief_fp(brief), rules[i].fp_at);
+                assert_int_equal(mire__brief_moves_fp(brief), rules[i].fp == RULE_FP_AT_CFA);
+                assert_true(rules[i].offset + rules[i].fp_at >= 0); /* nothing below the stack pointer is read */
+            }
+        }
+    }
+    assert_in_range(brief_count, 1u << 16, 1u << 18);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rule_in_brief_is_the_same_rule),
         cmocka_unit_test_setup_teardown(tails_rest_while_a_thread_wanders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stacks_that_come_in_the_same_order_are_expected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_thread_that_wandered_at_its_start_rests_but_shortly, set_up, tear_down),
