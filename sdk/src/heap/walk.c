@@ -101,25 +101,32 @@ MIRE_UNCHECKED static __attribute__((noinline)) enum step step(struct place *pla
     return ra == 0 ? STEP_END : STEP_ON;
 }
 
-/* Does the word still hold the return address that was found there? */
-MIRE_UNCHECKED MIRE_INLINE bool is_there(const struct walk_frame *frame)
+/* 0 if the word still holds the return address that was found there. */
+MIRE_UNCHECKED MIRE_INLINE uint64_t change_of(const struct walk_frame *frame)
 {
-    return mire__walk_word(frame->slot) == frame->pc;
+    return mire__walk_word(frame->slot) ^ frame->pc;
+}
+
+MIRE_UNCHECKED MIRE_INLINE uint64_t change_of_four(const struct walk_frame *four)
+{
+    return change_of(four) | change_of(four + 1) | change_of(four + 2) | change_of(four + 3);
 }
 
 MIRE_UNCHECKED uint32_t mire__walk_as_standing(const struct walk *walk, uint32_t last)
 {
-    const struct walk_frame *frame = walk->frames;
+    const struct walk_frame *frames = walk->frames;
+    uint64_t changed = 0;
     uint32_t i = 0;
 
-    while (i + 4 <= last && is_there(frame) && is_there(frame + 1) && is_there(frame + 2) && is_there(frame + 3)) {
-        frame += 4;
-        i += 4;
+    /* Nearly always all of them stand, so it is not looked which before one does not. The last four overlap. */
+    if (last >= 4) {
+        for (; i + 4 < last; i += 4)
+            changed |= change_of_four(frames + i);
+        changed |= change_of_four(frames + last - 4);
+        i = changed ? 0 : last;
     }
-    while (i < last && is_there(frame)) {
-        frame++;
+    while (i < last && !change_of(frames + i))
         i++;
-    }
     for (uint32_t w = 0; w < walk->words_count && walk->words[w].frame < i; w++) {
         if (mire__walk_word(walk->words[w].at) != walk->words[w].value)
             return walk->words[w].frame;
@@ -140,29 +147,6 @@ static __attribute__((noinline)) bool add_nodes(struct walk *walk, struct heap *
         fresh->node = parent;
     }
     return all;
-}
-
-/*
- * The nodes of the new frames, below that of the remembered one at `known`. Frames that are hidden have the node of the
- * next one further out. False: some have no node of their own.
- */
-static bool find_nodes(struct walk *walk, struct heap *heap, int32_t known, uint32_t fresh_count)
-{
-    uint32_t parent = known >= 0 ? walk->nodes[known] : MIRE_NODE_ROOT;
-
-    for (uint32_t left = fresh_count; left > 0; left--) {
-        struct walk_fresh *fresh = &walk->fresh[left - 1];
-
-        if (!(fresh->rule.flags & MIRE_RULE_HIDDEN)) {
-            uint32_t node = mire__nodes_as_child(heap, parent, fresh->place);
-
-            if (__builtin_expect(node == 0, 0))
-                return add_nodes(walk, heap, parent, left);
-            parent = node;
-        }
-        fresh->node = parent;
-    }
-    return true;
 }
 
 /* Forget the words that tell of frame `known` and of those inside of it. */
@@ -215,24 +199,57 @@ MIRE_INLINE uint32_t by_sp(uint64_t sp)
     return (uint32_t)(sp >> 4) % MIRE_WALK_BY_SP;
 }
 
-/* Put the new frames in place of those inside of `known`. */
-static void remember(struct walk *walk, int32_t known, uint32_t fresh_count)
+/* Remember a new frame as that of number `i`. needs_fp: as remember_words, of the one outside of it; and of this one */
+MIRE_INLINE void remember(struct walk *walk, const struct walk_fresh *fresh, uint32_t i, bool *needs_fp)
 {
-    uint32_t i = (uint32_t)(known + 1);
-    bool needs_fp = known >= 0 && walk->needs_fp[known];
+    if (*needs_fp || !(fresh->rule.flags & MIRE_RULE_BY_SP))
+        *needs_fp = remember_words(walk, fresh, (int32_t)i - 1, *needs_fp);
+    walk->needs_fp[i] = *needs_fp;
+    walk->frames[i] = fresh->frame;
+    walk->by_sp[by_sp(fresh->frame.sp)] = (uint8_t)i;
+    walk->nodes[i] = fresh->node;
+}
 
-    drop_words(walk, known);
-    for (uint32_t left = fresh_count; left-- > 0; i++) {
-        const struct walk_fresh *fresh = &walk->fresh[left];
+/*
+ * The nodes of the new frames, below that of the remembered one at `known`. Frames that are hidden have the node of the
+ * next one further out.
+ *   keeps  they are remembered in place of those inside of `known`
+ * False: some have no node of their own.
+ */
+MIRE_INLINE bool find_nodes(struct walk *walk, struct heap *heap, int32_t known, uint32_t fresh_count, bool keeps)
+{
+    uint32_t parent = known >= 0 ? walk->nodes[known] : MIRE_NODE_ROOT, i = (uint32_t)(known + 1), left = fresh_count;
+    bool needs_fp = known >= 0 && walk->needs_fp[known], all = true;
 
-        if (needs_fp || !(fresh->rule.flags & MIRE_RULE_BY_SP))
-            needs_fp = remember_words(walk, fresh, (int32_t)i - 1, needs_fp);
-        walk->needs_fp[i] = needs_fp;
-        walk->frames[i] = fresh->frame;
-        walk->by_sp[by_sp(fresh->frame.sp)] = (uint8_t)i;
-        walk->nodes[i] = fresh->node;
+    if (keeps)
+        drop_words(walk, known);
+    for (; left > 0; left--, i++) {
+        struct walk_fresh *fresh = &walk->fresh[left - 1];
+
+        if (!(fresh->rule.flags & MIRE_RULE_HIDDEN)) {
+            uint32_t node = mire__nodes_as_child(heap, parent, fresh->place);
+
+            if (__builtin_expect(node == 0, 0)) {
+                all = add_nodes(walk, heap, parent, left);
+                break;
+            }
+            parent = node;
+        }
+        fresh->node = parent;
+        if (keeps)
+            remember(walk, fresh, i, &needs_fp);
     }
-    walk->count = i;
+    for (; keeps && left > 0; left--, i++)
+        remember(walk, &walk->fresh[left - 1], i, &needs_fp);
+    if (keeps)
+        walk->count = all ? i : 0;
+    return all;
+}
+
+static __attribute__((noinline)) void find_nodes_only(struct walk *walk, struct heap *heap, int32_t known,
+                                                      uint32_t fresh_count)
+{
+    find_nodes(walk, heap, known, fresh_count, false);
 }
 
 /* May the thread's next frame be believed, when it was come to by a guess? */
@@ -461,14 +478,16 @@ MIRE_UNCHECKED MIRE_INLINE uint32_t walk_own(struct walk *walk, struct heap *hea
     }
     if (way.known >= 0)
         walk->frames[way.known].slot = way.place.slot;
-    if (find_nodes(walk, heap, way.known, way.fresh_count) && way.keeps) {
-        remember(walk, way.known, way.fresh_count);
+    if (way.keeps && find_nodes(walk, heap, way.known, way.fresh_count, true)) {
         if (walk->words_count > MIRE_WALK_WORDS)
             walk->count = walk->words_count = 0;
         else if (tails)
             mire__tails_as_remember(walk);
-    } else
-        walk->count = walk->words_count = 0;
+        return walk->fresh[0].node;
+    }
+    if (!way.keeps)
+        find_nodes_only(walk, heap, way.known, way.fresh_count);
+    walk->count = walk->words_count = 0;
     return walk->fresh[0].node;
 }
 
@@ -481,7 +500,7 @@ MIRE_UNCHECKED static __attribute__((noinline)) uint32_t walk_foreign(struct wal
     way = walk_out(walk, code, frame, false);
     if (way.fresh_count == 0)
         return MIRE_NODE_ROOT;
-    find_nodes(walk, heap, -1, way.fresh_count);
+    find_nodes_only(walk, heap, -1, way.fresh_count);
     return walk->fresh[0].node;
 }
 
