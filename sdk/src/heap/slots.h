@@ -59,7 +59,7 @@ MIRE_INLINE void mire__slot_as_leave(struct heap_slot *slot)
 /* Tell the peaks. count: one of the slot's */
 void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct heap_count *count);
 
-#define MIRE_TELL_BYTES 4096
+#define MIRE_TELL_BYTES 32768
 #define MIRE_TELL_COUNT 64
 
 /*
