@@ -165,6 +165,7 @@ void mire__tails_as_remember(struct walk *walk)
     tail->base_fp = walk->frames[base].fp;
     tail->base_at = base;
     tail->base_node = walk->nodes[base];
+    tail->line = (uint16_t)(((uintptr_t)tail - (uintptr_t)walk->tails) / MIRE_TAIL_LINE);
     tail->pc = frame->pc;
     mire__walk_learn(walk, tail);
 }
@@ -243,9 +244,9 @@ static void begin_anew(struct walk *walk, uint32_t sets)
     /* What is expected is the first tail, again and again: no other line of the cache is looked at until one is found.
      */
     memset(walk->by_depth, 0, sizeof(walk->by_depth));
-    walk->last = walk->tails[0];
-    if (walk->last->next)
-        walk->last->next = 0;
+    walk->next = walk->tails[0];
+    walk->order = walk->next->next;
+    walk->last = 0;
     walk->rests = false;
     use_sets(walk, sets);
 }

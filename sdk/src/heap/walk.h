@@ -38,7 +38,9 @@
 /* Tails that a thread remembers, and the words that one may depend on. */
 #define MIRE_WALK_TAIL_SETS  1024u
 #define MIRE_WALK_TAIL_WAYS  2u  /* in each set; mire__walk_as_tail looks at both */
-#define MIRE_WALK_TAIL_WORDS 32u /* a multiple of four; most stacks are whole within so many */
+#define MIRE_WALK_TAIL_WORDS 28u /* a multiple of four; most stacks are whole within so many */
+#define MIRE_WALK_ORDERS_LOG 4   /* tails that it is remembered of that they came after one */
+#define MIRE_WALK_ORDERS     (1u << MIRE_WALK_ORDERS_LOG)
 
 /*
  * Sets that a thread begins with: a page with the heads of their tails. It uses twice as many, then four times, at
@@ -101,14 +103,16 @@ struct walk_four {
  * follows from is among the words.
  */
 struct walk_tail {
-    uint64_t pc, sp, fp; /* of the innermost frame */
-    uint32_t node;       /* of the whole stack */
-    uint16_t what;       /* MIRE_TAIL_* */
-    uint16_t next;       /* the tail that came after this one: where it lies, by MIRE_TAIL_LINE */
+    uint64_t pc, sp, fp;             /* of the innermost frame */
+    uint32_t node;                   /* of the whole stack */
+    uint16_t what;                   /* MIRE_TAIL_* */
+    uint16_t line;                   /* where it lies among the tails, by MIRE_TAIL_LINE */
+    uint16_t next[MIRE_WALK_ORDERS]; /* where those lie that came after this one, by what came before it */
     struct walk_four words[MIRE_WALK_TAIL_WORDS / 4];
     uint64_t base_pc, base_sp, base_fp;
     uint32_t base_node;
     uint32_t base_at; /* among the remembered frames */
+    uint64_t unused[2];
 };
 #define MIRE_TAIL_BYTES    0x3fffu /* that the fours in use take; in the last one the first word stands again */
 #define MIRE_TAIL_BASED    0x4000u /* the base is not the thread's first frame */
@@ -139,14 +143,16 @@ struct walk_head {
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
 
 /* Bytes that part what a thread uses at once from what it uses at other times: three pages of a state in all. */
-#define MIRE_WALK_APART_FRESH 696
+#define MIRE_WALK_APART_FRESH 680
 #define MIRE_WALK_APART_TAILS 4080
 
 /* A thread's memory of its last stack. Zeroed: of none. Each page that is touched counts: threads may be many. */
 struct walk {
     uint32_t tails_mask;                 /* sets in use - 1 */
     uint32_t heads_from;                 /* those in use are the last */
-    struct walk_tail *last;              /* that was found */
+    struct walk_tail *next;              /* that is expected */
+    uint16_t *order;                     /* that says so: of the last one found, by the one before it */
+    uint32_t last;                       /* where the last one lies, by MIRE_TAIL_LINE */
     uint16_t by_depth[MIRE_WALK_DEPTHS]; /* of a stack pointer, the last tail that was not expected */
     uint64_t low, high;                  /* the thread's own stack; high 0: not known */
     uint64_t end;                        /* of its mapping, 0 for the first thread's */
@@ -294,13 +300,14 @@ MIRE_INLINE struct walk_tail *mire__walk_tail_at(struct walk *walk, uint32_t lin
 }
 
 /*
- * The tail that came after the last one before, for most come in the same order again; where it is another innermost
- * frame's, the last one of that depth. If it stands, and has no base that is to be looked at; else NULL.
- * In a function that keeps a frame pointer, whose caller's stack it is.
+ * The tail that came after the last two before, for most come in the same order again; where it is another innermost
+ * frame's, the last one of that depth. What was expected stays so as long as the other does: it is wrong in the same
+ * places each time then, which the processor foresees. If it stands, and has no base that is to be looked at; else
+ * NULL. In a function that keeps a frame pointer, whose caller's stack it is.
  */
 MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_expected(struct walk *walk, uint64_t pc, uint64_t sp)
 {
-    struct walk_tail *tail = mire__walk_tail_at(walk, walk->last->next);
+    struct walk_tail *tail = walk->next;
     uint64_t bytes;
 
     if (tail->sp != sp || tail->pc != pc) {
@@ -317,20 +324,21 @@ MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_expected(struct walk 
     return __builtin_expect(mire__walk_as_words_stand(tail, sp, bytes), 1) ? tail : NULL;
 }
 
-/* This tail is the last one now. What came after it begins to come to the nearest cache. */
+/*
+ * This tail is the last one now. What is expected after it, by the one before it, begins to come to the nearest cache.
+ */
 MIRE_INLINE void mire__walk_follow(struct walk *walk, struct walk_tail *tail)
 {
-    walk->last = tail;
-    __builtin_prefetch(mire__walk_tail_at(walk, tail->next));
+    walk->order = &tail->next[walk->last * 0x9e3779b1u >> (32 - MIRE_WALK_ORDERS_LOG)];
+    walk->next = mire__walk_tail_at(walk, *walk->order);
+    walk->last = tail->line;
+    __builtin_prefetch(walk->next);
 }
 
 /* And it was not expected. */
 MIRE_INLINE void mire__walk_learn(struct walk *walk, struct walk_tail *tail)
 {
-    const uint16_t line = (uint16_t)(((uintptr_t)tail - (uintptr_t)walk->tails) / MIRE_TAIL_LINE);
-
-    walk->last->next = line;
-    *mire__walk_by_depth(walk, tail->sp) = line;
+    *walk->order = *mire__walk_by_depth(walk, tail->sp) = tail->line;
     mire__walk_follow(walk, tail);
 }
 
