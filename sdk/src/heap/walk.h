@@ -39,8 +39,7 @@
 #define MIRE_WALK_TAIL_SETS  1024u
 #define MIRE_WALK_TAIL_WAYS  2u  /* in each set; mire__walk_as_tail looks at both */
 #define MIRE_WALK_TAIL_WORDS 28u /* a multiple of four; most stacks are whole within so many */
-#define MIRE_WALK_ORDERS_LOG 4   /* tails that it is remembered of that they came after one */
-#define MIRE_WALK_ORDERS     (1u << MIRE_WALK_ORDERS_LOG)
+#define MIRE_WALK_ORDERS     16u /* tails that it is remembered of that they came after one */
 
 /*
  * Sets that a thread begins with: a page with the heads of their tails. It uses twice as many, then four times, at
@@ -120,7 +119,7 @@ struct walk_tail {
 
 /* Tails lie at multiples of so many bytes. */
 #define MIRE_TAIL_LINE 64u
-_Static_assert(sizeof(struct walk_tail) % MIRE_TAIL_LINE == 0, "a tail is some lines of the cache");
+_Static_assert(sizeof(struct walk_tail) % (2 * MIRE_TAIL_LINE) == MIRE_TAIL_LINE, "an odd number of lines");
 _Static_assert(MIRE_WALK_TAIL_SETS *MIRE_WALK_TAIL_WAYS * sizeof(struct walk_tail) / MIRE_TAIL_LINE <= UINT16_MAX,
                "where a tail lies is two bytes");
 _Static_assert(MIRE_WALK_DEPTH <= 256, "a frame's number is a byte");
@@ -326,10 +325,11 @@ MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_expected(struct walk 
 
 /*
  * This tail is the last one now. What is expected after it, by the one before it, begins to come to the nearest cache.
+ * A tail is an odd number of lines, so the last bits of where it lies tell it from its neighbours.
  */
 MIRE_INLINE void mire__walk_follow(struct walk *walk, struct walk_tail *tail)
 {
-    walk->order = &tail->next[walk->last * 0x9e3779b1u >> (32 - MIRE_WALK_ORDERS_LOG)];
+    walk->order = &tail->next[walk->last % MIRE_WALK_ORDERS];
     walk->next = mire__walk_tail_at(walk, *walk->order);
     walk->last = tail->line;
     __builtin_prefetch(walk->next);
