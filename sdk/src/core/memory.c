@@ -20,19 +20,23 @@ enum { IDLE, FILLING, ASKED };
 
 #define NAME_BYTES 64
 
+/* Of a processor's time, one part in so many goes into looks at mappings, while the footprint moves by steps. */
+#define LOOK_SHARE 2000u
+
 static struct {
     _Atomic(struct monitor_context *) context; /* NULL: there are no tables */
     _Atomic uint32_t asked;                    /* see above; whoever is FILLING has the name, ASKED gives it away */
     _Atomic uint32_t pid;                      /* whose all this is: a forked child inherits it, and has no worker */
     char name[NAME_BYTES];
-    struct due due;        /* worker's, or who begins */
-    uint64_t looked_bytes; /* worker's: the footprint when mappings were looked at last */
+    struct due due; /* worker's, or who begins */
+    /* Worker's: the footprint when mappings were looked at last, when that was, what time of a processor it took. */
+    uint64_t looked_bytes, looked_ns, look_took_ns;
 } memory;
 
 void mire__memory_begin(struct monitor_context *context)
 {
     memset(&memory.due, 0, sizeof(memory.due));
-    memory.looked_bytes = 0;
+    memory.looked_bytes = memory.looked_ns = memory.look_took_ns = 0;
     memory.due.start_ns = mire__now_ns();
     atomic_store(&memory.asked, IDLE);
     atomic_store(&memory.pid, mire__pid());
@@ -110,13 +114,17 @@ static void settings_of(struct capture_settings *out, const struct monitor_conte
         mire__watch_settings(out);
 }
 
-/* Is another footprint than the mappings were looked at with? Then what a killed run says of them would be old. */
+/*
+ * Is another footprint than the mappings were looked at with? Then what a killed run says of them would be old. A look
+ * asks the kernel for each page, so a footprint that goes on growing is followed by halves at once, else in time.
+ */
 static bool has_moved(uint64_t footprint_bytes)
 {
     uint64_t looked = memory.looked_bytes,
              apart = footprint_bytes > looked ? footprint_bytes - looked : looked - footprint_bytes;
 
-    return apart > looked / 8;
+    return apart > looked / 2 ||
+           (apart > looked / 8 && mire__now_ns() - memory.looked_ns >= memory.look_took_ns * LOOK_SHARE);
 }
 
 static void look_at_mappings(struct heap *heap, struct moment *moment)
@@ -202,8 +210,13 @@ void mire__memory_look(void)
     /* Not at the start, before the program has mapped and touched what it is going to. */
     if (rows > 1 && has_moved(moment->rows[rows - 1].footprint_bytes)) {
         memory.looked_bytes = moment->rows[rows - 1].footprint_bytes;
-        if (due == MIRE_DUE_NOTHING)
+        memory.looked_ns = mire__now_ns();
+        if (due == MIRE_DUE_NOTHING) {
+            uint64_t begun_ns = mire__thread_cpu_ns(0);
+
             look_at_mappings(heap, moment);
+            memory.look_took_ns = mire__thread_cpu_ns(0) - begun_ns;
+        }
     }
     if (due != MIRE_DUE_NOTHING)
         report(context, heap, moment, mire__due_trigger(due), NULL);
