@@ -162,7 +162,7 @@ static uint32_t number_of(struct code *code, const struct rule *rule)
 }
 
 /* In a free entry of its set, else instead of the one that its low bits choose. */
-static void keep(struct code *code, uint64_t place, uint32_t brief, uint32_t number)
+static void keep(struct code *code, uint64_t place, uint32_t low)
 {
     uint32_t slot = mire__code_slot(place), way = 0;
 
@@ -171,7 +171,7 @@ static void keep(struct code *code, uint64_t place, uint32_t brief, uint32_t num
         way++;
     if (way == MIRE_CODE_WAYS)
         way = (uint32_t)(place >> 1) % MIRE_CODE_WAYS;
-    atomic_store_explicit(&code->entries[(slot + way) % MIRE_CODE_ENTRIES], mire__code_entry(place, brief, number),
+    atomic_store_explicit(&code->entries[(slot + way) % MIRE_CODE_ENTRIES], mire__code_entry(place, low),
                           memory_order_release);
 }
 
@@ -197,24 +197,27 @@ void mire__code_hide(struct code *code, const struct hook *hooks, size_t count)
     code->hidden_count = count;
 }
 
-const struct rule *mire__code_as_learn(struct code *code, struct rule *scratch, uint64_t place, bool exact)
+bool mire__code_as_learn(struct code *code, struct rule *out, uint64_t place, bool exact)
 {
-    uint32_t brief = 0, number = 0;
+    uint32_t low = 0;
     uint64_t function;
 
     if (!lock(code))
-        return NULL;
+        return false;
     look_for(code, place);
-    function = mire__rule_make(scratch, &code->modules, place, exact);
+    function = mire__rule_make(out, &code->modules, place, exact);
     if (is_hidden(code, place, function))
-        scratch->flags |= MIRE_RULE_HIDDEN;
-    mire__rule_mark(scratch);
-    if (!exact && scratch->kind != RULE_NONE && !(brief = mire__rule_brief(scratch)))
-        number = number_of(code, scratch);
-    if (brief || number)
-        keep(code, place, brief, number);
+        out->flags |= MIRE_RULE_HIDDEN;
+    mire__rule_mark(out);
+    if (!exact && out->kind != RULE_NONE) {
+        low = mire__rule_brief(out);
+        if (!low)
+            low = number_of(code, out) * (uint32_t)sizeof(struct rule);
+    }
+    if (low)
+        keep(code, place, low);
     unlock(code);
-    return number ? &code->rules[number] : scratch;
+    return true;
 }
 
 bool mire__code_as_look(struct code *code)

@@ -62,11 +62,10 @@ void mire__code_hide(struct code *code, const struct hook *hooks, size_t count);
 void mire__code_open(struct code *code, struct heap *heap);
 
 /*
- * The rule for a place that is not among the entries.
- *   scratch  where it is put if it cannot be kept
- * NULL if somebody else is at work here: nothing is known now.
+ * The rule for a place that is not among the entries; there it is kept where it can be.
+ * False if somebody else is at work here: nothing is known now.
  */
-const struct rule *mire__code_as_learn(struct code *code, struct rule *scratch, uint64_t place, bool exact);
+bool mire__code_as_learn(struct code *code, struct rule *out, uint64_t place, bool exact);
 
 /* A module may have gone, or another taken its place: what is no longer there is forgotten. False: busy. */
 bool mire__code_as_look(struct code *code);
@@ -86,9 +85,9 @@ static inline uint32_t mire__code_slot(uint64_t place)
 }
 
 /* An entry: the place, and in the low bits the rule in brief, or where it lies among the rules, in bytes. */
-static inline uint64_t mire__code_entry(uint64_t place, uint32_t brief, uint32_t number)
+static inline uint64_t mire__code_entry(uint64_t place, uint32_t low)
 {
-    return place << 16 | (brief ? brief : number * sizeof(struct rule));
+    return place << 16 | low;
 }
 _Static_assert(MIRE_CODE_RULES * sizeof(struct rule) == 1u << 16, "that is what the bits have room for");
 _Static_assert(sizeof(struct rule) % (2 * MIRE_BRIEF) == 0, "what is brief is told by a bit that is 0 else");
@@ -108,9 +107,9 @@ static inline uint32_t mire__code_as_find(const struct code *code, uint64_t plac
 }
 
 /* The rule that such bits name where they are not brief; the one of number 0, RULE_NONE, for 0. */
-static inline const struct rule *mire__code_rule(const struct code *code, uint32_t found)
+static inline const struct rule *mire__code_rule(const struct code *code, uint32_t low)
 {
-    return (const struct rule *)((const char *)code->rules + found);
+    return (const struct rule *)((const char *)code->rules + low);
 }
 
 #endif

@@ -242,7 +242,7 @@ MIRE_INLINE bool find_nodes(struct walk *walk, struct heap *heap, int32_t known,
     for (; keeps && left > 0; left--, i++)
         remember(walk, &walk->fresh[left - 1], i, &needs_fp);
     if (keeps)
-        walk->count = all ? i : 0;
+        walk->count = i;
     return all;
 }
 
@@ -374,7 +374,7 @@ MIRE_UNCHECKED static __attribute__((noinline)) void go_on(struct walk *walk, st
     struct place *place = &way->place;
     struct walk_fresh *fresh = &walk->fresh[way->fresh_count];
     uint64_t at = mire__arch_bare(place->pc) - (place->exact ? 0 : 1);
-    const struct rule *rule;
+    const struct rule *rule = &fresh->rule;
     enum step outcome;
     uint32_t found;
 
@@ -391,18 +391,15 @@ MIRE_UNCHECKED static __attribute__((noinline)) void go_on(struct walk *walk, st
     if (way->fresh_count == MIRE_WALK_DEPTH)
         return;
     found = place->exact ? 0 : mire__code_as_find(code, at);
-    if (found & MIRE_BRIEF) {
+    if (found & MIRE_BRIEF)
         fresh->rule = mire__rule_of_brief(found);
-        rule = &fresh->rule;
-    } else
-        rule = found ? mire__code_rule(code, found) : mire__code_as_learn(code, &fresh->rule, at, place->exact);
-    fresh->brief = 0;
-    if (!rule) {
+    else if (found)
+        fresh->rule = *mire__code_rule(code, found);
+    else if (!mire__code_as_learn(code, &fresh->rule, at, place->exact)) {
         way->keeps = false; /* of no rule now, maybe of one the next time */
         return;
     }
-    if (rule != &fresh->rule)
-        fresh->rule = *rule;
+    fresh->brief = 0;
     fresh->frame = (struct walk_frame){place->pc, place->sp, place->fp, place->slot};
     fresh->place = at + (rule->kind == RULE_SIGNAL);
     way->fresh_count++;
