@@ -41,7 +41,11 @@ static enum mire__gate_asked turn_to(struct gate *gate, uint64_t turn)
     return (enum mire__gate_asked)atomic_load_explicit(&gate->asked, memory_order_relaxed);
 }
 
-static void keep_end(struct gate *gate, uint64_t turn, enum mire__gate_asked asked)
+/* What a turn nearly always does is part of the call that begins or ends it; this is not. */
+#define INLINE inline __attribute__((always_inline))
+#define SELDOM __attribute__((noinline))
+
+static SELDOM void keep_end(struct gate *gate, uint64_t turn, enum mire__gate_asked asked)
 {
     uint32_t still = asked;
 
@@ -53,21 +57,21 @@ static void keep_end(struct gate *gate, uint64_t turn, enum mire__gate_asked ask
         mire__gate_as_wake();
 }
 
-static void become_idle(struct gate *gate, uint64_t turn, uint32_t kind)
+static INLINE void become_idle(struct gate *gate, uint64_t turn, uint32_t kind)
 {
     enum mire__gate_asked asked;
 
     atomic_store_explicit(&gate->kind, kind, memory_order_relaxed);
     asked = turn_to(gate, (turn | 1) + 1);
-    if (asked >= ASKED_KEEP && (turn & 1))
+    if (__builtin_expect(asked >= ASKED_KEEP, 0) && (turn & 1))
         keep_end(gate, turn, asked);
 }
 
-static void become_busy(struct gate *gate, uint64_t turn, uint32_t kind)
+static INLINE void become_busy(struct gate *gate, uint64_t turn, uint32_t kind)
 {
     atomic_store_explicit(&gate->kind, kind, memory_order_relaxed);
     atomic_store_explicit(&gate->since_ticks, mire__ticks_now(), memory_order_release);
-    if (turn_to(gate, (turn + 1) | 1) == ASKED_TURN) {
+    if (__builtin_expect(turn_to(gate, (turn + 1) | 1) == ASKED_TURN, 0)) {
         atomic_store(&gate->asked, ASKED_KEEP);
         mire__gate_as_wake();
     }

@@ -1,9 +1,6 @@
 /* ticks.c - see ticks.h. Signal-safe. */
 #include "platform/ticks.h"
 
-#include "platform/arch.h"
-#include "platform/platform.h"
-
 #include <string.h>
 
 #define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -11,7 +8,7 @@
 #define TRIES    16
 #define CLOSE_NS 2000
 
-static bool use_counter; /* written before the gate is opened, read by hooks after that */
+bool mire__ticks_are_counted;
 
 /*
  * The kernel keeps its own time by the counter only while it found it steady and the same on every processor. By
@@ -23,12 +20,8 @@ void mire__ticks_choose(void)
     bool read = mire__file_read(source, sizeof(source), CLOCK_SOURCE) > 0;
     bool trusted = read && (strncmp(source, "tsc\n", 4) == 0 || strncmp(source, "arch_sys_counter\n", 17) == 0);
 
-    use_counter = (trusted || (read && strncmp(source, "kvm-clock\n", 10) == 0)) && mire__arch_has_counter(trusted);
-}
-
-uint64_t mire__ticks_now(void)
-{
-    return use_counter ? mire__arch_as_counter() : mire__now_ns();
+    mire__ticks_are_counted =
+        (trusted || (read && strncmp(source, "kvm-clock\n", 10) == 0)) && mire__arch_has_counter(trusted);
 }
 
 /* Both readings at one instant: the closest pair of a few, in case the thread is interrupted between them. */
@@ -66,7 +59,7 @@ uint64_t mire__ticks_to_ns(const struct ticks_scale *scale, uint64_t ticks)
 {
     uint64_t now_ticks, now_ns;
 
-    if (!use_counter)
+    if (!mire__ticks_are_counted)
         return ticks;
     read_both(&now_ticks, &now_ns);
     return mire__ticks_convert(scale, ticks, now_ticks, now_ns);
