@@ -19,11 +19,9 @@ struct hook mire__hooks[MIRE_HOOK_COUNT] = {
 void *mire__hook_real(enum mire__hook_number number)
 {
     struct hook *hook = &mire__hooks[number];
-    void *real = atomic_load_explicit(&hook->real, memory_order_relaxed);
 
-    if (__builtin_expect(real != NULL, 1))
-        return real;
-    mire__hook_bind_late(hook);
+    if (!atomic_load_explicit(&hook->real, memory_order_relaxed))
+        mire__hook_bind_late(hook);
     return atomic_load_explicit(&hook->real, memory_order_relaxed);
 }
 

@@ -80,19 +80,7 @@ uint64_t mire__arch_as_thread_pointer(void);
  *   steady  it is known to
  */
 bool mire__arch_has_counter(bool steady);
-
-/* What it shows. One instruction, in each turn of a watched loop. */
-static inline uint64_t mire__arch_as_counter(void)
-{
-#ifdef __aarch64__
-    uint64_t now;
-
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
-    return now;
-#else
-    return __builtin_ia32_rdtsc();
-#endif
-}
+uint64_t mire__arch_as_counter(void);
 
 /*
  * Where the call before `return_address` goes, judged by the instruction's bytes.

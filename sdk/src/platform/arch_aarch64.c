@@ -83,6 +83,14 @@ bool mire__arch_has_counter(bool steady)
     return true;
 }
 
+uint64_t mire__arch_as_counter(void)
+{
+    uint64_t now;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+    return now;
+}
+
 bool mire__arch_sets_frame(const uint8_t *code, size_t size)
 {
     for (size_t at = 0; at + sizeof(uint32_t) <= size; at += sizeof(uint32_t)) {

@@ -109,6 +109,11 @@ bool mire__arch_has_counter(bool steady)
     return syscall(SYS_prctl, PR_GET_TSC, &may, 0, 0, 0) != 0 || may == PR_TSC_ENABLE;
 }
 
+uint64_t mire__arch_as_counter(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
 bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
 {
     static const uint8_t way_back[MIRE_SIGRETURN_BYTES] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};

@@ -1,6 +1,9 @@
 /* ticks.c - see ticks.h. Signal-safe. */
 #include "platform/ticks.h"
 
+#include "platform/arch.h"
+#include "platform/platform.h"
+
 #include <string.h>
 
 #define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -8,7 +11,7 @@
 #define TRIES    16
 #define CLOSE_NS 2000
 
-bool mire__ticks_are_counted;
+static bool use_counter; /* written before the gate is opened, read by hooks after that */
 
 /*
  * The kernel keeps its own time by the counter only while it found it steady and the same on every processor. By
@@ -20,8 +23,12 @@ void mire__ticks_choose(void)
     bool read = mire__file_read(source, sizeof(source), CLOCK_SOURCE) > 0;
     bool trusted = read && (strncmp(source, "tsc\n", 4) == 0 || strncmp(source, "arch_sys_counter\n", 17) == 0);
 
-    mire__ticks_are_counted =
-        (trusted || (read && strncmp(source, "kvm-clock\n", 10) == 0)) && mire__arch_has_counter(trusted);
+    use_counter = (trusted || (read && strncmp(source, "kvm-clock\n", 10) == 0)) && mire__arch_has_counter(trusted);
+}
+
+uint64_t mire__ticks_now(void)
+{
+    return use_counter ? mire__arch_as_counter() : mire__now_ns();
 }
 
 /* Both readings at one instant: the closest pair of a few, in case the thread is interrupted between them. */
@@ -59,7 +66,7 @@ uint64_t mire__ticks_to_ns(const struct ticks_scale *scale, uint64_t ticks)
 {
     uint64_t now_ticks, now_ns;
 
-    if (!mire__ticks_are_counted)
+    if (!use_counter)
         return ticks;
     read_both(&now_ticks, &now_ns);
     return mire__ticks_convert(scale, ticks, now_ticks, now_ns);

@@ -12,20 +12,11 @@
 #define MIRE_PLATFORM_TICKS_H
 
 #include "base/base.h"
-#include "platform/arch.h"
-#include "platform/platform.h"
 
 /* Is the counter good enough? Looked at once; before that, and if not, ticks are nanoseconds. Not signal-safe. */
 void mire__ticks_choose(void);
 
-/* Written before the gate is opened, read by hooks after that. */
-extern bool mire__ticks_are_counted __attribute__((visibility("hidden")));
-
-/* Each turn of a watched loop reads them: a call to here costs a tenth of a turn. */
-static inline uint64_t mire__ticks_now(void)
-{
-    return __builtin_expect(mire__ticks_are_counted, 1) ? mire__arch_as_counter() : mire__now_ns();
-}
+uint64_t mire__ticks_now(void);
 
 /* Two readings of counter and clock side by side: the rate between them. */
 struct ticks_scale {
