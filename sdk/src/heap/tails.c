@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+/* Where a tail, or a head, may lie: in two sets. */
+#define WAYS   MIRE_WALK_TAIL_WAYS
+#define PLACES (2 * WAYS)
+
 /* A tail's words on their way into it. */
 struct words {
     uint32_t count;
@@ -73,20 +77,40 @@ MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk
     return false;
 }
 
+static struct walk_head *head_place(struct walk *walk, uint32_t hash, uint32_t place)
+{
+    return &mire__walk_heads(walk, hash, place / WAYS % 2)[place % WAYS];
+}
+
 /* The innermost frame's head; there is one from now on. */
 static struct walk_head *choose_head(struct walk *walk, const struct walk_frame *frame)
 {
-    struct walk_head *heads = mire__walk_heads(walk, frame->pc, frame->sp), *head;
-    uint32_t set = mire__walk_hash(frame->pc, frame->sp) >> 8 & walk->tails_mask;
+    const uint32_t hash = mire__walk_hash(frame->pc, frame->sp);
+    struct walk_head *head = mire__walk_head(walk, frame->pc, frame->sp);
+    uint32_t place = 0;
 
-    for (uint32_t i = 0; i < 2; i++) {
-        if (mire__walk_is_head(&heads[i], frame->pc, frame->sp))
-            return &heads[i];
-    }
-    head = heads[0].pc == 0 ? &heads[0] : &heads[walk->next_way++ % 2];
-    *head = (struct walk_head){
-        .pc = frame->pc, .sp = frame->sp, .set = (uint16_t)set, .tails_at = set * (uint32_t)sizeof(walk->tails[0])};
+    if (head)
+        return head;
+    while (place < PLACES && head_place(walk, hash, place)->pc)
+        place++;
+    head = head_place(walk, hash, place < PLACES ? place : walk->next_way++);
+    *head = (struct walk_head){.pc = frame->pc,
+                               .sp = frame->sp,
+                               .set = (uint16_t)(hash >> 8 & walk->tails_mask),
+                               .other = (uint16_t)(hash >> 18 | 1)};
     return head;
+}
+
+/* The tails of the sets that an innermost frame's may be in, as the stack stands. */
+static void find_places(struct walk_tail *places[PLACES], struct walk *walk, const struct walk_head *head)
+{
+    uint32_t set = mire__walk_as_set(walk, head, head->sp);
+
+    for (uint32_t i = 0; i < PLACES; i++) {
+        places[i] = &walk->tails[set][i % WAYS];
+        if (i == WAYS - 1)
+            set = mire__walk_other_set(walk, head, set);
+    }
 }
 
 /*
@@ -96,25 +120,25 @@ static struct walk_head *choose_head(struct walk *walk, const struct walk_frame 
 MIRE_UNCHECKED static struct walk_tail *choose_tail(struct walk *walk, const struct walk_frame *frame)
 {
     struct walk_head *head = choose_head(walk, frame);
-    struct walk_tail *tails;
+    struct walk_tail *places[PLACES];
 
-    tails = mire__walk_as_tails(walk, head, frame->sp);
-    for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (tails[way].what & MIRE_TAIL_BASED && mire__walk_as_tail_is(&tails[way], frame->pc, frame->sp, frame->fp))
-            return &tails[way];
+    find_places(places, walk, head);
+    for (uint32_t i = 0; i < PLACES; i++) {
+        if (places[i]->what & MIRE_TAIL_BASED && mire__walk_as_tail_is(places[i], frame->pc, frame->sp, frame->fp))
+            return places[i];
     }
-    for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (tails[way].pc == frame->pc && tails[way].sp == frame->sp && learn_split(head, &tails[way])) {
-            tails = mire__walk_as_tails(walk, head, frame->sp);
+    for (uint32_t i = 0; i < PLACES; i++) {
+        if (places[i]->pc == frame->pc && places[i]->sp == frame->sp && learn_split(head, places[i])) {
+            find_places(places, walk, head);
             break;
         }
     }
-    for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++) {
-        if (tails[way].pc == 0)
-            return &tails[way];
-        walk->met += tails[way].pc != frame->pc || tails[way].sp != frame->sp;
+    for (uint32_t i = 0; i < PLACES; i++) {
+        if (places[i]->pc == 0)
+            return places[i];
+        walk->met += places[i]->pc != frame->pc || places[i]->sp != frame->sp;
     }
-    return &tails[walk->next_way++ % MIRE_WALK_TAIL_WAYS];
+    return places[walk->next_way++ % PLACES];
 }
 
 /*

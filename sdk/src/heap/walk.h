@@ -37,7 +37,7 @@
 
 /* Tails that a thread remembers, and the words that one may depend on. */
 #define MIRE_WALK_TAIL_SETS  1024u
-#define MIRE_WALK_TAIL_WAYS  2u  /* in each set; mire__walk_as_tail looks at both */
+#define MIRE_WALK_TAIL_WAYS  2u  /* in each set; mire__walk_as_tail_in looks at both */
 #define MIRE_WALK_TAIL_WORDS 28u /* a multiple of four; most stacks are whole within so many */
 #define MIRE_WALK_ORDERS     16u /* tails that it is remembered of that they came after one */
 
@@ -135,8 +135,8 @@ struct walk_head {
     uint16_t splits[MIRE_WALK_SPLITS]; /* from sp, bytes */
     uint16_t splits_count;
     uint16_t set;                     /* that its tails are in; with splits, from where on they are */
+    uint16_t other;                   /* they may be in that set as well whose number differs in these bits */
     uint32_t leads[MIRE_WALK_SPLITS]; /* a bit for 1/32 of all values */
-    uint32_t tails_at;                /* where that set lies among the tails, bytes */
     uint32_t unused;
 };
 _Static_assert(sizeof(struct walk_head) == 64, "a head is a line of the cache");
@@ -228,10 +228,14 @@ MIRE_INLINE uint32_t mire__walk_hash(uint64_t pc, uint64_t sp)
     return ((uint32_t)pc + (uint32_t)sp * 0x85ebca6bu) * 0x9e3779b1u;
 }
 
-/* The first head of the set that an innermost frame's may be in. */
-MIRE_INLINE struct walk_head *mire__walk_heads(struct walk *walk, uint64_t pc, uint64_t sp)
+/*
+ * The sets that an innermost frame's head may be in: two, as of tails (mire__walk_other_set).
+ *   hash   mire__walk_hash
+ *   which  0 or 1
+ */
+MIRE_INLINE struct walk_head *mire__walk_heads(struct walk *walk, uint32_t hash, uint32_t which)
 {
-    return walk->heads[mire__walk_hash(pc, sp) >> (32 - MIRE_WALK_HEADS_LOG) | walk->heads_from];
+    return walk->heads[hash << which * MIRE_WALK_HEADS_LOG >> (32 - MIRE_WALK_HEADS_LOG) | walk->heads_from];
 }
 
 /* Is it this innermost frame's head? */
@@ -240,26 +244,46 @@ MIRE_INLINE bool mire__walk_is_head(const struct walk_head *head, uint64_t pc, u
     return head->pc == pc && head->sp == sp;
 }
 
+/* The head of an innermost frame; NULL: there is none. */
+MIRE_INLINE struct walk_head *mire__walk_head(struct walk *walk, uint64_t pc, uint64_t sp)
+{
+    const uint32_t hash = mire__walk_hash(pc, sp);
+    struct walk_head *head = mire__walk_heads(walk, hash, 0);
+
+    if (__builtin_expect(mire__walk_is_head(head, pc, sp), 1) || mire__walk_is_head(++head, pc, sp))
+        return head;
+    head = mire__walk_heads(walk, hash, 1);
+    return mire__walk_is_head(head, pc, sp) || mire__walk_is_head(++head, pc, sp) ? head : NULL;
+}
+
 /* The bit of a head's `leads` that a word's value is told by. */
 MIRE_INLINE uint32_t mire__walk_lead(uint32_t word)
 {
     return word * 0x9e3779b1u >> 27;
 }
 
-/* Where the tails of an innermost frame are, as the stack stands. sp: the head's */
-MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tails(struct walk *walk, const struct walk_head *head,
-                                                                 uint64_t sp)
+/* In which set the tails of an innermost frame are first looked for, as the stack stands. sp: the head's */
+MIRE_UNCHECKED MIRE_INLINE uint32_t mire__walk_as_set(const struct walk *walk, const struct walk_head *head,
+                                                      uint64_t sp)
 {
-    uint32_t key = 0, at = head->tails_at, word, i = 0;
+    uint32_t key = 0, word, i = 0;
 
     if (head->splits_count > 0) {
         do {
             word = (uint32_t)mire__walk_word(sp + head->splits[i]);
             key = (key ^ word) * 0x9e3779b1u;
         } while (head->leads[i++] >> mire__walk_lead(word) & 1);
-        at = ((head->set + (key >> 16)) & walk->tails_mask) * (uint32_t)sizeof(walk->tails[0]);
     }
-    return (struct walk_tail *)(void *)((char *)walk->tails + at);
+    return (head->set + (key >> 16)) & walk->tails_mask;
+}
+
+/*
+ * The other set that they may be in: three stacks that meet in one set, and come in turn, would give each other up for
+ * ever else. Which one that is differs from head to head, so those that meet in one seldom meet in the other.
+ */
+MIRE_INLINE uint32_t mire__walk_other_set(const struct walk *walk, const struct walk_head *head, uint32_t set)
+{
+    return (set ^ head->other) & walk->tails_mask;
 }
 
 /* Do a tail's words stand? It has one at least. bytes: that the fours in use take */
@@ -342,19 +366,32 @@ MIRE_INLINE void mire__walk_learn(struct walk *walk, struct walk_tail *tail)
     mire__walk_follow(walk, tail);
 }
 
-/* The tail of this innermost frame that stands, but for its base; NULL: there is none. */
-MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tail(struct walk *walk, uint64_t pc, uint64_t sp,
-                                                                uint64_t fp)
+/* The tail of this innermost frame that stands, but for its base, in a set; NULL: there is none. */
+MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tail_in(struct walk *walk, uint32_t set, uint64_t pc,
+                                                                   uint64_t sp, uint64_t fp)
 {
-    const struct walk_head *head = mire__walk_heads(walk, pc, sp);
-    struct walk_tail *tail;
+    struct walk_tail *tail = walk->tails[set];
 
-    if (!mire__walk_is_head(head, pc, sp) && !mire__walk_is_head(++head, pc, sp))
-        return NULL;
-    tail = mire__walk_as_tails(walk, head, sp);
     if (__builtin_expect(mire__walk_as_tail_is(tail, pc, sp, fp), 1))
         return tail;
     return mire__walk_as_tail_is(++tail, pc, sp, fp) ? tail : NULL;
+}
+
+/* The same in both that it may be in. */
+MIRE_UNCHECKED MIRE_INLINE struct walk_tail *mire__walk_as_tail(struct walk *walk, uint64_t pc, uint64_t sp,
+                                                                uint64_t fp)
+{
+    const struct walk_head *head = mire__walk_head(walk, pc, sp);
+    struct walk_tail *tail;
+    uint32_t set;
+
+    if (!head)
+        return NULL;
+    set = mire__walk_as_set(walk, head, sp);
+    tail = mire__walk_as_tail_in(walk, set, pc, sp, fp);
+    return __builtin_expect(tail != NULL, 1)
+               ? tail
+               : mire__walk_as_tail_in(walk, mire__walk_other_set(walk, head, set), pc, sp, fp);
 }
 
 /* The node of such a tail, if its base stands, too; 0. */

@@ -11,11 +11,12 @@
 
 #define INNERMOST 0x401000u
 #define WORDS     32u
+#define MANY      (MIRE_WALK_TAIL_SETS * MIRE_WALK_TAIL_WAYS / 2)
 
 static uint64_t words[WORDS]; /* the stack, from the innermost frame's sp on */
 
 struct kind {
-    uint32_t node;
+    uint32_t node, innermost; /* the latter from INNERMOST on */
     struct {
         uint32_t at;
         uint64_t returns_to;
@@ -23,15 +24,15 @@ struct kind {
 };
 
 /* f and g were called by different functions at the same depth; h keeps whatever it likes where they return to. */
-static const struct kind f = {11, {{2, 0x402f13}, {9, 0x40311e}, {12, 0x4092d8}}};
-static const struct kind g = {12, {{2, 0x402f13}, {9, 0x404a07}, {12, 0x4092d8}}};
-static const struct kind h = {13, {{2, 0x405c31}, {6, 0x40602b}, {12, 0x4092d8}}};
+static const struct kind f = {11, 0, {{2, 0x402f13}, {9, 0x40311e}, {12, 0x4092d8}}};
+static const struct kind g = {12, 0, {{2, 0x402f13}, {9, 0x404a07}, {12, 0x4092d8}}};
+static const struct kind h = {13, 0, {{2, 0x405c31}, {6, 0x40602b}, {12, 0x4092d8}}};
 
 static struct walk *walk;
 
-static struct walk_frame innermost(void)
+static struct walk_frame innermost(const struct kind *kind)
 {
-    return (struct walk_frame){.pc = INNERMOST, .sp = (uintptr_t)words};
+    return (struct walk_frame){.pc = INNERMOST + kind->innermost, .sp = (uintptr_t)words};
 }
 
 /* Let the stack be of that kind; what is in no frame of it stands as it stood. */
@@ -52,7 +53,7 @@ static void remember(const struct kind *kind)
         frame->sp = frame->slot + 8;
         walk->nodes[2 - i] = 100 + kind->node;
     }
-    walk->frames[3] = innermost();
+    walk->frames[3] = innermost(kind);
     walk->nodes[3] = kind->node;
     walk->count = 4;
     if (++walk->walks >= walk->trial || walk->met > walk->tails_mask / 4)
@@ -60,9 +61,9 @@ static void remember(const struct kind *kind)
     mire__tails_as_remember(walk);
 }
 
-static uint32_t look(void)
+static uint32_t look(const struct kind *kind)
 {
-    const struct walk_frame frame = innermost();
+    const struct walk_frame frame = innermost(kind);
 
     const struct walk_tail *tail = mire__walk_as_tail(walk, frame.pc, frame.sp, frame.fp);
 
@@ -75,7 +76,7 @@ static bool come_to(const struct kind *kind)
     uint32_t found;
 
     enter(kind);
-    found = look();
+    found = look(kind);
     if (found == kind->node)
         return false;
     assert_int_equal(found, 0);
@@ -128,10 +129,30 @@ static void a_word_that_is_no_frame_of_a_stack_does_not_hide_it(void **state)
     assert_false(come_to(&g));
 }
 
+/* Half as many as there are places, in the same order again and again: those that meet in one set lie in another. */
+static void many_stacks_in_turn_are_found(void **state)
+{
+    struct kind kind = {0, 0, {{2, 0x402f13}, {9, 0}, {12, 0x4092d8}}};
+    uint32_t walked = 0;
+
+    (void)state;
+    for (uint32_t round = 0; round < 24; round++) {
+        walked = 0;
+        for (uint32_t i = 0; i < MANY; i++) {
+            kind.node = 1 + i;
+            kind.innermost = i / 4 * 0x1c4;
+            kind.frames[1].returns_to = 0x410000 + (uint64_t)(i % 4) * 0x3a35;
+            walked += come_to(&kind);
+        }
+    }
+    assert_in_range(walked, 0, MANY / 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(stacks_that_begin_alike_are_told_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_stacks_in_turn_are_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_word_that_is_no_frame_of_a_stack_does_not_hide_it, set_up, tear_down),
     };
 
