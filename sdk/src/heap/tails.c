@@ -7,8 +7,7 @@
 #include <string.h>
 
 /* Where a tail, or a head, may lie: in two sets. */
-#define WAYS   MIRE_WALK_TAIL_WAYS
-#define PLACES (2 * WAYS)
+#define PLACES (2 * MIRE_WALK_WAYS)
 
 /* A tail's words on their way into it. */
 struct words {
@@ -79,7 +78,7 @@ MIRE_UNCHECKED static bool learn_split(struct walk_head *head, const struct walk
 
 static struct walk_head *head_place(struct walk *walk, uint32_t hash, uint32_t place)
 {
-    return &mire__walk_heads(walk, hash, place / WAYS % 2)[place % WAYS];
+    return &mire__walk_heads(walk, hash, place / MIRE_WALK_WAYS % 2)[place % MIRE_WALK_WAYS];
 }
 
 /* The innermost frame's head; there is one from now on. */
@@ -104,13 +103,10 @@ static struct walk_head *choose_head(struct walk *walk, const struct walk_frame 
 /* The tails of the sets that an innermost frame's may be in, as the stack stands. */
 static void find_places(struct walk_tail *places[PLACES], struct walk *walk, const struct walk_head *head)
 {
-    uint32_t set = mire__walk_as_set(walk, head, head->sp);
+    const uint32_t set = mire__walk_as_set(walk, head, head->sp), sets[] = {set, mire__walk_other_set(walk, head, set)};
 
-    for (uint32_t i = 0; i < PLACES; i++) {
-        places[i] = &walk->tails[set][i % WAYS];
-        if (i == WAYS - 1)
-            set = mire__walk_other_set(walk, head, set);
-    }
+    for (uint32_t i = 0; i < PLACES; i++)
+        places[i] = &walk->tails[sets[i / MIRE_WALK_WAYS]][i % MIRE_WALK_WAYS];
 }
 
 /*
@@ -246,7 +242,7 @@ static void use_sets(struct walk *walk, uint32_t sets)
     const uint32_t sets_before = walk->tails_mask + 1, heads_before = walk->heads_from;
 
     for (uint32_t i = walk->heads_from; i < MIRE_WALK_HEADS; i++)
-        for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t k = 0; k < MIRE_WALK_WAYS; k++)
             if (walk->heads[i][k].pc)
                 walk->heads[i][k].pc = 0;
     walk->tails_mask = sets - 1;
@@ -262,7 +258,7 @@ static void use_sets(struct walk *walk, uint32_t sets)
 static void begin_anew(struct walk *walk, uint32_t sets)
 {
     for (uint32_t set = 0; set <= walk->tails_mask; set++)
-        for (uint32_t way = 0; way < MIRE_WALK_TAIL_WAYS; way++)
+        for (uint32_t way = 0; way < MIRE_WALK_WAYS; way++)
             if (walk->tails[set][way].pc)
                 walk->tails[set][way].pc = 0;
     /* What is expected is the first tail, again and again: no other line of the cache is looked at until one is found.

@@ -35,9 +35,11 @@
 /* Bytes of a foreign stack copied at a time. */
 #define MIRE_WALK_WINDOW 512
 
+/* Heads, or tails, in a set of theirs: both are looked at. */
+#define MIRE_WALK_WAYS 2u
+
 /* Tails that a thread remembers, and the words that one may depend on. */
 #define MIRE_WALK_TAIL_SETS  1024u
-#define MIRE_WALK_TAIL_WAYS  2u  /* in each set; mire__walk_as_tail_in looks at both */
 #define MIRE_WALK_TAIL_WORDS 28u /* a multiple of four; most stacks are whole within so many */
 #define MIRE_WALK_ORDERS     16u /* tails that it is remembered of that they came after one */
 
@@ -120,7 +122,7 @@ struct walk_tail {
 /* Tails lie at multiples of so many bytes. */
 #define MIRE_TAIL_LINE 64u
 _Static_assert(sizeof(struct walk_tail) % (2 * MIRE_TAIL_LINE) == MIRE_TAIL_LINE, "an odd number of lines");
-_Static_assert(MIRE_WALK_TAIL_SETS *MIRE_WALK_TAIL_WAYS * sizeof(struct walk_tail) / MIRE_TAIL_LINE <= UINT16_MAX,
+_Static_assert(MIRE_WALK_TAIL_SETS *MIRE_WALK_WAYS * sizeof(struct walk_tail) / MIRE_TAIL_LINE <= UINT16_MAX,
                "where a tail lies is two bytes");
 _Static_assert(MIRE_WALK_DEPTH <= 256, "a frame's number is a byte");
 
@@ -192,8 +194,8 @@ struct walk {
 
     /* The last heads are used first, and the first tails. One that `stays` ends behind those that it began with. */
     uint8_t apart_tails[MIRE_WALK_APART_TAILS];
-    struct walk_head heads[MIRE_WALK_HEADS][2];
-    struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_TAIL_WAYS];
+    struct walk_head heads[MIRE_WALK_HEADS][MIRE_WALK_WAYS];
+    struct walk_tail tails[MIRE_WALK_TAIL_SETS][MIRE_WALK_WAYS];
 };
 
 /* Forget the last stack. */

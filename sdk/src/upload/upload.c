@@ -113,7 +113,8 @@ static uint32_t random32(void)
 /* The server wants to be left alone for so long: kept, for others and for later. */
 static void fall_silent(struct upload *upload, uint64_t wait_ms, const struct upload_now *now)
 {
-    wait_ms += 1 + random32() % upload->options.retry_first_ms; /* now is up to 1 ms ago; not all devices at once */
+    wait_ms += 1;                                           /* clocks are cut to milliseconds */
+    wait_ms += random32() % upload->options.retry_first_ms; /* not all devices at once */
     upload->silent_until = now->boot_ms + wait_ms;
     upload->seen = (struct store_after){.until_ms = now->wall_ms + wait_ms, .said_ms = now->wall_ms};
     mire__store_set_after(upload->store, &upload->seen);

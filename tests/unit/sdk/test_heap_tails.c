@@ -11,7 +11,7 @@
 
 #define INNERMOST 0x401000u
 #define WORDS     32u
-#define MANY      (MIRE_WALK_TAIL_SETS * MIRE_WALK_TAIL_WAYS / 2)
+#define MANY      (MIRE_WALK_TAIL_SETS * MIRE_WALK_WAYS / 2)
 
 static uint64_t words[WORDS]; /* the stack, from the innermost frame's sp on */
 
