@@ -373,12 +373,15 @@ static inline uint32_t mire__block_line(uint64_t hash)
 
 /*
  * A mapping; it holds while start < end. Each change is one store: the end cut, the start cut, or the end set to 0,
- * which empties the entry. Where one is filled its end is stored last. No two overlap.
+ * which empties the entry. Where one is filled its end is stored last.
+ *
+ * A hole in the middle leaves two, and what lies behind it may be another call's: it is there at every instant. `rest`
+ * names the new entry first; as soon as that one holds, this one ends where that one starts, whatever its own end says.
  */
 struct heap_region {
     _Atomic uint64_t start, end;
     _Atomic uint64_t what; /* node, low 32 bits; enum heap_kind above */
-    uint64_t unused;
+    _Atomic uint64_t rest; /* number + 1 of the entry for what lies behind the hole that is being cut; 0: none */
 };
 
 _Static_assert(sizeof(struct heap_header) <= MIRE_HEAP_PAGE_BYTES, "the header is a page");

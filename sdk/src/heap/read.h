@@ -81,7 +81,7 @@ typedef bool mire__read_live_fn(void *context, const struct heap_live *live);
 /* Every live block, once, in no order. Returns the entries left out because they were torn or impossible. */
 uint64_t mire__read_blocks(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
 
-/* Every mapping. They do not overlap: where two entries do, what came later in the table holds. Results as above. */
+/* Every mapping; they overlap in a damaged file only. Results as above. */
 uint64_t mire__read_regions(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
 
 /* Totals and peaks of a category; exact mode only (facts.inexact_ns). What is live is told by the visits above. */

@@ -218,6 +218,17 @@ uint64_t mire__read_blocks(const struct heap_reader *reader, mire__read_live_fn 
     return v.torn;
 }
 
+/* Where the mapping ends: see heap_region's rest. */
+static uint64_t region_end(const struct heap_region *regions, uint32_t count, uint32_t i)
+{
+    uint64_t rest = mire__get64(&regions[i].rest), end = mire__get64(&regions[i].end), start;
+
+    if (rest == 0 || rest > count || mire__get64(&regions[rest - 1].end) == 0)
+        return end;
+    start = mire__get64(&regions[rest - 1].start);
+    return start < end ? start : end;
+}
+
 uint64_t mire__read_regions(const struct heap_reader *reader, mire__read_live_fn *visit, void *context)
 {
     const struct heap_region *regions = mire__read_section(reader, MIRE_HEAP_REGIONS);
@@ -227,7 +238,7 @@ uint64_t mire__read_regions(const struct heap_reader *reader, mire__read_live_fn
     uint64_t torn = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t end = mire__get64(&regions[i].end), start = mire__get64(&regions[i].start),
+        uint64_t end = region_end(regions, count, i), start = mire__get64(&regions[i].start),
                  what = mire__get64(&regions[i].what);
         struct heap_live live = {.address = start, .size = end - start, .chance = 1};
 

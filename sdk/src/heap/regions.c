@@ -70,8 +70,13 @@ static uint32_t first_behind(const struct heap *heap, uint64_t address)
     return low;
 }
 
-/* Fill an entry, and put it at its place in the order. False: no room. Not counted. */
-static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t end, uint64_t what, uint32_t owner)
+/*
+ * Fill an entry, and put it at its place in the order. Not counted.
+ *   whole  the one whose rest it is, cut by the caller next; NULL: none's
+ * False: no room.
+ */
+static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t end, uint64_t what, uint32_t owner,
+                   struct heap_region *whole)
 {
     _Atomic uint32_t *used = &heap->header->regions_used;
     uint32_t number = atomic_load_explicit(used, memory_order_relaxed);
@@ -88,6 +93,8 @@ static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t e
     region = &heap->regions[number];
     set(&region->start, start);
     set(&region->what, what);
+    if (whole)
+        set(&whole->rest, number + UINT64_C(1));
     set(&region->end, end);
     heap->region_owner[number] = owner;
     memmove(heap->region_order + order + 1, heap->region_order + order,
@@ -129,13 +136,15 @@ static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t 
             set(&region->start, end);
             uncount(heap, what, 0, end - from);
             break;
-        } else {
+        } else if (to <= end) {
             set(&region->end, start);
             uncount(heap, what, 0, to - start);
             order++;
-            if (to <= end)
-                continue;
-            room = insert(heap, order, end, to, what, *owner_at(heap, order - 1));
+        } else {
+            room = insert(heap, order + 1, end, to, what, *owner_at(heap, order), region);
+            set(&region->end, start);
+            set(&region->rest, 0);
+            uncount(heap, what, 0, to - start);
             if (room)
                 count(heap, what, 1, to - end);
             break;
@@ -155,7 +164,7 @@ static bool add(struct heap *heap, uint64_t start, uint64_t end, uint64_t what, 
         count(heap, what, 0, end - start);
         return true;
     }
-    if (!insert(heap, order, start, end, what, owner))
+    if (!insert(heap, order, start, end, what, owner, NULL))
         return false;
     count(heap, what, 1, end - start);
     return true;

@@ -1,0 +1,260 @@
+/*
+ * test_heap_steps.c - each instruction of the calls that change the tables: were the process killed right behind it,
+ * the file would tell all that was noted before, and of the call under way what was there before or what comes.
+ *
+ * A traced child makes calls that follow from a seed and their number, one instruction at a time; the parent reads the
+ * file after each.
+ */
+#include "heap/read.h"
+#include "heap/regions.h"
+#include "support/heaps.h"
+#include "support/seed.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define STEPS    40000u
+#define BEFORE   2000u /* calls before the first that is stepped through */
+#define BUDGET   (8u << 20)
+#define PAGE     UINT64_C(4096)
+#define REGIONS  UINT64_C(0x600000000000)
+#define CLOSE    UINT64_C(0x7f0000000000) /* blocks of which several begin in one cell */
+#define APART    UINT64_C(0x7e0000000000) /* blocks for the other table */
+#define PLACES   256u
+#define CLOSE_N  (PLACES / 2)
+#define UNTRACED 77 /* the child cannot be traced: an emulator's */
+
+/* What is noted of places from `from` on: the node + 1 of pages, the size + 1 of a block; 0: what is there ends. */
+struct call {
+    uint32_t from, count, what;
+};
+
+struct subject {
+    struct call (*call)(uint32_t x);
+    void (*make)(struct heaps *heaps, const struct call *call);
+    uint64_t (*read)(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
+    bool (*visit)(void *context, const struct heap_live *live);
+};
+
+/* What the parent sees of the child. */
+struct shared {
+    _Atomic uint64_t begun, done; /* calls */
+};
+
+/* What was read: `what` of each place, and how often it was told. */
+struct told {
+    uint32_t what[PLACES], times[PLACES];
+};
+
+static uint32_t seed;
+static struct shared *shared;
+static void *memory; /* the file */
+static size_t memory_bytes;
+
+static struct call call_of(const struct subject *subject, uint64_t number)
+{
+    uint64_t x = (seed + number) * 0x9e3779b97f4a7c15ull;
+
+    x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9ull;
+    return subject->call((uint32_t)(x >> 32));
+}
+
+static void tell(struct told *told, uint64_t place, uint64_t what)
+{
+    assert_true(place < PLACES);
+    told->what[place] = (uint32_t)what;
+    told->times[place]++;
+}
+
+/* ---- mappings: few stacks, so that neighbours become one, out of whose middle others cut theirs ---- */
+
+static struct call region_call(uint32_t x)
+{
+    uint32_t from = x % PLACES, most = PLACES - from < 12 ? PLACES - from : 12;
+
+    return (struct call){from, 1 + (x >> 8) % most, (x >> 16) % 4};
+}
+
+static void region_make(struct heaps *heaps, const struct call *call)
+{
+    uint64_t start = REGIONS + call->from * PAGE;
+
+    if (call->what)
+        mire__regions_as_map(&heaps->heap, start, call->count * PAGE, MIRE_KIND_ANONYMOUS, call->what - 1);
+    else
+        mire__regions_as_unmap(&heaps->heap, start, call->count * PAGE);
+}
+
+static bool region_visit(void *context, const struct heap_live *live)
+{
+    for (uint64_t at = live->address; at < live->address + live->size; at += PAGE)
+        tell(context, (at - REGIONS) / PAGE, live->node + 1);
+    return true;
+}
+
+/* ---- blocks ---- */
+
+static struct call block_call(uint32_t x)
+{
+    uint32_t place = x % PLACES, most = place < CLOSE_N ? 25 : 3000;
+
+    return (struct call){place, 1, x >> 8 & 1 ? 1 + (x >> 9) % most : 0};
+}
+
+static void block_make(struct heaps *heaps, const struct call *call)
+{
+    uint64_t address = call->from < CLOSE_N ? CLOSE + call->from * 24 : APART + (call->from - CLOSE_N) * PAGE;
+
+    heaps_clear(heaps, address);
+    if (call->what)
+        heaps_set(heaps, address, call->what - 1, MIRE_NODE_ROOT);
+}
+
+static bool block_visit(void *context, const struct heap_live *live)
+{
+    if (live->address >= CLOSE)
+        tell(context, (live->address - CLOSE) / 24, live->size + 1);
+    else
+        tell(context, CLOSE_N + (live->address - APART) / PAGE, live->size + 1);
+    return true;
+}
+
+/* ---- the child ---- */
+
+static void run_child(const struct subject *subject)
+{
+    static struct heaps heaps;
+    struct heap_options options = MIRE_HEAP_OPTIONS_INIT;
+
+    options.budget_bytes = BUDGET;
+    options.mode = MIRE_HEAP_EXACT;
+    if (mire__heap_open(&heaps.heap, memory, &options) != MIRE_OK)
+        _exit(1);
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        _exit(UNTRACED);
+    heaps.slot = mire__slot_as_take(&heaps.heap, 1);
+    mire__slot_as_enter(heaps.slot);
+    for (uint64_t i = 0; i < 4; i++)
+        heaps_stack(&heaps, 1, 0x401000 + i);
+    for (uint64_t number = 0;; number++) {
+        struct call call = call_of(subject, number);
+
+        if (number == BEFORE)
+            raise(SIGSTOP);
+        atomic_store(&shared->begun, number + 1);
+        subject->make(&heaps, &call);
+        atomic_store(&shared->done, number + 1);
+    }
+}
+
+/* ---- the parent ---- */
+
+static void play(uint32_t model[PLACES], const struct call *call)
+{
+    for (uint32_t i = call->from; i < call->from + call->count; i++)
+        model[i] = call->what;
+}
+
+/* Of each place the file tells what is there; of one that a call is changing, that, or what comes, or nothing. */
+static void check(const struct subject *subject, const uint32_t model[PLACES], const struct call *under_way)
+{
+    static struct heap_reader reader;
+    struct told told = {0};
+    uint64_t torn;
+
+    assert_int_equal(mire__read_open(&reader, memory, memory_bytes), MIRE_READ_OK);
+    torn = subject->read(&reader, subject->visit, &told);
+    assert_true(torn <= (under_way ? 1 : 0));
+    for (uint32_t i = 0; i < PLACES; i++) {
+        bool changing = under_way && i >= under_way->from && i < under_way->from + under_way->count;
+
+        if (told.times[i] <= 1 &&
+            (told.what[i] == model[i] || (changing && (told.what[i] == under_way->what || told.what[i] == 0))))
+            continue;
+        print_message("seed %u, call %llu: place %u is told %u times, as %u, not %u\n", seed,
+                      (unsigned long long)atomic_load(&shared->done), i, told.times[i], told.what[i], model[i]);
+        fail();
+    }
+}
+
+static bool step(pid_t child)
+{
+    int status;
+
+    return ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child &&
+           WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
+}
+
+static void every_instruction_leaves_whole_tables(const struct subject *subject)
+{
+    uint32_t model[PLACES] = {0};
+    uint64_t played = 0;
+    pid_t child;
+    int status;
+
+    seed = test_seed();
+    memory_bytes = mire__heap_file_bytes(BUDGET);
+    memory = mmap(NULL, memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED && shared != MAP_FAILED);
+    child = fork();
+    if (child == 0)
+        run_child(subject);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == UNTRACED) {
+        print_message("skipped: no process can be traced here\n");
+        skip();
+    }
+    assert_true(WIFSTOPPED(status));
+    for (uint32_t steps = 0; steps < STEPS; steps++) {
+        uint64_t begun = atomic_load(&shared->begun), done = atomic_load(&shared->done);
+        struct call call;
+
+        for (; played < done; played++) {
+            call = call_of(subject, played);
+            play(model, &call);
+        }
+        call = call_of(subject, done);
+        check(subject, model, begun > done ? &call : NULL);
+        assert_true(step(child));
+    }
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    print_message("%llu calls, %u instructions\n", (unsigned long long)(played - BEFORE), STEPS);
+    assert_true(played > BEFORE + 10);
+    munmap(shared, sizeof(*shared));
+    munmap(memory, memory_bytes);
+}
+
+static void of_mappings(void **state)
+{
+    static const struct subject regions = {region_call, region_make, mire__read_regions, region_visit};
+
+    (void)state;
+    every_instruction_leaves_whole_tables(&regions);
+}
+
+static void of_blocks(void **state)
+{
+    static const struct subject blocks = {block_call, block_make, mire__read_blocks, block_visit};
+
+    (void)state;
+    every_instruction_leaves_whole_tables(&blocks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_mappings),
+        cmocka_unit_test(of_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
