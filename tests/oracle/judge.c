@@ -32,7 +32,7 @@ struct bench {
     uint32_t loose_count;
     uint64_t maybe[MAYBE_MAX]; /* pages that calls in flight were about to change */
     uint32_t maybe_count;
-    uint32_t maps_under_way; /* calls whose result was not known yet */
+    uint32_t pages_under_way[UINT8_MAX + 1]; /* by site: of calls whose result was not known yet */
 };
 
 __attribute__((format(printf, 2, 3))) static void wrong(struct bench *bench, const char *format, ...)
@@ -230,14 +230,14 @@ static void expect_span(struct bench *bench, const struct truth_span *span)
 
     for (uint32_t which = 0; which < 2; which++) {
         const struct truth_pages *pages = &span->pages[which];
-        bool calling = span->state & TRUTH_CALLING;
+        bool calling = span->state & TRUTH_CALLING, known = pages->address != 0;
 
-        if (which != now && calling && pages->address == 0)
-            bench->maps_under_way++;
-        for (uint32_t i = 0; i < TRUTH_SPAN_PAGES && pages->address != 0 && (calling || which == now); i++) {
+        for (uint32_t i = 0; i < TRUTH_SPAN_PAGES && (calling || (known && which == now)); i++) {
             uint64_t page = pages->address + (uint64_t)i * TRUTH_PAGE_BYTES;
 
-            if (pages->stack[i] != 0 && calling)
+            if (pages->stack[i] != 0 && calling && !known)
+                bench->pages_under_way[pages->stack[i]]++;
+            else if (pages->stack[i] != 0 && calling)
                 bench->maybe[bench->maybe_count++] = page;
             else if (pages->stack[i] != 0)
                 *place_of(bench, page) = (struct known){.address = page, .stack = pages->stack[i], .kind = pages->kind};
@@ -274,9 +274,9 @@ static bool on_region(void *context, const struct heap_live *live)
             wrong(bench, "page %llx is in category %u", (unsigned long long)page, live->category);
         known->seen |= known->address != 0;
     }
-    if (strays > 0 && bench->maps_under_way > 0 && live->size <= TRUTH_SPAN_PAGES * TRUTH_PAGE_BYTES)
-        bench->maps_under_way--;
-    else if (strays > 0)
+    if (strays <= bench->pages_under_way[site])
+        bench->pages_under_way[site] -= strays;
+    else
         wrong(bench, "%u pages from %llx on are not mapped (%llu bytes, site %x)", strays,
               (unsigned long long)live->address, (unsigned long long)live->size, site);
     return true;

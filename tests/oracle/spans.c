@@ -124,8 +124,7 @@ static void remap(struct worker *worker, struct truth_span *span, uint32_t index
         return;
     mark(will, 0, TRUTH_SPAN_PAGES, 0);
     mark(will, 0, wanted, wanted > count ? SITE_MREMAP : span->pages[index].stack[0]); /* what grows is who grew it */
-    if (wanted > count)
-        will->address = 0; /* it may be moved */
+    will->address = 0; /* it may be moved; an emulator moves even what shrinks */
     atomic_store(&span->state, TRUTH_CALLING | index);
     at = oracle_mremap(old, (size_t)count * TRUTH_PAGE_BYTES, (size_t)wanted * TRUTH_PAGE_BYTES);
     if (at == MAP_FAILED && errno == EFAULT) { /* after a fork the kernel may have kept two mappings side by side */
