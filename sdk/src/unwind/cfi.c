@@ -343,8 +343,7 @@ static uint64_t find_fde(struct peek_cache *cache, uint64_t header, uint64_t pc)
     return header + (uint64_t)(int64_t)entry[1];
 }
 
-/* Read the row at pc anew. */
-static bool find_row(struct cfi_row *out, struct peek_cache *cache, uint64_t header, uint64_t pc)
+bool mire__cfi_read(struct cfi_row *out, struct peek_cache *cache, uint64_t header, uint64_t pc)
 {
     struct machine machine; /* what it remembers is some KB, and seldom used: not cleared */
     uint64_t fde = header ? find_fde(cache, header, pc) : 0, size, field, range;
@@ -389,7 +388,7 @@ const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *
     size_t slot = (size_t)(pc * 0x9e3779b97f4a7c15ull >> 32) % MIRE_CFI_ROWS;
 
     if (rows->pc[slot] != pc) {
-        rows->described[slot] = find_row(&rows->rows[slot], cache, header, pc);
+        rows->described[slot] = mire__cfi_read(&rows->rows[slot], cache, header, pc);
         rows->pc[slot] = pc;
     }
     return rows->described[slot] ? &rows->rows[slot] : NULL;

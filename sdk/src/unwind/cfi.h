@@ -37,6 +37,13 @@ struct cfi_row {
     struct cfi_rule rules[MIRE_REGS_MAX];
 };
 
+/*
+ * Read the row that holds at pc.
+ *   header  address of the .eh_frame_hdr of the module that pc lies in; 0 if it has none
+ * Returns false if nothing is known of this place, or it cannot be understood.
+ */
+bool mire__cfi_read(struct cfi_row *out, struct peek_cache *cache, uint64_t header, uint64_t pc);
+
 /* Rows found lately: most samples of a hang stand in the same places. Zeroed memory. */
 #define MIRE_CFI_ROWS 512
 struct cfi_cache {
@@ -45,11 +52,7 @@ struct cfi_cache {
     struct cfi_row rows[MIRE_CFI_ROWS];
 };
 
-/*
- * The row that holds at pc.
- *   header  address of the .eh_frame_hdr of the module that pc lies in; 0 if it has none
- * Returns NULL if nothing is known of this place, or it cannot be understood; else the row, until the next call.
- */
+/* The same, of rows found lately. Returns NULL for false; else the row, until the next call. */
 const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *cache, uint64_t header, uint64_t pc);
 
 /* Memory of the thread: one word. False if it is not there. */
