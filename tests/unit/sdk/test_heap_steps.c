@@ -5,6 +5,7 @@
  * A traced child makes calls that follow from a seed and their number, one instruction at a time; the parent reads the
  * file after each.
  */
+#include "heap/keep.h"
 #include "heap/read.h"
 #include "heap/regions.h"
 #include "support/heaps.h"
@@ -15,30 +16,40 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#define STEPS    40000u
-#define BEFORE   2000u /* calls before the first that is stepped through */
-#define BUDGET   (8u << 20)
-#define PAGE     UINT64_C(4096)
-#define REGIONS  UINT64_C(0x600000000000)
-#define CLOSE    UINT64_C(0x7f0000000000) /* blocks of which several begin in one cell */
-#define APART    UINT64_C(0x7e0000000000) /* blocks for the other table */
-#define PLACES   256u
-#define CLOSE_N  (PLACES / 2)
-#define UNTRACED 77 /* the child cannot be traced: an emulator's */
+#define STEPS     40000u
+#define STEPS_MAX 400000u /* steps in which a call that gives a page back is done */
+#define BEFORE    2000u   /* calls, at the least, before the first that is stepped through */
+#define CALLS     50000u  /* more are not looked at for one that gives a page back */
+#define BUDGET    (8u << 20)
+#define PAGE      UINT64_C(4096)
+#define REGIONS   UINT64_C(0x600000000000)
+#define CLOSE     UINT64_C(0x7f0000000000) /* blocks of which several begin in one cell */
+#define APART     UINT64_C(0x7e0000000000) /* blocks for the other table */
+#define PLACES    1024u
+#define CLOSE_N   (PLACES / 2)
+#define PAGES     256u /* of the places, those that are mapped */
 
-/* What is noted of places from `from` on: the node + 1 of pages, the size + 1 of a block; 0: what is there ends. */
+/*
+ * What is noted of places from `from` on: the node + 1 of pages, the size + 1 of a block; 0: what is there ends. Of no
+ * places: the tables are kept.
+ */
 struct call {
     uint32_t from, count, what;
 };
 
+/* What pages the keeper gives back. */
+enum gives { GIVES_NONE, GIVES_CELLS, GIVES_SEGMENT, GIVES_COUNT };
+
 struct subject {
-    struct call (*call)(uint32_t x);
+    enum gives gives; /* stepped through from the call on that gives such a page back */
+    struct call (*call)(uint32_t x, uint64_t number);
     void (*make)(struct heaps *heaps, const struct call *call);
     uint64_t (*read)(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
     bool (*visit)(void *context, const struct heap_live *live);
@@ -46,7 +57,8 @@ struct subject {
 
 /* What the parent sees of the child. */
 struct shared {
-    _Atomic uint64_t begun, done; /* calls */
+    _Atomic uint64_t begun, done;           /* calls */
+    _Atomic uint32_t to_spare[GIVES_COUNT]; /* pages that were given back, and not used again so far */
 };
 
 /* What was read: `what` of each place, and how often it was told. */
@@ -64,7 +76,7 @@ static struct call call_of(const struct subject *subject, uint64_t number)
     uint64_t x = (seed + number) * 0x9e3779b97f4a7c15ull;
 
     x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9ull;
-    return subject->call((uint32_t)(x >> 32));
+    return subject->call((uint32_t)(x >> 32), number);
 }
 
 static void tell(struct told *told, uint64_t place, uint64_t what)
@@ -76,10 +88,11 @@ static void tell(struct told *told, uint64_t place, uint64_t what)
 
 /* ---- mappings: few stacks, so that neighbours become one, out of whose middle others cut theirs ---- */
 
-static struct call region_call(uint32_t x)
+static struct call region_call(uint32_t x, uint64_t number)
 {
-    uint32_t from = x % PLACES, most = PLACES - from < 12 ? PLACES - from : 12;
+    uint32_t from = x % PAGES, most = PAGES - from < 12 ? PAGES - from : 12;
 
+    (void)number;
     return (struct call){from, 1 + (x >> 8) % most, (x >> 16) % 4};
 }
 
@@ -102,17 +115,39 @@ static bool region_visit(void *context, const struct heap_live *live)
 
 /* ---- blocks ---- */
 
-static struct call block_call(uint32_t x)
+static struct call block_of(uint32_t x, uint32_t live_of_8)
 {
     uint32_t place = x % PLACES, most = place < CLOSE_N ? 25 : 3000;
 
-    return (struct call){place, 1, x >> 8 & 1 ? 1 + (x >> 9) % most : 0};
+    return (struct call){place, 1, (x >> 16 & 7) < live_of_8 ? 1 + (x >> 19) % most : 0};
+}
+
+static struct call block_call(uint32_t x, uint64_t number)
+{
+    (void)number;
+    return block_of(x, 4);
+}
+
+/* Much lives, then little, so that pages are given back and segments joined. */
+static struct call kept_call(uint32_t x, uint64_t number)
+{
+    return number % 64 == 0 ? (struct call){0} : block_of(x, number % 4096 < 2048 ? 7 : 0);
 }
 
 static void block_make(struct heaps *heaps, const struct call *call)
 {
+    const struct heap *heap = &heaps->heap;
+    struct heap_kept kept;
     uint64_t address = call->from < CLOSE_N ? CLOSE + call->from * 24 : APART + (call->from - CLOSE_N) * PAGE;
 
+    if (call->count == 0) {
+        mire__slot_as_leave(heaps->slot);
+        mire__heap_keep(&kept, &heaps->heap, 1, 1);
+        mire__slot_as_enter(heaps->slot);
+        atomic_store(&shared->to_spare[GIVES_CELLS], heap->cell_spare.count);
+        atomic_store(&shared->to_spare[GIVES_SEGMENT], heap->block_spare.count);
+        return;
+    }
     heaps_clear(heaps, address);
     if (call->what)
         heaps_set(heaps, address, call->what - 1, MIRE_NODE_ROOT);
@@ -129,30 +164,50 @@ static bool block_visit(void *context, const struct heap_live *live)
 
 /* ---- the child ---- */
 
-static void run_child(const struct subject *subject)
+static void make_call(const struct subject *subject, struct heaps *heaps, uint64_t number)
 {
-    static struct heaps heaps;
+    struct call call = call_of(subject, number);
+
+    atomic_store(&shared->begun, number + 1);
+    subject->make(heaps, &call);
+    atomic_store(&shared->done, number + 1);
+}
+
+/* Open tables in the file and make so many calls; or all up to the first that gives a page back. */
+static void make_calls(const struct subject *subject, struct heaps *heaps, uint64_t count)
+{
     struct heap_options options = MIRE_HEAP_OPTIONS_INIT;
 
     options.budget_bytes = BUDGET;
     options.mode = MIRE_HEAP_EXACT;
-    if (mire__heap_open(&heaps.heap, memory, &options) != MIRE_OK)
+    if (mire__heap_open(&heaps->heap, memory, &options) != MIRE_OK)
         _exit(1);
-    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-        _exit(UNTRACED);
-    heaps.slot = mire__slot_as_take(&heaps.heap, 1);
-    mire__slot_as_enter(heaps.slot);
+    heaps->slot = mire__slot_as_take(&heaps->heap, 1);
+    mire__slot_as_enter(heaps->slot);
+    heaps_fill(heaps);
     for (uint64_t i = 0; i < 4; i++)
-        heaps_stack(&heaps, 1, 0x401000 + i);
-    for (uint64_t number = 0;; number++) {
-        struct call call = call_of(subject, number);
+        heaps_stack(heaps, 1, 0x401000 + i);
+    for (uint64_t number = 0; number < count; number++) {
+        uint32_t spare = atomic_load(&shared->to_spare[subject->gives]);
 
-        if (number == BEFORE)
-            raise(SIGSTOP);
-        atomic_store(&shared->begun, number + 1);
-        subject->make(&heaps, &call);
-        atomic_store(&shared->done, number + 1);
+        make_call(subject, heaps, number);
+        if (count == CALLS && number >= BEFORE && atomic_load(&shared->to_spare[subject->gives]) > spare)
+            break;
     }
+}
+
+static void run_child(const struct subject *subject, uint64_t before)
+{
+    static struct heaps heaps;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it goes on for ever */
+    make_calls(subject, &heaps, before);
+    if (before == CALLS) /* that was all there is to know */
+        _exit(0);
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGSTOP);
+    for (uint64_t number = before;; number++)
+        make_call(subject, &heaps, number);
 }
 
 /* ---- the parent ---- */
@@ -193,28 +248,65 @@ static bool step(pid_t child)
            WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
 }
 
+/* Not where an emulator runs it. */
+static bool can_trace(void)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0);
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* A child in an empty file, until it stops or ends. Returns how it did. */
+static int start_child(pid_t *child, const struct subject *subject, uint64_t before)
+{
+    int status;
+
+    memory = mmap(NULL, memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    memset(shared, 0, sizeof(*shared));
+    *child = fork();
+    if (*child == 0)
+        run_child(subject, before);
+    assert_int_equal(waitpid(*child, &status, 0), *child);
+    return status;
+}
+
+/* The call that gives a page back: what a first child came to. */
+static uint64_t call_that_gives(const struct subject *subject)
+{
+    pid_t child;
+    int status = start_child(&child, subject, CALLS);
+
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    munmap(memory, memory_bytes);
+    assert_true(atomic_load(&shared->done) < CALLS);
+    return atomic_load(&shared->done) - 1;
+}
+
 static void every_instruction_leaves_whole_tables(const struct subject *subject)
 {
-    uint32_t model[PLACES] = {0};
-    uint64_t played = 0;
+    uint32_t model[PLACES] = {0}, steps = 0;
+    uint64_t before = BEFORE, played = 0;
+    const bool gives = subject->gives != GIVES_NONE;
     pid_t child;
     int status;
 
-    seed = test_seed();
-    memory_bytes = mire__heap_file_bytes(BUDGET);
-    memory = mmap(NULL, memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(memory != MAP_FAILED && shared != MAP_FAILED);
-    child = fork();
-    if (child == 0)
-        run_child(subject);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == UNTRACED) {
+    if (!can_trace()) {
         print_message("skipped: no process can be traced here\n");
         skip();
     }
+    seed = test_seed();
+    memory_bytes = mire__heap_file_bytes(BUDGET);
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(shared, MAP_FAILED);
+    if (gives)
+        before = call_that_gives(subject);
+    status = start_child(&child, subject, before);
     assert_true(WIFSTOPPED(status));
-    for (uint32_t steps = 0; steps < STEPS; steps++) {
+    for (; steps < STEPS || (gives && steps < STEPS_MAX && atomic_load(&shared->done) <= before); steps++) {
         uint64_t begun = atomic_load(&shared->begun), done = atomic_load(&shared->done);
         struct call call;
 
@@ -228,15 +320,15 @@ static void every_instruction_leaves_whole_tables(const struct subject *subject)
     }
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
-    print_message("%llu calls, %u instructions\n", (unsigned long long)(played - BEFORE), STEPS);
-    assert_true(played > BEFORE + 10);
+    print_message("%llu calls, %u instructions\n", (unsigned long long)(atomic_load(&shared->done) - before), steps);
+    assert_true(atomic_load(&shared->done) > before + (gives ? 0 : 10));
     munmap(shared, sizeof(*shared));
     munmap(memory, memory_bytes);
 }
 
 static void of_mappings(void **state)
 {
-    static const struct subject regions = {region_call, region_make, mire__read_regions, region_visit};
+    static const struct subject regions = {GIVES_NONE, region_call, region_make, mire__read_regions, region_visit};
 
     (void)state;
     every_instruction_leaves_whole_tables(&regions);
@@ -244,7 +336,23 @@ static void of_mappings(void **state)
 
 static void of_blocks(void **state)
 {
-    static const struct subject blocks = {block_call, block_make, mire__read_blocks, block_visit};
+    static const struct subject blocks = {GIVES_NONE, block_call, block_make, mire__read_blocks, block_visit};
+
+    (void)state;
+    every_instruction_leaves_whole_tables(&blocks);
+}
+
+static void of_blocks_whose_cells_are_given_back(void **state)
+{
+    static const struct subject blocks = {GIVES_CELLS, kept_call, block_make, mire__read_blocks, block_visit};
+
+    (void)state;
+    every_instruction_leaves_whole_tables(&blocks);
+}
+
+static void of_blocks_whose_segments_are_joined(void **state)
+{
+    static const struct subject blocks = {GIVES_SEGMENT, kept_call, block_make, mire__read_blocks, block_visit};
 
     (void)state;
     every_instruction_leaves_whole_tables(&blocks);
@@ -255,6 +363,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_mappings),
         cmocka_unit_test(of_blocks),
+        cmocka_unit_test(of_blocks_whose_cells_are_given_back),
+        cmocka_unit_test(of_blocks_whose_segments_are_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
