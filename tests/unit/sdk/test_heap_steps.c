@@ -1,6 +1,7 @@
 /*
  * test_heap_steps.c - each instruction of the calls that change the tables: were the process killed right behind it,
- * the file would tell all that was noted before, and of the call under way what was there before or what comes.
+ * the file would tell all that was noted before, and of the call under way what was there before, or what comes, or
+ * nothing: what is replaced ends first.
  *
  * A traced child makes calls that follow from a seed and their number, one instruction at a time; the parent reads the
  * file after each.
@@ -136,16 +137,16 @@ static struct call kept_call(uint32_t x, uint64_t number)
 
 static void block_make(struct heaps *heaps, const struct call *call)
 {
-    const struct heap *heap = &heaps->heap;
-    struct heap_kept kept;
     uint64_t address = call->from < CLOSE_N ? CLOSE + call->from * 24 : APART + (call->from - CLOSE_N) * PAGE;
 
     if (call->count == 0) {
+        struct heap_kept kept;
+
         mire__slot_as_leave(heaps->slot);
         mire__heap_keep(&kept, &heaps->heap, 1, 1);
         mire__slot_as_enter(heaps->slot);
-        atomic_store(&shared->to_spare[GIVES_CELLS], heap->cell_spare.count);
-        atomic_store(&shared->to_spare[GIVES_SEGMENT], heap->block_spare.count);
+        atomic_store(&shared->to_spare[GIVES_CELLS], heaps->heap.cell_spare.count);
+        atomic_store(&shared->to_spare[GIVES_SEGMENT], heaps->heap.block_spare.count);
         return;
     }
     heaps_clear(heaps, address);
@@ -173,11 +174,12 @@ static void make_call(const struct subject *subject, struct heaps *heaps, uint64
     atomic_store(&shared->done, number + 1);
 }
 
-/* Open tables in the file and make so many calls; or all up to the first that gives a page back. */
-static void make_calls(const struct subject *subject, struct heaps *heaps, uint64_t count)
+/* Tables in the file. */
+static void open_tables(struct heaps *heaps)
 {
     struct heap_options options = MIRE_HEAP_OPTIONS_INIT;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may go on for ever */
     options.budget_bytes = BUDGET;
     options.mode = MIRE_HEAP_EXACT;
     if (mire__heap_open(&heaps->heap, memory, &options) != MIRE_OK)
@@ -187,27 +189,36 @@ static void make_calls(const struct subject *subject, struct heaps *heaps, uint6
     heaps_fill(heaps);
     for (uint64_t i = 0; i < 4; i++)
         heaps_stack(heaps, 1, 0x401000 + i);
-    for (uint64_t number = 0; number < count; number++) {
-        uint32_t spare = atomic_load(&shared->to_spare[subject->gives]);
-
-        make_call(subject, heaps, number);
-        if (count == CALLS && number >= BEFORE && atomic_load(&shared->to_spare[subject->gives]) > spare)
-            break;
-    }
 }
 
+/* Make calls up to the first that gives a page back, as the subject wants it. */
+static void run_scout(const struct subject *subject)
+{
+    const _Atomic uint32_t *given = &shared->to_spare[subject->gives];
+    static struct heaps heaps;
+    uint32_t before = 0;
+
+    open_tables(&heaps);
+    for (uint64_t number = 0; number < CALLS && (number <= BEFORE || atomic_load(given) <= before); number++) {
+        before = atomic_load(given);
+        make_call(subject, &heaps, number);
+    }
+    _exit(0);
+}
+
+/* Make so many calls, stop, and make others. */
 static void run_child(const struct subject *subject, uint64_t before)
 {
     static struct heaps heaps;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it goes on for ever */
-    make_calls(subject, &heaps, before);
-    if (before == CALLS) /* that was all there is to know */
-        _exit(0);
-    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-    raise(SIGSTOP);
-    for (uint64_t number = before;; number++)
+    open_tables(&heaps);
+    for (uint64_t number = 0;; number++) {
+        if (number == before) {
+            ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+            raise(SIGSTOP);
+        }
         make_call(subject, &heaps, number);
+    }
 }
 
 /* ---- the parent ---- */
@@ -259,7 +270,7 @@ static bool can_trace(void)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* A child in an empty file, until it stops or ends. Returns how it did. */
+/* A child in an empty file, until it stops or ends. before: calls, 0: it is a scout. Returns how it did. */
 static int start_child(pid_t *child, const struct subject *subject, uint64_t before)
 {
     int status;
@@ -268,17 +279,19 @@ static int start_child(pid_t *child, const struct subject *subject, uint64_t bef
     assert_ptr_not_equal(memory, MAP_FAILED);
     memset(shared, 0, sizeof(*shared));
     *child = fork();
+    if (*child == 0 && before == 0)
+        run_scout(subject);
     if (*child == 0)
         run_child(subject, before);
     assert_int_equal(waitpid(*child, &status, 0), *child);
     return status;
 }
 
-/* The call that gives a page back: what a first child came to. */
+/* The call that gives a page back: what a scout came to. */
 static uint64_t call_that_gives(const struct subject *subject)
 {
     pid_t child;
-    int status = start_child(&child, subject, CALLS);
+    int status = start_child(&child, subject, 0);
 
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     munmap(memory, memory_bytes);
@@ -286,8 +299,9 @@ static uint64_t call_that_gives(const struct subject *subject)
     return atomic_load(&shared->done) - 1;
 }
 
-static void every_instruction_leaves_whole_tables(const struct subject *subject)
+static void every_instruction_leaves_whole_tables(void **state)
 {
+    const struct subject *subject = *state;
     uint32_t model[PLACES] = {0}, steps = 0;
     uint64_t before = BEFORE, played = 0;
     const bool gives = subject->gives != GIVES_NONE;
@@ -326,45 +340,17 @@ static void every_instruction_leaves_whole_tables(const struct subject *subject)
     munmap(memory, memory_bytes);
 }
 
-static void of_mappings(void **state)
-{
-    static const struct subject regions = {GIVES_NONE, region_call, region_make, mire__read_regions, region_visit};
-
-    (void)state;
-    every_instruction_leaves_whole_tables(&regions);
-}
-
-static void of_blocks(void **state)
-{
-    static const struct subject blocks = {GIVES_NONE, block_call, block_make, mire__read_blocks, block_visit};
-
-    (void)state;
-    every_instruction_leaves_whole_tables(&blocks);
-}
-
-static void of_blocks_whose_cells_are_given_back(void **state)
-{
-    static const struct subject blocks = {GIVES_CELLS, kept_call, block_make, mire__read_blocks, block_visit};
-
-    (void)state;
-    every_instruction_leaves_whole_tables(&blocks);
-}
-
-static void of_blocks_whose_segments_are_joined(void **state)
-{
-    static const struct subject blocks = {GIVES_SEGMENT, kept_call, block_make, mire__read_blocks, block_visit};
-
-    (void)state;
-    every_instruction_leaves_whole_tables(&blocks);
-}
-
 int main(void)
 {
+    static struct subject mappings = {GIVES_NONE, region_call, region_make, mire__read_regions, region_visit};
+    static struct subject blocks = {GIVES_NONE, block_call, block_make, mire__read_blocks, block_visit};
+    static struct subject cells = {GIVES_CELLS, kept_call, block_make, mire__read_blocks, block_visit};
+    static struct subject segments = {GIVES_SEGMENT, kept_call, block_make, mire__read_blocks, block_visit};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_mappings),
-        cmocka_unit_test(of_blocks),
-        cmocka_unit_test(of_blocks_whose_cells_are_given_back),
-        cmocka_unit_test(of_blocks_whose_segments_are_joined),
+        {"of_mappings", every_instruction_leaves_whole_tables, NULL, NULL, &mappings},
+        {"of_blocks", every_instruction_leaves_whole_tables, NULL, NULL, &blocks},
+        {"of_blocks_whose_cells_are_given_back", every_instruction_leaves_whole_tables, NULL, NULL, &cells},
+        {"of_blocks_whose_segments_are_joined", every_instruction_leaves_whole_tables, NULL, NULL, &segments},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
