@@ -46,21 +46,24 @@ static uint32_t roll(uint32_t below)
 
 /* ---- blocks ---- */
 
-/* Which of the live blocks is replaced in each turn: the same for the tables as for the C library. */
-static void first_draw(void)
+/*
+ * Which of the live blocks is replaced in each turn of a round: the same for the tables as for the C library. Others in
+ * each round, for all of a million do not come in one.
+ */
+static void first_draw(int round)
 {
-    random_state = 1;
+    random_state = (uint64_t)round + 1;
 }
 
 /*
  * ns for malloc and free of one of so many live blocks in turn, of which nothing is written: what an allocation costs
  * anyway.
  */
-static double time_malloc(void **blocks, uint64_t live, uint64_t size, uint32_t pairs)
+static double time_malloc(void **blocks, uint64_t live, uint64_t size, uint32_t pairs, int round)
 {
     double begin = cpu_ns();
 
-    first_draw();
+    first_draw(round);
     for (uint32_t i = 0; i < pairs; i++) {
         void **block = &blocks[roll((uint32_t)live)];
 
@@ -71,11 +74,12 @@ static double time_malloc(void **blocks, uint64_t live, uint64_t size, uint32_t 
 }
 
 /* The same of the tables. */
-static double time_tables(struct heaps *heaps, uint64_t live, uint64_t size, uint64_t spacing, uint32_t pairs)
+static double time_tables(struct heaps *heaps, uint64_t live, uint64_t size, uint64_t spacing, uint32_t pairs,
+                          int round)
 {
     double begin = cpu_ns();
 
-    first_draw();
+    first_draw(round);
     for (uint32_t i = 0; i < pairs; i++) {
         uint64_t address = BASE + roll((uint32_t)live) * spacing;
 
@@ -103,7 +107,8 @@ static void time_pairs(const char *name, uint64_t live, uint64_t size, uint64_t 
         blocks[i] = malloc(size);
     }
     for (int round = 0; round < ROUNDS; round++) {
-        double tables = time_tables(heaps, live, size, spacing, pairs), c = time_malloc(blocks, live, size, pairs);
+        double tables = time_tables(heaps, live, size, spacing, pairs, round),
+               c = time_malloc(blocks, live, size, pairs, round);
 
         ours = tables < ours ? tables : ours;
         theirs = c < theirs ? c : theirs;
