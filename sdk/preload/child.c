@@ -14,7 +14,9 @@
 static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,  SIGUSR2, SIGALRM,
                                 SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGPIPE};
 
-static sigset_t before; /* the mask that the child is to have: main thread only */
+/* What mire-run was given, which the program is to have. Main thread only. */
+static sigset_t before;
+static struct sigaction children_before;
 
 static void fill_set(sigset_t *set)
 {
@@ -30,10 +32,13 @@ void child_prepare(void)
 
     fill_set(&set);
     sigprocmask(SIG_BLOCK, &set, &before);
+    /* The kernel tells a parent that ignores SIGCHLD of no child's end, and keeps no status for it. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &children_before);
 }
 
 void child_release(void)
 {
+    sigaction(SIGCHLD, &children_before, NULL);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -47,7 +52,7 @@ int child_start(pid_t *pid_out, const char *path, char *const *argv)
         return errno;
     pid = fork();
     if (pid == 0) {
-        sigprocmask(SIG_SETMASK, &before, NULL);
+        child_release();
         execv(path, argv);
         err = errno;
         if (write(failure[1], &err, sizeof(err)) != sizeof(err))

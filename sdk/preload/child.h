@@ -9,11 +9,12 @@
 #include <sys/types.h>
 
 /*
- * Block the signals that are to be passed on. Before any thread starts, so that no other thread takes them.
+ * Block the signals that are to be passed on, and take SIGCHLD whatever the parent has set. Before any thread starts,
+ * so that no other thread takes them. The program gets the mask and the dispositions that this process was given.
  */
 void child_prepare(void);
 
-/* Take them again as they come. */
+/* Go back to the mask and the disposition that this process was given. */
 void child_release(void);
 
 /*
