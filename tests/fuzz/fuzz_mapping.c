@@ -11,14 +11,18 @@ static void ask(const struct retrace *retrace)
 {
     static const char *const classes[] = {"a", "b", "a.a", "a.b"};
     static const char *const methods[] = {"a", "b", "c", "d", "s", "t", "run", "<init>"};
-    struct retrace_frame frames[MIRE_RETRACE_CHAIN];
+    static struct retrace_answer answer;
     struct retrace_carry carry = {0};
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
-            for (uint32_t line = 0; line < 40; line += 3)
-                (void)retrace_frame(frames, &carry, retrace, classes[c], methods[m], line);
+            for (uint32_t line = 0; line < 40; line += 3) {
+                const struct retrace_query query = {classes[c], methods[m], m % 2 ? "" : "A.kt", line};
+                retrace_frame(&answer, &carry, retrace, &query);
+                carry.thrown = line % 2 ? "a.b" : NULL;
+                carry.thrown_len = line % 2 ? 3 : 0;
+            }
     for (uint64_t number = 0; number < 8; number++)
-        (void)retrace_method(frames, retrace, number);
+        (void)retrace_method(answer.frames, retrace, number);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

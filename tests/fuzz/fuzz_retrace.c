@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const classes[] = {"a", "b", "a.a", "a.b", ""};
     static const char *const methods[] = {"a", "b", "s", "<init>", ""};
-    struct retrace_frame frames[MIRE_RETRACE_CHAIN];
+    static struct retrace_answer answer;
     struct retrace_carry carry = {0};
     struct retrace *retrace;
     int fd = memfd_create("fuzz", 0);
@@ -31,13 +31,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
             for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
                 for (uint32_t line = 0; line < 40; line += 3) {
-                    size_t count = retrace_frame(frames, &carry, retrace, classes[c], methods[m], line);
-                    for (size_t i = 0; i < count; i++)
-                        look(&frames[i], size);
+                    const struct retrace_query query = {classes[c], methods[m], m % 2 ? "" : "A.kt", line};
+                    retrace_frame(&answer, &carry, retrace, &query);
+                    for (size_t i = 0; i < answer.count; i++)
+                        look(&answer.frames[i], size);
+                    carry.thrown = line % 2 ? "a.b" : NULL;
+                    carry.thrown_len = line % 2 ? 3 : 0;
                 }
         for (uint64_t number = 0; number < 8; number++)
-            if (retrace_method(frames, retrace, number))
-                look(frames, size);
+            if (retrace_method(answer.frames, retrace, number))
+                look(answer.frames, size);
         (void)retrace_is_methods(retrace);
         retrace_close(retrace);
     }

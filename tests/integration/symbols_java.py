@@ -10,13 +10,14 @@ import hashlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
 
-from mired import SOURCE, Mired, report_id, scratch, until  # noqa: E402
+from mired import MIRE, SOURCE, Mired, report_id, scratch, until  # noqa: E402
 
 MAPPING = """\
 # compiler: R8
@@ -36,6 +37,18 @@ com.example.shop.Prices -> a.c:
 com.example.shop.Shared -> a.d:
     1:2:void outline() -> a
     # {{"id":"com.android.tools.r8.outline"}}
+"""
+MADE = """\
+com.example.shop.Cart$$ExternalSyntheticLambda7 -> a.e:
+# {"id":"com.android.tools.r8.synthesized"}
+    1:1:void run(com.example.shop.Cart):0:0 -> run
+      # {"id":"com.android.tools.r8.synthesized"}
+com.example.shop.Shared$1 -> a.f:
+    1:2:long com.example.shop.Money.round(long):5:6 -> a
+    1:2:void moved():0:0 -> a
+      # {"id":"com.android.tools.r8.outline"}
+com.example.shop.Broken -> a.g:
+    1:1:void <init>():3:3 -> <init>
 """
 METHODS = "1,9,com.example.shop.CartActivity,onCheckout,(Landroid/view/View;)V\n2,9,com.example.shop.Prices,total,(I)I\n"
 
@@ -203,6 +216,38 @@ class JavaTest(unittest.TestCase):
         self.assertNotIn("outline", shown)
         self.assertIn('"line": 75', shown)
         self.assertIn('"line": 70', shown)
+
+    def test_calls_inlined_into_code_that_moved_and_frames_of_the_compiler(self):
+        """A lambda class that R8 made has no place; a call inlined into an outline stands below the caller's line."""
+        app, made = "compiler", MAPPING.format(id="0ff1ce01") + MADE
+        self.mire("symbols", "upload", "--key", self.key(app, "symbols"), self.mapping("made.txt", made))
+        stack = PLATFORM + [("a.e", "run", "SourceFile", 1), ("a.c", "b", "SourceFile", 10), ("a.f", "a", "SourceFile", 2)]
+        sent = self.send(report(app, "1", [stack], image_id="0ff1ce01"))
+        shown = self.stack(app, self.only_issue(app, "com.example.shop.Money.round"), sent)
+        for gone in ("Lambda7", "moved", "a.e"):
+            self.assertNotIn(gone, shown)
+        self.assertIn('"line": 75', shown)
+
+    def test_a_trace_reads_as_the_source_does(self):
+        """`mire symbols look`: exceptions, log prefixes, modules, indents; what the mapping does not know stays to the byte."""
+        trace = ("06-01 12:00:00 E App: java.lang.RuntimeException: a.b\n"
+                 "\tat a.b.a(r8-map-id-1:4)\n"
+                 "\tat app//a.c.a(SourceFile:2) ~[?:?]\n"
+                 "\tat a.e.run(Unknown Source:1)\n"
+                 "\tat android.os.Looper.loop(Looper.java:223)\n"
+                 "Caused by: a.g: a.g\n"
+                 "\tat a.g.h(SourceFile:6)\n"
+                 "\t... 3 more\n")
+        made = self.mapping("look.txt", MAPPING.format(id="0ff1ce02") + MADE)
+        done = subprocess.run([MIRE, "symbols", "look", made], input=trace, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "06-01 12:00:00 E App: java.lang.RuntimeException: com.example.shop.CartActivity\n"
+                         "\tat com.example.shop.Basket.sum(Basket.java:88)\n"
+                         "\tat com.example.shop.CartActivity.onCheckout(CartActivity.kt:44)\n"
+                         "\tat app//com.example.shop.Prices.total(Prices.kt:13) ~[?:?]\n"
+                         "\tat android.os.Looper.loop(Looper.java:223)\n"
+                         "Caused by: com.example.shop.Broken: com.example.shop.Broken\n"
+                         "\tat com.example.shop.Broken.h(Broken.java:6)\n"
+                         "\t... 3 more\n")
 
     def test_numbers_of_a_methodmap(self):
         app = "numbers"

@@ -1,8 +1,11 @@
 /*
  * java.c - places of Java: by the mapping, else as they came.
  *
+ * A method that the compiler made has no place: its node becomes its caller's.
+ *
  * Code that R8 moved out of several methods (an outline) has a frame of its own, which no source knows. Its line tells
- * which place in its caller it stands for, so its node becomes that place, beside the caller's own:
+ * which place in its caller it stands for, so its node becomes that place, below it calls inlined into the outline,
+ * beside the caller's own:
  *
  *     wire trie                  resolved trie
  *     n1 caller, line 7   -->    m1 caller at what line 7 says
@@ -54,87 +57,131 @@ static int add_raw(struct job *job, struct java_image *java, const struct report
     return place->function ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* Names that share a short one: Main.draw or Main.measure. */
-static const char *join(struct job *job, const struct retrace_frame *frames, size_t count)
+static bool same_method(const struct retrace_frame *a, const struct retrace_frame *b)
 {
-    const char *name = arena_printf(job->arena, "%.*s.%.*s", (int)frames[0].class_len, frames[0].class_name,
-                                    (int)frames[0].method_len, frames[0].method);
-    for (size_t i = 1; name && frames[0].ambiguous && i < count && strlen(name) < MIRE_PLACE_NAME; i++)
-        name = arena_printf(job->arena, "%s or %.*s.%.*s", name, (int)frames[i].class_len, frames[i].class_name,
-                            (int)frames[i].method_len, frames[i].method);
+    return a->method_len == b->method_len && !memcmp(a->method, b->method, a->method_len) &&
+           a->class_len == b->class_len && !memcmp(a->class_name, b->class_name, a->class_len);
+}
+
+/*
+ * Where a frame may be one of several, the calls of one level are one place: Main.draw or Main.measure. Outermost calls
+ * are of one level, their inner ones of the next.
+ */
+struct level {
+    const struct retrace_frame *frames[MIRE_RETRACE_CHAIN]; /* distinct methods */
+    size_t count;
+    uint32_t line; /* 0: they differ */
+};
+
+static void gather(struct level *out, const struct retrace_answer *answer, size_t level)
+{
+    size_t end;
+    *out = (struct level){.count = 0};
+    for (size_t first = 0; first < answer->count; first = end) {
+        for (end = first; end < answer->count && answer->frames[end].choice == answer->frames[first].choice;)
+            end++;
+        if (level >= end - first)
+            continue;
+        const struct retrace_frame *frame = &answer->frames[end - 1 - level];
+        bool known = false;
+        for (size_t i = 0; i < out->count; i++)
+            known |= same_method(out->frames[i], frame);
+        out->line = !out->count || out->line == frame->line ? frame->line : 0;
+        if (!known)
+            out->frames[out->count++] = frame;
+    }
+}
+
+static const char *join(struct job *job, const struct level *level)
+{
+    const char *name = "";
+    for (size_t i = 0; name && i < level->count && strlen(name) < MIRE_PLACE_NAME; i++)
+        name = arena_printf(job->arena, "%s%s%.*s.%.*s", name, i ? " or " : "", (int)level->frames[i]->class_len,
+                            level->frames[i]->class_name, (int)level->frames[i]->method_len, level->frames[i]->method);
     return name;
 }
 
-/* As the mapping says; methods that it cannot tell apart are one place. */
+/* As the mapping says, behind what the chain holds already. */
 static int add_retraced(struct chain *chain, struct job *job, const struct java_image *java,
-                        const struct retrace_frame *frames, size_t count)
+                        const struct retrace_answer *answer)
 {
-    chain->first = (uint32_t)job->place_count;
-    chain->count = frames[0].ambiguous ? 1 : (uint32_t)count;
-    for (size_t i = 0; i < chain->count; i++) {
+    struct level levels[MIRE_RETRACE_CHAIN];
+    size_t count = 0;
+    for (gather(&levels[0], answer, 0); levels[count].count && ++count < MIRE_RETRACE_CHAIN;)
+        gather(&levels[count], answer, count);
+    if (!chain->count)
+        chain->first = (uint32_t)job->place_count;
+    for (size_t i = count; i-- > 0;) {
         struct resolved_place *place = symbolicate_add(job);
         if (!place)
             return MIRE_FAULT_MEMORY;
         *place = (struct resolved_place){
-            .function = join(job, &frames[i], frames[i].ambiguous ? count : 1),
+            .function = join(job, &levels[i]),
             .image = java->where.name,
-            .file = arena_strdup(job->arena, frames[i].file),
-            .line = frames[i].line,
+            .file = arena_strdup(job->arena, levels[i].frames[0]->file),
+            .line = levels[i].line,
             .named = true,
-            .inlined = frames[i].inlined,
+            .inlined = i > 0,
         };
         if (!place->function || !place->file)
             return MIRE_FAULT_MEMORY;
+        chain->count++;
     }
     return 0;
 }
 
-static size_t look_up(struct retrace_frame *out, struct retrace_carry *carry, const struct java_image *java,
-                      const struct report_java *row)
+static void look_up(struct retrace_answer *out, struct retrace_carry *carry, const struct java_image *java,
+                    const struct report_java *row)
 {
+    out->count = 0;
+    out->left_out = false;
     if (!java->retrace)
-        return 0;
+        return;
     if (row->number >= 0)
-        return retrace_method(out, java->retrace, (uint64_t)row->number);
-    return retrace_frame(out, carry, java->retrace, row->class_name, row->method, row->line);
+        out->count = retrace_method(out->frames, java->retrace, (uint64_t)row->number);
+    else
+        retrace_frame(out, carry, java->retrace,
+                      &(struct retrace_query){row->class_name, row->method, row->file, row->line});
 }
 
-/* One frame. *outline_out: it is code that was moved out of others, and has no place of its own. */
+/* One frame. *outline_out: its code was moved out of others. */
 static int resolve(bool *outline_out, struct job *job, struct java_image *java, uint32_t frame)
 {
-    struct retrace_frame frames[MIRE_RETRACE_CHAIN];
+    struct retrace_answer answer;
     struct retrace_carry carry = {0};
     struct chain *chain = &job->chains[frame];
     const struct report_java *row = row_of(job, frame);
-    size_t count = look_up(frames, &carry, java, row);
+    look_up(&answer, &carry, java, row);
     *outline_out = carry.position != 0;
-    if (count)
-        return add_retraced(chain, job, java, frames, count);
-    *chain = (struct chain){(uint32_t)job->place_count, !carry.position};
-    return carry.position ? 0 : add_raw(job, java, row);
+    *chain = (struct chain){(uint32_t)job->place_count, 0};
+    if (answer.count)
+        return add_retraced(chain, job, java, &answer);
+    if (answer.left_out)
+        return 0;
+    chain->count = 1;
+    return add_raw(job, java, row);
 }
 
 /* What the node of an outline stands for: its caller, or that one's, at the place it was moved out of. */
 static int resolve_outline(struct job *job, const struct java_image *java, uint32_t node)
 {
     const struct report *report = job->report;
-    struct retrace_frame frames[MIRE_RETRACE_CHAIN];
+    struct retrace_answer answer;
     struct retrace_carry carry = {0};
     struct outlined *outlined = &job->outlined[node];
-    uint32_t up = report->nodes[node].parent;
-    (void)look_up(frames, &carry, java, row_of(job, report->nodes[node].frame));
-    *outlined = (struct outlined){.known = true, .under = up};
-    for (; up && report->frames[report->nodes[up].frame].image == java->image; up = report->nodes[up].parent) {
-        size_t count = look_up(frames, &carry, java, row_of(job, report->nodes[up].frame));
-        outlined->under = report->nodes[up].parent;
-        if (count)
-            return add_retraced(&outlined->chain, job, java, frames, count);
-        if (!carry.position) { /* the mapping does not have the caller: it stays as it is */
-            outlined->under = up;
-            return 0;
-        }
-    }
-    return 0;
+    uint32_t at = node;
+    int rc = 0;
+    *outlined = (struct outlined){.known = true, .under = report->nodes[node].parent};
+    do {
+        look_up(&answer, &carry, java, row_of(job, report->nodes[at].frame));
+        if (!answer.count && !answer.left_out)
+            return 0; /* the mapping does not have the caller: it stays as it is */
+        if (answer.count)
+            rc = add_retraced(&outlined->chain, job, java, &answer);
+        at = report->nodes[at].parent;
+        outlined->under = at;
+    } while (!rc && carry.position && at && report->frames[report->nodes[at].frame].image == java->image);
+    return rc;
 }
 
 int symbolicate_java(struct job *job, struct java_image *java)

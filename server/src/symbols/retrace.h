@@ -8,10 +8,16 @@
  *     4:4:int x.Y.get():9:9 -> a                 rows with the same lines, one after the other, are a chain:
  *     4:4:void run():40:40 -> a                  get was inlined into run at line 40
  *
- * R8's remarks ("# {...}") are followed: the file of a class, methods it made itself (synthesized), and outlines: code
- * moved out of several places, whose frame is dropped and whose line tells the place in the frame around it.
+ * The rules are those of R8's own retrace tool, R8's remarks ("# {...}") included:
  *
- * A mapping is untrusted text: what makes no sense in it is passed over. Thread: any number, it is only read.
+ *     sourceFile        the file of a class, also where its methods were inlined into other classes
+ *     synthesized       a method the compiler made: its frame is left out, inlined calls in it stay
+ *     outline           code moved out of several methods: its frame is left out, and its line tells the line of the
+ *                       frame around it (outlineCallsite)
+ *     rewriteFrame      calls the compiler inserted, such as a null check, are left out below the exception they throw
+ *
+ * Format: https://r8.googlesource.com/r8/+/refs/heads/main/doc/retrace.md. A mapping is untrusted text: rows that make
+ * no sense are skipped. Thread: any number, a mapping is only read.
  */
 #ifndef MIRE_SYMBOLS_RETRACE_H
 #define MIRE_SYMBOLS_RETRACE_H
@@ -20,26 +26,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MIRE_RETRACE_CHAIN 64  /* frames of one */
+#define MIRE_RETRACE_CHAIN 64  /* frames of one, all choices together */
 #define MIRE_RETRACE_TEXT  256 /* room for a file's name, with NUL */
 
 struct object;
 struct retrace;
 
-struct retrace_frame { /* texts are the mapping's, but for file */
+struct retrace_query { /* one frame as the program knows it; texts are borrowed */
+    const char *class_name, *method;
+    const char *file; /* "" if unknown; its ending tells Kotlin from Java where the mapping names no file */
+    uint32_t line;    /* 0: unknown */
+};
+
+struct retrace_frame { /* texts are the mapping's or the query's, but for file */
     const char *class_name;
     size_t class_len;
     const char *method;
     size_t method_len;
-    char file[MIRE_RETRACE_TEXT]; /* as R8 tells it, else made of the class's name; "" for a methodmap */
+    char file[MIRE_RETRACE_TEXT]; /* "" for a methodmap */
     uint32_t line;                /* 0: unknown */
-    bool inlined;                 /* into the next one */
-    bool ambiguous;               /* without a line: one of several methods that have this name now */
+    uint16_t choice;              /* where the frame may be one of several: which, from 0 */
+    bool inlined;                 /* into the next frame of its choice */
+    bool ambiguous;               /* there are several choices */
 };
 
-/* What an outline left for the frame around it. All zero at the innermost frame of a stack. */
+struct retrace_answer {
+    struct retrace_frame frames[MIRE_RETRACE_CHAIN]; /* choice by choice, each innermost first */
+    size_t count;
+    bool left_out; /* count is 0 since the compiler made the frame, or moved its code; else the mapping lacks the class
+                    */
+};
+
+/* What a frame leaves for the frame around it. All zero at the innermost frame of a stack without exception. */
 struct retrace_carry {
-    uint32_t position; /* 0: nothing */
+    uint32_t position; /* in an outline; 0: none */
+    const char
+        *thrown; /* class of the exception thrown in the next frame, as the program knows it, borrowed; or NULL */
+    size_t thrown_len;
 };
 
 /*
@@ -74,15 +97,15 @@ bool retrace_is_whole(const struct retrace *retrace);
 /*
  * One frame of a stack.
  *
- *   out         room for MIRE_RETRACE_CHAIN, innermost first
- *   carry       from frame to frame, innermost first; NULL: the frame stands alone
- *   class_name, method   as in the frame
- *   line        0: unknown; then of methods that share a name each is told once, as ambiguous
+ *   carry  from frame to frame, innermost first; NULL: the frame stands alone
  *
- * Returns how many; 0: the mapping does not have it, or it is an outline (then carry->position is not 0).
+ * A frame of a class that the mapping has and of a method that it lacks keeps its method and line.
  */
-size_t retrace_frame(struct retrace_frame *out, struct retrace_carry *carry, const struct retrace *retrace,
-                     const char *class_name, const char *method, uint32_t line);
+void retrace_frame(struct retrace_answer *out, struct retrace_carry *carry, const struct retrace *retrace,
+                   const struct retrace_query *query);
+
+/* The class's name in the source, borrowed from the mapping; NULL: the mapping lacks it. *len_out is its length. */
+const char *retrace_class_name(size_t *len_out, const struct retrace *retrace, const char *name, size_t len);
 
 /* The method of a number of Matrix's. False: there is none. */
 bool retrace_method(struct retrace_frame *out, const struct retrace *retrace, uint64_t number);

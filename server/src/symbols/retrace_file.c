@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 _Static_assert(sizeof(struct retrace_head) == 40 && sizeof(struct retrace_class) == 32 &&
-                   sizeof(struct retrace_member) == 52 && sizeof(struct retrace_number) == 20,
+                   sizeof(struct retrace_member) == 72 && sizeof(struct retrace_number) == 20,
                "the rows have no holes");
 
 struct part {
@@ -20,15 +20,16 @@ struct part {
     size_t len;
 };
 
-#define PARTS 4
+#define PARTS 5
 
 static void parts_of(struct part out[PARTS], const struct retrace *retrace)
 {
     const struct retrace_head *head = &retrace->head;
     out[0] = (struct part){retrace->classes, head->class_count * sizeof *retrace->classes};
-    out[1] = (struct part){retrace->members, head->member_count * sizeof *retrace->members};
-    out[2] = (struct part){retrace->numbers, head->number_count * sizeof *retrace->numbers};
-    out[3] = (struct part){retrace->texts, head->text_bytes};
+    out[1] = (struct part){retrace->names, head->class_count * sizeof *retrace->names};
+    out[2] = (struct part){retrace->members, head->member_count * sizeof *retrace->members};
+    out[3] = (struct part){retrace->numbers, head->number_count * sizeof *retrace->numbers};
+    out[4] = (struct part){retrace->texts, head->text_bytes};
 }
 
 bool retrace_write(int fd, const struct retrace *retrace)
@@ -57,6 +58,8 @@ static const char *lay_out(struct retrace *retrace, bool whole)
         return "is no mapping of this version";
     retrace->classes = (const void *)(bytes + at);
     at += (uint64_t)head->class_count * sizeof *retrace->classes;
+    retrace->names = (const void *)(bytes + at);
+    at += (uint64_t)head->class_count * sizeof *retrace->names;
     retrace->members = (const void *)(bytes + at);
     at += (uint64_t)head->member_count * sizeof *retrace->members;
     retrace->numbers = (const void *)(bytes + at);

@@ -3,7 +3,9 @@
  *
  *     head     | what it is of, counts
  *     classes  | by short name: its names, which members are its own
- *     members  | a row for each method, or range of lines of one, in the mapping's order
+ *     names    | numbers of classes, by name of the source
+ *     members  | class by class: a row for each method, or range of lines of one, by short name, then in the mapping's
+ *              | order
  *     numbers  | of a methodmap: by number
  *     texts    | the mapping's own: every name lies in it
  *
@@ -38,12 +40,16 @@ struct retrace_member {
     struct place_of_text class_name; /* len 0: the class it stands in */
     struct place_of_text name;
     struct place_of_text short_name;
-    uint32_t from, to;               /* lines of the frame; both 0: any */
-    uint32_t source_from, source_to; /* of the source: MIRE_RETRACE_SAME: those of the frame; 0: it has none */
-    struct place_of_text positions;  /* of a place an outline was called at: {"1":4,"2":5} */
+    struct place_of_text signature;  /* with type, class and parameters: rows of one method have the same */
+    uint32_t from, to;               /* lines of the frame, if has_lines */
+    uint32_t source_from, source_to; /* of the source, if has_source */
+    struct place_of_text positions;  /* of an outline's caller: {"1":4,"2":5} */
+    struct place_of_text rewrite;    /* its rewriteFrame remarks, a NUL between them */
+    uint32_t order;                  /* in the mapping */
+    uint8_t has_lines;
+    uint8_t has_source;
     uint8_t synthesized;
     uint8_t outline;
-    uint16_t unused;
 };
 
 struct retrace_number { /* of a methodmap */
@@ -63,12 +69,12 @@ struct retrace_head { /* as in the file */
 };
 
 #define MIRE_RETRACE_MAGIC   "Mire\x7fJVM"
-#define MIRE_RETRACE_VERSION 3
-#define MIRE_RETRACE_SAME    UINT32_MAX
+#define MIRE_RETRACE_VERSION 4
 
 struct retrace {
     struct retrace_head head;
     const struct retrace_class *classes; /* by short name */
+    const uint32_t *names;               /* of classes, by name of the source */
     const struct retrace_member *members;
     const struct retrace_number *numbers; /* by number */
     const char *texts;
@@ -88,5 +94,15 @@ static inline struct piece_of_text retrace_text(const struct retrace *retrace, c
 }
 
 int retrace_compare(const struct piece_of_text *a, const struct piece_of_text *b);
+
+/* By short name, by name of the source; NULL: there is none. */
+const struct retrace_class *retrace_find(const struct retrace *retrace, const struct piece_of_text *short_name);
+const struct retrace_class *retrace_find_named(const struct retrace *retrace, const struct piece_of_text *name);
+
+/*
+ * The value of a key in a remark; quotes of either kind or none, as R8's own tests have them. *at moves to its first
+ * byte, *end behind its last: for a text without its quotes, for an object with its braces. False: there is none.
+ */
+bool retrace_value(const char **at, const char **end, const char *remark, const char *key);
 
 #endif

@@ -50,23 +50,45 @@ static void close_it(struct opened *opened)
     file_bytes_unmap(&opened->file);
 }
 
-/* Frames as one text: Class.method(File:line), " < " where one is inlined, " or " where it could be another. */
+static void open_text(struct opened *out, const char *text)
+{
+    out->file = (struct file_bytes){(const uint8_t *)text, strlen(text), 0};
+    assert_null(object_open(&out->object, &out->file, NULL, 0, 1));
+    assert_null(retrace_open(&out->retrace, out->object));
+}
+
+static void close_text(struct opened *opened)
+{
+    retrace_close(opened->retrace);
+    object_close(opened->object);
+}
+
+/* Frames as one text: Class.method(File:line), " < " behind an inlined one, " or " between choices; "-" if left out. */
+static const char *told_in(struct opened *opened, struct retrace_carry *carry, const struct retrace_query *query)
+{
+    static char text[4096];
+    static struct retrace_answer answer;
+    size_t len = 0;
+    retrace_frame(&answer, carry, opened->retrace, query);
+    snprintf(text, sizeof text, "%s", answer.left_out ? "-" : "");
+    for (size_t i = 0; i < answer.count; i++) {
+        const struct retrace_frame *frame = &answer.frames[i];
+        bool other = i > 0 && answer.frames[i - 1].choice != frame->choice;
+        assert_int_equal(frame->inlined, i + 1 < answer.count && answer.frames[i + 1].choice == frame->choice);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%.*s.%.*s(%s:%u)",
+                                !i      ? ""
+                                : other ? " or "
+                                        : " < ",
+                                (int)frame->class_len, frame->class_name, (int)frame->method_len, frame->method,
+                                frame->file, frame->line);
+    }
+    return text;
+}
+
 static const char *told(struct opened *opened, struct retrace_carry *carry, const char *class_name, const char *method,
                         uint32_t line)
 {
-    static char text[1024];
-    struct retrace_frame frames[MIRE_RETRACE_CHAIN];
-    size_t len = 0;
-    size_t count = retrace_frame(frames, carry, opened->retrace, class_name, method, line);
-    text[0] = '\0';
-    for (size_t i = 0; i < count; i++)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%.*s.%.*s(%s:%u)%s", (int)frames[i].class_len,
-                                frames[i].class_name, (int)frames[i].method_len, frames[i].method, frames[i].file,
-                                frames[i].line,
-                                frames[i].inlined     ? " < "
-                                : frames[i].ambiguous ? " or "
-                                                      : "");
-    return text;
+    return told_in(opened, carry, &(struct retrace_query){class_name, method, "", line});
 }
 
 static void lines_of_a_method_are_those_of_the_source(void **state)
@@ -93,14 +115,12 @@ static void what_has_no_line_in_the_source_is_given_none(void **state)
         "      # {\"id\":\"com.android.tools.r8.residualsignature\",\"signature\":\"(La/c;)La/c;\"}\n"
         "    2:2:int inner():7:7 -> b\n"
         "    2:2:com.example.Row lambda$sum$0(com.example.Row):0 -> b\n";
-    struct opened opened = {.file = {(const uint8_t *)text, sizeof text - 1, 0}};
-    assert_null(object_open(&opened.object, &opened.file, NULL, 0, 1));
-    assert_null(retrace_open(&opened.retrace, opened.object));
+    struct opened opened;
+    open_text(&opened, text);
     assert_string_equal(told(&opened, NULL, "a.a", "b", 1), "com.example.Made.lambda$sum$0(Made.java:0)");
     assert_string_equal(told(&opened, NULL, "a.a", "b", 2),
                         "com.example.Made.inner(Made.java:7) < com.example.Made.lambda$sum$0(Made.java:0)");
-    retrace_close(opened.retrace);
-    object_close(opened.object);
+    close_text(&opened);
 }
 
 static void rows_with_the_same_lines_are_inlined_calls(void **state)
@@ -120,7 +140,7 @@ static void without_a_line_every_method_of_that_name_is_told_once(void **state)
     struct opened opened;
     open_written(&opened, CORPUS "proguard.txt");
     assert_string_equal(told(&opened, NULL, "a.a", "d", 0),
-                        "com.example.Main.one(Main.java:0) or com.example.Main.two(Main.java:0) or ");
+                        "com.example.Main.one(Main.java:0) or com.example.Main.two(Main.java:0)");
     assert_string_equal(told(&opened, NULL, "a.a", "b", 0), "com.example.Main.outer(Main.java:0)");
     close_it(&opened);
 }
@@ -131,7 +151,7 @@ static void what_the_mapping_does_not_have_stays_as_it_is(void **state)
     struct opened opened;
     open_written(&opened, CORPUS "proguard.txt");
     assert_string_equal(told(&opened, NULL, "a.c", "b", 1), "");
-    assert_string_equal(told(&opened, NULL, "a.a", "z", 1), "");
+    assert_string_equal(told(&opened, NULL, "a.a", "z", 1), "com.example.Main.z(Main.java:1)");
     close_it(&opened);
 }
 
@@ -141,7 +161,7 @@ static void an_outline_tells_the_line_of_the_frame_around_it(void **state)
     struct opened opened;
     struct retrace_carry carry = {0};
     open_written(&opened, CORPUS "r8.txt");
-    assert_string_equal(told(&opened, &carry, "a", "a", 2), "");
+    assert_string_equal(told(&opened, &carry, "a", "a", 2), "-");
     assert_int_equal(carry.position, 2);
     assert_string_equal(told(&opened, &carry, "b", "s", 27), "some.Class.outlineCaller(Some.kt:100)");
     assert_int_equal(carry.position, 0);
@@ -165,6 +185,163 @@ static void what_the_compiler_made_is_left_out(void **state)
     open_written(&opened, CORPUS "r8.txt");
     assert_string_equal(told(&opened, NULL, "b", "t", 30), "some.Class.lambda$x$0(Some.kt:11)");
     close_it(&opened);
+}
+
+/* One mapping a rule of R8's tool, with names of our own; what is asked of it is below. */
+static const char rules[] = "# {\"id\":\"com.android.tools.r8.mapping\",\"version\":\"2.2\"}\n"
+                            "shop.Cart -> a:\n"
+                            "# {\"id\":\"sourceFile\",\"fileName\":\"Baskets.kt\"}\n"
+                            "    void one(int) -> o\n"
+                            "    void another(int,long) -> o\n"
+                            "    void only():17 -> p\n"
+                            "    void span():30:32 -> s\n"
+                            "    9:9:void shop.Money.round():4:4 -> v\n"
+                            "    9:9:void pay(int):50 -> v\n"
+                            "    9:9:void shop.Tax.add():6:6 -> v\n"
+                            "    9:9:void pay(int,int):60 -> v\n"
+                            "    10:12:void pay(int):51:53 -> w\n"
+                            "    9:9:void shop.Tax.add():6:6 -> w\n"
+                            "    9:9:void pay(int,int):60 -> w\n"
+                            "    0:65535:void whole():33:33 -> x\n"
+                            "    0:0:void shop.Money.round():8:8 -> y\n"
+                            "    0:0:void known():28 -> y\n"
+                            "    5:3:void backwards() -> z\n"
+                            "    2:5:void askew():5:2 -> q\n"
+                            "shop.Cart$$Lambda7 -> b:\n"
+                            "    void run(shop.Cart) -> a\n"
+                            "      # {'id':'com.android.tools.r8.synthesized'}\n"
+                            "    1:1:void shop.Cart.lambda$pay$0():70:70 -> c\n"
+                            "    1:1:void bridge():0:0 -> c\n"
+                            "    2:2:void bridge():0:0 -> c\n"
+                            "      # {\"id\":\"com.android.tools.r8.synthesized\"}\n"
+                            "shop.Checked -> d:\n"
+                            "    4:4:java.lang.Object java.util.Objects.requireNonNull(java.lang.Object):99:99 -> n\n"
+                            "    4:4:void check(java.lang.Object):7 -> n\n"
+                            "      # { id: 'com.android.tools.r8.rewriteFrame', conditions: ['throws(La/b/C;)'], "
+                            "actions: ['removeInnerFrames(1)'] }\n"
+                            "shop.Moved -> e:\n"
+                            "    1:2:int shop.Deep.inner():75:76 -> m\n"
+                            "    1:2:int moved():0 -> m\n"
+                            "      # {\"id\":\"com.android.tools.r8.outline\"}\n"
+                            "    3:3:int moved():0:0 -> m\n"
+                            "shop.Caller -> f:\n"
+                            "    4:5:int around(int):98:99 -> k\n"
+                            "    27:27:int around(int):0:0 -> k\n"
+                            "      # { 'id': 'com.android.tools.r8.outlineCallsite', 'positions': { '1': 4, '2': 5, "
+                            "'3': 5 }, 'outline': 'Le;m()I' }\n"
+                            "shop.PricesKt -> g:\n"
+                            "    1:1:void sum():3:3 -> a\n";
+
+static void what_a_name_may_be_is_told_choice_by_choice(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_text(&opened, rules);
+    assert_string_equal(told(&opened, NULL, "a", "o", 0),
+                        "shop.Cart.another(Baskets.kt:0) or shop.Cart.one(Baskets.kt:0)");
+    assert_string_equal(told(&opened, NULL, "a", "o", 8),
+                        "shop.Cart.another(Baskets.kt:8) or shop.Cart.one(Baskets.kt:8)");
+    assert_string_equal(
+        told(&opened, NULL, "a", "s", 1),
+        "shop.Cart.span(Baskets.kt:30) or shop.Cart.span(Baskets.kt:31) or shop.Cart.span(Baskets.kt:32)");
+    assert_string_equal(told(&opened, NULL, "a", "s", 0), "shop.Cart.span(Baskets.kt:0)");
+    assert_string_equal(told(&opened, NULL, "a", "w", 9), "shop.Tax.add(Tax.java:6) < shop.Cart.pay(Baskets.kt:60)");
+    assert_string_equal(told(&opened, NULL, "a", "w", 11), "shop.Cart.pay(Baskets.kt:52)");
+    close_text(&opened);
+}
+
+static void rows_without_lines_or_for_all_lines_tell_the_one_they_have(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_text(&opened, rules);
+    assert_string_equal(told(&opened, NULL, "a", "p", 0), "shop.Cart.only(Baskets.kt:17)");
+    assert_string_equal(told(&opened, NULL, "a", "p", 5), "shop.Cart.only(Baskets.kt:17)");
+    assert_string_equal(told(&opened, NULL, "a", "x", 0), "shop.Cart.whole(Baskets.kt:33)");
+    assert_string_equal(told(&opened, NULL, "a", "x", 900), "shop.Cart.whole(Baskets.kt:33)");
+    assert_string_equal(told(&opened, NULL, "a", "y", 0),
+                        "shop.Money.round(Money.java:8) < shop.Cart.known(Baskets.kt:28)");
+    assert_string_equal(told(&opened, NULL, "a", "z", 4), "shop.Cart.backwards(Baskets.kt:4)");
+    assert_string_equal(told(&opened, NULL, "a", "q", 3), "shop.Cart.askew(Baskets.kt:3)");
+    close_text(&opened);
+}
+
+static void frames_of_the_compiler_are_left_out_even_alone(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_text(&opened, rules);
+    assert_string_equal(told(&opened, NULL, "b", "a", 0), "-");
+    assert_string_equal(told(&opened, NULL, "b", "c", 1), "shop.Cart.lambda$pay$0(Baskets.kt:70)");
+    assert_string_equal(told(&opened, NULL, "b", "c", 2), "-");
+    close_text(&opened);
+}
+
+static void calls_below_the_exception_they_throw_are_left_out(void **state)
+{
+    (void)state;
+    struct opened opened;
+    struct retrace_carry carry = {.thrown = "a.b.C: text", .thrown_len = 5};
+    open_text(&opened, rules);
+    assert_string_equal(told(&opened, &carry, "d", "n", 4), "shop.Checked.check(Checked.java:7)");
+    assert_string_equal(told(&opened, &carry, "d", "n", 4),
+                        "java.util.Objects.requireNonNull(Objects.java:99) < shop.Checked.check(Checked.java:7)");
+    carry = (struct retrace_carry){.thrown = "a.b.Cx", .thrown_len = 6};
+    assert_string_equal(told(&opened, &carry, "d", "n", 4),
+                        "java.util.Objects.requireNonNull(Objects.java:99) < shop.Checked.check(Checked.java:7)");
+    close_text(&opened);
+}
+
+static void all_lines_of_an_outline_lead_to_its_caller_and_inlined_calls_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t line;
+        const char *outline, *caller;
+    } rows[] = {{1, "shop.Deep.inner(Deep.java:75)", "shop.Caller.around(Caller.java:98)"},
+                {2, "shop.Deep.inner(Deep.java:76)", "shop.Caller.around(Caller.java:99)"},
+                {3, "-", "shop.Caller.around(Caller.java:99)"}};
+    struct opened opened;
+    open_text(&opened, rules);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct retrace_carry carry = {0};
+        assert_string_equal(told(&opened, &carry, "e", "m", rows[i].line), rows[i].outline);
+        assert_int_equal(carry.position, rows[i].line);
+        assert_string_equal(told(&opened, &carry, "f", "k", 27), rows[i].caller);
+        assert_int_equal(carry.position, 0);
+    }
+    close_text(&opened);
+}
+
+static void a_file_is_named_as_its_compiler_would(void **state)
+{
+    (void)state;
+    struct opened opened;
+    open_text(&opened, rules);
+    assert_string_equal(told_in(&opened, NULL, &(struct retrace_query){"g", "a", "", 1}),
+                        "shop.PricesKt.sum(Prices.kt:3)");
+    assert_string_equal(told_in(&opened, NULL, &(struct retrace_query){"g", "a", "X.kt", 1}),
+                        "shop.PricesKt.sum(Prices.kt:3)");
+    assert_string_equal(told_in(&opened, NULL, &(struct retrace_query){"g", "a", "X.java", 1}),
+                        "shop.PricesKt.sum(PricesKt.java:3)");
+    assert_string_equal(told_in(&opened, NULL, &(struct retrace_query){"d", "n", "X.kt", 9}),
+                        "shop.Checked.n(Checked.kt:9)");
+    assert_string_equal(told_in(&opened, NULL, &(struct retrace_query){"d", "n", "Native Method", 0}),
+                        "shop.Checked.check(Native Method:0)");
+    close_text(&opened);
+}
+
+static void a_class_is_found_by_its_short_name(void **state)
+{
+    (void)state;
+    struct opened opened;
+    size_t len;
+    open_text(&opened, rules);
+    const char *name = retrace_class_name(&len, opened.retrace, "g: text", 1);
+    assert_int_equal(len, strlen("shop.PricesKt"));
+    assert_memory_equal(name, "shop.PricesKt", len);
+    assert_null(retrace_class_name(&len, opened.retrace, "g: text", 2));
+    close_text(&opened);
 }
 
 static void a_methodmap_names_methods_by_number(void **state)
@@ -283,6 +460,13 @@ int main(void)
         cmocka_unit_test(an_outline_tells_the_line_of_the_frame_around_it),
         cmocka_unit_test(an_outline_of_another_method_moves_no_line),
         cmocka_unit_test(what_the_compiler_made_is_left_out),
+        cmocka_unit_test(what_a_name_may_be_is_told_choice_by_choice),
+        cmocka_unit_test(rows_without_lines_or_for_all_lines_tell_the_one_they_have),
+        cmocka_unit_test(frames_of_the_compiler_are_left_out_even_alone),
+        cmocka_unit_test(calls_below_the_exception_they_throw_are_left_out),
+        cmocka_unit_test(all_lines_of_an_outline_lead_to_its_caller_and_inlined_calls_stay),
+        cmocka_unit_test(a_file_is_named_as_its_compiler_would),
+        cmocka_unit_test(a_class_is_found_by_its_short_name),
         cmocka_unit_test(a_methodmap_names_methods_by_number),
         cmocka_unit_test(a_damaged_file_is_refused),
         cmocka_unit_test(a_mapping_is_known_by_the_id_it_tells_or_by_its_uuid),
