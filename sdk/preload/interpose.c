@@ -5,13 +5,11 @@
 #include "gate/hooks.h"
 
 /* clang-format off */
-#define EXPORT(result, name, parameters, arguments, waits, on)           \
+#define EXPORT_WAIT(result, name, parameters, arguments, waits, on, length) \
     __attribute__((visibility("default"))) result name parameters;   \
     result name parameters                                           \
-    {                                                                \
-        return mire__hook_##name arguments;                          \
-    }
-MIRE_HOOKS(EXPORT)
+    MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length)
+MIRE_HOOKS(EXPORT_WAIT)
 
 #define EXPORT_EXIT(name)                                            \
     __attribute__((visibility("default"))) void name(int status);    \
@@ -29,7 +27,12 @@ void abort(void)
     __builtin_unreachable();
 }
 
-#define EXPORT_EXEC(name, parameters, arguments) EXPORT(int, name, parameters, arguments, true, MIRE_WAITS_ALL)
+#define EXPORT_EXEC(name, parameters, arguments)                     \
+    __attribute__((visibility("default"))) int name parameters;      \
+    int name parameters                                              \
+    {                                                                \
+        return mire__hook_##name arguments;                          \
+    }
 MIRE_EXECS(EXPORT_EXEC)
 
 #define EXPORT_LIST(name, with_array)                                \

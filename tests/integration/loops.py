@@ -28,6 +28,7 @@ IDLE_MS, LEAST_NS = 1300, 999e6  # planted.h
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
+    ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice")]),
     ("GLib", "loop_glib.c", "glib-2.0", [([], {})]),
     ("libuv", "loop_uv.c", "libuv", [([], {})]),
     ("libevent", "loop_event.c", "libevent", [([], {}), ([], {"EVENT_NOEPOLL": "1"}), ([], {"EVENT_NOEPOLL": "1", "EVENT_NOPOLL": "1"})]),
@@ -48,6 +49,8 @@ LINKED = [
 # by the mode of a program: what finds the hang, and where it is planted
 FOUND = {
     "exact": (BUSY, "planted_hang_waiting"),
+    "keys": (BUSY, "planted_hang_looking"),
+    "keys_1": (BUSY, "planted_hang_looking"),
     "nested": (None, "main"),
     "starved": (ASKED, "planted_turn"),
     "pinged": (ASKED, "planted_hang"),

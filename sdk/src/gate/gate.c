@@ -10,6 +10,10 @@
 
 #include "platform/platform.h"
 
+#define SLEPT_NS       50000 /* a wait this long has slept, or was interrupted, which does no harm once */
+#define UNTRIED_MAX    63    /* of a loop that never sleeps so many waits are not timed between two that are */
+#define FUNCTION_BYTES 4096  /* two calls of one function lie no further apart */
+
 struct gates mire__gates;
 
 /* initial-exec: a load from a fixed offset, without a call that might allocate. */
@@ -41,7 +45,7 @@ static enum mire__gate_asked turn_to(struct gate *gate, uint64_t turn)
     return (enum mire__gate_asked)atomic_load_explicit(&gate->asked, memory_order_relaxed);
 }
 
-static void keep_end(struct gate *gate, uint64_t turn, enum mire__gate_asked asked)
+static __attribute__((noinline)) void keep_end(struct gate *gate, uint64_t turn, enum mire__gate_asked asked)
 {
     uint32_t still = asked;
 
@@ -101,31 +105,147 @@ static inline struct gate *watched(void)
     return gate;
 }
 
-bool mire__gate_as_wait_begin(int on)
+static void set_known(struct known_call *known, struct gate_call call)
 {
-    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    atomic_store_explicit(&known->frame, call.frame, memory_order_relaxed);
+    atomic_store_explicit(&known->count, 1, memory_order_relaxed);
+    atomic_store_explicit(&known->from, call.from, memory_order_release);
+}
+
+static struct gate_call call_of(const struct known_call *known)
+{
+    return (struct gate_call){atomic_load_explicit(&known->from, memory_order_acquire),
+                              atomic_load_explicit(&known->frame, memory_order_relaxed)};
+}
+
+static inline bool is_free(const struct known_call *known)
+{
+    return atomic_load_explicit(&known->from, memory_order_relaxed) == 0;
+}
+
+/* No further in than the outermost call that has slept; or in the same function, which has several such calls. */
+static bool lies_outside(const struct gate *gate, uint32_t row, struct gate_call call)
+{
+    struct gate_call known = call_of(&gate->known[row]);
+
+    return (row == 0 && call.frame >= known.frame) ||
+           (call.frame == known.frame && call.from - known.from + FUNCTION_BYTES < 2 * FUNCTION_BYTES);
+}
+
+/* Is it a wait, not a look from inside the work? Sets gate->usual if its call is known. */
+static bool counts(struct gate *gate, enum mire__wait_length length, struct gate_call call)
+{
+    bool any = false, outside = false;
+
+    for (uint32_t row = 0; row < MIRE_KNOWN_CALLS && !is_free(&gate->known[row]); row++) {
+        struct gate_call known = call_of(&gate->known[row]);
+
+        if (known.from == call.from && known.frame == call.frame) {
+            gate->usual = &gate->known[row];
+            return true;
+        }
+        any = true;
+        outside |= lies_outside(gate, row, call);
+    }
+    if (length != MIRE_WAIT_LONG && any && !outside)
+        return false;
+    gate->usual = NULL;
+    if (length != MIRE_WAIT_LOOK && gate->untried-- == 0) {
+        gate->untried = 0;
+        gate->tried_ns = mire__now_ns();
+    }
+    return true;
+}
+
+/* Did the wait that was tried sleep? Then its call is known from now on; the outermost one is row 0. */
+static __attribute__((noinline)) void try_ends(struct gate *gate)
+{
+    struct gate_call call = {atomic_load_explicit(&gate->wait_from, memory_order_relaxed),
+                             atomic_load_explicit(&gate->wait_frame, memory_order_relaxed)};
+    uint64_t slept_ns = mire__now_ns() - gate->tried_ns;
+    struct known_call *known = gate->known;
+    uint32_t row = 0;
+
+    gate->tried_ns = 0;
+    if (slept_ns < SLEPT_NS) {
+        gate->patience = gate->patience < UNTRIED_MAX ? 2 * gate->patience + 1 : UNTRIED_MAX;
+        gate->untried = gate->patience;
+        return;
+    }
+    gate->patience = 0;
+    while (row < MIRE_KNOWN_CALLS && !is_free(&known[row]))
+        row++;
+    if (row == MIRE_KNOWN_CALLS)
+        row = 1 + gate->replaced++ % (MIRE_KNOWN_CALLS - 1);
+    if (row > 0 && call.frame > call_of(&known[0]).frame) {
+        set_known(&known[row], call_of(&known[0]));
+        row = 0;
+    }
+    set_known(&known[row], call);
+    gate->usual = &known[row];
+}
+
+static inline void begin_wait(struct gate *gate, uint64_t turn)
+{
+    _Atomic uint64_t *count;
+
+    if (gate->usual) {
+        count = &gate->usual->count;
+        atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
+    }
+    become_idle(gate, turn, 1);
+}
+
+/* Any wait but one by the call that the last one was by. */
+static __attribute__((noinline)) bool begin_another(int on, enum mire__wait_length length, struct gate_call call)
+{
     struct gate *gate = watched();
     uint64_t turn;
+    int waits;
 
     if (!gate)
         return false;
-    if (gate->waits != MIRE_WAITS_ALL && gate->waits != on)
+    waits = atomic_load_explicit(&gate->waits, memory_order_relaxed);
+    if (waits != MIRE_WAITS_ALL && waits != on)
         return true;
     turn = atomic_load_explicit(&gate->turn, memory_order_relaxed);
     /* Idle already: a handler polls inside a poll, if its frame lies further in. Else the handler left by longjmp. */
-    if ((turn & 1) == 0 && frame < gate->wait_frame)
+    if ((turn & 1) == 0 && call.frame < atomic_load_explicit(&gate->wait_frame, memory_order_relaxed))
         return true;
-    gate->wait_frame = frame;
-    become_idle(gate, turn, 1);
+    if (waits == MIRE_WAITS_ALL && !(length == MIRE_WAIT_LOOK && is_free(&gate->known[0])) &&
+        !counts(gate, length, call))
+        return true;
+    atomic_store_explicit(&gate->wait_from, call.from, memory_order_relaxed);
+    atomic_store_explicit(&gate->wait_frame, call.frame, memory_order_relaxed);
+    begin_wait(gate, turn);
     return false;
+}
+
+/* A loop waits at one place most of the time. `usual` is not NULL only while every wait counts. */
+bool mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate_call call)
+{
+    struct gate *gate = own;
+
+    if (gate && gate->usual && atomic_load_explicit(&gate->state, memory_order_relaxed) == MIRE_GATE_WATCHED &&
+        atomic_load_explicit(&gate->wait_from, memory_order_relaxed) == call.from &&
+        atomic_load_explicit(&gate->wait_frame, memory_order_relaxed) == call.frame) {
+        begin_wait(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed));
+        return false;
+    }
+    if (!gate && atomic_load_explicit(&mire__gates.names_count, memory_order_relaxed) == 0)
+        return false;
+    return begin_another(on, length, call);
 }
 
 void mire__gate_as_wait_end(bool nested)
 {
     struct gate *gate = own;
 
-    if (gate && !nested && atomic_load_explicit(&gate->state, memory_order_relaxed) == MIRE_GATE_WATCHED)
-        become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 1);
+    if (!gate || nested || atomic_load_explicit(&gate->state, memory_order_relaxed) != MIRE_GATE_WATCHED)
+        return;
+    if (__builtin_expect(gate->tried_ns != 0, 0))
+        try_ends(gate);
+    become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 1);
 }
 
 void mire__gate_as_mark_enter(void)
@@ -150,7 +270,9 @@ void mire__gate_as_mark_leave(void)
         return;
     if (gate->mark_depth > 0)
         gate->mark_depth--;
-    gate->wait_frame = 0;
+    gate->usual = NULL;
+    atomic_store_explicit(&gate->wait_from, 0, memory_order_relaxed);
+    atomic_store_explicit(&gate->wait_frame, 0, memory_order_relaxed);
     become_idle(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
     if (gate->mark_depth > 0)
         become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
@@ -162,7 +284,8 @@ void mire__gate_as_set_waits(int waits)
 
     if (!gate)
         return;
-    gate->waits = waits;
+    atomic_store(&gate->waits, waits);
+    gate->usual = NULL;
     gate->mark_depth = 0;
 }
 
@@ -170,7 +293,7 @@ void mire__gate_as_answered(void)
 {
     struct gate *gate = watched();
 
-    if (gate && gate->waits == MIRE_WAITS_MARKED && gate->mark_depth == 0 &&
+    if (gate && atomic_load(&gate->waits) == MIRE_WAITS_MARKED && gate->mark_depth == 0 &&
         atomic_load_explicit(&gate->kind, memory_order_relaxed) == 0)
         become_idle(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 3);
 }
@@ -198,12 +321,27 @@ bool mire__gate_look(struct gate_view *out, uint32_t lane)
         out->ended_since_ticks = atomic_load(&gate->ended_since_ticks);
         out->end_ns = atomic_load(&gate->end_ns);
         out->kind = atomic_load(&gate->kind);
+        out->wait = (struct gate_call){atomic_load(&gate->wait_from), atomic_load(&gate->wait_frame)};
         out->turn = turn;
     } while (atomic_load(&gate->turn) != turn || atomic_load(&gate->ended_turn) != out->ended_turn);
     out->tid = atomic_load(&gate->tid);
+    out->all_count = atomic_load(&gate->waits) == MIRE_WAITS_ALL;
     out->begun_turn = atomic_load(&gate->begun_turn);
     out->begun_ns = gate->begun_ns;
     return true;
+}
+
+uint32_t mire__gate_calls(struct gate_call out[MIRE_KNOWN_CALLS], uint64_t counts[MIRE_KNOWN_CALLS], uint32_t lane)
+{
+    const struct known_call *known = mire__gates.lanes[lane].known;
+    uint32_t count = 0;
+
+    while (count < MIRE_KNOWN_CALLS && !is_free(&known[count])) {
+        out[count] = call_of(&known[count]);
+        counts[count] = atomic_load_explicit(&known[count].count, memory_order_relaxed);
+        count++;
+    }
+    return count;
 }
 
 const char *mire__gate_name(uint32_t lane)

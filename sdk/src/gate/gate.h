@@ -17,6 +17,26 @@
 #include "base/base.h"
 #include "platform/ticks.h"
 
+/* How long a waiting call may wait. A program that works and looks for a key meanwhile asks for no time, or hardly any.
+ */
+#define MIRE_WAIT_SHORT_MS 2
+enum mire__wait_length {
+    MIRE_WAIT_LONG,
+    MIRE_WAIT_SHORT, /* MIRE_WAIT_SHORT_MS at most */
+    MIRE_WAIT_LOOK   /* not at all */
+};
+
+/* Which call it is: two waits of one loop have the same caller at the same depth of the stack. */
+struct gate_call {
+    uintptr_t from;  /* return address */
+    uintptr_t frame; /* of the called function: larger is further out */
+};
+/* Of the function that it is written in. */
+#define MIRE_CALL_HERE \
+    ((struct gate_call){(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0)})
+
+#define MIRE_KNOWN_CALLS 4 /* calls that have slept are known, this many of them */
+
 /* One look at a watched thread. */
 struct gate_view {
     uint64_t turn;        /* grows with every change; odd: busy, even: idle */
@@ -28,6 +48,8 @@ struct gate_view {
     uint64_t end_ns;
     uint32_t kind; /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark, 3 a ping */
     uint32_t tid;
+    bool all_count;        /* every wait counts as the loop's: the app has not said which ones are */
+    struct gate_call wait; /* idle: in which call; zeros if by a mark */
 };
 
 struct gate_options {
@@ -75,6 +97,9 @@ bool mire__gate_in_child(void);
 /* False: the lane has no thread. Thread: check thread, as the next five. */
 bool mire__gate_look(struct gate_view *out, uint32_t lane);
 
+/* Calls that have slept and how often each was made; the first is the outermost. Returns how many there are. */
+uint32_t mire__gate_calls(struct gate_call out[MIRE_KNOWN_CALLS], uint64_t counts[MIRE_KNOWN_CALLS], uint32_t lane);
+
 /* The watched thread's given name; "" if none. Borrowed while the lane has a thread. */
 const char *mire__gate_name(uint32_t lane);
 
@@ -98,12 +123,15 @@ void mire__gate_dismiss(uint32_t lane);
 
 /*
  * Around a waiting call, on any thread; only a watched one has an effect, and only a wait that counts, see
- * mire_loop_set_waits.
- *   on  the epoll descriptor it waits on, else MIRE_WAITS_ALL
+ * mire_loop_set_waits. A call that hardly waits counts as long as no wait is known to have slept; then it does at the
+ * calls that have slept (the loop's, and those of loops inside its callbacks), and no deeper in the stack than the
+ * outermost of them.
+ *   on    the epoll descriptor it waits on, else MIRE_WAITS_ALL
+ *   call  whose it is
  *   begin's result goes to end: true if the wait does not count or lies inside another one (a handler that polls)
  * errno stays as it was. Signal handler: yes.
  */
-bool mire__gate_as_wait_begin(int on);
+bool mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate_call call);
 void mire__gate_as_wait_end(bool nested);
 
 /*

@@ -1,14 +1,11 @@
 /* hooks.c - the table of hooks, and the stand-ins for the waiting calls. Signal-safe once bound. */
 #include "gate/hooks.h"
 
-#include "gate/gate.h"
-
-#include <errno.h>
 #include <fcntl.h>
 
 /* clang-format off */
 #define ROW(name) {#name, (void *)mire__hook_##name, NULL},
-#define WAIT_ROW(result, name, parameters, arguments, waits, on) ROW(name)
+#define WAIT_ROW(result, name, parameters, arguments, waits, on, length) ROW(name)
 #define EXEC_ROW(name, parameters, arguments) ROW(name)
 #define LIST_ROW(name, with_array) ROW(name)
 struct hook mire__hooks[MIRE_HOOK_COUNT] = {
@@ -35,22 +32,8 @@ bool mire__hook_blocks(int fd)
 }
 
 /* clang-format off */
-#define DEFINE(result, name, parameters, arguments, waits, on)             \
+#define DEFINE(result, name, parameters, arguments, waits, on, length) \
     result mire__hook_##name parameters                                \
-    {                                                                  \
-        result(*real) parameters = (result(*) parameters)mire__hook_real(MIRE_HOOK_##name); \
-        result answer;                                                 \
-                                                                       \
-        if (!real) {                                                   \
-            errno = ENOSYS;                                            \
-            return -1;                                                 \
-        }                                                              \
-        if (!(waits))                                                  \
-            return real arguments;                                     \
-        bool nested = mire__gate_as_wait_begin(on);                    \
-        answer = real arguments;                                       \
-        mire__gate_as_wait_end(nested);                                \
-        return answer;                                                 \
-    }
+    MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length)
 MIRE_HOOKS(DEFINE)
 /* clang-format on */

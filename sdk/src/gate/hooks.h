@@ -1,8 +1,11 @@
 /*
  * hooks.h - the waiting calls, one row each. A thread inside one of them waits for work.
  *
- *   X(result, name, parameters, arguments, waits, on)   waits: whether this very call can wait
- *                                                       on: the epoll descriptor it waits on, or MIRE_WAITS_ALL
+ *   X(result, name, parameters, arguments, waits, on, length)
+ *
+ *     waits   whether this very call can wait
+ *     on      the epoll descriptor it waits on, or MIRE_WAITS_ALL
+ *     length  how long it may wait, enum mire__wait_length: a short one only looks for events
  *
  * A row gives a hook `mire__hook_NAME`, which stands in for NAME: by GOT patching in libmire, by name in the preload
  * library. Signal-safe where NAME is.
@@ -10,10 +13,11 @@
 #ifndef MIRE_GATE_HOOKS_H
 #define MIRE_GATE_HOOKS_H
 
-#include "base/base.h"
+#include "gate/gate.h"
 #include "gate/leave.h"
 #include "patch/patch.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -21,36 +25,81 @@
 #include <sys/socket.h>
 #include <time.h>
 
+static inline enum mire__wait_length mire__wait_of_ms(int timeout)
+{
+    if (timeout == 0)
+        return MIRE_WAIT_LOOK;
+    return timeout < 0 || timeout > MIRE_WAIT_SHORT_MS ? MIRE_WAIT_LONG : MIRE_WAIT_SHORT;
+}
+
+/* Without a time it waits for ever. */
+static inline enum mire__wait_length mire__wait_of_ns(const struct timespec *timeout)
+{
+    if (!timeout || timeout->tv_sec != 0 || timeout->tv_nsec > MIRE_WAIT_SHORT_MS * 1000000)
+        return MIRE_WAIT_LONG;
+    return timeout->tv_nsec == 0 ? MIRE_WAIT_LOOK : MIRE_WAIT_SHORT;
+}
+
+static inline enum mire__wait_length mire__wait_of_us(const struct timeval *timeout)
+{
+    if (!timeout || timeout->tv_sec != 0 || timeout->tv_usec > MIRE_WAIT_SHORT_MS * 1000)
+        return MIRE_WAIT_LONG;
+    return timeout->tv_usec == 0 ? MIRE_WAIT_LOOK : MIRE_WAIT_SHORT;
+}
+
 /* clang-format off */
 #define MIRE_HOOKS(X) \
-    X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true, MIRE_WAITS_ALL) \
-    X(int, __poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size), true, MIRE_WAITS_ALL) \
+    X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ms(timeout)) \
+    X(int, __poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size), true, MIRE_WAITS_ALL, mire__wait_of_ms(timeout)) \
     X(int, ppoll, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask), \
-      (fds, count, timeout, mask), true, MIRE_WAITS_ALL) \
+      (fds, count, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
     X(int, __ppoll_chk, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, \
-      size_t size), (fds, count, timeout, mask, size), true, MIRE_WAITS_ALL) \
+      size_t size), (fds, count, timeout, mask, size), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
     X(int, epoll_wait, (int epoll, struct epoll_event *events, int cap, int timeout), \
-      (epoll, events, cap, timeout), true, epoll) \
+      (epoll, events, cap, timeout), true, epoll, mire__wait_of_ms(timeout)) \
     X(int, epoll_pwait, (int epoll, struct epoll_event *events, int cap, int timeout, const sigset_t *mask), \
-      (epoll, events, cap, timeout, mask), true, epoll) \
+      (epoll, events, cap, timeout, mask), true, epoll, mire__wait_of_ms(timeout)) \
     X(int, epoll_pwait2, (int epoll, struct epoll_event *events, int cap, const struct timespec *timeout, \
-      const sigset_t *mask), (epoll, events, cap, timeout, mask), true, epoll) \
+      const sigset_t *mask), (epoll, events, cap, timeout, mask), true, epoll, mire__wait_of_ns(timeout)) \
     X(int, select, (int count, fd_set *in, fd_set *out, fd_set *err, struct timeval *timeout), \
-      (count, in, out, err, timeout), true, MIRE_WAITS_ALL) \
+      (count, in, out, err, timeout), true, MIRE_WAITS_ALL, mire__wait_of_us(timeout)) \
     X(int, pselect, (int count, fd_set *in, fd_set *out, fd_set *err, const struct timespec *timeout, \
-      const sigset_t *mask), (count, in, out, err, timeout, mask), true, MIRE_WAITS_ALL) \
-    X(int, sigsuspend, (const sigset_t *mask), (mask), true, MIRE_WAITS_ALL) \
-    X(int, pause, (void), (), true, MIRE_WAITS_ALL) \
-    X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true, MIRE_WAITS_ALL) \
-    X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), true, MIRE_WAITS_ALL) \
+      const sigset_t *mask), (count, in, out, err, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
+    X(int, sigsuspend, (const sigset_t *mask), (mask), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
+    X(int, pause, (void), (), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
+    X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
+    X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
     X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), \
-      (set, info, timeout), true, MIRE_WAITS_ALL) \
-    X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd), MIRE_WAITS_ALL) \
+      (set, info, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
+    X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
     X(int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags), \
-      (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL)
+      (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG)
 
-#define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits, on) result mire__hook_##name parameters;
+#define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits, on, length) result mire__hook_##name parameters;
 MIRE_HOOKS(MIRE_HOOK_DECLARE)
+/* clang-format on */
+
+/*
+ * The body of a hook. A preloaded function of the call's own name has it as well, rather than call the hook: the
+ * gate goes by the caller's return address and stack.
+ */
+/* clang-format off */
+#define MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length) \
+    {                                                                          \
+        result(*real) parameters = (result(*) parameters)mire__hook_real(MIRE_HOOK_##name); \
+        result answer;                                                         \
+                                                                               \
+        if (!real) {                                                           \
+            errno = ENOSYS;                                                    \
+            return -1;                                                         \
+        }                                                                      \
+        if (!(waits))                                                          \
+            return real arguments;                                             \
+        bool nested = mire__gate_as_wait_begin(on, length, MIRE_CALL_HERE);    \
+        answer = real arguments;                                               \
+        mire__gate_as_wait_end(nested);                                        \
+        return answer;                                                         \
+    }
 /* clang-format on */
 
 /* Does a call on this descriptor wait? An accept that does not is work, not a loop's turn. errno stays. */
@@ -66,7 +115,7 @@ void mire__hooks_bind(void *handle);
 /* All hooks, those of leave.h among them: their names, and what they stand for. */
 /* clang-format off */
 #define MIRE_HOOK_NUMBER(name) MIRE_HOOK_##name,
-#define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits, on) MIRE_HOOK_NUMBER(name)
+#define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits, on, length) MIRE_HOOK_NUMBER(name)
 #define MIRE_EXEC_NUMBER(name, parameters, arguments) MIRE_HOOK_NUMBER(name)
 #define MIRE_LIST_NUMBER(name, with_array) MIRE_HOOK_NUMBER(name)
 enum mire__hook_number {

@@ -21,6 +21,16 @@ enum mire__gate_state { MIRE_GATE_FREE, MIRE_GATE_TAKEN, MIRE_GATE_WATCHED, MIRE
  */
 enum mire__gate_asked { ASKED_NOTHING, ASKED_TURN, ASKED_KEEP, ASKED_END };
 
+/*
+ * A call that has slept, at least once. Writer: the watched thread; reader: the check thread, which takes a row that is
+ * just being replaced for what it is not, and finds no such call on the stack.
+ */
+struct known_call {
+    _Atomic uintptr_t from; /* 0: the row is free, as those after it are */
+    _Atomic uintptr_t frame;
+    _Atomic uint64_t count; /* how often it was made since it is known */
+};
+
 /* One watched thread's words, on cache lines of their own: nobody else's turns slow it down. */
 struct gate {
     _Alignas(128) _Atomic uint32_t state;
@@ -31,9 +41,16 @@ struct gate {
     _Atomic uint64_t ended_since_ticks;
     _Atomic uint64_t end_ns;
     _Atomic uint32_t kind;
-    int waits; /* MIRE_WAITS_*, or an epoll descriptor; the thread itself only, like the next two */
-    uint32_t mark_depth;
-    uintptr_t wait_frame;        /* stack address of the outermost wait under way; 0 if idle by a mark */
+    _Atomic int waits;        /* MIRE_WAITS_*, or an epoll descriptor */
+    uint32_t mark_depth;      /* the thread itself only */
+    uint32_t replaced;        /* the same: how many known calls gave way to others */
+    struct known_call *usual; /* the same: the last wait's call, if it is known; NULL while not every wait counts */
+    uint32_t untried;         /* the same: waits still to come that are not timed */
+    uint32_t patience;        /* the same: how many that was the last time */
+    uint64_t tried_ns;        /* the same: the wait under way may turn out to sleep, and began then; 0: it is known */
+    _Atomic uintptr_t wait_from; /* the call of the outermost wait under way; 0 if idle by a mark */
+    _Atomic uintptr_t wait_frame;
+    struct known_call known[MIRE_KNOWN_CALLS];
     _Atomic uint64_t begun_turn; /* this turn began at begun_ns, before there was a gate; 0 if none did */
     uint64_t begun_ns;
     _Atomic uint32_t tid;

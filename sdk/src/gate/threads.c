@@ -42,9 +42,14 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
     if (!gate)
         return NULL;
     turn = (atomic_load(&gate->turn) + 2) | 1;
-    gate->waits = MIRE_WAITS_ALL;
-    gate->mark_depth = 0;
-    gate->wait_frame = 0;
+    atomic_store(&gate->waits, MIRE_WAITS_ALL);
+    gate->mark_depth = gate->untried = gate->patience = gate->replaced = 0;
+    gate->usual = NULL;
+    gate->tried_ns = 0;
+    atomic_store(&gate->wait_from, 0);
+    atomic_store(&gate->wait_frame, 0);
+    for (uint32_t row = 0; row < MIRE_KNOWN_CALLS; row++)
+        atomic_store(&gate->known[row].from, 0);
     gate->begun_ns = begun_ns;
     atomic_store(&gate->begun_turn, begun_ns ? turn : 0);
     mire__text_copy(gate->name, sizeof(gate->name), name);

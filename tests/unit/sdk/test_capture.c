@@ -222,7 +222,7 @@ static bool scene_an_idle_loop_wakes_nobody(void)
             checker = tid;
     }
     ok &= checker != 0;
-    mire__gate_as_wait_begin(MIRE_WAITS_ALL);
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE);
     usleep(600000); /* it looks twice more whether the loop turns */
     mire__thread_counters(&before, checker);
     usleep(500000);

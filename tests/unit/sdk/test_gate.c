@@ -86,7 +86,7 @@ static void a_parked_checker_is_woken_by_the_next_turn(void **state)
 {
     (void)state;
     assert_int_equal(mire__gate_park(1), 1);
-    mire__gate_as_wait_begin(MIRE_WAITS_ALL);
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE);
     assert_int_equal(mire__gate_park(1), 0);
     assert_int_equal(wake, 0);
     mire__gate_as_wait_end(false);
@@ -102,7 +102,7 @@ static void the_end_of_a_watched_turn_is_timed(void **state)
     assert_true(mire__gate_watch_end(0, now));
     assert_false(mire__gate_watch_end(0, now - 2));
     assert_true(mire__gate_watch_end(0, now));
-    mire__gate_as_wait_begin(MIRE_WAITS_ALL);
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE);
     assert_int_equal(wake, 1);
     mire__gate_look(&view, 0);
     assert_int_equal(view.ended_turn, now);
@@ -289,7 +289,7 @@ static void a_handler_that_polls_inside_a_wait_is_no_turn(void **state)
     bool nested;
 
     sigaction(SIGUSR1, &action, &before);
-    nested = mire__gate_as_wait_begin(MIRE_WAITS_ALL);
+    nested = mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE);
     assert_false(nested);
     raise(SIGUSR1);
     assert_int_equal(turn_in_handler & 1, 0);
@@ -301,8 +301,9 @@ static void a_handler_that_polls_inside_a_wait_is_no_turn(void **state)
 static void a_wait_left_by_longjmp_does_not_blind_the_gate(void **state)
 {
     (void)state;
-    mire__gate_as_wait_begin(MIRE_WAITS_ALL); /* what longjmp leaves behind: a wait begun and never ended */
-    mire__gate_as_wait_end(mire__gate_as_wait_begin(MIRE_WAITS_ALL));
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG,
+                             MIRE_CALL_HERE); /* what longjmp leaves behind: a wait begun and never ended */
+    mire__gate_as_wait_end(mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE));
     assert_int_equal(turn() & 1, 1);
 }
 
@@ -325,6 +326,105 @@ static void marks_nest(void **state)
     assert_int_equal(turn() & 1, 1);
     mire__gate_as_mark_leave();
     assert_int_equal(turn() & 1, 0);
+}
+
+/* Every wait of a test is made by this one call; how deep it lies says who makes it. */
+static __attribute__((noinline)) int wait_here(int timeout_ms)
+{
+    return mire__hook_poll(NULL, 0, timeout_ms);
+}
+
+/* The same from `depth` frames further in. */
+static __attribute__((noinline)) int wait_deeper(int depth, int timeout_ms)
+{
+    volatile char frame[64];
+    int answer;
+
+    frame[0] = (char)depth;
+    answer = depth ? wait_deeper(depth - 1, timeout_ms) : wait_here(timeout_ms);
+    frame[1] = frame[0];
+    return answer;
+}
+
+static void a_look_from_inside_the_work_is_no_turn(void **state)
+{
+    (void)state;
+    struct gate_call calls[MIRE_KNOWN_CALLS];
+    uint64_t counts[MIRE_KNOWN_CALLS], before;
+
+    before = turn();
+    wait_deeper(3, 0); /* nothing has slept yet: a game's loop may lie anywhere */
+    assert_int_equal(turn(), before + 2);
+    assert_int_equal(mire__gate_calls(calls, counts, 0), 0);
+    wait_deeper(2, 5);
+    assert_int_equal(mire__gate_calls(calls, counts, 0), 1);
+    before = turn();
+    for (int i = 0; i < 100; i++) {
+        wait_deeper(3, 0);
+        wait_deeper(4, MIRE_WAIT_SHORT_MS);
+    }
+    assert_int_equal(turn(), before);
+    wait_deeper(2, 0); /* the loop's own call */
+    assert_int_equal(turn(), before + 2);
+    wait_deeper(1, 0); /* further out than it */
+    assert_int_equal(turn(), before + 4);
+    assert_int_equal(mire__gate_calls(calls, counts, 0), 1);
+    assert_true(counts[0] >= 2);
+}
+
+static __attribute__((noinline)) int look_for(int fd, int timeout_ms)
+{
+    struct pollfd key = {.fd = fd, .events = POLLIN};
+    volatile char frame[256];
+    int answer;
+
+    frame[0] = 0;
+    answer = mire__hook_poll(&key, 1, timeout_ms);
+    frame[1] = frame[0];
+    return answer;
+}
+
+static void a_key_that_is_there_ends_no_work(void **state)
+{
+    (void)state;
+    uint64_t before;
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "k", 1), 1);
+    assert_int_equal(mire__hook_poll(NULL, 0, 5), 0);
+    before = turn();
+    assert_int_equal(look_for(ends[0], 0), 1);
+    assert_int_equal(look_for(ends[0], 1), 1);
+    assert_int_equal(turn(), before);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void a_loop_inside_a_callback_looks_as_well(void **state)
+{
+    (void)state;
+    struct gate_call calls[MIRE_KNOWN_CALLS];
+    uint64_t counts[MIRE_KNOWN_CALLS], before;
+
+    wait_deeper(1, 5);
+    wait_deeper(6, 5); /* a dialog's, deeper: it has slept too */
+    assert_int_equal(mire__gate_calls(calls, counts, 0), 2);
+    assert_true(calls[0].frame > calls[1].frame);
+    before = turn();
+    wait_deeper(6, 0);
+    assert_int_equal(turn(), before + 2);
+    wait_deeper(7, 0);
+    assert_int_equal(turn(), before + 2);
+    wait_deeper(0, 5); /* further out than all: the first row is the outermost */
+    assert_int_equal(mire__gate_calls(calls, counts, 0), 3);
+    assert_true(calls[0].frame > calls[1].frame && calls[0].frame > calls[2].frame);
+    for (int depth = 10; depth < 20; depth++)
+        wait_deeper(depth, 5);
+    assert_int_equal(mire__gate_calls(calls, counts, 0), MIRE_KNOWN_CALLS);
+    before = turn();
+    wait_deeper(0, 0); /* the outermost is never replaced */
+    assert_int_equal(turn(), before + 2);
 }
 
 static void an_accept_that_cannot_wait_is_no_turn(void **state)
@@ -463,6 +563,9 @@ int main(void)
         GATE_TEST(a_handler_that_polls_inside_a_wait_is_no_turn),
         GATE_TEST(a_wait_left_by_longjmp_does_not_blind_the_gate),
         GATE_TEST(marks_nest),
+        GATE_TEST(a_look_from_inside_the_work_is_no_turn),
+        GATE_TEST(a_key_that_is_there_ends_no_work),
+        GATE_TEST(a_loop_inside_a_callback_looks_as_well),
         GATE_TEST(an_accept_that_cannot_wait_is_no_turn),
         GATE_TEST(only_the_waits_that_are_the_loops_count),
         GATE_TEST(the_first_answer_ends_the_launch_of_a_loop_that_nothing_else_tells_of),

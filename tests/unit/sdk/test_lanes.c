@@ -306,7 +306,7 @@ static bool scene_idle_lanes_wake_nobody(void)
         if (strcmp(before.name, "mire-check") == 0)
             checker = tid;
     }
-    mire__gate_as_wait_begin(MIRE_WAITS_ALL);
+    mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE);
     usleep(600000); /* it looks twice more whether the loop turns */
     mire__thread_counters(&before, checker);
     usleep(400000);

@@ -1,0 +1,112 @@
+/*
+ * loop_looks.c - programs that ask for events without waiting. argv[2] says which:
+ *
+ *     keys    a loop that waits; its work looks for a key all the while, and there is one
+ *     keys_1  the same, and each look waits for a millisecond
+ *     game    frames: each looks for events, draws and sleeps; it never waits for one
+ *     dialog  a callback runs a loop of its own deeper in the stack, which waits and looks as well, for as long as a
+ *             hang: that is none
+ *     twice   a function that looks first, and waits only if there is nothing
+ */
+#include "planted.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define STAY __attribute__((noinline))
+
+static int key[2];
+
+STAY int look(int timeout_ms)
+{
+    struct pollfd fd = {key[0], POLLIN, 0};
+
+    return poll(&fd, 1, timeout_ms);
+}
+
+/* Work for HANG_MS; every part of it ends with a look for a key that would stop it. */
+STAY void planted_hang_looking(int timeout_ms)
+{
+    const uint64_t begin_ns = planted_now_ns();
+
+    for (uint64_t part_ns; (part_ns = planted_now_ns()) - begin_ns < HANG_MS * 1000000u;) {
+        while (planted_now_ns() - part_ns < (timeout_ms ? 3000000u : 30000u)) {
+        }
+        look(timeout_ms);
+    }
+    printf("hung %llu\n", (unsigned long long)(planted_now_ns() - begin_ns));
+    fflush(stdout);
+}
+
+/* A loop of its own in a frame of its own. */
+STAY void run_dialog(void)
+{
+    volatile char picture[2000];
+
+    picture[0] = 0;
+    for (int i = 0; i < 25; i++) {
+        look(0);
+        look(50);
+        look(0);
+    }
+    picture[1] = picture[0];
+}
+
+static void idle(int wait_ms, int times)
+{
+    while (times-- > 0)
+        look(wait_ms);
+}
+
+STAY void frames(int count)
+{
+    const struct timespec rest = {0, 10000000};
+
+    while (count-- > 0) {
+        look(0);
+        nanosleep(&rest, NULL);
+    }
+}
+
+STAY void look_twice(int times)
+{
+    struct pollfd fd = {key[0], POLLIN, 0};
+
+    while (times-- > 0) {
+        if (poll(&fd, 1, 0) == 0 && times % 2)
+            poll(&fd, 1, 26);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3 || pipe(key) != 0)
+        return 2;
+    planted_start(argv);
+    if (strcmp(argv[2], "game") == 0) {
+        frames(IDLE_MS / 10);
+        planted_hang();
+        frames(REST_MS / 10);
+        return 0;
+    }
+    if (strcmp(argv[2], "twice") == 0) {
+        look_twice(100);
+        planted_hang();
+        look_twice(20);
+        return 0;
+    }
+    idle(IDLE_MS / 13, 13);
+    if (strcmp(argv[2], "dialog") == 0) {
+        run_dialog();
+        idle(100, 3);
+        planted_hang();
+    } else {
+        if (write(key[1], "k", 1) != 1)
+            return 2;
+        planted_hang_looking(strcmp(argv[2], "keys_1") == 0);
+        if (read(key[0], argv[2], 1) != 1)
+            return 2;
+    }
+    idle(REST_MS, 1);
+    return 0;
+}
