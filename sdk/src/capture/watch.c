@@ -10,6 +10,7 @@
 #include "capture/lane.h"
 #include "capture/process.h"
 #include "gate/gate.h"
+#include "platform/apart.h"
 #include "platform/own.h"
 
 #include <pthread.h>
@@ -238,6 +239,7 @@ static void *check_thread(void *argument)
 {
     struct watch *watch = argument;
 
+    mire__apart_begin();
     pthread_setname_np(pthread_self(), "mire-check"); /* by itself: from outside it takes a file */
     begin(watch);
     while (!stopping() && !watch->check.gone)
@@ -305,8 +307,31 @@ static void open_gate(struct watch *watch)
     mire__gate_enter(options->begun_ns, NULL);
 }
 
+struct making {
+    struct watch *watch;
+    const struct watch_options *options;
+    enum mire_err err;
+};
+
+/* All but the check thread. */
+static void make(void *context)
+{
+    struct making *making = context;
+    struct watch *watch = making->watch;
+
+    prepare(watch, making->options);
+    making->err = mire__sampler_open(&watch->sampler);
+    if (making->err != MIRE_OK)
+        return;
+    atomic_store(&global.wake, 0);
+    atomic_store(&global.stop, 0);
+    open_gate(watch);
+    start_monitors(watch);
+}
+
 enum mire_err mire__watch_start(const struct watch_options *options)
 {
+    struct making making = {.options = options};
     struct watch *watch;
     enum mire_err err;
 
@@ -319,14 +344,10 @@ enum mire_err mire__watch_start(const struct watch_options *options)
         return MIRE_E_MEMORY;
     global.memory = watch;
     global.pid = mire__pid();
-    prepare(watch, options);
-    err = mire__sampler_open(&watch->sampler);
-    if (err)
-        return err;
-    atomic_store(&global.wake, 0);
-    atomic_store(&global.stop, 0);
-    open_gate(watch);
-    start_monitors(watch);
+    making.watch = watch;
+    mire__apart_run(make, &making);
+    if (making.err != MIRE_OK)
+        return making.err;
     err = start_thread(watch);
     if (err) {
         stop_monitors(watch);

@@ -7,6 +7,7 @@
 #include "exit/marker.h"
 #include "exit/run.h"
 #include "mire/exit.h"
+#include "platform/apart.h"
 #include "platform/platform.h"
 #include "store/runs.h"
 
@@ -58,15 +59,29 @@ void mire__exits_facts(struct evidence_start *out, const struct blackbox_facts *
         snprintf(out->os_build, sizeof(out->os_build), "%s %s", names.release, names.version);
 }
 
-enum mire_err mire__exits_start(struct monitor_context *context)
+struct opening {
+    struct monitor_context *context;
+    bool opened;
+};
+
+static void open_run(void *argument)
 {
-    unsigned signals = context->options->signals;
-    char crash_path[MIRE_STORE_PATH_MAX];
+    struct opening *opening = argument;
     struct evidence_start start;
 
-    mire__exits_facts(&start, &context->box->facts);
+    mire__exits_facts(&start, &opening->context->box->facts);
     mire__look_start(&start);
-    if (mire__run_open(context->store, &start, ground_now()) != MIRE_OK)
+    opening->opened = mire__run_open(opening->context->store, &start, ground_now()) == MIRE_OK;
+}
+
+enum mire_err mire__exits_start(struct monitor_context *context)
+{
+    struct opening opening = {.context = context};
+    unsigned signals = context->options->signals;
+    char crash_path[MIRE_STORE_PATH_MAX];
+
+    mire__apart_run(open_run, &opening);
+    if (!opening.opened)
         return MIRE_OK;
     if (!mire__variant_marks_quit(context->options))
         signals &= ~(unsigned)MIRE_SIGNALS_QUIT;

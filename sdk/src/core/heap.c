@@ -7,6 +7,7 @@
 #include "heap/hooks.h"
 #include "heap/keep.h"
 #include "heap/objects.h"
+#include "platform/apart.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "report/snapshot.h"
@@ -134,11 +135,12 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
  * The process goes on, or ends by itself: nothing is left to tell, unless it is somebody's to look into afterwards. All
  * stays mapped, for a thread that was in a hook may still look at its slot, or for a block; only memory is given back.
  */
-static void close_tables(void)
+static void close_tables(void *context)
 {
     struct heap *heap = monitor.heap;
     bool ended, kept = mire__variant_keeps_tables() && !mire__worker_is_self(monitor.context->worker);
 
+    (void)context;
     mire__memory_end();
     mire__variant_unhook_heap(monitor.context->exits);
     ended = mire__collect_end();
@@ -180,6 +182,11 @@ static enum mire_err set_as_told(const struct memory_options *own)
                                   told->interval_bytes ? told->interval_bytes : own->interval_bytes);
 }
 
+static void start_as_told(void *own)
+{
+    set_as_told(own);
+}
+
 enum mire_err mire__heap_monitor_start(struct monitor_context *context)
 {
     const struct rollout_memory *told = &context->plan->rollout.memory;
@@ -193,7 +200,7 @@ enum mire_err mire__heap_monitor_start(struct monitor_context *context)
     if (monitor.budget_bytes < MIRE_HEAP_BUDGET_MIN)
         monitor.budget_bytes = MIRE_HEAP_BUDGET_MIN;
     monitor.told = *told;
-    set_as_told(own);
+    mire__apart_run(start_as_told, (void *)(uintptr_t)own);
     return MIRE_OK;
 }
 
@@ -211,7 +218,7 @@ void mire__heap_monitor_obey(const struct plan *plan)
 void mire__heap_monitor_stop(void)
 {
     if (monitor.heap)
-        close_tables();
+        mire__apart_run(close_tables, NULL);
     monitor.context = NULL;
 }
 

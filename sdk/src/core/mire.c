@@ -27,6 +27,7 @@
 #include "core/session.h"
 #include "core/worker.h"
 #include "exit/run.h"
+#include "platform/apart.h"
 #include "platform/platform.h"
 #include "store/sending.h"
 
@@ -91,6 +92,17 @@ static void leave(uint32_t to)
     atomic_store_explicit(&mire.state, to, memory_order_release);
 }
 
+/* Whoever is busy with `mire` has its files opened apart from the program's descriptors. */
+static void call(void *work)
+{
+    (*(void (**)(void))work)();
+}
+
+static void apart(void (*work)(void))
+{
+    mire__apart_run(call, &work);
+}
+
 static enum mire_err open_store(void)
 {
     char dir[MIRE_STORE_PATH_MAX];
@@ -108,7 +120,7 @@ static void release(bool exits)
     mire__monitors_stop(&mire.monitors, NULL);
     if (exits && mire__session_leave())
         mire__store_box_leave(&mire.box);
-    mire__session_close();
+    apart(mire__session_close);
     mire__variant_send_close(mire.worker.sender);
     mire__store_box_close(&mire.box);
     mire.works = false;
@@ -126,9 +138,14 @@ static void count(struct mire_counts *out)
     mire__free(items);
 }
 
-static void turn_off(void)
+static void close_store(void)
 {
     mire__store_close(mire.store);
+}
+
+static void turn_off(void)
+{
+    apart(close_store);
     mire.store = NULL;
     leave(OFF);
 }
@@ -145,7 +162,7 @@ static bool stop_on_worker(void)
 }
 
 /* With disk for the first thread and the process; for others when they come. */
-static enum mire_err open_box(void)
+static enum mire_err make_box(void)
 {
     const size_t first = offsetof(struct blackbox, lanes[1]),
                  last = offsetof(struct blackbox, lanes[MIRE_LANE_PROCESS]);
@@ -157,6 +174,11 @@ static enum mire_err open_box(void)
     if (err != MIRE_OK)
         mire__store_box_close(&mire.box);
     return err;
+}
+
+static void open_box(void *err)
+{
+    *(enum mire_err *)err = make_box();
 }
 
 /* On the worker: another document is in the store. False: somebody has everything in its hands, so again later. */
@@ -225,8 +247,9 @@ static void stop_worker(void)
 static enum mire_err start_watching(const struct blackbox_facts *facts)
 {
     struct blackbox *box;
-    enum mire_err err = open_box();
+    enum mire_err err;
 
+    mire__apart_run(open_box, &err);
     if (err != MIRE_OK)
         return err;
     box = mire.box.memory;
@@ -296,25 +319,41 @@ static void depart(bool exits)
     stop(exits, NULL);
 }
 
+struct beginning {
+    struct blackbox_facts facts;
+    bool watches;
+    enum mire_err err;
+};
+
+/* What a start reads. */
+static void look_around(void *context)
+{
+    struct beginning *now = context;
+
+    now->err = open_store();
+    if (now->err != MIRE_OK)
+        return;
+    make_plan();
+    now->watches = mire__monitors_any(&mire.plan);
+    mire__facts_collect(&now->facts, &mire.options, mire.install);
+}
+
 /* Called in BUSY, with the options in place; leaves it. */
 static enum mire_err start(void)
 {
-    struct blackbox_facts facts;
-    bool watches = false;
+    struct beginning now = {.watches = false};
+    bool watches;
     enum mire_err err;
 
     mire__variant_begin();
-    err = open_store();
     mire.owner_pid = mire__pid();
-    if (err == MIRE_OK) {
-        make_plan();
-        watches = mire__monitors_any(&mire.plan);
-        mire__facts_collect(&facts, &mire.options, mire.install);
-    }
+    mire__apart_run(look_around, &now);
+    err = now.err;
+    watches = now.watches;
     if (watches)
-        err = start_watching(&facts);
+        err = start_watching(&now.facts);
     else if (err == MIRE_OK && mire.options.server_url[0])
-        err = start_worker(&facts);
+        err = start_worker(&now.facts);
     if (err != MIRE_OK) {
         turn_off();
         return err;

@@ -7,6 +7,7 @@
 #include "heap/collect.h"
 #include "heap/hooks.h"
 #include "heap/objects.h"
+#include "platform/apart.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
@@ -37,10 +38,11 @@ static void own_release(void *context, void *block)
 mire__pack_fn *mire__report_pack;
 
 /* The one library of ours that allocates comes with the second C library; where there is none, it is loaded as well. */
-static void load_zstd(void)
+static void load_zstd(void *context)
 {
     void *pack = mire__own_find("ZSTD_compress"), *library = pack ? NULL : dlopen(ZSTD, RTLD_NOW | RTLD_LOCAL);
 
+    (void)context;
     mire__report_pack = (mire__pack_fn *)(library ? dlsym(library, "ZSTD_compress") : pack);
 }
 
@@ -49,8 +51,9 @@ void mire__variant_begin(void)
     static const mire_allocator own = {.allocate = own_allocate, .reallocate = own_reallocate, .release = own_release};
     struct collect_thread *before = mire__collect_own_begin();
 
+    mire__apart_open();
     mire__own_open(ZSTD);
-    load_zstd();
+    mire__apart_run(load_zstd, NULL);
     mire__alloc_use(&own);
     mire__collect_own_end(before);
 }

@@ -5,6 +5,7 @@
 
 #include "core/heap.h"
 #include "heap/collect.h"
+#include "platform/apart.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
@@ -82,6 +83,7 @@ static void *work(void *context)
     struct worker *worker = context;
     uint64_t send_at_ns, ask_at_ns, look_at_ns, keep_at_ns = UINT64_MAX;
 
+    mire__apart_begin();
     mire__collect_own_thread();
     atomic_store(&worker->tid, mire__tid());
     pthread_setname_np(pthread_self(), "mire-worker");

@@ -2,6 +2,7 @@
 #include "heap/code.h"
 
 #include "heap/images.h"
+#include "platform/apart.h"
 #include "platform/arch.h"
 #include "platform/platform.h"
 
@@ -98,6 +99,11 @@ static void forget_entries(struct code *code)
         atomic_fetch_add_explicit(&code->heap->how, MIRE_HOW_CODE, memory_order_release);
 }
 
+static void read_now(void *code)
+{
+    mire__modules_read(&((struct code *)code)->modules, see_module, code);
+}
+
 /* With the lock. Modules that have gone are told, and all rules learnt anew. */
 static void read_modules(struct code *code)
 {
@@ -105,7 +111,7 @@ static void read_modules(struct code *code)
 
     for (uint32_t i = 0; i < code->images_count; i++)
         code->images[i].seen = false;
-    mire__modules_read(&code->modules, see_module, code);
+    mire__apart_run(read_now, code);
     for (uint32_t i = 0; i < code->images_count; i++) {
         if (code->images[i].seen)
             code->images[kept++] = code->images[i];
@@ -231,12 +237,28 @@ bool mire__code_as_look(struct code *code)
     return true;
 }
 
+struct visit {
+    struct code *code;
+    bool (*each)(void *context, const struct mapping *mapping);
+    void *context;
+};
+
+static void visit_now(void *context)
+{
+    struct visit *visit = context;
+    struct code *code = visit->code;
+
+    mire__mappings_visit(visit->each, visit->context, code->modules.scratch, sizeof(code->modules.scratch));
+}
+
 bool mire__code_as_mappings(struct code *code, bool (*visit)(void *context, const struct mapping *mapping),
                             void *context)
 {
+    struct visit what = {code, visit, context};
+
     if (!lock(code))
         return false;
-    mire__mappings_visit(visit, context, code->modules.scratch, sizeof(code->modules.scratch));
+    mire__apart_run(visit_now, &what);
     unlock(code);
     return true;
 }

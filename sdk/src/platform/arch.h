@@ -72,6 +72,14 @@ static inline uint64_t mire__arch_bare(uint64_t address)
  */
 bool mire__arch_sets_frame(const uint8_t *code, size_t size);
 
+/*
+ * Make a thread of the kernel's that runs `work` on the caller's stack, below its frame, with the caller's thread-local
+ * storage, and ends.
+ *   flags  of clone(2); CLONE_VFORK is among them, so the caller sleeps until it has ended
+ * Returns its number, or an error's, negated. errno stays.
+ */
+long mire__arch_as_ego(void (*work)(void *context), void *context, unsigned long flags);
+
 /* What tells the calling thread from others: an address in memory of its own. */
 uint64_t mire__arch_as_thread_pointer(void);
 

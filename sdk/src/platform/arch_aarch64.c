@@ -125,3 +125,51 @@ bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const
     }
     return (word & 0xfffffc1f) == 0xd63f0000; /* BLR */
 }
+
+/* The child is a copy of the caller but for x0; what it stores lies below all that the caller still needs. */
+__asm__(".text\n"
+        ".globl mire__arch_as_ego\n"
+        ".hidden mire__arch_as_ego\n"
+        ".type mire__arch_as_ego, %function\n"
+        "mire__arch_as_ego:\n"
+        "    .cfi_startproc\n"
+        "    hint #25\n" /* paciasp */
+        "    .cfi_negate_ra_state\n"
+        "    stp x29, x30, [sp, #-32]!\n"
+        "    .cfi_adjust_cfa_offset 32\n"
+        "    .cfi_rel_offset x29, 0\n"
+        "    .cfi_rel_offset x30, 8\n"
+        "    stp x19, x20, [sp, #16]\n"
+        "    .cfi_rel_offset x19, 16\n"
+        "    .cfi_rel_offset x20, 24\n"
+        "    mov x29, sp\n"
+        "    mov x19, x0\n"
+        "    mov x20, x1\n"
+        "    mov x0, x2\n"
+        "    mov x1, xzr\n"
+        "    mov x2, xzr\n"
+        "    mov x3, xzr\n"
+        "    mov x4, xzr\n"
+        "    mov x8, #220\n" /* clone */
+        "    svc #0\n"
+        "    cbz x0, 1f\n"
+        "    ldp x19, x20, [sp, #16]\n"
+        "    ldp x29, x30, [sp], #32\n"
+        "    .cfi_remember_state\n"
+        "    .cfi_adjust_cfa_offset -32\n"
+        "    .cfi_restore x19\n"
+        "    .cfi_restore x20\n"
+        "    .cfi_restore x29\n"
+        "    .cfi_restore x30\n"
+        "    hint #29\n" /* autiasp */
+        "    .cfi_negate_ra_state\n"
+        "    ret\n"
+        "    .cfi_restore_state\n"
+        "1:  mov x0, x20\n"
+        "    blr x19\n"
+        "    mov x0, xzr\n"
+        "    mov x8, #93\n" /* exit, of this thread */
+        "    svc #0\n"
+        "    brk #0\n"
+        "    .cfi_endproc\n"
+        ".size mire__arch_as_ego, . - mire__arch_as_ego\n");

@@ -174,3 +174,48 @@ bool mire__arch_call_before(uint64_t *target_out, uint64_t return_address, const
     }
     return false;
 }
+
+/* The child is a copy of the caller but for rax; what it pushes lies below all that the caller still needs. */
+__asm__(".text\n"
+        ".globl mire__arch_as_ego\n"
+        ".hidden mire__arch_as_ego\n"
+        ".type mire__arch_as_ego, @function\n"
+        "mire__arch_as_ego:\n"
+        "    .cfi_startproc\n"
+        "    push %rbx\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    .cfi_rel_offset %rbx, 0\n"
+        "    push %r12\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    .cfi_rel_offset %r12, 0\n"
+        "    sub $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    mov %rdi, %rbx\n"
+        "    mov %rsi, %r12\n"
+        "    mov %rdx, %rdi\n"
+        "    xor %esi, %esi\n"
+        "    xor %edx, %edx\n"
+        "    xor %r10d, %r10d\n"
+        "    xor %r8d, %r8d\n"
+        "    mov $56, %eax\n" /* clone */
+        "    syscall\n"
+        "    test %rax, %rax\n"
+        "    jz 1f\n"
+        "    add $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %r12\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    .cfi_restore %r12\n"
+        "    pop %rbx\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    .cfi_restore %rbx\n"
+        "    ret\n"
+        "    .cfi_adjust_cfa_offset 24\n"
+        "1:  mov %r12, %rdi\n"
+        "    call *%rbx\n"
+        "    xor %edi, %edi\n"
+        "    mov $60, %eax\n" /* exit, of this thread */
+        "    syscall\n"
+        "    hlt\n"
+        "    .cfi_endproc\n"
+        ".size mire__arch_as_ego, . - mire__arch_as_ego\n");

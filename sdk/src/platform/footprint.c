@@ -5,6 +5,7 @@
  */
 #include "platform/footprint.h"
 
+#include "platform/apart.h"
 #include "platform/platform.h"
 #include "platform/text.h"
 
@@ -64,7 +65,8 @@ uint32_t mire__fd_count(void)
     if (fd >= 0)
         syscall(SYS_close, fd);
     errno = saved;
-    return count > 3 ? count - 3 : 0; /* ".", ".." and the one just opened */
+    count -= mire__apart_is() ? 2 : 3; /* ".", "..", and the one just opened: where it lies in the program's table */
+    return (int32_t)count > 0 ? count : 0;
 }
 
 /* ---- which cgroup ---- */

@@ -1,6 +1,8 @@
 /* thread.c - futexes, signals to one thread, random bytes. Signal-safe: system calls without libc's wrappers. */
 #include "platform/platform.h"
 
+#include "platform/apart.h"
+
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/futex.h>
@@ -17,7 +19,7 @@ uint32_t mire__pid(void)
 
 uint32_t mire__tid(void)
 {
-    return (uint32_t)syscall(SYS_gettid);
+    return mire__tid_of_ego ? mire__tid_of_ego : (uint32_t)syscall(SYS_gettid);
 }
 
 void mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)

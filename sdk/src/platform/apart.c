@@ -1,0 +1,122 @@
+/* apart.c - see apart.h. Signal-safe: system calls without libc's wrappers. */
+#include "platform/apart.h"
+
+#include "platform/arch.h"
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#define UNSHARE_FIRST 2u /* CLOSE_RANGE_UNSHARE */
+#define EGO_FLAGS     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_VFORK)
+
+static _Atomic bool open_apart; /* by mire__apart_open, before any thread of ours */
+
+__thread uint32_t mire__tid_of_ego __attribute__((tls_model("initial-exec"), visibility("hidden")));
+static __thread bool is_apart __attribute__((tls_model("initial-exec")));
+
+#ifdef __GLIBC__
+extern char __libc_single_threaded __attribute__((weak)); /* glibc 2.32 */
+
+static bool is_alone(void)
+{
+    return &__libc_single_threaded && __libc_single_threaded;
+}
+#else
+static bool is_alone(void)
+{
+    return false;
+}
+#endif
+
+void mire__apart_open(void)
+{
+    atomic_store(&open_apart, true);
+}
+
+/* Before Linux 5.9: the copies live for some system calls. Descriptors above the limit are rare, and stay. */
+static void unshare_and_close(void)
+{
+    struct limit {
+        uint64_t now, most;
+    } limit = {1024, 1024};
+
+    if (syscall(SYS_unshare, CLONE_FILES) != 0)
+        return;
+    is_apart = true;
+    syscall(SYS_prlimit64, 0, 7 /* RLIMIT_NOFILE */, NULL, &limit);
+    for (uint64_t fd = 0; fd < limit.now && fd < 65536; fd++)
+        syscall(SYS_close, fd);
+}
+
+void mire__apart_begin(void)
+{
+    int saved = errno;
+
+    if (!atomic_load_explicit(&open_apart, memory_order_relaxed))
+        return;
+    if (syscall(SYS_close_range, 0u, ~0u, UNSHARE_FIRST) == 0)
+        is_apart = true;
+    else
+        unshare_and_close();
+    errno = saved;
+}
+
+bool mire__apart_is(void)
+{
+    return is_apart;
+}
+
+struct errand {
+    void (*work)(void *context);
+    void *context;
+};
+
+static void run_errand(void *argument)
+{
+    const struct errand *errand = argument;
+
+    mire__apart_begin();
+    errand->work(errand->context);
+}
+
+/* The kernel's view of what a program sees of signals: all but those that cannot wait. */
+static void block_all(uint64_t *before)
+{
+    const uint64_t all = ~0ull;
+
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof(all));
+}
+
+void mire__apart_run(void (*work)(void *context), void *context)
+{
+    struct errand errand = {work, context};
+    uint32_t before_tid = mire__tid_of_ego;
+    int saved = errno;
+    bool ran = false;
+    uint64_t before;
+
+    if (!atomic_load_explicit(&open_apart, memory_order_relaxed) || is_apart) {
+        work(context);
+        return;
+    }
+    block_all(&before);
+    if (!is_alone()) {
+        mire__tid_of_ego = mire__tid();
+        ran = mire__arch_as_ego(run_errand, &errand, EGO_FLAGS) > 0;
+        mire__tid_of_ego = before_tid;
+        is_apart = false;
+    }
+    if (!ran)
+        work(context);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+    errno = saved;
+}
