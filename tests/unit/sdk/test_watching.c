@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define STARVED 77 /* what a child ends with that the machine did not let compute */
+
 static void *watch_and_hang(void *unused)
 {
     assert_int_equal(mire_watch_thread("sixteen letters!"), MIRE_E_ARG);
@@ -67,7 +69,7 @@ static void launch(const char *dir, enum mire__launch launch, bool computes)
     if (!computes)
         busy_ms(HANG_MS);
     if (computes && mire__thread_cpu_ns(0) * 3 < (mire__now_ns() - begin_ns) * 2)
-        _exit(1); /* the machine did not let it */
+        _exit(STARVED);
     mire_start(options);
     mire_options_free(options);
     idle_ms(300);
@@ -79,12 +81,16 @@ static void launch_in_child(const char *dir, enum mire__launch how, bool compute
 {
     int status = -1;
 
-    for (int tries = 0; tries < 100 && status != 0; tries++) {
+    for (int tries = 0; tries < 30 && status != 0; tries++) {
         pid_t child = fork();
 
         if (child == 0)
             launch(dir, how, computes);
         assert_int_equal(waitpid(child, &status, 0), child);
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == STARVED) {
+        print_message("starved\n");
+        skip();
     }
     assert_int_equal(status, 0);
 }
@@ -203,6 +209,7 @@ static void long_turn_that_is_asked_too_is_one_hang(void **state)
     assert_int_equal(sealed(*state), 1);
 }
 
+#define STARVED    77 /* what a child ends with that the machine did not let compute */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
 
 int main(void)
