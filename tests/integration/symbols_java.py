@@ -116,7 +116,7 @@ class JavaTest(unittest.TestCase):
 
     def mapping(self, name, text):
         path = self.folder / name
-        path.write_text(text)
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
         return path
 
     def becomes_named(self, app, before):
@@ -248,6 +248,15 @@ class JavaTest(unittest.TestCase):
                          "Caused by: com.example.shop.Broken: com.example.shop.Broken\n"
                          "\tat com.example.shop.Broken.h(Broken.java:6)\n"
                          "\t... 3 more\n")
+
+    def test_a_mapping_in_another_encoding(self):
+        """Names that are not UTF-8 cost no report and are read as Latin-1."""
+        app = "latin"
+        text = MAPPING.format(id="0ff1ce03").replace("Prices", "Co\udcfbts")
+        self.mire("symbols", "upload", "--key", self.key(app, "symbols"), self.mapping("latin.txt", text))
+        sent = self.send(report(app, "1", [PLATFORM + [("a.b", "a", "SourceFile", 1), ("a.c", "a", "SourceFile", 3)]], image_id="0ff1ce03"))
+        issue = self.only_issue(app, "com.example.shop.Coûts.total")
+        self.assertIn(json.dumps("Coûts.kt"), self.stack(app, issue, sent))
 
     def test_numbers_of_a_methodmap(self):
         app = "numbers"

@@ -116,7 +116,7 @@ class Programs(unittest.TestCase):
         folder = self.folder / name
         folder.mkdir()
         text, whole, app, debug = (folder / part for part in ("app.c", "whole", name, "app.debug"))
-        text.write_text(source.replace("MARK", str(mark)))
+        text.write_bytes(source.replace("MARK", str(mark)).encode("utf-8", "surrogateescape"))
         subprocess.run(["gcc", "-g", "-O1", "-fno-optimize-sibling-calls", "-Wl,--build-id", *flags, "-o", whole, text], check=True)
         subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)
         if ballast:  # what does not shrink when it is compressed
@@ -172,6 +172,16 @@ class LateTest(Programs):
         self.assertIn("app.c", json.dumps(self.get(f"/apps/{app}/issues/{now['id']}/reports/{report}")))
         self.assertEqual(self.get(f"/apps/{app}/issues/{now['id']}")["feature"]["caller1"], "paint_rows")
         until("the job ends", lambda: all(job["state"] == "done" for job in self.get(f"/apps/{app}/rekey")["jobs"]))
+
+    def test_names_and_paths_in_another_encoding(self):
+        """Bytes that are not UTF-8, in a symbol table and in a path, cost no report and are read as Latin-1."""
+        source = PROGRAM.replace("static void paint_rows(void)\n{", 'void paint_rows(void) __asm__("peindre_\udce9t\udce9");\n'
+                                 '#line 100 "caf\udce9.c"\n__attribute__((noinline)) void paint_rows(void)\n{', 1)
+        app, debug, _ = self.program("latin", 41, source=source)
+        self.mire("symbols", "upload", "--key", self.key("latin", "symbols"), debug)
+        issue = self.hang(app, caller1="(paint_rows|peindre_été)")
+        report = self.get(f"/apps/latin/issues/{issue['id']}/reports")["reports"][0]
+        self.assertIn("café.c", json.dumps(self.get(f"/apps/latin/issues/{issue['id']}/reports/{report['id']}"), ensure_ascii=False))
 
     def test_upload(self):
         app, debug, build = self.program("by-upload", 0)

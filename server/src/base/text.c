@@ -115,3 +115,53 @@ void text_add_json(struct text *text, const char *bytes, size_t len)
     }
     text_append(text, "\"", 1);
 }
+
+bool text_is_valid(const char *bytes, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)bytes;
+    size_t step = 1;
+    for (size_t i = 0; i < len && step; i += step)
+        step = s[i] ? utf8_len(s + i, len - i) : 0;
+    return step != 0;
+}
+
+/* Are there characters of UTF-8 beyond ASCII? */
+static bool has_utf8(const unsigned char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (utf8_len(s + i, len - i) > 1)
+            return true;
+    return false;
+}
+
+/* The last bytes, if they begin a character that a limit cut. */
+static size_t cut_at_end(const unsigned char *s, size_t len)
+{
+    static const unsigned char least[] = {0xc2, 0xe0, 0xf0};
+    for (size_t back = 1; back <= 3 && back <= len; back++) {
+        unsigned char c = s[len - back];
+        if (c >= least[back - 1] && c <= 0xf4)
+            return back;
+        if ((c & 0xc0) != 0x80)
+            return 0;
+    }
+    return 0;
+}
+
+void text_add_valid(struct text *text, const char *bytes, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)bytes;
+    bool latin = !has_utf8(s, len);
+    if (!latin)
+        len -= cut_at_end(s, len);
+    for (size_t i = 0; i < len;) {
+        size_t step = s[i] ? utf8_len(s + i, len - i) : 0;
+        if (step)
+            text_append(text, s + i, step);
+        else if (latin && s[i])
+            text_append(text, (const unsigned char[]){0xc0 | s[i] >> 6, 0x80 | (s[i] & 0x3f)}, 2);
+        else
+            text_add(text, "\xef\xbf\xbd");
+        i += step ? step : 1;
+    }
+}

@@ -27,6 +27,16 @@ __attribute__((format(printf, 2, 3))) void text_printf(struct text *text, const 
 /* Append as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(struct text *text, const char *bytes, size_t len);
 
+/* Are these bytes UTF-8 without a NUL inside? */
+bool text_is_valid(const char *bytes, size_t len);
+
+/*
+ * Append as UTF-8 without a NUL: names in symbol tables, paths in debug information and mappings come in any encoding.
+ * Bytes without any UTF-8 among them are taken for Latin-1; else each byte that is not UTF-8 becomes U+FFFD. The cut
+ * begin of a character at the end is dropped.
+ */
+void text_add_valid(struct text *text, const char *bytes, size_t len);
+
 static inline bool text_failed(const struct text *text)
 {
     return text->failed;

@@ -71,9 +71,23 @@ static void add_sized(struct text *out, const void *bytes, size_t len)
     text_append(out, bytes, bytes ? len : 0);
 }
 
+/* PostgreSQL refuses a text that is not UTF-8, and with it all of a report. No text is worth that. */
+static void add_text(struct text *out, const char *text)
+{
+    struct text mended = {0};
+    size_t len = text ? strlen(text) : 0;
+    if (!text || text_is_valid(text, len)) {
+        add_sized(out, text, len);
+        return;
+    }
+    text_add_valid(&mended, text, len);
+    add_sized(out, mended.bytes ? mended.bytes : "", mended.len);
+    out->failed |= text_failed(&mended);
+    text_fini(&mended);
+}
+
 static void add_item(struct text *out, const struct pg_param *param, size_t i)
 {
-    const char *text;
     const struct pg_bytes *bytes;
     switch (param->kind) {
     case MIRE_PG_INT2:
@@ -90,8 +104,7 @@ static void add_item(struct text *out, const struct pg_param *param, size_t i)
         add_real(out, ((const double *)param->list)[i]);
         break;
     case MIRE_PG_TEXT:
-        text = ((const char *const *)param->list)[i];
-        add_sized(out, text, text ? strlen(text) : 0);
+        add_text(out, ((const char *const *)param->list)[i]);
         break;
     case MIRE_PG_BYTES:
         bytes = &((const struct pg_bytes *)param->list)[i];
@@ -131,10 +144,16 @@ static void add_list(struct text *out, const struct pg_param *param)
         add_item(out, param, i);
 }
 
+static bool is_mended(const struct pg_param *param)
+{
+    return !param->is_list && param->kind == MIRE_PG_TEXT && !text_is_valid(param->bytes.bytes, param->bytes.len);
+}
+
 static bool is_borrowed(const struct pg_param *param)
 {
-    return !param->is_list &&
-           (param->kind == MIRE_PG_TEXT || param->kind == MIRE_PG_BYTES || param->kind == MIRE_PG_UUID);
+    if (param->is_list || is_mended(param))
+        return false;
+    return param->kind == MIRE_PG_TEXT || param->kind == MIRE_PG_BYTES || param->kind == MIRE_PG_UUID;
 }
 
 int pg_wire_init(struct pg_wire *wire, const struct pg_param *params, size_t count)
@@ -152,6 +171,8 @@ int pg_wire_init(struct pg_wire *wire, const struct pg_param *params, size_t cou
             add_list(&wire->scratch, param);
         else if (param->kind == MIRE_PG_REAL)
             add_real(&wire->scratch, param->real);
+        else if (is_mended(param))
+            text_add_valid(&wire->scratch, param->bytes.bytes, param->bytes.len);
         else if (param->kind != MIRE_PG_NULL && !is_borrowed(param))
             add_number(&wire->scratch, param->kind, param->integer);
         wire->lengths[i] = (int)(is_borrowed(param) ? param->bytes.len : wire->scratch.len - starts[i]);

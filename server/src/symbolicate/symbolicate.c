@@ -5,6 +5,7 @@
 #include "symbolicate/inside.h"
 
 #include "base/fault.h"
+#include "base/text.h"
 #include "base/id.h"
 #include "model/facts.h"
 
@@ -347,6 +348,34 @@ static int map_memory(struct resolved *out, const struct job *job, const uint32_
     return 0;
 }
 
+/* In UTF-8: names in symbol tables, debug information and mappings come in any encoding. NULL: no memory. */
+static const char *in_utf8(struct arena *arena, const char *text)
+{
+    struct text mended = {0};
+    size_t len = text ? strlen(text) : 0;
+    if (!text || text_is_valid(text, len))
+        return text;
+    text_add_valid(&mended, text, len);
+    const char *copy = text_failed(&mended) ? NULL : arena_strdup(arena, mended.bytes ? mended.bytes : "");
+    text_fini(&mended);
+    return copy;
+}
+
+static int mend_texts(const struct job *job)
+{
+    for (size_t i = 0; i < job->place_count; i++) {
+        struct resolved_place *place = &job->places[i];
+        const char **texts[] = {&place->function, &place->file, &place->image};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+            bool had = *texts[k] != NULL;
+            *texts[k] = in_utf8(job->arena, *texts[k]);
+            if (had && !*texts[k])
+                return MIRE_FAULT_MEMORY;
+        }
+    }
+    return 0;
+}
+
 int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, struct arena *arena,
                 struct symbols *symbols, const struct report *report, uint64_t now_ms)
 {
@@ -381,6 +410,8 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
     };
     job.chains = arena_array(arena, report->frame_count, sizeof *job.chains);
     int rc = job.chains ? resolve_frames(&job, symbols) : MIRE_FAULT_MEMORY;
+    if (!rc)
+        rc = mend_texts(&job);
     if (!rc)
         rc = build_nodes(out, &map, &job);
     if (!rc)

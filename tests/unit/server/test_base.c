@@ -84,6 +84,33 @@ static void text_escapes_for_json(void **state)
     text_fini(&text);
 }
 
+static void a_text_in_any_encoding_becomes_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *mended;
+        size_t len;
+    } rows[] = {{"plain", "plain", 5},
+                {"caf\xc3\xa9", "caf\xc3\xa9", 5},
+                {"caf\xe9", "caf\xc3\xa9", 4},
+                {"\xfb\xff", "\xc3\xbb\xc3\xbf", 2},
+                {"\xc3\xa9 \xe9!", "\xc3\xa9 \xef\xbf\xbd!", 5},
+                {"\xc3\xa9 \xe2\x82", "\xc3\xa9 ", 5},
+                {"a\0b",
+                 "a\xef\xbf\xbd"
+                 "b",
+                 3},
+                {"\xed\xa0\x80", "\xc3\xad\xc2\xa0\xc2\x80", 3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct text text = {0};
+        assert_int_equal(text_is_valid(rows[i].bytes, rows[i].len), i < 2);
+        text_add_valid(&text, rows[i].bytes, rows[i].len);
+        assert_string_equal(text.bytes, rows[i].mended);
+        assert_true(text_is_valid(text.bytes, text.len));
+        text_fini(&text);
+    }
+}
+
 static void log_lines_have_fields(void **state)
 {
     (void)state;
@@ -136,15 +163,11 @@ static void faults_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_uuid_reads_as_it_is_written),
-        cmocka_unit_test(what_is_no_uuid_is_refused),
-        cmocka_unit_test(a_slot_never_changes),
-        cmocka_unit_test(a_key_has_its_form_and_a_hash),
-        cmocka_unit_test(text_escapes_for_json),
-        cmocka_unit_test(log_lines_have_fields),
-        cmocka_unit_test(instants_are_written_in_utc),
-        cmocka_unit_test(a_histogram_adds_up),
-        cmocka_unit_test(faults_have_names),
+        cmocka_unit_test(a_uuid_reads_as_it_is_written), cmocka_unit_test(what_is_no_uuid_is_refused),
+        cmocka_unit_test(a_slot_never_changes),          cmocka_unit_test(a_key_has_its_form_and_a_hash),
+        cmocka_unit_test(text_escapes_for_json),         cmocka_unit_test(a_text_in_any_encoding_becomes_utf8),
+        cmocka_unit_test(log_lines_have_fields),         cmocka_unit_test(instants_are_written_in_utc),
+        cmocka_unit_test(a_histogram_adds_up),           cmocka_unit_test(faults_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
