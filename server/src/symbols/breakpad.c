@@ -1,10 +1,18 @@
 /*
- * breakpad.c - one function after the other: its inlined calls are painted over it, then its lines are laid under both.
+ * breakpad.c - one function after the other: its inlined calls by depth, then its lines laid under them.
  *
  *     FILE 3 /src/a.c                        INLINE_ORIGIN 7 name
  *     FUNC 1580 3c 0 name
  *     INLINE 0 12 3 7 1590 8 15a0 4          depth, line and file of the call, origin, ranges
+ *     INLINE 0 12 7 1590 8 15a0 4            the older form has no file: a call at depth 0 is in the function's own
  *     1580 10 11 3                           address, size, line, file
+ *
+ * Which call a deeper one is inlined into differs from address to address: it is the one of the next lower depth there,
+ * wherever both records stand.
+ *
+ *     depth 0   [----- mid -----)      [---- outer -----)
+ *     depth 1       [- inner -)        [- inner -)            one record with two ranges
+ *     chains    [m ][ inner<m ][m)     [ inner<o ][o    )
  *
  * Numbers of files and origins are the file's own; whatever they are, they are kept in lists sorted by number.
  */
@@ -17,7 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64
+#define DEPTH_MAX   64
+#define FILE_UNTOLD UINT32_MAX
 
 struct numbered { /* FILE or INLINE_ORIGIN */
     uint64_t number;
@@ -36,6 +45,17 @@ struct line {
     uint32_t file;
 };
 
+struct inlined { /* an INLINE record */
+    uint32_t name, file, line;
+    uint32_t scope, parent; /* the scope made of it last, and the scope that one is in; 0: none yet */
+};
+
+struct depth { /* of inlined calls; what is painted is the record's index */
+    struct paint paint;
+    struct paint_range piece; /* not yet passed, if there is one */
+    bool has_piece;
+};
+
 struct reader {
     struct dwarf_harvest *out;
     uint64_t base;
@@ -44,12 +64,16 @@ struct reader {
     struct {
         struct line *rows;
         size_t count, room;
-    } lines; /* of the function at hand */
-    struct paint paint;
-    uint32_t low, high;           /* of it; high 0: there is none */
-    uint32_t open[DEPTH_MAX + 1]; /* scope plus one at each depth; [0]: the function */
+    } lines; /* of the function at hand; so the next two */
+    struct {
+        struct inlined *rows;
+        size_t count, room;
+    } inlined;
+    struct depth depths[DEPTH_MAX];
+    uint32_t depth_count;
+    uint32_t low, high; /* of it; high 0: there is none */
+    uint32_t scope;     /* of it */
     uint32_t function_count;
-    uint32_t rank;
     bool failed; /* out of memory */
 };
 
@@ -125,46 +149,63 @@ static void begin_function(struct reader *r, const char *at)
     (void)text_hex(&numbers);
     r->high = 0;
     r->lines.count = 0;
-    paint_reset(&r->paint);
+    r->inlined.count = 0;
+    for (uint32_t i = 0; i < r->depth_count; i++)
+        paint_reset(&r->depths[i].paint);
+    r->depth_count = 0;
     r->out->damaged_units += numbers.failed;
     if (numbers.failed || !*numbers.at || !offsets(&r->low, &r->high, r, address, size)) {
         r->high = 0;
         return;
     }
     uint32_t name = add_text(r, false, numbers.at);
-    memset(r->open, 0, sizeof r->open);
-    r->open[0] = add_scope(r, (struct dwarf_scope){.name = name, .entry = r->low, .linked = true});
-    r->rank = 0;
-    r->failed |= !paint_add(&r->paint, (struct paint_range){r->low, r->high, 0, r->open[0]});
+    r->scope = add_scope(r, (struct dwarf_scope){.name = name, .entry = r->low, .linked = true});
+}
+
+/* The older form has no file of the call, so an odd number of words. */
+static bool has_file(const char *at)
+{
+    size_t words = 0;
+    for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
+        words++;
+        at += strcspn(at, " ");
+    }
+    return words % 2 == 0;
+}
+
+static void add_ranges(struct reader *r, struct depth *depth, struct text_numbers *numbers, uint32_t record)
+{
+    while (*numbers->at && !r->failed) {
+        uint32_t low, high;
+        uint64_t address = text_hex(numbers);
+        uint64_t size = text_hex(numbers);
+        if (numbers->failed || !offsets(&low, &high, r, address, size))
+            return;
+        low = low < r->low ? r->low : low;
+        high = high > r->high ? r->high : high;
+        r->failed |= low < high && !paint_add(&depth->paint, (struct paint_range){low, high, record, record});
+    }
 }
 
 static void add_inline(struct reader *r, const char *at)
 {
     struct text_numbers numbers = {.at = at};
+    bool file_told = has_file(at);
     uint64_t depth = text_decimal(&numbers);
     uint64_t line = text_decimal(&numbers);
-    uint64_t file = text_decimal(&numbers);
+    uint64_t file = file_told ? text_decimal(&numbers) : 0;
     uint64_t origin = text_decimal(&numbers);
-    if (!r->high || numbers.failed || depth >= DEPTH_MAX || !r->open[depth] || line > UINT32_MAX)
+    if (!r->high || numbers.failed || depth >= DEPTH_MAX || line > UINT32_MAX)
         return;
-    uint32_t scope = add_scope(r, (struct dwarf_scope){.name = find(&r->origins, origin),
-                                                       .parent = r->open[depth],
-                                                       .file = find(&r->files, file),
-                                                       .line = (uint32_t)line,
-                                                       .linked = true});
-    r->open[depth + 1] = scope;
-    memset(r->open + depth + 2, 0, (DEPTH_MAX - 1 - depth) * sizeof r->open[0]);
-    r->rank++;
-    while (*numbers.at && !r->failed) {
-        uint32_t low, high;
-        uint64_t address = text_hex(&numbers);
-        uint64_t size = text_hex(&numbers);
-        if (numbers.failed || !offsets(&low, &high, r, address, size))
-            return;
-        low = low < r->low ? r->low : low;
-        high = high > r->high ? r->high : high;
-        r->failed |= low < high && !paint_add(&r->paint, (struct paint_range){low, high, r->rank, scope});
+    if (!GROW(&r->inlined) || r->inlined.count >= UINT32_MAX) {
+        r->failed = true;
+        return;
     }
+    r->inlined.rows[r->inlined.count] = (struct inlined){.name = find(&r->origins, origin),
+                                                         .file = file_told ? find(&r->files, file) : FILE_UNTOLD,
+                                                         .line = (uint32_t)line};
+    r->depth_count = depth >= r->depth_count ? (uint32_t)depth + 1 : r->depth_count;
+    add_ranges(r, &r->depths[depth], &numbers, (uint32_t)r->inlined.count++);
 }
 
 static void add_line(struct reader *r, const char *at)
@@ -225,9 +266,49 @@ static void add_piece(struct reader *r, struct dwarf_run *run, const struct pain
     }
 }
 
+/* The scope of a record inside another scope; where it stands in several, it has one in each. */
+static uint32_t scope_in(struct reader *r, struct inlined *record, uint32_t parent)
+{
+    bool own_file = record->file == FILE_UNTOLD;
+    uint32_t first_file = r->lines.count ? r->lines.rows[0].file : 0;
+    if (record->scope && record->parent == parent)
+        return record->scope;
+    record->parent = parent;
+    record->scope = add_scope(r, (struct dwarf_scope){.name = record->name,
+                                                      .parent = parent,
+                                                      .file = !own_file            ? record->file
+                                                              : parent == r->scope ? first_file
+                                                                                   : 0,
+                                                      .line = record->line,
+                                                      .linked = true});
+    return record->scope;
+}
+
+static void next_piece(struct depth *depth)
+{
+    depth->has_piece = paint_next(&depth->piece, &depth->paint);
+}
+
+/* The innermost scope at an address; *end is lowered to where another begins, at the most. */
+static uint32_t scope_at(struct reader *r, uint32_t at, uint32_t *end)
+{
+    uint32_t scope = r->scope;
+    for (uint32_t i = 0; i < r->depth_count && !r->failed; i++) {
+        struct depth *depth = &r->depths[i];
+        while (depth->has_piece && depth->piece.high <= at)
+            next_piece(depth);
+        if (!depth->has_piece)
+            continue;
+        uint32_t edge = depth->piece.low <= at ? depth->piece.high : depth->piece.low;
+        *end = edge < *end ? edge : *end;
+        if (depth->piece.low <= at)
+            scope = scope_in(r, &r->inlined.rows[depth->piece.what], scope);
+    }
+    return scope;
+}
+
 static void end_function(struct reader *r)
 {
-    struct paint_range piece;
     size_t next = 0;
     if (!r->high || r->failed)
         return;
@@ -235,9 +316,18 @@ static void end_function(struct reader *r)
         qsort(r->lines.rows, r->lines.count, sizeof *r->lines.rows, by_low);
     struct dwarf_run run = {
         .low = r->low, .high = r->high, .unit = r->function_count++, .first = r->out->segments.count};
-    r->failed |= !paint_begin(&r->paint) || !GROW(&r->out->runs);
-    while (!r->failed && paint_next(&piece, &r->paint))
+    r->failed |= !GROW(&r->out->runs);
+    for (uint32_t i = 0; i < r->depth_count && !r->failed; i++) {
+        r->failed |= !paint_begin(&r->depths[i].paint);
+        if (!r->failed)
+            next_piece(&r->depths[i]);
+    }
+    for (uint32_t at = r->low, end; at < r->high && !r->failed; at = end) {
+        end = r->high;
+        struct paint_range piece = {.low = at, .what = scope_at(r, at, &end)};
+        piece.high = end;
         add_piece(r, &run, &piece, &next);
+    }
     if (!r->failed)
         r->out->runs.rows[r->out->runs.count++] = run;
     r->high = 0;
@@ -291,7 +381,9 @@ bool breakpad_harvest(struct dwarf_harvest *out, const struct object *object, ui
     free(r->files.rows);
     free(r->origins.rows);
     free(r->lines.rows);
-    paint_fini(&r->paint);
+    free(r->inlined.rows);
+    for (uint32_t i = 0; i < DEPTH_MAX; i++)
+        paint_fini(&r->depths[i].paint);
     free(r);
     return good;
 }

@@ -104,6 +104,56 @@ static void a_symbol_without_a_size_ends_where_the_next_function_begins(void **s
     module_close(module);
 }
 
+/* A file of a text, opened; 0x1000 and on is its one function. */
+static void open_text(struct module **out, const char *text)
+{
+    char path[] = "/tmp/mire-breakpad-XXXXXX", why[MIRE_SYMBOL_WHY];
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    assert_true(module_open(out, why, path, NULL, 0));
+    unlink(path);
+}
+
+static void a_call_is_inlined_into_the_one_of_the_depth_above_at_its_address(void **state)
+{
+    (void)state;
+    struct module *module;
+    open_text(&module, "MODULE Linux x86_64 C0BCC3F19827FE653058404B2831D9E60 app\nFILE 1 a.c\nFILE 2 b.h\n"
+                       "INLINE_ORIGIN 1 leaf\nINLINE_ORIGIN 2 one\nINLINE_ORIGIN 3 two\nINLINE_ORIGIN 4 three\n"
+                       "FUNC 1000 100 0 f\n"
+                       "INLINE 2 30 2 1 1004 4 1044 4 1064 4\n" /* before those that it lies in */
+                       "INLINE 0 10 1 2 1000 20\n"
+                       "INLINE 1 20 2 3 1000 10 1040 10\n"
+                       "INLINE 0 11 1 4 1040 10 1060 10\n"
+                       "1000 100 5 1\n");
+    assert_string_equal(inlines(module, 0x1000), "two@a.c:5 < one@b.h:20 < f@a.c:10");
+    assert_string_equal(inlines(module, 0x1004), "leaf@a.c:5 < two@b.h:30 < one@b.h:20 < f@a.c:10");
+    assert_string_equal(inlines(module, 0x1010), "one@a.c:5 < f@a.c:10");
+    assert_string_equal(inlines(module, 0x1020), "f@a.c:5");
+    assert_string_equal(inlines(module, 0x1044), "leaf@a.c:5 < two@b.h:30 < three@b.h:20 < f@a.c:11");
+    assert_string_equal(inlines(module, 0x1048), "two@a.c:5 < three@b.h:20 < f@a.c:11");
+    assert_string_equal(inlines(module, 0x1064), "leaf@a.c:5 < three@b.h:30 < f@a.c:11"); /* no depth 1 here */
+    assert_string_equal(inlines(module, 0x1070), "f@a.c:5");
+    module_close(module);
+}
+
+static void inlined_calls_of_the_older_form_have_no_file(void **state)
+{
+    (void)state;
+    struct module *module;
+    open_text(&module, "MODULE Linux x86_64 C0BCC3F19827FE653058404B2831D9E60 app\nFILE 1 a.c\nFILE 2 b.h\n"
+                       "INLINE_ORIGIN 1 inner\nINLINE_ORIGIN 2 outer\n"
+                       "FUNC 1000 20 0 f\n"
+                       "INLINE 0 10 2 1004 10\n"
+                       "INLINE 1 20 1 1008 4\n"
+                       "1000 4 5 1\n1004 1c 6 2\n");
+    assert_string_equal(inlines(module, 0x1000), "f@a.c:5");
+    assert_string_equal(inlines(module, 0x1004), "outer@b.h:6 < f@a.c:10");
+    assert_string_equal(inlines(module, 0x1008), "inner@b.h:6 < outer@?:20 < f@a.c:10");
+    module_close(module);
+}
+
 static const char *sent;
 
 static int uploaded(void *context, char *path, size_t room, const uint8_t *id, size_t id_len)
@@ -156,6 +206,8 @@ int main(void)
         cmocka_unit_test(a_module_id_is_turned_back_except_apples),
         cmocka_unit_test(one_without_an_id_is_refused),
         cmocka_unit_test(an_address_has_its_line_and_inlined_calls),
+        cmocka_unit_test(a_call_is_inlined_into_the_one_of_the_depth_above_at_its_address),
+        cmocka_unit_test(inlined_calls_of_the_older_form_have_no_file),
         cmocka_unit_test(a_symbol_without_a_size_ends_where_the_next_function_begins),
         cmocka_unit_test(a_cut_id_is_found_by_the_whole_build_id),
         cmocka_unit_test(what_makes_no_sense_is_passed_over),
