@@ -155,6 +155,7 @@ def shapes(folder):
         check("clang, addresses by index and offset", path, oracle=False)
     split(folder)
     names_of_swift(folder)
+    names_of_the_linker_alone(folder)
     refused(folder)
     whole = build(folder, "whole", "g++", "-O2", "-g")
     run("objcopy", "--only-keep-debug", whole, whole + ".debug")
@@ -215,6 +216,23 @@ def names_of_swift(folder):
     for name, shown in names.items():
         assert look(path, [rows[name] + 4])[0][0][0] == shown, name
     print("ok names of Swift without DWARF")
+
+
+def names_of_the_linker_alone(folder):
+    """DWARF that tells a function's own name only: the symbol table's is shown where it is that name mangled, in whatever way."""
+    names = {"pack_add": ("_ZN4shop4Cart8pack_addEi", "shop::Cart::pack_add(int)"), "makeLogo": ("$s4Logo04makeA0yyF", "makeLogo()"),
+             "sum": ("_D4shop3sumFiZi", "shop.sum"), "add": ("$s4shop4CartV3addyS2iF", "Cart.add(_:)"),
+             "other": ("$s4shop4CartV6removeyS2iF", "other"), "plain": ("alias", "plain")}
+    unlinked, path = os.path.join(folder, "named.o"), os.path.join(folder, "named.so")
+    run("gcc", "-g", "-O1", "-fPIC", "-fno-ipa-icf", "-x", "c", "-c", "-", "-o", unlinked,
+        text="".join(f"int {name}(int x) {{ return x * {i + 3}; }}\n" for i, name in enumerate(names)))
+    for name, (linked, _) in names.items():
+        run("objcopy", "--redefine-sym", f"{name}={linked}", unlinked)
+    run("gcc", "-shared", "-nostdlib", unlinked, "-o", path)
+    rows = {line.split()[2]: int(line.split()[0], 16) for line in run("nm", path).splitlines()}
+    for name, (linked, shown) in names.items():
+        assert shown in look(path, [rows[linked]])[0][0][0], (name, look(path, [rows[linked]]))
+    print("ok names of the linker alone")
 
 
 def refused(folder):

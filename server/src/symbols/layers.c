@@ -9,9 +9,12 @@
 #include "symbols/layers.h"
 
 #include "base/paint.h"
+#include "symbols/swift/swift.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define SWIFT_ROOM 4096
 
 #define RANK_FRAME 1u
 #define RANK_NAME  2u /* a run's is higher, the more so the lower its unit is: add_runs */
@@ -61,13 +64,31 @@ static uint32_t symbol_text(struct laying *l, const char *name)
     return pack_name(l->pack, name, versioned ? pack_key_of(name, (size_t)(at - name)) : pack_key(name));
 }
 
-/* Is a symbol's name the mangled form of a name in the source? That holds it, but for operators. */
+/* Swift leaves words out of a mangled name that came before in it, so the name is looked for in what people read. */
+static bool is_mangled_swift(const char *symbol, const char *name, size_t len)
+{
+    static const char *const begins[] = {"$s", "$S", "_$s", "_$S", "_T"};
+    char text[SWIFT_ROOM];
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        if (strncmp(symbol, begins[i], strlen(begins[i])) != 0)
+            continue;
+        size_t written = swift_demangle(text, sizeof text, symbol, strlen(symbol), SWIFT_SHORT);
+        return written && memmem(text, written, name, len);
+    }
+    return false;
+}
+
+/*
+ * Is a symbol's name the mangled form of a name in the source? That of C++, Rust and D holds the source's, but for
+ * operators. A symbol of any other form may be of another function that the linker put at the same place.
+ */
 static bool is_mangled(const char *symbol, const char *name)
 {
-    if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R'))
-        return false;
     name += *name == '~';
-    return !strncmp(name, "operator", 8) || memmem(symbol, strlen(symbol), name, strcspn(name, "<"));
+    size_t len = strcspn(name, "<(");
+    if (symbol[0] == '_' && symbol[1] && strchr("ZRD", symbol[1]))
+        return !strncmp(name, "operator", 8) || memmem(symbol, strlen(symbol), name, len);
+    return len && is_mangled_swift(symbol, name, len);
 }
 
 /* A function without the linker's name may have one in the symbol table: some compilers leave it at that. */
