@@ -50,8 +50,10 @@ static int look(struct dl_phdr_info *info, size_t size, void *context)
         const ElfW(Nhdr) *note = (const void *)(info->dlpi_addr + part->p_vaddr);
 
         if (part->p_type == PT_LOAD) {
-            if (self->facts.end == 0)
+            if (self->facts.end == 0) {
                 self->facts.start = info->dlpi_addr + part->p_vaddr;
+                self->facts.base = part->p_vaddr;
+            }
             self->facts.end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
         }
         if (part->p_type == PT_NOTE && note->n_type == 3 && note->n_namesz == 4) {

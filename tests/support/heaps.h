@@ -95,7 +95,8 @@ static inline void heaps_fill(struct heaps *heaps)
 static inline uint32_t heaps_image(struct heaps *heaps, uint64_t start, uint64_t bytes, const char *path)
 {
     static const uint8_t id[20] = {0xab, 0xcd, 1, 2, 3};
-    struct heap_image_facts facts = {start, start + bytes, start, id, sizeof(id), path};
+    struct heap_image_facts facts = {
+        .start = start, .end = start + bytes, .load = start, .id = id, .id_size = sizeof(id), .path = path};
     uint32_t index = MIRE_HEAP_NO_IMAGE;
 
     mire__images_as_add(&index, &heaps->heap, &facts);

@@ -208,7 +208,11 @@ static bool box_has(const struct blackbox *box, const struct image *image, const
 static void note_image(void *context, const struct module *module, const struct module_facts *facts)
 {
     struct blackbox *box = context;
-    struct image image = {.start = module->start, .end = module->end, .load = module->load, .id_size = facts->id_size};
+    struct image image = {.start = module->start,
+                          .end = module->end,
+                          .load = module->load,
+                          .base = facts->base,
+                          .id_size = facts->id_size};
 
     memcpy(image.id, facts->id, sizeof(image.id));
     if (facts->path[0] && !box_has(box, &image, facts->path))

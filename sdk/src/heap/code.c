@@ -67,6 +67,7 @@ static void see_module(void *context, const struct module *module, const struct 
     const struct heap_image_facts told = {.start = module->start,
                                           .end = module->end,
                                           .load = module->load,
+                                          .base = facts->base,
                                           .path = facts->path,
                                           .id = facts->id,
                                           .id_size = facts->id_size};

@@ -27,8 +27,9 @@ static bool is_same(const struct heap *heap, const struct heap_image *image, con
                     uint32_t id_size, uint32_t path_bytes)
 {
     return image->start == facts->start && image->end == facts->end && image->load == facts->load &&
-           image->id_size == id_size && memcmp(image->id, facts->id ? facts->id : image->id, id_size) == 0 &&
-           image->path_bytes == path_bytes && memcmp(heap->paths + image->path_at, facts->path, path_bytes) == 0;
+           image->base == facts->base && image->id_size == id_size &&
+           memcmp(image->id, facts->id ? facts->id : image->id, id_size) == 0 && image->path_bytes == path_bytes &&
+           memcmp(heap->paths + image->path_at, facts->path, path_bytes) == 0;
 }
 
 /* Mark places: those of one image as they were (gone false), or all within [start, end) as gone. */
@@ -84,6 +85,7 @@ static bool append(struct heap *heap, const struct heap_image_facts *facts, uint
     image->start = facts->start;
     image->end = facts->end;
     image->load = facts->load;
+    image->base = facts->base;
     image->path_at = path_at;
     image->path_bytes = path_bytes;
     image->id_size = (uint8_t)id_size;

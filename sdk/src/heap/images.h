@@ -12,6 +12,7 @@
 struct heap_image_facts {
     uint64_t start, end; /* addresses it spans, end excluded */
     uint64_t load;       /* load bias */
+    uint64_t base;       /* where the module begins in the file's program headers */
     const uint8_t *id;   /* build id; may be NULL */
     uint32_t id_size;    /* 0..32; what is beyond is cut */
     const char *path;    /* borrowed, ends with a zero byte; "" for code without a file */

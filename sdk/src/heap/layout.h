@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 #define MIRE_HEAP_MAGIC      0x3170616568726d00ull /* "\0mrheap1" */
-#define MIRE_HEAP_VERSION    3u                    /* others are refused; magic, version and size stay where they are */
+#define MIRE_HEAP_VERSION    4u                    /* others are refused; magic, version and size stay where they are */
 #define MIRE_HEAP_PAGE_BYTES 4096u
 
 /* Bounds. Each is also the room its section has. */
@@ -208,6 +208,7 @@ struct heap_class {
 struct heap_image {
     uint64_t start, end; /* addresses it spans, end excluded */
     uint64_t load;       /* load bias: address less the address in the file's program headers */
+    uint64_t base;       /* where the module begins in the file's program headers */
     uint32_t path_at;    /* in the paths */
     uint32_t path_bytes; /* without its end */
     uint8_t id_size;     /* of the build id, 0 if it has none */
@@ -388,6 +389,6 @@ _Static_assert(sizeof(struct heap_header) <= MIRE_HEAP_PAGE_BYTES, "the header i
 _Static_assert(sizeof(struct heap_slot) == MIRE_HEAP_PAGE_BYTES, "a slot is a page");
 _Static_assert(sizeof(struct heap_segment) == MIRE_HEAP_PAGE_BYTES, "a segment is a page");
 _Static_assert(MIRE_CELLS_PAGE * sizeof(uint32_t) == MIRE_HEAP_PAGE_BYTES, "so are the cells of 32 KiB");
-_Static_assert(sizeof(struct heap_class) == 128 && sizeof(struct heap_image) == 72, "nothing is padded");
+_Static_assert(sizeof(struct heap_class) == 128 && sizeof(struct heap_image) == 80, "nothing is padded");
 
 #endif

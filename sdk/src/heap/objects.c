@@ -282,7 +282,7 @@ static int may_be_it(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     (void)context;
-    return strstr(info->dlpi_name, NAME) != NULL;
+    return info->dlpi_name && strstr(info->dlpi_name, NAME) != NULL; /* some loaders' first entry has none */
 }
 
 void mire__objects_hook(const struct heap *heap)

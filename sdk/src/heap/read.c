@@ -275,6 +275,7 @@ bool mire__read_image(struct heap_read_image *out, const struct heap_reader *rea
     out->start = image->start;
     out->end = image->end;
     out->load = image->load;
+    out->base = image->base;
     out->id = image->id;
     out->id_size = image->id_size;
     out->path = (const char *)mire__read_section(reader, MIRE_HEAP_PATHS) + image->path_at;

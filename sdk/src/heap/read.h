@@ -116,7 +116,7 @@ uint32_t mire__read_class(const struct heap_reader *reader, uint32_t node);
 
 /* A module. */
 struct heap_read_image {
-    uint64_t start, end, load;
+    uint64_t start, end, load, base;
     const uint8_t *id; /* borrowed from the bytes */
     uint32_t id_size;  /* 0..32 */
     const char *path;  /* borrowed, not ended by a zero byte */

@@ -48,7 +48,28 @@ static struct added {
     size_t count;
     bool over; /* what they stand for are hooks themselves (mire__patch_over) */
 } added[MIRE_PATCH_TABLES];
-static _Atomic unsigned long long patched_adds; /* loader's count of modules ever loaded, at the last patching */
+static _Atomic unsigned long long patched_adds; /* struct changes: as it was at the last patching */
+
+/* What the loader counts. An old one (Android's before 11) does not: then both are a hash of the modules there are. */
+struct changes {
+    unsigned long long adds, subs; /* modules ever loaded, and unloaded */
+    size_t seen;                   /* modules that this was learnt from */
+};
+
+/* Returns false if they are to be learnt from all modules. */
+static bool see_changes(struct changes *changes, const struct dl_phdr_info *info, size_t size)
+{
+    const bool counts = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs);
+
+    if (counts) {
+        changes->adds = info->dlpi_adds;
+        changes->subs = info->dlpi_subs;
+    } else {
+        changes->adds = changes->subs = (changes->subs ^ info->dlpi_addr) * 0x100000001b3ull + 1;
+    }
+    changes->seen++;
+    return counts;
+}
 
 /* glibc has already moved most pointers of the dynamic section to where the module lies. */
 static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
@@ -190,8 +211,8 @@ struct pass {
     const struct hook *only; /* of this table; NULL: of all of its kind */
     bool over;               /* the kind: of mire__patch_over, or the others */
     bool patch;
-    unsigned long long subs; /* loader's count of modules ever unloaded */
-    bool letters[256];       /* that a name of the hooks begins with */
+    struct changes changes, again;
+    bool letters[256]; /* that a name of the hooks begins with */
     struct symbols symbols;
     struct stores stores;
 };
@@ -361,7 +382,7 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
 static bool is_left_alone(const struct dl_phdr_info *info)
 {
 #ifdef __SANITIZE_THREAD__
-    return strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libtsan.so");
+    return info->dlpi_name && (strstr(info->dlpi_name, "/libc.so") || strstr(info->dlpi_name, "/libtsan.so"));
 #else
     (void)info;
     return false;
@@ -373,9 +394,8 @@ static int treat_module(struct dl_phdr_info *info, size_t size, void *context)
     struct pass *pass = context;
     struct tables tables;
 
-    (void)size;
-    patched_adds = info->dlpi_adds;
-    pass->subs = info->dlpi_subs;
+    see_changes(&pass->changes, info, size);
+    patched_adds = pass->changes.adds;
     if (is_left_alone(info) || !find_tables(&tables, info))
         return 0;
     find_symbols(pass, &tables);
@@ -391,8 +411,10 @@ static int finish(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct pass *pass = context;
 
-    (void)size;
-    if (info->dlpi_subs == pass->subs)
+    see_changes(&pass->again, info, size);
+    if (pass->again.seen < pass->changes.seen)
+        return 0;
+    if (pass->again.subs == pass->changes.subs)
         store_all(&pass->stores);
     return 1;
 }
@@ -402,26 +424,25 @@ static void treat_all(struct pass *pass)
     gather_letters(pass);
     do {
         pass->stores.count = 0;
+        pass->changes = pass->again = (struct changes){0};
         dl_iterate_phdr(treat_module, pass);
         if (pass->stores.count > 0)
             dl_iterate_phdr(finish, pass);
     } while (pass->stores.count > 0);
 }
 
-static int read_adds(struct dl_phdr_info *info, size_t size, void *context)
+static int read_changes(struct dl_phdr_info *info, size_t size, void *context)
 {
-    (void)size;
-    *(unsigned long long *)context = info->dlpi_adds;
-    return 1;
+    return see_changes(context, info, size);
 }
 
 unsigned long long mire__patch_modules_loaded(void)
 {
-    unsigned long long adds = 0;
+    struct changes changes = {0};
 
     mire__own_share();
-    dl_iterate_phdr(read_adds, &adds);
-    return adds;
+    dl_iterate_phdr(read_changes, &changes);
+    return changes.adds;
 }
 
 struct search {

@@ -105,8 +105,8 @@ void mire__document_image(struct wire *wire, const struct document_image *image,
     if (arch[0])
         mire__wire_text(wire, MIRE_NAME_ARCH, arch, MIRE_FACT_BYTES);
     mire__wire_u64(wire, MIRE_NAME_LOAD, image->load);
-    if (known && image->start != image->load)
-        mire__wire_u64(wire, MIRE_NAME_BASE, image->start - image->load);
+    if (known && image->base != 0)
+        mire__wire_u64(wire, MIRE_NAME_BASE, image->base);
     mire__wire_u64(wire, MIRE_NAME_SIZE, image->size);
     mire__wire_end(wire);
 }
@@ -120,7 +120,7 @@ static void write_images(struct wire *wire, const struct draft *draft)
                                            .path_size = MIRE_IMAGE_PATHS_BYTES,
                                            .id = image->id,
                                            .id_size = image->id_size,
-                                           .start = image->start,
+                                           .base = image->base,
                                            .load = image->load,
                                            .size = image->end - image->start};
 

@@ -27,7 +27,7 @@ struct document_image {
     size_t path_size; /* its end is before that */
     const uint8_t *id;
     size_t id_size;
-    uint64_t start; /* address it begins at */
+    uint64_t base; /* where it begins in the file's program headers */
     uint64_t load, size;
 };
 void mire__document_head(struct wire *wire, const char *id, const char *kind, const struct blackbox_facts *facts,

@@ -339,7 +339,7 @@ static void write_images(struct wire *wire, const struct memory_draft *draft)
                                           .path_size = image.path_bytes,
                                           .id = image.id,
                                           .id_size = image.id_size,
-                                          .start = image.start,
+                                          .base = image.base,
                                           .load = image.load,
                                           .size = image.end - image.start};
         mire__document_image(wire, &row, draft->said->facts->arch);

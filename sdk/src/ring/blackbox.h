@@ -22,7 +22,7 @@
 #include "wire/plugin.h"
 
 #define MIRE_BLACKBOX_MAGIC   0x3178626572696dull /* "mirebx1" */
-#define MIRE_BLACKBOX_VERSION 3u                  /* others are refused; magic, version and size stay where they are */
+#define MIRE_BLACKBOX_VERSION 4u                  /* others are refused; magic, version and size stay where they are */
 
 /* What core knows at start. Texts end with a zero byte. */
 struct blackbox_facts {
@@ -54,6 +54,7 @@ struct blackbox_facts {
 struct image {
     uint64_t start, end; /* addresses it spans, end excluded */
     uint64_t load;       /* load bias: address less the address in the file's program headers */
+    uint64_t base;       /* where the module begins in the file's program headers */
     uint32_t path_at;    /* in blackbox.paths */
     uint32_t id_size;    /* bytes of id, 0 if it has none */
     uint8_t id[MIRE_BUILD_ID_MAX];

@@ -121,8 +121,8 @@ static struct spine_function function_of(const struct blackbox *box, struct plac
 {
     int index = mire__blackbox_find_image(box, place.at);
 
-    if (index < 0)
-        return (struct spine_function){.at = place.at, .known = place.known};
+    if (index < 0) /* made at run time: where it lies differs from run to run */
+        return (struct spine_function){0};
     return (struct spine_function){
         .at = place.at - box->images[index].load, .image = image_number(box, index), .known = place.known};
 }

@@ -26,7 +26,7 @@
 #define MIRE_SPINE_DRIFT_BYTES    32
 
 struct spine_function {
-    uint64_t at;    /* its beginning, or a place in it, less the image's load bias */
+    uint64_t at;    /* its beginning, or a place in it, less the image's load bias; 0 in none */
     uint32_t image; /* hash of the image's build id, or of its path; 0: in none */
     uint32_t known; /* 1: `at` is the beginning */
 };

@@ -1,169 +1,281 @@
 /* modules.c - see modules.h. Signal-safe. */
 #include "unwind/modules.h"
 
-#include "platform/arch.h"
 #include "platform/platform.h"
 
-#include <elf.h>
 #include <string.h>
 
-#define HEADERS_MAX 32   /* program headers of one module; linkers write some 13 */
-#define NOTES_BYTES 1024 /* of one PT_NOTE; a build id comes in the first 100 or so */
-#define FRONT_BYTES 1024 /* linkers put all that is looked for there */
+#define PAGE_BYTES_MAX  65536u /* of any processor we run on */
+#define TRIES_ANONYMOUS 4      /* starts looked at for code without a file: a program has thousands of such mappings */
+#define ANONYMOUS_MAX   (MIRE_IMAGES_MAX * 3 / 4)
+#define NO_START        2 /* of no file: nothing begins there. A file's hash is odd */
+#define HASH_START      0xcbf29ce484222325ull
+#define HASH_PRIME      0x100000001b3ull
 
-/* The start of a module, read in one go. */
-struct front {
-    uint64_t at;
-    size_t size_bytes;
-    uint8_t bytes[FRONT_BYTES];
-};
-
-static size_t peek(void *out, const struct front *front, uint64_t address, size_t size_bytes)
+static bool has_file(const char *path)
 {
-    uint64_t from = address - front->at;
-
-    if (from > front->size_bytes || front->size_bytes - from < size_bytes)
-        return mire__peek(out, address, size_bytes);
-    memcpy(out, front->bytes + from, size_bytes);
-    return size_bytes;
+    return path[0] == '/' || strcmp(path, "[vdso]") == 0;
 }
 
-static void find_build_id(struct module_facts *facts, const struct front *front, uint64_t address, uint64_t size_bytes)
+/* Which file a mapping is of; 0: anonymous memory, under whatever name. Mostly that of the one before. */
+static uint64_t file_of(struct gather *gather, const struct mapping *mapping)
 {
-    uint8_t notes[NOTES_BYTES];
-    size_t size = peek(notes, front, address, size_bytes < sizeof(notes) ? (size_t)size_bytes : sizeof(notes)), at = 0;
-    Elf64_Nhdr note;
+    uint64_t hash = HASH_START ^ mapping->inode;
 
-    while (at + sizeof(note) <= size) {
-        memcpy(&note, notes + at, sizeof(note));
-        at += sizeof(note);
-        if (note.n_namesz > size || note.n_descsz > size)
-            return;
-
-        size_t desc = at + (note.n_namesz + 3u) / 4 * 4;
-
-        if (desc + note.n_descsz > size)
-            return;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + at, "GNU", 4) == 0 &&
-            note.n_descsz <= MIRE_BUILD_ID_MAX) {
-            facts->id_size = note.n_descsz;
-            memcpy(facts->id, notes + desc, note.n_descsz);
-            return;
-        }
-        at = desc + (note.n_descsz + 3u) / 4 * 4;
-    }
+    if (!has_file(mapping->path))
+        return 0;
+    if (mapping->inode == gather->before_inode && strcmp(mapping->path, gather->before) == 0)
+        return gather->before_file;
+    for (const char *at = mapping->path; *at; at++)
+        hash = (hash ^ (uint8_t)*at) * HASH_PRIME;
+    return hash | 1;
 }
-
-/* Load bias, unwind table and build id, from the ELF header at the module's start. */
-static void read_headers(struct module *module, struct module_facts *facts)
-{
-    Elf64_Ehdr header;
-    Elf64_Phdr segments[HEADERS_MAX];
-    struct front front;
-    bool loaded = false;
-    size_t count;
-
-    front.at = module->start;
-    front.size_bytes = mire__peek(front.bytes, front.at, sizeof(front.bytes));
-    if (peek(&header, &front, module->start, sizeof(header)) != sizeof(header) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != mire__arch.elf_machine ||
-        header.e_phentsize != sizeof(segments[0]) || header.e_phoff > 1 << 20)
-        return;
-    count = header.e_phnum < HEADERS_MAX ? header.e_phnum : HEADERS_MAX;
-    count = peek(segments, &front, module->start + header.e_phoff, count * sizeof(segments[0])) / sizeof(segments[0]);
-    for (size_t i = 0; i < count; i++) {
-        if (segments[i].p_type == PT_LOAD && !loaded) {
-            module->load = module->start - (segments[i].p_vaddr - segments[i].p_offset);
-            loaded = true;
-        }
-    }
-    for (size_t i = 0; loaded && i < count; i++) {
-        if (segments[i].p_type == PT_GNU_EH_FRAME)
-            module->eh_frame_hdr = module->load + segments[i].p_vaddr;
-        else if (segments[i].p_type == PT_NOTE && facts->id_size == 0)
-            find_build_id(facts, &front, module->load + segments[i].p_vaddr, segments[i].p_memsz);
-    }
-}
-
-/* Mappings of one file that follow each other, while they are gathered. */
-struct gather {
-    struct modules *modules;
-    mire__module_fn *visit;
-    void *context;
-    struct module module;
-    uint64_t first_offset, inode;
-    uint64_t signature;
-    char path[4096];
-    bool any;
-};
 
 /* Another module in the same place has another file or another extent. */
-static void sign(struct gather *gather)
+static void sign(struct modules *modules, const struct module *module, uint64_t file, uint64_t offset)
 {
-    const uint64_t facts[] = {gather->module.start, gather->module.end, gather->inode, gather->first_offset};
+    const uint64_t facts[] = {module->start, module->end, module->load, file, offset};
 
-    for (size_t i = 0; i < MIRE_COUNT(facts); i++) /* FNV-1a, by words */
-        gather->signature = (gather->signature ^ facts[i]) * 0x100000001b3ull;
+    for (size_t i = 0; i < MIRE_COUNT(facts); i++)
+        modules->signature = (modules->signature ^ facts[i]) * HASH_PRIME;
 }
 
-static void finish_module(struct gather *gather)
+/* The list writes a newline as "\012", and says of a file that has no name any more that it is deleted. */
+static void tidy_path(char *path)
 {
     static const char deleted[] = " (deleted)";
-    struct module *module = &gather->module;
-    struct module_facts facts = {.path = ""};
-    size_t length = strlen(gather->path);
+    size_t length = strlen(path);
+    char *to = path;
 
-    if (!gather->any || module->text_end == 0 || gather->modules->count == MIRE_IMAGES_MAX)
-        return;
-    if (gather->path[0] == '/' || strcmp(gather->path, "[vdso]") == 0) {
-        if (length > sizeof(deleted) && strcmp(gather->path + length - (sizeof(deleted) - 1), deleted) == 0)
-            gather->path[length - (sizeof(deleted) - 1)] = '\0';
-        module->load = module->start - gather->first_offset;
-        if (gather->first_offset == 0)
-            read_headers(module, &facts);
-        facts.path = gather->path;
+    if (length >= sizeof(deleted) && strcmp(path + length - (sizeof(deleted) - 1), deleted) == 0)
+        path[length - (sizeof(deleted) - 1)] = '\0';
+    for (const char *from = path; *from; to++) {
+        bool newline = *from == '\\' && strncmp(from, "\\012", 4) == 0;
+
+        *to = newline ? '\n' : *from;
+        from += newline ? 4 : 1;
     }
-    gather->modules->list[gather->modules->count++] = *module;
+    *to = '\0';
+}
+
+/* A library in an archive, or in memory without a name, is called as its linker called it. */
+static void name_image(struct gather *gather, const char *path)
+{
+    static const char memory[] = "/memfd:";
+    size_t length;
+
+    mire__text_copy(gather->path, sizeof(gather->path), has_file(path) ? path : "");
+    tidy_path(gather->path);
+    length = strlen(gather->path);
+    if (gather->path[0] && gather->image.offset == 0 && strncmp(gather->path, memory, sizeof(memory) - 1) != 0)
+        return;
+    if (mire__headers_soname(gather->path + length + 2, sizeof(gather->path) - length - 2, &gather->headers) > 0)
+        memcpy(gather->path + length, "!/", 2);
+    else
+        gather->path[length] = '\0';
+}
+
+static void add_module(struct modules *modules, const struct module_facts *facts, uint64_t file, uint64_t offset)
+{
+    struct gather *gather = &modules->gather;
+
+    if (modules->count == MIRE_IMAGES_MAX)
+        return;
+    modules->list[modules->count++] = gather->module;
     if (gather->visit)
-        gather->visit(gather->context, module, &facts);
-    sign(gather);
+        gather->visit(gather->context, &gather->module, facts);
+    sign(modules, &gather->module, file, offset);
+}
+
+/* Code without a module is one thing, and shall not take the place of modules: the last ones are told as one. */
+static void add_anonymous(struct modules *modules)
+{
+    const struct module_facts facts = {.path = ""};
+    struct module *last = modules->count > 0 ? &modules->list[modules->count - 1] : NULL;
+
+    if (modules->count >= ANONYMOUS_MAX && !last->is_image)
+        last->end = last->text_end = modules->gather.module.end;
+    else
+        add_module(modules, &facts, 0, 0);
+}
+
+/* The mappings gathered so far are a module, if there is code among them. */
+static void finish_module(struct modules *modules)
+{
+    struct gather *gather = &modules->gather;
+    struct module *module = &gather->module;
+    struct module_facts facts = {.path = gather->path};
+
+    module->is_image = gather->is_image;
+    if (module->text_end != 0 && gather->is_image) {
+        module->load = gather->headers.load;
+        module->eh_frame_hdr = gather->headers.eh_frame_hdr;
+        facts.base = gather->image.address - gather->headers.load;
+        facts.id_size = gather->headers.id_size;
+        memcpy(facts.id, gather->headers.id, sizeof(facts.id));
+        add_module(modules, &facts, gather->image.file, gather->image.offset);
+    } else if (module->text_end != 0) {
+        module->load = module->start;
+        add_anonymous(modules);
+    }
+    *module = (struct module){0};
+}
+
+/*
+ * How far does the mapping belong to this image, executable segments only or all? The file's bytes must be where a
+ * segment has them; memory without a file is what lies behind them, or was put in their place. 0: not at all.
+ */
+static uint64_t belongs_until(const struct headers *headers, const struct module_start *image,
+                              const struct mapping *mapping, uint64_t file, bool executable)
+{
+    for (uint32_t i = 0; i < headers->segment_count; i++) {
+        const struct segment *segment = &headers->segments[i];
+        uint64_t start = headers->load + segment->address, end = start + segment->size_bytes;
+
+        if (mapping->end <= start || mapping->start >= end || (executable && !segment->executable))
+            continue;
+        if (file == image->file && !headers->is_elf)
+            return mapping->end;
+        if (file == image->file && file != 0 && segment->offset != MIRE_NO_OFFSET &&
+            mapping->start - start == mapping->offset - image->offset - segment->offset)
+            return mapping->end;
+        if (file == 0 && headers->is_elf && mapping->start + PAGE_BYTES_MAX > start)
+            return mapping->end < end ? mapping->end : end;
+    }
+    return 0;
+}
+
+static void take(struct module *module, const struct mapping *mapping, uint64_t end)
+{
+    if (module->end == 0)
+        module->start = mapping->start;
+    module->end = end;
+    if (!mapping->executable)
+        return;
+    if (module->text_end == 0)
+        module->text_start = mapping->start;
+    module->text_end = end;
+}
+
+/* Behind what is listed already: another module may lie in a hole of this one. */
+static void begin_module(struct modules *modules, const struct module_start *image)
+{
+    uint64_t start = image->address;
+
+    if (modules->count > 0 && start < modules->list[modules->count - 1].end)
+        start = modules->list[modules->count - 1].end;
+    modules->gather.module = (struct module){.start = start, .end = start};
+}
+
+/* May the image that the mapping belongs to begin there? Memory without a file may have taken the place of a file's
+ * text. */
+static bool may_begin(const struct module_start *start, const struct mapping *mapping, uint64_t file)
+{
+    return start->file == file || (file == 0 && start->address + start->size_bytes == mapping->start);
+}
+
+/*
+ * Is the executable mapping part of an image that begins at one of the starts? Then gather it. The nearest first; but
+ * of those in a file the mapping's own last, for in most modules another segment comes before the text.
+ */
+static bool begin_image(struct modules *modules, const struct mapping *mapping, uint64_t file, bool executable)
+{
+    struct gather *gather = &modules->gather;
+    uint32_t count = gather->starts_count, tries = file ? MIRE_STARTS_MAX : TRIES_ANONYMOUS;
+    uint32_t noted = count < MIRE_STARTS_MAX ? count : MIRE_STARTS_MAX;
+
+    for (uint32_t i = 0; i < noted && tries > 0; i++) {
+        uint32_t back = file ? (i + 1) % noted : i;
+        struct module_start *start = &gather->starts[(count - 1 - back) % MIRE_STARTS_MAX];
+
+        if (!may_begin(start, mapping, file))
+            continue;
+        tries--;
+        if (!mire__headers_read(&gather->headers, start->address, start->size_bytes)) {
+            start->file = NO_START;
+            continue;
+        }
+        if (belongs_until(&gather->headers, start, mapping, file, executable) == 0)
+            continue;
+        finish_module(modules);
+        gather->is_image = true;
+        gather->image = *start;
+        begin_module(modules, start);
+        name_image(gather, start->file == file ? mapping->path : gather->before);
+        return true;
+    }
+    return false;
+}
+
+/* Gather the mapping's first part. Returns where that ends. */
+static uint64_t gather_part(struct modules *modules, const struct mapping *mapping, uint64_t file)
+{
+    struct gather *gather = &modules->gather;
+    uint64_t until = 0;
+
+    if (gather->is_image)
+        until = belongs_until(&gather->headers, &gather->image, mapping, file, false);
+    if (!until && !mapping->executable)
+        return mapping->end;
+    if (!until && gather->is_image) {
+        finish_module(modules);
+        gather->is_image = false;
+    }
+    if (!until && (begin_image(modules, mapping, file, true) || (file && begin_image(modules, mapping, file, false))))
+        until = belongs_until(&gather->headers, &gather->image, mapping, file, false);
+    if (!until && mapping->start != gather->module.end)
+        finish_module(modules);
+    if (!until)
+        until = mapping->end;
+    take(&gather->module, mapping, until);
+    return until;
 }
 
 static bool gather_mapping(void *context, const struct mapping *mapping)
 {
-    struct gather *gather = context;
-    bool same = gather->any && mapping->path[0] && mapping->offset > 0 && strcmp(mapping->path, gather->path) == 0;
+    struct modules *modules = context;
+    struct gather *gather = &modules->gather;
+    uint64_t file = file_of(gather, mapping);
+    struct mapping rest = *mapping;
 
     if (strcmp(mapping->path, "[vsyscall]") == 0)
         return true;
-    if (!same) {
-        finish_module(gather);
-        gather->any = true;
-        gather->module = (struct module){.start = mapping->start};
-        gather->first_offset = mapping->offset;
-        gather->inode = mapping->inode;
-        mire__text_copy(gather->path, sizeof(gather->path), mapping->path);
+    if (mapping->readable)
+        gather->starts[gather->starts_count++ % MIRE_STARTS_MAX] =
+            (struct module_start){file, mapping->start, mapping->end - mapping->start, mapping->offset};
+    while (rest.start < rest.end) {
+        uint64_t until = gather_part(modules, &rest, file);
+
+        rest.offset += until - rest.start;
+        rest.start = until;
     }
-    gather->module.end = mapping->end;
-    if (mapping->executable) {
-        if (gather->module.text_end == 0)
-            gather->module.text_start = mapping->start;
-        gather->module.text_end = mapping->end;
+    if (file && file != gather->before_file) {
+        mire__text_copy(gather->before, sizeof(gather->before), mapping->path);
+        gather->before_inode = mapping->inode;
+        gather->before_file = file;
     }
     return true;
 }
 
 void mire__modules_read(struct modules *modules, mire__module_fn *visit, void *context)
 {
-    struct gather gather = {.modules = modules, .visit = visit, .context = context};
+    struct gather *gather = &modules->gather;
+    uint64_t signature = modules->signature;
 
+    gather->visit = visit;
+    gather->context = context;
+    gather->module = (struct module){0};
+    gather->is_image = false;
+    gather->starts_count = 0;
+    gather->before_file = 0;
+    gather->before[0] = '\0';
     modules->count = 0;
+    modules->signature = HASH_START;
     modules->read_ns = mire__now_ns();
-    mire__mappings_visit(gather_mapping, &gather, modules->scratch, sizeof(modules->scratch));
-    finish_module(&gather);
-    if (gather.signature == modules->signature)
+    mire__mappings_visit(gather_mapping, modules, modules->scratch, sizeof(modules->scratch));
+    finish_module(modules);
+    if (modules->signature == signature)
         return;
-    modules->signature = gather.signature;
     memset(modules->cache.address, 0, sizeof(modules->cache.address));
     memset(modules->rows.pc, 0, sizeof(modules->rows.pc));
 }

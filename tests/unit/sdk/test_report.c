@@ -140,6 +140,7 @@ static void report_tells_where_a_program_is_linked(void **state)
     assert_null(strstr(text, "\"base\""));
     free(text);
     exe->load = exe->start - 0x400000;
+    exe->base = 0x400000;
     text = json(box, NULL);
     assert_non_null(strstr(text, "\"load\":93824988037120,\"base\":4194304,\"size\""));
     assert_non_null(strstr(text, "\"offset\":[4194320]"));

@@ -172,6 +172,31 @@ static void the_number_holds_wherever_the_image_is_loaded(void **state)
     assert_int_equal(mire__spine_number(&spine, 7), mire__spine_number(&other, 7));
 }
 
+/* A compiler at run time puts the same code elsewhere in each run. */
+static void code_in_no_image_is_the_same_wherever_it_lies(void **state)
+{
+    (void)state;
+    uint64_t number;
+
+    push(100, 4, true, STACK(1, 2, 0x7000));
+    mire__spine_find(&spine, &box, &ring);
+    assert_int_equal(spine.sure, 3);
+    number = mire__spine_number(&spine, 0);
+    mire__ring_reset(&ring, 1);
+    push(100, 4, false, STACK(1, 2, 0x9123));
+    mire__spine_find(&other, &box, &ring);
+    assert_true(mire__spine_same(&other, &spine));
+    assert_int_not_equal(mire__spine_number(&other, 0), 0);
+    mire__ring_reset(&ring, 1);
+    push(100, 4, true, STACK(1, 2, 0x8000));
+    mire__spine_find(&other, &box, &ring);
+    assert_int_equal(mire__spine_number(&other, 0), number);
+    mire__ring_reset(&ring, 1);
+    push(100, 4, true, STACK(1, 2, 3));
+    mire__spine_find(&other, &box, &ring);
+    assert_false(mire__spine_same(&other, &spine));
+}
+
 static void another_build_is_another_spine(void **state)
 {
     (void)state;

@@ -1,0 +1,15 @@
+/*
+ * laid_out.c - a library of two functions, linked in each of the ways that linkers lay one out: see test_modules.c. Its
+ * entry address is that of laid_out, and it needs no relocation, so that a test can map it by hand.
+ */
+int laid_out(int (*back)(int), int number);
+
+static __attribute__((noinline)) int inner(int (*back)(int), int number)
+{
+    return back(number + 1) + 1;
+}
+
+int laid_out(int (*back)(int), int number)
+{
+    return inner(back, number) * 2;
+}
