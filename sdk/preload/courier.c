@@ -5,16 +5,19 @@
 
 #include "core/exits.h"
 #include "core/facts.h"
+#include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS 500u
-#define NOGROUP 65534u
+#define LOOK_MS     500u
+#define STACK_BYTES (1024 * 1024)
+#define NOGROUP     65534u
 
 enum { ENDING = 1, ENDING_NOW = 2 };
 
@@ -62,8 +65,16 @@ static void act_as(uint32_t user)
     syscall(SYS_setfsuid, user);
 }
 
+/* What the program's processes have to say about being watched. */
+static void repeat(void *context, const char *words)
+{
+    (void)context;
+    fprintf(stderr, "mire-run: %s\n", words);
+}
+
 static void look(struct courier *courier)
 {
+    mire__store_hear(courier->store, repeat, NULL);
     if (courier->on_look)
         courier->on_look(courier->context);
 }
@@ -116,11 +127,16 @@ enum mire_err courier_open(struct courier *courier, const mire_options *options)
 enum mire_err courier_start(struct courier *courier)
 {
     sigset_t all, before;
+    pthread_attr_t attributes;
     int failed;
 
+    if (!mire__thread_attributes(&attributes, STACK_BYTES))
+        return MIRE_E_SYSTEM;
+    atomic_store(&courier->ending, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&courier->thread, NULL, run, courier);
+    failed = pthread_create(&courier->thread, &attributes, run, courier);
+    pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed ? MIRE_E_SYSTEM : MIRE_OK;
 }

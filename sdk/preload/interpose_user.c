@@ -4,6 +4,7 @@
  */
 #include "core/core.h"
 #include "heap/collect.h"
+#include "platform/filter.h"
 #include "platform/own.h"
 
 #include <dlfcn.h>
@@ -16,6 +17,9 @@ static bool begin(bool *stopped)
     struct collect_thread *before;
     bool met;
 
+    *stopped = false;
+    if (mire__quiet_is())
+        return true;
     *stopped = mire__core_stop_for_user();
     if (*stopped)
         return true;

@@ -88,6 +88,15 @@ enum mire_err mire__watch_start(const struct watch_options *options);
 void mire__watch_stop(void);
 
 /*
+ * In a program that has confined itself (platform/filter.h): have the check thread end, without a system call, and come
+ * back when it has, or at until_ns. Thread: one of the program's. In a forked child it does nothing.
+ */
+void mire__watch_end_quietly(uint64_t until_ns);
+
+/* Have the check thread play a round now. Thread: any, while it runs. */
+void mire__watch_wake(void);
+
+/*
  * Go by other settings from the check thread's next round on; what is open already keeps its threshold. Without a
  * watch: does nothing. Thread: any; of two at a time each number is one or the other's.
  *

@@ -10,6 +10,7 @@
  */
 #include "capture/handler.h"
 
+#include "platform/filter.h"
 #include "platform/platform.h"
 
 #include <errno.h>
@@ -61,27 +62,49 @@ static void wait_on(int signal, ucontext_t *context)
     if (number < 0)
         return;
     memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
-    syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+    if (!mire__quiet_is())
+        syscall(SYS_rt_sigpending, &pending, sizeof(pending));
     errno = saved;
     if ((pending & ~blocked & ~(1ull << (signal - 1))) == 0)
         mire__arch_as_wait_again(context, number);
 }
 
+static bool is_on(const struct quiet_stack *stack, const void *ucontext)
+{
+    struct regs regs;
+    uint64_t sp;
+
+    mire__arch_as_regs(&regs, ucontext);
+    sp = regs.value[mire__arch.sp];
+    return sp >= stack->lowest && sp < stack->end;
+}
+
+static void copy_stack(struct sampler *sampler)
+{
+    if (mire__quiet_is())
+        mire__snapshot_as_load_stack(&sampler->snapshot, &sampler->quiet);
+    else
+        mire__snapshot_as_copy_stack(&sampler->snapshot);
+}
+
 static void answer(struct sampler *sampler, int signal, void *ucontext)
 {
-    uint32_t tid = mire__tid(), wanted = MIRE_REQUEST(MIRE_REQUEST_WANTED, tid);
+    uint32_t tid = mire__quiet_is() ? sampler->quiet.tid : mire__tid();
+    uint32_t wanted = MIRE_REQUEST(MIRE_REQUEST_WANTED, tid);
     uint64_t begin_ns;
 
+    if (mire__quiet_is() && !is_on(&sampler->quiet, ucontext))
+        return; /* another thread, or a stack that nobody knows */
     if (!atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST(MIRE_REQUEST_TAKING, tid)))
         return;
     begin_ns = mire__now_ns();
     mire__arch_as_regs(&sampler->snapshot.regs, ucontext);
-    mire__snapshot_as_copy_stack(&sampler->snapshot);
+    copy_stack(sampler);
     if (!sampler->deaf)
         wait_on(signal, ucontext);
     sampler->stopped_ns = mire__now_ns() - begin_ns;
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_DONE, tid));
-    if (atomic_load(&sampler->asleep))
+    if (atomic_load(&sampler->asleep) && !mire__quiet_is())
         mire__futex_wake(&sampler->request);
 }
 
@@ -93,7 +116,7 @@ void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
         return;
     if (info->si_code == SI_TIMER)
         raise_wake(sampler, info->si_value.sival_ptr);
-    else if (info->si_code != SI_TKILL && mire__tid() == atomic_load(&sampler->wake_tid))
+    else if (info->si_code != SI_TKILL && !mire__quiet_is() && mire__tid() == atomic_load(&sampler->wake_tid))
         pass_on(signal, info, ucontext);
     else if (info->si_code == SI_TKILL)
         answer(sampler, signal, ucontext);
@@ -106,4 +129,13 @@ void mire__snapshot_as_copy_stack(struct snapshot *snapshot)
     /* 128 bytes below the stack pointer belong to a leaf function: the red zone. */
     snapshot->stack_address = (sp - 128) & ~7ull;
     snapshot->stack_size = mire__peek(snapshot->stack, snapshot->stack_address, snapshot->wanted_bytes);
+}
+
+void mire__snapshot_as_load_stack(struct snapshot *snapshot, const struct quiet_stack *stack)
+{
+    uint64_t from = (snapshot->regs.value[mire__arch.sp] - 128) & ~7ull, size = stack->end - from;
+
+    snapshot->stack_address = from;
+    snapshot->stack_size = size < snapshot->wanted_bytes ? size : snapshot->wanted_bytes;
+    memcpy(snapshot->stack, (const void *)(uintptr_t)from, snapshot->stack_size);
 }

@@ -2,16 +2,19 @@
 #include "capture/sampler.h"
 
 #include "capture/handler.h"
+#include "platform/filter.h"
 #include "platform/platform.h"
 
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define LOOK_OUT_NS      30000         /* twice what a handler takes */
 #define MODULES_STALE_NS MIRE_NS_PER_S /* a module that took another's place is noticed after that long */
 #define STACK_COPY_LEAST (8 * 1024)
 #define STACK_COPY_FIRST (2 * STACK_COPY_LEAST)
-#define TRIES            3 /* a thread that falls asleep or wakes up while it is looked at */
+#define STACK_GROWS      (8ull << 20) /* at most, after it was looked at: below the first one is nothing else */
+#define TRIES            3            /* a thread that falls asleep or wakes up while it is looked at */
 
 static bool is_ours(const struct sigaction *action)
 {
@@ -130,8 +133,45 @@ static bool await_answer(struct sampler *sampler, uint32_t tid, uint64_t deadlin
             atomic_compare_exchange_strong(&sampler->request, &wanted, MIRE_REQUEST_IDLE))
             return false;
         /* At work: it ends as soon as the thread gets a processor. */
-        mire__futex_wait(&sampler->request, now, begun ? mire__now_ns() + MIRE_ANSWER_NS : deadline_ns);
+        uint64_t look_ns = mire__now_ns() + (mire__quiet_is() ? MIRE_NS_PER_MS : MIRE_ANSWER_NS);
+        mire__futex_wait(&sampler->request, now, begun || look_ns < deadline_ns ? look_ns : deadline_ns);
     }
+}
+
+struct stack_search {
+    uint64_t inside;
+    struct quiet_stack *out;
+};
+
+static bool see_mapping(void *context, const struct mapping *mapping)
+{
+    struct stack_search *search = context;
+
+    if (search->inside < mapping->start || search->inside >= mapping->end)
+        return true;
+    search->out->lowest = mapping->start - STACK_GROWS;
+    search->out->end = mapping->end;
+    return false;
+}
+
+/*
+ * May the thread be asked, after the program has confined itself? Only the first one has a stack that ends where the
+ * kernel put the program's arguments: what is below the end is there, from the stack pointer on.
+ */
+static bool know_stack(struct sampler *sampler, uint32_t tid)
+{
+    struct stack_search search = {getauxval(AT_RANDOM), &sampler->quiet};
+    uint32_t quiet = atomic_load(&mire__quiet);
+
+    if (!quiet)
+        return true;
+    if (quiet & MIRE_QUIET_SIGNALS || tid != mire__pid())
+        return false;
+    if (sampler->quiet.tid == tid)
+        return true;
+    mire__mappings_visit(see_mapping, &search, sampler->modules.scratch, sizeof(sampler->modules.scratch));
+    sampler->quiet.tid = sampler->quiet.end ? tid : 0;
+    return sampler->quiet.tid == tid;
 }
 
 static bool take_running(struct sampler *sampler, uint32_t tid)
@@ -140,7 +180,7 @@ static bool take_running(struct sampler *sampler, uint32_t tid)
     bool answered;
 
     /* Without our handler the signal would do what it does by default. */
-    if (!mire__sampler_owns_signal(sampler))
+    if (!mire__sampler_owns_signal(sampler) || !know_stack(sampler, tid))
         return false;
     mire__thread_signal_state(&there, tid, sampler->signal);
     sampler->deaf = there.blocked || there.pending;

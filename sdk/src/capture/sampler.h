@@ -18,6 +18,12 @@
 #include "ring/blackbox.h"
 #include "unwind/modules.h"
 
+/* The stack of a thread that may make no system call of ours (platform/filter.h). */
+struct quiet_stack {
+    uint32_t tid; /* 0: it is not known */
+    uint64_t lowest, end;
+};
+
 struct sampler {
     int signal;
     bool signal_only;                 /* /proc does not tell the truth about threads: an emulator */
@@ -30,6 +36,7 @@ struct sampler {
     struct capture_cost cost;
     struct thread_state state; /* of the thread that the last sample is of, as it was then */
     struct snapshot snapshot;
+    struct quiet_stack quiet; /* of the wanted thread; written while the request is IDLE */
     struct modules modules;
 };
 

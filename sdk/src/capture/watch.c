@@ -11,6 +11,7 @@
 #include "capture/process.h"
 #include "gate/gate.h"
 #include "platform/apart.h"
+#include "platform/filter.h"
 #include "platform/own.h"
 
 #include <pthread.h>
@@ -174,8 +175,12 @@ static uint64_t play_round(struct watch *watch)
 
 static void doze(struct check *check, uint64_t deadline_ns)
 {
+    uint64_t look_ns;
+
     while (!stopping() && atomic_exchange(&global.wake, 0) == 0 && mire__now_ns() < deadline_ns) {
-        mire__futex_wait(&global.wake, 0, deadline_ns);
+        look_ns = mire__quiet_is() ? mire__now_ns() + MIRE_QUIET_LOOK_NS : UINT64_MAX; /* nobody wakes us then */
+        if (!mire__futex_wait(&global.wake, 0, look_ns < deadline_ns ? look_ns : deadline_ns))
+            atomic_store(&global.stop, 1); /* a filter was put on this thread: it would only spin */
         check->wakeups++;
     }
 }
@@ -374,6 +379,23 @@ void mire__watch_stop(void)
     mire__sampler_close(&watch->sampler);
     global.watch = NULL;
     mire__pages_empty(watch, sizeof(*watch));
+}
+
+void mire__watch_end_quietly(uint64_t until_ns)
+{
+    if (!global.watch || mire__gate_in_child())
+        return;
+    atomic_store(&global.stop, 1);
+    atomic_store(&global.wake, 1);
+    while (pthread_tryjoin_np(global.watch->thread, NULL) != 0 && mire__now_ns() < until_ns)
+        ;
+    global.watch = NULL;
+}
+
+void mire__watch_wake(void)
+{
+    atomic_store(&global.wake, 1);
+    mire__futex_wake(&global.wake);
 }
 
 static void change_settings(const struct capture_settings *from, const struct capture_settings *to)

@@ -57,6 +57,30 @@ enum mire_err mire__core_start_from_environment(bool launch);
 bool mire__core_stop_for_user(void);
 
 /*
+ * The calling thread is going to confine itself by a seccomp filter that does not let our system calls through.
+ *
+ *   everybody  all threads of the process, ours too: everything is stopped
+ *   returns    signal handlers may return. The calling thread, and all that it makes: what runs on it makes no system
+ * call any more, so memory is not noted and a crash not marked; hangs are still seen
+ *
+ * mire-run says so. Nothing starts in this process any more, nor in one that it forks.
+ * Thread: any of the program's, outside of handlers.
+ */
+enum mire__confined {
+    MIRE_CONFINED_NOT,
+    MIRE_CONFINED_UNWATCHED, /* nothing ran */
+    MIRE_CONFINED_QUIET,     /* hangs are still seen */
+    MIRE_CONFINED_STOPPED
+};
+enum mire__confined mire__core_confine(bool everybody, bool returns);
+
+/* A further filter, for all threads, of one that is confined already: ours end before it is in place. Takes 0.1 s. */
+void mire__core_confine_again(void);
+
+/* The kernel has refused the filter: go on as before. */
+void mire__core_confine_undo(enum mire__confined how);
+
+/*
  * Start anew in a forked child, with the options of the parent's start; called by the gate on the child's first waiting
  * call. Nothing of the parent's state is touched: its threads do not exist here and its locks may be held forever.
  * Without a successful start in the parent: does nothing.

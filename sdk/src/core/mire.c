@@ -27,12 +27,15 @@
 #include "core/session.h"
 #include "core/worker.h"
 #include "exit/run.h"
+#include "gate/gate.h"
 #include "platform/apart.h"
+#include "platform/filter.h"
 #include "platform/platform.h"
 #include "store/sending.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,12 +300,13 @@ static void make_plan(void)
         mire__plan_numbers(&mire.options.settings, &mire.plan.rollout);
 }
 
-/* counts_out: NULL for none. */
+/* counts_out: NULL for none. In a program that has confined itself nothing can be stopped: it all ends with the
+ * process. */
 static enum mire_err stop(bool exits, struct mire_counts *counts_out)
 {
     uint32_t state;
 
-    if (mire.owner_pid != mire__pid() || !enter(&state, BUSY))
+    if (mire__quiet_is() || mire.owner_pid != mire__pid() || !enter(&state, BUSY))
         return MIRE_E_STATE;
     if (state == ON)
         stop_watching(exits);
@@ -338,6 +342,15 @@ static void look_around(void *context)
     mire__facts_collect(&now->facts, &mire.options, mire.install);
 }
 
+static void say(void *words)
+{
+    char name[MIRE_THREAD_NAME_BYTES], text[MIRE_STORE_WORDS_BYTES];
+
+    mire__thread_name(name, mire__pid());
+    snprintf(text, sizeof(text), "process %u (%s) %s", mire__pid(), name, (const char *)words);
+    mire__store_say(mire.store, text);
+}
+
 /* Called in BUSY, with the options in place; leaves it. */
 static enum mire_err start(void)
 {
@@ -355,6 +368,9 @@ static enum mire_err start(void)
     else if (err == MIRE_OK && mire.options.server_url[0])
         err = start_worker(&now.facts);
     if (err != MIRE_OK) {
+        if (mire.store && err == MIRE_E_SYSTEM)
+            mire__apart_run(say,
+                            (void *)(uintptr_t) "is not watched: the system refused a thread, a signal or a mapping");
         turn_off();
         return err;
     }
@@ -377,7 +393,7 @@ enum mire_err mire_start(const mire_options *options)
 
 enum mire_err mire__core_start_from_environment(bool launch)
 {
-    if (!turn(OFF, BUSY))
+    if (mire__quiet_is() || !turn(OFF, BUSY))
         return MIRE_E_STATE;
     mire__options_from_environment(&mire.options);
     mire.options.launch = launch ? MIRE_LAUNCH_SURE : MIRE_LAUNCH_NONE;
@@ -393,6 +409,67 @@ bool mire__core_stop_for_user(void)
     uint32_t worker = mire.owner_pid == mire__pid() && mire.works ? atomic_load(&mire.worker.tid) : 0;
 
     return worker && mire__tid() == mire__pid() && !mire__thread_may_as_much(worker) && mire_stop(NULL) == MIRE_OK;
+}
+
+/* Nothing of ours may call the kernel on the program's threads from here on; the check thread learns of it. */
+static void fall_silent(bool returns)
+{
+    atomic_fetch_or(&mire__quiet, MIRE_QUIET_CALLS | (returns ? 0 : MIRE_QUIET_SIGNALS));
+}
+
+static bool is_ours_to_stop(uint32_t *state, uint32_t to)
+{
+    return mire.owner_pid == mire__pid() && enter(state, to);
+}
+
+enum mire__confined mire__core_confine(bool everybody, bool returns)
+{
+    uint32_t state;
+
+    if (everybody && is_ours_to_stop(&state, HELD)) {
+        mire__apart_run(
+            say, (void *)(uintptr_t) "has confined all of its threads with seccomp: it is not watched from then on");
+        leave(state);
+        mire_stop(NULL);
+        fall_silent(returns);
+        return MIRE_CONFINED_STOPPED;
+    }
+    if (!everybody && is_ours_to_stop(&state, HELD)) {
+        mire__apart_run(
+            say, (void *)(uintptr_t)(returns ? "has confined itself with seccomp: its memory is not noted from then on"
+                                             : "has confined itself with seccomp: its memory is not noted from then "
+                                               "on, and hangs that compute have no stacks"));
+        mire__monitors_hush(&mire.monitors);
+        fall_silent(returns);
+        mire__apart_set_ours(true);
+        mire__watch_wake(); /* both look by themselves from now on */
+        mire__worker_ring(&mire.worker, MIRE_BELL_LOOK);
+        mire__apart_set_ours(false);
+        leave(state);
+        return MIRE_CONFINED_QUIET;
+    }
+    fall_silent(returns);
+    return MIRE_CONFINED_UNWATCHED;
+}
+
+void mire__core_confine_again(void)
+{
+    uint64_t until_ns = mire__now_ns() + MIRE_NS_PER_S;
+
+    if (!mire.works || mire__gate_in_child())
+        return;
+    mire.works = false;
+    mire__watch_end_quietly(until_ns);
+    mire__worker_end_quietly(&mire.worker, until_ns);
+}
+
+void mire__core_confine_undo(enum mire__confined how)
+{
+    atomic_store(&mire__quiet, 0);
+    if (how == MIRE_CONFINED_QUIET)
+        mire_stop(NULL);
+    if (how != MIRE_CONFINED_UNWATCHED)
+        mire__core_start_from_environment(false);
 }
 
 enum mire_err mire__core_restart_in_child(void)

@@ -7,6 +7,7 @@
 #include "core/core.h"
 #include "core/exits.h"
 #include "core/session.h"
+#include "exit/marker.h"
 #include "exit/run.h"
 #include "core/heap.h"
 #include "heap/collect.h"
@@ -205,6 +206,14 @@ void mire__monitors_stop(struct monitor_context *context, const struct plan *pla
         monitors[i].stop();
         atomic_fetch_and_explicit(&context->running, ~(1u << plugin), memory_order_relaxed);
     }
+}
+
+void mire__monitors_hush(struct monitor_context *context)
+{
+    if (mire__monitors_run(context, MIRE_PLUGIN_MEMORY))
+        mire__heap_monitor_stop();
+    atomic_fetch_and_explicit(&context->running, ~(1u << MIRE_PLUGIN_MEMORY), memory_order_relaxed);
+    mire__marker_stop();
 }
 
 bool mire__monitors_any(const struct plan *plan)

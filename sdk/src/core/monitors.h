@@ -42,6 +42,9 @@ void mire__monitors_stop(struct monitor_context *context, const struct plan *pla
  */
 void mire__monitors_obey(struct monitor_context *context, const struct plan *plan);
 
+/* Whatever makes system calls on the program's threads ends; hangs are still seen. Thread: who holds the state. */
+void mire__monitors_hush(struct monitor_context *context);
+
 /* Has a plan anything on that needs a blackbox? */
 bool mire__monitors_any(const struct plan *plan);
 

@@ -6,6 +6,7 @@
 #include "core/heap.h"
 #include "heap/collect.h"
 #include "platform/apart.h"
+#include "platform/filter.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
@@ -16,8 +17,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define NICENESS 10
-#define AGAIN_MS 20u /* a start or a stop is over soon */
+#define NICENESS    10
+#define STACK_BYTES (1024 * 1024)
+#define AGAIN_MS    20u /* a start or a stop is over soon */
 
 static void say(const struct worker *worker, enum mire_log_level level, const char *text)
 {
@@ -95,12 +97,19 @@ static void *work(void *context)
     look_at_ns = worker->on_look();
     mire__own_rest();
     for (;;) {
-        mire__futex_wait(&worker->bell, 0, sooner(sooner(look_at_ns, keep_at_ns), sooner(send_at_ns, ask_at_ns)));
+        uint64_t until_ns = sooner(sooner(look_at_ns, keep_at_ns), sooner(send_at_ns, ask_at_ns));
+
+        if (mire__quiet_is()) /* nobody rings then */
+            until_ns = sooner(until_ns, mire__now_ns() + MIRE_QUIET_LOOK_NS);
+        if (!mire__futex_wait(&worker->bell, 0, until_ns))
+            return NULL; /* a filter was put on this thread: it would only spin */
         uint32_t why = atomic_exchange_explicit(&worker->bell, 0, memory_order_acquire);
         if (why & MIRE_BELL_STOP)
             return NULL;
-        if (why & MIRE_BELL_GONE && worker->on_gone())
+        if (why & MIRE_BELL_GONE && worker->on_gone()) {
+            mire__thread_end_as_first();
             return NULL; /* what `worker` points to may be another's by now */
+        }
         if (why & MIRE_BELL_REHOOK)
             mire__variant_rehook();
         if (why & MIRE_BELL_LOOK || mire__now_ns() >= look_at_ns)
@@ -118,16 +127,21 @@ enum mire_err mire__worker_start(struct worker *worker)
 {
     sigset_t all, mask;
     struct collect_thread *before;
+    pthread_attr_t attributes;
     int failed;
+
+    if (!mire__thread_attributes(&attributes, STACK_BYTES))
+        return MIRE_E_MEMORY;
 
     atomic_init(&worker->bell, 0);
     atomic_init(&worker->tid, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     before = mire__collect_own_begin();
-    failed = mire__own.pthread_create(&worker->thread, NULL, work, worker);
+    failed = mire__own.pthread_create(&worker->thread, &attributes, work, worker);
     mire__collect_own_end(before);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    pthread_attr_destroy(&attributes);
     return failed ? MIRE_E_SYSTEM : MIRE_OK;
 }
 
@@ -147,4 +161,11 @@ void mire__worker_stop(struct worker *worker)
     mire__variant_send_cancel(worker->sender);
     mire__worker_ring(worker, MIRE_BELL_STOP);
     pthread_join(worker->thread, NULL);
+}
+
+void mire__worker_end_quietly(struct worker *worker, uint64_t until_ns)
+{
+    atomic_fetch_or(&worker->bell, MIRE_BELL_STOP);
+    while (pthread_tryjoin_np(worker->thread, NULL) != 0 && mire__now_ns() < until_ns)
+        ;
 }

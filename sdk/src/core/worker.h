@@ -58,6 +58,9 @@ void mire__worker_ring(struct worker *worker, enum mire__bell why);
 bool mire__worker_is_self(const struct worker *worker);
 
 /* Cancel a transfer and join. */
+/* The same without a system call, in a program that has confined itself; comes back at until_ns at the latest. */
+void mire__worker_end_quietly(struct worker *worker, uint64_t until_ns);
+
 void mire__worker_stop(struct worker *worker);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "gate/state.h"
 
+#include "platform/filter.h"
 #include "platform/platform.h"
 
 #define SLEPT_NS       50000 /* a wait this long has slept, or was interrupted, which does no harm once */
@@ -34,7 +35,8 @@ void mire__gate_as_set_own(struct gate *gate)
 void mire__gate_as_wake(void)
 {
     atomic_store(mire__gates.wake, 1);
-    mire__futex_wake(mire__gates.wake);
+    if (!mire__quiet_is()) /* else the check thread comes by itself */
+        mire__futex_wake(mire__gates.wake);
 }
 
 /* Publish the turn. Returns what the check thread wants of it. */
@@ -85,7 +87,7 @@ static struct gate *turn_back(struct gate *gate)
 
     own = NULL;
     atomic_store(&gate->state, MIRE_GATE_FREE);
-    if (state == MIRE_GATE_CHILD && mire__gates.on_child)
+    if (state == MIRE_GATE_CHILD && mire__gates.on_child && !mire__quiet_is())
         mire__gates.on_child(mire__gates.context);
     return own;
 }
@@ -394,7 +396,7 @@ static void note_leaving(enum mire__left how)
     _Atomic uint64_t *left;
     _Atomic uint32_t *word;
 
-    if (mire__gates.pid != mire__pid())
+    if (mire__quiet_is() || mire__gates.pid != mire__pid())
         return;
     atomic_fetch_add(&mire__gates.leaving, 1);
     left = atomic_load(&mire__gates.left);

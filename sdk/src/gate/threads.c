@@ -1,6 +1,7 @@
 /* threads.c - which threads are watched: they come, go, and are left behind by fork and stop. Signal-safe. */
 #include "gate/state.h"
 
+#include "platform/filter.h"
 #include "platform/platform.h"
 
 #include <string.h>
@@ -74,7 +75,7 @@ struct gate *mire__gate_as_look_for_name(void)
     uint64_t now_ns = mire__now_coarse_ns();
     char name[MIRE_GATE_NAME_BYTES];
 
-    if (now_ns < look_again_ns)
+    if (now_ns < look_again_ns || mire__quiet_is())
         return NULL;
     look_again_ns = now_ns + LOOK_AGAIN_NS;
     if (syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) != 0)

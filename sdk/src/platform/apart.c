@@ -21,6 +21,7 @@
 static _Atomic bool open_apart; /* by mire__apart_open, before any thread of ours */
 
 __thread uint32_t mire__tid_of_ego __attribute__((tls_model("initial-exec"), visibility("hidden")));
+static __thread bool is_ours __attribute__((tls_model("initial-exec")));
 static __thread bool is_apart __attribute__((tls_model("initial-exec")));
 
 #ifdef __GLIBC__
@@ -57,17 +58,32 @@ static void unshare_and_close(void)
         syscall(SYS_close, fd);
 }
 
-void mire__apart_begin(void)
+static void take_table(void)
 {
-    int saved = errno;
-
-    if (!atomic_load_explicit(&open_apart, memory_order_relaxed))
-        return;
     if (syscall(SYS_close_range, 0u, ~0u, UNSHARE_FIRST) == 0)
         is_apart = true;
     else
         unshare_and_close();
+}
+
+void mire__apart_begin(void)
+{
+    int saved = errno;
+
+    is_ours = true;
+    if (atomic_load_explicit(&open_apart, memory_order_relaxed))
+        take_table();
     errno = saved;
+}
+
+bool mire__apart_is_ours(void)
+{
+    return is_ours;
+}
+
+void mire__apart_set_ours(bool ours)
+{
+    is_ours = ours;
 }
 
 bool mire__apart_is(void)
@@ -84,7 +100,7 @@ static void run_errand(void *argument)
 {
     const struct errand *errand = argument;
 
-    mire__apart_begin();
+    take_table();
     errand->work(errand->context);
 }
 

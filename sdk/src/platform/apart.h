@@ -25,6 +25,12 @@ void mire__apart_open(void);
 /* First of all on a thread of ours. Signal handler: yes. */
 void mire__apart_begin(void);
 
+/* Is the calling thread ours: did it begin so? Signal handler: yes. */
+bool mire__apart_is_ours(void);
+
+/* For a moment, whose it is: a thread of the program's makes its last system calls of ours. */
+void mire__apart_set_ours(bool ours);
+
 /* Has the calling thread a table of ours? Signal handler: yes. */
 bool mire__apart_is(void);
 

@@ -19,6 +19,17 @@
 
 struct own_calls mire__own = PROGRAMS;
 
+bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes)
+{
+    size_t given = 0;
+
+    if (pthread_attr_init(out) != 0)
+        return false;
+    if (pthread_attr_getstacksize(out, &given) != 0 || given < stack_bytes)
+        pthread_attr_setstacksize(out, stack_bytes);
+    return true;
+}
+
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 

@@ -59,6 +59,12 @@ bool mire__own_is_beside(void);
 void mire__own_share(void);
 
 /*
+ * Attributes of a thread with at least so much stack: RLIMIT_STACK, which says how much others get, may be small.
+ * Returns false if there is no memory; else pthread_attr_destroy them.
+ */
+bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes);
+
+/*
  * Give back the pages of the second copy's files that loading it and making threads has touched: few of them are needed
  * later, and they come again. Thread: any of ours.
  */

@@ -55,9 +55,10 @@ uint32_t mire__tid(void);
 
 /*
  * Sleep while *word == expected, until deadline_ns on CLOCK_MONOTONIC (UINT64_MAX: for ever). Returns at once, on a
- * wake, on the deadline or for no reason; look at the word.
+ * wake, on the deadline or for no reason; look at the word. False: it cannot be waited for at all, a sandbox refuses
+ * it.
  */
-void mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
+bool mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 void mire__futex_wake(_Atomic uint32_t *word);
 
 /*
@@ -182,6 +183,12 @@ void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid);
  * the kernel, which a system call leaves as they are.
  */
 void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *state);
+
+/*
+ * End the calling thread as the process's first one has ended, if it has: a process's status is that of the thread that
+ * ends last. Returns where the first one runs. Signal handler: no.
+ */
+void mire__thread_end_as_first(void);
 
 /* Has a thread of this process ended? The first one stays in the kernel's list until the last one ends. */
 bool mire__thread_is_gone(uint32_t tid);

@@ -1,4 +1,5 @@
 /* proc.c - what /proc says about this process and its threads. Signal-safe: own number parsing, no stdio. */
+#include "platform/filter.h"
 #include "platform/platform.h"
 #include "platform/text.h"
 
@@ -18,7 +19,7 @@ static long open_file(const char *path)
 long mire__file_read(char *out, size_t cap_bytes, const char *path)
 {
     int saved = errno;
-    long fd = open_file(path), got = -1, size = 0;
+    long fd = mire__quiet_holds() ? -1 : open_file(path), got = -1, size = 0;
 
     if (fd >= 0) {
         while ((size_t)size + 1 < cap_bytes &&
@@ -115,6 +116,15 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
     proc_path(path, false, tid, "stat");
     if (mire__file_read(text, sizeof(text), path) > 0 && *stat_fields(text))
         out->letter = *stat_fields(text);
+}
+
+void mire__thread_end_as_first(void)
+{
+    char path[64], text[1024];
+
+    proc_path(path, false, mire__pid(), "stat");
+    if (mire__file_read(text, sizeof(text), path) > 0 && *stat_fields(text) == 'Z')
+        syscall(SYS_exit, (int)(stat_field(text, 52) >> 8 & 0xff));
 }
 
 bool mire__thread_is_gone(uint32_t tid)

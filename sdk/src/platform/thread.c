@@ -2,6 +2,7 @@
 #include "platform/platform.h"
 
 #include "platform/apart.h"
+#include "platform/filter.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -14,29 +15,38 @@
 
 uint32_t mire__pid(void)
 {
-    return (uint32_t)syscall(SYS_getpid);
+    return mire__quiet_holds() ? 0 : (uint32_t)syscall(SYS_getpid);
 }
 
 uint32_t mire__tid(void)
 {
-    return mire__tid_of_ego ? mire__tid_of_ego : (uint32_t)syscall(SYS_gettid);
+    if (mire__tid_of_ego)
+        return mire__tid_of_ego;
+    return mire__quiet_holds() ? 0 : (uint32_t)syscall(SYS_gettid);
 }
 
-void mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+bool mire__futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
     struct timespec deadline = {(time_t)(deadline_ns / MIRE_NS_PER_S), (long)(deadline_ns % MIRE_NS_PER_S)};
     int saved = errno;
+    bool works;
 
+    if (mire__quiet_holds())
+        return true;
     /* FUTEX_WAIT_BITSET takes the deadline as a point on CLOCK_MONOTONIC. */
-    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
-            deadline_ns == UINT64_MAX ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY);
+    works = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+                    deadline_ns == UINT64_MAX ? NULL : &deadline, NULL, FUTEX_BITSET_MATCH_ANY) == 0 ||
+            errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT;
     errno = saved;
+    return works;
 }
 
 void mire__futex_wake(_Atomic uint32_t *word)
 {
     int saved = errno;
 
+    if (mire__quiet_holds())
+        return;
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
     errno = saved;
 }
@@ -45,7 +55,11 @@ void mire__barrier_all(void)
 {
     _Atomic uint32_t never = 0;
     int saved = errno;
-    long failed = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    long failed;
+
+    if (mire__quiet_holds())
+        return;
+    failed = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 
     /* A process, and each of its children, has to announce first that it will. */
     if (failed && errno == EPERM)
@@ -59,7 +73,7 @@ void mire__barrier_all(void)
 bool mire__thread_signal(uint32_t tid, int signal)
 {
     int saved = errno;
-    long failed = syscall(SYS_tgkill, mire__pid(), tid, signal);
+    long failed = mire__quiet_holds() ? -1 : syscall(SYS_tgkill, mire__pid(), tid, signal);
 
     errno = saved;
     return failed == 0;

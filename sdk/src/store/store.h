@@ -257,6 +257,21 @@ struct store_box {
     char path[MIRE_STORE_PATH_MAX];
 };
 
+/* ---- words ---- */
+
+#define MIRE_STORE_WORDS_BYTES 256
+
+/*
+ * Leave a sentence for whoever serves the store, such as why this process is not watched; in place of the last one it
+ * left. Returns MIRE_OK, MIRE_E_STORE.
+ */
+enum mire_err mire__store_say(struct store *store, const char *words);
+
+/* Hand every such sentence to `hear`, once each, and delete it. Returns how many there were. */
+size_t mire__store_hear(struct store *store, void (*hear)(void *context, const char *words), void *context);
+
+/* ---- blackboxes ---- */
+
 /*
  * Make a blackbox of zeros.
  *

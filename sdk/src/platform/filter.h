@@ -1,0 +1,63 @@
+/*
+ * filter.h - a program that confines itself with seccomp, and what its filter would say to our system calls.
+ * Signal-safe.
+ *
+ * A filter holds for the thread that sets it and for all that it makes, forked processes among them, or for all threads
+ * at once. A call that it does not let through is refused, or ends the process. So from then on no system call of ours
+ * is made on a thread of the program's; the check thread, which the filter does not hold for, looks every
+ * MIRE_QUIET_LOOK_NS.
+ */
+#ifndef MIRE_PLATFORM_FILTER_H
+#define MIRE_PLATFORM_FILTER_H
+
+#include "base/base.h"
+
+#include <linux/filter.h>
+
+#define MIRE_QUIET_LOOK_NS (100 * MIRE_NS_PER_MS)
+
+enum mire__quiet {
+    MIRE_QUIET_CALLS = 1,   /* no system call of ours on the program's threads */
+    MIRE_QUIET_SIGNALS = 2, /* nor a signal to them: none could return from its handler */
+};
+
+/* A set of these; never fewer. Any thread of the program's adds, before its filter is in place. A forked child has it
+ * too. */
+extern _Atomic uint32_t mire__quiet;
+
+static inline bool mire__quiet_is(void)
+{
+    return __builtin_expect(atomic_load_explicit(&mire__quiet, memory_order_relaxed) != 0, 0);
+}
+
+/* Is the calling thread one of the program's that makes no system call of ours any more? Those of platform.h ask for
+ * themselves. */
+bool mire__quiet_holds(void);
+
+struct filter_call {
+    int number;
+    uint64_t args[6];
+};
+
+/*
+ * Run a filter on a system call of this processor's.
+ * Returns an action: SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO and an errno, ...; SECCOMP_RET_KILL_PROCESS for a program
+ * that is none.
+ */
+uint32_t mire__filter_run(const struct sock_filter *program, size_t count, const struct filter_call *call);
+
+/* How many filters the calling process's first thread has; where the kernel (before 5.9) does not count them, 1 for
+ * any. */
+uint32_t mire__filter_count(void);
+
+/* What a filter does to us. */
+struct filter_verdict {
+    bool readable; /* false: the kernel will refuse it, too */
+    bool lets_us;  /* every system call of ours; those that we can do without may be refused with an errno */
+    bool returns;  /* a signal's handler may return */
+};
+
+/* Judge a filter. given: struct sock_fprog, as the program is going to give it to the kernel; may point anywhere. */
+void mire__filter_judge(struct filter_verdict *out, const void *given);
+
+#endif
