@@ -13,7 +13,8 @@
 struct run {
     mire_options options; /* app and version are the program's where nothing else was said */
     bool verbose;
-    char **argv; /* the program and its arguments */
+    char **argv;        /* the program and its arguments */
+    char **environment; /* as mire-run was given it */
     char path[PATH_MAX];
     bool is_foreign;        /* nothing is preloaded: its loader could not take it */
     char preload[PATH_MAX]; /* "" until it has been looked for */

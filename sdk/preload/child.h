@@ -26,6 +26,9 @@ void child_release(void);
  */
 int child_start(pid_t *pid_out, const char *path, char *const *argv);
 
+/* Run path with argv in place of this process. Returns an errno, if at all. */
+int child_replace(const char *path, char *const *argv, char *const *environment);
+
 /* How it ended. */
 struct child_end {
     bool killed;         /* by a signal */

@@ -11,6 +11,7 @@
  * leaves processes behind, a copy of mire-run goes on in the background for them.
  */
 #include "core/place.h"
+#include "platform/filter.h"
 #include "platform/platform.h"
 #include "preload/arguments.h"
 #include "preload/child.h"
@@ -23,10 +24,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 5000u
 #define PRELOAD     "libmire-preload.so"
+
+#define STATIC_TLS_INIT 512ul       /* glibc's own default */
+#define STATIC_TLS_OURS (3 * 256ul) /* a copy for the program, one for its child, one for that one's */
 
 /* libmire-preload.so: beside this program, or where an installation puts it. */
 static bool find_preload(struct run *run)
@@ -48,6 +53,32 @@ static bool find_preload(struct run *run)
     return false;
 }
 
+/*
+ * The second C library of ours (platform/own.h) has its thread-local storage in the loader's spare room, which is the
+ * program's libraries' as well: there is to be as much left for those as without it. Each C library takes some 200
+ * bytes.
+ */
+static bool widen_static_tls(void)
+{
+    static const char name[] = "glibc.rtld.optional_static_tls";
+    const char *before = getenv("GLIBC_TUNABLES");
+    const char *own = before ? strstr(before, name) : NULL;
+    unsigned long bytes = own && own[sizeof(name) - 1] == '=' ? strtoul(own + sizeof(name), NULL, 0) : STATIC_TLS_INIT;
+    char tunables[1024];
+    int length = snprintf(tunables, sizeof(tunables), "%s%s%s=%lu", before ? before : "", before && *before ? ":" : "",
+                          name, bytes + STATIC_TLS_OURS);
+
+    return length < 0 || (size_t)length >= sizeof(tunables) || setenv("GLIBC_TUNABLES", tunables, 1) == 0;
+}
+
+static bool tell_filters(void)
+{
+    char count[16];
+
+    snprintf(count, sizeof(count), "%u", mire__filter_count());
+    return setenv("MIRE_FILTERS", count, 1) == 0;
+}
+
 /* The program learns what the preload library needs, and not the key. */
 static bool set_environment(const struct run *run, const char *others_name)
 {
@@ -64,6 +95,7 @@ static bool set_environment(const struct run *run, const char *others_name)
            setenv("MIRE_APP", options->app_name, 1) == 0 && setenv("MIRE_APP_VERSION", options->app_version, 1) == 0 &&
            setenv("MIRE_CHANNEL", options->channel, 1) == 0 && setenv("MIRE_STORE", options->store_dir, 1) == 0 &&
            setenv("MIRE_THRESHOLD_MS", threshold, 1) == 0 && setenv("MIRE_PERIOD_MS", period, 1) == 0 &&
+           (run->is_foreign || widen_static_tls()) && tell_filters() &&
            (others_name[0] ? setenv("MIRE_STORE_OTHERS", others_name, 1) : unsetenv("MIRE_STORE_OTHERS")) == 0 &&
            unsetenv("MIRE_KEY") == 0 && unsetenv("MIRE_KEY_FILE") == 0 && unsetenv("MIRE_SERVER") == 0;
 }
@@ -91,6 +123,7 @@ static void tell(const struct run *run, const struct courier *courier)
 struct delivery {
     struct courier courier;
     struct others others;
+    bool serves; /* the courier runs */
 };
 
 static void look_for_others(void *context)
@@ -135,19 +168,44 @@ static void finish_delivery(struct delivery *delivery, uint64_t patience_ms)
     others_finish(&delivery->others, &delivery->courier.total, patience_ms);
 }
 
+/* There may be no more processes than this one: then it is the program's. */
+static int run_in_place(const struct run *run)
+{
+    int failed;
+
+    run_complain("no further process may be started;", run->path, "runs without being watched");
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    failed = child_replace(run->path, run->argv, run->environment);
+    run_complain("cannot execute", run->path, strerror(failed));
+    return PROGRAM_NOT_EXECUTABLE;
+}
+
+/* The program comes first: where threads and processes are too few for both, the courier makes way until it has ended.
+ */
+static int start_program(pid_t *pid_out, const struct run *run, struct delivery *delivery)
+{
+    bool serves = courier_start(&delivery->courier) == MIRE_OK;
+    int failed = child_start(pid_out, run->path, run->argv);
+
+    if (failed == EAGAIN && serves) {
+        finish_delivery(delivery, 0);
+        serves = false;
+        failed = child_start(pid_out, run->path, run->argv);
+    }
+    delivery->serves = serves;
+    return failed;
+}
+
 static int run_program(const struct run *run, struct delivery *delivery)
 {
     struct courier *courier = &delivery->courier;
     struct child_end end = {0};
     uint64_t start_ticks = 0;
     pid_t pid;
-    int failed, code;
+    int code, failed = start_program(&pid, run, delivery);
 
-    if (courier_start(courier) != MIRE_OK) {
-        run_complain("cannot start a thread", "", "");
-        return EXIT_OURS;
-    }
-    failed = child_start(&pid, run->path, run->argv);
+    if (failed == EAGAIN)
+        return run_in_place(run);
     if (!failed)
         start_ticks = mire__process_start_ticks((uint32_t)pid);
     code = failed ? PROGRAM_NOT_EXECUTABLE : child_wait(&end, pid);
@@ -159,14 +217,17 @@ static int run_program(const struct run *run, struct delivery *delivery)
                                                .peak_bytes = end.peak_bytes};
     if (failed)
         run_complain("cannot execute", run->path, strerror(failed));
-    finish_delivery(delivery, failed ? 0 : PATIENCE_MS);
+    if (delivery->serves || courier_start(courier) == MIRE_OK)
+        finish_delivery(delivery, failed ? 0 : PATIENCE_MS);
+    else
+        run_complain("cannot start a thread", "", "");
     tell(run, courier);
     return code;
 }
 
 static int run_with_store(struct run *run)
 {
-    struct delivery delivery;
+    static struct delivery delivery; /* the stack may be small */
     int code = EXIT_OURS;
 
     if (!open_delivery(&delivery, run))
@@ -182,7 +243,7 @@ static int run_with_store(struct run *run)
 /* In the background: what the program left behind still hangs, and is killed. */
 static void serve(struct run *run, struct remain *remain)
 {
-    struct delivery delivery;
+    static struct delivery delivery;
 
     child_release();
     if (!open_delivery(&delivery, run))
@@ -194,6 +255,20 @@ static void serve(struct run *run, struct remain *remain)
     close_delivery(&delivery);
 }
 
+/* The texts stay as they are when the environment is changed; the list of them does not. NULL: there is no memory. */
+static char **copy_environment(void)
+{
+    size_t count = 0;
+    char **copy;
+
+    while (environ[count])
+        count++;
+    copy = calloc(count + 1, sizeof(*copy));
+    if (copy)
+        memcpy(copy, environ, count * sizeof(*copy));
+    return copy;
+}
+
 int main(int argc, char **argv)
 {
     static struct run run;
@@ -202,6 +277,7 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
+    run.environment = copy_environment();
     if (!find_preload(&run)) {
         run_complain("cannot find", PRELOAD, "it belongs beside mire-run or in ../lib");
         return EXIT_OURS;
