@@ -22,13 +22,16 @@ TEMP = tempfile.mkdtemp(prefix="mire-loops-")
 # How much longer than the hang its turn may take, and how far the measured length may be off: a busy machine's doing.
 LONGER_MS, SHORTER_MS = 250, 5
 BUSY, ASKED = "busy", "unanswered"
+SAMPLED = "sampled"  # busy, by samples: begin and end within what the report says of them
 IDLE_MS, LEAST_NS = 1300, 999e6  # planted.h
 
 # name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)], what finds a hang is told by FOUND
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
+UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "stdio", "twice", "blocked", "steps")
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
     ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice")]),
+    ("without a hook:", "loop_unhooked.c", "", [([how], {}) for how in UNHOOKED]),
     ("GLib", "loop_glib.c", "glib-2.0", [([], {})]),
     ("libuv", "loop_uv.c", "libuv", [([], {})]),
     ("libevent", "loop_event.c", "libevent", [([], {}), ([], {"EVENT_NOEPOLL": "1"}), ([], {"EVENT_NOEPOLL": "1", "EVENT_NOPOLL": "1"})]),
@@ -51,6 +54,9 @@ FOUND = {
     "exact": (BUSY, "planted_hang_waiting"),
     "keys": (BUSY, "planted_hang_looking"),
     "keys_1": (BUSY, "planted_hang_looking"),
+    **{how: (SAMPLED, "planted_hang") for how in UNHOOKED},
+    "blocked": (SAMPLED, "planted_hang_blocked"),
+    "steps": (None, "run"),
     "nested": (None, "main"),
     "starved": (ASKED, "planted_turn"),
     "pinged": (ASKED, "planted_hang"),
@@ -168,11 +174,14 @@ def judge(title, output, all_found, image, begin, end, trigger=BUSY):
     if len(found) != 1 or trigger is None:
         return "%d reports of a hang of %.0f ms; all: %s" % (len(found), hung_ns / 1e6, told(all_found))
     hang = found[0]["hang"]
-    if hang.get("trigger", BUSY) != trigger:
+    if hang.get("trigger", BUSY) != (BUSY if trigger == SAMPLED else trigger):
         return "%s, not %s" % (hang["trigger"], trigger)
     more_ms = hang["duration_ms"] - hung_ns / 1e6
     slack_ms = hang.get("begin_slack_ms", 0)
-    if not -SHORTER_MS - slack_ms <= more_ms <= LONGER_MS or (slack_ms > 0) != (trigger == ASKED):
+    uncertain_ms = slack_ms + hang.get("end_slack_ms", 0)
+    if trigger != SAMPLED and (slack_ms > 0) != (trigger == ASKED):
+        return "begin uncertain by %d ms" % slack_ms
+    if not -SHORTER_MS - uncertain_ms <= more_ms <= LONGER_MS:
         return "%.0f ms off %.0f ms, begin uncertain by %d ms" % (more_ms, hung_ns / 1e6, slack_ms)
     share = share_inside(found[0], image, begin, end)
     if share < 0.9:

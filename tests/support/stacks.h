@@ -79,7 +79,8 @@ static inline uint32_t place(struct stacks *s, const char *text)
     return (uint32_t)s->doc.place_count++;
 }
 
-static inline void sample(struct stacks *s, uint32_t weight_ms, char state, const char *stack)
+/* The node of a stack. */
+static inline uint32_t stack_node(struct stacks *s, const char *stack)
 {
     char text[1024];
     uint32_t parent = 0;
@@ -88,6 +89,12 @@ static inline void sample(struct stacks *s, uint32_t weight_ms, char state, cons
         s->nodes[s->doc.node_count] = (struct resolved_node){parent, place(s, word)};
         parent = (uint32_t)s->doc.node_count++;
     }
+    return parent;
+}
+
+static inline void sample(struct stacks *s, uint32_t weight_ms, char state, const char *stack)
+{
+    uint32_t parent = stack_node(s, stack);
     s->samples[s->doc.sample_count++] = (struct report_sample){0, weight_ms, parent, state, -1, 0};
     s->report.hang.sample_count = s->doc.sample_count;
 }

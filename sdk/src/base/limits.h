@@ -46,6 +46,9 @@
 #define MIRE_GATE_NAME_BYTES  16
 #define MIRE_THREAD_NAMES_MAX 8
 
+/* Paths of a thread's waits that are kept: its loop's, and those of loops inside callbacks. */
+#define MIRE_WAIT_PATHS 4
+
 /* Other threads taken along with one hang: the owner of a lock, and those that use most CPU. */
 #define MIRE_OTHERS_MAX 8
 

@@ -41,6 +41,7 @@ struct check {
     uint32_t foreground;   /* enum mire__ground */
     uint32_t sampled;      /* samples taken in this round: each may have taken MIRE_ANSWER_NS */
     uint32_t timer_signal; /* see below; 0: there is none */
+    struct sample scratch; /* of a thread that is looked at in passing */
     bool turning;          /* a loop has turned since the last round */
     bool gone;             /* the thread that started the watch is gone */
     _Atomic uint32_t *wake;

@@ -25,7 +25,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t threshold_ms(const struct check *check, const struct lane_watch *lane)
+uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_watch *lane)
 {
     if (lane->launch)
         return check->settings.launch_ms;
@@ -104,16 +104,30 @@ static void open_record(struct check *check, struct lane_watch *lane, uint32_t g
                         .launch = lane->launch,
                         .foreground = (uint8_t)check->foreground,
                         .tid = lane->tid,
-                        .threshold_ms = (uint32_t)threshold_ms(check, lane),
+                        .threshold_ms = (uint32_t)mire__lane_threshold_ms(check, lane),
                         .begin_ns = lane->since_ns,
                         .late_ns = lane->late_ns,
-                        .suspended_ns = lane->suspended_ns};
+                        .suspended_ns = lane->suspended_ns,
+                        .slack_ns = lane->slack_ns};
 
     mire__text_copy(hang.thread_name, sizeof(hang.thread_name), name[0] ? name : lane->record.base.name);
     atomic_store(lane->open_turn, lane->turn);
     lane->state = LANE_OPEN;
     lane->sampled_ns = lane->due_ns = lane->excused_ns = 0;
     mire__record_open(check, &lane->record, &hang);
+}
+
+void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t end_ns)
+{
+    uint64_t length_ns = less(less(end_ns, lane->since_ns), lane->late_ns);
+
+    if (!mire__rest_is_one_turn(lane)) {
+        mire__record_forget(check, &lane->record);
+        return;
+    }
+    if (length_ns >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
+        mire__asking_told(&lane->asking, end_ns);
+    mire__record_close(check, &lane->record, end_ns, false);
 }
 
 /*
@@ -125,17 +139,20 @@ static void end_turn(struct check *check, struct lane_watch *lane, const struct 
     bool known = view->ended_turn == lane->turn;
     uint64_t end_ns = known && view->end_ns > lane->since_ns ? view->end_ns : mire__now_ns(), length_ns;
 
+    if (lane->state == LANE_RESTING) {
+        mire__gate_unwatch(lane->record.lane);
+        lane->state = LANE_IDLE;
+        return;
+    }
     excuse(lane, late_in(check, lane, lane->since_ns, end_ns, waking), 0);
     length_ns = less(end_ns - lane->since_ns, lane->late_ns);
     if ((lane->state == LANE_LONG || (known && lane->state == LANE_BUSY)) && !lane->unanswered &&
-        length_ns >= threshold_ms(check, lane) * MIRE_NS_PER_MS)
+        length_ns >= mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS)
         open_record(check, lane, lane->launch ? MIRE_GATE_NONE : view->kind);
     if (lane->state != LANE_NO_LOOP && (known || lane->state >= LANE_LONG))
         mire__blackbox_count_micro(check->box, length_ns);
-    if (lane->state == LANE_OPEN && length_ns >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
-        mire__asking_told(&lane->asking, end_ns);
     if (lane->state == LANE_OPEN)
-        mire__record_close(check, &lane->record, end_ns, false);
+        mire__lane_finish(check, lane, end_ns);
     mire__gate_unwatch(lane->record.lane);
     atomic_store(lane->open_turn, 0);
     lane->state = LANE_IDLE;
@@ -149,7 +166,8 @@ static void catch_up(struct check *check, struct lane_watch *lane, const struct 
     lane->state = LANE_BUSY;
     lane->turn = view->ended_turn;
     lane->parked = false;
-    lane->late_ns = lane->suspended_ns = 0;
+    lane->late_ns = lane->suspended_ns = lane->slack_ns = 0;
+    mire__rest_begin(lane);
     lane->since_ns = begin_of(check, view, view->ended_turn, view->ended_since_ticks);
     lane->launch = view->begun_turn == view->ended_turn;
     note_base(lane, lane->launch);
@@ -162,7 +180,8 @@ static void begin_turn(struct check *check, struct lane_watch *lane, const struc
 
     lane->turn = view->turn;
     lane->parked = false;
-    lane->late_ns = lane->excused_ns = lane->suspended_ns = 0;
+    lane->late_ns = lane->excused_ns = lane->suspended_ns = lane->slack_ns = 0;
+    mire__rest_begin(lane);
     if ((view->turn & 1) == 0)
         return;
     lane->state = LANE_BUSY;
@@ -174,15 +193,33 @@ static void begin_turn(struct check *check, struct lane_watch *lane, const struc
         mire__gate_keep_end(lane->record.lane);
 }
 
+/* What the sample that was just taken shows; of a ping's record nothing is asked. */
+static enum loop_sleep judge(struct check *check, struct lane_watch *lane, const struct gate_view *view,
+                             const struct sample *sample)
+{
+    if (lane->unanswered)
+        return LOOP_AWAKE;
+    return mire__loop_judge(&lane->loop, check, lane->record.lane, view, sample);
+}
+
 /* Take a sample if it is time for one, and keep the record alive. Returns when to come again. */
-uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane)
+uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     uint64_t now_ns = mire__now_ns(), period_ns = mire__record_period_ns(check, &lane->record);
 
     if (now_ns >= lane->due_ns) {
-        uint64_t gap_ns = lane->sampled_ns ? now_ns - lane->sampled_ns : period_ns;
+        uint64_t gap_ns = less(lane->sampled_ns ? now_ns - lane->sampled_ns : period_ns, lane->excused_ns);
+        struct sample *sample = mire__record_take(check, &lane->record, 0);
+        enum loop_sleep sleep = judge(check, lane, view, sample);
 
-        mire__record_sample(check, &lane->record, 0, less(gap_ns, lane->excused_ns));
+        if (sleep == LOOP_WAITS) {
+            mire__rest_enter(check, lane);
+            return lane->rest.look_ns;
+        }
+        lane->record.hang.unsure_ns += sleep == LOOP_UNSURE || sleep == LOOP_ONCE ? gap_ns : 0;
+        mire__rest_work(lane, sample, sleep == LOOP_MAYBE || sleep == LOOP_ONCE);
+        mire__record_put(check, &lane->record, gap_ns);
+        mire__record_look_around(check, &lane->record);
         lane->sampled_ns = now_ns;
         lane->due_ns = now_ns + period_ns;
         lane->excused_ns = 0;
@@ -226,12 +263,16 @@ static bool is_gone(struct check *check, struct lane_watch *lane)
 /* A turn goes on. Returns when to come again. */
 static uint64_t step_busy(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
+    uint64_t rested_ns = lane->state == LANE_RESTING ? mire__rest_step(check, lane, view) : 0;
     uint64_t since_ns = lane->since_ns + lane->late_ns;
-    uint64_t open_ns = since_ns + threshold_ms(check, lane) * check->settings.sample_from_ppm; /* ms of 1e-6 are ns */
+    uint64_t open_ns =
+        since_ns + mire__lane_threshold_ms(check, lane) * check->settings.sample_from_ppm; /* ms of 1e-6 are ns */
     uint64_t long_ns = least(since_ns + MIRE_MICRO_NS, open_ns), now_ns = mire__now_ns();
 
     if (now_ns < long_ns && lane->state == LANE_BUSY)
         return long_ns;
+    if (lane->state == LANE_RESTING)
+        return now_ns < rested_ns || !is_gone(check, lane) ? rested_ns : UINT64_MAX;
     if (is_gone(check, lane))
         return UINT64_MAX;
     if (lane->state == LANE_BUSY) {
@@ -247,7 +288,7 @@ static uint64_t step_busy(struct check *check, struct lane_watch *lane, const st
         open_record(check, lane, view->kind);
     if (lane->state == LANE_OPEN && lane->launch && now_ns - check->start_ns > MIRE_LAUNCH_NS)
         give_up_launch(check, lane);
-    return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : mire__lane_follow(check, lane);
+    return lane->state == LANE_NO_LOOP ? now_ns + NO_LOOP_LOOK_NS : mire__lane_follow(check, lane, view);
 }
 
 /* A thread has come. False: there is no room for its records. */
@@ -263,6 +304,8 @@ static bool enter(struct check *check, struct lane_watch *lane, const struct gat
     lane->tid = view->tid;
     lane->turn = 0;
     lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
+    lane->rest.rests = false;
+    mire__loop_begin(&lane->loop, check, lane->record.lane);
     return true;
 }
 
@@ -301,6 +344,8 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     } else if (lane->state != LANE_IDLE) {
         excuse(lane, late_in(check, lane, lane->since_ns, check->now_ns, false), check->suspended_ns);
     }
+    if (lane->state == LANE_IDLE && (view.turn & 1) == 0)
+        mire__loop_note(&lane->loop, check, lane->record.lane, &view);
     if (lane->state == LANE_IDLE && !lane->parked && mire__now_ns() < lane->park_ns)
         again_ns = lane->park_ns;
     if (lane->state != LANE_IDLE)
@@ -324,7 +369,7 @@ void mire__lane_stop(struct check *check, struct lane_watch *lane)
         else
             excuse(lane, late_in(check, lane, lane->since_ns, now_ns, false), check->suspended_ns);
         if (view.turn == lane->turn && young && !lane->unanswered &&
-            less(now_ns - lane->since_ns, lane->late_ns) >= threshold_ms(check, lane) * MIRE_NS_PER_MS)
+            less(now_ns - lane->since_ns, lane->late_ns) >= mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS)
             open_record(check, lane, view.kind); /* a hang that the check thread did not come to look at in time */
     }
     vacate(check, lane, check->gone ? lane->record.hang.last_seen_ns : now_ns);

@@ -7,6 +7,8 @@
  *
  *     OPEN --a launch, and no wait for MIRE_LAUNCH_NS--> NO_LOOP --it waits after all--> IDLE
  *
+ *     OPEN --a sample shows that the loop waits, in a call without a hook--> RESTING --it works again--> BUSY
+ *
  * A lane in IDLE is parked, to be woken by its next turn, once it has not turned for a while. In LONG and later the
  * gate wakes the check thread at the turn's end, to the nanosecond. Private to capture/. Thread: check thread.
  */
@@ -14,10 +16,33 @@
 #define MIRE_CAPTURE_LANE_H
 
 #include "capture/asking.h"
+#include "capture/loop.h"
 #include "capture/record.h"
 #include "gate/gate.h"
 
-enum lane_state { LANE_EMPTY, LANE_IDLE, LANE_BUSY, LANE_LONG, LANE_OPEN, LANE_NO_LOOP };
+enum lane_state { LANE_EMPTY, LANE_IDLE, LANE_RESTING, LANE_BUSY, LANE_LONG, LANE_OPEN, LANE_NO_LOOP };
+
+/*
+ * Of a loop that sleeps in calls without a hook: the gate sees one turn, in which samples tell work from waiting.
+ * Of the thread's time between two samples only the sum is known. So where such a loop may have slept in between, a
+ * turn is one only if so many samples in a row cannot all have met it at work by chance.
+ */
+struct rest {
+    bool rests;              /* the loop was seen to wait so */
+    bool broken;             /* between two samples at which it ran it slept, no one knows where */
+    uint64_t slept_ppm;      /* the shares of these intervals in which it slept, summed up */
+    uint64_t seen_ns;        /* of the last sample, or look; 0: none in this turn */
+    uint64_t awake_ns;       /* how long the thread had been awake then, in all */
+    uint64_t cpu_ns;         /* and its CPU time */
+    uint64_t ran_ns;         /* samples have met it running since then, each; 0: the last one did not */
+    uint64_t ran_awake_ns;   /* how long it had been awake then */
+    uint64_t slept_ns;       /* since then, as the last sample has it: time in a processor's queue may still be in it */
+    uint64_t sure_ns;        /* of it, what two samples say */
+    uint64_t maybe_ns;       /* the work may have ended then, if the sleep that followed turns out to be the loop's */
+    uint64_t maybe_awake_ns; /* and how long the thread had been awake at the sample that says so */
+    uint64_t look_ns;        /* in RESTING: the next look */
+    uint64_t pause_ns;       /* in RESTING: from the last one to it */
+};
 
 struct lane_watch {
     struct record record; /* record.lane is this lane's number */
@@ -27,6 +52,9 @@ struct lane_watch {
     bool launch;     /* this turn began before the thread had waited once */
     uint32_t tid;
     struct asking asking;
+    struct loop loop;
+    struct rest rest;
+    uint64_t slack_ns;           /* the turn may have begun so much before since_ns: a look found it */
     uint64_t turn;               /* the gate's, when last looked at */
     uint64_t since_ns;           /* when it began, if busy */
     uint64_t late_ns;            /* of it: the process was stopped, or starved */
@@ -46,7 +74,22 @@ struct lane_watch {
 uint64_t mire__lane_step(struct check *check, struct lane_watch *lane);
 
 /* Inside of lane.c: take a sample of the open record if it is time for one, and keep it. Returns when to come again. */
-uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane);
+uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const struct gate_view *view);
+
+/* Inside of lane.c: the open turn has ended at end_ns. Its record is closed if it is a hang, else forgotten. */
+void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t end_ns);
+uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_watch *lane);
+
+/* rest.c: a turn begins; a sample of it was taken and shows work; what was seen of it makes up one turn. */
+void mire__rest_begin(struct lane_watch *lane);
+void mire__rest_work(struct lane_watch *lane, const struct sample *sample, bool maybe);
+bool mire__rest_is_one_turn(const struct lane_watch *lane);
+
+/* rest.c: the last sample shows that the loop waits: the work has ended, and the lane rests. */
+void mire__rest_enter(struct check *check, struct lane_watch *lane);
+
+/* rest.c: look at a lane that rests. It may be BUSY afterwards. Returns when to come again. */
+uint64_t mire__rest_step(struct check *check, struct lane_watch *lane, const struct gate_view *view);
 
 /* Ask the lane's loop, and see to the record of one that does not answer. Returns when to look again. */
 uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const struct gate_view *view);

@@ -111,7 +111,13 @@ void mire__record_sample(struct check *check, struct record *record, uint32_t ti
 {
     mire__record_take(check, record, tid);
     mire__record_put(check, record, weight_ns);
-    if (!record->hang.tid || tid)
+    if (!tid)
+        mire__record_look_around(check, record);
+}
+
+void mire__record_look_around(struct check *check, struct record *record)
+{
+    if (!record->hang.tid)
         return;
     mire__others_look(&record->others, &record->hang);
     account(check, record);

@@ -42,6 +42,9 @@ void mire__record_sample(struct check *check, struct record *record, uint32_t ti
 struct sample *mire__record_take(struct check *check, struct record *record, uint32_t tid);
 void mire__record_put(struct check *check, struct record *record, uint64_t weight_ns);
 
+/* After a sample of the record's own thread: take along those that it waits for, or that compute. */
+void mire__record_look_around(struct check *check, struct record *record);
+
 /* Store the record: it goes on as of now. Its counters are read again once a second. */
 void mire__record_keep(struct check *check, struct record *record);
 

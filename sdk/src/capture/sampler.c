@@ -276,21 +276,13 @@ static size_t wanted_bytes(size_t copied, size_t used)
     return wanted < MIRE_STACK_COPY_BYTES ? wanted : MIRE_STACK_COPY_BYTES;
 }
 
-void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
+/* stale_ns: how old the list of modules may be. */
+static void unwind_snapshot(struct sample *out, struct sampler *sampler, struct blackbox *box, uint64_t stale_ns)
 {
-    uint64_t begin_ns;
+    uint64_t begin_ns = mire__now_ns();
     size_t used_bytes;
 
-    memset(out, 0, offsetof(struct sample, pc));
-    out->syscall = -1;
-    out->t_ns = mire__now_ns();
-    sampler->cost.samples++;
-    if (!take_snapshot(out, sampler, tid)) {
-        out->flags |= MIRE_SAMPLE_SILENT;
-        return;
-    }
-    begin_ns = mire__now_ns();
-    if (begin_ns - sampler->modules.read_ns > MODULES_STALE_NS)
+    if (begin_ns - sampler->modules.read_ns > stale_ns)
         mire__sampler_look(sampler, box);
     used_bytes = mire__unwind(out, &sampler->snapshot, &sampler->modules);
     if (!all_known(out, &sampler->modules)) {
@@ -300,4 +292,36 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
     }
     sampler->snapshot.wanted_bytes = wanted_bytes(sampler->snapshot.wanted_bytes, used_bytes);
     sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
+}
+
+static void begin(struct sample *out, struct sampler *sampler)
+{
+    memset(out, 0, offsetof(struct sample, pc));
+    out->syscall = -1;
+    out->t_ns = mire__now_ns();
+    sampler->cost.samples++;
+}
+
+void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
+{
+    begin(out, sampler);
+    if (take_snapshot(out, sampler, tid))
+        unwind_snapshot(out, sampler, box, MODULES_STALE_NS);
+    else
+        out->flags |= MIRE_SAMPLE_SILENT;
+}
+
+bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid)
+{
+    struct thread_state *state = &sampler->state;
+
+    begin(out, sampler);
+    mire__thread_state(state, tid);
+    if (sampler->signal_only || !state->blocked || !take_asleep(sampler, tid, state))
+        return false;
+    out->state = (uint8_t)state->letter;
+    out->syscall = (int16_t)state->syscall;
+    out->flags |= MIRE_SAMPLE_BLOCKED;
+    unwind_snapshot(out, sampler, NULL, UINT64_MAX);
+    return true;
 }

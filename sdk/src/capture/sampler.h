@@ -66,4 +66,10 @@ void mire__sampler_look(struct sampler *sampler, struct blackbox *box);
  */
 void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box);
 
+/*
+ * The same of a thread that sleeps, which is not disturbed. False: it does not sleep, or the kernel does not tell.
+ * Thread: check thread.
+ */
+bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid);
+
 #endif

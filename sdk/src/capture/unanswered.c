@@ -68,5 +68,5 @@ uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const stru
     }
     lane->record.hang.late_ns = asked.late_ns;
     lane->excused_ns += late_ns;
-    return least(asked.next_ns, mire__lane_follow(check, lane));
+    return least(asked.next_ns, mire__lane_follow(check, lane, view));
 }

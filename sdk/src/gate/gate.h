@@ -31,9 +31,8 @@ struct gate_call {
     uintptr_t from;  /* return address */
     uintptr_t frame; /* of the called function: larger is further out */
 };
-/* Of the function that it is written in. */
-#define MIRE_CALL_HERE \
-    ((struct gate_call){(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0)})
+/* Of the function that it is written in, which needs no frame pointer for it: a thread asleep does not show one. */
+#define MIRE_CALL_HERE ((struct gate_call){(uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa()})
 
 #define MIRE_KNOWN_CALLS 4 /* calls that have slept are known, this many of them */
 
@@ -49,7 +48,7 @@ struct gate_view {
     uint32_t kind; /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark, 3 a ping */
     uint32_t tid;
     bool all_count;        /* every wait counts as the loop's: the app has not said which ones are */
-    struct gate_call wait; /* idle: in which call; zeros if by a mark */
+    struct gate_call wait; /* idle: in which call; busy: after which; zeros if by a mark */
 };
 
 struct gate_options {
@@ -99,6 +98,9 @@ bool mire__gate_look(struct gate_view *out, uint32_t lane);
 
 /* Calls that have slept and how often each was made; the first is the outermost. Returns how many there are. */
 uint32_t mire__gate_calls(struct gate_call out[MIRE_KNOWN_CALLS], uint64_t counts[MIRE_KNOWN_CALLS], uint32_t lane);
+
+/* An address in the C library that the waiting calls go on to. */
+uintptr_t mire__gate_libc(void);
 
 /* The watched thread's given name; "" if none. Borrowed while the lane has a thread. */
 const char *mire__gate_name(uint32_t lane);

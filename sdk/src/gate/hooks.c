@@ -24,6 +24,11 @@ void *mire__hook_real(enum mire__hook_number number)
     return atomic_load_explicit(&hook->real, memory_order_relaxed);
 }
 
+uintptr_t mire__gate_libc(void)
+{
+    return (uintptr_t)mire__hook_real(MIRE_HOOK_poll);
+}
+
 bool mire__hook_blocks(int fd)
 {
     int saved = errno, flags;

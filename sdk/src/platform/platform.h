@@ -199,6 +199,9 @@ struct thread_counters {
 };
 void mire__thread_counters(struct thread_counters *out, uint32_t tid);
 
+/* How long a thread ran, or wanted to and had no processor, since it began: the rest it slept. */
+uint64_t mire__thread_awake_ns(uint32_t tid);
+
 /* Bytes fetched from and sent to storage; written ones count when the page becomes dirty, in the thread that wrote. */
 struct io_bytes {
     uint64_t read, written;

@@ -248,6 +248,17 @@ void mire__thread_counters(struct thread_counters *out, uint32_t tid)
     mire__thread_name(out->name, tid);
 }
 
+uint64_t mire__thread_awake_ns(uint32_t tid)
+{
+    char path[64], text[128];
+    uint64_t ran_ns, waited_ns = 0;
+
+    proc_path(path, false, tid, "schedstat"); /* how long it ran is not up to date there */
+    if (mire__file_read(text, sizeof(text), path) > 0)
+        read_decimal(&waited_ns, skip_spaces(read_decimal(&ran_ns, text)));
+    return mire__thread_cpu_ns(tid) + waited_ns;
+}
+
 void mire__process_counters(struct process_counters *out)
 {
     char text[2048];

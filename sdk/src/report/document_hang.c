@@ -208,6 +208,12 @@ void mire__document_hang(struct wire *wire, const struct draft *draft)
         mire__wire_u64(wire, MIRE_NAME_SUSPENDED_MS, ms_of(hang->suspended_ns));
     if (hang->slack_ns > 0)
         mire__wire_u64(wire, MIRE_NAME_BEGIN_SLACK_MS, ms_of(hang->slack_ns));
+    if (hang->end_slack_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_END_SLACK_MS, ms_of(hang->end_slack_ns));
+    if (hang->unsure_ns > 0)
+        mire__wire_u64(wire, MIRE_NAME_UNSURE_MS, ms_of(hang->unsure_ns));
+    if (draft->wait_node > 0)
+        mire__wire_u64(wire, MIRE_NAME_WAIT_NODE, draft->wait_node);
     WORD(wire, MIRE_NAME_GATE, gates, hang->gate);
     WORD(wire, MIRE_NAME_GUESS, guesses, guess_of(draft));
     write_causes(wire, hang);

@@ -87,6 +87,26 @@ static void add_others(struct draft *draft, uint32_t count)
     }
 }
 
+/* The wait that has most in common with the hang: the loop that the work belongs to. NULL: none has anything. */
+static const struct sample *find_wait(const struct draft *draft, uint32_t lane)
+{
+    const struct sample *found = NULL, *sample;
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++) {
+        if (sample->tid != 0 && sample->tid != draft->hang.tid)
+            continue;
+        for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++) {
+            const struct sample *path = mire__blackbox_wait(draft->box, lane, row);
+            uint32_t common = path ? mire__sample_common(path, sample) : 0;
+
+            found = common > most ? path : found;
+            most = common > most ? common : most;
+        }
+    }
+    return found;
+}
+
 static size_t count_frames(const struct draft *draft, uint32_t others)
 {
     const struct sample *sample;
@@ -103,6 +123,7 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
                                const struct report_told *told)
 {
     uint32_t others = mire__blackbox_other_count(box, lane);
+    const struct sample *wait;
     enum mire_err err;
 
     memset(draft, 0, sizeof(*draft));
@@ -115,11 +136,13 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
         return MIRE_E_STATE;
     if (!mire__text_id(draft->id, draft->hang.id))
         return MIRE_E_FORMAT;
-    err = mire__trie_init(&draft->trie, count_frames(draft, others));
+    wait = find_wait(draft, lane);
+    err = mire__trie_init(&draft->trie, count_frames(draft, others) + (wait ? wait->depth : 0));
     if (err != MIRE_OK)
         return err;
     add_others(draft, others);
     add_samples(draft);
+    draft->wait_node = wait ? add_stack(draft, wait) : 0;
     mire__hot_find(&draft->hot, &draft->lane->ring, draft->hang.tid);
     mire__blame_find(&draft->blame, &draft->lane->ring);
     return MIRE_OK;

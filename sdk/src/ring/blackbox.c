@@ -97,6 +97,27 @@ uint32_t mire__blackbox_other_count(const struct blackbox *box, uint32_t lane)
     return count <= MIRE_OTHERS_MAX ? count : 0;
 }
 
+void mire__blackbox_set_wait(struct blackbox *box, uint32_t lane, uint32_t row, const struct sample *sample)
+{
+    struct wait_path *path = &box->lanes[lane].waits[row];
+
+    atomic_store_explicit(&path->depth, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    if (!sample)
+        return;
+    path->sample = *sample;
+    atomic_store_explicit(&path->depth, sample->depth, memory_order_release);
+}
+
+const struct sample *mire__blackbox_wait(const struct blackbox *box, uint32_t lane, uint32_t row)
+{
+    const struct wait_path *path = &box->lanes[lane].waits[row];
+
+    if (lacks(box, lane) || atomic_load_explicit(&path->depth, memory_order_acquire) == 0)
+        return NULL;
+    return path->sample.depth <= MIRE_DEPTH_MAX ? &path->sample : NULL;
+}
+
 void mire__blackbox_count_micro(struct blackbox *box, uint64_t duration_ns)
 {
     uint32_t bucket = 0;

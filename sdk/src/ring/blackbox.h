@@ -74,10 +74,18 @@ struct other {
     struct sample sample;
 };
 
+/* Where the lane's thread has waited for events: its loop. A row is there while its depth is not 0, stored last. */
+struct wait_path {
+    _Atomic uint32_t depth;
+    uint32_t unused;
+    struct sample sample;
+};
+
 struct lane {
     _Atomic uint32_t hang_active; /* which of the two holds */
     _Atomic uint32_t other_count; /* emptied when a hang begins, stored after what it counts */
     struct hang hangs[2];
+    struct wait_path waits[MIRE_WAIT_PATHS];
     struct other others[MIRE_OTHERS_MAX];
     struct ring ring; /* a sample's tid tells whose it is: 0 the lane's own thread's */
 };
@@ -150,6 +158,12 @@ bool mire__blackbox_any_hang(const struct blackbox *box);
 
 /* Other threads taken along, 0..MIRE_OTHERS_MAX; each sample's depth is at most MIRE_DEPTH_MAX. Thread: any reader. */
 uint32_t mire__blackbox_other_count(const struct blackbox *box, uint32_t lane);
+
+/* Note the path of a wait, or forget it (NULL). row 0..MIRE_WAIT_PATHS-1. Thread: writer. */
+void mire__blackbox_set_wait(struct blackbox *box, uint32_t lane, uint32_t row, const struct sample *sample);
+
+/* The path in a row, NULL if there is none; its depth is at most MIRE_DEPTH_MAX. Thread: any reader. */
+const struct sample *mire__blackbox_wait(const struct blackbox *box, uint32_t lane, uint32_t row);
 
 /* Count a turn; one shorter than MIRE_MICRO_NS is none. Thread: writer. */
 void mire__blackbox_count_micro(struct blackbox *box, uint64_t duration_ns);

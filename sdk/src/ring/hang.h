@@ -108,7 +108,9 @@ struct hang {
     uint64_t end_ns;       /* when ENDED */
     uint64_t late_ns;      /* by how much the check thread was late: a stopped or starved process, not a hang */
     uint64_t suspended_ns; /* the machine slept meanwhile; no part of end_ns - begin_ns */
-    uint64_t slack_ns;     /* it may have begun so much earlier: all that an unanswered ping can tell */
+    uint64_t slack_ns;     /* it may have begun so much earlier: all that a ping, or samples, can tell */
+    uint64_t end_slack_ns; /* it may have ended so much later */
+    uint64_t unsure_ns;    /* samples of so much of it show a thread asleep that may have waited for events */
     uint64_t lock_address; /* of the lock the thread waited for last, 0 if none is known */
     uint32_t lock_owner;   /* tid, 0 if not known */
     uint32_t unused_too;

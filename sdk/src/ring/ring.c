@@ -1,6 +1,19 @@
 /* ring.c - see ring.h. Signal-safe: arithmetic on the caller's memory only. */
 #include "ring/ring.h"
 
+uint32_t mire__sample_common(const struct sample *one, const struct sample *other)
+{
+    uint32_t common = 0;
+
+    if ((one->flags | other->flags) & (MIRE_SAMPLE_CUT | MIRE_SAMPLE_BROKEN))
+        return 0;
+    while (common < one->depth && common < other->depth &&
+           mire__sample_function(one, one->depth - 1 - common) ==
+               mire__sample_function(other, other->depth - 1 - common))
+        common++;
+    return common;
+}
+
 /* xorshift64*: good enough to choose between neighbours, and the same everywhere. */
 static uint64_t next_random(uint64_t *state)
 {
@@ -92,6 +105,16 @@ void mire__ring_append(struct ring *ring, uint64_t weight_ns)
 
     view->entries[count].weight_ns = weight_ns;
     atomic_store_explicit(&view->count, count + 1, memory_order_release);
+}
+
+void mire__ring_cut(struct ring *ring, uint64_t t_ns)
+{
+    struct ring_view *view = active_view(ring);
+    uint32_t count = atomic_load_explicit(&view->count, memory_order_relaxed);
+
+    while (count > 0 && ring->slots[view->entries[count - 1].slot].t_ns >= t_ns)
+        count--;
+    atomic_store_explicit(&view->count, count, memory_order_release);
 }
 
 uint32_t mire__ring_count(const struct ring *ring)

@@ -59,6 +59,12 @@ static inline uint64_t mire__sample_function(const struct sample *sample, uint32
     return sample->into[frame] ? sample->pc[frame] - sample->into[frame] : sample->pc[frame] & ~(uint64_t)31;
 }
 
+/*
+ * How many functions two stacks have in common, from the outermost inwards. Of stacks whose outer ends are missing
+ * nothing is known: 0.
+ */
+uint32_t mire__sample_common(const struct sample *one, const struct sample *other);
+
 struct ring_entry {
     uint32_t slot;
     uint32_t unused;
@@ -94,6 +100,9 @@ struct sample *mire__ring_reserve(struct ring *ring);
  * Thread: writer, after mire__ring_reserve.
  */
 void mire__ring_append(struct ring *ring, uint64_t weight_ns);
+
+/* Forget the newest samples, those taken at t_ns or later: they turned out to be of something else. Thread: writer. */
+void mire__ring_cut(struct ring *ring, uint64_t t_ns);
 
 /* Samples in the ring, 0..MIRE_RING_SAMPLES. Thread: any reader. */
 uint32_t mire__ring_count(const struct ring *ring);

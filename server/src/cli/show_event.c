@@ -57,6 +57,8 @@ void show_event(const struct report *report, const struct feature *feature, cons
     print_ms("late", hang->late_ms, "so late was the device's checker meanwhile");
     print_ms("suspended", hang->suspended_ms, "the machine slept; not in the hang's length");
     print_ms("slack", hang->begin_slack_ms, "so much earlier it may have begun");
+    print_ms("end", hang->end_slack_ms, "so much later it may have ended");
+    print_ms("unsure", hang->unsure_ms, "asleep, and it cannot be told whether its loop waited");
     if (hang->annealed.count)
         say(stdout, "annealed   %" PRIu64 " more like it, %" PRIu64 " ms together, were counted and not sent\n",
             hang->annealed.count, hang->annealed.duration_ms.value);

@@ -264,7 +264,16 @@ static enum bind_outcome read_annealed(struct bind *bind, void *out, uint32_t at
     return bind_object(bind, &((struct report_hang *)out)->annealed, at, fields, COUNT(fields));
 }
 
-/* The three below get the hang, but need the nodes: the hang lies inside its report. */
+static enum bind_outcome read_wait_node(struct bind *bind, struct report *report, uint32_t at)
+{
+    uint64_t node;
+    enum bind_outcome outcome = bind_number(&node, bind, at, 1, report->node_count - 1);
+    if (!outcome)
+        report->hang.wait_node = (uint32_t)node;
+    return outcome;
+}
+
+/* The four below get the hang, but need the nodes: the hang lies inside its report. */
 static struct report *report_of(void *hang)
 {
     return (struct report *)(void *)((char *)hang - offsetof(struct report, hang));
@@ -285,6 +294,11 @@ static enum bind_outcome read_hot_of(struct bind *bind, void *out, uint32_t at)
     return read_hot(bind, report_of(out), at);
 }
 
+static enum bind_outcome read_wait_node_of(struct bind *bind, void *out, uint32_t at)
+{
+    return read_wait_node(bind, report_of(out), at);
+}
+
 enum bind_outcome mire_read_hang(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
@@ -302,6 +316,9 @@ enum bind_outcome mire_read_hang(struct bind *bind, void *out, uint32_t at)
         {WHOLE(struct report_hang, late_ms, MIRE_NAME_LATE_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
         {WHOLE(struct report_hang, suspended_ms, MIRE_NAME_SUSPENDED_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
         {WHOLE(struct report_hang, begin_slack_ms, MIRE_NAME_BEGIN_SLACK_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {WHOLE(struct report_hang, end_slack_ms, MIRE_NAME_END_SLACK_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {WHOLE(struct report_hang, unsure_ms, MIRE_NAME_UNSURE_MS, MIRE_BIND_U64, 0, UINT64_MAX)},
+        {OTHER(MIRE_NAME_WAIT_NODE, read_wait_node_of)},
         {OTHER(MIRE_NAME_GATE, read_gate)},
         {TEXT(struct report_hang, guess, MIRE_NAME_GUESS)},
         {OTHER(MIRE_NAME_LOCK, read_lock)},

@@ -48,14 +48,15 @@ bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uin
     return false;
 }
 
-/* First step inside the innermost dispatch above Caller1; without one, inside the first library that the app calls and
- * that calls it back. */
+/* First step inside the loop: where the way parts from that of the loop's wait, or inside the innermost dispatch above
+ * Caller1, if that lies further in. Without both, inside the first library that the app calls and that calls it back.
+ */
 static size_t inside_dispatch(const struct way *way, size_t caller1)
 {
-    size_t from = 0;
+    size_t from = way->parted < caller1 ? way->parted : caller1; /* the latter: the loop itself works */
     bool app = false;
     for (size_t i = 0; i < caller1; i++)
-        if (class_at(way, i) == MIRE_CLASS_DISPATCH)
+        if (class_at(way, i) == MIRE_CLASS_DISPATCH && i >= from)
             from = i + 1;
     for (size_t i = 0; i < caller1 && !from; i++) {
         app |= rule_class_is_app(class_at(way, i));

@@ -11,6 +11,7 @@ struct way {
     const enum rule_class *classes; /* one a place */
     const uint32_t *places;         /* outermost first */
     size_t count;
+    size_t parted; /* so many of the outermost steps are the loop: its wait has them too; 0: that is not known */
 };
 
 enum way_kind {

@@ -52,6 +52,30 @@ void feature_explain(char *out, size_t room, const struct resolved *doc, const s
                  place->role == MIRE_ROLE_APP ? "app: no rule passes it over" : "unknown: code outside all modules");
 }
 
+/*
+ * How many of the outermost steps the stack of the loop's wait has as well. Of direct recursion both have one.
+ *   places  of the path
+ */
+static int find_parting(size_t *out, const struct finding *f, const uint32_t *places)
+{
+    size_t depth = 0, parted = 0;
+    for (uint32_t node = f->doc->wait_node; node; node = f->doc->nodes[node].parent)
+        depth++;
+    uint32_t *wait = arena_array(f->arena, depth, sizeof *wait);
+    if (!wait)
+        return MIRE_FAULT_MEMORY;
+    size_t at = depth;
+    for (uint32_t node = f->doc->wait_node; node; node = f->doc->nodes[node].parent)
+        wait[--at] = f->functions[f->doc->nodes[node].place];
+    for (; at < depth && parted < f->path.count && wait[at] == f->functions[places[parted]]; parted++) {
+        uint32_t function = wait[at];
+        while (at < depth && wait[at] == function)
+            at++;
+    }
+    *out = parted;
+    return 0;
+}
+
 static int walk(struct finding *f, uint32_t thread)
 {
     const struct tree_walk how = {f->functions, MIRE_FEATURE_SHARE, MIRE_FEATURE_LEAST, thread, f->marks.left_out};
@@ -62,7 +86,10 @@ static int walk(struct finding *f, uint32_t thread)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < f->path.count; i++)
         places[i] = f->path.steps[i].place;
-    f->way = (struct way){f->doc, f->classes.of, places, f->path.count};
+    f->way = (struct way){f->doc, f->classes.of, places, f->path.count, 0};
+    rc = find_parting(&f->way.parted, f, places);
+    if (rc)
+        return rc;
     f->found = way_caller1(&f->way);
     if (f->marks.most == MIRE_CLASS_MOMENT && f->found.kind == WAY_APP) {
         f->found.step = way_caller2(&f->way, f->found.step);
@@ -159,10 +186,17 @@ static int find_callers(struct feature *out, struct finding *f)
     return rc ? rc : tell_why(out, f);
 }
 
+/* Did the device see a thread asleep for most of it, and could not tell whether its loop waited? */
+static bool is_unsure(const struct report *report)
+{
+    const struct report_hang *hang = &report->hang;
+    return hang->unsure_ms && hang->unsure_ms >= hang->duration_ms / 2;
+}
+
 /* What the kind says itself; else what the samples say. */
 static enum hang_reason find_reason(enum hang_category category, const struct finding *f)
 {
-    if (f->marks.most == MIRE_CLASS_IDLE)
+    if (f->marks.most == MIRE_CLASS_IDLE || is_unsure(f->report))
         return MIRE_REASON_IDLE;
     switch (category) {
     case MIRE_CATEGORY_CPU:
@@ -176,12 +210,14 @@ static enum hang_reason find_reason(enum hang_category category, const struct fi
     }
 }
 
-/* Stacks that wait for events, or say nothing, are nobody's. */
-static void judge_marks(struct feature *out, const struct finding *f)
+/* Stacks that wait for events, may do so, or say nothing, are nobody's. */
+static void judge_marks(struct feature *out, struct finding *f)
 {
     if (!category_may_be_nobodys(out->category))
         return;
-    if (f->marks.most == MIRE_CLASS_IDLE)
+    if (is_unsure(f->report))
+        f->found.how = "asleep, and it cannot be told whether its loop waited";
+    if (f->marks.most == MIRE_CLASS_IDLE || is_unsure(f->report))
         out->category = MIRE_CATEGORY_IDLE;
     else if (f->marks.most == MIRE_CLASS_MEANINGLESS)
         out->category = MIRE_CATEGORY_SYSTEM;

@@ -32,7 +32,7 @@ static struct way way_to(struct blaming *b, uint32_t node)
     size_t depth = depth_of(b->doc, node);
     for (size_t i = depth; node; node = b->doc->nodes[node].parent)
         b->places[--i] = b->doc->nodes[node].place;
-    return (struct way){b->doc, b->classes.of, b->places, depth};
+    return (struct way){b->doc, b->classes.of, b->places, depth, 0};
 }
 
 static int find_all_callers(struct blaming *b)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FIXED_MAX 48 /* facts besides sampling, drops and build ids */
+#define FIXED_MAX 50 /* facts besides sampling, drops and build ids */
 
 struct list {
     struct arena *arena;
@@ -69,6 +69,15 @@ static void add_process(struct list *list, const struct report *report)
     add_bytes(list, "resident memory", process->rss_bytes);
     add_number(list, "involuntary switches", report->hang.thread.involuntary_switches, "");
     add_bytes(list, "written", report->hang.thread.write_bytes);
+}
+
+/* Where samples told begin and end, and not the loop's own calls. */
+static void add_doubt(struct list *list, const struct report_hang *hang)
+{
+    if (hang->end_slack_ms)
+        add(list, "may have ended later by", arena_printf(list->arena, "%" PRIu64 " ms", hang->end_slack_ms));
+    if (hang->unsure_ms)
+        add(list, "asleep, perhaps idle", arena_printf(list->arena, "%" PRIu64 " ms", hang->unsure_ms));
 }
 
 static void add_device(struct list *list, const struct report *report)
@@ -159,6 +168,7 @@ int report_facts(const struct resolved_fact **out, size_t *count_out, struct are
         return -1;
     add_device(&list, report);
     add_process(&list, report);
+    add_doubt(&list, &report->hang);
     for (size_t i = 0; i < report->sampling_count; i++)
         add(&list, arena_printf(arena, "sampling, %s", report->sampling[i].plugin),
             arena_printf(arena, "%g", report->sampling[i].p));

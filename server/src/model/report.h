@@ -184,6 +184,9 @@ struct report_hang {
     uint64_t late_ms;
     uint64_t suspended_ms;   /* not in duration_ms */
     uint64_t begin_slack_ms; /* it may have begun so much earlier */
+    uint64_t end_slack_ms;   /* it may have ended so much later */
+    uint64_t unsure_ms;      /* of it nobody knows whether the thread waited for events */
+    uint32_t wait_node;      /* the stack in which the loop waited before; 0: not told */
     enum gate_kind gate;
     const char *guess;
     struct report_lock lock;

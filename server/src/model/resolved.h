@@ -114,6 +114,7 @@ struct resolved {
     uint32_t period_ms;
     size_t sample_count;
     const struct report_sample *samples; /* node: of the nodes above */
+    uint32_t wait_node;                  /* the same: the stack of the loop's wait, 0 if none; not in the document */
     struct resolved_hot hot;
     struct resolved_verdict blame;   /* the device's */
     struct resolved_verdict verdict; /* ours */

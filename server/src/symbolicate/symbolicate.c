@@ -321,7 +321,8 @@ static int map_stacks(struct resolved *out, const struct job *job, const uint32_
 static void map_choices(struct resolved *out, const struct job *job, const uint32_t *map)
 {
     const struct report *report = job->report;
-    if (report->hang.hot.known) { /* the device's own choice; the feature stage may choose better */
+    out->wait_node = map[report->hang.wait_node]; /* of the root: the root */
+    if (report->hang.hot.known) {                 /* the device's own choice; the feature stage may choose better */
         out->hot.node = map[report->hang.hot.node];
         out->hot.run = report->hang.hot.run;
     }

@@ -204,6 +204,27 @@ static void threads_taken_along_come_first_and_once(void **state)
     free(box);
 }
 
+static void report_has_the_path_of_the_loops_wait(void **state)
+{
+    static const uint64_t work[] = {TEXT, RENDER, LOOP, MAIN, 0};
+    struct sample other = {.depth = 2, .pc = {FILLS, LINES}}, wait = {.depth = 3, .pc = {TEXT, LOOP, MAIN}};
+    struct blackbox *box = box_new();
+
+    (void)state;
+    box_sample(box, S(1), 100 * MS, work);
+    assert_false(says(box, "wait_node"));
+    mire__blackbox_set_wait(box, 0, 0, &other); /* has nothing in common with the hang */
+    assert_false(says(box, "wait_node"));
+    mire__blackbox_set_wait(box, 0, 1, &wait);
+    assert_says(box, "\"wait_node\":5");
+    wait.flags = MIRE_SAMPLE_BROKEN;
+    mire__blackbox_set_wait(box, 0, 1, &wait);
+    assert_false(says(box, "wait_node"));
+    mire__blackbox_set_wait(box, 0, 1, NULL);
+    assert_null(mire__blackbox_wait(box, 0, 1));
+    free(box);
+}
+
 static void report_tells_the_facts_of_its_trigger(void **state)
 {
     struct blackbox *box = box_new();
@@ -217,13 +238,16 @@ static void report_tells_the_facts_of_its_trigger(void **state)
     hang.foreground = MIRE_GROUND_BACK;
     hang.suspended_ns = 61499 * MS;
     hang.slack_ns = 450 * MS;
+    hang.end_slack_ns = 40 * MS;
+    hang.unsure_ns = 100 * MS;
     hang.late_ns = 1500000;
     hang.end_ns = hang.begin_ns + 2999 * MS + 500000;
     hang.lock_address = 0x7000;
     hang.lock_owner = 30;
     hang.annealed = (struct annealed_fact){.count = 3, .duration_ms = 7000};
     set(box, &hang);
-    assert_says(box, "\"foreground\":false,\"late_ms\":2,\"suspended_ms\":61499,\"begin_slack_ms\":450,");
+    assert_says(box, "\"foreground\":false,\"late_ms\":2,\"suspended_ms\":61499,\"begin_slack_ms\":450,"
+                     "\"end_slack_ms\":40,\"unsure_ms\":100,");
     assert_says(box, "\"duration_ms\":3000");
     assert_says(box, "\"lock\":{\"address\":28672,\"owner_tid\":30},\"annealed\":{\"count\":3,\"duration_ms\":7000}");
     hang.trigger = MIRE_TRIGGER_POWER;
@@ -321,6 +345,7 @@ int main(void)
         cmocka_unit_test(hot_is_of_the_lanes_own_thread),
         cmocka_unit_test(samples_of_other_threads_name_them),
         cmocka_unit_test(threads_taken_along_come_first_and_once),
+        cmocka_unit_test(report_has_the_path_of_the_loops_wait),
         cmocka_unit_test(report_tells_the_facts_of_its_trigger),
         cmocka_unit_test(report_without_micro_hangs_tells_of_none),
         cmocka_unit_test(report_of_many_threads_stays_small),

@@ -301,6 +301,9 @@ static void facts_of_the_lag_engine_are_read(void **state)
     assert_true(hang->foreground_known && hang->foreground);
     assert_int_equal(hang->suspended_ms, 60000);
     assert_int_equal(hang->begin_slack_ms, 450);
+    assert_int_equal(hang->end_slack_ms, 40);
+    assert_int_equal(hang->unsure_ms, 100);
+    assert_int_equal(hang->wait_node, 1);
     assert_true(hang->lock.known && hang->lock.owner_tid.known);
     assert_int_equal(hang->lock.owner_tid.value, 4712);
     assert_int_equal(hang->cpu.percent, 31);

@@ -119,6 +119,66 @@ static void the_scene_is_the_callback_of_the_loop(void **state)
     stacks_free(s);
 }
 
+/* A loop of the app's own, which no rule knows: its wait tells it. */
+static void the_scene_is_where_the_work_parts_from_the_loops_wait(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 50, 'S', "main" APP "broker_run" APP "turn" APP "turn" APP "on_packet" APP "store" APP "fsync" LIBC);
+    uint32_t wait = stack_node(s, "main" APP "broker_run" APP "turn" APP "wait_for_events" APP "epoll_wait" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller2.function, "broker_run");
+    s->doc.wait_node = wait;
+    f = find(s);
+    assert_string_equal(f.caller1.function, "store");
+    assert_string_equal(f.caller2.function, "on_packet");
+    stacks_free(s);
+}
+
+static void work_of_the_loop_itself_keeps_its_scene(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 50, 'R', "main" APP "broker_run" APP "memcpy" LIBC);
+    s->doc.wait_node = stack_node(s, "main" APP "broker_run" APP "poll" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "broker_run");
+    assert_string_equal(f.caller2.function, "broker_run");
+    stacks_free(s);
+}
+
+/* A loop that the rules know, inside a callback: it lies further in than the parting. */
+static void a_loop_inside_a_callback_has_scenes_of_its_own(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 50, 'S',
+           "main" APP "run" APP "on_click" APP "g_main_loop_run" GLIB "g_main_context_dispatch" GLIB "on_save" APP
+           "write_block" APP "fsync" LIBC);
+    s->doc.wait_node = stack_node(s, "main" APP "run" APP "poll" LIBC);
+    struct feature f = find(s);
+    assert_string_equal(f.caller2.function, "on_save");
+    stacks_free(s);
+}
+
+static void a_sleep_that_may_be_the_loops_is_idle(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 50, 'S', "main" APP "next_job" APP "read" LIBC);
+    s->report.hang.unsure_ms = 1400; /* of 3000 */
+    assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
+    s->report.hang.unsure_ms = 1500;
+    struct feature f = find(s);
+    assert_int_equal(f.category, MIRE_CATEGORY_IDLE);
+    assert_int_equal(f.reason, MIRE_REASON_IDLE);
+    assert_non_null(strstr(f.why, "cannot be told whether its loop waited"));
+    s->report.hang.trigger = "call"; /* the app asked for it: it is what it is */
+    assert_int_equal(find(s).category, MIRE_CATEGORY_CUSTOM);
+    stacks_free(s);
+}
+
 static void a_nameless_frame_of_the_loop_is_not_the_scene(void **state)
 {
     (void)state;
@@ -429,6 +489,10 @@ int main(void)
         cmocka_unit_test(main_is_no_scene_if_something_inside_it_is),
         cmocka_unit_test(varied_callees_are_blamed_on_the_one_that_calls_them),
         cmocka_unit_test(the_scene_is_the_callback_of_the_loop),
+        cmocka_unit_test(the_scene_is_where_the_work_parts_from_the_loops_wait),
+        cmocka_unit_test(work_of_the_loop_itself_keeps_its_scene),
+        cmocka_unit_test(a_loop_inside_a_callback_has_scenes_of_its_own),
+        cmocka_unit_test(a_sleep_that_may_be_the_loops_is_idle),
         cmocka_unit_test(a_nameless_frame_of_the_loop_is_not_the_scene),
         cmocka_unit_test(a_library_that_calls_back_is_a_boundary_without_symbols_too),
         cmocka_unit_test(running_without_cpu_time_is_not_computing),

@@ -1,0 +1,389 @@
+/*
+ * loop.c - see loop.h.
+ */
+#include "capture/loop.h"
+
+#include "platform/platform.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define NOTES_AT_ONCE  8                    /* paths noted without a pause: a program has few loops */
+#define NOTE_PAUSE_NS  (10 * MIRE_NS_PER_S) /* and between two of one that has many */
+#define RECURS         3                    /* a wait that was made so often is a loop's */
+#define WRAPPERS_MAX   3                    /* functions of a library around a sleep */
+#define LIBC_EVENT_MAX 2    /* functions of the C library around a wait for events that it is asked for */
+#define LOCKED_VALUE   2    /* of a futex: a lock that somebody waits for */
+#define FUTEX_COMMAND  0x7f /* without its flags */
+
+/* ---- notes ---- */
+
+void mire__loop_begin(struct loop *loop, struct check *check, uint32_t lane)
+{
+    memset(loop, 0, sizeof(*loop));
+    for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++)
+        mire__blackbox_set_wait(check->box, lane, row, NULL);
+}
+
+static bool same_call(struct gate_call one, struct gate_call other)
+{
+    return one.from == other.from && one.frame == other.frame;
+}
+
+static bool is_noted(const struct loop *loop, struct gate_call call)
+{
+    for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++) {
+        if (same_call(loop->noted[row], call))
+            return true;
+    }
+    return false;
+}
+
+/* A free row, else one in turn, but never that of the outermost wait. */
+static uint32_t row_for(const struct loop *loop)
+{
+    uint32_t outermost = 0, row = loop->noted_count % MIRE_WAIT_PATHS;
+
+    for (uint32_t i = 0; i < MIRE_WAIT_PATHS; i++) {
+        if (loop->noted[i].from == 0)
+            return i;
+        if (loop->noted[i].frame > loop->noted[outermost].frame)
+            outermost = i;
+    }
+    return row == outermost ? (row + 1) % MIRE_WAIT_PATHS : row;
+}
+
+void mire__loop_note(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view)
+{
+    struct sample *sample = &check->scratch;
+    struct capture_cost cost = check->sampler->cost;
+    struct gate_view after;
+    uint32_t row;
+    bool taken;
+
+    if (view->wait.from == 0 || loop->noted_turn == view->turn || is_noted(loop, view->wait) ||
+        (loop->noted_count >= NOTES_AT_ONCE && check->now_ns < loop->note_ns))
+        return;
+    taken = mire__sampler_take_asleep(sample, check->sampler, view->tid);
+    check->sampler->cost = cost; /* it is no record's */
+    if (!taken || !mire__gate_look(&after, lane) || after.turn != view->turn)
+        return;
+    row = row_for(loop);
+    loop->noted[row] = view->wait;
+    loop->noted_turn = view->turn;
+    loop->noted_count++;
+    loop->note_ns = check->now_ns + NOTE_PAUSE_NS;
+    mire__blackbox_set_wait(check->box, lane, row, sample);
+}
+
+/* ---- what a thread sleeps in ---- */
+
+enum sleep_kind { SLEEP_OTHER, SLEEP_EVENTS, SLEEP_CALL };
+
+static bool is_short(uint64_t milliseconds)
+{
+    return milliseconds <= MIRE_WAIT_SHORT_MS;
+}
+
+/* The time a call may take, read where its caller keeps it. */
+static bool is_short_at(uint64_t address)
+{
+    int64_t time[2];
+
+    return address != 0 && mire__peek(time, address, sizeof(time)) == sizeof(time) && time[0] == 0 &&
+           time[1] <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
+}
+
+/* A wait for events; one that only looks is a call like others. */
+static enum sleep_kind of_events(const struct thread_state *state)
+{
+    bool looks = false;
+
+    switch (state->syscall) {
+#ifdef SYS_poll
+    case SYS_poll:
+        looks = is_short((uint32_t)state->args[2]);
+        break;
+#endif
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait:
+        looks = is_short((uint32_t)state->args[3]);
+        break;
+    case SYS_ppoll:
+        looks = is_short_at(state->args[2]);
+        break;
+    case SYS_pselect6:
+        looks = is_short_at(state->args[4]);
+        break;
+    default:
+        break;
+    }
+    return looks ? SLEEP_CALL : SLEEP_EVENTS;
+}
+
+/* Of a lock somebody holds it, and it is held inside the work; anything else may be where the next job comes from. */
+static enum sleep_kind of_futex(const struct thread_state *state)
+{
+    uint64_t command = state->args[1] & FUTEX_COMMAND;
+
+    if ((command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || state->args[2] == LOCKED_VALUE)
+        return SLEEP_OTHER;
+    return SLEEP_CALL;
+}
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+static enum sleep_kind kind_of(const struct thread_state *state)
+{
+    switch (state->syscall) {
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+#ifdef SYS_select
+    case SYS_select:
+#endif
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+#ifdef SYS_pause
+    case SYS_pause:
+#endif
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+    case SYS_rt_sigtimedwait:
+    case SYS_rt_sigsuspend:
+    case SYS_io_uring_enter:
+    case SYS_accept:
+    case SYS_accept4:
+        return of_events(state);
+    case SYS_futex:
+        return of_futex(state);
+    case SYS_read:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_mq_timedreceive:
+    case SYS_msgrcv:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_io_getevents:
+    case SYS_restart_syscall:
+        return SLEEP_CALL;
+    default:
+        return SLEEP_OTHER;
+    }
+}
+
+/* ---- whose sleep it is ---- */
+
+static const struct module *module_at(const struct check *check, uint64_t pc)
+{
+    return mire__modules_find(&check->sampler->modules, pc);
+}
+
+/* How many of the innermost frames are the C library's. */
+static uint32_t libc_frames(const struct check *check, const struct sample *sample)
+{
+    const struct module *libc = module_at(check, mire__gate_libc());
+    uint32_t count = 0;
+
+    while (libc && count < sample->depth && module_at(check, sample->pc[count]) == libc)
+        count++;
+    return count;
+}
+
+/* The innermost frame whose function is in the path as well; depth if none is. For stacks without an outer end. */
+static uint32_t find_common(const struct sample *sample, const struct sample *path, uint32_t from)
+{
+    for (uint32_t frame = from; frame < sample->depth; frame++) {
+        for (uint32_t i = 0; i < path->depth; i++) {
+            if (mire__sample_function(path, i) == mire__sample_function(sample, frame))
+                return frame;
+        }
+    }
+    return sample->depth;
+}
+
+/* The loop's frame by one path, and where in the path it is. sample->depth: it is nowhere. */
+static uint32_t frame_by_path(uint32_t *in_path, const struct sample *sample, const struct sample *path, uint32_t libc)
+{
+    uint32_t common = mire__sample_common(sample, path), frame;
+
+    *in_path = path->depth;
+    if (common > 0 && common <= path->depth && common <= sample->depth) {
+        *in_path = path->depth - common;
+        return sample->depth - common;
+    }
+    if (!((sample->flags | path->flags) & (MIRE_SAMPLE_CUT | MIRE_SAMPLE_BROKEN)))
+        return sample->depth;
+    frame = find_common(sample, path, libc);
+    for (uint32_t i = 0; frame < sample->depth && i < path->depth; i++) {
+        if (mire__sample_function(path, i) == mire__sample_function(sample, frame)) {
+            *in_path = i;
+            break;
+        }
+    }
+    return frame;
+}
+
+struct seat {
+    uint32_t frame; /* the loop's in the sample; its depth: none is known */
+    bool recurs;    /* the same frame makes a hooked wait, again and again */
+};
+
+static bool call_recurs(uint32_t lane, struct gate_call call)
+{
+    struct gate_call calls[MIRE_KNOWN_CALLS];
+    uint64_t counts[MIRE_KNOWN_CALLS];
+    uint32_t count = mire__gate_calls(calls, counts, lane);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (same_call(calls[i], call))
+            return counts[i] >= RECURS;
+    }
+    return false;
+}
+
+/* Without a path: the function that made the last wait, whether that slept or not. */
+static uint32_t frame_by_call(const struct check *check, const struct sample *sample, struct gate_call call)
+{
+    struct modules *modules = &check->sampler->modules;
+    const struct module *module = call.from ? module_at(check, call.from - 1) : NULL;
+    const struct cfi_row *row;
+
+    if (!module)
+        return sample->depth;
+    row = mire__cfi_find(&modules->rows, &modules->cache, module->eh_frame_hdr, call.from - 1);
+    for (uint32_t frame = 0; row && frame < sample->depth; frame++) {
+        if (mire__sample_function(sample, frame) == row->function)
+            return frame;
+    }
+    return sample->depth;
+}
+
+static struct seat find_seat(const struct loop *loop, const struct check *check, uint32_t lane,
+                             const struct gate_view *view, const struct sample *sample, uint32_t libc)
+{
+    struct seat seat = {sample->depth, false};
+
+    for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++) {
+        const struct sample *path = mire__blackbox_wait(check->box, lane, row);
+        uint32_t in_path, frame = path ? frame_by_path(&in_path, sample, path, libc) : sample->depth;
+
+        if (frame > seat.frame || frame == sample->depth)
+            continue;
+        if (frame < seat.frame)
+            seat = (struct seat){frame, false};
+        seat.recurs |=
+            path->pc[in_path] + 1 == mire__arch_bare(loop->noted[row].from) && call_recurs(lane, loop->noted[row]);
+    }
+    if (seat.frame == sample->depth)
+        seat.frame = frame_by_call(check, sample, view->wait);
+    return seat;
+}
+
+/* Where the thread has not waited once: the function that it begins with, behind the C library's start. */
+static uint32_t entry_frame(const struct check *check, const struct sample *sample)
+{
+    const struct module *libc = module_at(check, mire__gate_libc());
+    uint32_t frame = sample->depth;
+
+    if (sample->flags & (MIRE_SAMPLE_CUT | MIRE_SAMPLE_BROKEN))
+        return sample->depth;
+    while (frame > 0 && module_at(check, sample->pc[frame - 1]) != libc)
+        frame--; /* _start */
+    while (frame > 0 && module_at(check, sample->pc[frame - 1]) == libc)
+        frame--;
+    return frame > 0 ? frame - 1 : sample->depth;
+}
+
+/* Is the sleep in a call that the frame makes itself? libc: frames of the C library inside it. */
+static bool is_own_call(const struct check *check, const struct sample *sample, uint32_t frame, uint32_t libc)
+{
+    const struct module *wrapper = frame > libc ? module_at(check, sample->pc[frame - 1]) : NULL;
+
+    if (frame <= libc || (libc == 0 && frame == 1)) /* the latter makes the system call itself */
+        return true;
+    if (frame - libc > WRAPPERS_MAX || !wrapper || wrapper == module_at(check, sample->pc[frame]))
+        return false;
+    for (uint32_t i = libc; i < frame; i++) {
+        if (module_at(check, sample->pc[i]) != wrapper)
+            return false;
+    }
+    return true;
+}
+
+static bool is_known(const struct loop *loop, uint64_t place)
+{
+    for (uint32_t i = 0; i < loop->place_count && i < MIRE_LOOP_PLACES; i++) {
+        if (loop->places[i] == place)
+            return true;
+    }
+    return false;
+}
+
+/* Asleep in a call of the loop's frame, which has a wait of its own that it comes back to. */
+static bool slept_there_before(struct loop *loop, const struct gate_view *view, uint64_t place, uint64_t cpu_ns)
+{
+    bool before = loop->place == place && loop->place_turn == view->turn && loop->place_cpu_ns != cpu_ns;
+
+    loop->place = place;
+    loop->place_turn = view->turn;
+    loop->place_cpu_ns = cpu_ns;
+    return before;
+}
+
+/* A sleep for a time, and for nothing that could come. */
+static bool is_timed(const struct sample *sample)
+{
+    return sample->syscall == SYS_nanosleep || sample->syscall == SYS_clock_nanosleep;
+}
+
+static enum loop_sleep judge_call(struct loop *loop, const struct check *check, uint32_t lane,
+                                  const struct gate_view *view, const struct sample *sample, uint32_t libc)
+{
+    struct seat seat = find_seat(loop, check, lane, view, sample, libc);
+    uint64_t place;
+
+    if (view->kind == 0) {
+        seat.frame = entry_frame(check, sample);
+        return seat.frame == sample->depth || is_own_call(check, sample, seat.frame, libc) ? LOOP_UNSURE : LOOP_INSIDE;
+    }
+    if (seat.frame == sample->depth || seat.frame < libc)
+        return LOOP_UNSURE;
+    if (!is_own_call(check, sample, seat.frame, libc))
+        return LOOP_INSIDE;
+    place = sample->pc[seat.frame];
+    if (!is_known(loop, place)) {
+        if ((seat.recurs || is_timed(sample)) && !slept_there_before(loop, view, place, mire__thread_cpu_ns(view->tid)))
+            return seat.recurs ? LOOP_MAYBE : LOOP_ONCE;
+        loop->places[loop->place_count++ % MIRE_LOOP_PLACES] = place;
+    }
+    return LOOP_WAITS;
+}
+
+enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,
+                                 const struct sample *sample)
+{
+    enum sleep_kind kind = kind_of(&check->sampler->state);
+    uint32_t libc = libc_frames(check, sample);
+
+    if (!view->all_count || view->kind > 1 || !(sample->flags & MIRE_SAMPLE_BLOCKED) || sample->state != 'S' ||
+        sample->depth == 0)
+        return LOOP_AWAKE;
+    if (kind == SLEEP_EVENTS && libc <= LIBC_EVENT_MAX)
+        return LOOP_WAITS;
+    return kind == SLEEP_OTHER ? LOOP_INSIDE : judge_call(loop, check, lane, view, sample, libc);
+}

@@ -1,0 +1,180 @@
+/*
+ * rest.c - a loop that sleeps in calls without a hook. See struct rest.
+ */
+#include "capture/lane.h"
+
+#define LOOK_LEAST_NS (50 * MIRE_NS_PER_MS)
+#define LOOK_FIRST_NS (200 * MIRE_NS_PER_MS)
+#define LOOK_MOST_NS  (4 * MIRE_NS_PER_S)  /* one wake-up of an idle process */
+#define GAP_NS        (5 * MIRE_NS_PER_MS) /* what a thread at work may sleep between two samples: a page fault's */
+#define GAP_PART      32                   /* or that part of it */
+#define CHANCE_PPM    10000000u /* e^-10: a loop that sleeps so much is not met at work each time by chance */
+#define MAYBE_WORK_NS (100 * MIRE_NS_PER_MS)
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void mire__rest_begin(struct lane_watch *lane)
+{
+    lane->rest = (struct rest){.rests = lane->rest.rests};
+}
+
+/* When the work ended that the last sample before this one met; at now_ns the thread waits. */
+static uint64_t end_of_work(const struct lane_watch *lane, uint64_t now_ns, uint64_t awake_ns)
+{
+    const struct rest *rest = &lane->rest;
+    uint64_t ran_ns;
+
+    if (rest->seen_ns)
+        return least(rest->seen_ns + less(awake_ns, rest->awake_ns), now_ns);
+    ran_ns = less(mire__thread_cpu_ns(lane->tid), lane->record.base.cpu_ns);
+    return least(lane->since_ns + ran_ns, now_ns);
+}
+
+/*
+ * The thread ran at this sample. If it did at the last one too and has slept in between, nobody knows where: it may
+ * have been in the loop's wait.
+ */
+static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
+{
+    uint64_t slept_ns, sure_ns, gap_ns = less(now_ns, rest->seen_ns);
+
+    if (!rest->ran_ns) {
+        rest->ran_ns = now_ns;
+        rest->ran_awake_ns = awake_ns;
+        rest->slept_ns = rest->sure_ns = 0;
+        return;
+    }
+    slept_ns = less(now_ns - rest->ran_ns, less(awake_ns, rest->ran_awake_ns));
+    sure_ns = less(least(slept_ns, rest->slept_ns), rest->sure_ns);
+    if (sure_ns > GAP_NS && sure_ns > gap_ns / GAP_PART) {
+        rest->broken = true;
+        rest->slept_ppm += least(sure_ns, gap_ns) * 1000000u / (gap_ns + 1);
+        rest->sure_ns += sure_ns;
+    }
+    rest->slept_ns = slept_ns;
+}
+
+void mire__rest_work(struct lane_watch *lane, const struct sample *sample, bool maybe)
+{
+    struct rest *rest = &lane->rest;
+    uint64_t now_ns = mire__now_ns(), awake_ns = mire__thread_awake_ns(lane->tid);
+
+    if (maybe && !rest->maybe_ns) {
+        rest->maybe_ns = end_of_work(lane, now_ns, awake_ns);
+        rest->maybe_awake_ns = awake_ns;
+    } else if (!maybe && less(awake_ns, rest->maybe_awake_ns) > MAYBE_WORK_NS) {
+        rest->maybe_ns = 0;
+    }
+    if (sample->flags & MIRE_SAMPLE_BLOCKED)
+        rest->ran_ns = 0;
+    else
+        note_running(rest, now_ns, awake_ns);
+    rest->seen_ns = now_ns;
+    rest->awake_ns = awake_ns;
+}
+
+bool mire__rest_is_one_turn(const struct lane_watch *lane)
+{
+    return !lane->rest.rests || !lane->rest.broken || lane->rest.slept_ppm >= CHANCE_PPM;
+}
+
+static void pause_for(struct rest *rest, uint64_t pause_ns, uint64_t now_ns)
+{
+    rest->pause_ns = pause_ns;
+    rest->look_ns = now_ns + pause_ns;
+}
+
+/* A hang is seen if the thread is at work for a share of its threshold. */
+static uint64_t first_pause_ns(const struct check *check, const struct lane_watch *lane)
+{
+    uint64_t share_ns = mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS / 4;
+
+    return share_ns < LOOK_LEAST_NS ? LOOK_LEAST_NS : least(share_ns, LOOK_FIRST_NS);
+}
+
+/* The thread waits, as of now. */
+static void rest_now(struct check *check, struct lane_watch *lane, uint64_t now_ns)
+{
+    lane->rest = (struct rest){.rests = true,
+                               .seen_ns = now_ns,
+                               .awake_ns = mire__thread_awake_ns(lane->tid),
+                               .cpu_ns = mire__thread_cpu_ns(lane->tid)};
+    pause_for(&lane->rest, first_pause_ns(check, lane), now_ns);
+}
+
+void mire__rest_enter(struct check *check, struct lane_watch *lane)
+{
+    uint64_t now_ns = mire__now_ns();
+    uint64_t end_ns = end_of_work(lane, now_ns, mire__thread_awake_ns(lane->tid));
+
+    if (lane->rest.maybe_ns) {
+        end_ns = lane->rest.maybe_ns;
+        mire__ring_cut(&check->box->lanes[lane->record.lane].ring, end_ns);
+    }
+    lane->record.hang.end_slack_ns = lane->rest.maybe_ns ? 0 : less(now_ns, end_ns);
+    mire__blackbox_count_micro(check->box, less(less(end_ns, lane->since_ns), lane->late_ns));
+    if (lane->launch)
+        mire__record_forget(check, &lane->record);
+    else
+        mire__lane_finish(check, lane, end_ns);
+    atomic_store(lane->open_turn, 0);
+    lane->launch = false;
+    lane->state = LANE_RESTING;
+    rest_now(check, lane, now_ns);
+}
+
+/* It has run since the last look: is it back in its wait? */
+static bool waits_again(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    struct capture_cost cost = check->sampler->cost;
+    bool asleep = mire__sampler_take_asleep(&check->scratch, check->sampler, lane->tid);
+    enum loop_sleep sleep = LOOP_AWAKE;
+
+    check->sampler->cost = cost;
+    if (asleep)
+        sleep = mire__loop_judge(&lane->loop, check, lane->record.lane, view, &check->scratch);
+    return sleep == LOOP_WAITS || sleep == LOOP_UNSURE;
+}
+
+/* The thread works. It began when its CPU time says, if it has not slept; surely not before the last look. */
+static void work_again(struct lane_watch *lane, uint64_t now_ns, uint64_t cpu_ns)
+{
+    uint64_t looked_ns = lane->rest.seen_ns;
+    uint64_t ran_ns = least(less(cpu_ns, lane->rest.cpu_ns), less(now_ns, looked_ns));
+
+    mire__rest_begin(lane);
+    lane->since_ns = now_ns - ran_ns;
+    lane->slack_ns = less(lane->since_ns, looked_ns);
+    lane->late_ns = lane->excused_ns = lane->suspended_ns = 0;
+    lane->state = LANE_BUSY;
+    mire__thread_counters(&lane->record.base, lane->tid);
+    lane->record.base.cpu_ns = less(lane->record.base.cpu_ns, ran_ns);
+}
+
+uint64_t mire__rest_step(struct check *check, struct lane_watch *lane, const struct gate_view *view)
+{
+    struct rest *rest = &lane->rest;
+    uint64_t now_ns = mire__now_ns(), cpu_ns = mire__thread_cpu_ns(lane->tid);
+
+    if (cpu_ns == rest->cpu_ns) { /* the same sleep */
+        rest->seen_ns = now_ns;
+        if (now_ns >= rest->look_ns)
+            pause_for(rest, least(2 * rest->pause_ns, LOOK_MOST_NS), now_ns);
+        return rest->look_ns;
+    }
+    if (waits_again(check, lane, view)) {
+        check->turning = true;
+        rest_now(check, lane, now_ns);
+        return rest->look_ns;
+    }
+    work_again(lane, now_ns, cpu_ns);
+    return now_ns;
+}

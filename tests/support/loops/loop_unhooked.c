@@ -1,0 +1,153 @@
+/*
+ * loop_unhooked.c - loops that wait by calls which Mire does not hook, after one wait that it sees. argv[2] says how:
+ *
+ *     raw        the system call ppoll, made by syscall()
+ *     timerfd    read of a timer
+ *     usleep     many short sleeps
+ *     semaphore  sem_timedwait
+ *     condition  pthread_cond_timedwait
+ *     waitpid    for children
+ *     stdio      fgets, of a pipe that another process writes to
+ *     wrapped    usleep, by a function of another library
+ *     twice      poll and then usleep, each time
+ *     blocked    as usleep; the hang is one sleep deep in the work
+ *     steps      as usleep, and each time it works for a tenth of the time; there is no hang
+ *
+ * The loop is in one function, the hang in one that it calls.
+ */
+#define _GNU_SOURCE
+#include "planted.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STAY        __attribute__((noinline))
+#define PART_OF_RUN static inline __attribute__((always_inline))
+enum { PAUSE_MS = 100 };
+
+static int timer;
+static FILE *lines;
+static sem_t semaphore;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+static void open_all(void)
+{
+    const struct itimerspec every = {{0, PAUSE_MS * 1000000L}, {0, PAUSE_MS * 1000000L}};
+    int ends[2];
+
+    timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    timerfd_settime(timer, 0, &every, NULL);
+    sem_init(&semaphore, 0, 0);
+    if (pipe(ends) != 0)
+        abort();
+    if (fork() == 0) {
+        for (int i = 0; i < 100; i++) {
+            usleep(PAUSE_MS * 1000);
+            if (write(ends[1], "line\n", 5) != 5 || getppid() == 1)
+                break;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    lines = fdopen(ends[0], "r");
+}
+
+static struct timespec later(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_REALTIME, &at);
+    at.tv_nsec += PAUSE_MS * 1000000L;
+    at.tv_sec += at.tv_nsec / 1000000000L;
+    at.tv_nsec %= 1000000000L;
+    return at;
+}
+
+static void spin_ms(int ms)
+{
+    const uint64_t begin_ns = planted_now_ns();
+
+    while (planted_now_ns() - begin_ns < (uint64_t)ms * 1000000u) {
+    }
+}
+
+PART_OF_RUN void wait_once(const char *how)
+{
+    const struct timespec pause = {0, PAUSE_MS * 1000000L}, at = later();
+    struct timespec left = pause;
+    char line[80];
+    uint64_t ticks;
+
+    if (strcmp(how, "raw") == 0) {
+        syscall(SYS_ppoll, NULL, 0, &left, NULL, 8);
+    } else if (strcmp(how, "timerfd") == 0) {
+        if (read(timer, &ticks, sizeof(ticks)) < 0)
+            abort();
+    } else if (strcmp(how, "semaphore") == 0) {
+        sem_timedwait(&semaphore, &at);
+    } else if (strcmp(how, "condition") == 0) {
+        pthread_mutex_lock(&mutex);
+        pthread_cond_timedwait(&condition, &mutex, &at);
+        pthread_mutex_unlock(&mutex);
+    } else if (strcmp(how, "waitpid") == 0) {
+        pid_t child = fork();
+
+        if (child == 0) {
+            usleep(PAUSE_MS * 1000);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    } else if (strcmp(how, "stdio") == 0) {
+        if (!fgets(line, sizeof(line), lines))
+            abort();
+    } else {
+        if (strcmp(how, "twice") == 0)
+            poll(NULL, 0, 10);
+        usleep(PAUSE_MS * 1000);
+    }
+}
+
+STAY void planted_hang_blocked(void)
+{
+    const struct timespec rest = {.tv_sec = 1, .tv_nsec = 0};
+    const uint64_t begin_ns = planted_now_ns();
+
+    nanosleep(&rest, NULL);
+    printf("hung %llu\n", (unsigned long long)(planted_now_ns() - begin_ns));
+    fflush(stdout);
+}
+
+STAY void run(const char *how)
+{
+    poll(NULL, 0, 20);
+    for (int i = 0; i < IDLE_MS / PAUSE_MS; i++) {
+        wait_once(how);
+        if (strcmp(how, "steps") == 0)
+            spin_ms(PAUSE_MS / 10);
+    }
+    if (strcmp(how, "blocked") == 0)
+        planted_hang_blocked();
+    else if (strcmp(how, "steps") != 0)
+        planted_hang();
+    else
+        printf("hung 0\n");
+    for (int i = 0; i < REST_MS * 2 / PAUSE_MS; i++)
+        wait_once(how);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    open_all();
+    planted_start(argv);
+    run(argv[2]);
+    return 0;
+}
