@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_LOOK_MS 10
+#define LOCK_LOOK_MS    10
+#define PUBLISH_WAIT_MS 1000 /* for the directory's lock, which is held for two system calls */
 
 enum mire_err mire__disk_make_dir(const char *path)
 {
@@ -81,13 +82,19 @@ bool mire__disk_sync_dir(const char *path)
     return synced;
 }
 
-bool mire__disk_sync_dir_of(const char *path)
+static void dir_of(char dir[MIRE_STORE_PATH_MAX], const char *path)
 {
-    char dir[MIRE_STORE_PATH_MAX];
     const char *slash = strrchr(path, '/');
 
     memcpy(dir, path, (size_t)(slash - path));
     dir[slash - path] = '\0';
+}
+
+bool mire__disk_sync_dir_of(const char *path)
+{
+    char dir[MIRE_STORE_PATH_MAX];
+
+    dir_of(dir, path);
     return mire__disk_sync_dir(dir);
 }
 
@@ -116,6 +123,36 @@ static bool fill(const char *aside, const struct disk_part *parts, size_t count,
     return whole;
 }
 
+static void wait_for_lock(int fd, uint32_t wait_ms)
+{
+    const struct timespec look = {.tv_nsec = LOCK_LOOK_MS * 1000000};
+
+    for (uint32_t waited_ms = 0; waited_ms < wait_ms && flock(fd, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_LOOK_MS)
+        nanosleep(&look, NULL);
+}
+
+/*
+ * Give the file its name, unless that is taken. Some systems refuse links: Android to every app, others by the file
+ * system or a filter. There the directory's lock makes the look and the renaming one step.
+ */
+static bool publish(const char *aside, const char *path)
+{
+    char dir[MIRE_STORE_PATH_MAX];
+    bool moved;
+    int fd;
+
+    if (link(aside, path) == 0 || errno == EEXIST)
+        return true;
+    dir_of(dir, path);
+    fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        wait_for_lock(fd, PUBLISH_WAIT_MS);
+    moved = access(path, F_OK) == 0 || rename(aside, path) == 0;
+    if (fd >= 0)
+        close(fd);
+    return moved;
+}
+
 enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, size_t count, unsigned how)
 {
     char aside[MIRE_STORE_PATH_MAX];
@@ -132,7 +169,7 @@ enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, 
         return MIRE_E_STORE;
     }
     if (how & MIRE_DISK_EXCLUSIVE)
-        moved = link(aside, path) == 0 || errno == EEXIST;
+        moved = publish(aside, path);
     else
         moved = rename(aside, path) == 0;
     if (how & MIRE_DISK_EXCLUSIVE || !moved)

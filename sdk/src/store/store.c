@@ -88,6 +88,8 @@ enum mire_err mire__store_install(char install[33], struct store *store)
     const struct disk_part part = {digits, 32};
 
     for (int tries = 0; tries < 3; tries++) {
+        bool made = is_made(store, "install"); /* before it is read: one that comes in between is whole */
+
         memset(digits, 0, sizeof(digits));
         ssize_t size = mire__store_load(store, "install", digits, 32);
         if (size == 32 && is_hex(digits, 32)) {
@@ -98,7 +100,7 @@ enum mire_err mire__store_install(char install[33], struct store *store)
         for (size_t i = 0; i < sizeof(random); i++)
             snprintf(digits + 2 * i, 3, "%02x", random[i]);
         /* Another process may have been faster: its identifier holds. A word that is none is replaced. */
-        mire__store_save_early(store, "install", &part, 1, is_made(store, "install") ? 0 : MIRE_DISK_EXCLUSIVE);
+        mire__store_save_early(store, "install", &part, 1, made ? 0 : MIRE_DISK_EXCLUSIVE);
     }
     return MIRE_E_STORE;
 }

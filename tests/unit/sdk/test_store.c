@@ -4,12 +4,19 @@
 
 #include "support/scratch.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#include "support/emulator.h"
 
 #include "support/stores.h"
 
@@ -57,6 +64,61 @@ static void store_keeps_one_install_id(void **state)
     assert_int_equal(mire__store_install(second, store), MIRE_OK);
     assert_string_equal(first, second);
     mire__store_close(store);
+}
+
+/* From here on the kernel refuses links, as Android's policy does. */
+static void refuse_links(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef SYS_link
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_link, 1, 0),
+#endif
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_linkat, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0 ||
+        link("/proc/self/exe", "/tmp/mire-refused") == 0 || errno != EACCES)
+        _exit(77);
+}
+
+/* Many at the same instant agree on one id, on a system that refuses links as well. */
+static void store_has_one_install_id_without_links(void **state)
+{
+    enum { PROCESSES = 16 };
+    char ids[PROCESSES][33] = {{0}}, byte;
+    int gate[2], told[2], status;
+
+    skip_if_emulated("an emulator's filter sees the host's calls");
+    assert_int_equal(pipe(gate), 0);
+    assert_int_equal(pipe(told), 0);
+    for (int i = 0; i < PROCESSES; i++) {
+        struct store *store;
+        char id[33] = "";
+
+        if (fork() != 0)
+            continue;
+        refuse_links();
+        store = store_default(*state);
+        close(gate[1]);
+        read(gate[0], &byte, 1); /* all go at once, when the other end is closed */
+        if (mire__store_install(id, store) != MIRE_OK || write(told[1], id, sizeof(id)) != sizeof(id))
+            _exit(1);
+        _exit(0);
+    }
+    close(gate[0]);
+    close(gate[1]);
+    for (int i = 0; i < PROCESSES; i++) {
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+        assert_int_equal(read(told[0], ids[i], 33), 33);
+        assert_string_equal(ids[i], ids[0]);
+    }
+    close(told[0]);
+    close(told[1]);
 }
 
 static void store_replaces_a_damaged_install_id(void **state)
@@ -286,6 +348,7 @@ int main(void)
         TEST(store_makes_missing_directories),
         TEST(store_says_when_it_cannot_be_made),
         TEST(store_keeps_one_install_id),
+        TEST(store_has_one_install_id_without_links),
         TEST(store_replaces_a_damaged_install_id),
         TEST(store_lists_oldest_first_and_reads_back),
         TEST(store_sealing_an_id_again_keeps_one_report),
