@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -118,14 +119,12 @@ size_t cpp_demangle(char *out, size_t room, const char *name, size_t len, uint64
 
     if (room == 0 || len > MANGLED_MAX || len < 2 || memcmp(name, "_Z", 2) != 0)
         return 0;
+    const size_t suffix = rust_suffix(name, len);
     memcpy(mangled, name, len);
-    mangled[len] = '\0';
+    mangled[len - suffix] = '\0';
     if (!(is_slow(mangled) ? print_in_time(&printing, mangled, left_ns) : print_all(&printing, mangled)))
         return 0;
     (void)rust_clean(printing.plain);
-    size_t written = strlen(printing.plain);
-    written = written < room ? written : room - 1;
-    memcpy(out, printing.plain, written);
-    out[written] = '\0';
-    return written;
+    int whole = snprintf(out, room, "%s%.*s", printing.plain, (int)suffix, name + len - suffix);
+    return whole < 0 ? 0 : (size_t)whole < room ? (size_t)whole : room - 1;
 }

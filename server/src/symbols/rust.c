@@ -2,6 +2,7 @@
  * rust.c - the escapes are those of rustc's legacy symbol mangling (compiler/rustc_symbol_mangling/src/legacy.rs).
  */
 #include "symbols/rust.h"
+#include "symbols/punycode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,13 @@ static const struct {
     {"$GT$", '>'}, {"$LP$", '('}, {"$RP$", ')'}, {"$C$", ','},
 };
 
-/* One escape: its length, 0 if there is none here. */
-static size_t unescape(char *plain, const char *at)
+/* One escape, written to `to` in UTF-8: its length, 0 if there is none here. It is longer than what it stands for. */
+static size_t unescape(char **to, const char *at)
 {
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
         size_t len = strlen(escapes[i].escape);
         if (!strncmp(at, escapes[i].escape, len)) {
-            *plain = escapes[i].plain;
+            *(*to)++ = escapes[i].plain;
             return len;
         }
     }
@@ -30,10 +31,24 @@ static size_t unescape(char *plain, const char *at)
         return 0;
     char *end;
     unsigned long code = strtoul(at + 2, &end, 16);
-    if (*end != '$' || end == at + 2 || end > at + 5 || code < 0x20 || code > 0x7e)
+    bool control = code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000);
+    if (*end != '$' || end != at + 2 + strspn(at + 2, "0123456789abcdef") || code > 0x10ffff || control)
         return 0;
-    *plain = (char)code;
+    *to = punycode_put(*to, (uint32_t)code);
     return (size_t)(end + 1 - at);
+}
+
+size_t rust_suffix(const char *name, size_t len)
+{
+    static const char hash[] = "17h"; /* and 16 digits, E, and the suffix */
+    const char *at = name;
+    const char *end = name + len;
+    while ((at = memmem(at, (size_t)(end - at), hash, sizeof hash - 1))) {
+        at += sizeof hash - 1;
+        if (end - at > 17 && strspn(at, "0123456789abcdef") == 16 && at[16] == 'E' && at[17] == '.')
+            return (size_t)(end - at) - 17;
+    }
+    return 0;
 }
 
 bool rust_clean(char *name)
@@ -45,11 +60,9 @@ bool rust_clean(char *name)
     name[len - HASH_LEN] = '\0';
     char *to = name;
     for (const char *at = name; *at;) {
-        char plain;
         bool begins = at == name || at[-1] == ':';
-        size_t used = unescape(&plain, at);
+        size_t used = unescape(&to, at);
         if (used) {
-            *to++ = plain;
             at += used;
         } else if (at[0] == '_' && at[1] == '$' && begins) {
             at++; /* keeps an escape from beginning an identifier */

@@ -16,6 +16,10 @@
  */
 bool rust_clean(char *name);
 
+/* Bytes behind a legacy name that compilers add where they put a part of it elsewhere: ".cold", ".part.0"; 0 of others.
+ */
+size_t rust_suffix(const char *name, size_t len);
+
 /*
  * Demangle a name of version 0: "_RNvC4shop3run" -> "shop::run".
  *

@@ -1,5 +1,6 @@
 /* rust_walk.c - see rust_walk.h. */
 #include "symbols/rust_walk.h"
+#include "symbols/punycode.h"
 
 uint64_t walk_base_62(struct walk *w)
 {
@@ -59,8 +60,26 @@ struct identifier walk_identifier(struct walk *w)
     return id;
 }
 
+/* Letters beyond ASCII. False: what stands there is none. */
+static bool put_letters(struct walk *w, const struct identifier *id)
+{
+    uint32_t points[MIRE_PUNYCODE_MAX], count;
+    if (!punycode_read(points, &count, id->text, id->len))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (points[i] >= 0xd800 && points[i] < 0xe000)
+            return false;
+    for (uint32_t i = 0; i < count; i++) {
+        char bytes[4];
+        walk_bytes(w, bytes, (size_t)(punycode_put(bytes, points[i]) - bytes));
+    }
+    return true;
+}
+
 void walk_put_identifier(struct walk *w, const struct identifier *id)
 {
+    if (id->punycode && put_letters(w, id))
+        return;
     if (id->punycode)
         walk_put(w, "punycode{");
     walk_bytes(w, id->text, id->len);

@@ -35,6 +35,14 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "std::rt::lang_start::{{closure}}");
     symbol_demangle(out, sizeof out, "_ZN47_$LT$rsapp..Book$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE");
     assert_string_equal(out, "<rsapp::Book as core::ops::Drop>::drop");
+    symbol_demangle(out, sizeof out, "_ZN1a12d$ue9$j$ue0$14$u6a21$$u5757$4size17h0123456789abcdefE");
+    assert_string_equal(out, "a::d\u00e9j\u00e0::\u6a21\u5757::size");
+    symbol_demangle(out, sizeof out, "_ZN1a6$u7f$x4size17h0123456789abcdefE"); /* a control character */
+    assert_string_equal(out, "a::$u7f$x::size");
+    symbol_demangle(out, sizeof out, "_ZN1a4sort17h0123456789abcdefE.cold");
+    assert_string_equal(out, "a::sort.cold");
+    symbol_demangle(out, sizeof out, "_ZN1a4sort17h0123456789abcdefE.part.0");
+    assert_string_equal(out, "a::sort.part.0");
     symbol_demangle(out, sizeof out, "keysCommand");
     assert_string_equal(out, "keysCommand");
     symbol_demangle(out, sizeof out, "_Znonsense");
@@ -207,6 +215,12 @@ static void rust_names_of_version_0_are_demangled(void **state)
         {"_RINvC1a2fpDINtC1a8IteratorhEp4ItemTyEEL_E", "a::fp::<dyn a::Iterator<u8, Item = (u64,)>>"},
         {"_RINvC1a2fpDG_INtC1a2FnRL0_hEEL_E", "a::fp::<dyn for<'a> a::Fn<&'a u8>>"},
         {"_RINvC1a2fpSQRhE", "a::fp::<[&mut &u8]>"},
+        {"_RNvNtNtCs6xxl1lAjzDf_1au8dj_kia8au7gfs105bu9gre_6ka8i", "a::d\u00e9j\u00e0::\u6a21\u5757::gr\u00f6\u00dfe"},
+        {"_RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y",
+         "utf8_idents::\u10e1\u10d0\u10ed\u10db\u10d4\u10da\u10d0\u10d3_"
+         "\u10d2\u10d4\u10db\u10e0\u10d8\u10d4\u10da\u10d8_"
+         "\u10e1\u10d0\u10d3\u10d8\u10da\u10d8"},
+        {"_RNvC1au1K", "a::punycode{K}"}, /* no letter */
     };
     char out[512];
     (void)state;
