@@ -150,8 +150,9 @@ const char *text_hold(struct parts *parts)
     char *text = (char *)hold(parts->object, parts->len);
     if (!text)
         return "needs more memory than there is";
+    const size_t marked = text_mark(parts->bytes, parts->len); /* a line of its own, without a letter */
     for (size_t i = 0; i < parts->len; i++)
-        text[i] = parts->bytes[i] == '\n' || parts->bytes[i] == '\r' ? '\0' : (char)parts->bytes[i];
+        text[i] = i < marked || parts->bytes[i] == '\n' || parts->bytes[i] == '\r' ? '\0' : (char)parts->bytes[i];
     parts->object->text = (struct section){(uint8_t *)text, parts->len};
     return NULL;
 }

@@ -148,8 +148,8 @@ static bool is_method_line(const char *line, size_t len)
 
 static bool begins(const uint8_t *bytes, size_t len, bool (*is_line)(const char *line, size_t len))
 {
-    const char *text = (const char *)bytes;
-    const char *end = text + (len < HEAD_BYTES ? len : HEAD_BYTES);
+    const char *text = (const char *)bytes + text_mark(bytes, len);
+    const char *end = (const char *)bytes + (len < HEAD_BYTES ? len : HEAD_BYTES);
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         size_t line_len = (size_t)((line_end ? line_end : end) - text);

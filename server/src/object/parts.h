@@ -105,6 +105,12 @@ const char *inflate_all(struct parts *parts, unsigned threads);
 const char *split_inflate(struct split_parts *split);
 void split_deflate(struct split_parts *split);
 
+/* Bytes of the mark that some editors put in front of UTF-8; 0 without one. */
+static inline size_t text_mark(const uint8_t *bytes, size_t len)
+{
+    return len >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0;
+}
+
 /* Give a text file's object its lines: a copy, in which line ends are NULs. Returns NULL or what is wrong. */
 const char *text_hold(struct parts *parts);
 

@@ -145,6 +145,26 @@ static void without_a_line_every_method_of_that_name_is_told_once(void **state)
     close_it(&opened);
 }
 
+/* Some editors put a mark in front of UTF-8: in front of a comment, and of the first class. */
+static void a_mark_in_front_is_no_letter(void **state)
+{
+    static const char *const texts[] = {"\xef\xbb\xbf# compiler: R8\ncom.example.Cart -> a.a:\n    void add() -> b\n",
+                                        "\xef\xbb\xbf"
+                                        "com.example.Cart -> a.a:\r\n    void add() -> b\r\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct opened opened;
+        size_t len = 3;
+        open_text(&opened, texts[i]);
+        assert_int_equal(opened.object->facts.format, MIRE_FORMAT_MAPPING);
+        const char *name = retrace_class_name(&len, opened.retrace, "a.a", 3);
+        assert_non_null(name);
+        assert_int_equal(len, strlen("com.example.Cart"));
+        assert_memory_equal(name, "com.example.Cart", len);
+        close_text(&opened);
+    }
+}
+
 static void what_the_mapping_does_not_have_stays_as_it_is(void **state)
 {
     (void)state;
@@ -456,6 +476,7 @@ int main(void)
         cmocka_unit_test(what_has_no_line_in_the_source_is_given_none),
         cmocka_unit_test(rows_with_the_same_lines_are_inlined_calls),
         cmocka_unit_test(without_a_line_every_method_of_that_name_is_told_once),
+        cmocka_unit_test(a_mark_in_front_is_no_letter),
         cmocka_unit_test(what_the_mapping_does_not_have_stays_as_it_is),
         cmocka_unit_test(an_outline_tells_the_line_of_the_frame_around_it),
         cmocka_unit_test(an_outline_of_another_method_moves_no_line),
