@@ -7,6 +7,7 @@
  * lie.
  */
 #include "core/core.h"
+#include "platform/apart.h"
 #include "platform/filter.h"
 
 #include <dlfcn.h>
@@ -49,12 +50,20 @@ static enum mire__confined begin(const struct confining *call)
     return mire__core_confine(call->everybody, verdict.returns);
 }
 
+static void know_filter(void *context)
+{
+    (void)context;
+    mire__filter_know();
+}
+
 static void end(enum mire__confined how, bool failed)
 {
     int saved = errno;
 
     if (how != MIRE_CONFINED_NOT && failed)
         mire__core_confine_undo(how);
+    if (how == MIRE_CONFINED_NOT && !failed && !mire__quiet_is())
+        mire__apart_run(know_filter, NULL);
     errno = saved;
 }
 

@@ -13,8 +13,9 @@
 #define MODULES_STALE_NS MIRE_NS_PER_S /* a module that took another's place is noticed after that long */
 #define STACK_COPY_LEAST (8 * 1024)
 #define STACK_COPY_FIRST (2 * STACK_COPY_LEAST)
-#define STACK_GROWS      (8ull << 20) /* at most, after it was looked at: below the first one is nothing else */
-#define TRIES            3            /* a thread that falls asleep or wakes up while it is looked at */
+#define FILTERS_STALE_NS MIRE_NS_PER_S /* a filter may have been set by a system call that nobody saw */
+#define STACK_GROWS      (8ull << 20)  /* at most, after it was looked at: below the first one is nothing else */
+#define TRIES            3             /* a thread that falls asleep or wakes up while it is looked at */
 
 static bool is_ours(const struct sigaction *action)
 {
@@ -161,7 +162,14 @@ static bool see_mapping(void *context, const struct mapping *mapping)
 static bool know_stack(struct sampler *sampler, uint32_t tid)
 {
     struct stack_search search = {getauxval(AT_RANDOM), &sampler->quiet};
-    uint32_t quiet = atomic_load(&mire__quiet);
+    uint64_t now_ns = mire__now_ns();
+    uint32_t quiet;
+
+    if (now_ns - sampler->quiet.looked_ns > FILTERS_STALE_NS) {
+        sampler->quiet.looked_ns = now_ns;
+        mire__filter_look();
+    }
+    quiet = atomic_load(&mire__quiet);
 
     if (!quiet)
         return true;

@@ -22,6 +22,7 @@
 struct quiet_stack {
     uint32_t tid; /* 0: it is not known */
     uint64_t lowest, end;
+    uint64_t looked_ns; /* for filters that nobody saw being set */
 };
 
 struct sampler {

@@ -30,7 +30,9 @@ bool mire__quiet_holds(void)
     return mire__quiet_is() && !mire__apart_is_ours();
 }
 
-uint32_t mire__filter_count(void)
+static _Atomic uint32_t first_count = UINT32_MAX; /* UINT32_MAX: nobody has counted them yet */
+
+static uint32_t count_filters(void)
 {
     char text[4096];
 
@@ -39,6 +41,27 @@ uint32_t mire__filter_count(void)
     if (text_after(text, "Seccomp_filters:"))
         return (uint32_t)number_after(text, "Seccomp_filters:");
     return number_after(text, "Seccomp:") != 0;
+}
+
+uint32_t mire__filter_count(void)
+{
+    uint32_t count = count_filters(), none = UINT32_MAX;
+
+    atomic_compare_exchange_strong(&first_count, &none, count);
+    return count;
+}
+
+void mire__filter_know(void)
+{
+    atomic_store(&first_count, count_filters());
+}
+
+void mire__filter_look(void)
+{
+    uint32_t first = atomic_load(&first_count);
+
+    if (first != UINT32_MAX && !mire__quiet_is() && count_filters() > first)
+        atomic_fetch_or(&mire__quiet, MIRE_QUIET_CALLS | MIRE_QUIET_SIGNALS);
 }
 
 struct machine {
@@ -220,6 +243,7 @@ static const struct filter_call needed[] = {
     {SYS_rt_sigpending, {0}},
     {SYS_rt_sigreturn, {0}},
     {SYS_tgkill, {1, 1, 23}},
+    {SYS_rt_tgsigqueueinfo, {1, 1, 23}},
     {SYS_fcntl, {0, 3}},
     {SYS_clock_gettime, {1}},
     {SYS_exit, {0}},

@@ -46,9 +46,17 @@ struct filter_call {
  */
 uint32_t mire__filter_run(const struct sock_filter *program, size_t count, const struct filter_call *call);
 
-/* How many filters the calling process's first thread has; where the kernel (before 5.9) does not count them, 1 for
- * any. */
+/*
+ * How many filters the process's first thread has; where the kernel (before 5.9) does not count them, 1 for any. The
+ * first call's answer is what the process began with.
+ */
 uint32_t mire__filter_count(void);
+
+/* One that lets us has come. */
+void mire__filter_know(void);
+
+/* Are there more by now? Then one was set by a system call that nobody saw, and nobody knows what it lets through. */
+void mire__filter_look(void);
 
 /* What a filter does to us. */
 struct filter_verdict {

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CODE_MOST 64 /* bytes that the sampling handler looks at */
+
 /* The way for kernels and sandboxes without process_vm_readv. */
 static size_t peek_file(void *out, uint64_t address, size_t size_bytes)
 {
@@ -34,7 +36,9 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes)
 
     if (size_bytes == 0 || address + size_bytes < address)
         return 0;
-    if (mire__quiet_holds()) { /* the sampling handler alone: the code that it returns to */
+    if (mire__quiet_holds() && size_bytes > CODE_MOST)
+        return 0;
+    if (mire__quiet_holds()) { /* the sampling handler: the code that it returns to */
         memcpy(out, (const void *)(uintptr_t)address, size_bytes);
         return size_bytes;
     }
