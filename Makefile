@@ -21,7 +21,7 @@ MAKEFLAGS += --no-print-directory
 build = cmake --preset $(1) --log-level=WARNING > /dev/null && cmake --build --preset $(1) -j $(JOBS) $(2)
 ctest = ctest --preset $(1) -j $(JOBS) $(2)
 
-.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network replay clean help
+.PHONY: all build test check asan tsan aarch64 fuzz bench e2e fmt demo demo-once install symbols-proof corpus exits torture oracle soak network programs replay clean help
 
 all: build
 
@@ -70,6 +70,11 @@ corpus: build
 
 exits: build
 	@$(call build,$(PRESET),--target exits)
+
+programs: export ONLY := $(ONLY)
+programs: build
+	@deploy/need.sh test programs
+	@$(call build,$(PRESET),--target programs)
 
 network: build
 	@deploy/need.sh test
@@ -124,6 +129,7 @@ help:
 	@echo 'make symbols-proof  answers at 500,000 addresses of large debug files beside those of llvm-symbolizer'
 	@echo 'make corpus       hangs of which everything is known, and what Mire says of them (docs/corpus.md)'
 	@echo 'make exits        programs ended in every way, and the verdict on each (docs/exits.md)'
+	@echo 'make programs     programs of Debian hung in known ways and ended; ONLY=vim,redis for some (tests/programs)'
 	@echo 'make network      a network that fails in every way, and whether each report is stored once (docs/delivery.md)'
 	@echo 'make torture      10,000 samples each inside malloc, dlopen, fork and what else has deadlocked samplers'
 	@echo 'make oracle KILLS=10000  programs killed at any instant, and whether every block they held is told'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deploy/need.sh GROUP... - install what Debian 12 lacks for these groups, and say so. Quiet when nothing is missing.
 #
-# Groups: build test symbols memory web demo fuzz tidy aarch64.
+# Groups: build test symbols memory programs web demo fuzz tidy aarch64.
 # Packages come from apt, as root or by sudo. The web group needs a newer Node than Debian 12 has; when the one on PATH
 # does not do, a pinned one comes from the npm registry into build/node, inside this checkout only.
 set -eu
@@ -15,6 +15,8 @@ packages_of() {
     libevent-dev libev-dev qtbase5-dev lua5.4 lua-luv libjemalloc2 libgoogle-perftools4 libmimalloc2.0 ;;
   symbols) echo llvm-16 binutils ;; # what bench-symbols and symbols-proof compare with
   memory) echo libheaptrack libgoogle-perftools4 libjemalloc2 libxml2-utils jq lua5.4 ;; # what bench-memory runs, and its neighbours
+  programs) echo libc6-dbg linux-perf xvfb xdotool vim mc emacs-nox weechat-curses links2 mutt less sqlite3 nginx-light mosquitto dnsmasq-base haproxy lighttpd socat php-cli ruby \
+    libanyevent-perl guile-3.0 nodejs geany featherpad mousepad scite gnumeric tmux ;; # what make programs runs
   web) echo ca-certificates ;;
   demo) echo postgresql-15 redis-server curl procps util-linux ;;
   fuzz) echo clang-14 clang libclang-rt-14-dev llvm-14 ;;

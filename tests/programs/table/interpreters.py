@@ -1,0 +1,171 @@
+"""Interpreters with a loop."""
+import threading
+
+from rows import Hang, Memory, Row
+
+# Each program listens on its first argument and does as one line says: cpu, fifo, grow or quit.
+PYTHON = """
+import asyncio, re, sys
+kept = []
+async def serve(reader, writer):
+    word = (await reader.readline()).decode().strip()
+    if word == 'cpu': re.match(r'(?:a|a)*b', 'a' * 23)
+    if word == 'fifo': open('fifo').read()
+    if word == 'grow': kept.extend(bytes(100) + bytes([i % 256]) for i in range(700000))
+    if word == 'quit': stop.set()
+    writer.write(b'done'); await writer.drain(); writer.close()
+async def main():
+    global stop
+    stop = asyncio.Event()
+    server = await asyncio.start_server(serve, '127.0.0.1', int(sys.argv[1]))
+    await stop.wait()
+asyncio.run(main())
+"""
+RUBY = """
+require 'socket'
+server = TCPServer.new('127.0.0.1', ARGV[0].to_i)
+kept = []
+loop do
+  IO.select([server])
+  line = server.accept
+  IO.select([line])
+  case line.gets.to_s.strip
+  when 'cpu' then ('a' * 26) =~ /(a|a)*b\\\\1/
+  when 'fifo' then open('fifo') { |f| f.read }
+  when 'grow' then 700_000.times { |i| kept << ('x' * 90 + i.to_s) }
+  when 'quit' then line.write('done'); exit
+  end
+  line.write('done')
+  line.close
+end
+"""
+PERL = """
+use AnyEvent; use AnyEvent::Socket; use AnyEvent::Handle;
+my (@kept, $quit); $quit = AE::cv;
+tcp_server '127.0.0.1', $ARGV[0], sub {
+  my ($fh) = @_; my $h; $h = AnyEvent::Handle->new(fh => $fh, on_error => sub { undef $h });
+  $h->push_read(line => sub {
+    my $word = $_[1];
+    if ($word eq 'cpu') { my $n = 0; for my $i (1 .. 9000000) { $n += $i % 7 } }
+    if ($word eq 'fifo') { open(my $f, '<', 'fifo'); my $x = <$f>; }
+    if ($word eq 'grow') { push @kept, [$_, $_ + 1, "text $_"] for 1 .. 400000 }
+    syswrite $fh, 'done'; undef $h;
+    $quit->send if $word eq 'quit';
+  });
+};
+$quit->recv;
+"""
+LUA = """
+local uv = require 'luv'
+local kept = {}
+local server = uv.new_tcp()
+server:bind('127.0.0.1', tonumber(arg[1]))
+server:listen(16, function()
+  local client = uv.new_tcp()
+  server:accept(client)
+  client:read_start(function(_, data)
+    if not data then return end
+    local word = data:match('%w+')
+    if word == 'cpu' then (('a'):rep(1300)):find('^.-.-.-b') end
+    if word == 'fifo' then local f = io.open('fifo') f:read('a') f:close() end
+    if word == 'grow' then for i = 1, 700000 do kept[#kept + 1] = { i, 'text ' .. i } end end
+    client:write('done', function() client:close() if word == 'quit' then server:close() uv.stop() end end)
+  end)
+end)
+uv.run()
+"""
+NODE = """
+const fs = require('fs'), kept = [];
+const server = require('net').createServer(line => line.once('data', data => {
+  const word = data.toString().trim();
+  if (word === 'cpu') /^(a+)+$/.test('a'.repeat(27) + 'b');
+  if (word === 'fifo') fs.readFileSync('fifo');
+  if (word === 'grow') for (let i = 0; i < 400; i++) kept.push(Buffer.alloc(200000, i));
+  line.end('done');
+  if (word === 'quit') server.close();
+})).listen(+process.argv[2], '127.0.0.1');
+"""
+GUILE = """
+(use-modules (ice-9 rdelim) (ice-9 textual-ports))
+(define server (socket PF_INET SOCK_STREAM 0))
+(setsockopt server SOL_SOCKET SO_REUSEADDR 1)
+(bind server AF_INET INADDR_LOOPBACK (string->number (cadr (command-line))))
+(listen server 16)
+(define kept '())
+(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(let loop ()
+  (select (list server) '() '())
+  (let* ((client (car (accept server)))
+         (word (begin (select (list client) '() '()) (read-line client))))
+    (if (eof-object? word) (set! word ""))
+    (cond ((string=? word "cpu") (fib 35))
+          ((string=? word "fifo") (call-with-input-file "fifo" get-string-all)))
+    (display "done" client)
+    (close-port client)
+    (if (not (string=? word "quit")) (loop))))
+"""
+PHP = """<?php
+switch ($_GET['do'] ?? '') {
+  case 'cpu': ini_set('pcre.backtrack_limit', '900000000'); ini_set('pcre.jit', '0'); preg_match('/^(?:a|a)*$/', str_repeat('a', 23) . 'b'); break;
+  case 'fifo': file_get_contents('fifo'); break;
+}
+echo 'done';
+"""
+
+
+def told(word):
+    return lambda subject: subject.ask(word + "\n", until_closed=True)
+
+
+def fed(ask):
+    def do(subject):
+        thread = threading.Thread(target=lambda: ask(subject), daemon=True)
+        thread.start()
+        subject.feed("fifo")
+        thread.join(30)
+    return do
+
+
+def script(text, name):
+    return lambda subject: (subject.write(name, text), subject.fifo("fifo"))
+
+
+def quit_it(subject):
+    try:
+        told("quit")(subject)
+    except OSError:
+        pass
+
+
+def row(name, needs, command, text, cpu, fifo, scene, good1=(), good2=(), memory=None, **more):
+    """`cpu`, `fifo`: who is to blame; `scene`: Caller2 of both."""
+    return Row(name, needs, command,
+               (Hang("cpu", told("cpu"), cpu, scene, good1=good1, good2=good2),
+                Hang("FIFO", fed(told("fifo")), fifo, scene, good1=good1, good2=good2, reasons=("io",))),
+               quit=quit_it, prepare=script(text, "script"), ready=lambda s: s.answers(), memory=Memory(told("grow"), *memory) if memory else None, **more)
+
+
+ROWS = [
+    row("python", ("/usr/bin/python3",), ("/usr/bin/python3", "script", "{port}"), PYTHON, ("serve", "pattern_match", "_sre*", "sre_*", "*_sre_*", "python3*+0x*"),
+        ("serve", "_io*open*", "_io_FileIO*", "python3*+0x*", "_io_*"), ("serve", "_run_once", "run_forever", "*Handle*_run", "_asyncio*", "python3*+0x*", "task_step*"),
+        good1=("_Py*", "Py*", "cfunction_*", "*"), good2=("_Py*", "Py*", "main", "*"), memory=(("serve", "bytes_*", "PyBytes_*", "_Py*"), ("*",)), quick=True),
+    row("ruby", ("ruby",), ("ruby", "script", "{port}"), RUBY, ("match_at", "onig*", "rb_reg_*", "libruby*+0x*"), ("rb_io_*", "rb_sysopen", "rb_file_*", "rb_open*", "libruby*+0x*"),
+        ("libruby*+0x*", "rb_f_loop*", "rb_*", "loop_i"), good1=("rb_*", "ruby_*"), good2=("ruby_*",), memory=(("rb_str_*", "str_*", "libruby*+0x*"), ("rb_*",))),
+    row("perl", ("perl",), ("perl", "script", "{port}"), PERL, ("Perl_pp_*", "Perl_runops*"), ("Perl_pp_open", "Perl_do_open*", "PerlIO*", "Perl_*"), ("Perl_pp_*", "Perl_call_sv", "Perl_*", "XS_*"),
+        good1=("Perl_*", "perl+0x*"), good2=("perl_run", "main"), memory=(("Perl_pp_*", "Perl_av_*", "Perl_newSV*", "Perl_sv_*"), ("Perl_*",))),
+    row("lua", ("lua5.4",), ("lua5.4", "script", "{port}"), LUA, ("lua5.4+0x*", "str_find_aux", "do_match", "match", "main"), ("lua5.4+0x*", "io_open", "main"), ("lua5.4+0x*", "luv.so*+0x*", "lua_*"),
+        good1=("lua_*", "luaL_*", "luv.so+0x*"), good2=("main", "luv_*", "uv_*"), memory=(("lua5.4+0x*", "lua*"), ("main",))),
+    row("node", ("node",), ("node", "script", "{port}"), NODE, ("*Irregexp*", "*RegExp*", "v8::*", "node+0x*", "Builtins_*"), ("node::fs::*", "*ReadFile*", "*Open*", "node::*", "uv_fs_*"),
+        ("node::*", "v8::*", "*OnUvRead*", "*Stream*", "*"), good1=("*",), good2=("*",), memory=(("*",), ("*",))),
+    row("guile", ("guile",), ("guile", "--no-auto-compile", "script", "{port}"), GUILE, ("libguile*+0x*", "scm_*", "vm_*"), ("libguile*+0x*", "scm_open*", "scm_*"), ("libguile*+0x*", "scm_*"),
+        good1=("[anonymous]*", "*"), good2=("main", "*")),
+    Row("php", ("php",), ("php", "-n", "-S", "127.0.0.1:{port}", "script"),
+        (Hang("cpu", lambda s: get(s, "cpu"), ("php_pcre_*", "zif_preg_*", "preg_*", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"), good1=("pcre2*", "execute_ex", "libpcre2*"), good2=("main", "php_*", "zend_*")),
+         Hang("FIFO", fed(lambda s: get(s, "fifo")), ("_php_stream_*", "php_stream_*", "php_plain_*", "zif_file_get_contents", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"),
+              good1=("execute_ex", "php_*"), good2=("main", "php_*", "zend_*"), reasons=("io",))),
+        prepare=script(PHP, "script"), ready=lambda s: s.answers(), signal=2),
+]
+
+
+def get(subject, word):
+    subject.ask(f"GET /?do={word} HTTP/1.0\r\nHost: a\r\n\r\n", until_closed=True)

@@ -1,0 +1,131 @@
+"""Programs in a terminal."""
+import os
+import threading
+
+from rows import Hang, Row, feed
+from subject import until
+
+LINES = 60_000
+
+
+def text_file(subject):
+    subject.fifo("fifo")
+    return subject.write("text", "".join(f"{i * 7919 % LINES:06} some words of a line that is matched {'a' * (i % 30)}\n" for i in range(LINES)))
+
+
+def typed(text, at_least=0.2):
+    """A `do` that types and waits for the program to be at rest again."""
+    def do(subject):
+        subject.keys(text)
+        subject.until_busy(at_least)
+        subject.settle()
+    return do
+
+
+def opened(text, path="fifo", answer=b"one line\n"):
+    return feed(lambda subject: subject.keys(text), path, answer)
+
+
+VIM = Row(
+    "vim", ("vim.basic",), ("vim.basic", "-u", "NONE", "-N", "-n", "{dir}/text"),
+    (Hang("nested groups", typed(":1,60s/\\%#=1\\(a*\\)*x//ne\r"), ("vim.basic+0x*", "nfa_*", "vim_regexec*", "ex_substitute", "do_sub"),
+          ("vim.basic+0x*", "do_one_cmd", "do_cmdline", "nv_colon", "normal_cmd"), good1=("do_one_cmd", "do_cmdline"), good2=("main_loop",)),
+     Hang(":r of a FIFO", opened(":r fifo\r"), ("vim.basic+0x*", "readfile", "ex_read"), ("vim.basic+0x*", "do_cmdline", "do_one_cmd", "nv_colon", "normal_cmd"),
+          good2=("main_loop",), reasons=("io",))),
+    quit=lambda s: s.keys("\x1b:q!\r"), where="tty", prepare=text_file, quick=True)
+
+
+def mc_prepare(subject):
+    text_file(subject)
+    many = subject.path("many")
+    os.makedirs(many)
+    for part in range(4):
+        first = f"{many}/{part}"
+        os.close(os.open(first, os.O_CREAT))
+        for i in range(45_000):
+            os.link(first, f"{many}/{i * 7919 % 1_000_003:07}-{part}")
+    subject.run("tar", "-cf", "{dir}/large.tar", "many")
+
+
+MC = Row(
+    "mc", ("mc",), ("mc", "-u", "-a", "--nosubshell", "{dir}"),
+    (Hang("directory of 180,000", typed("cd many\r"), ("dir_list_load", "dir_list_sort", "do_load_dir*", "mc+0x*", "vfs_*", "mc_*", "local_*", "handle_dirent"),
+          ("mc+0x*", "do_cd*", "panel_*", "command_callback", "cd_to", "midnight_*", "enter", "input_*", "send_message"), good1=("main", "str_*"), good2=("dlg_*", "main")),
+     Hang("archive of 180,000", typed("cd large.tar/utar://\r"), ("tar_*", "mc+0x*", "vfs_*"), ("mc+0x*", "do_cd*", "panel_*", "command_callback", "enter", "cd_to", "input_*", "send_message"),
+          good1=("main",), good2=("dlg_*", "main"), reasons=("cpu", "io"))),
+    quit=lambda s: (s.keys("\x1b0"), s.settle(3), s.keys("\r")), where="tty", prepare=mc_prepare)
+
+EMACS = Row(
+    "emacs", ("emacs-nox",), ("emacs-nox", "-nw", "-Q"),
+    (Hang("nested regexp", typed("\x1b:(string-match \"\\\\(a*\\\\)*b\" (make-string 22 ?a))\r"), ("re_match*", "re_search*", "string_match_1", "Fstring_match", "emacs-nox+0x*"),
+          ("Feval", "eval_sub", "Ffuncall*", "Fcall_interactively", "command_loop_1", "emacs-nox+0x*"), good1=("rpl_re*",), good2=("command_loop*", "internal_*", "recursive_edit_1", "exec_byte_code")),
+     Hang("insert-file of a FIFO", opened("\x1b:(insert-file-contents \"{fifo}\")\r"), ("emacs_open*", "Finsert_file_contents", "emacs_read*", "emacs-nox+0x*"),
+          ("Feval", "eval_sub", "Ffuncall*", "Fcall_interactively", "command_loop_1", "emacs-nox+0x*"), good2=("command_loop*", "internal_*", "recursive_edit_1", "exec_byte_code"), reasons=("io",))),
+    quit=lambda s: s.keys("\x18\x03"), where="tty", prepare=text_file)
+
+WEECHAT = Row(
+    "weechat", ("weechat",), ("weechat", "-a", "-d", "{dir}/home/w"),
+    (Hang("/repeat 12000 /print", typed("/repeat 12000 /print some text\r"), ("eval_*", "gui_chat_*", "gui_line_*", "hook_*", "command_print", "command_repeat", "weechat+0x*", "input_data", "config_*", "string_*"),
+          ("gui_key_*", "command_repeat", "input_data", "gui_input_*", "weechat+0x*"), good1=("gui_*", "infolist_*", "hdata_*", "plugin_*", "*.so+0x*"), good2=("hook_fd_exec", "gui_main_loop", "gui_*")),
+     Hang("/reload from a FIFO", lambda s: weechat_reload(s), ("config_file_*", "weechat+0x*"), ("gui_key_*", "command_reload*", "input_data", "gui_input_*", "weechat+0x*", "hook_command_exec"),
+          good1=("config_*", "command_*"), good2=("hook_fd_exec", "gui_main_loop", "gui_*"), reasons=("io",))),
+    quit=lambda s: s.keys("/quit\r"), where="tty", ready=lambda s: "WeeChat" in s.screen)
+
+
+def weechat_reload(subject):
+    path = "home/w/plugins.conf"
+    until(lambda: os.path.exists(subject.path(path)), 10)
+    text = open(subject.path(path), "rb").read()
+    os.remove(subject.path(path))
+    subject.fifo(path)
+    subject.keys("/reload plugins\r")
+    subject.feed(path, text[:4000])
+    os.remove(subject.path(path))
+    subject.settle()
+
+
+MUTT = Row(
+    "mutt", ("mutt",), ("mutt", "-n", "-F", "{dir}/rc", "-f", "{dir}/box"),
+    (Hang("limit to a body", typed("l~b a.*b.*c.*d.*nothing\r"), ("mutt+0x*", "mutt_*"), ("mutt+0x*", "mutt_*"), good1=("main",), good2=("main",)),
+     Hang("source of a FIFO", opened(":source fifo\r", answer=b"set noarrow_cursor\n"), ("mutt+0x*", "mutt_*", "source_rc"), ("mutt+0x*", "mutt_*"), good2=("main",), reasons=("io",))),
+    quit=lambda s: s.keys("x"), where="tty",
+    prepare=lambda s: (s.fifo("fifo"), s.write("rc", "set noconfirmappend\nset folder=~\nset thorough_search=no\n"),
+                       s.write("box", "".join(f"From a@b.example Mon Jan  1 00:00:00 2024\nFrom: a@b.example\nSubject: {i}\n\n{'some words abc ' * 60}\n\n" for i in range(6000)))))
+
+BASH = Row(
+    "bash", ("bash",), ("bash", "--norc", "--noprofile", "-i"),
+    (Hang("counting", typed("for ((i = 0; i < 500000; i++)); do :; done\r"), ("execute_*", "eval_arith*", "evalexp", "bash+0x*", "expr*", "subexpr"),
+          ("execute_command*", "reader_loop", "bash+0x*", "parse_*"), good1=("main", "dispose_*", "*find_variable*", "bind_*", "*"), good2=("main",)),
+     Hang("read from a FIFO", opened("read word < fifo\r"), ("do_redirection*", "redir_open", "bash+0x*", "read_builtin", "execute_builtin*"),
+          ("execute_command*", "reader_loop", "bash+0x*"), good2=("main",), good1=("execute_*",), reasons=("io",))),
+    quit=lambda s: s.keys("exit\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
+
+SQLITE = Row(
+    "sqlite3", ("sqlite3",), ("sqlite3", "{dir}/base"),
+    (Hang("recursive query", typed("with recursive t(x) as (select 1 union all select x + 1 from t limit 4000000) select sum(x) from t;\r"),
+          ("sqlite3_step", "libsqlite3.so.0*+0x*"), ("sqlite3+0x*", "main"), good1=("sqlite3+0x*", "sqlite3_*"), good2=("sqlite3_exec", "sqlite3_*")),
+     Hang(".read of a FIFO", opened(".read fifo\r", answer=b"select 1;\n"), ("sqlite3+0x*", "main"), ("sqlite3+0x*", "main"), reasons=("io",))),
+    quit=lambda s: s.keys(".quit\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
+
+TMUX = Row(
+    "tmux", ("tmux",), ("tmux", "-L", "{dir}/socket", "-S", "{dir}/socket", "-D", "-f", "/dev/null"),
+    (Hang("source-file of a FIFO", lambda s: tmux_source(s), ("cmd_source_file*", "load_cfg", "tmux+0x*"), ("server_client_*", "cmd_*", "tmux+0x*", "cmdq_*"), reasons=("io",),
+          good2=("server_loop", "proc_loop", "main")),
+     Hang("heavy format", lambda s: s.run("tmux", "-S", "{dir}/socket", "display-message", "-p", "#{s/(a*)*(b|a)*c/x/:" + "a" * 4000 + "}"), ("format_*", "regsub*", "tmux+0x*", "cmd_display_message_exec"),
+          ("server_client_*", "cmd_*", "tmux+0x*", "cmdq_*"), good2=("server_loop", "proc_loop", "main"))),
+    quit=lambda s: s.run("tmux", "-S", "{dir}/socket", "kill-server"), prepare=lambda s: s.fifo("fifo"), where="tty",
+    ready=lambda s: os.path.exists(s.path("socket")))
+
+
+def tmux_source(subject):
+    threading.Thread(target=lambda: subject.run("tmux", "-S", "{dir}/socket", "source-file", subject.path("fifo")), daemon=True).start()
+    subject.feed("fifo", b"# nothing\n")
+
+
+LESS = Row(
+    "less", ("less",), ("less", "-n", "{dir}/text"),
+    (Hang("nested groups", typed("/s.*w.*o.*l.*i.*nothing\r"), ("less+0x*", "main"), ("less+0x*", "main")),
+     Hang("examine a FIFO", opened(":e fifo\r", answer=b"text\n" * 50), ("less+0x*", "main"), ("less+0x*", "main"), reasons=("io",))),
+    quit=lambda s: s.keys("q"), where="tty", prepare=text_file, reads=(0, 3), env={"LESSSECURE": "0", "LESSOPEN": ""}, signal=2)
+
+ROWS = [VIM, MC, EMACS, WEECHAT, MUTT, BASH, SQLITE, LESS]

@@ -1,0 +1,43 @@
+"""Programs with windows, under Xvfb."""
+from rows import Hang, Row
+
+SIZE = 150_000
+
+
+def sources(subject):
+    subject.write("small.c", "int main(void) { return 0; }\n")
+    subject.write("large.c", "".join(f"int function_{i}(int a) {{ return a * {i}; }} /* some words */\n" for i in range(SIZE)))
+    subject.write("line.txt", "word " * 400_000 + "\n")
+
+
+def second(command, *words):
+    """A second start of the program hands the file over to the first."""
+    return lambda subject: (subject.run(command, *words), subject.until_busy(0.3, 10), subject.settle())
+
+
+def pressed(*steps):
+    """A `do` that presses keys and types texts (those with a space in front), with a rest between."""
+    def do(subject):
+        for step in steps[:-1]:
+            subject.text(step[1:]) if step[0] == " " else subject.keys(step)
+            subject.settle(5)
+        subject.keys(steps[-1])
+        subject.until_busy(0.3, 10)
+        subject.settle()
+    return do
+
+
+GEANY = Row(
+    "geany", ("geany", "Xvfb", "xdotool"), ("geany", "-c", "{dir}/home/geany", "-s", "-t", "-m", "-p", "--socket-file", "{dir}/socket", "{dir}/small.c"),
+    (Hang("open 150,000 functions", second("geany", "-c", "{dir}/home/geany", "--socket-file", "{dir}/socket", "{dir}/large.c"),
+          ("libgeany*+0x*", "document_*", "symbols_*", "tm_*", "sci_*", "Sci*", "scintilla_*"), ("libgeany*+0x*", "document_*", "socket_lock_input_cb", "main_handle_filename"), good1=("g_*", "gtk_*"), good2=("main*",)),
+     Hang("upper case of all", pressed("ctrl+a", "ctrl+alt+u"), ("libgeany*+0x*", "sci_*", "Sci*", "scintilla_*", "keybindings_*"), ("libgeany*+0x*", "keybindings_*", "on_*"), good1=("g_*", "gtk_*", "main*"), good2=("main*", "gtk_*"))),
+    where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
+
+FEATHERPAD = Row(
+    "featherpad", ("featherpad", "Xvfb", "xdotool"), ("featherpad", "-s", "{dir}/small.c"),
+    (Hang("open 9 MB", second("featherpad", "{dir}/large.c"), ("FeatherPad::FPwin::addText*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main")),
+     Hang("cut all", pressed("ctrl+a", "ctrl+x"), ("FeatherPad::TextEdit::cut*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main"))),
+    where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
+
+ROWS = [GEANY, FEATHERPAD]

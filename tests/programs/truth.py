@@ -1,0 +1,134 @@
+"""The turns of a thread's loop, as the kernel saw them: perf's record of its waits and of the instants at which it slept."""
+import bisect
+import os
+import re
+import signal
+import subprocess
+import time
+
+CALLS = ("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2", "rt_sigtimedwait", "pause", "rt_sigsuspend",
+         "accept", "accept4")
+LINE = re.compile(r"\s*(\d+)\.(\d+):\s+(\w+):(\w+): (.*?)(?: ABI:\d+\s+SP:(0x[0-9a-f]+))?\s*$")
+
+
+def can_record():
+    """perf may record tracepoints here."""
+    try:
+        done = subprocess.run(["perf", "record", "-q", "-o", "/dev/null", "-e", "syscalls:sys_enter_poll", "--", "true"],
+                              capture_output=True, timeout=30)
+        return done.returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+class Turn:
+    """From the end of one wait of the loop to the begin of the next, nanoseconds of CLOCK_MONOTONIC."""
+
+    def __init__(self, begin, end, is_open=False):
+        self.begin, self.end, self.open = begin, end, is_open
+
+    @property
+    def ms(self):
+        return (self.end - self.begin) / 1e6
+
+    def shares(self, begin, end):
+        """Nanoseconds that both spans have in common."""
+        return max(0, min(self.end, end) - max(self.begin, begin))
+
+
+class Watch:
+    """perf records a thread from here to stop()."""
+
+    def __init__(self, folder, tid, reads=()):
+        self.path, self.reads = os.path.join(folder, f"perf.{tid}"), reads
+        calls = CALLS + (("read",) if reads else ())
+        events = [f"syscalls:sys_{side}_{call}" for call in calls for side in ("enter", "exit")]
+        control, answer = os.pipe(), os.pipe()
+        self.process = subprocess.Popen(["perf", "record", "-q", "-k", "mono", "-m", "512", "-o", self.path, "-t", str(tid), "--user-regs=sp",
+                                         "-e", ",".join(events + ["sched:sched_switch"]), "-D", "-1", "--control", f"fd:{control[0]},{answer[1]}"],
+                                        pass_fds=(control[0], answer[1]), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        os.close(control[0])
+        os.close(answer[1])
+        os.write(control[1], b"enable\n")
+        assert os.read(answer[0], 16).startswith(b"ack"), "perf does not record: " + self.process.communicate()[1].decode()
+        self.held = (answer[0], control[1])  # perf takes their end for its own
+        self.begin = time.monotonic_ns()
+
+    def stop(self):
+        """The turns, oldest first; the last one is open where the thread ended in it."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+        for fd in self.held:
+            os.close(fd)
+        text = subprocess.run(["perf", "script", "-i", self.path, "-F", "time,event,trace,uregs"], capture_output=True, text=True,
+                              errors="replace").stdout
+        return find_turns(list(read_waits(text, self.reads)), last_instant(text))
+
+
+class Wait:
+    def __init__(self, begin, stack, slept=False):
+        self.begin, self.end, self.stack, self.slept, self.found = begin, None, stack, slept, False
+
+
+def read_waits(text, reads):
+    """Every waiting call, in order. Of reads those of the descriptors that the loop waits on."""
+    wait, first = None, True
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if not match:
+            continue
+        seconds, fraction, _, event, detail, stack = match.groups()
+        now = int(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9])
+        if event == "sched_switch":
+            if wait:
+                wait.slept |= " prev_state=S" in detail
+        elif event.startswith("sys_enter_"):
+            if event != "sys_enter_read" or int(re.match(r"fd: (\w+)", detail)[1], 16) in reads:
+                wait = Wait(now, stack)
+        elif wait or (first and event != "sys_exit_read"):
+            wait = wait or Wait(now, None, True)  # it had begun before
+            wait.end, wait.found = now, not detail.startswith("0x0")
+            yield wait
+            wait = None
+        first = False
+    if wait:
+        yield wait
+
+
+def last_instant(text):
+    """When the thread was last seen: it ended then, or was let go of."""
+    match = LINE.match(text[text.rfind("\n", 0, -1) + 1:].rstrip("\n")) if text else None
+    return int(match[1]) * 10**9 + int(match[2].ljust(9, "0")[:9]) if match else 0
+
+
+def find_turns(waits, last):
+    """A wait that slept or found something ends a turn, and so does any at the depth of the stack at which the loop has slept. A
+    call that neither slept nor found anything, from deeper in the work, is a look for keys."""
+    depths = {wait.stack for wait in waits if wait.slept and wait.stack}
+    ends = [wait for wait in waits if wait.slept or wait.found or wait.stack in depths]
+    turns = [Turn(before.end, after.begin) for before, after in zip(ends, ends[1:]) if before.end]
+    if ends and ends[-1].end:
+        turns.append(Turn(ends[-1].end, max(last, ends[-1].end), True))
+    return turns
+
+
+class Witness:
+    """Notices when this machine lets nobody run: sleeps that end late."""
+
+    LATE_NS = 20_000_000
+
+    def __init__(self):
+        self.gaps = []
+
+    def look(self):
+        while True:
+            due = time.monotonic_ns() + 10_000_000
+            time.sleep(0.01)
+            now = time.monotonic_ns()
+            if now - due > self.LATE_NS:
+                self.gaps.append((due, now))
+
+    def saw(self, begin, end):
+        at = bisect.bisect(self.gaps, (end, end))
+        return any(gap_end > begin for _, gap_end in self.gaps[max(0, at - 50):at])
