@@ -3,6 +3,8 @@
  */
 #include "report/document.h"
 
+#include "base/alloc.h"
+
 #include <string.h>
 
 #define TEXT(wire, key, field) mire__wire_text(wire, key, field, sizeof(field))
@@ -108,11 +110,19 @@ void mire__document_image(struct wire *wire, const struct document_image *image,
     if (known && image->base != 0)
         mire__wire_u64(wire, MIRE_NAME_BASE, image->base);
     mire__wire_u64(wire, MIRE_NAME_SIZE, image->size);
+    if (image->tie != MIRE_PACKAGE_UNKNOWN)
+        mire__wire_bool(wire, MIRE_NAME_OWN, image->tie == MIRE_PACKAGE_SAME);
     mire__wire_end(wire);
 }
 
 static void write_images(struct wire *wire, const struct draft *draft)
 {
+    const char **paths = mire__calloc(draft->image_count + 1, sizeof(*paths));
+    enum package_tie *ties;
+
+    for (uint32_t i = 0; paths && i < draft->image_count; i++)
+        paths[i] = mire__blackbox_image_path(draft->box, draft->images[i]);
+    ties = paths ? mire__packages_ties(draft->box->facts.exe_path, paths, draft->image_count) : NULL;
     mire__wire_array(wire, MIRE_NAME_IMAGES);
     for (uint32_t i = 0; i < draft->image_count; i++) {
         const struct image *image = &draft->box->images[draft->images[i]];
@@ -122,11 +132,14 @@ static void write_images(struct wire *wire, const struct draft *draft)
                                            .id_size = image->id_size,
                                            .base = image->base,
                                            .load = image->load,
-                                           .size = image->end - image->start};
+                                           .size = image->end - image->start,
+                                           .tie = ties ? ties[i] : MIRE_PACKAGE_UNKNOWN};
 
         mire__document_image(wire, &row, draft->box->facts.arch);
     }
     mire__wire_end(wire);
+    mire__free(ties);
+    mire__free(paths);
 }
 
 void mire__document_trie(struct wire *wire, const struct trie *trie, bool found)

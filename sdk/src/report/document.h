@@ -5,6 +5,7 @@
 #define MIRE_REPORT_DOCUMENT_H
 
 #include "report/draft.h"
+#include "report/packages.h"
 #include "wire/wire.h"
 
 /* The whole document of a hang. */
@@ -29,6 +30,7 @@ struct document_image {
     size_t id_size;
     uint64_t base; /* where it begins in the file's program headers */
     uint64_t load, size;
+    enum package_tie tie;
 };
 void mire__document_head(struct wire *wire, const char *id, const char *kind, const struct blackbox_facts *facts,
                          const struct process_use *use);

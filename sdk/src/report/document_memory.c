@@ -5,6 +5,10 @@
 
 #include "report/document.h"
 
+#include "base/alloc.h"
+
+#include <string.h>
+
 /* ---- columns ---- */
 
 /* One value of a row. */
@@ -327,8 +331,30 @@ static void write_memory(struct wire *wire, const struct memory_draft *draft)
     mire__wire_end(wire);
 }
 
+/* Of every image; NULL: no memory. */
+static enum package_tie *find_ties(const struct memory_draft *draft)
+{
+    char(*texts)[MIRE_PATH_BYTES] = mire__calloc(draft->image_count + 1, sizeof(*texts));
+    const char **paths = mire__calloc(draft->image_count + 1, sizeof(*paths));
+    enum package_tie *ties = NULL;
+    struct heap_read_image image;
+
+    for (uint32_t i = 0; texts && paths && i < draft->image_count; i++) {
+        if (mire__read_image(&image, draft->reader, draft->images[i]) && image.path_bytes < MIRE_PATH_BYTES)
+            memcpy(texts[i], image.path, image.path_bytes);
+        paths[i] = texts[i];
+    }
+    if (texts && paths)
+        ties = mire__packages_ties(draft->said->facts->exe_path, paths, draft->image_count);
+    mire__free(paths);
+    mire__free(texts);
+    return ties;
+}
+
 static void write_images(struct wire *wire, const struct memory_draft *draft)
 {
+    enum package_tie *ties = find_ties(draft);
+
     mire__wire_array(wire, MIRE_NAME_IMAGES);
     for (uint32_t i = 0; i < draft->image_count; i++) {
         struct document_image row = {.path = ""};
@@ -341,10 +367,12 @@ static void write_images(struct wire *wire, const struct memory_draft *draft)
                                           .id_size = image.id_size,
                                           .base = image.base,
                                           .load = image.load,
-                                          .size = image.end - image.start};
+                                          .size = image.end - image.start,
+                                          .tie = ties ? ties[i] : MIRE_PACKAGE_UNKNOWN};
         mire__document_image(wire, &row, draft->said->facts->arch);
     }
     mire__wire_end(wire);
+    mire__free(ties);
 }
 
 void mire__memory_document_write(struct wire *wire, const struct memory_draft *draft)

@@ -176,6 +176,16 @@ static enum bind_outcome read_build_id(struct bind *bind, void *out, uint32_t at
     return outcome;
 }
 
+static enum bind_outcome read_tie(struct bind *bind, void *out, uint32_t at)
+{
+    struct report_image *image = out;
+    enum json_kind kind = json_kind(bind->json, at);
+    if (kind != MIRE_JSON_TRUE && kind != MIRE_JSON_FALSE)
+        return bind_wrong(bind, "must be true or false");
+    image->tie = kind == MIRE_JSON_TRUE ? MIRE_TIE_SAME : MIRE_TIE_OTHER;
+    return MIRE_BIND_OK;
+}
+
 static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
@@ -185,6 +195,7 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
         {REQUIRED(WHOLE(struct report_image, load, MIRE_NAME_LOAD, MIRE_BIND_U64, 0, UINT64_MAX))},
         {WHOLE(struct report_image, base, MIRE_NAME_BASE, MIRE_BIND_U64, 0, UINT64_MAX)},
         {FACT(struct report_image, size, MIRE_NAME_SIZE)},
+        {OTHER(MIRE_NAME_OWN, read_tie)},
         {FLAG(struct report_image, java, MIRE_NAME_JAVA)},
     };
     struct report *report = out;

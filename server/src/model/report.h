@@ -56,6 +56,12 @@ struct report_process {
 
 #define MIRE_BUILD_ID_MAX 32 /* bytes of the longest build id */
 
+enum image_tie { /* does its package have the program's source? */
+                 MIRE_TIE_UNKNOWN,
+                 MIRE_TIE_OTHER,
+                 MIRE_TIE_SAME
+};
+
 struct report_image {
     const char *name;
     uint8_t id[MIRE_BUILD_ID_MAX];
@@ -64,6 +70,7 @@ struct report_image {
     uint64_t load;
     uint64_t base; /* where it begins in the file's program headers */
     struct fact size;
+    enum image_tie tie;
     bool java;       /* Java or Kotlin: id is its mapping's, and offsets of frames are rows of the report's java */
     bool by_version; /* the id was not told: it is that of the mapping of the app's version (mapping_id) */
 };

@@ -160,6 +160,7 @@ static void check_valid(const char *name)
     check_text(&expect, name, "app", report.app.name);
     check_text(&expect, name, "version", report.app.version);
     check_number(&expect, name, "images", report.image_count);
+    check_number(&expect, name, "own", report.image_count && report.images[0].tie == MIRE_TIE_SAME);
     check_number(&expect, name, "base", report.image_count ? report.images[0].base : 0);
     check_number(&expect, name, "frames", report.frame_count);
     check_number(&expect, name, "nodes", report.node_count - 1);

@@ -1,0 +1,113 @@
+/*
+ * packages.c - which files the program's source package owns, by the databases of dpkg and apk.
+ *
+ *     dpkg   /var/lib/dpkg/info/NAME[:ARCH].list   the files of a package, one path a line
+ *            /var/lib/dpkg/status                  Package: NAME, and Source: NAME [(VERSION)] where it is another
+ *     apk    /lib/apk/db/installed                 P:name, o:origin, then F:directory and R:file for each file
+ *
+ * A path below /usr and the same without /usr are one: either may be in a list where /lib leads to /usr/lib.
+ */
+#include "report/packages.h"
+
+#include "base/alloc.h"
+#include "report/packages_db.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REMEMBERED 256
+
+static struct {
+    atomic_flag busy;
+    char program[MIRE_PACKAGE_PATH_BYTES];
+    size_t count;
+    struct {
+        uint64_t path; /* its hash */
+        enum package_tie tie;
+    } known[REMEMBERED];
+} memory = {.busy = ATOMIC_FLAG_INIT};
+
+static uint64_t hash_path(const char *path)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (; *path; path++)
+        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
+    return hash;
+}
+
+static bool recall(enum package_tie *out, const char *path)
+{
+    uint64_t hash = hash_path(path);
+
+    for (size_t i = 0; i < memory.count; i++)
+        if (memory.known[i].path == hash) {
+            *out = memory.known[i].tie;
+            return true;
+        }
+    return false;
+}
+
+static void remember(const char *path, enum package_tie tie)
+{
+    if (memory.count < REMEMBERED) {
+        memory.known[memory.count].path = hash_path(path);
+        memory.known[memory.count++].tie = tie;
+    }
+}
+
+/* The ties of what is not remembered, and remember them. */
+static void learn(enum package_tie *out, const char *root, const char *program, const char *const *paths, size_t count)
+{
+    struct package_file *files = mire__calloc(count + 1, sizeof(*files));
+    size_t *of = mire__calloc(count + 1, sizeof(*of)), n = 0;
+    bool owned;
+
+    for (size_t i = 0; files && of && i < count; i++)
+        if (!recall(&out[i], paths[i])) {
+            of[n] = i;
+            mire__package_file(&files[n++], paths[i]);
+        }
+    if (n > 0) {
+        struct package_file exe;
+
+        mire__package_file(&exe, program);
+        owned = mire__packages_apk(root, &exe, files, n) || mire__packages_dpkg(root, &exe, files, n);
+        for (size_t i = 0; i < n; i++) {
+            out[of[i]] = files[i].same             ? MIRE_PACKAGE_SAME
+                         : owned || files[i].found ? MIRE_PACKAGE_OTHER
+                                                   : MIRE_PACKAGE_UNKNOWN;
+            remember(paths[of[i]], out[of[i]]);
+        }
+    }
+    mire__free(files);
+    mire__free(of);
+}
+
+void mire__packages_find(enum package_tie *out, const char *root, const char *program, const char *const *paths,
+                         size_t count)
+{
+    char about[MIRE_PACKAGE_PATH_BYTES];
+
+    memset(out, 0, count * sizeof(*out));
+    snprintf(about, sizeof(about), "%s:%s", root, program);
+    while (atomic_flag_test_and_set_explicit(&memory.busy, memory_order_acquire))
+        sched_yield();
+    if (strcmp(memory.program, about) != 0) {
+        memory.count = 0;
+        memcpy(memory.program, about, sizeof(about));
+    }
+    learn(out, root, program, paths, count);
+    atomic_flag_clear_explicit(&memory.busy, memory_order_release);
+}
+
+enum package_tie *mire__packages_ties(const char *program, const char *const *paths, size_t count)
+{
+    enum package_tie *ties = mire__calloc(count + 1, sizeof(*ties));
+
+    if (ties)
+        mire__packages_find(ties, "", program, paths, count);
+    return ties;
+}
