@@ -48,11 +48,24 @@ class Row:
     quick: bool = False     # in make test
 
 
-def feed(name, path="fifo", text=b"\n"):
-    """A `do` that types or asks `name(subject)` and lets go of the FIFO that this opens."""
+def beside(act, subject):
+    """Do it in a thread of its own: the program answers late, or never."""
+    def quietly():
+        try:
+            act(subject)
+        except OSError:
+            pass  # it has ended
+    thread = threading.Thread(target=quietly, daemon=True)
+    thread.start()
+    return thread
+
+
+def fed(act, path="fifo", text=b"\n"):
+    """A `do` that lets go of the FIFO that `act(subject)` makes the program open."""
     def do(subject):
-        name(subject)
+        thread = beside(act, subject)
         subject.feed(path, text)
+        thread.join(30)
     return do
 
 
@@ -60,8 +73,7 @@ def blocked_log(poke, for_s=1.3):
     """A `do` whose reader of the log stops; `poke(subject)` makes the program log."""
     def do(subject):
         subject.log.stop()
-        poker = threading.Thread(target=lambda: poke(subject), daemon=True)
-        poker.start()
+        poker = beside(poke, subject)
         subject.until_busy()
         time.sleep(for_s)
         if not subject.held:

@@ -134,8 +134,8 @@ class Subject:
         self.x = subprocess.Popen(["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1000x700x24", "-nolisten", "tcp"], pass_fds=(write_end,),
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(write_end)
-        self.display = ":" + os.read(read_end, 16).decode().strip()
-        os.close(read_end)
+        with os.fdopen(read_end) as file:
+            self.display = ":" + file.readline().strip()
         env["DISPLAY"] = self.display
 
     def read_screen(self):

@@ -28,6 +28,10 @@ struct way_found way_caller1(const struct way *way)
         loop |= class_at(way, i) == MIRE_CLASS_DISPATCH;
     }
     for (size_t i = count; i-- > 0;)
+        if (class_at(way, i) == MIRE_CLASS_NONE && way->doc->places[way->places[i]].image[0])
+            return (struct way_found){i, WAY_UNKNOWN,
+                                      "no app frame on the path: deepest frame of a module that may be the app's"};
+    for (size_t i = count; i-- > 0;)
         if (way->doc->places[way->places[i]].named &&
             (class_at(way, i) == MIRE_CLASS_SYSTEM || class_at(way, i) == MIRE_CLASS_DISPATCH))
             return (struct way_found){i, WAY_LIBRARY, "no app frame on the path: deepest named frame of a library"};
@@ -94,7 +98,7 @@ static size_t find_entry(const struct way *way)
 /*
  * Step of the scene: what a rule says; else the first app frame from the dispatch on; else the thread's entry. An app
  * frame with a name is preferred: what lies nameless between a loop and its handlers is mostly the loop's own. main is
- * every program's outermost: it is passed over if it can be.
+ * every program's outermost, and says nothing of the scene: any other app frame outside Caller1 is preferred.
  */
 size_t way_caller2(const struct way *way, size_t caller1)
 {
@@ -110,6 +114,9 @@ size_t way_caller2(const struct way *way, size_t caller1)
     for (size_t i = first; i < caller1; i++)
         if (rule_class_is_app(class_at(way, i)) && way->doc->places[way->places[i]].named &&
             !is_main(&way->doc->places[way->places[i]]))
+            return i;
+    for (size_t i = first; i < caller1; i++)
+        if (rule_class_is_app(class_at(way, i)) && !is_main(&way->doc->places[way->places[i]]))
             return i;
     return first;
 }

@@ -16,7 +16,8 @@ struct way {
 
 enum way_kind {
     WAY_APP,     /* an app function, or code outside all modules */
-    WAY_LIBRARY, /* none is on the way: the deepest named function of a library or loop */
+    WAY_UNKNOWN, /* none is on the way: the deepest function of a module of which nobody knows whose it is */
+    WAY_LIBRARY, /* nor such a one: the deepest named function of a library or loop */
     WAY_RUNTIME, /* nor such a one: the deepest function */
     WAY_EMPTY,
 };

@@ -1,6 +1,9 @@
 /* classes.c - a rule, else the module. */
 #include "feature/classes.h"
 
+#include "feature/start.h"
+#include "feature/whose.h"
+
 #include "base/fault.h"
 
 #include <stdio.h>
@@ -8,7 +11,7 @@
 
 struct module {
     const char *image; /* NULL: a free place of the table */
-    bool own;          /* the program's own executable */
+    enum whose whose;
     struct rules_module rules;
 };
 
@@ -35,13 +38,13 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Path of the module with that base name; the base name itself if the report has none. */
-static const char *path_of(const struct report *report, const char *image)
+/* The module with that base name; NULL if the report has none. */
+static const struct report_image *image_named(const struct report *report, const char *image)
 {
-    for (size_t i = 0; i < report->image_count; i++)
+    for (size_t i = 0; image[0] && i < report->image_count; i++)
         if (!strcmp(base_name(report->images[i].name), image))
-            return report->images[i].name;
-    return image;
+            return &report->images[i];
+    return NULL;
 }
 
 static size_t hash_text(const char *text)
@@ -60,10 +63,11 @@ static int find_module(struct module **out, struct judging *j, const char *image
     *out = &j->modules[at];
     if ((*out)->image)
         return 0;
-    const char *path = image[0] ? path_of(j->report, image) : "";
+    const struct report_image *module = image_named(j->report, image);
     (*out)->image = image;
-    (*out)->own = path[0] && !strcmp(path, j->report->process.path);
-    return rules_module(&(*out)->rules, j->arena, j->rules, path);
+    int rc = rules_module(&(*out)->rules, j->arena, j->rules, module ? module->name : image);
+    (*out)->whose = whose_find(module, j->report->process.path, &(*out)->rules);
+    return rc;
 }
 
 /* Where in their stacks the places stand. */
@@ -94,17 +98,27 @@ static uint32_t note_rule(struct judging *j, const struct rule_found *found)
 }
 
 /*
- * A rule, else the module: the program's own executable and what no rule calls system is app; an address outside all
- * modules is nobody's, a name outside all (an interpreter's, Java's) may be to blame.
+ * A rule, else the module: an own one and what no rule calls system is app; an address outside all modules is nobody's,
+ * a name outside all (an interpreter's, Java's) may be to blame. A folder alone makes no module the system's: where
+ * nothing else is known of it, it is unknown.
  */
 static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, const struct module *module,
                              const struct resolved_place *place)
 {
     bool known = place->image[0] || place->named;
-    *by_rule_out = known && found->class != MIRE_CLASS_NONE && !(module->own && found->class == MIRE_CLASS_SYSTEM);
+    bool system = found->class == MIRE_CLASS_SYSTEM;
+    bool unknown = system && found->by_path && module->whose == MIRE_WHOSE_UNKNOWN && module->image[0];
+    *by_rule_out = known && found->class != MIRE_CLASS_NONE && !unknown && !(system && module->whose == MIRE_WHOSE_OWN);
     if (*by_rule_out)
         return found->class;
-    return known ? MIRE_CLASS_APP : MIRE_CLASS_NONE;
+    return known && !unknown ? MIRE_CLASS_APP : MIRE_CLASS_NONE;
+}
+
+/* __GI_read is glibc's own name for read. */
+static const char *without_alias(const char *function)
+{
+    static const char alias[] = "__GI_";
+    return strncmp(function, alias, sizeof alias - 1) ? function : function + sizeof alias - 1;
 }
 
 static int judge_place(struct classes *out, struct judging *j, struct resolved_place *place, size_t at)
@@ -115,7 +129,7 @@ static int judge_place(struct classes *out, struct judging *j, struct resolved_p
     int rc = find_module(&module, j, place->image);
     if (rc)
         return rc;
-    const char *function = place->named ? place->function : "";
+    const char *function = place->named ? without_alias(place->function) : "";
     const struct rules_subject subject = {.module = &module->rules,
                                           .function = function,
                                           .file = place->file,
@@ -168,6 +182,7 @@ int classes_find(struct classes *out, struct arena *arena, struct resolved *doc,
         if (rc)
             return rc;
     }
+    start_find(out, places, doc, report);
     doc->places = places;
     doc->rules = j.found;
     doc->rule_count = j.found_count;

@@ -42,14 +42,24 @@ const char *feature_reason(const struct feature *feature)
     return feature->topic && feature->topic[0] ? feature->topic : reason_name(feature->reason);
 }
 
+/* Of a place that no rule decides. */
+static const char *explain_role(const struct resolved_place *place)
+{
+    if (place->role == MIRE_ROLE_APP)
+        return "app: no rule passes it over";
+    if (place->role == MIRE_ROLE_RUNTIME)
+        return "runtime: it calls main";
+    return place->image[0] ? "unknown: nothing tells whose module it is; a rule \"own MODULE\" makes it the app's"
+                           : "unknown: code outside all modules";
+}
+
 void feature_explain(char *out, size_t room, const struct resolved *doc, const struct resolved_place *place)
 {
     const struct resolved_rule *rule = place->rule ? &doc->rules[place->rule - 1] : NULL;
     if (rule)
         snprintf(out, room, "line %u of the pack %s %d: %s", rule->line, rule->pack, rule->version, rule->text);
     else
-        snprintf(out, room, "%s",
-                 place->role == MIRE_ROLE_APP ? "app: no rule passes it over" : "unknown: code outside all modules");
+        snprintf(out, room, "%s", explain_role(place));
 }
 
 /*
@@ -148,7 +158,7 @@ static int tell_why(struct feature *out, struct finding *f)
 /* Nobody is on the path: is it that nobody has most of the time, or that there is nobody? */
 static int judge_path(struct feature *out, struct finding *f)
 {
-    if (f->found.kind == WAY_APP || !f->path.total)
+    if (f->found.kind == WAY_APP || f->found.kind == WAY_UNKNOWN || !f->path.total)
         return 0;
     if (has_app(f)) {
         const char *at = f->path.count ? out->caller1.function : "the thread's entry";

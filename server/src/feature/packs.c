@@ -5,7 +5,8 @@
  */
 #include "feature/packs.h"
 
-#define PACKS(row) row(kernel) row(java) row(android) row(apple) row(rust) row(go) row(qt) row(glib) row(linux_c)
+#define PACKS(row) \
+    row(kernel) row(java) row(android) row(apple) row(rust) row(go) row(qt) row(glib) row(runtimes) row(linux_c)
 
 #define DECLARE(name)                 \
     extern const char rules_##name[]; \

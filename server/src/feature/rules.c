@@ -34,6 +34,7 @@ static const struct {
     [MIRE_CLASS_TRUNCATED] = {"truncated", MIRE_ROLE_UNKNOWN},
     [MIRE_CLASS_MEANINGLESS] = {"meaningless", MIRE_ROLE_UNKNOWN},
     [MIRE_CLASS_MOMENT] = {"moment", MIRE_ROLE_UNKNOWN},
+    [MIRE_CLASS_OWN] = {"own", MIRE_ROLE_APP},
 };
 
 enum role rule_role(enum rule_class rule)
@@ -144,15 +145,22 @@ static enum rules_outcome read_rule(struct rule *rule, struct rules *rules, stru
     if (rule->class == MIRE_CLASS_NONE)
         return wrong_word(fault, rule->line, "no such class", first,
                           "one of app, scene, system, runtime, container, allocator,"
-                          " sleep, wait, io, ipc, lock, dispatch, idle, truncated, meaningless, moment");
+                          " sleep, wait, io, ipc, lock, dispatch, idle, truncated, meaningless, moment, own");
     text_printf(&written, "%s ", first);
     enum rules_outcome outcome = read_conditions(rule, &module, &written, fault, &line);
     if (outcome)
         return outcome;
     char *function = pack_rest(line);
+    if (rule->class == MIRE_CLASS_OWN && module && !*function)
+        function = "*";
+    else if (rule->class == MIRE_CLASS_OWN)
+        return pack_wrong(fault, rule->line, "own says it of a whole module; write: own MODULE");
     if (!module || !*function)
         return pack_wrong(fault, rule->line, "write: CLASS MODULE FUNCTION; * stands for any module or function");
-    text_printf(&written, "%s %s", module, function);
+    if (rule->class == MIRE_CLASS_OWN)
+        text_printf(&written, "%s", module);
+    else
+        text_printf(&written, "%s %s", module, function);
     rule->written = text_failed(&written) ? NULL : strndup(written.bytes, written.len);
     if (!rule->written)
         return MIRE_RULES_NO_MEMORY;
@@ -314,6 +322,7 @@ void rules_free(struct rules *rules)
     }
     rules_index_fini(&rules->classes);
     rules_index_fini(&rules->marks);
+    free(rules->own);
     free(rules->rows);
     free(rules->modules);
     free(rules);

@@ -24,6 +24,7 @@
  *     lock io sleep wait ipc            the same, and says why a thread does not get on
  *     idle truncated meaningless        of the stacks it stands in (marks.h), not of the function: another rule says
  *     moment                            what that does
+ *     own MODULE                        of a module, without a function: it is the app's, wherever it lies
  *
  * Packs stand in a row: an app's own rules, an operator's file, then those built into the program, one a platform.
  * Rules never change once made: any number of threads may ask them.
@@ -60,6 +61,7 @@ enum rule_class {
     MIRE_CLASS_TRUNCATED,
     MIRE_CLASS_MEANINGLESS,
     MIRE_CLASS_MOMENT,
+    MIRE_CLASS_OWN, /* of a module */
     MIRE_CLASS_COUNT
 };
 
@@ -128,6 +130,7 @@ struct rules_module {
     struct rules_list {
         uint32_t *numbers, count;
     } any[2]; /* of those that say a class, of those that mark */
+    bool own; /* a rule says that it is the app's */
 };
 
 /*
@@ -152,7 +155,8 @@ struct rule_found {
     const char *text; /* as written, with one blank between words: "lock libc.so* pthread_mutex_lock" */
     unsigned line;    /* of its pack */
     const char *pack;
-    int version; /* of its pack */
+    int version;  /* of its pack */
+    bool by_path; /* a built-in rule that names a folder of modules, and neither module nor function */
 };
 
 /*

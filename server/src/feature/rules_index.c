@@ -58,9 +58,10 @@ static size_t filter_bit(const struct rules_index *index, uint64_t key)
     return (key ^ key >> 29) & (index->room * 16 - 1);
 }
 
-static bool is_mark(const struct rule *rule)
+/* Is a rule in that index? Those of whole modules are in none. */
+static bool is_in(const struct rule *rule, bool marks)
 {
-    return rule->class >= MIRE_CLASS_IDLE;
+    return rule->class != MIRE_CLASS_OWN && (rule->class >= MIRE_CLASS_IDLE) == marks;
 }
 
 static int make(struct rules_index *index, const struct rules *rules, bool marks)
@@ -75,7 +76,7 @@ static int make(struct rules_index *index, const struct rules *rules, bool marks
     if (!index->buckets || !index->numbers || !index->filter)
         return -1;
     for (size_t i = 0; i < rules->count; i++) {
-        if (is_mark(&rules->rows[i]) != marks)
+        if (!is_in(&rules->rows[i], marks))
             continue;
         size_t length;
         uint64_t key = key_of_rule(&length, &rules->rows[i]);
@@ -91,7 +92,7 @@ static int make(struct rules_index *index, const struct rules *rules, bool marks
     }
     uint32_t *filled = calloc(index->room, sizeof *filled);
     for (size_t i = 0; filled && i < rules->count; i++) {
-        if (is_mark(&rules->rows[i]) != marks)
+        if (!is_in(&rules->rows[i], marks))
             continue;
         size_t length;
         const struct rules_bucket *bucket = bucket_of(index, key_of_rule(&length, &rules->rows[i]));
@@ -101,8 +102,20 @@ static int make(struct rules_index *index, const struct rules *rules, bool marks
     return filled ? 0 : -1;
 }
 
+/* The rules of whole modules. */
+static int list_own(struct rules *rules)
+{
+    rules->own = calloc(rules->count + 1, sizeof *rules->own);
+    for (size_t i = 0; rules->own && i < rules->count; i++)
+        if (rules->rows[i].class == MIRE_CLASS_OWN)
+            rules->own[rules->own_count++] = (uint32_t)i;
+    return rules->own ? 0 : -1;
+}
+
 int rules_index_make(struct rules *rules)
 {
+    if (list_own(rules))
+        return -1;
     return make(&rules->classes, rules, false) || make(&rules->marks, rules, true) ? -1 : 0;
 }
 
@@ -139,12 +152,15 @@ static int list_any(struct rules_list *out, struct arena *arena, const struct ru
 
 int rules_module(struct rules_module *out, struct arena *arena, const struct rules *rules, const char *path)
 {
+    out->own = false;
     out->fits = arena_array(arena, rules->module_count / 64 + 1, sizeof *out->fits);
     if (!out->fits)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < rules->module_count; i++)
         if (fits_path(&rules->modules[i], path))
             set_bit(out->fits, i);
+    for (size_t i = 0; i < rules->own_count; i++)
+        out->own |= has_bit(out->fits, rules->rows[rules->own[i]].module);
     int rc = list_any(&out->any[0], arena, rules, &rules->classes, out->fits);
     return rc ? rc : list_any(&out->any[1], arena, rules, &rules->marks, out->fits);
 }
@@ -208,7 +224,13 @@ static struct rule_found found_at(const struct rules *rules, uint32_t number)
         return (struct rule_found){.class = MIRE_CLASS_NONE, .text = "", .pack = ""};
     const struct rule *rule = &rules->rows[number];
     const struct pack *pack = &rules->packs[rule->pack];
-    return (struct rule_found){rule->class, rule->written, rule->line, pack->name, pack->version};
+    return (struct rule_found){.class = rule->class,
+                               .text = rule->written,
+                               .line = rule->line,
+                               .pack = pack->name,
+                               .version = pack->version,
+                               .by_path = pack->builtin && strchr(rules->modules[rule->module].text, '/') &&
+                                          !strcmp(rule->function.text, "*")};
 }
 
 void rules_find(struct rule_found *out, struct rule_found *mark_out, const struct rules *rules,

@@ -56,6 +56,8 @@ struct rules {
     size_t module_count, module_room;
     struct pattern *modules; /* distinct */
     struct rules_index classes, marks;
+    uint32_t *own; /* numbers of the rules of whole modules */
+    size_t own_count;
 };
 
 /* Fill both indexes from the rows. 0, or -1 out of memory. */

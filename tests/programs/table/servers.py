@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 
-from rows import Hang, Memory, Row, blocked_log
+from rows import Hang, Memory, Row, blocked_log, fed
 from subject import until
 
 
@@ -200,7 +200,7 @@ HAPROXY = Row(
     "haproxy", ("haproxy",), ("haproxy", "-db", "-f", "{dir}/conf"),
     (Hang("pattern in Lua", lambda s: get(s, "/?1300"), ("hlua_*", "haproxy+0x*"), ("hlua_*", "process_stream", "task_run_applet", "http_*"),
           good1=("lua_*", "luaL_*", "liblua*"), good2=("run_tasks_from_lists", "process_runnable_tasks", "haproxy+0x*", "run_poll_loop")),
-     Hang("FIFO in Lua", lambda s: (threading.Thread(target=lambda: get(s, "/fifo"), daemon=True).start(), s.feed("fifo")), ("hlua_*", "haproxy+0x*"),
+     Hang("FIFO in Lua", fed(lambda s: get(s, "/fifo")), ("hlua_*", "haproxy+0x*"),
           ("hlua_*", "process_stream", "task_run_applet", "http_*"), good1=("lua_*", "luaL_*", "liblua*"), reasons=("io",),
           good2=("run_tasks_from_lists", "process_runnable_tasks", "haproxy+0x*", "run_poll_loop"))),
     prepare=haproxy_conf, ready=lambda s: s.answers())
@@ -242,10 +242,7 @@ def postgres_backend(subject):
 
 
 def postgres_fifo(subject):
-    thread = threading.Thread(target=lambda: subject.psql.ask(f"select pg_read_file('{subject.path('fifo')}')"), daemon=True)
-    thread.start()
-    subject.feed("fifo", b"text\n")
-    thread.join(20)
+    subject.psql.ask(f"select pg_read_file('{subject.path('fifo')}')")
 
 
 POSTGRES = Row(
@@ -254,7 +251,7 @@ POSTGRES = Row(
      "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "jit=off", "-c", "max_parallel_workers_per_gather=0"),
     (Hang("md5 of 2.5 million", lambda s: s.psql.ask(SQL_HEAVY), ("md5_*", "pg_md5_*", "standard_ExecutorRun", "postgres+0x*", "Exec*"), ("exec_simple_query", "PostgresMain", "PortalRun"),
           good1=("exec_simple_query", "int4out", "pg_*", "like*", "textlike", "*FunctionScan*"), good2=("PostmasterMain", "ServerLoop", "postgres+0x*")),
-     Hang("pg_read_file of a FIFO", postgres_fifo, ("pg_read_file*", "read_text_file", "read_binary_file", "AllocateFile", "postgres+0x*"),
+     Hang("pg_read_file of a FIFO", fed(postgres_fifo), ("pg_read_file*", "read_text_file", "read_binary_file", "AllocateFile", "postgres+0x*"),
           ("exec_simple_query", "PostgresMain", "PortalRun"), good1=("Exec*", "standard_ExecutorRun"), good2=("PostmasterMain", "ServerLoop", "postgres+0x*"), reasons=("io",))),
     prepare=postgres_prepare, ready=lambda s: s.answers() and "ready to accept" in s.said(), worker=postgres_backend, signal=2)
 

@@ -1,8 +1,7 @@
 """Programs in a terminal."""
 import os
-import threading
 
-from rows import Hang, Row, feed
+from rows import Hang, Row, beside, fed
 from subject import until
 
 LINES = 60_000
@@ -23,12 +22,12 @@ def typed(text, at_least=0.2):
 
 
 def opened(text, path="fifo", answer=b"one line\n"):
-    return feed(lambda subject: subject.keys(text), path, answer)
+    return fed(lambda subject: subject.keys(text), path, answer)
 
 
 VIM = Row(
     "vim", ("vim.basic",), ("vim.basic", "-u", "NONE", "-N", "-n", "{dir}/text"),
-    (Hang("nested groups", typed(":1,60s/\\%#=1\\(a*\\)*x//ne\r"), ("vim.basic+0x*", "nfa_*", "vim_regexec*", "ex_substitute", "do_sub"),
+    (Hang("nested groups", typed(":1,60s/\\%#=1\\(a*\\)*[xy]//ne\r"), ("vim.basic+0x*", "nfa_*", "vim_regexec*", "ex_substitute", "do_sub"),
           ("vim.basic+0x*", "do_one_cmd", "do_cmdline", "nv_colon", "normal_cmd"), good1=("do_one_cmd", "do_cmdline"), good2=("main_loop",)),
      Hang(":r of a FIFO", opened(":r fifo\r"), ("vim.basic+0x*", "readfile", "ex_read"), ("vim.basic+0x*", "do_cmdline", "do_one_cmd", "nv_colon", "normal_cmd"),
           good2=("main_loop",), reasons=("io",))),
@@ -58,9 +57,9 @@ MC = Row(
 EMACS = Row(
     "emacs", ("emacs-nox",), ("emacs-nox", "-nw", "-Q"),
     (Hang("nested regexp", typed("\x1b:(string-match \"\\\\(a*\\\\)*b\" (make-string 22 ?a))\r"), ("re_match*", "re_search*", "string_match_1", "Fstring_match", "emacs-nox+0x*"),
-          ("Feval", "eval_sub", "Ffuncall*", "Fcall_interactively", "command_loop_1", "emacs-nox+0x*"), good1=("rpl_re*",), good2=("command_loop*", "internal_*", "recursive_edit_1", "exec_byte_code")),
-     Hang("insert-file of a FIFO", opened("\x1b:(insert-file-contents \"{fifo}\")\r"), ("emacs_open*", "Finsert_file_contents", "emacs_read*", "emacs-nox+0x*"),
-          ("Feval", "eval_sub", "Ffuncall*", "Fcall_interactively", "command_loop_1", "emacs-nox+0x*"), good2=("command_loop*", "internal_*", "recursive_edit_1", "exec_byte_code"), reasons=("io",))),
+          ("Feval", "eval_sub", "Ffuncall*", "Fcall_interactively", "command_loop_1", "emacs-nox+0x*"), good1=("rpl_re*",), good2=("command_loop*", "internal_*", "recursive_edit_1", "exec_byte_code", "F*_command_execute_*")),
+     Hang("insert-file of a FIFO", opened("\x1b:(insert-file-contents \"fifo\")\r"), ("emacs_open*", "Finsert_file_contents", "emacs_read*", "emacs-nox+0x*"),
+          ("Feval", "eval_sub", "Ffuncall*", "Fcall_interactively", "command_loop_1", "emacs-nox+0x*"), good2=("command_loop*", "internal_*", "recursive_edit_1", "exec_byte_code", "F*_command_execute_*"), reasons=("io",))),
     quit=lambda s: s.keys("\x18\x03"), where="tty", prepare=text_file)
 
 WEECHAT = Row(
@@ -103,7 +102,7 @@ BASH = Row(
 SQLITE = Row(
     "sqlite3", ("sqlite3",), ("sqlite3", "{dir}/base"),
     (Hang("recursive query", typed("with recursive t(x) as (select 1 union all select x + 1 from t limit 4000000) select sum(x) from t;\r"),
-          ("sqlite3_step", "libsqlite3.so.0*+0x*"), ("sqlite3+0x*", "main"), good1=("sqlite3+0x*", "sqlite3_*"), good2=("sqlite3_exec", "sqlite3_*")),
+          ("sqlite3VdbeExec", "sqlite3_step", "libsqlite3.so.0*+0x*"), ("sqlite3+0x*", "main"), good1=("sqlite3+0x*", "sqlite3_*"), good2=("sqlite3_exec", "sqlite3_*")),
      Hang(".read of a FIFO", opened(".read fifo\r", answer=b"select 1;\n"), ("sqlite3+0x*", "main"), ("sqlite3+0x*", "main"), reasons=("io",))),
     quit=lambda s: s.keys(".quit\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
 
@@ -118,7 +117,7 @@ TMUX = Row(
 
 
 def tmux_source(subject):
-    threading.Thread(target=lambda: subject.run("tmux", "-S", "{dir}/socket", "source-file", subject.path("fifo")), daemon=True).start()
+    beside(lambda subject: subject.run("tmux", "-S", "{dir}/socket", "source-file", "fifo"), subject)
     subject.feed("fifo", b"# nothing\n")
 
 

@@ -1,7 +1,7 @@
 """Programs with windows, under Xvfb."""
 from rows import Hang, Row
 
-SIZE = 150_000
+SIZE = 30_000
 
 
 def sources(subject):
@@ -29,14 +29,14 @@ def pressed(*steps):
 
 GEANY = Row(
     "geany", ("geany", "Xvfb", "xdotool"), ("geany", "-c", "{dir}/home/geany", "-s", "-t", "-m", "-p", "--socket-file", "{dir}/socket", "{dir}/small.c"),
-    (Hang("open 150,000 functions", second("geany", "-c", "{dir}/home/geany", "--socket-file", "{dir}/socket", "{dir}/large.c"),
+    (Hang("open 30,000 functions", second("geany", "-c", "{dir}/home/geany", "--socket-file", "{dir}/socket", "{dir}/large.c"),
           ("libgeany*+0x*", "document_*", "symbols_*", "tm_*", "sci_*", "Sci*", "scintilla_*"), ("libgeany*+0x*", "document_*", "socket_lock_input_cb", "main_handle_filename"), good1=("g_*", "gtk_*"), good2=("main*",)),
      Hang("upper case of all", pressed("ctrl+a", "ctrl+alt+u"), ("libgeany*+0x*", "sci_*", "Sci*", "scintilla_*", "keybindings_*"), ("libgeany*+0x*", "keybindings_*", "on_*"), good1=("g_*", "gtk_*", "main*"), good2=("main*", "gtk_*"))),
     where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
 
 FEATHERPAD = Row(
     "featherpad", ("featherpad", "Xvfb", "xdotool"), ("featherpad", "-s", "{dir}/small.c"),
-    (Hang("open 9 MB", second("featherpad", "{dir}/large.c"), ("FeatherPad::FPwin::addText*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main")),
+    (Hang("open 2 MB", second("featherpad", "{dir}/large.c"), ("FeatherPad::FPwin::addText*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main")),
      Hang("cut all", pressed("ctrl+a", "ctrl+x"), ("FeatherPad::TextEdit::cut*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main"))),
     where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
 
