@@ -6,6 +6,7 @@
 #include "feature/category.h"
 #include "feature/classes.h"
 #include "feature/tree.h"
+#include "feature/wrappers.h"
 
 #include <string.h>
 
@@ -13,9 +14,10 @@ struct blaming {
     struct arena *arena;
     struct resolved *doc;
     struct classes classes;
-    uint32_t *functions; /* per place */
-    uint32_t *places;    /* of the way that is looked at */
-    uint64_t *held;      /* per function: by the stacks it is Caller1 of */
+    enum rule_class *plain; /* per place: its class before the app's own allocators were found */
+    uint32_t *functions;    /* per place */
+    uint32_t *places;       /* of the way that is looked at */
+    uint64_t *held;         /* per function: by the stacks it is Caller1 of */
 };
 
 static size_t depth_of(const struct resolved *doc, uint32_t node)
@@ -32,7 +34,10 @@ static struct way way_to(struct blaming *b, uint32_t node)
     size_t depth = depth_of(b->doc, node);
     for (size_t i = depth; node; node = b->doc->nodes[node].parent)
         b->places[--i] = b->doc->nodes[node].place;
-    return (struct way){b->doc, b->classes.of, b->places, depth, 0};
+    struct way way = {b->doc, b->classes.of, b->places, depth, 0};
+    if (way_caller1(&way).kind != WAY_APP)
+        way.classes = b->plain; /* an allocator of the app's answers where nothing else of the app is on the way */
+    return way;
 }
 
 static int find_all_callers(struct blaming *b)
@@ -98,16 +103,22 @@ static const struct memory_stack *find_stack(uint64_t *held_out, uint64_t *all_o
     return best;
 }
 
-/* The first suspect; without one the largest category, if possible one whose stacks are known. */
+/*
+ * The first suspect; without one the largest of the categories that some rule lets be suspect, if possible one whose
+ * stacks are known. category_count: no rule lets any.
+ */
 static size_t category_to_blame(const struct memory *memory)
 {
+    size_t largest = memory->category_count;
     for (size_t i = 0; i < memory->category_count; i++)
         if (memory->found[i].rank == 1)
             return i;
-    for (size_t i = 0; i < memory->category_count; i++)
-        if (memory_stacks_of(memory, i).count)
-            return i;
-    return 0;
+    for (size_t i = memory->category_count; i-- > 0;)
+        if (memory->found[i].may_be_suspect &&
+            (largest == memory->category_count || memory_stacks_of(memory, i).count ||
+             !memory_stacks_of(memory, largest).count))
+            largest = i;
+    return largest;
 }
 
 static enum hang_reason reason_of(enum memory_reason reason)
@@ -137,10 +148,10 @@ static int find_callers(struct feature *out, struct blaming *b)
     const char *how = "no stack of it is known";
     uint64_t held = 0, all = 0;
     size_t at = category_to_blame(memory), one = 0, two = 0;
-    if (!memory->category_count) {
+    if (at == memory->category_count) {
         out->caller1 = out->caller2 = (struct caller){"(no stack)", "", "", NULL};
         out->subject = "(nothing)"; /* never empty: by it memory is told from other kinds */
-        out->why = "the report has no categories";
+        out->why = at ? "no rule lets a category of the report be suspect" : "the report has no categories";
         return 0;
     }
     const struct memory_category *category = &memory->categories[at];
@@ -179,6 +190,8 @@ int feature_find_memory(struct feature *out, struct arena *arena, struct resolve
     int rc = classes_find(&b.classes, arena, doc, report, packs->rules);
     if (!rc)
         rc = tree_functions(&b.functions, arena, doc);
+    if (!rc)
+        rc = wrappers_find(&b.plain, &b.classes, arena, doc, b.functions);
     if (!rc)
         rc = suspects_find(&doc->memory, arena, packs->suspects, &packs->healthy);
     if (!rc)

@@ -6,9 +6,10 @@
  *                                                         ^ Caller1              ^ Caller2
  *       12 %  malloc < ... < fetchThumbnail
  *
- * Each stack of a category has a Caller1 of its own: its innermost app frame, as allocators, containers and libraries
- * are passed over. To blame is the one whose stacks hold most of what the category is suspect of: bytes, objects, or
- * growth. Without a suspect the largest category stands for the report, with the reason "unknown".
+ * Each stack of a category has a Caller1 of its own: its innermost app frame, as allocators (the app's own ones too,
+ * wrappers.h), containers and libraries are passed over. To blame is the one whose stacks hold most of what the
+ * category is suspect of: bytes, objects, or growth. Without a suspect the largest category that a rule lets be suspect
+ * stands for the report, with the reason "unknown".
  */
 #ifndef MIRE_FEATURE_MEMORY_H
 #define MIRE_FEATURE_MEMORY_H

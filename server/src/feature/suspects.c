@@ -107,6 +107,7 @@ int suspects_find(struct memory *memory, struct arena *arena, const struct suspe
             compare(&found[i], category, population);
         if (!rule)
             continue;
+        found[i].may_be_suspect = rule->bytes.known || rule->objects.known || rule->grown.known;
         found[i].reason = judge(category, &found[i], rule, memory->held_bytes);
         found[i].rule = found[i].reason ? rule->line : 0;
     }

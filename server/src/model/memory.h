@@ -75,6 +75,7 @@ struct memory_found { /* one a category */
     enum memory_reason reason;
     uint32_t rank;                            /* place among the suspects, from 1; 0: none */
     unsigned rule;                            /* line of the rule that decided; 0: none did */
+    bool may_be_suspect;                      /* a rule says from what on; not in the document */
     struct fact healthy_bytes, healthy_count; /* medians */
 };
 

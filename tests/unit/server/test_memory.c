@@ -214,6 +214,108 @@ static void without_a_suspect_the_largest_category_with_stacks_stands_for_it(voi
     held_free(h);
 }
 
+static void what_no_rule_lets_be_suspect_is_never_the_subject(void **state)
+{
+    struct held *h = held_new();
+    (void)state;
+    category(h, MIRE_MEMORY_VM, "VM: file", 900 * MIB, 4);
+    stack(h, 900 * MIB, 4, "main" APP "maps" APP "mmap" LIBC);
+    category(h, MIRE_MEMORY_HEAP, "Malloc 64 B", 2 * MIB, 32768);
+    category(h, MIRE_MEMORY_HEAP, "Malloc 32 B", MIB, 32768);
+    stack(h, MIB, 32768, "main" APP "caches" APP "malloc" LIBC);
+    struct feature f = look(h);
+    assert_string_equal(f.subject, "Malloc 32 B"); /* the largest whose stacks are known */
+    assert_string_equal(f.caller1.function, "caches");
+    h->s->doc.memory.category_count = h->s->doc.memory.stack_count = 1;
+    f = look(h);
+    assert_string_equal(f.subject, "(nothing)");
+    assert_string_equal(f.caller1.function, "(no stack)");
+    held_free(h);
+}
+
+/* Caller1 of the stack of that number. */
+static const char *blamed(const struct held *h, size_t at)
+{
+    const struct resolved *doc = &h->s->doc;
+    uint32_t node = doc->memory.stacks[at].node;
+    for (int32_t i = 0; i < doc->memory.stacks[at].caller1; i++)
+        node = doc->nodes[node].parent;
+    return doc->places[doc->nodes[node].place].function;
+}
+
+static void an_allocator_of_the_app_is_known_by_its_name_and_place(void **state)
+{
+    struct held *h = held_new();
+    (void)state;
+    category(h, MIRE_MEMORY_HEAP, "Malloc 112 B", 80 * MIB, 700000);
+    stack(h, 60 * MIB, 500000, "main" APP "loop" APP "on_publish" APP "broker__calloc" APP);
+    stack(h, 10 * MIB, 100000, "main" APP "loop" APP "on_connect" APP "broker__strdup" APP "strdup" LIBC);
+    stack(h, 5 * MIB, 50000, "main" APP "loop" APP "on_subscribe" APP "pool_alloc" APP "Xsafemalloc" APP);
+    stack(h, 4 * MIB, 40000, "main" APP "loop" APP "on_will" APP "pool_alloc" APP "Xsafemalloc" APP "malloc" LIBC);
+    stack(h, 1 * MIB, 10000, "main" APP "on_start" APP "alloc_screen" APP "broker__calloc" APP);
+    struct feature f = look(h);
+    assert_string_equal(f.caller1.function, "on_publish");
+    assert_string_equal(blamed(h, 1), "on_connect");
+    assert_string_equal(blamed(h, 2), "on_subscribe"); /* a wrapper of a wrapper */
+    assert_string_equal(blamed(h, 3), "on_will");
+    assert_string_equal(blamed(h, 4), "alloc_screen"); /* its name says little, and one function calls it */
+    held_free(h);
+}
+
+static void a_rule_of_the_apps_team_keeps_its_allocator_to_blame(void **state)
+{
+    static const char text[] = "version 1\napp mapview tile_alloc*\n";
+    struct held *h = held_new();
+    struct rules_fault fault;
+    (void)state;
+    rules_free(h->s->rules);
+    assert_int_equal(rules_parse(&h->s->rules, &fault, text, strlen(text)), MIRE_RULES_OK);
+    category(h, MIRE_MEMORY_HEAP, "Malloc 112 B", 80 * MIB, 700000);
+    stack(h, 60 * MIB, 500000, "main" APP "draw" APP "tile_alloc" APP);
+    stack(h, 60 * MIB, 500000, "main" APP "scroll" APP "tile_alloc" APP);
+    assert_string_equal(look(h).caller1.function, "tile_alloc");
+    held_free(h);
+}
+
+static void an_allocator_without_a_telling_name_hands_out_blocks_of_any_size(void **state)
+{
+    struct held *h = held_new();
+    (void)state;
+    category(h, MIRE_MEMORY_HEAP, "Malloc 112 B", 80 * MIB, 700000);
+    stack(h, 60 * MIB, 500000, "main" APP "parse" APP "getmem" APP);
+    stack(h, 20 * MIB, 100, "main" APP "parse" APP "new_node" APP);
+    category(h, MIRE_MEMORY_HEAP, "Malloc 4 KiB", 20 * MIB, 5000);
+    stack(h, 20 * MIB, 5000, "main" APP "draw" APP "getmem" APP "malloc" LIBC);
+    category(h, MIRE_MEMORY_HEAP, "Malloc 48 B", 9 * MIB, 5000);
+    stack(h, 9 * MIB, 5000, "main" APP "draw" APP "getmem" APP);
+    category(h, MIRE_MEMORY_HEAP, "Malloc 80 B", 9 * MIB, 5000);
+    stack(h, 8 * MIB, 5000, "main" APP "draw" APP "new_node" APP);
+    stack(h, MIB, 5000, "main" APP "draw" APP "keeps" APP "new_node" APP);
+    (void)look(h);
+    assert_string_equal(blamed(h, 0), "parse");
+    assert_string_equal(blamed(h, 2), "draw");
+    assert_string_equal(blamed(h, 1), "parse"); /* three callers, two sizes */
+    assert_string_equal(blamed(h, 5), "keeps");
+    held_free(h);
+}
+
+static void a_constructor_stays_to_blame_and_so_does_the_only_function_there_is(void **state)
+{
+    struct held *h = held_new();
+    (void)state;
+    category(h, MIRE_MEMORY_HEAP, "Malloc 112 B", 80 * MIB, 700000);
+    stack(h, 40 * MIB, 500000, "main" APP "parse" APP "new_node" APP);
+    stack(h, 30 * MIB, 500000, "main" APP "copy" APP "new_node" APP);
+    stack(h, 9 * MIB, 500000, "main" APP "load_alloc_table" APP "read_row" APP);
+    stack(h, MIB, 500000, "thread_start" LIBC "xmalloc_forever" APP);
+    (void)look(h);
+    assert_string_equal(blamed(h, 0), "new_node");
+    assert_string_equal(blamed(h, 1), "new_node");
+    assert_string_equal(blamed(h, 2), "read_row");
+    assert_string_equal(blamed(h, 3), "xmalloc_forever");
+    held_free(h);
+}
+
 static void an_empty_report_has_a_feature_too(void **state)
 {
     struct held *h = held_new();
@@ -349,7 +451,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
     assert_int_equal(suspect_rules_load(&rules, &fault, "/nonexistent"), MIRE_RULES_WRONG);
     assert_int_equal(fault.line, 0);
     assert_int_equal(suspect_rules_load(&rules, &fault, ""), MIRE_RULES_OK);
-    assert_int_equal(suspect_rules_version(rules), 2);
+    assert_int_equal(suspect_rules_version(rules), 3);
     suspect_rules_free(rules);
 }
 
@@ -445,6 +547,11 @@ int main(void)
         cmocka_unit_test(what_no_healthy_process_has_is_beyond_any_median),
         cmocka_unit_test(suspects_are_ranked_by_what_they_hold_beyond_the_median),
         cmocka_unit_test(without_a_suspect_the_largest_category_with_stacks_stands_for_it),
+        cmocka_unit_test(what_no_rule_lets_be_suspect_is_never_the_subject),
+        cmocka_unit_test(an_allocator_of_the_app_is_known_by_its_name_and_place),
+        cmocka_unit_test(a_rule_of_the_apps_team_keeps_its_allocator_to_blame),
+        cmocka_unit_test(an_allocator_without_a_telling_name_hands_out_blocks_of_any_size),
+        cmocka_unit_test(a_constructor_stays_to_blame_and_so_does_the_only_function_there_is),
         cmocka_unit_test(an_empty_report_has_a_feature_too),
         cmocka_unit_test(the_kind_follows_the_trigger_and_parts_the_keys),
         cmocka_unit_test(what_allocators_mapped_is_never_to_blame),

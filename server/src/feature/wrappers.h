@@ -1,0 +1,36 @@
+/*
+ * wrappers.h - the app's own allocators, found by where they stand in a memory report's stacks. Inside feature/ only.
+ *
+ *     main > on_message > store_payload > mosquitto__calloc | calloc      a wrapper: every stack ends in it, two
+ *     main > on_connect > new_context   > mosquitto__calloc | calloc      functions call it, it calls nothing else
+ *                                         ^
+ * A wrapper answers for nothing: its callers do. The evidence, from the strongest on:
+ *
+ *     malloc, calloc, realloc, strdup, strndup, memdup in its name      no caller is counted
+ *     alloc in its name                                                 two callers
+ *     its place alone                                                   two callers and three sizes of block, or three
+ *                                                                       callers and two sizes
+ *
+ * A function that a rule calls app stays app. A constructor allocates blocks of one size, an allocator of any: sizes
+ * tell the two apart where the name says nothing.
+ */
+#ifndef MIRE_FEATURE_WRAPPERS_H
+#define MIRE_FEATURE_WRAPPERS_H
+
+#include "base/arena.h"
+#include "feature/classes.h"
+
+/*
+ * Give the wrappers among the app's functions the class of allocators.
+ *
+ *   classes    of classes_find; changed
+ *   functions  of tree_functions
+ *   doc        roles of its places are changed: they are those of classes_find
+ *   plain_out  the classes as they were, one a place
+ *
+ * 0, or MIRE_FAULT_MEMORY.
+ */
+int wrappers_find(enum rule_class **plain_out, struct classes *classes, struct arena *arena, struct resolved *doc,
+                  const uint32_t *functions);
+
+#endif
