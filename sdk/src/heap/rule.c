@@ -190,18 +190,19 @@ static void guess(struct rule *out)
 uint64_t mire__rule_make(struct rule *out, struct modules *modules, uint64_t place, bool exact)
 {
     const struct module *module = mire__modules_find(modules, place);
-    struct cfi_row row;
+    struct cfi_scratch *scratch = &modules->rows.scratch; /* a thread may have little stack left */
+    struct cfi_row *row = &scratch->row;
     bool described;
 
     *out = (struct rule){.kind = RULE_NONE};
-    described = module && mire__cfi_read(&row, &modules->cache, module->eh_frame_hdr, place);
-    if (described && row.signal_frame) {
+    described = module && mire__cfi_read(row, scratch, &modules->cache, module->eh_frame_hdr, place);
+    if (described && row->signal_frame) {
         out->kind = RULE_SIGNAL;
         return 0;
     }
     if (described) {
-        take_row(out, modules, &row, exact ? place : place + 1);
-        return row.function;
+        take_row(out, modules, row, exact ? place : place + 1);
+        return row->function;
     }
     if (is_way_back(modules, exact ? place : place + 1))
         out->kind = RULE_SIGNAL;

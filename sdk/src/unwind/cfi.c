@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define REMEMBER_MAX     8      /* nesting of DW_CFA_remember_state; compilers use 1 */
 #define FDE_BYTES_MAX    0x8000 /* one function's instructions; the biggest seen in Debian's libraries is some 3 KB */
 #define AUGMENTATION_MAX 8
 
@@ -133,8 +132,7 @@ static void set_expression(struct cursor *cursor, struct cfi_rule *rule, enum cf
 
 struct machine {
     struct cfi_row *row;
-    struct cfi_row initial; /* after the CIE's instructions */
-    struct cfi_row remembered[REMEMBER_MAX];
+    struct cfi_scratch *scratch;
     uint32_t remembered_count;
     const struct cie *cie;
     uint64_t location, target;
@@ -149,7 +147,7 @@ static int64_t scaled(uint64_t number, const struct machine *machine)
 static void restore_rule(struct machine *machine, uint64_t reg)
 {
     if (reg < MIRE_REGS_MAX)
-        machine->row->rules[reg] = machine->initial.rules[reg];
+        machine->row->rules[reg] = machine->scratch->initial.rules[reg];
 }
 
 /* DW_CFA_def_cfa and its kin, and the remembered rows. False if it is none of them. */
@@ -159,16 +157,16 @@ static bool run_cfa(struct machine *machine, struct cursor *cursor, uint8_t op)
 
     switch (op) {
     case 0x0a: /* remember_state */
-        if (machine->remembered_count == REMEMBER_MAX)
+        if (machine->remembered_count == MIRE_CFI_REMEMBER_MAX)
             cursor->bad = true;
         else
-            machine->remembered[machine->remembered_count++] = *row;
+            machine->scratch->remembered[machine->remembered_count++] = *row;
         return true;
     case 0x0b: /* restore_state */
         if (machine->remembered_count == 0)
             cursor->bad = true;
         else
-            *row = machine->remembered[--machine->remembered_count];
+            *row = machine->scratch->remembered[--machine->remembered_count];
         return true;
     case 0x0c: /* def_cfa */
     case 0x12: /* def_cfa_sf */
@@ -343,9 +341,10 @@ static uint64_t find_fde(struct peek_cache *cache, uint64_t header, uint64_t pc)
     return header + (uint64_t)(int64_t)entry[1];
 }
 
-bool mire__cfi_read(struct cfi_row *out, struct peek_cache *cache, uint64_t header, uint64_t pc)
+bool mire__cfi_read(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t header,
+                    uint64_t pc)
 {
-    struct machine machine; /* what it remembers is some KB, and seldom used: not cleared */
+    struct machine machine = {.row = out, .scratch = scratch, .target = pc};
     uint64_t fde = header ? find_fde(cache, header, pc) : 0, size, field, range;
     struct cursor cursor = {cache, fde, fde + 4, false};
     struct cie cie;
@@ -370,15 +369,11 @@ bool mire__cfi_read(struct cfi_row *out, struct peek_cache *cache, uint64_t head
     }
     out->ra_column = cie.ra_column;
     out->signal_frame = cie.signal_frame;
-    machine.row = out;
     machine.cie = &cie;
-    machine.location = 0;
-    machine.target = pc;
-    machine.remembered_count = 0;
-    memset(&machine.initial, 0, sizeof(machine.initial)); /* for the CIE's own instructions */
+    memset(&scratch->initial, 0, sizeof(scratch->initial)); /* for the CIE's own instructions */
     if (!run(&machine, cie.instructions))
         return false;
-    machine.initial = *out;
+    scratch->initial = *out;
     machine.location = out->function;
     return run(&machine, cursor);
 }
@@ -388,7 +383,7 @@ const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *
     size_t slot = (size_t)(pc * 0x9e3779b97f4a7c15ull >> 32) % MIRE_CFI_ROWS;
 
     if (rows->pc[slot] != pc) {
-        rows->described[slot] = mire__cfi_read(&rows->rows[slot], cache, header, pc);
+        rows->described[slot] = mire__cfi_read(&rows->rows[slot], &rows->scratch, cache, header, pc);
         rows->pc[slot] = pc;
     }
     return rows->described[slot] ? &rows->rows[slot] : NULL;

@@ -38,15 +38,28 @@ struct cfi_row {
 };
 
 /*
+ * Rows that a reading keeps aside. The caller's memory and not the stack: they take 5 KB, and a reading runs on any
+ * thread that allocates, however small its stack. Any content.
+ */
+#define MIRE_CFI_REMEMBER_MAX 8 /* nesting of DW_CFA_remember_state; compilers use 1 */
+struct cfi_scratch {
+    struct cfi_row initial; /* after the CIE's instructions */
+    struct cfi_row remembered[MIRE_CFI_REMEMBER_MAX];
+    struct cfi_row row; /* for a caller that has no better place for the answer */
+};
+
+/*
  * Read the row that holds at pc.
  *   header  address of the .eh_frame_hdr of the module that pc lies in; 0 if it has none
  * Returns false if nothing is known of this place, or it cannot be understood.
  */
-bool mire__cfi_read(struct cfi_row *out, struct peek_cache *cache, uint64_t header, uint64_t pc);
+bool mire__cfi_read(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t header,
+                    uint64_t pc);
 
 /* Rows found lately: most samples of a hang stand in the same places. Zeroed memory. */
 #define MIRE_CFI_ROWS 512
 struct cfi_cache {
+    struct cfi_scratch scratch;
     uint64_t pc[MIRE_CFI_ROWS]; /* 0: empty */
     bool described[MIRE_CFI_ROWS];
     struct cfi_row rows[MIRE_CFI_ROWS];
