@@ -123,6 +123,7 @@
 #define MIRE_NAME_MODE                 "mode"
 #define MIRE_NAME_INTERVAL_BYTES       "interval_bytes"
 #define MIRE_NAME_FOOTPRINT_BYTES      "footprint_bytes" /* of memory and exit, and the column of trail */
+#define MIRE_NAME_FOOTPRINT_FROM       "footprint_from"
 #define MIRE_NAME_FOOTPRINT_PEAK_BYTES "footprint_peak_bytes"
 #define MIRE_NAME_LIMIT_USED_BYTES     "limit_used_bytes"
 #define MIRE_NAME_THRESHOLD_BYTES      "threshold_bytes"

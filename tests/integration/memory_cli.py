@@ -133,9 +133,14 @@ def reports():
     assert code == 0 and err == "", err
     for line in ("taken      footprint, after the tour, in the foreground",
                  "footprint  66.8 MiB, at most 67.7 MiB; limit 128.0 MiB, of which 76.3 MiB were used",
-                 "explained  94 % of the footprint", "trail      1.9 MiB at 0.0 s, 28.6 MiB at 1.0 s, 66.8 MiB at 118.5 s",
+                 "explained  100 % of the footprint", "trail      1.9 MiB at 0.0 s, 28.6 MiB at 1.0 s, 66.8 MiB at 118.5 s",
                  "degraded   1 times", "lost       busy 3", "growth     counted over 60.0 s", "+9.4 MiB", "-4.4 KiB"):
         assert line in out, (line, out)
+    assert re.search(r"\n +5\.7 MiB +- +\+4\.9 KiB +- +-  Allocator's own and free\n", out), out  # no things, so none to count
+    for source, words in (("exit", "by its largest resident set (it grew after the last look)"), ("look", "as it was looked at last")):
+        said = subprocess.run([BINARY / "server/mire", "memory", "-"], capture_output=True, text=True, timeout=60,
+                              input=every.read_text().replace('"footprint_from": "now"', f'"footprint_from": "{source}"')).stdout
+        assert f"footprint  66.8 MiB {words}, at most" in said, said
     with open(VECTORS / "memory-sampled-and-degraded/report.json", "rb") as file:
         code, out, _ = mire("-", stdin=file)
     assert code == 0 and "mode       sampled, one block in 1.0 MiB; all figures are estimates" in out, out

@@ -98,9 +98,15 @@ static void allocate(void)
         sink = (char)depth;                                   \
     }
 CALL(0)
-CALL(1) CALL(2) CALL(3) CALL(4) CALL(5) CALL(6) CALL(7)
+CALL(1)
+CALL(2)
+CALL(3)
+CALL(4)
+CALL(5)
+CALL(6)
+CALL(7)
 
-    __attribute__((noinline)) static void calls(void)
+__attribute__((noinline)) static void calls(void)
 {
     static void (*const all[])(int) = {call_0, call_1, call_2, call_3, call_4, call_5, call_6, call_7};
 

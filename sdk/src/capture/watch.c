@@ -12,6 +12,7 @@
 #include "gate/gate.h"
 #include "platform/apart.h"
 #include "platform/filter.h"
+#include "platform/mine.h"
 #include "platform/own.h"
 
 #include <pthread.h>
@@ -246,10 +247,12 @@ static void *check_thread(void *argument)
 
     mire__apart_begin();
     pthread_setname_np(pthread_self(), "mire-check"); /* by itself: from outside it takes a file */
+    mire__mine_thread_begin(CHECK_STACK_BYTES);
     begin(watch);
     while (!stopping() && !watch->check.gone)
         sleep_until(watch, play_round(watch));
     end(watch);
+    mire__mine_thread_end();
     return NULL;
 }
 

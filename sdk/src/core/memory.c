@@ -12,6 +12,7 @@
 #include "exit/run.h"
 #include "exit/trail.h"
 #include "platform/platform.h"
+#include "report/areas.h"
 #include "report/memory.h"
 
 #include <string.h>
@@ -73,6 +74,7 @@ bool mire__memory_settled(void)
 struct moment {
     struct memory_said said;
     struct residence residence; /* open while the tables are read */
+    struct areas areas;         /* as they were before */
     struct process_use use;
     struct trail_row rows[MIRE_TRAIL_ROWS];
 };
@@ -127,32 +129,47 @@ static bool has_moved(uint64_t footprint_bytes)
            (apart > looked / 8 && mire__now_ns() - memory.looked_ns >= memory.look_took_ns * LOOK_SHARE);
 }
 
+/* Before anything is allocated for the report: that would be told as the process's. */
+static void begin_look(struct moment *moment)
+{
+    mire__residence_open(&moment->residence);
+    moment->said.areas = mire__areas_read(&moment->areas) == MIRE_OK ? &moment->areas : NULL;
+}
+
+static void end_look(struct moment *moment)
+{
+    mire__areas_fini(&moment->areas);
+    mire__residence_close(&moment->residence);
+}
+
 static void look_at_mappings(struct heap *heap, struct moment *moment)
 {
-    struct heap_reader *reader = mire__malloc(sizeof(*reader));
+    struct heap_reader *reader;
 
     moment->said = (struct memory_said){.taken_ns = mire__now_ns(),
                                         .resident = mire__residence_bytes,
                                         .residence = &moment->residence,
                                         .extra = mire__heap_extra(heap, MIRE_EXTRA_FRONT_BYTES)};
-    mire__residence_open(&moment->residence);
+    begin_look(moment);
+    reader = mire__malloc(sizeof(*reader));
     if (reader && moment->said.extra && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         mire__memory_look_at_mappings(reader, &moment->said);
-    mire__residence_close(&moment->residence);
+    end_look(moment);
     mire__free(reader);
 }
 
 /* said.trigger: NULL for a snapshot alone. */
 static void read_tables(struct monitor_context *context, struct heap *heap, struct moment *moment)
 {
-    struct heap_reader *reader = mire__malloc(sizeof(*reader));
+    struct heap_reader *reader;
     enum mire_err err = MIRE_E_MEMORY;
 
-    mire__residence_open(&moment->residence);
+    begin_look(moment);
+    reader = mire__malloc(sizeof(*reader));
     if (reader && mire__read_open(reader, heap->header, heap->header->size_bytes) == MIRE_READ_OK)
         err = moment->said.trigger ? mire__memory_seal(context->store, reader, &moment->said, mire__wall_now_ms())
                                    : mire__memory_snapshot(reader, &moment->said);
-    mire__residence_close(&moment->residence);
+    end_look(moment);
     mire__free(reader);
     if (!moment->said.trigger)
         return;

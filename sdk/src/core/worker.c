@@ -7,6 +7,7 @@
 #include "heap/collect.h"
 #include "platform/apart.h"
 #include "platform/filter.h"
+#include "platform/mine.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
@@ -87,6 +88,7 @@ static void *work(void *context)
 
     mire__apart_begin();
     mire__collect_own_thread();
+    mire__mine_thread_begin(STACK_BYTES);
     atomic_store(&worker->tid, mire__tid());
     pthread_setname_np(pthread_self(), "mire-worker");
     setpriority(PRIO_PROCESS, mire__tid(), NICENESS);
@@ -102,13 +104,13 @@ static void *work(void *context)
         if (mire__quiet_is()) /* nobody rings then */
             until_ns = sooner(until_ns, mire__now_ns() + MIRE_QUIET_LOOK_NS);
         if (!mire__futex_wait(&worker->bell, 0, until_ns))
-            return NULL; /* a filter was put on this thread: it would only spin */
+            break; /* a filter was put on this thread: it would only spin */
         uint32_t why = atomic_exchange_explicit(&worker->bell, 0, memory_order_acquire);
         if (why & MIRE_BELL_STOP)
-            return NULL;
+            break;
         if (why & MIRE_BELL_GONE && worker->on_gone()) {
             mire__thread_end_as_first();
-            return NULL; /* what `worker` points to may be another's by now */
+            break; /* what `worker` points to may be another's by now */
         }
         if (why & MIRE_BELL_REHOOK)
             mire__variant_rehook();
@@ -121,6 +123,8 @@ static void *work(void *context)
         if (why & (MIRE_BELL_SEND | MIRE_BELL_WAY) || mire__now_ns() >= send_at_ns)
             send_at_ns = send_now(worker);
     }
+    mire__mine_thread_end();
+    return NULL;
 }
 
 enum mire_err mire__worker_start(struct worker *worker)

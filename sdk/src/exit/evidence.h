@@ -87,6 +87,8 @@ struct evidence {
 
     _Atomic uint64_t footprint_peak_bytes;
     struct trail_row trail[MIRE_TRAIL_ROWS]; /* in no order; rows of the past thin out, see trail.h */
+
+    _Atomic uint64_t file_bytes; /* of files, in memory, at the last look */
 };
 
 /* Make fresh zeroed memory evidence. Thread: before anybody else knows it. */

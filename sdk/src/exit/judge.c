@@ -254,8 +254,12 @@ static void tell_memory(struct exit_end *out, const struct scene *scene)
     const struct oom_counts *before = &scene->evidence->start.oom, *after = &scene->after->oom;
     int64_t kills = rise(before->cgroup, before->cgroup_known, after->cgroup, after->cgroup_known);
 
+    out->looked_peak_bytes = atomic_load(&scene->evidence->footprint_peak_bytes);
+    out->parent_peak_bytes = scene->after->parent_peak_bytes;
+    out->file_bytes = atomic_load(&scene->evidence->file_bytes);
     out->footprint_peak_bytes =
-        later(atomic_load(&scene->evidence->footprint_peak_bytes), scene->after->parent_peak_bytes);
+        later(out->looked_peak_bytes,
+              out->parent_peak_bytes > out->file_bytes ? out->parent_peak_bytes - out->file_bytes : 0);
     out->oom_known = kills >= 0 && !differ(scene->evidence->start.boot_id, scene->after->boot_id);
     out->oom_kills = out->oom_known ? (uint32_t)kills : 0;
     out->trail_rows = scene->count;

@@ -48,7 +48,10 @@ struct exit_end {
     uint64_t start_wall_ms;
     uint64_t seen_wall_ms; /* when last seen */
     uint64_t footprint_bytes;
-    uint64_t footprint_peak_bytes;
+    uint64_t footprint_peak_bytes; /* by looks, and by the parent's word */
+    uint64_t looked_peak_bytes;    /* by looks alone */
+    uint64_t parent_peak_bytes;    /* largest resident set, files' pages among it, by the parent's word */
+    uint64_t file_bytes;           /* of files, in memory, when last seen */
     uint64_t used_bytes, limit_bytes, available_bytes;
     uint32_t pressure_ppm;
     bool oom_known;

@@ -21,7 +21,7 @@ void mire__look_start(struct evidence_start *out)
     mire__oom_counts(&out->oom, &out->cgroup);
 }
 
-static void fill(struct trail_row *row, struct look *look, const struct evidence *evidence)
+static void fill(struct trail_row *row, struct look *look, struct evidence *evidence)
 {
     struct footprint footprint;
     struct memory_room room;
@@ -35,6 +35,7 @@ static void fill(struct trail_row *row, struct look *look, const struct evidence
     if (look->count++ % FD_LOOKS == 0)
         look->fd_count = mire__fd_count();
     row->footprint_bytes = footprint.bytes;
+    atomic_store(&evidence->file_bytes, footprint.file_bytes);
     row->thread_count = footprint.thread_count;
     row->debugger = footprint.traced;
     row->fd_count = look->fd_count;

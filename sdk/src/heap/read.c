@@ -258,6 +258,27 @@ bool mire__read_category(struct heap_category *out, const struct heap_reader *re
     return true;
 }
 
+uint64_t mire__read_live_bytes(uint64_t *large_out, const struct heap_reader *reader, uint64_t large)
+{
+    const struct heap_slot *slots = mire__read_section(reader, MIRE_HEAP_SLOTS);
+    const struct heap_class *classes = mire__read_section(reader, MIRE_HEAP_CLASSES);
+    uint32_t count =
+        mire__read_entries(reader, MIRE_HEAP_SLOTS, mire__get32(&reader->header->slots_used), sizeof(*slots));
+    int64_t sums[2] = {0, 0};
+
+    for (uint32_t class = 0; class < MIRE_HEAP_SIZES; class ++)
+        for (uint32_t i = 0; i < count; i++)
+            sums[mire__size_class_bytes(class) > large] += mire__get_signed(&slots[i].counts[class].live_bytes);
+    count = mire__read_entries(reader, MIRE_HEAP_CLASSES, mire__get32(&reader->header->classes_used), sizeof(*classes));
+    for (uint32_t class = 1; class < count; class ++)
+        sums[0] +=
+            (int64_t)(mire__get64(&classes[class].counts.bytes) - mire__get64(&classes[class].counts.freed_bytes));
+    for (int i = 0; i < 2; i++)
+        sums[i] = sums[i] > 0 ? sums[i] : 0;
+    *large_out = (uint64_t)sums[1];
+    return (uint64_t)(sums[0] + sums[1]);
+}
+
 /* ---- images ---- */
 
 bool mire__read_image(struct heap_read_image *out, const struct heap_reader *reader, uint32_t index)

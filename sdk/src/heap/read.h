@@ -97,6 +97,12 @@ struct heap_category {
  */
 bool mire__read_category(struct heap_category *out, const struct heap_reader *reader, uint32_t category);
 
+/*
+ * What lives by the threads' own counters: quicker than a visit of every block, and exact only in exact mode.
+ *   large_out  of it, blocks of more than `large` bytes, by size classes; those of object classes count as small
+ */
+uint64_t mire__read_live_bytes(uint64_t *large_out, const struct heap_reader *reader, uint64_t large);
+
 /* One frame of a stack. */
 struct heap_frame {
     uint64_t address; /* to look up; that of the call */

@@ -34,6 +34,7 @@ void mire__footprint(struct footprint *out)
         return;
     out->bytes =
         (number_after(text, "RssAnon:") + number_after(text, "RssShmem:") + number_after(text, "VmSwap:")) * 1024;
+    out->file_bytes = number_after(text, "RssFile:") * 1024;
     out->peak_rss_bytes = number_after(text, "VmHWM:") * 1024;
     out->thread_count = (uint32_t)number_after(text, "Threads:");
     out->traced = number_after(text, "TracerPid:") != 0;

@@ -9,7 +9,8 @@
 
 /* The process itself. */
 struct footprint {
-    uint64_t bytes; /* that cannot be read from a file again: anonymous, shared, and swapped */
+    uint64_t bytes;      /* that cannot be read from a file again: anonymous, shared, and swapped */
+    uint64_t file_bytes; /* in memory besides: of files */
     uint64_t peak_rss_bytes;
     uint32_t thread_count;
     bool traced; /* a debugger is attached */

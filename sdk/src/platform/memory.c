@@ -3,6 +3,7 @@
 #include "platform/platform.h"
 
 #include "platform/filter.h"
+#include "platform/mine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,12 +62,31 @@ void mire__pages_keep_small(void *pages, size_t size_bytes)
     errno = saved;
 }
 
-/* By system calls of our own: libc's may be hooked by the memory monitor. */
+/*
+ * By system calls of our own: libc's may be hooked by the memory monitor. Where the program has had the kernel lock all
+ * that is mapped, pages that nobody may touch are mapped first: those are not filled, and unlocked they stay so.
+ */
+static long map(size_t size_bytes)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    bool locked = mire__mine_is_future_locked();
+    long at = syscall(SYS_mmap, NULL, size_bytes, locked ? PROT_NONE : PROT_READ | PROT_WRITE, flags, -1, 0);
+
+    if (at != -1 && locked &&
+        (syscall(SYS_munlock, at, size_bytes) != 0 ||
+         syscall(SYS_mprotect, at, size_bytes, PROT_READ | PROT_WRITE) != 0)) {
+        syscall(SYS_munmap, at, size_bytes);
+        at = -1;
+    }
+    if (at != -1)
+        mire__mine_add((void *)at, size_bytes);
+    return at;
+}
+
 void *mire__pages_map(size_t size_bytes)
 {
     int saved = errno;
-    long at =
-        syscall(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long at = map(size_bytes);
 
     if (at != -1) {
         syscall(SYS_madvise, at, size_bytes, MADV_DONTFORK);
@@ -80,6 +100,7 @@ void mire__pages_unmap(void *pages, size_t size_bytes)
 {
     int saved = errno;
 
+    mire__mine_remove(pages, size_bytes);
     syscall(SYS_munmap, pages, size_bytes);
     errno = saved;
 }
@@ -145,11 +166,10 @@ void mire__yield(void)
 void *mire__pages_map_inherited(size_t size_bytes, bool wiped)
 {
     int saved = errno;
-    long at =
-        syscall(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    long at = map(size_bytes);
 
     if (at != -1 && wiped && syscall(SYS_madvise, at, size_bytes, MADV_WIPEONFORK) != 0) {
-        syscall(SYS_munmap, at, size_bytes);
+        mire__pages_unmap((void *)at, size_bytes);
         at = -1;
     }
     if (at != -1)

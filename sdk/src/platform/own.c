@@ -1,6 +1,7 @@
 /* own.c - see own.h. */
 #include "platform/own.h"
 
+#include "platform/mine.h"
 #include "platform/platform.h"
 
 #include <dlfcn.h>
@@ -95,6 +96,32 @@ static void rest(const struct link_map *map)
     madvise((void *)map->l_addr, end - map->l_addr, MADV_DONTNEED);
 }
 
+/* Its addresses are the library's own. */
+static void claim(const struct link_map *map)
+{
+    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;
+    const ElfW(Phdr) *parts = (const ElfW(Phdr) *)(map->l_addr + head->e_phoff);
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < head->e_phnum; i++)
+        if (parts[i].p_type == PT_LOAD && parts[i].p_vaddr + parts[i].p_memsz > bytes)
+            bytes = parts[i].p_vaddr + parts[i].p_memsz;
+    mire__mine_add(head, bytes);
+}
+
+static void claim_all(void)
+{
+    static char here;
+    struct link_map *own = NULL;
+    Dl_info info;
+
+    for (const struct link_map *map = second.map; map; map = map->l_next)
+        if (map->l_addr != _r_debug.r_ldbase)
+            claim(map);
+    if (dladdr1(&here, &info, (void **)&own, RTLD_DL_LINKMAP) != 0 && own && own->l_addr)
+        claim(own);
+}
+
 /* The loader is among them, and is the program's too. */
 void mire__own_rest(void)
 {
@@ -131,6 +158,7 @@ bool mire__own_open(const char *library)
     }
     if (dlinfo(handle, RTLD_DI_LINKMAP, &second.map) != 0)
         second.map = NULL;
+    claim_all();
     mire__own = calls;
     second.copies++;
     second.pid = mire__pid();

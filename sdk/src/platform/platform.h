@@ -136,6 +136,13 @@ void mire__residence_close(struct residence *residence);
  */
 uint64_t mire__residence_bytes(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file);
 
+/*
+ * How many bytes of a range count in the footprint: the process's own pages, in memory or moved out.
+ *   shared  of a shared mapping without a file on a disk: all pages that the process has
+ * 0 where the system does not tell (residence->pagemap is -1).
+ */
+uint64_t mire__residence_held(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool shared);
+
 /* Let another thread run on this processor. */
 void mire__yield(void);
 
@@ -237,5 +244,19 @@ struct mapping {
  */
 bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *mapping), void *context, char *buffer,
                           size_t buffer_bytes);
+
+/* What of a mapping lies in memory, and what was moved out. */
+struct mapping_use {
+    uint64_t resident_bytes;
+    uint64_t anonymous_bytes; /* of them: the process's own pages, those that are copies of a file's too */
+    uint64_t swapped_bytes;
+};
+
+/*
+ * The same of /proc/self/smaps: a GiB in memory takes some 5 ms. Of a path longer than MIRE_PATH_BYTES the rest is cut.
+ * False where the kernel does not let a process see its own (after setuid), or not to the end.
+ */
+bool mire__smaps_visit(bool (*visit)(void *context, const struct mapping *mapping, const struct mapping_use *use),
+                       void *context, char *buffer, size_t buffer_bytes);
 
 #endif

@@ -1,6 +1,7 @@
 /* proc.c - what /proc says about this process and its threads. Signal-safe: own number parsing, no stdio. */
 #include "platform/filter.h"
 #include "platform/platform.h"
+#include "platform/mapping.h"
 #include "platform/text.h"
 
 #include <errno.h>
@@ -292,7 +293,7 @@ bool mire__process_runs(uint32_t pid, uint64_t start_ticks)
 }
 
 /* "start-end rwxp offset dev inode   path" */
-static bool read_mapping(struct mapping *out, char *line)
+bool mire__mapping_read(struct mapping *out, char *line)
 {
     const char *at = read_hex(&out->start, line);
     const char *flags;
@@ -333,7 +334,7 @@ bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *map
 
         while (more && (newline = memchr(line, '\n', held - (size_t)(line - buffer)))) {
             *newline = '\0';
-            if (read_mapping(&mapping, line))
+            if (mire__mapping_read(&mapping, line))
                 more = visit(context, &mapping);
             line = newline + 1;
         }

@@ -15,7 +15,10 @@
 
 #define PAGES_AT_A_TIME 4096u
 #define WORDS_AT_A_TIME 512u
-#define WORD_PRESENT    63 /* the bit of a page that is there: Documentation/admin-guide/mm/pagemap.rst of Linux */
+/* Bits of a page's word: Documentation/admin-guide/mm/pagemap.rst of Linux. */
+#define WORD_PRESENT 63
+#define WORD_SWAPPED 62
+#define WORD_SHARED  61 /* a file's, or shared */
 
 void mire__residence_open(struct residence *residence)
 {
@@ -32,8 +35,13 @@ void mire__residence_close(struct residence *residence)
     residence->pagemap = -1;
 }
 
+/* Does a page count? By the bits that it must have one of, and those that it must not. */
+struct wanted {
+    uint64_t any, none;
+};
+
 /* Of pages from `first` on, by number. False: the system does not tell. */
-static bool count_used(uint64_t *found, int pagemap, uint64_t first, uint64_t pages)
+static bool count_used(uint64_t *found, int pagemap, uint64_t first, uint64_t pages, struct wanted wanted)
 {
     uint64_t words[WORDS_AT_A_TIME];
 
@@ -46,7 +54,7 @@ static bool count_used(uint64_t *found, int pagemap, uint64_t first, uint64_t pa
             return false;
         at += (uint64_t)got / sizeof(words[0]);
         for (uint64_t i = 0; i < (uint64_t)got / sizeof(words[0]); i++)
-            *found += words[i] >> WORD_PRESENT;
+            *found += (words[i] & wanted.any) != 0 && (words[i] & wanted.none) == 0;
     }
     return true;
 }
@@ -72,10 +80,25 @@ uint64_t mire__residence_bytes(const struct residence *residence, uint64_t addre
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = address / page * page;
     uint64_t pages = (address + size_bytes - begin + page - 1) / page, found;
+    const struct wanted present = {.any = UINT64_C(1) << WORD_PRESENT};
     int saved = errno;
 
-    if (!of_file || residence->pagemap < 0 || !count_used(&found, residence->pagemap, begin / page, pages))
+    if (!of_file || residence->pagemap < 0 || !count_used(&found, residence->pagemap, begin / page, pages, present))
         found = count_cached(begin, pages, page);
+    errno = saved;
+    return found * page < size_bytes ? found * page : size_bytes;
+}
+
+uint64_t mire__residence_held(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool shared)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = address / page * page;
+    const struct wanted held = {.any = UINT64_C(1) << WORD_PRESENT | UINT64_C(1) << WORD_SWAPPED,
+                                .none = shared ? 0 : UINT64_C(1) << WORD_SHARED};
+    uint64_t pages = (address + size_bytes - begin + page - 1) / page, found = 0;
+    int saved = errno;
+
+    if (residence->pagemap >= 0 && !count_used(&found, residence->pagemap, begin / page, pages, held))
+        found = 0;
     errno = saved;
     return found * page < size_bytes ? found * page : size_bytes;
 }

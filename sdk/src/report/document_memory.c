@@ -4,6 +4,7 @@
 #include "report/memory_draft.h"
 
 #include "report/document.h"
+#include "report/parts.h"
 
 #include "base/alloc.h"
 
@@ -57,7 +58,9 @@ static uint64_t live_bytes(const struct memory_draft *draft, uint32_t i)
 }
 static uint64_t resident_bytes(const struct memory_draft *draft, uint32_t i)
 {
-    return whole(kind_of(draft, i) == 1 ? row_at(draft, i)->resident_bytes : row_at(draft, i)->live.bytes);
+    bool known = draft->knows_parts || kind_of(draft, i) == 1;
+
+    return whole(known ? row_at(draft, i)->resident_bytes : row_at(draft, i)->live.bytes);
 }
 static uint64_t total_count(const struct memory_draft *draft, uint32_t i)
 {
@@ -193,9 +196,37 @@ static uint64_t available(const struct trail_row *row)
     return row->limit_bytes > 0 && below_limit < row->available_bytes ? below_limit : row->available_bytes;
 }
 
-static void write_trail(struct wire *wire, const struct memory_said *said)
+/* The end, where more is known of it than the last look saw. */
+struct last_point {
+    bool known;
+    uint64_t at_ms, footprint_bytes, available_bytes;
+};
+
+static struct last_point last_point(const struct memory_draft *draft)
 {
+    const struct memory_said *said = draft->said;
+    const struct trail_row *last = said->trail_rows > 0 ? &said->trail[said->trail_rows - 1] : NULL;
+    uint64_t seen_ns = last ? atomic_load_explicit(&last->boot_ns, memory_order_relaxed) : 0, grown;
+    struct last_point point = {.known = last && draft->knows_parts && draft->footprint_from > MIRE_FOOTPRINT_LOOK &&
+                                        said->trail_rows < MIRE_WIRE_TRAIL_MAX};
+
+    point.footprint_bytes = whole(draft->footprint_bytes);
+    point.known = point.known && point.footprint_bytes > last->footprint_bytes;
+    if (!point.known)
+        return point;
+    grown = point.footprint_bytes > last->footprint_bytes ? point.footprint_bytes - last->footprint_bytes : 0;
+    point.available_bytes = available(last) > grown ? available(last) - grown : 0;
+    point.at_ms = seen_ns > said->facts->start_boot_ns ? (seen_ns - said->facts->start_boot_ns) / MIRE_NS_PER_MS : 0;
+    if (said->taken_ns > said->facts->start_mono_ns + point.at_ms * MIRE_NS_PER_MS)
+        point.at_ms = (said->taken_ns - said->facts->start_mono_ns) / MIRE_NS_PER_MS;
+    return point;
+}
+
+static void write_trail(struct wire *wire, const struct memory_draft *draft)
+{
+    const struct memory_said *said = draft->said;
     const uint64_t start_ns = said->facts->start_boot_ns;
+    const struct last_point end = last_point(draft);
 
     if (said->trail_rows == 0)
         return;
@@ -206,14 +237,20 @@ static void write_trail(struct wire *wire, const struct memory_said *said)
 
         mire__wire_u64(wire, NULL, at_most(at_ns > start_ns ? (at_ns - start_ns) / MIRE_NS_PER_MS : 0, UINT32_MAX));
     }
+    if (end.known)
+        mire__wire_u64(wire, NULL, at_most(end.at_ms, UINT32_MAX));
     mire__wire_end(wire);
     mire__wire_array(wire, MIRE_NAME_FOOTPRINT_BYTES);
     for (uint32_t i = 0; i < said->trail_rows; i++)
         mire__wire_u64(wire, NULL, said->trail[i].footprint_bytes);
+    if (end.known)
+        mire__wire_u64(wire, NULL, end.footprint_bytes);
     mire__wire_end(wire);
     mire__wire_array(wire, MIRE_NAME_AVAILABLE_BYTES);
     for (uint32_t i = 0; i < said->trail_rows; i++)
         mire__wire_u64(wire, NULL, available(&said->trail[i]));
+    if (end.known)
+        mire__wire_u64(wire, NULL, end.available_bytes);
     mire__wire_end(wire);
     mire__wire_end(wire);
 }
@@ -237,23 +274,40 @@ static uint64_t explained(const struct memory_draft *draft, uint64_t footprint_b
     return at_most(whole(sum), footprint_bytes);
 }
 
+static const char *from_name(enum footprint_from from)
+{
+    static const char *const names[] = {[MIRE_FOOTPRINT_NOW] = "now",
+                                        [MIRE_FOOTPRINT_LOOK] = "look",
+                                        [MIRE_FOOTPRINT_TABLES] = "tables",
+                                        [MIRE_FOOTPRINT_EXIT] = "exit"};
+
+    return names[from];
+}
+
 static void write_footprint(struct wire *wire, const struct memory_draft *draft)
 {
     const struct memory_said *said = draft->said;
     const struct trail_row *last = said->trail_rows > 0 ? &said->trail[said->trail_rows - 1] : NULL;
+    uint64_t footprint = draft->knows_parts ? whole(draft->footprint_bytes) : last ? last->footprint_bytes : 0;
+    double unexplained = draft->rows[MIRE_CATEGORY_PARTS + MIRE_PART_UNEXPLAINED].resident_bytes;
 
-    if (last)
-        mire__wire_u64(wire, MIRE_NAME_FOOTPRINT_BYTES, last->footprint_bytes);
+    if (draft->knows_parts || last)
+        mire__wire_u64(wire, MIRE_NAME_FOOTPRINT_BYTES, footprint);
+    if (draft->knows_parts)
+        mire__wire_text(wire, MIRE_NAME_FOOTPRINT_FROM, from_name(draft->footprint_from), SIZE_MAX);
     if (said->footprint_peak_bytes > 0)
-        mire__wire_u64(wire, MIRE_NAME_FOOTPRINT_PEAK_BYTES, said->footprint_peak_bytes);
+        mire__wire_u64(wire, MIRE_NAME_FOOTPRINT_PEAK_BYTES,
+                       said->footprint_peak_bytes > footprint ? said->footprint_peak_bytes : footprint);
     if (last && last->limit_bytes > 0) {
         mire__wire_u64(wire, MIRE_NAME_LIMIT_BYTES, last->limit_bytes);
         mire__wire_u64(wire, MIRE_NAME_LIMIT_USED_BYTES, last->used_bytes);
     }
     if (said->threshold_bytes > 0)
         mire__wire_u64(wire, MIRE_NAME_THRESHOLD_BYTES, said->threshold_bytes);
-    if (last)
-        mire__wire_u64(wire, MIRE_NAME_EXPLAINED_BYTES, explained(draft, last->footprint_bytes));
+    if (draft->knows_parts)
+        mire__wire_u64(wire, MIRE_NAME_EXPLAINED_BYTES, whole(draft->footprint_bytes - unexplained));
+    else if (last)
+        mire__wire_u64(wire, MIRE_NAME_EXPLAINED_BYTES, explained(draft, footprint));
 }
 
 /* ---- the monitor ---- */
@@ -324,7 +378,7 @@ static void write_memory(struct wire *wire, const struct memory_draft *draft)
     mire__wire_u64(wire, MIRE_NAME_MAPPED_BYTES, whole(draft->mapped_bytes));
     if (draft->before)
         mire__wire_u64(wire, MIRE_NAME_GROWN_MS, (said->taken_ns - draft->before->taken_ns) / MIRE_NS_PER_MS);
-    write_trail(wire, said);
+    write_trail(wire, draft);
     write_categories(wire, draft);
     write_stacks(wire, draft);
     write_monitor(wire, draft);

@@ -18,6 +18,7 @@
 #include "report/snapshot.h"
 
 struct residence; /* platform.h */
+struct areas;     /* areas.h */
 
 /* How much is told. */
 struct memory_caps {
@@ -58,6 +59,7 @@ struct memory_said {
     /* How much of a mapping lies in memory (mire__residence_bytes): own process only, NULL in another's tables. */
     uint64_t (*resident)(const struct residence *residence, uint64_t address, uint64_t size_bytes, bool of_file);
     const struct residence *residence;
+    const struct areas *areas;      /* of this process; NULL: another's tables, or the kernel does not tell */
     void (*on_read)(void *context); /* called after each MIRE_MEMORY_STRIDE blocks: what was read can leave memory */
     void *context;
     struct memory_extra *extra; /* where a snapshot is to be kept, for what comes after */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "platform/own.h"
 #include "platform/platform.h"
+#include "report/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,12 @@ static void add(struct memory_row *row, const struct heap_live *live)
 static bool on_block(void *context, const struct heap_live *live)
 {
     struct memory_draft *draft = context;
+    struct memory_row *row = &draft->rows[live->category];
+    uint64_t held = draft->said->areas ? mire__pieces_add_block(&draft->pieces, live) : live->size;
 
-    add(&draft->rows[live->category], live);
+    add(row, live);
+    row->resident_bytes += (double)held / live->chance;
+    draft->rounding_bytes += (double)mire__part_rounding(live->size) / live->chance;
     mire__tally_add(&draft->tally, live->category, live->node, live->size, live->chance);
     if (++draft->blocks_read % MIRE_MEMORY_STRIDE == 0 && draft->said->on_read)
         draft->said->on_read(draft->said->context);
@@ -46,7 +51,7 @@ static bool on_region(void *context, const struct heap_live *live)
 
     add(row, live);
     draft->mapped_bytes += (double)live->size;
-    if (draft->said->resident)
+    if (draft->said->resident && !draft->said->areas)
         row->resident_bytes += (double)mire__memory_resident(draft->said, live);
     if (!is_for_blocks(live->category))
         mire__tally_add(&draft->tally, live->category, live->node, live->size, 1);
@@ -69,6 +74,17 @@ static void recall_residency(struct memory_draft *draft)
 }
 
 /* ---- categories ---- */
+
+static bool name_category(struct memory_row *row, const struct memory_draft *draft, uint32_t category)
+{
+    const uint32_t which = category - MIRE_CATEGORY_PARTS;
+
+    if (category < MIRE_CATEGORY_PARTS || which >= MIRE_PARTS)
+        return mire__read_category(&row->told, draft->reader, category);
+    memset(&row->told, 0, sizeof(row->told));
+    mire__text_copy(row->told.name, sizeof(row->told.name), mire__part_name(which));
+    return draft->knows_parts;
+}
 
 static int by_live_bytes(const void *a, const void *b)
 {
@@ -94,9 +110,10 @@ static enum mire_err rank_categories(struct memory_draft *draft)
 
         row->rank = -1;
         row->live.category = i;
-        if (!mire__read_category(&row->told, draft->reader, i))
+        if (!name_category(row, draft, i))
             continue;
-        if (row->live.count > 0 || (draft->exact && row->told.total_count > 0))
+        if (row->live.count > 0 || row->live.bytes > 0 || (draft->knows_parts && row->resident_bytes > 0) ||
+            (draft->exact && row->told.total_count > 0))
             order[draft->row_count++] = row;
         if (draft->before)
             row->before = mire__snapshot_category(draft->before, i);
@@ -217,7 +234,7 @@ static void sum_up(struct memory_draft *draft)
     for (uint32_t i = 0; i < MIRE_CATEGORIES_MAX; i++) {
         const struct memory_row *row = &draft->rows[i];
 
-        if (mire__memory_kind(i) == 1)
+        if (mire__memory_kind(i) == 1 || mire__memory_kind(i) == 3)
             continue;
         draft->all.live.count += row->live.count;
         draft->all.live.bytes += row->live.bytes;
@@ -230,12 +247,15 @@ static enum mire_err gather(struct memory_draft *draft)
     enum mire_err err = mire__tally_init(&draft->tally, !draft->exact);
 
     draft->rows = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(*draft->rows));
-    if (err != MIRE_OK || !draft->rows)
+    if (err != MIRE_OK || !draft->rows ||
+        (draft->said->areas && mire__pieces_make(&draft->pieces, draft->said->areas, draft->reader) != MIRE_OK))
         return MIRE_E_MEMORY;
     mire__read_blocks(draft->reader, on_block, draft);
     mire__read_regions(draft->reader, on_region, draft);
     sum_up(draft);
-    recall_residency(draft);
+    if (!draft->said->areas)
+        recall_residency(draft);
+    mire__parts_settle(draft);
     mire__tally_close(&draft->tally);
     for (uint32_t i = 0; i < draft->tally.pair_count; i++)
         draft->rows[mire__tally_at(&draft->tally, i)->category].stack_count++;
@@ -270,6 +290,7 @@ void mire__memory_draft_fini(struct memory_draft *draft)
 {
     mire__tally_fini(&draft->tally);
     mire__trie_fini(&draft->trie);
+    mire__pieces_fini(&draft->pieces);
     mire__free(draft->rows);
     mire__free(draft->ranked);
     mire__free(draft->stacks);
@@ -279,6 +300,10 @@ static void keep_residency(struct memory_extra *extra, const struct memory_draft
 {
     struct residency looked = {.taken_ns = draft->said->taken_ns};
 
+    if (draft->said->areas)
+        mire__parts_note(&looked, &draft->pieces, 0);
+    looked.used_bytes = draft->facts.used_bytes;
+    looked.block_bytes = (uint64_t)draft->all.live.bytes;
     for (uint32_t kind = 0; kind < MIRE_HEAP_KINDS; kind++) {
         const struct memory_row *row = &draft->rows[MIRE_CATEGORY_KINDS + kind];
 
@@ -291,7 +316,7 @@ void mire__memory_draft_keep(struct memory_extra *extra, const struct memory_dra
 {
     struct tally_pair *sums = mire__calloc(MIRE_CATEGORIES_MAX, sizeof(*sums));
 
-    if (draft->said->resident)
+    if (draft->said->resident || draft->said->areas)
         keep_residency(extra, draft);
     for (uint32_t i = 0; sums && i < MIRE_CATEGORIES_MAX; i++)
         sums[i] = draft->rows[i].live;

@@ -5,14 +5,15 @@
 #define MIRE_REPORT_MEMORY_DRAFT_H
 
 #include "report/memory.h"
+#include "report/pieces.h"
 #include "report/tally.h"
 #include "report/trie.h"
 #include "wire/wire.h"
 
 /* A category; counts and bytes as in tally_pair. */
 struct memory_row {
-    struct tally_pair live; /* its node is 0 */
-    double resident_bytes;
+    struct tally_pair live;    /* its node is 0 */
+    double resident_bytes;     /* what of it counts in the footprint; where knows_resident */
     struct draw_spread spread; /* of the estimates */
     uint32_t stack_count;
     int32_t rank; /* its row in the report, -1 if it has none */
@@ -28,13 +29,26 @@ struct memory_stack {
     struct snapshot_row before;
 };
 
+/* Where the footprint is from, so that a reader knows how old it is. */
+enum footprint_from {
+    MIRE_FOOTPRINT_NOW,    /* the kernel says so while the report is made */
+    MIRE_FOOTPRINT_LOOK,   /* the last look, while the process lived */
+    MIRE_FOOTPRINT_TABLES, /* what the tables hold, with what was seen at the last look: more than that look */
+    MIRE_FOOTPRINT_EXIT    /* the largest resident set, as whoever waited for the process was told */
+};
+
 struct memory_draft {
     const struct heap_reader *reader;
     const struct memory_said *said;
     struct heap_facts facts;
     const struct snapshot *before; /* NULL: there is none */
     bool knows_resident;           /* rows of mappings have resident_bytes: looked at now, or known from before */
-    bool exact;                    /* totals, peaks and sums leave nothing out */
+    bool knows_parts;              /* all rows have, and with those of the parts (parts.h) they are the footprint */
+    double footprint_bytes;        /* if knows_parts */
+    enum footprint_from footprint_from; /* likewise */
+    double rounding_bytes;              /* what a common allocator takes for the blocks beyond their bytes */
+    struct pieces pieces;               /* of said->areas */
+    bool exact;                         /* totals, peaks and sums leave nothing out */
     struct tally tally;
     uint64_t blocks_read;
     struct memory_row all;   /* heap and object categories together */
@@ -69,10 +83,14 @@ static inline uint64_t mire__memory_resident(const struct memory_said *said, con
                           mapping->category == MIRE_CATEGORY_KINDS + MIRE_KIND_FILE);
 }
 
-/* 0 heap, 1 vm, 2 object: the wire's numbers. */
+/* 0 heap, 1 vm, 2 object, 3 part of the footprint: the wire's numbers. */
 static inline uint32_t mire__memory_kind(uint32_t category)
 {
-    return category < MIRE_CATEGORY_KINDS ? 0 : category < MIRE_CATEGORY_CLASSES ? 1 : 2;
+    if (category < MIRE_CATEGORY_KINDS)
+        return 0;
+    if (category >= MIRE_CATEGORY_CLASSES)
+        return 2;
+    return category < MIRE_CATEGORY_KINDS + MIRE_HEAP_KINDS ? 1 : 3;
 }
 
 /* The whole document. */

@@ -125,7 +125,7 @@ void mire__snapshot_take(struct memory_extra *extra, uint64_t taken_ns, const st
 
     snapshot->category_count = snapshot->pair_count = 0;
     for (size_t i = 0; i < sum_count && snapshot->category_count < MIRE_SNAPSHOT_CATEGORIES; i++)
-        if (sums[i].count > 0)
+        if (sums[i].count > 0 || sums[i].bytes > 0)
             snapshot->categories[snapshot->category_count++] = row_of(&sums[i]);
     for (uint32_t i = 0; i < tally->pair_count && i < MIRE_SNAPSHOT_PAIRS; i++)
         snapshot->pairs[snapshot->pair_count++] = row_of(mire__tally_at(tally, i));

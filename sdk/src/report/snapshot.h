@@ -18,7 +18,7 @@
 #include "report/tally.h"
 #include "ring/blackbox.h"
 
-#define MIRE_EXTRA_MAGIC         0x3278656d72696d00ull /* "\0mirmex2" */
+#define MIRE_EXTRA_MAGIC         0x3378656d72696d00ull /* "\0mirmex3" */
 #define MIRE_SNAPSHOT_CATEGORIES 1152u                 /* all that a heap file can have */
 #define MIRE_SNAPSHOT_PAIRS      1900u                 /* those with most bytes; beyond them nothing matters */
 
@@ -39,9 +39,13 @@ struct snapshot {
     struct snapshot_row pairs[MIRE_SNAPSHOT_PAIRS];
 };
 
-/* Mappings of each kind (heap/categories.h), and how much of them lay in memory. */
+/* Mappings of each kind (heap/categories.h), how much of them counted in the footprint, and what else did. */
 struct residency {
-    uint64_t taken_ns; /* CLOCK_MONOTONIC; 0: nobody has looked */
+    uint64_t taken_ns;                             /* CLOCK_MONOTONIC; 0: nobody has looked */
+    uint64_t footprint_bytes;                      /* 0: the kernel did not tell; nor any of the next line then */
+    uint64_t library_bytes, own_bytes, free_bytes; /* free: what allocators held beyond the blocks */
+    uint64_t block_bytes;                          /* live blocks, as large as they were asked for */
+    uint64_t used_bytes;                           /* what the tables took */
     struct residency_row {
         uint64_t mapped_bytes, resident_bytes;
     } kinds[MIRE_HEAP_KINDS];

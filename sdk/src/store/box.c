@@ -6,6 +6,7 @@
  * lock is gone exactly when nobody can write into the box any more. The file gets its final name only once it is
  * locked.
  */
+#include "platform/mine.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/disk.h"
@@ -32,6 +33,7 @@ static void *map_box(int fd, size_t size)
         munmap(memory, size);
         return NULL;
     }
+    mire__mine_add(memory, size);
     madvise(memory, size, MADV_RANDOM); /* few of its pages are ever used: none comes along with another */
     return memory;
 }
@@ -76,6 +78,7 @@ enum mire_err mire__store_box_open_as(struct store_box *box, struct store *store
     box->size = size;
     return MIRE_OK;
 fail_map:
+    mire__mine_remove(memory, size);
     munmap(memory, size);
 fail_file:
     unlink(aside);
@@ -113,6 +116,7 @@ void mire__store_box_leave(struct store_box *box)
 {
     if (!box->memory)
         return;
+    mire__mine_remove(box->memory, box->size);
     munmap(box->memory, box->size);
     memset(box, 0, sizeof(*box));
 }

@@ -7,6 +7,7 @@
  */
 #include "store/tables.h"
 
+#include "platform/mine.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/inside.h"
@@ -114,6 +115,7 @@ static enum mire_err make(struct store_box *file, const char *path, size_t size)
         unlink(path);
         return MIRE_E_SYSTEM;
     }
+    mire__mine_add(memory, size);
     mire__pages_keep_small(memory, size);
     file->memory = memory;
     file->size = size;
@@ -134,6 +136,7 @@ enum mire_err mire__store_tables_open(struct store_box *file, struct store *stor
         return make(file, file->path, size);
     if (symlink(in_memory, file->path) == 0)
         return MIRE_OK;
+    mire__mine_remove(file->memory, size);
     munmap(file->memory, size);
     unlink(in_memory);
     memset(file, 0, sizeof(*file));

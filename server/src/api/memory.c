@@ -10,6 +10,10 @@ static void put_reals(struct json_writer *w, const struct memory *memory)
 {
     report_fact(w, "interval_bytes", memory->interval_bytes);
     report_fact(w, "footprint_bytes", memory->footprint_bytes);
+    if (memory->footprint_from && memory->footprint_from[0])
+        json_write_text(w, "footprint_from", memory->footprint_from);
+    else
+        json_write_null(w, "footprint_from");
     report_fact(w, "footprint_peak_bytes", memory->footprint_peak_bytes);
     report_fact(w, "limit_bytes", memory->limit_bytes);
     report_fact(w, "limit_used_bytes", memory->limit_used_bytes);

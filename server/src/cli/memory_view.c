@@ -89,10 +89,26 @@ static bool is_of_the_dead(const struct memory *memory)
     return !strcmp(memory->trigger, "foom") || !strcmp(memory->trigger, HEAP_FILE_TRIGGER);
 }
 
+/* Where the footprint is from, where that is worth a word; NULL. */
+static const char *footprint_source(const struct memory *memory)
+{
+    static const char *const words[][2] = {
+        {"look", "as it was looked at last"},
+        {"tables", "by what the notes hold (it grew after the last look)"},
+        {"exit", "by its largest resident set (it grew after the last look)"},
+    };
+    for (size_t i = 0; memory->footprint_from && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(memory->footprint_from, words[i][0]))
+            return words[i][1];
+    return NULL;
+}
+
 static void add_footprint(struct text *out, const struct memory *memory)
 {
     if (memory->footprint_bytes.known) {
         say_add(out, "footprint  %s", bytes_of(memory->footprint_bytes.value).text);
+        if (footprint_source(memory))
+            say_add(out, " %s", footprint_source(memory));
         if (memory->footprint_peak_bytes.known)
             say_add(out, ", at most %s", bytes_of(memory->footprint_peak_bytes.value).text);
         if (memory->limit_bytes.known)
@@ -200,15 +216,18 @@ static void add_cells(struct text *out, const char *bytes, const char *count, co
 static void add_category(struct text *out, const struct memory *memory, size_t i)
 {
     const struct memory_category *category = &memory->categories[i];
+    const struct figure none = {"-"};
+    bool part = category->kind == MIRE_MEMORY_PART; /* no things, so none to count */
     struct figure fourth = memory->sampled ? fact_of(category->error_bytes) : fact_of(category->total_bytes);
     struct figure fifth = fact_of(category->peak_bytes);
     if (memory->sampled)
         fifth = category->error_count.known ? count_of(category->error_count.value) : (struct figure){"-"};
-    add_cells(out, bytes_of(category->held_bytes).text, count_of(category->live_count).text,
-              growth_of(&category->grown).text, fourth.text, fifth.text);
+    add_cells(out, bytes_of(category->held_bytes).text, (part ? none : count_of(category->live_count)).text,
+              growth_of(&category->grown).text, (part ? none : fourth).text, (part ? none : fifth).text);
     say_add(out, "%s", category->name);
     if (category->held_bytes < category->live_bytes)
-        say_add(out, "   of %s mapped", bytes_of(category->live_bytes).text);
+        say_add(out, "   of %s %s", bytes_of(category->live_bytes).text,
+                category->kind == MIRE_MEMORY_VM ? "mapped" : "allocated");
     if (memory_is_of_allocator(category))
         text_add(out, "   holds blocks");
     if (memory->found && memory->found[i].rank)

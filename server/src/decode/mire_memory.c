@@ -284,6 +284,7 @@ enum bind_outcome mire_read_memory(struct bind *bind, void *out, uint32_t at)
         {REQUIRED(OTHER(MIRE_NAME_MODE, read_mode))},
         {FACT(struct memory, interval_bytes, MIRE_NAME_INTERVAL_BYTES)},
         {FACT(struct memory, footprint_bytes, MIRE_NAME_FOOTPRINT_BYTES)},
+        {TEXT(struct memory, footprint_from, MIRE_NAME_FOOTPRINT_FROM)},
         {FACT(struct memory, footprint_peak_bytes, MIRE_NAME_FOOTPRINT_PEAK_BYTES)},
         {FACT(struct memory, limit_bytes, MIRE_NAME_LIMIT_BYTES)},
         {FACT(struct memory, limit_used_bytes, MIRE_NAME_LIMIT_USED_BYTES)},

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[MIRE_MEMORY_KIND_COUNT] = {"heap", "vm", "object"};
+static const char *const kinds[MIRE_MEMORY_KIND_COUNT] = {"heap", "vm", "object", "part"};
 static const char *const reasons[MIRE_MEMORY_REASON_COUNT] = {"unknown", "bytes", "objects", "growth"};
 static const char *const scopes[MIRE_HEALTHY_SCOPE_COUNT] = {"none", "version", "class", "app"};
 

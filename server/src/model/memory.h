@@ -26,6 +26,7 @@ enum memory_kind {
     MIRE_MEMORY_HEAP,   /* blocks of an allocator, by size */
     MIRE_MEMORY_VM,     /* mappings, by what they map */
     MIRE_MEMORY_OBJECT, /* blocks that the program, or its object system, calls by a class */
+    MIRE_MEMORY_PART,   /* what else the footprint is made of: allocators' own, libraries, the monitor, the rest */
     MIRE_MEMORY_KIND_COUNT
 };
 
@@ -48,7 +49,7 @@ struct memory_category {
     enum memory_kind kind;
     uint64_t live_count;
     uint64_t live_bytes; /* of a mapping its addresses, in memory or not */
-    uint64_t held_bytes; /* what of it lies in memory, or live_bytes where nobody looked: what all is ranked by */
+    uint64_t held_bytes; /* its part of the footprint, or live_bytes where nobody looked: what all is ranked by */
     struct fact total_count, total_bytes; /* since the monitor started */
     struct fact peak_count, peak_bytes;
     struct fact error_count, error_bytes; /* of an estimate: within so much of the truth, 95 times of 100 */
@@ -99,6 +100,7 @@ struct memory {
     bool sampled;
     struct fact interval_bytes; /* of a sampled report: mean distance between samples */
     struct fact footprint_bytes, footprint_peak_bytes;
+    const char *footprint_from; /* now, look, tables, exit, or a word we do not know; "": not told */
     struct fact limit_bytes, limit_used_bytes;
     struct fact threshold_bytes;
     struct fact explained_bytes;     /* of the footprint, by what was watched */

@@ -108,6 +108,8 @@ void memory_document_write(struct json_writer *w, const struct memory *memory)
     json_write_bool(w, "sampled", memory->sampled);
     write_fact(w, "interval_bytes", memory->interval_bytes);
     write_fact(w, "footprint_bytes", memory->footprint_bytes);
+    if (memory->footprint_from && memory->footprint_from[0])
+        json_write_text(w, "footprint_from", memory->footprint_from);
     write_fact(w, "footprint_peak_bytes", memory->footprint_peak_bytes);
     write_fact(w, "limit_bytes", memory->limit_bytes);
     write_fact(w, "limit_used_bytes", memory->limit_used_bytes);
@@ -365,6 +367,7 @@ enum bind_outcome memory_document_read(struct bind *bind, void *document, uint32
         IN("sampled", sampled, MIRE_BIND_BOOL, 0),
         KNOWN(interval_bytes),
         KNOWN(footprint_bytes),
+        IN("footprint_from", footprint_from, MIRE_BIND_TEXT, FUNCTION_MAX),
         KNOWN(footprint_peak_bytes),
         KNOWN(limit_bytes),
         KNOWN(limit_used_bytes),
@@ -386,6 +389,6 @@ enum bind_outcome memory_document_read(struct bind *bind, void *document, uint32
         OTHER("stacks", read_stacks),
     };
     struct resolved *doc = document;
-    doc->memory = (struct memory){.known = true, .trigger = "", .name = ""};
+    doc->memory = (struct memory){.known = true, .trigger = "", .name = "", .footprint_from = ""};
     return bind_object(bind, doc, at, fields, COUNT(fields));
 }

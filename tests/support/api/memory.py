@@ -9,7 +9,7 @@ themselves, and then of the bin it falls in.
 """
 
 MIB = 1 << 20
-KINDS = ["heap", "vm", "object"]
+KINDS = ["heap", "vm", "object", "part"]
 REASONS = ["unknown", "bytes", "objects", "growth"]
 SCOPES = ["none", "version", "class", "app"]
 
@@ -24,7 +24,14 @@ HELD = [
     ("vm", "VM: stack", 1 * MIB, 9, 1),
     ("object", "MapViewController", 60_000, 12, 17),
     ("object", "GtkLabel", 350_000, 700, 1),
-] + [("heap", f"Malloc {16 * n} B", 40_000 * n, 2500, 1) for n in range(1, 25)]
+] + [("heap", f"Malloc {16 * n} B", 40_000 * n, 2500, 1) for n in range(1, 25)] + [
+    ("part", "Allocator's own and free", 7 * MIB, 0, 5),
+    ("part", "Libraries", 3 * MIB, 0, 1),
+    ("part", "Mire", 2 * MIB, 0, 1),
+    ("part", "Not explained", 1 * MIB, 0, 1),
+]
+BLOCKS = ("heap", "object")
+FROM = {"foom": "exit", "footprint": "now", "demand": "now", "baseline": "now"}
 
 
 def bin_of(value):
@@ -66,12 +73,12 @@ def categories(rng, leak):
         if rng.random() < 0.03:
             continue
         by = (1 + leak * (times - 1)) * rng.lognormvariate(0, 0.08)
-        held, objects = int(size * by), max(1, int(count * by))
+        held, objects = int(size * by), max(int(kind != "part"), int(count * by))
         live = held * 3 if kind == "vm" else held
         grown = int(held * 0.2 * leak) if times > 2 else 0
         found.append({"name": name, "kind": kind, "of_allocator": name == "VM: allocator", "held_bytes": held, "live_bytes": live, "live_count": objects,
                       "total_bytes": live * 7, "total_count": objects * 7, "peak_bytes": live + 4096, "peak_count": objects + 1,
-                      "error_bytes": None, "error_count": None, "stack_count": 0 if name == "VM: allocator" else 2 if size >= 14 * MIB else 1,
+                      "error_bytes": None, "error_count": None, "stack_count": 0 if name == "VM: allocator" or kind == "part" else 2 if size >= 14 * MIB else 1,
                       "grown_bytes": grown, "grown_count": grown // 4096, "healthy_bytes": None, "healthy_count": None,
                       "suspect": None})
     return sorted(found, key=lambda c: (-c["held_bytes"], c["name"]))
@@ -86,7 +93,7 @@ def compare(found, healthy, all_bytes):
         c["healthy_count"] = quantile([(n, 1) for _, n in same], 50)
         if c["kind"] == "object" and c["live_count"] >= max(50, 3 * c["healthy_count"]):
             c["suspect"] = {"rank": 0, "reason": "objects", "rule": 13}
-        elif c["kind"] != "object" and not c["of_allocator"] and c["held_bytes"] >= max(32 * MIB, 2 * c["healthy_bytes"], all_bytes // 10):
+        elif c["kind"] in ("heap", "vm") and not c["of_allocator"] and c["held_bytes"] >= max(32 * MIB, 2 * c["healthy_bytes"], all_bytes // 10):
             c["suspect"] = {"rank": 0, "reason": "bytes", "rule": 40}
     suspects = sorted((c for c in found if c["suspect"]), key=lambda c: -(c["held_bytes"] - c["healthy_bytes"]))
     for rank, c in enumerate(suspects, 1):
@@ -114,7 +121,7 @@ def as_sampled(memory):
     """Estimates, and how far they may be off: mappings not at all."""
     for row in memory["categories"]:
         row.update(total_bytes=None, total_count=None, peak_bytes=None, peak_count=None, error_bytes=0, error_count=0)
-        if row["kind"] != "vm":
+        if row["kind"] in BLOCKS:
             row.update(error_bytes=row["live_bytes"] // 7, error_count=row["live_count"] // 7)
     for row in memory["stacks"]:
         of = memory["categories"][row["category"]]
@@ -127,12 +134,13 @@ def report(rng, trigger, leak, healthy, ways):
     held = sum(c["held_bytes"] for c in found if not c["of_allocator"])
     if healthy:
         compare(found, healthy, held)
-    limit, footprint = 512 * MIB, int(held * 1.04) + 6 * MIB
+    limit, footprint = 512 * MIB, held  # the rows add up to it
+    unknown = sum(c["held_bytes"] for c in found if c["name"] == "Not explained")
     made = {"trigger": trigger, "name": "", "mode": "exact", "foreground": True, "interval_bytes": None,
-            "footprint_bytes": footprint, "footprint_peak_bytes": footprint + MIB, "limit_bytes": limit,
-            "limit_used_bytes": min(limit, footprint + 20 * MIB), "threshold_bytes": None, "explained_bytes": held + 4 * MIB,
-            "live_bytes": sum(c["live_bytes"] for c in found if c["kind"] != "vm"),
-            "live_count": sum(c["live_count"] for c in found if c["kind"] != "vm"), "error_bytes": None, "error_count": None,
+            "footprint_bytes": footprint, "footprint_from": FROM.get(trigger), "footprint_peak_bytes": footprint + MIB, "limit_bytes": limit,
+            "limit_used_bytes": min(limit, footprint + 20 * MIB), "threshold_bytes": None, "explained_bytes": held - unknown,
+            "live_bytes": sum(c["live_bytes"] for c in found if c["kind"] in BLOCKS),
+            "live_count": sum(c["live_count"] for c in found if c["kind"] in BLOCKS), "error_bytes": None, "error_count": None,
             "held_bytes": held,
             "mapped_bytes": sum(c["live_bytes"] for c in found if c["kind"] == "vm"), "grown_ms": 60000, "degraded_times": 0,
             "trail": [{"at_ms": n * 15000, "footprint_bytes": footprint * (n + 4) // 24,
@@ -145,7 +153,7 @@ def report(rng, trigger, leak, healthy, ways):
 
 def document(memory, node):
     """The part of the resolved-stack document; node(stack) numbers a stack."""
-    facts = ("interval_bytes", "footprint_bytes", "footprint_peak_bytes", "limit_bytes", "limit_used_bytes", "threshold_bytes",
+    facts = ("interval_bytes", "footprint_bytes", "footprint_from", "footprint_peak_bytes", "limit_bytes", "limit_used_bytes", "threshold_bytes",
              "explained_bytes", "live_bytes", "live_count", "error_bytes", "error_count", "held_bytes", "mapped_bytes", "grown_ms",
              "degraded_times", "trigger", "name")
     c, s, healthy = memory["categories"], memory["stacks"], memory["healthy"]

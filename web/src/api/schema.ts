@@ -1700,13 +1700,13 @@ export interface components {
         MemoryCategory: {
             name: string;
             /**
-             * @description Blocks of an allocator by size, mappings by what they map, objects by class.
+             * @description Blocks of an allocator by size, mappings by what they map, objects by class; part: what else the footprint is made of, without stacks.
              * @enum {string}
              */
-            kind: "heap" | "vm" | "object";
+            kind: "heap" | "vm" | "object" | "part";
             /** @description Mapped by allocators to hand blocks out of, which are counted by themselves: it is in no sum. */
             of_allocator: boolean;
-            /** @description What of it lies in memory, or live_bytes where nobody looked: what everything is ranked by. */
+            /** @description Its part of the footprint, or live_bytes where nobody looked: what everything is ranked by. */
             held_bytes: number;
             /** @description Of a mapping its addresses, in memory or not. */
             live_bytes: number;
@@ -1758,12 +1758,14 @@ export interface components {
             interval_bytes: number | null;
             /** @description What the process took of the device's memory. */
             footprint_bytes: number | null;
+            /** @description Where footprint_bytes is from: now (the kernel said so for the report), look (the last look while the process lived), tables (what the notes hold, which is more than that look saw), exit (the largest resident set, as told to whoever waited for the process). Null if the device does not tell. */
+            footprint_from: string | null;
             footprint_peak_bytes: number | null;
             limit_bytes: number | null;
             /** @description What all processes under the limit took together. */
             limit_used_bytes: number | null;
             threshold_bytes: number | null;
-            /** @description How much of the footprint the categories and the monitor's own tables account for. */
+            /** @description How much of the footprint is accounted for: all categories but the part Not explained. */
             explained_bytes: number | null;
             /** @description Of kinds heap and object. */
             live_bytes: number;
@@ -1771,7 +1773,7 @@ export interface components {
             /** @description Of an estimate: live_bytes is within so much of the truth in 95 of 100 reports. Null of exact reports, and of those of older libraries. */
             error_bytes: number | null;
             error_count: number | null;
-            /** @description Of all categories that are not of_allocator. */
+            /** @description Of all categories that are not of_allocator: the footprint, where it has parts. */
             held_bytes: number;
             mapped_bytes: number | null;
             /** @description How long before the snapshot was taken that growth counts from. */
@@ -1838,7 +1840,7 @@ export interface components {
         CategorySpread: {
             name: string;
             /** @enum {string} */
-            kind: "heap" | "vm" | "object";
+            kind: "heap" | "vm" | "object" | "part";
             /** @description As of a category. */
             of_allocator: boolean;
             bytes: components["schemas"]["Spread"];

@@ -39,7 +39,10 @@ it('shares add up to no more than all: what allocators mapped is in none, its bl
   expect(sum(of(null))).toBeCloseTo(1);
   expect(sum(of(2 * memory.held_bytes))).toBeCloseTo(0.5);
   const { ofAllocators, others } = mappingsOf(memory);
-  expect(others + memory.live_bytes).toBe(memory.held_bytes);
+  const parts = memory.categories.filter((one) => one.kind === 'part').reduce((all, one) => all + one.held_bytes, 0);
+  expect(others + memory.live_bytes + parts).toBe(memory.held_bytes);
+  expect(memory.held_bytes).toBe(memory.footprint_bytes); // rows are all of it
+  expect(sum(of(memory.footprint_bytes))).toBeCloseTo(1);
   expect(ofAllocators).toBe(memory.categories.find((one) => one.name === 'VM: allocator')!.held_bytes);
 });
 
@@ -89,7 +92,7 @@ it('what is not alive any more is listed only when it is asked for by name', () 
 });
 
 it('a category named in the address is shown, else the first suspect, else one whose stacks are known', () => {
-  expect(firstRow(memory, rows, 'vm:VM: stack')!.category.name).toBe('VM: stack');
+  expect(firstRow(memory, rows, 'vm:VM: file')!.category.name).toBe('VM: file');
   expect(firstRow(memory, rows, '')!.category.suspect!.rank).toBe(1);
   const quiet = { ...memory, categories: memory.categories.map((c) => ({ ...c, suspect: null })) };
   const calm = rowsOf(quiet, null);

@@ -16,6 +16,13 @@ const TRIGGERS: Record<string, string> = {
   test: 'A test.',
 };
 
+/* Where the footprint is from, where that is worth a word. */
+const SOURCES: Record<string, string> = {
+  look: 'as it was looked at last',
+  tables: 'by what the notes hold: it grew after the last look',
+  exit: 'by its largest resident set: it grew after the last look',
+};
+
 export function HeldHeader({ memory }: { memory: Memory }): JSX.Element {
   const trigger = TRIGGERS[memory.trigger];
   return (
@@ -64,7 +71,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 function Limit({ memory }: { memory: Memory }): JSX.Element | null {
-  const { footprint_bytes: footprint, limit_bytes: limit, healthy } = memory;
+  const { footprint_bytes: footprint, footprint_from: from, limit_bytes: limit, healthy } = memory;
   if (footprint === null) return null;
   const usual = healthy?.footprint_bytes ?? 0;
   return (
@@ -79,6 +86,7 @@ function Limit({ memory }: { memory: Memory }): JSX.Element | null {
       {usual > 0 ? (
         <span class="dim"> {say('×{n} the healthy median', { n: (footprint / usual).toFixed(1) })}</span>
       ) : null}
+      {from && SOURCES[from] ? <span class="dim"> {say(SOURCES[from])}</span> : null}
     </Fact>
   );
 }

@@ -10,7 +10,7 @@ import { bytes, exact, offBytes, offCount, percent } from '../model/format';
 import { type Row, type ShownStack, stacksOf } from '../model/memory';
 import { base } from '../model/name';
 import { asText, place } from '../model/stack';
-import { kindOfCategory } from './held-table';
+import { aboutPart, kindOfCategory } from './held-table';
 import { Bar, copy, WeighedBy } from './parts';
 
 /* Stacks shown at first; the device sends those that hold most. */
@@ -70,7 +70,8 @@ function Sent({ row, sent }: { row: Row; sent: number }): JSX.Element | null {
 }
 
 function NoStacks({ row }: { row: Row }): JSX.Element {
-  const { stack_count: known, of_allocator } = row.category;
+  const { stack_count: known, of_allocator, kind } = row.category;
+  if (kind === 'part') return <p class="dim">{aboutPart(row.category)}</p>;
   if (of_allocator) return <p class="dim">{say('The blocks in it have the stacks of who asked for them.')}</p>;
   return (
     <p class="dim">

@@ -14,7 +14,28 @@ const PAGE = 40;
 
 export function kindOfCategory({ kind, of_allocator }: Pick<Row['category'], 'kind' | 'of_allocator'>): string {
   if (of_allocator) return say('holds blocks');
-  return { heap: say('heap'), vm: say('mapping'), object: say('class') }[kind];
+  return { heap: say('heap'), vm: say('mapping'), object: say('class'), part: say('besides') }[kind];
+}
+
+/* What a row is that is neither of blocks nor a mapping; '' for others. */
+export function aboutPart({ kind, name }: Pick<Row['category'], 'kind' | 'name'>): string {
+  if (kind !== 'part') return '';
+  switch (name) {
+    case "Allocator's own and free":
+      return say(
+        'What allocators hold beyond the blocks: headers, rounding, what was freed, and gaps. If it is much, memory is fragmented.',
+      );
+    case 'Libraries':
+      return say('Data of libraries and of the program itself that it has written to.');
+    case 'Mire':
+      return say('The notes of the memory monitor, and its threads.');
+    case 'Not explained':
+      return say(
+        'What no row accounts for: mapped by system calls that cannot be seen, filled after the last look, or the error of estimates.',
+      );
+    default:
+      return '';
+  }
 }
 
 /* What holds blocks has no share: they have theirs. */
@@ -110,14 +131,16 @@ export function CategoryTable({ rows, chosen, label, caption, why, sortable }: T
                 >
                   {row.category.name || '—'}
                 </button>{' '}
-                <span class="dim small">{kindOfCategory(row.category)}</span>
+                <span class="dim small" title={aboutPart(row.category)}>
+                  {kindOfCategory(row.category)}
+                </span>
               </th>
               <td class="num" title={held(row)}>
                 {bytes(row.category.held_bytes)}
                 <Off of={row.category.error_bytes} text={offBytes(row.category.held_bytes, row.category.error_bytes)} />
               </td>
               <td class="num">
-                {exact(row.category.live_count, lang.value)}
+                {row.category.kind === 'part' ? <span class="dim">—</span> : exact(row.category.live_count, lang.value)}
                 <Off
                   of={row.category.error_count}
                   text={offCount(row.category.live_count, row.category.error_count, lang.value)}
@@ -190,6 +213,7 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
     ['heap', say('Heap')],
     ['vm', say('Mappings')],
     ['object', say('Classes')],
+    ['part', say('Besides')],
   ] as const;
   return (
     <section aria-label={say('All categories')}>

@@ -1,0 +1,10 @@
+/* mapping.h - one line of /proc/self/maps. Private to platform/. */
+#ifndef MIRE_PLATFORM_MAPPING_H
+#define MIRE_PLATFORM_MAPPING_H
+
+#include "platform/platform.h"
+
+/* "start-end rwxp offset dev inode   path", ended by a zero byte; the path is borrowed. False: it is no such line. */
+bool mire__mapping_read(struct mapping *out, char *line);
+
+#endif
