@@ -129,6 +129,21 @@ static const uint8_t *behind(const struct reading *reading, const uint8_t *p, co
     return to > p && to <= end ? to : NULL;
 }
 
+/*
+ * Is it lost, what was behind the last entry? Of a file that was broken off the rest is zeros, which end all entries.
+ * Zig leaves room behind the entries of a unit, zeros as well; but the next unit begins behind them.
+ */
+static bool is_broken_off(const struct unit *unit, const uint8_t *p, const uint8_t *end)
+{
+    const struct section *info = &unit->dwarf->object->sections[MIRE_SECTION_INFO];
+    const uint8_t *rest = p;
+    if (p > end || end - p < PADDING)
+        return p > end;
+    while (rest < end && !*rest)
+        rest++;
+    return rest < end || info->len - unit->end < 4 || !load_32(end);
+}
+
 int walk_unit(struct reading *reading)
 {
     const struct unit *unit = reading->unit;
@@ -178,5 +193,5 @@ int walk_unit(struct reading *reading)
             scope = inner;
         }
     } while (depth);
-    return p > end || end - p >= PADDING; /* of a file that was broken off the rest is zeros, which end all entries */
+    return is_broken_off(unit, p, end);
 }

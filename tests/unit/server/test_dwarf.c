@@ -395,6 +395,28 @@ static void what_lies_behind_zeros_is_told_to_be_lost(void **state)
     cache_close(module);
 }
 
+/* As Zig writes them, to have room when the unit grows. */
+static void zeros_between_units_are_no_damage(void **state)
+{
+    (void)state;
+    size_t unit = begin_unit();
+    add_function(FUNCTION, "before", 0x1010, 0x10);
+    for (int i = 0; i < 300; i++)
+        put(&info, 0, 1);
+    end_unit(unit);
+    unit = begin_unit();
+    add_function(FUNCTION, "after", 0x1020, 0x10);
+    end_unit(unit);
+    struct module *module = convert_it(1);
+    assert_int_equal(facts.damaged_units, 0);
+    expect(module, 0x1010, "before", "before");
+    expect(module, 0x1020, "after", "after");
+    cache_close(module);
+    memset(info.bytes + unit, 0, info.len - unit); /* the same where nothing but zeros follows */
+    cache_close(convert_it(1));
+    assert_int_not_equal(facts.damaged_units, 0);
+}
+
 static void of_ranges_over_each_other_the_last_is_on_top(void **state)
 {
     (void)state;
@@ -478,6 +500,7 @@ int main(void)
         cmocka_unit_test_setup(names_that_refer_in_a_circle_are_unknown, begin_info),
         cmocka_unit_test_setup(a_unit_that_nests_without_end_spoils_no_other, begin_info),
         cmocka_unit_test_setup(what_lies_behind_zeros_is_told_to_be_lost, begin_info),
+        cmocka_unit_test_setup(zeros_between_units_are_no_damage, begin_info),
         cmocka_unit_test_setup(of_ranges_over_each_other_the_last_is_on_top, begin_info),
         cmocka_unit_test_setup(a_claim_of_two_gigabytes_takes_no_memory, begin_info),
         cmocka_unit_test_setup(tables_that_lie_outside_are_refused, begin_info),
