@@ -15,8 +15,8 @@ packages_of() {
     libevent-dev libev-dev qtbase5-dev lua5.4 lua-luv libjemalloc2 libgoogle-perftools4 libmimalloc2.0 ;;
   symbols) echo llvm-16 binutils ;; # what bench-symbols and symbols-proof compare with
   memory) echo libheaptrack libgoogle-perftools4 libjemalloc2 libxml2-utils jq lua5.4 ;; # what bench-memory runs, and its neighbours
-  programs) echo libc6-dbg linux-perf xvfb xdotool vim mc emacs-nox weechat-curses links2 mutt less sqlite3 nginx-light mosquitto dnsmasq-base haproxy lighttpd socat php-cli ruby \
-    libanyevent-perl guile-3.0 nodejs geany featherpad mousepad scite gnumeric tmux ;; # what make programs runs
+  programs) echo libc6-dbg linux-perf xvfb xdotool vim mc emacs-nox weechat-curses mutt less sqlite3 nginx-light mosquitto dnsmasq-base haproxy php-cli ruby \
+    libanyevent-perl guile-3.0 nodejs geany featherpad bc gdb lua5.4 ;; # what make programs runs
   web) echo ca-certificates ;;
   demo) echo postgresql-15 redis-server curl procps util-linux ;;
   fuzz) echo clang-14 clang libclang-rt-14-dev llvm-14 ;;

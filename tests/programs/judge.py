@@ -115,7 +115,7 @@ def judge_end(result, run, end, threshold_ms):
         result.sessions += 1
     else:
         result.notes.append(f"{end.name}: {len(run.sessions)} sessions of one run")
-    hung = bool(run.killed_at and run.turns and run.turns[-1].open and run.turns[-1].ms > threshold_ms)
+    hung = bool(run.killed_at and not result.row.worker and run.turns and run.turns[-1].open and run.turns[-1].ms > threshold_ms)
     expected = verdict_of(run.status, hung)
     said = [verdict for verdict, _ in run.verdicts]
     if expected in said:

@@ -183,8 +183,10 @@ def run_memory(row, lab):
         subject = Subject(row, folder, (words, env))
         try:
             subject.start()
-            row.memory.do(subject)
-            until(lambda: any("memory" in (report["category"] or "") for report in lab.reports(app)), 20)
+            for _ in range(2):  # the footprint is looked at while the process works
+                row.memory.do(subject)
+                if until(lambda: any(report["category"] == "memory" for report in lab.reports(app)), 12):
+                    break
             quietly(row.quit or (lambda subject: subject.kill(15)), subject)
             subject.wait()
         finally:

@@ -126,7 +126,7 @@ def nginx_worker(subject):
 
 NGINX = Row(
     "nginx", ("nginx",), ("nginx", "-p", "{dir}", "-c", "{dir}/conf"),
-    (Hang("access log nobody reads", nginx_log, ("ngx_http_log_handler", "ngx_http_log_write"), ("ngx_http_process_request*", "ngx_http_wait_request_handler", "ngx_http_free_request"),
+    (Hang("access log nobody reads", nginx_log, ("ngx_http_log_handler", "ngx_http_log_write", "nginx+0x*"), ("ngx_http_process_request*", "ngx_http_wait_request_handler", "ngx_http_free_request"),
           good1=("ngx_http_free_request", "ngx_http_close_request"), good2=("ngx_http_*",), reasons=("io",)),
      Hang("regular expressions", lambda s: [get(s, "/re?a=" + "a" * 30 + "bc")], ("ngx_http_regex_exec", "ngx_http_script_regex_start_code", "ngx_http_rewrite_handler"),
           ("ngx_http_process_request*", "ngx_http_wait_request_handler"), good1=("ngx_*", "pcre2*", "libpcre2*"), good2=("ngx_http_*",))),
@@ -198,7 +198,7 @@ frontend f
 
 HAPROXY = Row(
     "haproxy", ("haproxy",), ("haproxy", "-db", "-f", "{dir}/conf"),
-    (Hang("pattern in Lua", lambda s: get(s, "/?1300"), ("hlua_*", "haproxy+0x*"), ("hlua_*", "process_stream", "task_run_applet", "http_*"),
+    (Hang("pattern in Lua", lambda s: get(s, "/?850"), ("hlua_*", "haproxy+0x*"), ("hlua_*", "process_stream", "task_run_applet", "http_*"),
           good1=("lua_*", "luaL_*", "liblua*"), good2=("run_tasks_from_lists", "process_runnable_tasks", "haproxy+0x*", "run_poll_loop")),
      Hang("FIFO in Lua", fed(lambda s: get(s, "/fifo")), ("hlua_*", "haproxy+0x*"),
           ("hlua_*", "process_stream", "task_run_applet", "http_*"), good1=("lua_*", "luaL_*", "liblua*"), reasons=("io",),

@@ -1,7 +1,7 @@
 """Programs in a terminal."""
 import os
 
-from rows import Hang, Row, beside, fed
+from rows import Hang, Row, fed
 from subject import until
 
 LINES = 60_000
@@ -27,7 +27,7 @@ def opened(text, path="fifo", answer=b"one line\n"):
 
 VIM = Row(
     "vim", ("vim.basic",), ("vim.basic", "-u", "NONE", "-N", "-n", "{dir}/text"),
-    (Hang("nested groups", typed(":1,60s/\\%#=1\\(a*\\)*[xy]//ne\r"), ("vim.basic+0x*", "nfa_*", "vim_regexec*", "ex_substitute", "do_sub"),
+    (Hang("nested groups", typed(":silent! 1,250s/\\%#=1\\(a*\\)*[xy]//ne\r"), ("vim.basic+0x*", "nfa_*", "vim_regexec*", "ex_substitute", "do_sub"),
           ("vim.basic+0x*", "do_one_cmd", "do_cmdline", "nv_colon", "normal_cmd"), good1=("do_one_cmd", "do_cmdline"), good2=("main_loop",)),
      Hang(":r of a FIFO", opened(":r fifo\r"), ("vim.basic+0x*", "readfile", "ex_read"), ("vim.basic+0x*", "do_cmdline", "do_one_cmd", "nv_colon", "normal_cmd"),
           good2=("main_loop",), reasons=("io",))),
@@ -106,25 +106,37 @@ SQLITE = Row(
      Hang(".read of a FIFO", opened(".read fifo\r", answer=b"select 1;\n"), ("sqlite3+0x*", "main"), ("sqlite3+0x*", "main"), reasons=("io",))),
     quit=lambda s: s.keys(".quit\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
 
-TMUX = Row(
-    "tmux", ("tmux",), ("tmux", "-L", "{dir}/socket", "-S", "{dir}/socket", "-D", "-f", "/dev/null"),
-    (Hang("source-file of a FIFO", lambda s: tmux_source(s), ("cmd_source_file*", "load_cfg", "tmux+0x*"), ("server_client_*", "cmd_*", "tmux+0x*", "cmdq_*"), reasons=("io",),
-          good2=("server_loop", "proc_loop", "main")),
-     Hang("heavy format", lambda s: s.run("tmux", "-S", "{dir}/socket", "display-message", "-p", "#{s/(a*)*(b|a)*c/x/:" + "a" * 4000 + "}"), ("format_*", "regsub*", "tmux+0x*", "cmd_display_message_exec"),
-          ("server_client_*", "cmd_*", "tmux+0x*", "cmdq_*"), good2=("server_loop", "proc_loop", "main"))),
-    quit=lambda s: s.run("tmux", "-S", "{dir}/socket", "kill-server"), prepare=lambda s: s.fifo("fifo"), where="tty",
-    ready=lambda s: os.path.exists(s.path("socket")))
-
-
-def tmux_source(subject):
-    beside(lambda subject: subject.run("tmux", "-S", "{dir}/socket", "source-file", "fifo"), subject)
-    subject.feed("fifo", b"# nothing\n")
-
-
 LESS = Row(
     "less", ("less",), ("less", "-n", "{dir}/text"),
     (Hang("nested groups", typed("/s.*w.*o.*l.*i.*nothing\r"), ("less+0x*", "main"), ("less+0x*", "main")),
      Hang("examine a FIFO", opened(":e fifo\r", answer=b"text\n" * 50), ("less+0x*", "main"), ("less+0x*", "main"), reasons=("io",))),
     quit=lambda s: s.keys("q"), where="tty", prepare=text_file, reads=(0, 3), env={"LESSSECURE": "0", "LESSOPEN": ""}, signal=2)
 
-ROWS = [VIM, MC, EMACS, WEECHAT, MUTT, BASH, SQLITE, LESS]
+BC = Row(
+    "bc", ("bc",), ("bc", "-q"),
+    (Hang("a power", typed("x=3^300000\r"), ("bc+0x*", "bc_*", "_bc_*"), ("bc+0x*", "execute", "yyparse", "main"), good1=("main",)),
+     Hang("counting", typed("for(i=0;i<4000000;i++){}\r"), ("bc+0x*", "bc_*", "_bc_*", "execute"), ("bc+0x*", "execute", "yyparse", "main"), good1=("main",))),
+    quit=lambda s: s.keys("quit\r"), where="tty", signal=1)
+
+GDB = Row(
+    "gdb", ("gdb",), ("gdb", "-q", "-nx"),
+    (Hang("sleep in Python", typed("python __import__('time').sleep(1.3)\r"), ("time_sleep*", "pysleep*", "libpython3*+0x*"), ("gdb+0x*", "python_command*", "execute_command*"),
+          good1=("_PyEval*", "Py*", "cfunction*"), good2=("_PyEval*", "Py*", "main", "gdb_*", "*command*"), reasons=("sleep",)),
+     Hang("sum in Python", typed("python sum(i * i for i in range(12000000))\r"), ("_PyEval*", "libpython3*+0x*", "gen_*", "builtin_sum*"), ("gdb+0x*", "python_command*", "execute_command*"),
+          good1=("Py*", "_Py*", "long_*"), good2=("_PyEval*", "Py*", "main", "gdb_*", "*command*"))),
+    quit=lambda s: s.keys("quit\r"), where="tty", signal=1)
+
+LUA_PROMPT = Row(
+    "lua-prompt", ("lua5.4",), ("lua5.4",),
+    (Hang("counting", typed("for i = 1, 3e8 do end\r"), ("lua5.4+0x*", "luaV_execute"), ("lua5.4+0x*", "main"), good1=("lua*", "main")),
+     Hang("a FIFO", opened("io.open('fifo'):read()\r"), ("lua5.4+0x*", "io_open"), ("lua5.4+0x*", "main"), good1=("lua*", "main"), reasons=("io",))),
+    quit=lambda s: s.keys("os.exit(0)\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
+
+PYTHON_PROMPT = Row(
+    "python-prompt", ("/usr/bin/python3",), ("/usr/bin/python3", "-q"),
+    (Hang("sorting", typed("x = sorted(str(i) for i in range(3000000))\r"), ("python3*+0x*", "list_sort*", "builtin_sorted*", "_PyEval*"), ("python3*+0x*", "_PyEval*"),
+          good1=("Py*", "_Py*"), good2=("Py*", "_Py*", "main")),
+     Hang("a FIFO", opened("x = open('fifo').read()\r"), ("python3*+0x*", "_io_*"), ("python3*+0x*", "_PyEval*"), good1=("Py*", "_Py*"), good2=("Py*", "_Py*", "main"), reasons=("io",))),
+    quit=lambda s: s.keys("exit()\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
+
+ROWS = [VIM, MC, EMACS, WEECHAT, MUTT, BASH, SQLITE, LESS, BC, GDB, LUA_PROMPT, PYTHON_PROMPT]

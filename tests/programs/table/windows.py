@@ -1,13 +1,17 @@
 """Programs with windows, under Xvfb."""
+import os
+
 from rows import Hang, Row
 
-SIZE = 30_000
+FUNCTIONS, LINES = 2_500, 400_000
 
 
 def sources(subject):
     subject.write("small.c", "int main(void) { return 0; }\n")
-    subject.write("large.c", "".join(f"int function_{i}(int a) {{ return a * {i}; }} /* some words */\n" for i in range(SIZE)))
-    subject.write("line.txt", "word " * 400_000 + "\n")
+    words = "some words of a comment " * 60
+    subject.write("large.c", "".join(f"int function_{i}(int a) {{ return a * {i}; }} /* {words} */\n" for i in range(FUNCTIONS)))
+    os.link(subject.path("large.c"), subject.path("large2.c"))
+    subject.write("large.txt", "".join(f"{i} some words of a text that is long enough to take its time\n" for i in range(LINES)))
 
 
 def second(command, *words):
@@ -29,15 +33,16 @@ def pressed(*steps):
 
 GEANY = Row(
     "geany", ("geany", "Xvfb", "xdotool"), ("geany", "-c", "{dir}/home/geany", "-s", "-t", "-m", "-p", "--socket-file", "{dir}/socket", "{dir}/small.c"),
-    (Hang("open 30,000 functions", second("geany", "-c", "{dir}/home/geany", "--socket-file", "{dir}/socket", "{dir}/large.c"),
+    (Hang("open 2,500 functions", second("geany", "-c", "{dir}/home/geany", "--socket-file", "{dir}/socket", "{dir}/large.c"),
           ("libgeany*+0x*", "document_*", "symbols_*", "tm_*", "sci_*", "Sci*", "scintilla_*"), ("libgeany*+0x*", "document_*", "socket_lock_input_cb", "main_handle_filename"), good1=("g_*", "gtk_*"), good2=("main*",)),
-     Hang("upper case of all", pressed("ctrl+a", "ctrl+alt+u"), ("libgeany*+0x*", "sci_*", "Sci*", "scintilla_*", "keybindings_*"), ("libgeany*+0x*", "keybindings_*", "on_*"), good1=("g_*", "gtk_*", "main*"), good2=("main*", "gtk_*"))),
+     Hang("open as many again", second("geany", "-c", "{dir}/home/geany", "--socket-file", "{dir}/socket", "{dir}/large2.c"), ("libgeany*+0x*", "sci_*", "Sci*", "scintilla_*", "keybindings_*"), ("libgeany*+0x*", "keybindings_*", "on_*"), good1=("g_*", "gtk_*", "main*"), good2=("main*", "gtk_*"))),
     where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
 
 FEATHERPAD = Row(
     "featherpad", ("featherpad", "Xvfb", "xdotool"), ("featherpad", "-s", "{dir}/small.c"),
-    (Hang("open 2 MB", second("featherpad", "{dir}/large.c"), ("FeatherPad::FPwin::addText*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main")),
-     Hang("cut all", pressed("ctrl+a", "ctrl+x"), ("FeatherPad::TextEdit::cut*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main"))),
+    (Hang("open 26 MB", pressed("ctrl+o", " large.txt", "Return"), ("FeatherPad::FPwin::addText*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main")),
+     Hang("cut all", pressed("ctrl+a", "ctrl+x"), ("FeatherPad::TextEdit::cut*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main"),
+          before=lambda s: pressed("ctrl+o", " large.txt", "Return")(s))),
     where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
 
 ROWS = [GEANY, FEATHERPAD]
