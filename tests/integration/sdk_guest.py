@@ -123,7 +123,7 @@ def a_program_that_confines_itself_goes_on_as_it_would(scratch):
              ("tsync", "thread", "small", STOPPED, 1), ("twice", "kill", "small", QUIET, 1),
              ("twice", "errno", "small", QUIET, 1), ("before", "kill", "small", QUIET, 1),
              ("main", "kill", "deny", "", 4), ("tsync", "kill", "deny", "", 4), ("tsync", "errno", "deny", "", 4),
-             ("hidden", "errno", "small", "", 1), ("probe", "kill", "small", "", 3), ("limits", "kill", "small", "", 0)]
+             ("hidden", "errno", "small", "", 0), ("probe", "kill", "small", "", 3), ("limits", "kill", "small", "", 0)]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(confines, cases))
 

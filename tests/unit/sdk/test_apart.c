@@ -78,6 +78,7 @@ static void work_has_descriptors_of_its_own(void **state)
     errno = EILSEQ;
     mire__apart_run(do_errand, &errand);
     assert_int_equal(errno, EILSEQ);
+    free(errand.block);
     after = dup(1);
     assert_int_equal(after, before + 1);
     assert_true(fcntl(0, F_GETFD) >= 0);
