@@ -8,6 +8,7 @@
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
+#include "store/outbox.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -75,6 +76,7 @@ static void repeat(void *context, const char *words)
 static void look(struct courier *courier)
 {
     mire__store_hear(courier->store, repeat, NULL);
+    mire__outbox_take_all(courier->store, mire__wall_now_ms());
     if (courier->on_look)
         courier->on_look(courier->context);
 }
@@ -100,7 +102,8 @@ static void *run(void *context)
         mire__futex_wait(&courier->ending, 0, mire__now_ns() + (wait_ms + 1) * MIRE_NS_PER_MS);
     }
     look(courier);
-    recover(courier, &(struct report_finder){.ended = courier->ended.pid ? &courier->ended : NULL});
+    recover(courier,
+            &(struct report_finder){.ended = courier->ended.pid ? &courier->ended : NULL, .unkept = &courier->unkept});
     deliver_the_rest(courier);
     return NULL;
 }

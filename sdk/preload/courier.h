@@ -20,10 +20,11 @@ struct courier {
     void *context;
     struct remote remote;
     pthread_t thread;
-    _Atomic uint32_t ending;    /* main writes (release), the thread reads (acquire); a futex word */
-    struct evidence_start next; /* the program about to run, to whom runs before are compared */
-    struct report_ended ended;  /* the program, once it has; written before `ending` */
-    struct upload_tally total;  /* the thread's until it is joined; `waiting` is of the last round */
+    _Atomic uint32_t ending;     /* main writes (release), the thread reads (acquire); a futex word */
+    struct evidence_start next;  /* the program about to run, to whom runs before are compared */
+    struct report_ended ended;   /* the program, once it has; written before `ending` */
+    struct report_unkept unkept; /* of the runs that it recovered; the thread's until it is joined */
+    struct upload_tally total;   /* the thread's until it is joined; `waiting` is of the last round */
 };
 
 /* Open the way to the server that the options name, if they do. Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_SYSTEM. */

@@ -1,27 +1,43 @@
 /*
- * interpose_user.c - the calls that change the process's user, found here first because the library is preloaded: our
- * threads are to change with it (platform/own.h), or to make way (core/core.h).
+ * interpose_user.c - the calls that change what the process may do, found here first because the library is preloaded:
+ * the user, the rights, the root directory, the namespaces. What is noted keeps a place (core/core.h), and our threads
+ * change with the process (platform/own.h), or make way.
  */
 #include "core/core.h"
+#include "gate/gate.h"
 #include "heap/collect.h"
 #include "platform/filter.h"
 #include "platform/own.h"
+#include "platform/platform.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 
+#ifndef NS_GET_NSTYPE
+#define NS_GET_NSTYPE _IO(0xb7, 3)
+#endif
+
+#define AGAIN_NS (50 * MIRE_NS_PER_MS) /* a thread that has returned is gone by then */
+
+/* ---- the user ---- */
+
 /* Returns false if our threads could not follow. */
-static bool begin(bool *stopped)
+static bool begin(bool *paused)
 {
     struct collect_thread *before;
     bool met;
 
-    *stopped = false;
+    *paused = false;
     if (mire__quiet_is())
         return true;
-    *stopped = mire__core_stop_for_user();
-    if (*stopped)
+    if (mire__thread_has_rights(0))
+        mire__core_expect_change();
+    *paused = mire__core_cannot_follow() && mire__core_pause();
+    if (*paused)
         return true;
     before = mire__collect_own_begin();
     met = mire__own_meet();
@@ -29,29 +45,31 @@ static bool begin(bool *stopped)
     return met;
 }
 
-static int end(bool stopped, int result)
+static int end(bool paused, int result)
 {
     int saved = errno;
 
-    if (stopped)
-        mire__core_start_from_environment(false);
+    if (paused)
+        mire__core_resume();
     errno = saved;
     return result;
 }
 
 /* clang-format off */
+#define REAL(name, parameters) (int(*) parameters)dlsym(RTLD_NEXT, #name)
+
 #define EXPORT(name, parameters, arguments)                                              \
     __attribute__((visibility("default"))) int name parameters;                          \
     int name parameters                                                                  \
     {                                                                                    \
-        int (*real) parameters = (int(*) parameters)dlsym(RTLD_NEXT, #name);             \
-        bool stopped;                                                                    \
+        int (*real) parameters = REAL(name, parameters);                                 \
+        bool paused;                                                                     \
                                                                                          \
-        if (!real || !begin(&stopped)) {                                                 \
+        if (!real || !begin(&paused)) {                                                  \
             errno = real ? EAGAIN : ENOSYS;                                              \
             return -1;                                                                   \
         }                                                                                \
-        return end(stopped, real arguments);                                             \
+        return end(paused, real arguments);                                              \
     }
 
 EXPORT(setuid, (uid_t user), (user))
@@ -64,4 +82,98 @@ EXPORT(setregid, (gid_t group, gid_t effective), (group, effective))
 EXPORT(setresgid, (gid_t group, gid_t effective, gid_t saved), (group, effective, saved))
 EXPORT(setgroups, (size_t count, const gid_t *groups), (count, groups))
 EXPORT(initgroups, (const char *user, gid_t group), (user, group))
+
+/* False: a filter keeps us from doing anything. */
+static bool expect(void)
+{
+    if (mire__quiet_is())
+        return false;
+    mire__core_expect_change();
+    return true;
+}
+
+/* ---- the calling thread alone, or a process with one ---- */
+
+#define EXPORT_ALONE(name, parameters, arguments, alone)                                 \
+    __attribute__((visibility("default"))) int name parameters;                          \
+    int name parameters                                                                  \
+    {                                                                                    \
+        int (*real) parameters = REAL(name, parameters);                                 \
+        bool paused;                                                                     \
+        int result;                                                                      \
+                                                                                         \
+        if (!real) {                                                                     \
+            errno = ENOSYS;                                                              \
+            return -1;                                                                   \
+        }                                                                                \
+        paused = expect() && (alone) && mire__core_pause();                                          \
+        result = real arguments;                                                         \
+        for (uint64_t end_ns = 0; paused && result != 0 && go_on(&end_ns);)              \
+            result = real arguments;                                                     \
+        return end(paused, result);                                                      \
+    }
 /* clang-format on */
+
+static bool count_one(void *count, uint32_t tid)
+{
+    (void)tid;
+    return ++*(int *)count < 2;
+}
+
+/*
+ * A thread that has returned still counts for a moment. Is the program perhaps refused for that? Then try again, a
+ * bounded time: it may have threads of its own.
+ */
+static bool go_on(uint64_t *end_ns)
+{
+    _Atomic uint32_t never = 0;
+    uint64_t now_ns = mire__now_ns();
+    int threads = 0;
+
+    if (errno != EINVAL && errno != EUSERS)
+        return false;
+    mire__threads_visit(count_one, &threads);
+    if (*end_ns == 0)
+        *end_ns = now_ns + AGAIN_NS;
+    if (threads < 2 || now_ns >= *end_ns)
+        return false;
+    mire__futex_wait(&never, 0, now_ns + MIRE_NS_PER_MS);
+    return true;
+}
+
+#define FOR_ONE (CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
+#define FOR_ANY (CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWCGROUP | CLONE_NEWPID)
+
+/* Of a namespace that a process with several threads cannot join, as far as the descriptor tells. */
+static bool is_for_one(int fd, int kind)
+{
+    int saved = errno, of = kind ? kind : ioctl(fd, NS_GET_NSTYPE);
+
+    errno = saved;
+    return of <= 0 || (of & ~FOR_ANY) != 0;
+}
+
+/* clang-format off */
+EXPORT_ALONE(unshare, (int flags), (flags), (flags & FOR_ONE) != 0)
+EXPORT_ALONE(setns, (int fd, int kind), (fd, kind), is_for_one(fd, kind))
+EXPORT_ALONE(capset, (struct __user_cap_header_struct *header, struct __user_cap_data_struct *data), (header, data), true)
+
+/* clang-format on */
+
+/* ---- the root directory ---- */
+
+/* A child that has not waited yet is watched from here on: later it would find no place. */
+__attribute__((visibility("default"))) int chroot(const char *path);
+int chroot(const char *path)
+{
+    int (*real)(const char *) = REAL(chroot, (const char *));
+
+    if (!real) {
+        errno = ENOSYS;
+        return -1;
+    }
+    if (!mire__quiet_is())
+        mire__gate_as_lane();
+    expect();
+    return real(path);
+}

@@ -21,6 +21,7 @@
 #include "preload/remain.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,13 @@ static void tell(const struct run *run, const struct courier *courier)
 
     if (total->refused > 0)
         fprintf(stderr, "mire-run: the server refused %u reports (status %d)\n", total->refused, total->last.status);
+    if (courier->unkept.reports > 0)
+        fprintf(stderr,
+                "mire-run: %" PRIu64
+                " reports could not be kept: %s cannot be written%s%s; name a --store with room that the "
+                "program may write\n",
+                courier->unkept.reports, mire__store_dir(courier->store), courier->unkept.why ? ": " : "",
+                courier->unkept.why ? strerror(courier->unkept.why) : "");
     if (!run->verbose)
         return;
     if (!courier->upload)
@@ -165,7 +173,7 @@ static bool open_delivery(struct delivery *delivery, struct run *run)
 static void finish_delivery(struct delivery *delivery, uint64_t patience_ms)
 {
     courier_finish(&delivery->courier, patience_ms);
-    others_finish(&delivery->others, &delivery->courier.total, patience_ms);
+    others_finish(&delivery->others, &delivery->courier.total, &delivery->courier.unkept, patience_ms);
 }
 
 /* There may be no more processes than this one: then it is the program's. */

@@ -98,12 +98,15 @@ void others_look(struct others *others)
     closedir(dir);
 }
 
-void others_finish(struct others *others, struct upload_tally *total, uint64_t patience_ms)
+void others_finish(struct others *others, struct upload_tally *total, struct report_unkept *unkept,
+                   uint64_t patience_ms)
 {
     for (size_t i = 0; i < others->count; i++) {
         struct courier *courier = &others->couriers[i];
 
         courier_finish(courier, patience_ms);
+        unkept->reports += courier->unkept.reports;
+        unkept->why = courier->unkept.reports > 0 ? courier->unkept.why : unkept->why;
         total->sent += courier->total.sent;
         total->refused += courier->total.refused;
         total->broken += courier->total.broken;

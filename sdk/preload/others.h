@@ -30,7 +30,8 @@ void others_init(struct others *others, const mire_options *options, struct stor
 /* Start a courier for each store that is new. Thread: one at a time. */
 void others_look(struct others *others);
 
-/* Finish every courier, as courier_finish does, and add what they did to `total`. */
-void others_finish(struct others *others, struct upload_tally *total, uint64_t patience_ms);
+/* Finish every courier, as courier_finish does, and add what they did to `total` and `unkept`. */
+void others_finish(struct others *others, struct upload_tally *total, struct report_unkept *unkept,
+                   uint64_t patience_ms);
 
 #endif

@@ -87,6 +87,18 @@ enum mire_err mire__watch_start(const struct watch_options *options);
  */
 void mire__watch_stop(void);
 
+/* Wait until the check thread has opened what it reads of /proc: right after a start; 1 s at most. */
+void mire__watch_await_begun(void);
+
+/*
+ * Have the check thread end, and nothing else: what it has noticed stays, and goes on with another thread. For a moment
+ * in which the process is to have no thread of ours. Thread: as mire__watch_stop, which may follow as well.
+ *
+ * Resuming returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_SYSTEM: no thread is to be had; it stays paused.
+ */
+void mire__watch_pause(void);
+enum mire_err mire__watch_resume(void);
+
 /*
  * In a program that has confined itself (platform/filter.h): have the check thread end, without a system call, and come
  * back when it has, or at until_ns. Thread: one of the program's. In a forked child it does nothing.

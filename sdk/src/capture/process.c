@@ -68,7 +68,7 @@ static void admit_signal(struct check *check)
 
 static void start(struct check *check)
 {
-    if (process.begun) /* else it was never touched */
+    if (process.begun_tid != 0) /* else it was never touched */
         memset(&process, 0, sizeof(process));
     mire__scene_start(check);
     mire__demand_start(check);
@@ -83,10 +83,13 @@ static uint64_t step(struct check *check)
 {
     uint64_t next_ns;
 
-    if (!process.begun) {
+    if (process.begun_tid != check->tid) {
         admit_signal(check);
-        mire__usage_start(check);
-        process.begun = true;
+        if (process.begun_tid == 0)
+            mire__usage_start(check);
+        else
+            mire__usage_resume(check);
+        process.begun_tid = check->tid;
     }
     mire__demand_step(check, &process);
     next_ns = mire__scene_step(check, &process);
@@ -100,7 +103,7 @@ static void stop(struct check *check)
 {
     mire__demand_stop();
     mire__scene_stop(check, &process);
-    if (process.begun)
+    if (process.begun_tid != 0)
         mire__usage_stop(check);
     if (process.record.hang.state == MIRE_HANG_OPEN)
         mire__record_forget(check, &process.record);

@@ -12,7 +12,7 @@
 #include "capture/record.h"
 
 struct process_record {
-    bool begun; /* on the check thread */
+    uint32_t begun_tid; /* the check thread that it has begun on; 0: on none yet */
     struct record record;
     struct busy busy; /* of whoever has the lane */
 };

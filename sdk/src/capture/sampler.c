@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define LOOK_OUT_NS      30000         /* twice what a handler takes */
+#define LOOK_OUT_NS      30000 /* twice what a handler takes */
+#define RUN_LOOK_NS      200000
 #define MODULES_STALE_NS MIRE_NS_PER_S /* a module that took another's place is noticed after that long */
 #define STACK_COPY_LEAST (8 * 1024)
 #define STACK_COPY_FIRST (2 * STACK_COPY_LEAST)
@@ -210,6 +211,16 @@ static bool take_running(struct sampler *sampler, uint32_t tid)
     return true;
 }
 
+/* Does a thread run of which /proc tells nothing, as after chroot and in a PID namespace of its own? */
+static bool uses_processor(uint32_t tid)
+{
+    uint64_t cpu_ns = mire__thread_cpu_ns(tid);
+    _Atomic uint32_t never = 0;
+
+    mire__futex_wait(&never, 0, mire__now_ns() + RUN_LOOK_NS);
+    return mire__thread_cpu_ns(tid) >= cpu_ns + RUN_LOOK_NS / 4;
+}
+
 static bool take_snapshot(struct sample *out, struct sampler *sampler, uint32_t tid)
 {
     struct thread_state *state = &sampler->state;
@@ -226,6 +237,9 @@ static bool take_snapshot(struct sample *out, struct sampler *sampler, uint32_t 
             out->syscall = (int16_t)state->syscall;
             return true;
         }
+        if (state->letter == '?' && uses_processor(tid))
+            state->letter = 'R';
+        out->state = (uint8_t)state->letter;
         if (!state->told && state->letter != 'R')
             return false; /* it may sleep in a call that a signal would cut short */
         if (state->letter == 'R' && !state->blocked)

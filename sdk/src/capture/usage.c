@@ -253,11 +253,27 @@ static bool fall_asleep(struct check *check)
     return true;
 }
 
+static void open_timer(struct check *check)
+{
+    if (check->timer_signal != 0)
+        mire__cpu_timer_open(&state.timer, check->tid, (int)check->timer_signal, (void *)(uintptr_t)check->wake);
+}
+
+void mire__usage_resume(struct check *check)
+{
+    mire__cpu_timer_close(&state.timer);
+    open_timer(check);
+    if (!state.asleep)
+        return;
+    state.asleep = false;
+    state.due_ns = check->now_ns;
+    fall_asleep(check);
+}
+
 void mire__usage_start(struct check *check)
 {
     memset(&state, 0, sizeof(state));
-    if (check->timer_signal != 0)
-        mire__cpu_timer_open(&state.timer, check->tid, (int)check->timer_signal, (void *)(uintptr_t)check->wake);
+    open_timer(check);
     state.looked_ns = check->now_ns;
     state.cpu_ns = mire__process_cpu_ns();
     mire__io_bytes(&state.io, 0);

@@ -19,6 +19,8 @@
 #include "capture/process.h"
 
 void mire__usage_start(struct check *check);
+/* The check thread is another one: the timer signals it from now on. */
+void mire__usage_resume(struct check *check);
 uint64_t mire__usage_step(struct check *check, struct process_record *of);
 void mire__usage_stop(struct check *check);
 

@@ -34,14 +34,18 @@ struct watch {
     pthread_t thread;
 };
 
+enum asked_to { GO_ON, STOP, PAUSE };
+
 /* Where hooks, a stopping thread and a changing one find the watch; pid tells a forked child's copy from the real one.
  */
 static struct {
     struct watch *watch;  /* NULL when not watching */
     struct watch *memory; /* mapped once and kept: a late signal's handler may look at its sampler */
     uint32_t pid;
-    _Atomic uint32_t wake; /* futex word: raised by the gate, by a timer and by mire__watch_stop */
-    _Atomic uint32_t stop;
+    _Atomic uint32_t wake;       /* futex word: raised by the gate, by a timer and by mire__watch_stop */
+    _Atomic uint32_t stop;       /* enum asked_to; by who stops, pauses and resumes */
+    _Atomic uint32_t begun;      /* futex word: 1 since the check thread has */
+    bool paused;                 /* there is no check thread; the same */
     _Atomic uint32_t foreground; /* enum mire__ground, by anyone; 0 stands for unknown, others are one more */
     _Atomic uint32_t settings[SETTINGS_COUNT]; /* by anyone, read by the check thread when `version` has changed */
     _Atomic uint32_t version;
@@ -52,7 +56,7 @@ static const struct monitor *const monitors[] = {&mire__process_monitor};
 
 static bool stopping(void)
 {
-    return atomic_load(&global.stop) != 0;
+    return atomic_load(&global.stop) != GO_ON;
 }
 
 /* ---- a round ---- */
@@ -115,6 +119,7 @@ static bool knows(struct watch *watch, uint32_t lane)
     if (!mire__gate_look(&view, lane))
         return false;
     watch->known |= 1u << lane;
+    mire__proc_keep(view.tid);
     watch->lanes[lane].record.lane = lane;
     watch->lanes[lane].open_turn = &global.open_turns[lane];
     return true;
@@ -224,7 +229,10 @@ static void begin(struct watch *watch)
 {
     struct check *check = &watch->check;
 
+    mire__proc_keep(check->main_tid);
     check->tid = mire__tid();
+    atomic_store(&global.begun, 1);
+    mire__futex_wake(&global.begun);
     check->now_ns = check->due_ns = mire__now_ns();
     while (!read_ahead(&watch->ahead_ns))
         ;
@@ -251,7 +259,8 @@ static void *check_thread(void *argument)
     begin(watch);
     while (!stopping() && !watch->check.gone)
         sleep_until(watch, play_round(watch));
-    end(watch);
+    if (atomic_load(&global.stop) != PAUSE)
+        end(watch);
     mire__mine_thread_end();
     return NULL;
 }
@@ -332,7 +341,9 @@ static void make(void *context)
     if (making->err != MIRE_OK)
         return;
     atomic_store(&global.wake, 0);
-    atomic_store(&global.stop, 0);
+    atomic_store(&global.stop, GO_ON);
+    atomic_store(&global.begun, 0);
+    global.paused = false;
     open_gate(watch);
     start_monitors(watch);
 }
@@ -367,16 +378,53 @@ enum mire_err mire__watch_start(const struct watch_options *options)
     return MIRE_OK;
 }
 
+static void join(struct watch *watch, enum asked_to what)
+{
+    atomic_store(&global.stop, what);
+    atomic_store(&global.wake, 1);
+    mire__futex_wake(&global.wake);
+    pthread_join(watch->thread, NULL);
+}
+
+void mire__watch_await_begun(void)
+{
+    uint64_t end_ns = mire__now_ns() + MIRE_NS_PER_S;
+
+    while (global.watch && global.pid == mire__pid() && atomic_load(&global.begun) == 0 && mire__now_ns() < end_ns)
+        mire__futex_wait(&global.begun, 0, end_ns);
+}
+
+void mire__watch_pause(void)
+{
+    if (!global.watch || global.pid != mire__pid() || global.paused)
+        return;
+    join(global.watch, PAUSE);
+    mire__thread_await_end(global.watch->check.tid);
+    global.paused = true;
+}
+
+enum mire_err mire__watch_resume(void)
+{
+    enum mire_err err;
+
+    if (!global.watch || global.pid != mire__pid() || !global.paused)
+        return MIRE_OK;
+    atomic_store(&global.stop, GO_ON);
+    err = start_thread(global.watch);
+    global.paused = err != MIRE_OK;
+    return err;
+}
+
 void mire__watch_stop(void)
 {
     struct watch *watch = global.watch;
 
     if (!watch || global.pid != mire__pid())
         return;
-    atomic_store(&global.stop, 1);
-    atomic_store(&global.wake, 1);
-    mire__futex_wake(&global.wake);
-    pthread_join(watch->thread, NULL);
+    if (global.paused)
+        end(watch);
+    else
+        join(watch, STOP);
     mire__asking_reset();
     mire__gate_stop();
     mire__sampler_close(&watch->sampler);

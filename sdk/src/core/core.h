@@ -46,15 +46,29 @@ const struct monitor_context *mire__core_monitors(void);
 enum mire_err mire__core_start_from_environment(bool launch);
 
 /*
- * The program is going to change its user, with the capabilities of the calling thread. The C library does the same
- * with each thread it knows of, and aborts the program where that fails with one and not with another. Ours fail where
- * the program has kept capabilities over such a change before, for itself alone: then everything is stopped, to be
- * started from the environment again when the user has changed.
- *
- * Returns whether it was stopped.
- * Thread: the program's first one; with others nothing is stopped.
+ * The program is going to change what it may do with files: its rights, its root directory, its namespaces. What it
+ * notes from now on has a place all the same (store/outbox.h). Thread: any, outside of handlers; nothing in a process
+ * that is not started.
  */
-bool mire__core_stop_for_user(void);
+void mire__core_expect_change(void);
+
+/*
+ * Have our threads end for a moment, for a call that the kernel allows to a process with one thread, or that concerns
+ * the calling thread alone: ours, made anew after it, are as the caller is then. Nothing that was noted is lost.
+ *
+ * Pausing returns whether they have ended, and resuming is to follow. Where no thread can be made then, as in a process
+ * whose children belong to another PID namespace, it is watched no more; its children are.
+ * Thread: any of the program's, outside of handlers, the same for both.
+ */
+bool mire__core_pause(void);
+void mire__core_resume(void);
+
+/*
+ * Would a change of the program's user fail with our threads? The C library changes each thread it knows of, and aborts
+ * the program where that fails with one and not with another. Ours fail where the program has kept capabilities over
+ * such a change before, for itself alone. Thread: any.
+ */
+bool mire__core_cannot_follow(void);
 
 /*
  * The calling thread is going to confine itself by a seccomp filter that does not let our system calls through.

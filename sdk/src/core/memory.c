@@ -174,7 +174,7 @@ static void read_tables(struct monitor_context *context, struct heap *heap, stru
     if (!moment->said.trigger)
         return;
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
-        mire__store_count_drop(context->store, MIRE_DROP_WRITE);
+        mire__monitors_unkept(context);
     mire__worker_ring(context->worker, MIRE_BELL_SEND);
 }
 

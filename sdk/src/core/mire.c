@@ -31,6 +31,7 @@
 #include "platform/apart.h"
 #include "platform/filter.h"
 #include "platform/platform.h"
+#include "store/outbox.h"
 #include "store/sending.h"
 
 #include <pthread.h>
@@ -59,7 +60,9 @@ static struct {
     struct store *store;
     struct store_box box;
     struct worker worker;
-    bool works; /* the worker's thread runs */
+    bool works;         /* the worker's thread runs */
+    bool expects;       /* what mire__core_expect_change prepares is there */
+    uint32_t paused_in; /* the state to go back to */
     struct monitor_context monitors;
     _Atomic uint32_t network; /* enum mire_network; any thread writes, the worker reads; relaxed */
 } mire;
@@ -106,26 +109,67 @@ static void apart(void (*work)(void))
     mire__apart_run(call, &work);
 }
 
+/* On the thread that seals. */
+static bool move_store(void *context, struct store *store)
+{
+    (void)context;
+    if (!mire__place_again(store, &mire.options))
+        return false;
+    mire__worker_ring(&mire.worker, MIRE_BELL_MOVED);
+    return true;
+}
+
 static enum mire_err open_store(void)
 {
     char dir[MIRE_STORE_PATH_MAX];
     enum mire_err err = mire__place_open(&mire.store, dir, &mire.options);
 
+    if (err == MIRE_OK && mire__variant_moves())
+        mire__store_on_lost(mire.store, move_store, NULL);
     return err == MIRE_OK ? mire__store_install(mire.install, mire.store) : err;
+}
+
+/*
+ * Nobody writes into the blackbox any more. Where it has losses to tell, or `leaves`, whoever recovers it tells what is
+ * in it.
+ */
+static void end_box(void *context)
+{
+    struct blackbox *box = mire.box.memory;
+    bool leaves = *(bool *)context, waits;
+
+    if (!box)
+        return;
+    waits = mire__store_save_drops(mire.store) != MIRE_OK;
+    mire__store_wait_in(mire.store, NULL);
+    if (!leaves && (waits || atomic_load(&box->losses.unkept) > 0)) {
+        atomic_store(&box->session.on, 0); /* it is told already */
+        leaves = true;
+    }
+    if (leaves)
+        mire__store_box_leave(&mire.box);
+    else
+        mire__store_box_close(&mire.box);
+}
+
+static void close_box(bool leaves)
+{
+    mire__apart_run(end_box, &leaves);
 }
 
 /* All but the worker. At the process's exit nobody could send its session's record any more: the next start makes it.
  */
 static void release(bool exits)
 {
+    bool leaves;
+
     mire__exits_end();
     mire.monitors.exits = exits;
     mire__monitors_stop(&mire.monitors, NULL);
-    if (exits && mire__session_leave())
-        mire__store_box_leave(&mire.box);
+    leaves = exits && mire__session_leave();
     apart(mire__session_close);
     mire__variant_send_close(mire.worker.sender);
-    mire__store_box_close(&mire.box);
+    close_box(leaves);
     mire.works = false;
 }
 
@@ -150,6 +194,7 @@ static void turn_off(void)
 {
     apart(close_store);
     mire.store = NULL;
+    mire.expects = false;
     leave(OFF);
 }
 
@@ -200,7 +245,7 @@ static bool obey_rollout(void)
     mire__session_note_plugins(mire.monitors.running);
     if (mire.monitors.running == 0 && !plan.on[MIRE_PLUGIN_SESSION]) {
         mire__session_close();
-        mire__store_box_close(&mire.box);
+        close_box(false);
         then = ON_IDLE;
     }
     leave(then);
@@ -228,6 +273,7 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
                                   .on_gone = stop_on_worker,
                                   .on_rollout = obey_rollout,
                                   .on_look = look_at_process,
+                                  .losses = mire.box.memory ? &((struct blackbox *)mire.box.memory)->losses : NULL,
                                   .recovers = mire__variant_recovers(&mire.options),
                                   .rollout_mark = mire.rollout_mark};
     mire__exits_facts(&mire.worker.next, facts);
@@ -260,6 +306,7 @@ static enum mire_err start_watching(const struct blackbox_facts *facts)
     mire__blackbox_init(box, facts);
     for (int i = 0; i < MIRE_PLUGINS; i++)
         atomic_store(&box->facts.sampling_ppm[i], mire.plan.ppm[i]);
+    mire__store_wait_in(mire.store, box->losses.waiting);
     mire__session_open(box, mire.store, &mire.plan);
     err = start_worker(facts);
     if (err != MIRE_OK)
@@ -279,7 +326,7 @@ fail_worker:
     stop_worker();
 fail_box:
     mire__session_forget();
-    mire__store_box_close(&mire.box);
+    close_box(false);
     return err;
 }
 
@@ -287,7 +334,8 @@ fail_box:
  */
 static void stop_watching(bool exits)
 {
-    mire__worker_stop(&mire.worker);
+    if (mire.works)
+        mire__worker_stop(&mire.worker);
     release(exits);
 }
 
@@ -404,11 +452,66 @@ enum mire_err mire__core_start_from_environment(bool launch)
     return start();
 }
 
-bool mire__core_stop_for_user(void)
+/* Disk for the lanes that threads may come to later: nobody could ask for it any more. */
+static void reserve_lanes(void)
+{
+    for (uint32_t lane = 1; mire.options.threads_count > 0 && lane < MIRE_LANE_PROCESS; lane++)
+        mire__monitors_reserve(&mire.monitors, lane);
+}
+
+static void expect_change(void)
+{
+    mire.expects = mire__outbox_open(mire.store, mire__run_id()) == MIRE_OK;
+    reserve_lanes();
+}
+
+void mire__core_expect_change(void)
+{
+    uint32_t state;
+
+    if (mire.owner_pid != mire__pid() || mire.expects || !enter(&state, HELD))
+        return;
+    if (state == ON) {
+        apart(expect_change);
+        mire__watch_await_begun();
+    }
+    leave(state);
+}
+
+bool mire__core_pause(void)
+{
+    uint32_t state;
+
+    if (mire.owner_pid != mire__pid() || !enter(&state, BUSY))
+        return false;
+    if (!mire.works || mire__worker_is_self(&mire.worker)) {
+        leave(state);
+        return false;
+    }
+    mire.paused_in = state;
+    mire.works = false;
+    mire__worker_stop(&mire.worker);
+    mire__watch_pause();
+    mire__thread_await_end(atomic_load(&mire.worker.tid));
+    return true;
+}
+
+void mire__core_resume(void)
+{
+    mire.worker.recovers = false; /* it has */
+    if (mire__watch_resume() == MIRE_OK) {
+        mire.works = mire__worker_start(&mire.worker) == MIRE_OK;
+        if (!mire.works)
+            mire__watch_pause();
+    }
+    leave(mire.paused_in);
+}
+
+bool mire__core_cannot_follow(void)
 {
     uint32_t worker = mire.owner_pid == mire__pid() && mire.works ? atomic_load(&mire.worker.tid) : 0;
 
-    return worker && mire__tid() == mire__pid() && !mire__thread_may_as_much(worker) && mire_stop(NULL) == MIRE_OK;
+    return worker && !mire__thread_may_as_much(worker);
 }
 
 /* Nothing of ours may call the kernel on the program's threads from here on; the check thread learns of it. */
@@ -479,6 +582,7 @@ enum mire_err mire__core_restart_in_child(void)
     leave(BUSY);
     mire__memory_end(); /* the tables stayed with the parent: its worker would look into them before ours are there */
     mire.store = NULL;  /* not freed: mire__variant_begin */
+    mire.expects = false;
     memset(&mire.box, 0, sizeof(mire.box));
     mire.options.launch = MIRE_LAUNCH_NONE;
     mire__watch_settings(&mire.options.settings);

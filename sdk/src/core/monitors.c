@@ -35,6 +35,16 @@ static bool admit(struct monitor_context *monitor, struct hang *hang, struct bla
     return true;
 }
 
+void mire__monitors_unkept(struct monitor_context *monitor)
+{
+    struct losses *losses = &monitor->box->losses;
+
+    mire__store_count_drop(monitor->store, MIRE_DROP_WRITE);
+    atomic_store(&losses->why, (uint32_t)mire__store_why(monitor->store));
+    atomic_fetch_add(&losses->unkept, 1);
+    mire__worker_ring(monitor->worker, MIRE_BELL_UNKEPT);
+}
+
 /* On the check thread, which writes nothing meanwhile. */
 static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
 {
@@ -49,24 +59,28 @@ static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
         return;
     err = mire__report_seal(monitor->store, box, lane, NULL, mire__wall_now_ms());
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE) {
-        mire__store_count_drop(monitor->store, MIRE_DROP_WRITE);
+        mire__monitors_unkept(monitor);
         mire__restraint_undo(&monitor->restraint, monitor->store, &hang, mire__wall_now_ms());
     }
     mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
 }
 
 /* The first lane and the process's are there from the start. */
-static bool reserve_lane(void *context, uint32_t lane)
+bool mire__monitors_reserve(const struct monitor_context *monitor, uint32_t lane)
 {
-    const struct monitor_context *monitor = context;
     size_t at = offsetof(struct blackbox, lanes) + lane * sizeof(struct lane);
 
-    if (lane == 0)
+    if (lane == 0 || !mire__blackbox_is_lacking(monitor->box, lane))
         return true;
     if (mire__store_box_reserve(monitor->file, at, sizeof(struct lane)) != MIRE_OK)
         return false;
     mire__blackbox_has(monitor->box, lane);
     return true;
+}
+
+static bool reserve_lane(void *context, uint32_t lane)
+{
+    return mire__monitors_reserve(context, lane);
 }
 
 /* Once a second at most. */

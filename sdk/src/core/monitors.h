@@ -48,6 +48,12 @@ void mire__monitors_hush(struct monitor_context *context);
 /* Has a plan anything on that needs a blackbox? */
 bool mire__monitors_any(const struct plan *plan);
 
+/* A report could not be kept: counted, and told by the worker. Thread: check thread, worker. */
+void mire__monitors_unkept(struct monitor_context *context);
+
+/* See that a lane has disk. Again does no harm. False: there is none to be had. Thread: any. */
+bool mire__monitors_reserve(const struct monitor_context *context, uint32_t lane);
+
 /* Does a plugin's monitor run? Thread: any. */
 bool mire__monitors_run(const struct monitor_context *context, enum mire__plugin plugin);
 

@@ -92,3 +92,11 @@ enum mire_err mire__place_open(struct store **store_out, char dir[MIRE_STORE_PAT
         mire__store_set_sync(*store_out, options->store_sync);
     return err;
 }
+
+bool mire__place_again(struct store *store, const mire_options *options)
+{
+    char dir[MIRE_STORE_PATH_MAX];
+    const char *name = options->store_others[0] ? options->store_others : options->app_name;
+
+    return mire__place_of_user(dir, geteuid(), name) && is_ours(dir) && mire__store_move(store, dir) == MIRE_OK;
+}

@@ -22,6 +22,12 @@
  */
 enum mire_err mire__place_open(struct store **store_out, char dir[MIRE_STORE_PATH_MAX], const mire_options *options);
 
+/*
+ * The process may not write its store any more, for it has given up rights: have the store go on at the place of the
+ * user that it is now. Returns whether that can be written. Thread: any.
+ */
+bool mire__place_again(struct store *store, const mire_options *options);
+
 /* The place of a user's processes: /var/tmp/mire-<uid>/<name>. False if it is too long. */
 bool mire__place_of_user(char out[MIRE_STORE_PATH_MAX], uint32_t uid, const char *name);
 

@@ -47,6 +47,12 @@ bool mire__variant_keeps_tables(void);
  */
 bool mire__variant_recovers(const mire_options *options);
 
+/*
+ * Does the store go on elsewhere where the process may not write it any more? Not under mire-run, which takes what
+ * waits in the outbox (store/outbox.h).
+ */
+bool mire__variant_moves(void);
+
 /* Does anything have to be hooked again as modules come? */
 bool mire__variant_rehooks(void);
 

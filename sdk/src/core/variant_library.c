@@ -67,6 +67,11 @@ bool mire__variant_recovers(const mire_options *options)
     return true;
 }
 
+bool mire__variant_moves(void)
+{
+    return true;
+}
+
 bool mire__variant_rehooks(void)
 {
     return true;

@@ -100,6 +100,11 @@ bool mire__variant_recovers(const mire_options *options)
     return options->launch == MIRE_LAUNCH_NONE;
 }
 
+bool mire__variant_moves(void)
+{
+    return false;
+}
+
 bool mire__variant_rehooks(void)
 {
     return false;

@@ -40,6 +40,33 @@ static void recover(struct worker *worker)
     say(worker, MIRE_LOG_INFO, text);
 }
 
+/* Not in a program that tells nobody: what makes the text may allocate. */
+static void say_unkept(const struct worker *worker)
+{
+    char text[MIRE_STORE_PATH_MAX + 256];
+    uint32_t why;
+
+    if (!worker->log || !worker->losses)
+        return;
+    why = atomic_load(&worker->losses->why);
+    snprintf(text, sizeof(text),
+             "%u reports could not be kept: %s cannot be written%s%s; name a directory that this process may write",
+             atomic_load(&worker->losses->unkept), mire__store_dir(worker->store), why ? ": " : "",
+             why ? strerror((int)why) : "");
+    say(worker, MIRE_LOG_WARNING, text);
+}
+
+static void say_moved(const struct worker *worker)
+{
+    char text[MIRE_STORE_PATH_MAX + 128];
+
+    if (!worker->log)
+        return;
+    snprintf(text, sizeof(text), "the store cannot be written by this user any more: reports go to %s",
+             mire__store_dir(worker->store));
+    say(worker, MIRE_LOG_WARNING, text);
+}
+
 static struct upload_now now_of(const struct worker *worker)
 {
     return (struct upload_now){.wall_ms = worker->clock ? worker->clock(worker->clock_context) : mire__wall_now_ms(),
@@ -106,12 +133,18 @@ static void *work(void *context)
         if (!mire__futex_wait(&worker->bell, 0, until_ns))
             break; /* a filter was put on this thread: it would only spin */
         uint32_t why = atomic_exchange_explicit(&worker->bell, 0, memory_order_acquire);
-        if (why & MIRE_BELL_STOP)
+        if (why & MIRE_BELL_STOP) {
+            atomic_fetch_or(&worker->bell, why & ~(uint32_t)MIRE_BELL_STOP); /* for whoever goes on with it */
             break;
+        }
         if (why & MIRE_BELL_GONE && worker->on_gone()) {
             mire__thread_end_as_first();
             break; /* what `worker` points to may be another's by now */
         }
+        if (why & MIRE_BELL_UNKEPT)
+            say_unkept(worker);
+        if (why & MIRE_BELL_MOVED)
+            say_moved(worker);
         if (why & MIRE_BELL_REHOOK)
             mire__variant_rehook();
         if (why & MIRE_BELL_LOOK || mire__now_ns() >= look_at_ns)
@@ -136,9 +169,7 @@ enum mire_err mire__worker_start(struct worker *worker)
 
     if (!mire__thread_attributes(&attributes, STACK_BYTES))
         return MIRE_E_MEMORY;
-
-    atomic_init(&worker->bell, 0);
-    atomic_init(&worker->tid, 0);
+    atomic_store(&worker->tid, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     before = mire__collect_own_begin();

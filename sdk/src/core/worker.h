@@ -22,7 +22,9 @@ enum mire__bell {
     MIRE_BELL_GONE = 8,
     MIRE_BELL_LOOK = 16,
     MIRE_BELL_KEEP = 32,
-    MIRE_BELL_WAY = 64 /* the user, or the network, may let more through than before, or less */
+    MIRE_BELL_UNKEPT = 128, /* a report could not be kept */
+    MIRE_BELL_MOVED = 256,  /* the store has gone on in another directory */
+    MIRE_BELL_WAY = 64      /* the user, or the network, may let more through than before, or less */
 };
 
 struct worker {
@@ -36,17 +38,19 @@ struct worker {
     mire_clock_fn *clock;     /* NULL: the system's */
     void *clock_context;
     struct remote remote;
-    bool recovers;              /* what dead processes left; else somebody does so for us */
-    uint64_t rollout_mark;      /* of the document that was obeyed last, mire__store_rollout_mark */
-    uint64_t (*on_look)(void);  /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */
-    struct evidence_start next; /* this run, to whom those before are compared */
+    const struct losses *losses; /* of this process; NULL: there are none */
+    bool recovers;               /* what dead processes left; else somebody does so for us */
+    uint64_t rollout_mark;       /* of the document that was obeyed last, mire__store_rollout_mark */
+    uint64_t (*on_look)(void);   /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */
+    struct evidence_start next;  /* this run, to whom those before are compared */
     pthread_t thread;
     _Atomic uint32_t tid;  /* of the thread; 0: it has not begun yet */
     _Atomic uint32_t bell; /* anyone sets bits (release), the worker takes them (acquire) */
 };
 
 /*
- * Start the thread; the fields above `thread` are filled in. It recovers dead blackboxes first, if it does.
+ * Start the thread; the fields above `thread` are filled in, the others zeros, or as a stop has left them. It recovers
+ * dead blackboxes first, if it does.
  * Returns MIRE_OK, MIRE_E_SYSTEM.
  */
 enum mire_err mire__worker_start(struct worker *worker);

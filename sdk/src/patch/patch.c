@@ -168,8 +168,10 @@ static void store_all(struct stores *stores)
     static char scratch[8192];
     const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 
+    bool told = true; /* not after chroot: what is opened then stays open, for the page may hold the program's data */
+
     if (stores->count > 0)
-        mire__mappings_visit(look_at_mapping, stores, scratch, sizeof(scratch));
+        told = mire__mappings_visit(look_at_mapping, stores, scratch, sizeof(scratch));
     for (size_t i = 0, next; i < stores->count; i = next) {
         const uintptr_t page = (uintptr_t)stores->all[i].slot & ~(page_bytes - 1);
         const bool writable = stores->all[i].writable;
@@ -178,7 +180,7 @@ static void store_all(struct stores *stores)
         for (next = i; next < stores->count && (uintptr_t)stores->all[next].slot - page < page_bytes; next++)
             if (opened)
                 atomic_store(stores->all[next].slot, stores->all[next].value);
-        if (opened && !writable)
+        if (opened && !writable && told)
             mprotect((void *)page, page_bytes, PROT_READ);
     }
     stores->count = 0;

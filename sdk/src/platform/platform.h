@@ -72,6 +72,13 @@ void mire__barrier_all(void);
 /* Send a signal to one thread of this process. False: no such thread. */
 bool mire__thread_signal(uint32_t tid, int signal);
 
+/* Has one thread of this process any capability? 0: the calling one. */
+bool mire__thread_has_rights(uint32_t tid);
+
+/* Wait for the end of a thread that has returned; 0: there is none. The kernel counts it among the process's until
+ * then. */
+void mire__thread_await_end(uint32_t tid);
+
 /* May one thread of this process do as much as the calling one, by its capabilities? True where nobody tells. */
 bool mire__thread_may_as_much(uint32_t tid);
 
@@ -171,6 +178,14 @@ struct thread_state {
 
 /* Thread: any. A thread that runs is not blocked; neither is one where the kernel does not tell. */
 void mire__thread_state(struct thread_state *out, uint32_t tid);
+
+/*
+ * Keep open what mire__thread_state and mire__mappings_visit read, the former of one thread, for the calling thread: so
+ * they go on after a chroot, and after a change of the user, when the files of /proc belong to root. Only where the
+ * calling thread has a descriptor table of its own (platform/apart.h); else nothing. Threads: at most eight are kept,
+ * the last.
+ */
+void mire__proc_keep(uint32_t tid);
 
 /*
  * Is it this program's threads that /proc tells of? Not where an emulator runs it: there the system calls and registers

@@ -1,4 +1,5 @@
 /* proc.c - what /proc says about this process and its threads. Signal-safe: own number parsing, no stdio. */
+#include "platform/apart.h"
 #include "platform/filter.h"
 #include "platform/platform.h"
 #include "platform/mapping.h"
@@ -15,6 +16,43 @@
 static long open_file(const char *path)
 {
     return syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+/*
+ * Files that a thread of ours keeps open: none of them leads to another, and what they tell is what the kernel tells
+ * any thread of the process. The descriptors are in that thread's table, and end with it.
+ */
+#define KEPT_MAX 8u
+
+struct kept_thread {
+    uint32_t tid; /* 0: there is none */
+    long syscall, stat;
+};
+
+static struct kept {
+    long maps;
+    uint32_t next; /* the row that another thread gets */
+    struct kept_thread threads[KEPT_MAX];
+} kept;
+static __thread struct kept *keeping __attribute__((tls_model("initial-exec"))); /* NULL: not the calling thread */
+
+/* A whole file, again from its beginning. Returns its bytes, 0 if nothing can be read. */
+static long read_kept(char *out, size_t cap_bytes, long fd)
+{
+    int saved = errno;
+    long got = fd >= 0 ? syscall(SYS_pread64, fd, out, cap_bytes - 1, 0) : -1;
+
+    errno = saved;
+    out[got > 0 ? got : 0] = '\0';
+    return got > 0 ? got : 0;
+}
+
+static const struct kept_thread *find_kept(uint32_t tid)
+{
+    for (uint32_t i = 0; keeping && i < KEPT_MAX; i++)
+        if (keeping->threads[i].tid == tid)
+            return &keeping->threads[i];
+    return NULL;
 }
 
 long mire__file_read(char *out, size_t cap_bytes, const char *path)
@@ -109,13 +147,17 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
 {
     char path[64], text[512];
 
+    const struct kept_thread *known = find_kept(tid);
+
     *out = (struct thread_state){.letter = '?', .syscall = -1};
     proc_path(path, false, tid, "syscall");
-    out->told = mire__file_read(text, sizeof(text), path) > 0;
+    out->told =
+        (known && read_kept(text, sizeof(text), known->syscall) > 0) || mire__file_read(text, sizeof(text), path) > 0;
     if (out->told)
         read_syscall(out, text);
     proc_path(path, false, tid, "stat");
-    if (mire__file_read(text, sizeof(text), path) > 0 && *stat_fields(text))
+    if (((known && read_kept(text, sizeof(text), known->stat) > 0) || mire__file_read(text, sizeof(text), path) > 0) &&
+        *stat_fields(text))
         out->letter = *stat_fields(text);
 }
 
@@ -126,6 +168,32 @@ void mire__thread_end_as_first(void)
     proc_path(path, false, mire__pid(), "stat");
     if (mire__file_read(text, sizeof(text), path) > 0 && *stat_fields(text) == 'Z')
         syscall(SYS_exit, (int)(stat_field(text, 52) >> 8 & 0xff));
+}
+
+void mire__proc_keep(uint32_t tid)
+{
+    struct kept_thread *thread;
+    int saved = errno;
+    char path[64];
+
+    if (!mire__apart_is() || find_kept(tid))
+        return;
+    if (!keeping) {
+        memset(&kept, 0, sizeof(kept)); /* what another thread kept has ended with it */
+        kept.maps = open_file("/proc/self/maps");
+        keeping = &kept;
+    }
+    thread = &kept.threads[kept.next++ % KEPT_MAX];
+    if (thread->tid != 0) {
+        syscall(SYS_close, thread->syscall);
+        syscall(SYS_close, thread->stat);
+    }
+    thread->tid = tid;
+    proc_path(path, false, tid, "syscall");
+    thread->syscall = open_file(path);
+    proc_path(path, false, tid, "stat");
+    thread->stat = open_file(path);
+    errno = saved;
 }
 
 bool mire__thread_is_gone(uint32_t tid)
@@ -319,15 +387,17 @@ bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *map
                           size_t buffer_bytes)
 {
     int saved = errno;
-    long fd = open_file("/proc/self/maps"), got = 0;
+    bool keeps = keeping && keeping->maps >= 0;
+    long fd = keeps ? keeping->maps : open_file("/proc/self/maps"), got = 0, at = 0;
     size_t held = 0;
     bool more = fd >= 0;
 
     while (more) {
-        got = syscall(SYS_read, fd, buffer + held, buffer_bytes - held);
+        got = syscall(SYS_pread64, fd, buffer + held, buffer_bytes - held, at);
         if (got <= 0)
             break;
         held += (size_t)got;
+        at += got;
 
         char *line = buffer, *newline;
         struct mapping mapping;
@@ -343,7 +413,7 @@ bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *map
         if (held == buffer_bytes)
             held = 0;
     }
-    if (fd >= 0)
+    if (fd >= 0 && !keeps)
         syscall(SYS_close, fd);
     errno = saved;
     return fd >= 0 && got >= 0;

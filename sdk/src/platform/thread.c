@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define END_LOOK_NS 20000 /* the kernel needs a few microseconds from a thread's last word to its end */
+
 uint32_t mire__pid(void)
 {
     return mire__quiet_holds() ? 0 : (uint32_t)syscall(SYS_getpid);
@@ -84,6 +86,25 @@ static bool read_capabilities(struct __user_cap_data_struct out[2], uint32_t tid
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = (int)tid};
 
     return syscall(SYS_capget, &header, out) == 0;
+}
+
+bool mire__thread_has_rights(uint32_t tid)
+{
+    struct __user_cap_data_struct held[2];
+    int saved = errno;
+    bool any = read_capabilities(held, tid) && (held[0].permitted | held[1].permitted);
+
+    errno = saved;
+    return any;
+}
+
+void mire__thread_await_end(uint32_t tid)
+{
+    uint64_t end_ns = mire__now_ns() + MIRE_NS_PER_S;
+    _Atomic uint32_t never = 0;
+
+    while (tid != 0 && mire__thread_signal(tid, 0) && mire__now_ns() < end_ns)
+        mire__futex_wait(&never, 0, mire__now_ns() + END_LOOK_NS);
 }
 
 bool mire__thread_may_as_much(uint32_t tid)

@@ -23,7 +23,13 @@ void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *bo
  */
 bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end);
 
-/* Both, for a blackbox of which nothing else is known; a mire__store_box_fn, context being the recovery. */
+/* Tell the finder what the process could keep nowhere. */
+void mire__recovery_see_unkept(const struct recovery *recovery, const struct blackbox *box);
+
+/* The box goes: the counts that waited in it go into the ledger. */
+void mire__recovery_take_counts(const struct recovery *recovery, const struct blackbox *box);
+
+/* All of it, for a blackbox of which nothing else is known; a mire__store_box_fn, context being the recovery. */
 bool mire__recovery_take_box(void *context, void *memory, size_t size);
 
 #endif

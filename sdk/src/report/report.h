@@ -76,10 +76,17 @@ struct report_ended {
 };
 
 /* Who finds runs that are over. */
+/* What runs could not keep anywhere, added up. */
+struct report_unkept {
+    uint64_t reports;
+    int why; /* errno of one of them */
+};
+
 struct report_finder {
     uint64_t now_ms;                   /* wall clock */
     const struct evidence_start *next; /* the app's new run; NULL: it has not started again */
     const struct report_ended *ended;  /* NULL: nobody's parent */
+    struct report_unkept *unkept;      /* added to, with what cannot be recovered yet; may be NULL */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "platform/platform.h"
 #include "report/memory.h"
 #include "store/ends.h"
+#include "store/outbox.h"
 #include "store/tables.h"
 
 #include <string.h>
@@ -120,8 +121,12 @@ static bool take_box(void *context, void *memory, size_t size)
         return true;
     }
     mire__recovery_end_box(ending->recovery, box);
-    return judge(ending, box) && mire__recovery_seal_box(ending->recovery, box, &ending->end) &&
-           take_tables(ending, box);
+    mire__recovery_see_unkept(ending->recovery, box);
+    if (!judge(ending, box) || !mire__recovery_seal_box(ending->recovery, box, &ending->end) ||
+        !take_tables(ending, box))
+        return false;
+    mire__recovery_take_counts(ending->recovery, box);
+    return true;
 }
 
 static bool take_run(void *context, const struct store_run *run)
@@ -146,6 +151,7 @@ size_t mire__report_recover(struct store *store, const struct report_finder *fin
     if (mire__file_read(recovery.boot_id, sizeof(recovery.boot_id), "/proc/sys/kernel/random/boot_id") < 36)
         recovery.boot_id[0] = '\0';
     recovery.boot_id[36] = '\0';
+    mire__outbox_take_all(store, finder->now_ms);
     mire__store_runs_recover(store, take_run, &recovery);
     mire__store_recover(store, mire__recovery_take_box, &recovery);
     mire__store_runs_enforce(store, finder->now_ms);

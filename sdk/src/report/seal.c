@@ -150,6 +150,27 @@ bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, co
     return seal_session(recovery, box, end) && all;
 }
 
+void mire__recovery_see_unkept(const struct recovery *recovery, const struct blackbox *box)
+{
+    struct report_unkept *unkept = recovery->finder->unkept;
+    uint32_t reports = atomic_load(&box->losses.unkept);
+
+    if (!unkept || reports == 0)
+        return;
+    unkept->reports += reports;
+    unkept->why = (int)atomic_load(&box->losses.why);
+}
+
+void mire__recovery_take_counts(const struct recovery *recovery, const struct blackbox *box)
+{
+    uint64_t counts[MIRE_DROP_REASONS];
+
+    _Static_assert(MIRE_DROP_REASONS <= MIRE_LOSSES_MAX, "a word for each reason");
+    for (size_t i = 0; i < MIRE_DROP_REASONS; i++)
+        counts[i] = atomic_load(&box->losses.waiting[i]);
+    mire__store_count_drops(recovery->store, counts);
+}
+
 bool mire__recovery_take_box(void *context, void *memory, size_t size)
 {
     struct recovery *recovery = context;
@@ -159,5 +180,9 @@ bool mire__recovery_take_box(void *context, void *memory, size_t size)
         return true;
     }
     mire__recovery_end_box(recovery, memory);
-    return mire__recovery_seal_box(recovery, memory, NULL);
+    mire__recovery_see_unkept(recovery, memory);
+    if (!mire__recovery_seal_box(recovery, memory, NULL))
+        return false;
+    mire__recovery_take_counts(recovery, memory);
+    return true;
 }

@@ -30,7 +30,7 @@ void mire__blackbox_has(struct blackbox *box, uint32_t lane)
     atomic_fetch_and_explicit(&box->lacking, ~(1u << lane), memory_order_release);
 }
 
-static bool lacks(const struct blackbox *box, uint32_t lane)
+bool mire__blackbox_is_lacking(const struct blackbox *box, uint32_t lane)
 {
     return atomic_load_explicit(&box->lacking, memory_order_acquire) >> lane & 1;
 }
@@ -39,8 +39,9 @@ static uint32_t state_of(const struct blackbox *box, uint32_t lane)
 {
     const struct lane *of = &box->lanes[lane];
 
-    return lacks(box, lane) ? MIRE_HANG_NONE
-                            : of->hangs[atomic_load_explicit(&of->hang_active, memory_order_acquire) & 1].state;
+    return mire__blackbox_is_lacking(box, lane)
+               ? MIRE_HANG_NONE
+               : of->hangs[atomic_load_explicit(&of->hang_active, memory_order_acquire) & 1].state;
 }
 
 bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane)
@@ -53,7 +54,7 @@ void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t 
     const struct lane *from = &box->lanes[lane];
     uint64_t left_ns = atomic_load_explicit(&box->left_ns, memory_order_acquire);
 
-    if (lacks(box, lane)) {
+    if (mire__blackbox_is_lacking(box, lane)) {
         *out = (struct hang){.state = MIRE_HANG_NONE};
         return;
     }
@@ -113,7 +114,7 @@ const struct sample *mire__blackbox_wait(const struct blackbox *box, uint32_t la
 {
     const struct wait_path *path = &box->lanes[lane].waits[row];
 
-    if (lacks(box, lane) || atomic_load_explicit(&path->depth, memory_order_acquire) == 0)
+    if (mire__blackbox_is_lacking(box, lane) || atomic_load_explicit(&path->depth, memory_order_acquire) == 0)
         return NULL;
     return path->sample.depth <= MIRE_DEPTH_MAX ? &path->sample : NULL;
 }

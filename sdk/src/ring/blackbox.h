@@ -1,8 +1,8 @@
 /*
  * blackbox.h - everything about a watched process that must survive it: one mapped file, written with plain stores.
  *
- *     [ magic, version, size | facts | left | micro-hangs | session | images | image paths | lanes: 0 1 2 ... process ]
- *     lane: [ hang, two copies | other threads | ring ]
+ *     [ magic, version, size | facts | left | micro-hangs | session | losses | images | image paths | lanes: 0 1 2 ...
+ * process ] lane: [ hang, two copies | other threads | ring ]
  *
  * A lane is what can hang by itself: each watched thread has one, the first one is the main thread's. The last one is
  * the process's, for what concerns all of it.
@@ -99,6 +99,14 @@ struct micro {
     _Atomic uint64_t told[MIRE_MICRO_BUCKETS];
 };
 
+/* Reports and counts that found no place. Any thread adds. */
+#define MIRE_LOSSES_MAX 16u /* reasons; see enum store_reason */
+struct losses {
+    _Atomic uint64_t waiting[MIRE_LOSSES_MAX]; /* to be counted in the store's ledger, when somebody may write it */
+    _Atomic uint32_t unkept;                   /* reports of this process that could be kept nowhere, since its start */
+    _Atomic uint32_t why;                      /* errno of the last one */
+};
+
 struct blackbox {
     uint64_t magic; /* stored last by mire__blackbox_init */
     uint32_t version;
@@ -109,6 +117,7 @@ struct blackbox {
     _Atomic uint64_t left_ns; /* when the program began to end itself without exit(), 0 if it did not; by any thread */
     struct micro micro;
     struct session session;
+    struct losses losses;
 
     _Atomic uint32_t image_count; /* emptied when a hang begins while no other is open; else only appended to */
     uint32_t paths_used_bytes;
@@ -146,6 +155,7 @@ void mire__blackbox_hang(struct hang *out, const struct blackbox *box, uint32_t 
  */
 void mire__blackbox_lacks(struct blackbox *box, uint32_t first, uint32_t last);
 void mire__blackbox_has(struct blackbox *box, uint32_t lane);
+bool mire__blackbox_is_lacking(const struct blackbox *box, uint32_t lane); /* thread: any */
 
 /* Is a lane's hang there and open? Thread: any reader. */
 bool mire__blackbox_is_open(const struct blackbox *box, uint32_t lane);

@@ -113,7 +113,10 @@ static bool fill(const char *aside, const struct disk_part *parts, size_t count,
 
     for (size_t i = 0; i < count; i++)
         size += parts[i].size;
-    whole = whole && mire__disk_allows(size);
+    if (whole && !mire__disk_allows(size)) {
+        whole = false;
+        errno = EFBIG;
+    }
     for (size_t i = 0; whole && i < count; i++)
         whole = write_all(fd, &parts[i]);
     whole = whole && (!sync || fdatasync(fd) == 0);
@@ -157,7 +160,7 @@ enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, 
 {
     char aside[MIRE_STORE_PATH_MAX];
     uint64_t random;
-    int length;
+    int length, failed;
     bool moved;
 
     mire__random(&random, sizeof(random));
@@ -165,7 +168,9 @@ enum mire_err mire__disk_write(const char *path, const struct disk_part *parts, 
     if (length < 0 || (size_t)length >= sizeof(aside))
         return MIRE_E_STORE;
     if (!fill(aside, parts, count, how & MIRE_DISK_SYNC_FILE)) {
+        failed = errno; /* it says why */
         unlink(aside);
+        errno = failed;
         return MIRE_E_STORE;
     }
     if (how & MIRE_DISK_EXCLUSIVE)

@@ -266,6 +266,19 @@ void mire__store_count_drop(struct store *store, enum store_reason reason)
     mire__store_save_drops(store);
 }
 
+void mire__store_wait_in(struct store *store, _Atomic uint64_t *words)
+{
+    for (size_t i = 0; words && i < MIRE_DROP_REASONS; i++)
+        atomic_fetch_add(&words[i], atomic_exchange(&store->unsaved[i], 0));
+    store->unsaved = words ? words : store->own_unsaved;
+}
+
+void mire__store_count_drops(struct store *store, const uint64_t counts[MIRE_DROP_REASONS])
+{
+    mire__store_keep_drops(store, counts);
+    mire__store_save_drops(store);
+}
+
 static bool is_any_unsaved(struct store *store)
 {
     for (size_t i = 0; i < MIRE_DROP_REASONS; i++)

@@ -11,17 +11,43 @@
 
 #define MIRE_STORE_LOCK_MS 200u
 
+struct outbox;
+
+struct place {
+    struct place *next;
+    char dir[];
+};
+
 struct store {
-    char *dir;    /* absolute */
-    uint32_t pid; /* whose store it is */
+    _Atomic(const char *) dir; /* absolute; one of `places`, any thread changes it */
+    const char *home;          /* where it was opened, the last of them */
+    struct place *places;      /* all that it has been at; whoever holds `moving` adds */
+    atomic_flag moving;
+    mire__store_lost_fn *lost; /* may be NULL */
+    void *lost_context;
+    _Atomic uint32_t consent; /* as it was known last: enum mire_consent */
+    uint32_t pid;             /* whose store it is */
     struct store_caps caps;
     enum mire_store_sync sync;
     atomic_bool rooted;                         /* the directories are known to be on disk; any thread sets it */
     _Atomic uint64_t written_bytes;             /* of sealed reports, since open; any thread adds */
     _Atomic uint64_t sent_count, dropped_count; /* since open; any thread adds */
     /* Losses not yet in the file. Any thread adds; whoever writes the file takes them. Relaxed: only sums matter. */
-    _Atomic uint64_t unsaved[MIRE_DROP_REASONS];
+    _Atomic uint64_t own_unsaved[MIRE_DROP_REASONS];
+    _Atomic uint64_t *unsaved;       /* these, or words that outlive the process */
+    _Atomic int why;                 /* errno of the last report that could not be written */
+    _Atomic(struct outbox *) outbox; /* NULL: there is none; see outbox.h */
+    char outbox_path[MIRE_STORE_PATH_MAX];
 };
+
+/* A report that cannot be written, and tells no losses, goes into the outbox. False: there is none, or no room. */
+bool mire__outbox_put(struct store *store, const struct store_report *report);
+
+/* Where it was opened is to be written again? Then go on there. */
+void mire__store_go_home(struct store *store);
+
+/* With the store. */
+void mire__outbox_close(struct store *store);
 
 /* "<dir>/<name><suffix>"; false if that is too long. */
 bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *name, const char *suffix);

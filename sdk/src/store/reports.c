@@ -228,7 +228,7 @@ static enum mire_err put_telling(struct store *store, const struct store_report 
     return err;
 }
 
-enum mire_err mire__store_put(struct store *store, const struct store_report *report, uint64_t now_ms)
+static enum mire_err put_here(struct store *store, const struct store_report *report, uint64_t now_ms)
 {
     const uint64_t size = (uint64_t)report->size + MIRE_FRAME_BYTES;
     uint64_t replaced[MIRE_DROP_REASONS];
@@ -246,11 +246,34 @@ enum mire_err mire__store_put(struct store *store, const struct store_report *re
         err = put_telling(store, report, path, replaced);
     else
         err = write_report(store, report, path);
+    if (err == MIRE_E_STORE)
+        atomic_store(&store->why, errno);
+    if (err == MIRE_E_STORE && atomic_load(&store->outbox)) {
+        if (is_any(report->told))
+            return MIRE_E_STATE; /* the ledger has its counts back */
+        return mire__outbox_put(store, report) ? MIRE_OK : err;
+    }
     if (err != MIRE_OK)
         return err;
     atomic_fetch_add_explicit(&store->written_bytes, size, memory_order_relaxed);
     mire__store_enforce(store, report->id, now_ms);
     return access(path, F_OK) == 0 || errno != ENOENT ? MIRE_OK : MIRE_E_FULL;
+}
+
+enum mire_err mire__store_put(struct store *store, const struct store_report *report, uint64_t now_ms)
+{
+    enum mire_err err;
+
+    mire__store_go_home(store);
+    err = put_here(store, report, now_ms);
+    if (err == MIRE_E_STORE && store->lost && store->lost(store->lost_context, store))
+        err = put_here(store, report, now_ms);
+    return err;
+}
+
+int mire__store_why(const struct store *store)
+{
+    return atomic_load(&store->why);
 }
 
 uint64_t mire__store_written(const struct store *store)

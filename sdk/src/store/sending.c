@@ -89,14 +89,15 @@ enum mire_consent mire__store_consent(struct store *store)
     read_line(line, store, "consent");
     for (size_t i = 0; i < sizeof(consents) / sizeof(consents[0]); i++)
         if (strcmp(line, consents[i]) == 0)
-            return (enum mire_consent)i;
-    return MIRE_CONSENT_UNKNOWN;
+            atomic_store(&store->consent, (uint32_t)i);
+    return (enum mire_consent)atomic_load(&store->consent); /* it may be out of reach by now, and holds all the same */
 }
 
 enum mire_err mire__store_set_consent(struct store *store, enum mire_consent consent)
 {
     const struct disk_part parts[] = {{consents[consent], strlen(consents[consent])}, {"\n", 1}};
 
+    atomic_store(&store->consent, (uint32_t)consent);
     return mire__store_save_sealed(store, "consent", parts, 2); /* a refusal outlives the machine's power */
 }
 

@@ -5,8 +5,10 @@
 
 #include "base/alloc.h"
 #include "platform/platform.h"
+#include "store/sending.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,30 +25,66 @@ bool mire__store_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, 
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
+/* By the rights that files are opened with: access() asks for those of the real user. */
+static bool may_use(const char *path)
+{
+    int refused = faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS);
+
+    if (refused != 0 && errno == EINVAL)
+        refused = access(path, R_OK | W_OK | X_OK);
+    return refused == 0;
+}
+
+/* Make what is missing at `dir`, and go on there. */
+static enum mire_err settle(struct store *store, const char *dir)
+{
+    static const char *const parts[] = {"box", "out"};
+    char whole[MIRE_STORE_PATH_MAX], path[MIRE_STORE_PATH_MAX];
+    struct place *place;
+    int length;
+
+    if (mire__disk_make_dir(dir) != MIRE_OK || !realpath(dir, whole))
+        return MIRE_E_STORE;
+    for (size_t i = 0; i < MIRE_COUNT(parts); i++) {
+        length = snprintf(path, sizeof(path), "%s/%s", whole, parts[i]);
+        if (length < 0 || (size_t)length >= sizeof(path) || mire__disk_make_dir(path) != MIRE_OK)
+            return MIRE_E_STORE;
+    }
+    if (!may_use(path))
+        return MIRE_E_STORE;
+    for (place = store->places; place && strcmp(place->dir, whole) != 0;)
+        place = place->next;
+    if (!place) {
+        place = mire__malloc(sizeof(*place) + strlen(whole) + 1);
+        if (!place)
+            return MIRE_E_MEMORY;
+        place->next = store->places;
+        mire__text_copy(place->dir, strlen(whole) + 1, whole);
+        store->places = place;
+    }
+    atomic_store(&store->dir, place->dir);
+    return MIRE_OK;
+}
+
 enum mire_err mire__store_open(struct store **store_out, const char *dir, const struct store_caps *caps)
 {
     struct store *store = mire__calloc(1, sizeof(*store));
-    char path[MIRE_STORE_PATH_MAX];
-    enum mire_err err = MIRE_E_STORE;
+    enum mire_err err;
 
     *store_out = NULL;
     if (!store)
         return MIRE_E_MEMORY;
     store->caps = *caps;
     store->pid = mire__pid();
-    if (mire__disk_make_dir(dir) != MIRE_OK || !realpath(dir, path) || !(store->dir = mire__strdup(path)))
-        goto fail;
-    if (!mire__store_path(path, store, "box", "") || mire__disk_make_dir(path) != MIRE_OK)
-        goto fail;
-    if (!mire__store_path(path, store, "out", "") || mire__disk_make_dir(path) != MIRE_OK)
-        goto fail;
-    if (access(path, R_OK | W_OK | X_OK) != 0)
-        goto fail;
+    store->unsaved = store->own_unsaved;
+    err = settle(store, dir);
+    if (err != MIRE_OK) {
+        mire__store_close(store);
+        return err;
+    }
+    store->home = atomic_load(&store->dir);
     *store_out = store;
     return MIRE_OK;
-fail:
-    mire__store_close(store);
-    return err;
 }
 
 void mire__store_close(struct store *store)
@@ -55,8 +93,43 @@ void mire__store_close(struct store *store)
         return;
     if (store->dir && store->pid == mire__pid()) /* a forked child has a copy of the counts */
         mire__store_save_drops(store);
-    mire__free(store->dir);
+    mire__outbox_close(store);
+    for (struct place *place = store->places, *next; place; place = next) {
+        next = place->next;
+        mire__free(place);
+    }
     mire__free(store);
+}
+
+void mire__store_on_lost(struct store *store, mire__store_lost_fn *lost, void *context)
+{
+    store->lost = lost;
+    store->lost_context = context;
+}
+
+enum mire_err mire__store_move(struct store *store, const char *dir)
+{
+    uint32_t consent = atomic_load(&store->consent);
+    enum mire_err err;
+
+    if (atomic_flag_test_and_set(&store->moving))
+        return MIRE_E_STATE;
+    err = settle(store, dir);
+    atomic_flag_clear(&store->moving);
+    if (err == MIRE_OK && consent != MIRE_CONSENT_UNKNOWN)
+        mire__store_set_consent(store, (enum mire_consent)consent);
+    return err;
+}
+
+void mire__store_go_home(struct store *store)
+{
+    char path[MIRE_STORE_PATH_MAX];
+
+    if (atomic_load(&store->dir) == store->home)
+        return;
+    snprintf(path, sizeof(path), "%s/out", store->home);
+    if (may_use(path))
+        atomic_store(&store->dir, store->home);
 }
 
 void mire__store_set_sync(struct store *store, enum mire_store_sync sync)

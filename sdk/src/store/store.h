@@ -20,14 +20,16 @@
  *
  * Every loss is in exactly one place: in the ledger, or in one sealed report, whose frame says what its body tells. So
  * a report that is lost gives its counts back, and none is lost or told twice, whenever the process is killed. The two
- * ways round: while the ledger cannot be written, or is locked for 200 ms, counts wait in memory; and a report that was
- * sent, and is then sealed again by whoever recovers its process, is at the server already, with what it told then.
+ * ways round: while the ledger cannot be written, or is locked for 200 ms, counts wait in memory, or in the run's
+ * blackbox; and a report that was sent, and is then sealed again by whoever recovers its process, is at the server
+ * already, with what it told then.
  *
  * Thread: any; calls on one store may run in parallel.  Signal handler: no.
  */
 #ifndef MIRE_STORE_STORE_H
 #define MIRE_STORE_STORE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,10 +102,26 @@ struct store;
  */
 enum mire_err mire__store_open(struct store **store_out, const char *dir, const struct store_caps *caps);
 
+/*
+ * Go on in another directory, made if it is missing: reports, counts, and all that is written by its name from now on.
+ * What is mapped stays where it is, and so does what was sealed; what waits in memory comes along, and what the user
+ * has said. As soon as the first directory can be written again, mire__store_put goes back there.
+ *
+ * Returns MIRE_OK, MIRE_E_MEMORY, MIRE_E_STORE, MIRE_E_STATE (another thread is at it). Thread: any.
+ */
+enum mire_err mire__store_move(struct store *store, const char *dir);
+
+/*
+ * A report cannot be written: whoever knows of another place moves the store there, and returns whether that was done.
+ * Called by mire__store_put. Before the store is used by a second thread.
+ */
+typedef bool mire__store_lost_fn(void *context, struct store *store);
+void mire__store_on_lost(struct store *store, mire__store_lost_fn *lost, void *context);
+
 /* Free the store; the directory stays. NULL is fine. */
 void mire__store_close(struct store *store);
 
-/* Absolute path of the directory. Borrowed until close. */
+/* Absolute path of the directory that it is at. Borrowed until close. */
 const char *mire__store_dir(const struct store *store);
 
 /*
@@ -133,16 +151,17 @@ struct store_report {
 /*
  * Seal a report: the counts it tells leave the ledger. Sealing one id again replaces it, and gives back what the
  * replaced one told. Afterwards reports are dropped until the caps hold: those too old, but for the one sealed now;
- * then those of least value, the oldest among equals. One that cannot be written is not counted: its caller knows
- * whether that loses it.
+ * then those of least value, the oldest among equals. One that cannot be written goes into the outbox if there is one
+ * (outbox.h). One that nothing takes is not counted: its caller knows whether that loses it.
  *
  *   now_ms  wall clock, for the age of others
  *
  * Returns MIRE_OK
  *         MIRE_E_STATE  the counts cannot leave the ledger: another report told them meanwhile, or the ledger cannot be
  *                       written. Nothing is sealed. One that tells none does not meet this
- *         MIRE_E_FULL   larger than caps.bytes, counted as MIRE_DROP_BIG; or all that is there is worth more, counted
- * as MIRE_DROP_FULL MIRE_E_STORE  not written, no trace left
+ *         MIRE_E_FULL   larger than caps.bytes, counted as MIRE_DROP_BIG; or all that is there is worth more,
+ *                       counted as MIRE_DROP_FULL
+ *         MIRE_E_STORE  not written, no trace left
  */
 enum mire_err mire__store_put(struct store *store, const struct store_report *report, uint64_t now_ms);
 
@@ -190,6 +209,19 @@ void mire__store_drop(struct store *store, const char *id, enum store_reason rea
 
 /* Count a loss. What cannot be written now is kept in memory and written with the next one. */
 void mire__store_count_drop(struct store *store, enum store_reason reason);
+
+/* The same for many. */
+void mire__store_count_drops(struct store *store, const uint64_t counts[MIRE_DROP_REASONS]);
+
+/*
+ * Where counts wait that cannot be written: MIRE_DROP_REASONS words, borrowed until they are replaced, into which goes
+ * all that waits already; NULL: in memory of the store's own, and what waits in the words stays there. Thread: while no
+ * other one uses the store.
+ */
+void mire__store_wait_in(struct store *store, _Atomic uint64_t *words);
+
+/* Why the last report that could not be written was not: errno, 0 where there was none. */
+int mire__store_why(const struct store *store);
 
 /* Write the counts that wait in memory. Returns MIRE_OK: none does any more; MIRE_E_STORE. Closing tries it too. */
 enum mire_err mire__store_save_drops(struct store *store);
