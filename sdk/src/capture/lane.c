@@ -212,16 +212,16 @@ uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const s
         struct sample *sample = mire__record_take(check, &lane->record, 0);
         enum loop_sleep sleep = judge(check, lane, view, sample);
 
-        if (sleep == LOOP_WAITS) {
-            mire__rest_enter(check, lane);
+        if (sleep == LOOP_WAITS || sleep == LOOP_WAITED) {
+            mire__rest_enter(check, lane, sleep == LOOP_WAITED);
             return lane->rest.look_ns;
         }
         lane->record.hang.unsure_ns += sleep == LOOP_UNSURE || sleep == LOOP_ONCE ? gap_ns : 0;
-        mire__rest_work(lane, sample, sleep == LOOP_MAYBE || sleep == LOOP_ONCE);
+        mire__rest_work(lane, sample, sleep);
         mire__record_put(check, &lane->record, gap_ns);
         mire__record_look_around(check, &lane->record);
         lane->sampled_ns = now_ns;
-        lane->due_ns = now_ns + period_ns;
+        lane->due_ns = now_ns + mire__rest_period_ns(lane, period_ns);
         lane->excused_ns = 0;
     }
     mire__record_keep(check, &lane->record);

@@ -29,6 +29,7 @@ enum lane_state { LANE_EMPTY, LANE_IDLE, LANE_RESTING, LANE_BUSY, LANE_LONG, LAN
  */
 struct rest {
     bool rests;              /* the loop was seen to wait so */
+    bool suspect;            /* or perhaps, in this turn */
     bool broken;             /* between two samples at which it ran it slept, no one knows where */
     uint64_t slept_ppm;      /* the shares of these intervals in which it slept, summed up */
     uint64_t seen_ns;        /* of the last sample, or look; 0: none in this turn */
@@ -80,13 +81,20 @@ uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const s
 void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t end_ns);
 uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_watch *lane);
 
-/* rest.c: a turn begins; a sample of it was taken and shows work; what was seen of it makes up one turn. */
+/*
+ * rest.c: a turn begins; a sample of it was taken, and does not show the loop waiting; the next one is taken so much
+ * later; what was seen of it makes up one turn.
+ */
 void mire__rest_begin(struct lane_watch *lane);
-void mire__rest_work(struct lane_watch *lane, const struct sample *sample, bool maybe);
+void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum loop_sleep sleep);
+uint64_t mire__rest_period_ns(const struct lane_watch *lane, uint64_t period_ns);
 bool mire__rest_is_one_turn(const struct lane_watch *lane);
 
-/* rest.c: the last sample shows that the loop waits: the work has ended, and the lane rests. */
-void mire__rest_enter(struct check *check, struct lane_watch *lane);
+/*
+ * rest.c: the last sample shows that the loop waits: the work has ended, and the lane rests.
+ *   before  the samples that left it open were of the wait as well
+ */
+void mire__rest_enter(struct check *check, struct lane_watch *lane, bool before);
 
 /* rest.c: look at a lane that rests. It may be BUSY afterwards. Returns when to come again. */
 uint64_t mire__rest_step(struct check *check, struct lane_watch *lane, const struct gate_view *view);

@@ -12,6 +12,7 @@
 #define NOTES_AT_ONCE  8                    /* paths noted without a pause: a program has few loops */
 #define NOTE_PAUSE_NS  (10 * MIRE_NS_PER_S) /* and between two of one that has many */
 #define RECURS         3                    /* a wait that was made so often is a loop's */
+#define REPEATS        2                    /* sleeps of one stack after the first that make it a loop's */
 #define WRAPPERS_MAX   3                    /* functions of a library around a sleep */
 #define LIBC_EVENT_MAX 2    /* functions of the C library around a wait for events that it is asked for */
 #define LOCKED_VALUE   2    /* of a futex: a lock that somebody waits for */
@@ -243,17 +244,17 @@ struct seat {
     bool recurs;    /* the same frame makes a hooked wait, again and again */
 };
 
+/* Was this call made again and again? from 0: was any? */
 static bool call_recurs(uint32_t lane, struct gate_call call)
 {
     struct gate_call calls[MIRE_KNOWN_CALLS];
     uint64_t counts[MIRE_KNOWN_CALLS];
     uint32_t count = mire__gate_calls(calls, counts, lane);
+    bool recurs = false;
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (same_call(calls[i], call))
-            return counts[i] >= RECURS;
-    }
-    return false;
+    for (uint32_t i = 0; i < count; i++)
+        recurs |= counts[i] >= RECURS && (call.from == 0 || same_call(calls[i], call));
+    return recurs;
 }
 
 /* Without a path: the function that made the last wait, whether that slept or not. */
@@ -334,15 +335,25 @@ static bool is_known(const struct loop *loop, uint64_t place)
     return false;
 }
 
-/* Asleep in a call of the loop's frame, which has a wait of its own that it comes back to. */
-static bool slept_there_before(struct loop *loop, const struct gate_view *view, uint64_t place, uint64_t cpu_ns)
+static void know(struct loop *loop, uint64_t place)
 {
-    bool before = loop->place == place && loop->place_turn == view->turn && loop->place_cpu_ns != cpu_ns;
+    loop->places[loop->place_count++ % MIRE_LOOP_PLACES] = place;
+}
 
+/* How many sleeps at this place followed another there, in this turn. */
+static uint32_t repeats_at(struct loop *loop, const struct gate_view *view, uint64_t place)
+{
+    uint64_t cpu_ns = mire__thread_cpu_ns(view->tid);
+
+    loop->fresh = loop->place != place || loop->place_turn != view->turn;
+    if (loop->fresh)
+        loop->repeats = 0;
+    else
+        loop->repeats += loop->place_cpu_ns != cpu_ns;
     loop->place = place;
     loop->place_turn = view->turn;
     loop->place_cpu_ns = cpu_ns;
-    return before;
+    return loop->repeats;
 }
 
 /* A sleep for a time, and for nothing that could come. */
@@ -351,11 +362,43 @@ static bool is_timed(const struct sample *sample)
     return sample->syscall == SYS_nanosleep || sample->syscall == SYS_clock_nanosleep;
 }
 
+/* Asleep in a call that the loop's frame makes. */
+static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view, const struct sample *sample,
+                                 struct seat seat)
+{
+    /* A compiler may have made several calls of a short loop's one. */
+    uint64_t place = seat.recurs ? sample->pc[seat.frame] : mire__sample_function(sample, seat.frame);
+
+    if (is_known(loop, place) || (!seat.recurs && !is_timed(sample)))
+        return LOOP_WAITS;
+    if (repeats_at(loop, view, place) == 0)
+        return seat.recurs ? LOOP_MAYBE : LOOP_ONCE;
+    know(loop, place);
+    return LOOP_WAITED;
+}
+
+/* Asleep deeper. */
+static enum loop_sleep judge_inside(struct loop *loop, uint32_t lane, const struct gate_view *view,
+                                    const struct sample *sample)
+{
+    uint64_t stack = 0xcbf29ce484222325u;
+
+    for (uint32_t i = 0; i < sample->depth; i++)
+        stack = (stack ^ sample->pc[i]) * 0x100000001b3u;
+    if (is_known(loop, stack))
+        return LOOP_WAITS;
+    if (call_recurs(lane, (struct gate_call){0, 0}))
+        return LOOP_INSIDE;
+    if (repeats_at(loop, view, stack) < REPEATS)
+        return LOOP_MAYBE;
+    know(loop, stack);
+    return LOOP_WAITED;
+}
+
 static enum loop_sleep judge_call(struct loop *loop, const struct check *check, uint32_t lane,
                                   const struct gate_view *view, const struct sample *sample, uint32_t libc)
 {
     struct seat seat = find_seat(loop, check, lane, view, sample, libc);
-    uint64_t place;
 
     if (view->kind == 0) {
         seat.frame = entry_frame(check, sample);
@@ -363,15 +406,9 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     }
     if (seat.frame == sample->depth || seat.frame < libc)
         return LOOP_UNSURE;
-    if (!is_own_call(check, sample, seat.frame, libc))
-        return LOOP_INSIDE;
-    place = sample->pc[seat.frame];
-    if (!is_known(loop, place)) {
-        if ((seat.recurs || is_timed(sample)) && !slept_there_before(loop, view, place, mire__thread_cpu_ns(view->tid)))
-            return seat.recurs ? LOOP_MAYBE : LOOP_ONCE;
-        loop->places[loop->place_count++ % MIRE_LOOP_PLACES] = place;
-    }
-    return LOOP_WAITS;
+    if (is_own_call(check, sample, seat.frame, libc))
+        return judge_own(loop, view, sample, seat);
+    return judge_inside(loop, lane, view, sample);
 }
 
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,

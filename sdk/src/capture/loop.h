@@ -13,6 +13,10 @@
  * waits, that is a callback which the compiler made part of the frame. Its second sleep at the same place in one turn
  * is a loop's. So it is with sleeps for a time: once is no loop.
  *
+ * A wait that the thread made once or twice and never came back to may be no loop's. Then a sleep deeper in the stack
+ * is the loop's as well if the same stack sleeps again and again: a program that reads its input in a function of its
+ * own, an interpreter.
+ *
  * A thread that sleeps in poll, or a call of its kind, waits for events, however it made the call; not so where the C
  * library itself does it, for the answer of a name server.
  *
@@ -27,6 +31,7 @@
 enum loop_sleep {
     LOOP_AWAKE,  /* or at work in the kernel */
     LOOP_WAITS,  /* for events: idle */
+    LOOP_WAITED, /* the same, and it did so when samples said LOOP_MAYBE or LOOP_ONCE */
     LOOP_INSIDE, /* asleep inside the work */
     LOOP_MAYBE,  /* in a call of the frame that has a wait of its own, the first time in this turn: taken for work */
     LOOP_ONCE,   /* asleep for a time, in a call of a frame that is not known to be a loop's: the same, and unsure */
@@ -40,11 +45,13 @@ struct loop {
     uint32_t noted_count;                    /* how many were noted, in all */
     uint64_t note_ns;                        /* the next may be noted from then on */
     uint64_t noted_turn;                     /* looked at in this turn */
-    uint64_t places[MIRE_LOOP_PLACES];       /* calls in which the loop is known to sleep */
+    uint64_t places[MIRE_LOOP_PLACES];       /* in which the loop is known to sleep: a call's, or a whole stack's */
     uint32_t place_count;
-    uint64_t place; /* a call in which it slept in this turn, and the thread's CPU time then */
+    uint64_t place; /* in which it slept last, in this turn, with the thread's CPU time then */
     uint64_t place_turn;
     uint64_t place_cpu_ns;
+    uint32_t repeats; /* how many sleeps in a row there followed another */
+    bool fresh;       /* the last sample was the first one there */
 };
 
 /* The thread in the lane is another one. */

@@ -62,12 +62,14 @@ static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
     rest->slept_ns = slept_ns;
 }
 
-void mire__rest_work(struct lane_watch *lane, const struct sample *sample, bool maybe)
+void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum loop_sleep sleep)
 {
     struct rest *rest = &lane->rest;
     uint64_t now_ns = mire__now_ns(), awake_ns = mire__thread_awake_ns(lane->tid);
+    bool maybe = sleep == LOOP_MAYBE || sleep == LOOP_ONCE;
 
-    if (maybe && !rest->maybe_ns) {
+    rest->suspect |= maybe;
+    if (maybe && lane->loop.fresh) {
         rest->maybe_ns = end_of_work(lane, now_ns, awake_ns);
         rest->maybe_awake_ns = awake_ns;
     } else if (!maybe && less(awake_ns, rest->maybe_awake_ns) > MAYBE_WORK_NS) {
@@ -83,7 +85,17 @@ void mire__rest_work(struct lane_watch *lane, const struct sample *sample, bool 
 
 bool mire__rest_is_one_turn(const struct lane_watch *lane)
 {
-    return !lane->rest.rests || !lane->rest.broken || lane->rest.slept_ppm >= CHANCE_PPM;
+    return (!lane->rest.rests && !lane->rest.suspect) || !lane->rest.broken || lane->rest.slept_ppm >= CHANCE_PPM;
+}
+
+/* A loop may turn at the very pace of the samples, and each would meet it at the same work. */
+uint64_t mire__rest_period_ns(const struct lane_watch *lane, uint64_t period_ns)
+{
+    uint64_t chance = lane->rest.seen_ns * 0x9e3779b97f4a7c15u >> 48; /* below 65536 */
+
+    if (!lane->rest.rests && !lane->rest.suspect)
+        return period_ns;
+    return period_ns - period_ns / 4 + period_ns / 2 / 65536 * chance;
 }
 
 static void pause_for(struct rest *rest, uint64_t pause_ns, uint64_t now_ns)
@@ -110,16 +122,17 @@ static void rest_now(struct check *check, struct lane_watch *lane, uint64_t now_
     pause_for(&lane->rest, first_pause_ns(check, lane), now_ns);
 }
 
-void mire__rest_enter(struct check *check, struct lane_watch *lane)
+void mire__rest_enter(struct check *check, struct lane_watch *lane, bool before)
 {
     uint64_t now_ns = mire__now_ns();
     uint64_t end_ns = end_of_work(lane, now_ns, mire__thread_awake_ns(lane->tid));
 
-    if (lane->rest.maybe_ns) {
+    before = before && lane->rest.maybe_ns;
+    if (before) {
         end_ns = lane->rest.maybe_ns;
         mire__ring_cut(&check->box->lanes[lane->record.lane].ring, end_ns);
     }
-    lane->record.hang.end_slack_ns = lane->rest.maybe_ns ? 0 : less(now_ns, end_ns);
+    lane->record.hang.end_slack_ns = before ? 0 : less(now_ns, end_ns);
     mire__blackbox_count_micro(check->box, less(less(end_ns, lane->since_ns), lane->late_ns));
     if (lane->launch)
         mire__record_forget(check, &lane->record);
@@ -141,7 +154,7 @@ static bool waits_again(struct check *check, struct lane_watch *lane, const stru
     check->sampler->cost = cost;
     if (asleep)
         sleep = mire__loop_judge(&lane->loop, check, lane->record.lane, view, &check->scratch);
-    return sleep == LOOP_WAITS || sleep == LOOP_UNSURE;
+    return sleep == LOOP_WAITS || sleep == LOOP_WAITED || sleep == LOOP_UNSURE;
 }
 
 /* The thread works. It began when its CPU time says, if it has not slept; surely not before the last look. */

@@ -8,7 +8,7 @@
  *     condition  pthread_cond_timedwait
  *     waitpid    for children
  *     stdio      fgets, of a pipe that another process writes to
- *     wrapped    usleep, by a function of another library
+ *     inner      usleep, in a function that the loop calls for it
  *     twice      poll and then usleep, each time
  *     blocked    as usleep; the hang is one sleep deep in the work
  *     steps      as usleep, and each time it works for a tenth of the time; there is no hang
@@ -78,6 +78,14 @@ static void spin_ms(int ms)
     }
 }
 
+STAY void next_job(void)
+{
+    static volatile int jobs;
+
+    usleep(PAUSE_MS * 1000);
+    jobs++;
+}
+
 PART_OF_RUN void wait_once(const char *how)
 {
     const struct timespec pause = {0, PAUSE_MS * 1000000L}, at = later();
@@ -107,6 +115,8 @@ PART_OF_RUN void wait_once(const char *how)
     } else if (strcmp(how, "stdio") == 0) {
         if (!fgets(line, sizeof(line), lines))
             abort();
+    } else if (strcmp(how, "inner") == 0) {
+        next_job();
     } else {
         if (strcmp(how, "twice") == 0)
             poll(NULL, 0, 10);
