@@ -26,4 +26,6 @@ EXPORT(int, pthread_create,
        (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
        (thread, attributes, run, argument))
 EXPORT(int, dlclose, (void *handle), (handle))
+EXPORT(int, mlockall, (int flags), (flags))
+EXPORT(int, munlockall, (void), ())
 /* clang-format on */

@@ -278,7 +278,10 @@ static enum mire_err start_thread(struct watch *watch)
     pthread_attr_setstacksize(&attributes, CHECK_STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: no handler of the app runs on the check thread */
+    mire__mine_thread_comes();
     failed = mire__own.pthread_create(&watch->thread, &attributes, check_thread, watch);
+    if (failed)
+        mire__mine_thread_fails();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (failed)

@@ -115,7 +115,8 @@ static void *work(void *context)
 
     mire__apart_begin();
     mire__collect_own_thread();
-    mire__mine_thread_begin(STACK_BYTES);
+    mire__own_claim_arena();
+    mire__mine_thread_begin(worker->stack_bytes);
     atomic_store(&worker->tid, mire__tid());
     pthread_setname_np(pthread_self(), "mire-worker");
     setpriority(PRIO_PROCESS, mire__tid(), NICENESS);
@@ -169,11 +170,16 @@ enum mire_err mire__worker_start(struct worker *worker)
 
     if (!mire__thread_attributes(&attributes, STACK_BYTES))
         return MIRE_E_MEMORY;
+    worker->stack_bytes = STACK_BYTES;
+    pthread_attr_getstacksize(&attributes, &worker->stack_bytes);
     atomic_store(&worker->tid, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     before = mire__collect_own_begin();
+    mire__mine_thread_comes();
     failed = mire__own.pthread_create(&worker->thread, &attributes, work, worker);
+    if (failed)
+        mire__mine_thread_fails();
     mire__collect_own_end(before);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     pthread_attr_destroy(&attributes);

@@ -44,6 +44,7 @@ struct worker {
     uint64_t (*on_look)(void);   /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */
     struct evidence_start next;  /* this run, to whom those before are compared */
     pthread_t thread;
+    size_t stack_bytes;    /* of the thread */
     _Atomic uint32_t tid;  /* of the thread; 0: it has not begun yet */
     _Atomic uint32_t bell; /* anyone sets bits (release), the worker takes them (acquire) */
 };

@@ -22,7 +22,7 @@
 #define MIRE_HEAP_HOOKS(X) \
     X(malloc) X(calloc) X(realloc) X(reallocarray) X(free) \
     X(aligned_alloc) X(posix_memalign) X(memalign) X(valloc) X(pvalloc) \
-    X(mmap) X(mmap64) X(munmap) X(mremap) X(mprotect) X(brk) X(sbrk) X(dlclose) X(pthread_create)
+    X(mmap) X(mmap64) X(munmap) X(mremap) X(mprotect) X(brk) X(sbrk) X(dlclose) X(mlockall) X(munlockall) X(pthread_create)
 
 #define MIRE_HEAP_HOOK_NUMBER(name) MIRE_HEAP_HOOK_##name,
 enum mire__heap_hook { MIRE_HEAP_HOOKS(MIRE_HEAP_HOOK_NUMBER) MIRE_HEAP_HOOK_COUNT };
@@ -105,6 +105,10 @@ void *mire__heap_sbrk(intptr_t by);
 
 int mire__heap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                               void *argument);
+
+/* Nothing of the library's is locked, or counted (hooks_lock.c). */
+int mire__heap_mlockall(int flags);
+int mire__heap_munlockall(void);
 
 /* A module may go with it. */
 int mire__heap_dlclose(void *handle);

@@ -66,15 +66,14 @@ void mire__pages_keep_small(void *pages, size_t size_bytes)
  * By system calls of our own: libc's may be hooked by the memory monitor. Where the program has had the kernel lock all
  * that is mapped, pages that nobody may touch are mapped first: those are not filled, and unlocked they stay so.
  */
-static long map(size_t size_bytes)
+static long map(size_t size_bytes, int flags, int fd)
 {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    const int access = PROT_READ | PROT_WRITE;
     bool locked = mire__mine_is_future_locked();
-    long at = syscall(SYS_mmap, NULL, size_bytes, locked ? PROT_NONE : PROT_READ | PROT_WRITE, flags, -1, 0);
+    long at = syscall(SYS_mmap, NULL, size_bytes, locked ? PROT_NONE : access, flags, fd, 0);
 
     if (at != -1 && locked &&
-        (syscall(SYS_munlock, at, size_bytes) != 0 ||
-         syscall(SYS_mprotect, at, size_bytes, PROT_READ | PROT_WRITE) != 0)) {
+        (syscall(SYS_munlock, at, size_bytes) != 0 || syscall(SYS_mprotect, at, size_bytes, access) != 0)) {
         syscall(SYS_munmap, at, size_bytes);
         at = -1;
     }
@@ -83,10 +82,21 @@ static long map(size_t size_bytes)
     return at;
 }
 
+#define PRIVATE_PAGES (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+void *mire__pages_map_file(size_t size_bytes, int fd)
+{
+    int saved = errno;
+    long at = map(size_bytes, MAP_SHARED | MAP_NORESERVE, fd);
+
+    errno = saved;
+    return at == -1 ? NULL : (void *)at;
+}
+
 void *mire__pages_map(size_t size_bytes)
 {
     int saved = errno;
-    long at = map(size_bytes);
+    long at = map(size_bytes, PRIVATE_PAGES, -1);
 
     if (at != -1) {
         syscall(SYS_madvise, at, size_bytes, MADV_DONTFORK);
@@ -166,7 +176,7 @@ void mire__yield(void)
 void *mire__pages_map_inherited(size_t size_bytes, bool wiped)
 {
     int saved = errno;
-    long at = map(size_bytes);
+    long at = map(size_bytes, PRIVATE_PAGES, -1);
 
     if (at != -1 && wiped && syscall(SYS_madvise, at, size_bytes, MADV_WIPEONFORK) != 0) {
         mire__pages_unmap((void *)at, size_bytes);

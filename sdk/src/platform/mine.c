@@ -1,7 +1,11 @@
 /* mine.c - see mine.h. Signal-safe. An entry is taken by its start, and counts once it has an end. */
 #include "platform/mine.h"
 
+#include "platform/platform.h"
+
 #define PAGE_BYTES 4096ull
+#define SETTLE_NS  (100 * MIRE_NS_PER_MS)
+#define NAP_NS     100000ull
 
 static struct {
     struct {
@@ -9,7 +13,8 @@ static struct {
         _Atomic uint64_t end;         /* 0: not yet */
         _Atomic uint64_t stack_bytes; /* of a thread: `start` is an address on its stack; 0: it is none */
     } spans[MIRE_MINE_MAX];
-    _Atomic uint32_t used; /* entries that were ever taken */
+    _Atomic uint32_t used;   /* entries that were ever taken */
+    _Atomic uint32_t coming; /* threads that have not begun */
     _Atomic bool future_locked;
 } mine;
 
@@ -54,10 +59,30 @@ void mire__mine_remove(const void *at, size_t bytes)
 
 static __thread uint64_t own_stack __attribute__((tls_model("initial-exec")));
 
+void mire__mine_thread_comes(void)
+{
+    atomic_fetch_add(&mine.coming, 1);
+}
+
+void mire__mine_thread_fails(void)
+{
+    atomic_fetch_sub(&mine.coming, 1);
+}
+
+void mire__mine_settle(void)
+{
+    const uint64_t until_ns = mire__now_ns() + SETTLE_NS;
+    _Atomic uint32_t never = 0;
+
+    while (atomic_load(&mine.coming) > 0 && mire__now_ns() < until_ns)
+        mire__futex_wait(&never, 0, mire__now_ns() + NAP_NS);
+}
+
 void mire__mine_thread_begin(size_t stack_bytes)
 {
     own_stack = (uintptr_t)__builtin_frame_address(0);
     add(own_stack, own_stack + 1, stack_bytes);
+    atomic_fetch_sub(&mine.coming, 1);
 }
 
 void mire__mine_thread_end(void)

@@ -19,9 +19,17 @@ struct mine_span {
 void mire__mine_add(const void *at, size_t bytes);
 void mire__mine_remove(const void *at, size_t bytes);
 
-/* The calling thread is the library's, with so many bytes of stack; and it ends. */
+/*
+ * A thread of the library's is going to be made (before), or could not be; the calling thread is it, with so many bytes
+ * of stack; and it ends.
+ */
+void mire__mine_thread_comes(void);
+void mire__mine_thread_fails(void);
 void mire__mine_thread_begin(size_t stack_bytes);
 void mire__mine_thread_end(void);
+
+/* Wait until all threads that were coming have begun, 100 ms at most: before that nobody knows their stacks. */
+void mire__mine_settle(void);
 
 /*
  * What of a mapping is the library's.

@@ -71,6 +71,12 @@ bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes);
 void mire__own_rest(void);
 
 /*
+ * Let the addresses that the second copy's allocator has reserved for the calling thread be known as ours
+ * (platform/mine.h): 64 MiB of them. It reserves them now if it has not. Thread: any of ours that allocates.
+ */
+void mire__own_claim_arena(void);
+
+/*
  * The program is going to change its user. The C library changes that of each thread it knows of, if it knows that
  * there are any: if there is a second copy it is told so, by an ordinary thread that ends at once. What that allocates
  * is the program's. Returns false if there is no thread to be had: our threads would stay who they are. Thread: any of

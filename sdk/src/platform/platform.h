@@ -108,6 +108,9 @@ size_t mire__peek(void *out, uint64_t address, size_t size_bytes);
 void *mire__pages_map(size_t size_bytes);
 void mire__pages_unmap(void *pages, size_t size_bytes);
 
+/* A file's bytes, shared with whoever maps them; unmapped as above. NULL: refused. */
+void *mire__pages_map_file(size_t size_bytes, int fd);
+
 /* Give the memory of private pages without a file back: they read as zeros from now on. */
 void mire__pages_empty(void *pages, size_t size_bytes);
 

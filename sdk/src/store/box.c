@@ -6,7 +6,6 @@
  * lock is gone exactly when nobody can write into the box any more. The file gets its final name only once it is
  * locked.
  */
-#include "platform/mine.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/disk.h"
@@ -25,15 +24,14 @@
 
 static void *map_box(int fd, size_t size)
 {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *memory = mire__pages_map_file(size, fd);
 
-    if (memory == MAP_FAILED)
+    if (!memory)
         return NULL;
     if (madvise(memory, size, MADV_DONTFORK) != 0) {
-        munmap(memory, size);
+        mire__pages_unmap(memory, size);
         return NULL;
     }
-    mire__mine_add(memory, size);
     madvise(memory, size, MADV_RANDOM); /* few of its pages are ever used: none comes along with another */
     return memory;
 }
@@ -78,8 +76,7 @@ enum mire_err mire__store_box_open_as(struct store_box *box, struct store *store
     box->size = size;
     return MIRE_OK;
 fail_map:
-    mire__mine_remove(memory, size);
-    munmap(memory, size);
+    mire__pages_unmap(memory, size);
 fail_file:
     unlink(aside);
     close(fd);
@@ -116,8 +113,7 @@ void mire__store_box_leave(struct store_box *box)
 {
     if (!box->memory)
         return;
-    mire__mine_remove(box->memory, box->size);
-    munmap(box->memory, box->size);
+    mire__pages_unmap(box->memory, box->size);
     memset(box, 0, sizeof(*box));
 }
 

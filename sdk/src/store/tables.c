@@ -7,7 +7,6 @@
  */
 #include "store/tables.h"
 
-#include "platform/mine.h"
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "store/inside.h"
@@ -102,20 +101,19 @@ void mire__store_tables_sweep(void)
 static enum mire_err make(struct store_box *file, const char *path, size_t size)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    void *memory = MAP_FAILED;
+    void *memory = NULL;
 
     if (fd < 0)
         return MIRE_E_STORE;
     if (ftruncate(fd, (off_t)size) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+        memory = mire__pages_map_file(size, fd);
     close(fd);
-    if (memory == MAP_FAILED || madvise(memory, size, MADV_DONTFORK) != 0) {
-        if (memory != MAP_FAILED)
-            munmap(memory, size);
+    if (!memory || madvise(memory, size, MADV_DONTFORK) != 0) {
+        if (memory)
+            mire__pages_unmap(memory, size);
         unlink(path);
         return MIRE_E_SYSTEM;
     }
-    mire__mine_add(memory, size);
     mire__pages_keep_small(memory, size);
     file->memory = memory;
     file->size = size;
@@ -136,8 +134,7 @@ enum mire_err mire__store_tables_open(struct store_box *file, struct store *stor
         return make(file, file->path, size);
     if (symlink(in_memory, file->path) == 0)
         return MIRE_OK;
-    mire__mine_remove(file->memory, size);
-    munmap(file->memory, size);
+    mire__pages_unmap(file->memory, size);
     unlink(in_memory);
     memset(file, 0, sizeof(*file));
     return MIRE_E_STORE;
