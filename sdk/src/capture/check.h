@@ -53,8 +53,7 @@ struct check {
  *
  * A timer of the process's CPU clock wakes the check thread without waking an idle process: timer_create with
  * CLOCK_PROCESS_CPUTIME_ID, SIGEV_THREAD_ID, check->tid, check->timer_signal, and sigev_value.sival_ptr = check->wake.
- * Only that thread has the signal unblocked. Before the timer is armed the signal's handler must still be ours:
- * mire__sampler_owns_signal.
+ * Before the timer is armed the signal's handler must still be ours: mire__signal_holds.
  */
 struct monitor {
     void (*start)(struct check *check);    /* before there is a check thread, on the one that makes it */

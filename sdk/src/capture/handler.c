@@ -12,6 +12,7 @@
 
 #include "platform/filter.h"
 #include "platform/platform.h"
+#include "platform/signal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,6 +22,13 @@
 
 /* The handler's one argument: a signal brings none. Written by the check thread's starter. */
 static _Atomic(struct sampler *) current;
+
+static _Atomic(void (*)(int, siginfo_t *, void *)) of_libc;
+
+void mire__handler_pass_to(void (*handler)(int signal, siginfo_t *info, void *ucontext))
+{
+    atomic_store(&of_libc, handler);
+}
 
 void mire__handler_set(struct sampler *sampler)
 {
@@ -100,7 +108,7 @@ static void answer(struct sampler *sampler, int signal, void *ucontext)
     begin_ns = mire__now_ns();
     mire__arch_as_regs(&sampler->snapshot.regs, ucontext);
     copy_stack(sampler);
-    if (!sampler->deaf)
+    if (!sampler->coming)
         wait_on(signal, ucontext);
     sampler->stopped_ns = mire__now_ns() - begin_ns;
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_DONE, tid));
@@ -108,18 +116,30 @@ static void answer(struct sampler *sampler, int signal, void *ucontext)
         mire__futex_wake(&sampler->request);
 }
 
+static bool is_ours(const struct sampler *sampler, const siginfo_t *info)
+{
+    const _Atomic uint32_t *wake = sampler ? atomic_load(&sampler->wake) : NULL;
+    uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
+
+    return sampler && ((info->si_code == SI_QUEUE && value == (uintptr_t)sampler) ||
+                       (info->si_code == SI_TIMER && wake && value == (uintptr_t)wake));
+}
+
 void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
 {
     struct sampler *sampler = atomic_load(&current);
+    void (*pass_to)(int, siginfo_t *, void *) = atomic_load(&of_libc);
 
-    if (!sampler)
+    if (signal == MIRE_SIGNAL_LIBC && pass_to && !is_ours(sampler, info))
+        pass_to(signal, info, ucontext);
+    else if (!sampler)
         return;
-    if (info->si_code == SI_TIMER)
+    else if (info->si_code == SI_TIMER)
         raise_wake(sampler, info->si_value.sival_ptr);
-    else if (info->si_code != SI_TKILL && !mire__quiet_is() && mire__tid() == atomic_load(&sampler->wake_tid))
-        pass_on(signal, info, ucontext);
-    else if (info->si_code == SI_TKILL)
+    else if (is_ours(sampler, info) || info->si_code == SI_TKILL)
         answer(sampler, signal, ucontext);
+    else if (!mire__quiet_is() && mire__tid() == atomic_load(&sampler->wake_tid))
+        pass_on(signal, info, ucontext);
 }
 
 void mire__snapshot_as_copy_stack(struct snapshot *snapshot)

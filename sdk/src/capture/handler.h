@@ -16,6 +16,9 @@ enum mire__request { MIRE_REQUEST_IDLE, MIRE_REQUEST_WANTED, MIRE_REQUEST_TAKING
 /* Whom the handler answers; NULL for nobody. */
 void mire__handler_set(struct sampler *sampler);
 
+/* Whom signals go to that are not ours: libc's handler of MIRE_SIGNAL_LIBC; NULL for nobody. */
+void mire__handler_pass_to(void (*handler)(int signal, siginfo_t *info, void *ucontext));
+
 /* The handler, for SA_SIGINFO. */
 void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext);
 

@@ -4,6 +4,7 @@
 #include "capture/demand.h"
 #include "capture/scene.h"
 #include "capture/usage.h"
+#include "platform/signal.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -49,20 +50,23 @@ uint64_t mire__process_period_ns(const struct check *check, const struct process
 }
 
 /*
- * The timer's signal is for this thread alone; every other one of ours blocks it. Only SIGURG will do: should the app
- * take its handler away, the signal is ignored, where another would kill.
+ * The timer's signal is for this thread alone. A realtime signal will not do: should the app take its handler away, it
+ * would kill. libc's own is taken away by nobody, SIGURG would be ignored.
  */
 static void admit_signal(struct check *check)
 {
+    struct thread_signals own;
     sigset_t one;
 
-    if (check->sampler->signal != SIGURG)
+    if (check->sampler->signal != SIGURG && check->sampler->signal != MIRE_SIGNAL_LIBC)
         return;
     sigemptyset(&one);
     sigaddset(&one, check->sampler->signal);
     check->sampler->wake = check->wake;
     check->sampler->wake_tid = check->tid;
-    if (pthread_sigmask(SIG_UNBLOCK, &one, NULL) == 0)
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL); /* libc's own is never blocked */
+    mire__thread_signals(&own, check->tid);
+    if ((own.blocked & MIRE_SIGNAL_BIT(check->sampler->signal)) == 0)
         check->timer_signal = (uint32_t)check->sampler->signal;
 }
 

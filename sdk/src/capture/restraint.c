@@ -5,9 +5,21 @@
 
 #define WAIT_MAX 987u /* units; the row of Fibonacci numbers ends here: 16 hours of minutes */
 
+/* Records without a stack are told apart by how long they lasted, in powers of two. */
+static uint64_t length_class(const struct hang *hang)
+{
+    uint64_t ms = mire__hang_duration_ns(hang) / MIRE_NS_PER_MS, doublings = 1;
+
+    for (; ms > 1; ms /= 2)
+        doublings++;
+    return doublings;
+}
+
 static uint64_t number_of(const struct hang *hang, const struct spine *spine)
 {
-    return mire__spine_number(spine, (uint64_t)hang->trigger << 1 | hang->launch);
+    uint64_t without_stack = spine->deepest == 0 ? length_class(hang) : 0;
+
+    return mire__spine_number(spine, without_stack << 8 | (uint64_t)hang->trigger << 1 | hang->launch);
 }
 
 static struct restraint_stack *find(struct restraint *restraint, const struct hang *hang, const struct spine *spine)
@@ -105,7 +117,7 @@ static enum mire__verdict ask_ledger(struct annealed_fact *held_out, struct stor
                                      const struct spine *spine, uint64_t wall_ms,
                                      const struct capture_settings *settings)
 {
-    bool is_short = spine->deepest < settings->depth_least;
+    bool is_short = spine->deepest > 0 && spine->deepest < settings->depth_least;
     struct store_held held;
     enum mire_err err = mire__store_stack_send(&held, store, number, wall_ms, is_short ? 1 : settings->daily_cap);
 

@@ -9,8 +9,9 @@
  *     at least twice as long as the longest sent of its stack: sent at once
  *
  * Of each stack settings.daily_cap records are sent in a day, by all processes of the app together, over restarts; one
- * if its stacks are too short to mean anything. Whatever is not sent is counted twice: by reason in the store's drops,
- * told by the next report of all; and by stack, told by the next report of that stack.
+ * if its stacks are too short to mean anything. Records without any stack are not known to be alike: none waits, and
+ * their daily cap is of those that lasted about as long. Whatever is not sent is counted twice: by reason in the
+ * store's drops, told by the next report of all; and by stack, told by the next report of that stack.
  *
  * Stacks are the same if their spines are (ring/spine.h) and so is what made the record. What tests the library itself
  * (MIRE_TRIGGER_TEST) always passes; what the app asks for by name (MIRE_TRIGGER_CALL) has its daily cap only. A hang

@@ -2,10 +2,10 @@
 #include "capture/sampler.h"
 
 #include "capture/handler.h"
+#include "capture/signal.h"
 #include "platform/filter.h"
 #include "platform/platform.h"
 
-#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -15,34 +15,9 @@
 #define STACK_COPY_LEAST (8 * 1024)
 #define STACK_COPY_FIRST (2 * STACK_COPY_LEAST)
 #define FILTERS_STALE_NS MIRE_NS_PER_S /* a filter may have been set by a system call that nobody saw */
-#define STACK_GROWS      (8ull << 20)  /* at most, after it was looked at: below the first one is nothing else */
-#define TRIES            3             /* a thread that falls asleep or wakes up while it is looked at */
-
-static bool is_ours(const struct sigaction *action)
-{
-    return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == mire__handler_as_answer;
-}
-
-/* Nobody has a use for the signal, or it is ours from before a fork. */
-static bool is_free(int signal)
-{
-    struct sigaction now;
-
-    if (sigaction(signal, NULL, &now) != 0)
-        return false;
-    return is_ours(&now) || (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN));
-}
-
-static int choose_signal(void)
-{
-    if (is_free(SIGURG))
-        return SIGURG;
-    for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; signal--) {
-        if (is_free(signal))
-            return signal;
-    }
-    return 0;
-}
+#define STACK_GROWS      (8ull << 20) /* at most, after it was looked at: below the first one is nothing else */
+#define FRESH_NS         300000       /* a look takes a third of it */
+#define TRIES            3            /* a thread that falls asleep or wakes up while it is looked at */
 
 /*
  * Have every page there that the handler touches: the snapshot's, its own code, the stack below the caller. Faults in
@@ -52,50 +27,30 @@ static void rehearse(struct sampler *sampler)
 {
     memset(sampler->snapshot.stack, 0, sampler->snapshot.wanted_bytes);
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, mire__tid()));
-    mire__thread_signal(mire__tid(), sampler->signal);
-    atomic_store(&sampler->request, MIRE_REQUEST_IDLE); /* answered, unless the thread blocks the signal */
+    if (mire__signal_choose(sampler, mire__tid()) == MIRE_LOSS_NONE)
+        mire__signal_send(sampler, mire__tid());
+    sampler->owed = false;
+    atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
 }
 
 enum mire_err mire__sampler_open(struct sampler *sampler)
 {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     uint32_t probe;
 
     sampler->snapshot.wanted_bytes = STACK_COPY_FIRST;
-    sampler->signal = choose_signal();
-    if (sampler->signal == 0 || mire__peek(&probe, (uintptr_t)&sampler->signal, sizeof(probe)) != sizeof(probe))
+    if (mire__peek(&probe, (uintptr_t)&sampler->signal, sizeof(probe)) != sizeof(probe))
         return MIRE_E_SYSTEM;
     sampler->signal_only = !mire__thread_states_hold();
-    action.sa_sigaction = mire__handler_as_answer;
-    sigfillset(&action.sa_mask);
     mire__handler_set(sampler);
-    if (sigaction(sampler->signal, &action, NULL) != 0) {
-        mire__handler_set(NULL);
-        return MIRE_E_SYSTEM;
-    }
-    rehearse(sampler);
+    if (mire__signal_open(sampler))
+        rehearse(sampler);
     return MIRE_OK;
-}
-
-bool mire__sampler_owns_signal(const struct sampler *sampler)
-{
-    struct sigaction now;
-
-    return sigaction(sampler->signal, NULL, &now) == 0 && is_ours(&now);
 }
 
 void mire__sampler_close(struct sampler *sampler)
 {
-    struct sigaction now;
-
     mire__handler_set(NULL);
-    /* A realtime signal of ours may still be under way, and its default is to end the process. */
-    if (sampler->signal != SIGURG || sigaction(SIGURG, NULL, &now) != 0 || !is_ours(&now))
-        return;
-    now.sa_flags = 0;
-    now.sa_handler = SIG_DFL;
-    sigemptyset(&now.sa_mask);
-    sigaction(SIGURG, &now, NULL);
+    mire__signal_close(sampler);
 }
 
 /* Read a thread asleep in the kernel. False if it moved meanwhile. */
@@ -183,32 +138,30 @@ static bool know_stack(struct sampler *sampler, uint32_t tid)
     return sampler->quiet.tid == tid;
 }
 
-static bool take_running(struct sampler *sampler, uint32_t tid)
+/* Ask a thread, and wait for its answer. Returns why there is none. */
+static enum mire__loss ask(struct sampler *sampler, uint32_t tid)
 {
-    struct thread_signal there;
+    enum mire__loss loss;
     bool answered;
 
-    /* Without our handler the signal would do what it does by default. */
-    if (!mire__sampler_owns_signal(sampler) || !know_stack(sampler, tid))
-        return false;
-    mire__thread_signal_state(&there, tid, sampler->signal);
-    sampler->deaf = there.blocked || there.pending;
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, tid));
-    if (!there.pending && !mire__thread_signal(tid, sampler->signal)) {
+    loss = mire__signal_send(sampler, tid);
+    if (loss != MIRE_LOSS_NONE) {
         atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
-        return false;
+        return loss;
     }
     look_out(sampler);
     atomic_store(&sampler->asleep, true);
-    answered = await_answer(sampler, tid, mire__now_ns() + (there.blocked ? MIRE_DEAF_ANSWER_NS : MIRE_ANSWER_NS));
+    answered = await_answer(sampler, tid, mire__now_ns() + MIRE_ANSWER_NS);
     atomic_store(&sampler->asleep, false);
     if (!answered)
-        return false;
+        return mire__signal_take_back(sampler, tid);
+    sampler->owed = false;
     atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
     sampler->cost.stopped_sum_ns += sampler->stopped_ns;
     if (sampler->stopped_ns > sampler->cost.stopped_max_ns)
         sampler->cost.stopped_max_ns = sampler->stopped_ns;
-    return true;
+    return MIRE_LOSS_NONE;
 }
 
 /* Does a thread run of which /proc tells nothing, as after chroot and in a PID namespace of its own? */
@@ -221,31 +174,61 @@ static bool uses_processor(uint32_t tid)
     return mire__thread_cpu_ns(tid) >= cpu_ns + RUN_LOOK_NS / 4;
 }
 
-static bool take_snapshot(struct sample *out, struct sampler *sampler, uint32_t tid)
+/*
+ * Is the thread on a processor, or waiting for one? Those that sleep are read. In *loss_out: MIRE_LOSS_NONE, it has
+ * been read; else why it cannot be.
+ */
+static bool runs(enum mire__loss *loss_out, struct sample *out, struct sampler *sampler, uint32_t tid)
 {
     struct thread_state *state = &sampler->state;
 
+    *loss_out = MIRE_LOSS_NONE;
     for (int i = 0; i < TRIES; i++) {
         mire__thread_state(state, tid);
         out->state = (uint8_t)state->letter;
         if (sampler->signal_only) {
             *state = (struct thread_state){.letter = state->letter, .syscall = -1};
-            break;
+            return true;
         }
         if (state->blocked && take_asleep(sampler, tid, state)) {
             out->flags |= MIRE_SAMPLE_BLOCKED;
             out->syscall = (int16_t)state->syscall;
-            return true;
+            return false;
         }
         if (state->letter == '?' && uses_processor(tid))
             state->letter = 'R';
         out->state = (uint8_t)state->letter;
-        if (!state->told && state->letter != 'R')
-            return false; /* it may sleep in a call that a signal would cut short */
+        if (!state->told && state->letter != 'R') { /* it may sleep in a call that a signal would cut short */
+            *loss_out = mire__thread_signal(tid, 0) ? MIRE_LOSS_HIDDEN : MIRE_LOSS_GONE;
+            return false;
+        }
         if (state->letter == 'R' && !state->blocked)
+            return true;
+    }
+    return true;
+}
+
+/*
+ * A wait that the thread comes to between the look and the signal begins again: what it had waited it may wait once
+ * more. So the look must be fresh.
+ */
+static enum mire__loss take_snapshot(struct sample *out, struct sampler *sampler, uint32_t tid)
+{
+    enum mire__loss loss = MIRE_LOSS_NONE;
+
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t looked_ns;
+
+        if (!runs(&loss, out, sampler, tid))
+            return loss;
+        looked_ns = mire__now_ns();
+        loss = know_stack(sampler, tid) ? mire__signal_choose(sampler, tid) : MIRE_LOSS_CONFINED;
+        if (loss != MIRE_LOSS_NONE)
+            return loss;
+        if (mire__now_ns() - looked_ns < FRESH_NS)
             break;
     }
-    return take_running(sampler, tid);
+    return ask(sampler, tid);
 }
 
 /* Is every frame in a module that is known? Code outside was loaded, or made, since the list was read. */
@@ -327,7 +310,8 @@ static void begin(struct sample *out, struct sampler *sampler)
 void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
     begin(out, sampler);
-    if (take_snapshot(out, sampler, tid))
+    out->loss = take_snapshot(out, sampler, tid);
+    if (out->loss == MIRE_LOSS_NONE)
         unwind_snapshot(out, sampler, box, MODULES_STALE_NS);
     else
         out->flags |= MIRE_SAMPLE_SILENT;

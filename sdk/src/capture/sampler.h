@@ -1,14 +1,13 @@
 /*
  * sampler.h - one stack of another thread, now.
  *
- *     asleep in the kernel   its stack pointer stands in /proc; the stack is copied from outside. It is not
- * interrupted, and it works in uninterruptible sleep, too running                a signal; its handler copies registers
- * and stack and returns. Should the thread have come to a wait meanwhile, that goes on (mire__arch_as_wait_cut says
- * where it cannot)
+ *     asleep in the kernel   its stack pointer is in /proc; the stack is copied from outside. The thread is not
+ *                            interrupted; it may be in uninterruptible sleep
+ *     running                a signal that the program does not use (signal.h); its handler copies registers and stack
+ *                            and returns. A wait that the thread has come to meanwhile goes on
+ *                            (mire__arch_as_wait_cut says where it cannot)
  *
  * Under an emulator, whose threads /proc takes for the program's, both get the signal; calls that it ends return early.
- *
- * The signal is SIGURG if nobody uses it: should someone take the handler away, its default is to be ignored.
  */
 #ifndef MIRE_CAPTURE_SAMPLER_H
 #define MIRE_CAPTURE_SAMPLER_H
@@ -26,11 +25,14 @@ struct quiet_stack {
 };
 
 struct sampler {
-    int signal;
+    int signal;                       /* asked with; 0: none is to be had */
+    bool owed;                        /* one was sent, and neither answered nor taken back */
+    bool coming;                      /* one sent before has still to come in to the wanted thread */
+    uint32_t deaf_tid;                /* the thread that blocked it when looked at last; 0: it did not */
+    uint64_t refused;                 /* signals that the system did not let us send, a bit each */
     bool signal_only;                 /* /proc does not tell the truth about threads: an emulator */
     _Atomic uint32_t request;         /* handshake with the handler: see handler.c */
     _Atomic bool asleep;              /* the check thread waits for the handler, and is not looking */
-    bool deaf;                        /* the wanted thread blocked the signal, or had one coming, when looked at */
     uint64_t stopped_ns;              /* written by the handler: how long it took */
     _Atomic(_Atomic uint32_t *) wake; /* raised when a timer brings this address as its value; NULL: no timer is ours */
     _Atomic uint32_t wake_tid;        /* the thread that such timers signal; 0: none */
@@ -42,17 +44,14 @@ struct sampler {
 };
 
 /*
- * Install the handler, and try it on the caller: the first sample of this thread then finds all it touches in memory.
- * One sampler at a time.
- *   sampler  zeroed memory that stays mapped for ever: a late signal may still come after mire__sampler_close
- * Returns MIRE_OK, MIRE_E_SYSTEM (no signal is free, or own memory cannot be read safely).
+ * Take a signal, install the handler, and try it on the caller: the first sample of this thread then finds all it
+ * touches in memory. One sampler at a time. sampler  zeroed memory that stays mapped for ever: a late signal may still
+ * come after mire__sampler_close Returns MIRE_OK, also where no signal is to be had: then running threads have no
+ * stack; MIRE_E_SYSTEM (own memory cannot be read safely).
  */
 enum mire_err mire__sampler_open(struct sampler *sampler);
 
-/* Is the signal's handler still ours? Else nothing that raises the signal may be set going. */
-bool mire__sampler_owns_signal(const struct sampler *sampler);
-
-/* Put the signal back, if the handler is still ours. */
+/* Put the signal's action back. */
 void mire__sampler_close(struct sampler *sampler);
 
 /* Read anew which modules there are. The box learns of those it does not have yet; it may be NULL. */
@@ -60,7 +59,7 @@ void mire__sampler_look(struct sampler *sampler, struct blackbox *box);
 
 /*
  * Take a sample of a thread of this process; fills in all of it.
- *   tid  a thread that has ended leaves a sample without a stack, flagged SILENT
+ *   tid  a thread without a stack, as one that has ended, is flagged SILENT, and `loss` says why
  *   box  learns images loaded meanwhile; may be NULL
  * Thread: check thread. Waits MIRE_ANSWER_NS at most, MIRE_DEAF_ANSWER_NS where the thread blocks the signal, longer
  * only while the handler is at work.

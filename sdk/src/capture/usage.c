@@ -2,6 +2,7 @@
 #include "capture/usage.h"
 
 #include "capture/load.h"
+#include "capture/signal.h"
 
 #include <string.h>
 
@@ -243,9 +244,15 @@ static bool is_quiet(const struct capture_settings *settings, uint64_t passed_ns
     return true;
 }
 
+/* The timer was made with a signal that is still the sampler's, and whose handler is in place. */
+static bool holds(const struct check *check)
+{
+    return (uint32_t)check->sampler->signal == check->timer_signal && mire__signal_holds(check->sampler);
+}
+
 static bool fall_asleep(struct check *check)
 {
-    if (!state.timer.open || !mire__sampler_owns_signal(check->sampler))
+    if (!state.timer.open || !holds(check))
         return false;
     state.asleep = true;
     state.asleep_cpu_ns = mire__process_cpu_ns();

@@ -14,6 +14,7 @@
 #define SLEPT_NS       50000 /* a wait this long has slept, or was interrupted, which does no harm once */
 #define UNTRIED_MAX    63    /* of a loop that never sleeps so many waits are not timed between two that are */
 #define FUNCTION_BYTES 4096  /* two calls of one function lie no further apart */
+#define SENDING_NS     (10 * MIRE_NS_PER_MS) /* far longer than a signal takes to be sent */
 
 struct gates mire__gates;
 
@@ -408,12 +409,44 @@ static void note_leaving(enum mire__left how)
     atomic_fetch_sub(&mire__gates.leaving, 1);
 }
 
+/*
+ * A signal that is pending for a thread outlives exec, and the new program has no handler. So none is sent from here
+ * on, and the one that was is let in: where a system call returns.
+ */
+static void hold_signals(void)
+{
+    uint64_t deadline_ns = mire__now_ns() + SENDING_NS;
+
+    atomic_fetch_add(&mire__gates.executing, 1);
+    while (atomic_load(&mire__gates.sending) != 0 && mire__now_ns() < deadline_ns)
+        mire__yield();
+    mire__tid();
+}
+
 void mire__gate_as_leave(enum mire__left how)
 {
     note_leaving(how);
+    if (how == MIRE_LEFT_EXEC && mire__gates.pid == mire__pid())
+        hold_signals();
 }
 
 void mire__gate_as_stay(void)
 {
     note_leaving(MIRE_LEFT_NOT);
+    if (mire__gates.pid == mire__pid() && atomic_load(&mire__gates.executing) > 0)
+        atomic_fetch_sub(&mire__gates.executing, 1);
+}
+
+bool mire__gate_send_begin(void)
+{
+    atomic_store(&mire__gates.sending, 1);
+    if (atomic_load(&mire__gates.executing) == 0)
+        return true;
+    mire__gate_send_end();
+    return false;
+}
+
+void mire__gate_send_end(void)
+{
+    atomic_store(&mire__gates.sending, 0);
 }

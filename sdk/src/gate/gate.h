@@ -143,6 +143,13 @@ void mire__gate_as_wait_end(bool nested);
 void mire__gate_as_leave(enum mire__left how);
 void mire__gate_as_stay(void);
 
+/*
+ * Around sending a signal to a thread of this process, on one thread at a time. False: the program is about to be
+ * replaced by exec, and nothing may be sent; end is not due then.
+ */
+bool mire__gate_send_begin(void);
+void mire__gate_send_end(void);
+
 /* Marks: see mire_loop_enter in mire.h. Signal handler: yes. */
 void mire__gate_as_mark_enter(void);
 void mire__gate_as_mark_leave(void);

@@ -25,6 +25,8 @@ void mire__gate_open(const struct gate_options *options)
     register_fork_handler();
     mire__ticks_choose();
     mire__gates.wake = options->wake;
+    atomic_store(&mire__gates.executing, 0);
+    atomic_store(&mire__gates.sending, 0);
     mire__gates.pid = mire__pid();
     mire__gates.on_child = options->on_child;
     mire__gates.context = options->context;

@@ -69,6 +69,8 @@ struct gates {
     _Atomic(_Atomic uint64_t *) left;     /* where to note that the program ends itself; NULL if nowhere */
     _Atomic(_Atomic uint32_t *) left_how; /* the same, and how */
     _Atomic uint32_t leaving;             /* threads that may be storing there just now */
+    _Atomic uint32_t executing;           /* threads in a call of exec: nobody may be sent a signal */
+    _Atomic uint32_t sending;             /* a thread may just be sending one */
 };
 extern struct gates mire__gates;
 

@@ -35,15 +35,18 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext);
 
 /*
  * Has the signal cut a wait short? There are calls that return EINTR after a handler ran, whatever SA_RESTART says
- * (signal(7) lists them): sleeps, poll and select and their kin.
+ * (signal(7) lists them): sleeps, poll and select and their kin, timed futexes, sockets with a timeout, System V IPC.
  *   ucontext  a signal handler's third argument
- * Returns the number of the system call; -1 if it was none of those, or cannot be begun again: where it was made by
- * other code than `mov $number, %eax; syscall` (musl's, glibc's since 2.41), as x86-64 forgets the number; and all but
- * sleeps for a while on 64-bit ARM, which forgets the first argument.
+ * Returns the number of the system call; -1 if it was none of those, or cannot be begun again: where the number is not
+ * in the code in front of the call, nor in a register (musl's waits, and glibc's since 2.41), as x86-64 forgets it; and
+ * all but sleeps for a while on 64-bit ARM, which forgets the first argument.
  */
 int mire__arch_as_wait_cut(const void *ucontext);
 
-/* Have that call begin again when the handler returns. What it had waited until the signal came it waits once more. */
+/*
+ * Have that call begin again when the handler returns. It ends at the right time where its timeout is a point in time,
+ * or where the kernel writes down what is left (select, pselect, ppoll); others wait once more what they had waited.
+ */
 void mire__arch_as_wait_again(void *ucontext, int number);
 
 /*
@@ -55,6 +58,9 @@ void mire__arch_as_wait_again(void *ucontext, int number);
 #define MIRE_SIGRETURN_BYTES 9
 #define MIRE_UCONTEXT_BYTES  512
 bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES]);
+
+/* Where a handler returns to, for an action that the kernel is given directly; NULL where the kernel has its own. */
+extern void (*const mire__arch_sigreturn)(void);
 
 /* A return address without the signature some processors put into its upper bits. Asked for each frame of a stack. */
 static inline uint64_t mire__arch_bare(uint64_t address)

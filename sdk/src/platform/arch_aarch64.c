@@ -68,6 +68,8 @@ void mire__arch_as_regs_asleep(struct regs *out, const struct thread_state *stat
     }
 }
 
+void (*const mire__arch_sigreturn)(void) = NULL; /* in the vDSO */
+
 bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
 {
     static const uint8_t way_back[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};

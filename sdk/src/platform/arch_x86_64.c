@@ -1,6 +1,7 @@
 /* arch_x86_64.c - see arch.h. Signal-safe. */
 #include "platform/arch.h"
 
+#include "platform/call_number.h"
 #include "platform/platform.h"
 
 #include <cpuid.h>
@@ -12,9 +13,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define WAIT_CODE_BYTES 11 /* a system call's: see number_before */
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
 #endif
 
 const struct arch mire__arch = {
@@ -42,37 +45,41 @@ void mire__arch_as_regs(struct regs *out, const void *ucontext)
     out->known = (1u << MIRE_COUNT(from)) - 1;
 }
 
-/* mov $number, %eax; syscall, with perhaps a `mov n(%rsp), reg` between the two: how compilers make system calls. */
-static int number_before(const uint8_t code[WAIT_CODE_BYTES])
+/*
+ * What fails with EINTR where a handler has run, and did nothing then: to be called again. Not close, whose descriptor
+ * is gone. Those that some files and devices alone end so are here too (FUSE, sockets with a timeout, terminals).
+ */
+static bool may_begin_again(int number)
 {
-    const uint8_t *end = code + WAIT_CODE_BYTES - 2, *at = end - 5;
-    int32_t number;
+    static const uint16_t calls[] = {
+        /* sleeps and looks */
+        SYS_nanosleep, SYS_clock_nanosleep, SYS_pause, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait,
+        SYS_epoll_pwait, SYS_epoll_pwait2, SYS_futex, SYS_futex_waitv, SYS_io_getevents, SYS_io_pgetevents,
+        SYS_io_uring_enter, SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_wait4, SYS_waitid,
+        /* sockets with a timeout */
+        SYS_accept, SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg,
+        SYS_sendmmsg, SYS_read, SYS_readv, SYS_write, SYS_writev, SYS_sendfile, SYS_splice,
+        /* messages and semaphores */
+        SYS_msgrcv, SYS_msgsnd, SYS_semop, SYS_semtimedop, SYS_mq_timedreceive, SYS_mq_timedsend,
+        /* files */
+        SYS_fcntl, SYS_flock, SYS_ioctl, SYS_open, SYS_openat, SYS_fsync, SYS_fdatasync, SYS_getrandom};
 
-    if (end[0] != 0x0f || end[1] != 0x05)
-        return -1;
-    if (at[0] != 0xb8 && end[-4] == 0x8b && end[-2] == 0x24)
-        at -= 4;
-    memcpy(&number, at + 1, sizeof(number));
-    return at[0] == 0xb8 ? number : -1;
+    for (size_t i = 0; i < MIRE_COUNT(calls); i++) {
+        if (calls[i] == number)
+            return true;
+    }
+    return false;
 }
 
 int mire__arch_as_wait_cut(const void *ucontext)
 {
-    static const int waits[] = {SYS_poll,        SYS_select, SYS_nanosleep,    SYS_clock_nanosleep, SYS_epoll_wait,
-                                SYS_epoll_pwait, SYS_ppoll,  SYS_epoll_pwait2, SYS_pselect6};
     const greg_t *regs = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
-    uint8_t code[WAIT_CODE_BYTES];
     int number;
 
-    if (regs[REG_RAX] != -EINTR ||
-        mire__peek(code, (uint64_t)regs[REG_RIP] - sizeof(code), sizeof(code)) != sizeof(code))
+    if (regs[REG_RAX] != -EINTR)
         return -1;
-    number = number_before(code);
-    for (size_t i = 0; i < MIRE_COUNT(waits); i++) {
-        if (waits[i] == number)
-            return number;
-    }
-    return -1;
+    number = mire__call_number(ucontext);
+    return number >= 0 && may_begin_again(number) ? number : -1;
 }
 
 void mire__arch_as_wait_again(void *ucontext, int number)
@@ -113,6 +120,22 @@ uint64_t mire__arch_as_counter(void)
 {
     return __builtin_ia32_rdtsc();
 }
+
+/*
+ * Nothing describes it, and the byte in front of it belongs to nothing that is described: debuggers and unwinders know
+ * it by its instructions.
+ */
+__asm__(".pushsection .text\n"
+        ".balign 16\n"
+        "nop\n"
+        ".type mire__way_back, @function\n"
+        "mire__way_back:\n"
+        "mov $15, %rax\n"
+        "syscall\n"
+        ".size mire__way_back, . - mire__way_back\n"
+        ".popsection\n");
+void mire__way_back(void) __attribute__((visibility("hidden")));
+void (*const mire__arch_sigreturn)(void) = mire__way_back;
 
 bool mire__arch_is_sigreturn(const uint8_t code[MIRE_SIGRETURN_BYTES])
 {

@@ -82,12 +82,13 @@ void mire__thread_await_end(uint32_t tid);
 /* May one thread of this process do as much as the calling one, by its capabilities? True where nobody tells. */
 bool mire__thread_may_as_much(uint32_t tid);
 
-/* How a signal stands with one thread of this process; both false where the kernel does not tell. */
-struct thread_signal {
-    bool blocked;
-    bool pending; /* sent to this very thread, and not come in yet */
+/* How signals stand with one thread of this process, a bit each; zeros where the kernel does not tell. */
+struct thread_signals {
+    uint64_t blocked;
+    uint64_t pending; /* sent to this very thread, and not come in yet */
 };
-void mire__thread_signal_state(struct thread_signal *out, uint32_t tid, int signal);
+#define MIRE_SIGNAL_BIT(signal) (1ull << ((signal)-1))
+void mire__thread_signals(struct thread_signals *out, uint32_t tid);
 
 /* Fill with random bytes; from the clock where the kernel has none to give. */
 void mire__random(void *out, size_t size_bytes);

@@ -216,27 +216,27 @@ bool mire__thread_states_hold(void)
     return reading.syscall == SYS_read && reading.args[1] == (uintptr_t)text;
 }
 
-/* Is the signal in the set that "key" shows, a hexadecimal mask? */
-static bool signal_after(const char *text, const char *key, int signal)
+/* The set of signals that "key" shows, a hexadecimal mask. */
+static uint64_t signals_after(const char *text, const char *key)
 {
     const char *at = text_after(text, key);
     uint64_t mask = 0;
 
     if (at)
         read_hex(&mask, at);
-    return mask >> (signal - 1) & 1;
+    return mask;
 }
 
-void mire__thread_signal_state(struct thread_signal *out, uint32_t tid, int signal)
+void mire__thread_signals(struct thread_signals *out, uint32_t tid)
 {
     char path[64], text[4096];
 
-    *out = (struct thread_signal){false, false};
+    *out = (struct thread_signals){0, 0};
     proc_path(path, false, tid, "status");
     if (mire__file_read(text, sizeof(text), path) <= 0)
         return;
-    out->pending = signal_after(text, "SigPnd:", signal);
-    out->blocked = signal_after(text, "SigBlk:", signal);
+    out->pending = signals_after(text, "SigPnd:");
+    out->blocked = signals_after(text, "SigBlk:");
 }
 
 void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid)

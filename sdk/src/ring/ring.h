@@ -34,15 +34,27 @@ enum mire__sample_flag {
     MIRE_SAMPLE_SILENT = 8   /* the thread did not answer; there is no stack */
 };
 
+/* Why a sample has no stack;. */
+enum mire__loss {
+    MIRE_LOSS_NONE,
+    MIRE_LOSS_BLOCKED,    /* the thread blocks every signal that it could be asked with */
+    MIRE_LOSS_NO_SIGNAL,  /* no signal is free, or the system refuses to send one */
+    MIRE_LOSS_UNANSWERED, /* it did not get a processor in time */
+    MIRE_LOSS_GONE,       /* it has ended */
+    MIRE_LOSS_CONFINED,   /* the program's own filter of system calls forbids to ask it */
+    MIRE_LOSS_HIDDEN,     /* asleep, and the kernel does not tell where */
+    MIRE_LOSSES
+};
+
 /* One stack, innermost frame first. */
 struct sample {
-    uint64_t t_ns;   /* CLOCK_MONOTONIC when it was taken */
-    uint32_t depth;  /* frames, 0..MIRE_DEPTH_MAX; 0 where nothing could be read */
-    uint8_t state;   /* scheduler's letter: 'R', 'S', 'D', ..., '?' if unknown */
-    uint8_t flags;   /* enum mire__sample_flag */
-    int16_t syscall; /* number of the system call it was blocked in, -1 if none or unknown */
-    uint32_t tid;    /* 0: the lane's own thread */
-    uint32_t unused;
+    uint64_t t_ns;               /* CLOCK_MONOTONIC when it was taken */
+    uint32_t depth;              /* frames, 0..MIRE_DEPTH_MAX; 0 where nothing could be read */
+    uint8_t state;               /* scheduler's letter: 'R', 'S', 'D', ..., '?' if unknown */
+    uint8_t flags;               /* enum mire__sample_flag */
+    int16_t syscall;             /* number of the system call it was blocked in, -1 if none or unknown */
+    uint32_t tid;                /* 0: the lane's own thread */
+    uint32_t loss;               /* enum mire__loss; NONE where there is a stack */
     uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already */
     uint32_t
         into[MIRE_DEPTH_MAX]; /* bytes from the beginning of the pc's function to it; 0 also where that is unknown */

@@ -207,6 +207,25 @@ static void stacks_of_which_nothing_is_known_are_never_the_same(void **state)
                          MIRE_VERDICT_SEND);
 }
 
+/* Five hangs in a day, none with a stack: nothing says that they are one. */
+static void hangs_without_a_stack_are_not_one_report_a_day(void **state)
+{
+    (void)state;
+    spine = (struct spine){0};
+    for (uint32_t i = 0; i < 2 * settings.daily_cap; i++) {
+        struct hang hang = hang_of(MIRE_TRIGGER_BUSY, i % 2 ? 800 : 9000);
+
+        assert_int_equal(mire__restraint_judge(&held, &restraint, store, &hang, &spine, now_ns, WALL_MS, &settings),
+                         MIRE_VERDICT_SEND);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct hang hang = hang_of(MIRE_TRIGGER_BUSY, i % 2 ? 800 : 9000);
+
+        assert_int_equal(mire__restraint_judge(&held, &restraint, store, &hang, &spine, now_ns, WALL_MS, &settings),
+                         MIRE_VERDICT_DAILY);
+    }
+}
+
 static void what_the_app_asks_for_has_its_daily_cap_only_and_a_test_none(void **state)
 {
     (void)state;
@@ -312,6 +331,7 @@ int main(void)
         TEST(a_launch_is_not_the_same_as_a_later_turn),
         TEST(the_daily_cap_holds_over_restarts_and_ends_with_the_day),
         TEST(of_stacks_too_short_to_mean_anything_the_first_is_sent),
+        TEST(hangs_without_a_stack_are_not_one_report_a_day),
         TEST(stacks_of_which_nothing_is_known_are_never_the_same),
         TEST(what_the_app_asks_for_has_its_daily_cap_only_and_a_test_none),
         TEST(without_annealing_all_are_sent_up_to_the_cap),

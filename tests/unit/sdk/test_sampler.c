@@ -1,6 +1,8 @@
 /* test_sampler.c - samples of a thread in a known place of this very process. */
 #include "capture/sampler.h"
+#include "capture/signal.h"
 #include "platform/platform.h"
+#include "platform/signal.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,18 +13,30 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "support/emulator.h"
 
-enum place { PLACE_SPIN, PLACE_SLEEP, PLACE_LOCK, PLACE_DEEP, PLACE_ALTSTACK, PLACE_DEAF, PLACE_QSORT, PLACE_VFORK };
+enum place {
+    PLACE_SPIN,
+    PLACE_SLEEP,
+    PLACE_LOCK,
+    PLACE_DEEP,
+    PLACE_ALTSTACK,
+    PLACE_DEAF,
+    PLACE_SHUT,
+    PLACE_QSORT,
+    PLACE_VFORK
+};
 
 static struct {
     enum place place;
     _Atomic uint32_t tid, stop;
     uint64_t slept_ns;
+    uint64_t left_pending; /* signals, a bit each */
 } subject;
 
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
@@ -39,6 +53,7 @@ void place_deep(int left);
 void spin_in_handler(int signal);
 void place_altstack(void);
 void place_deaf(void);
+void place_shut(void);
 int compare_and_spin(const void *a, const void *b);
 void place_qsort(void);
 void place_vfork(void);
@@ -118,6 +133,17 @@ STAY void place_deaf(void)
     KEEP_FRAME();
 }
 
+/* By the kernel's own call: libc's keeps a signal of its own out of the set. */
+STAY void place_shut(void)
+{
+    uint64_t all = ~0ull;
+
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
+    place_spin();
+    syscall(SYS_rt_sigpending, &subject.left_pending, sizeof(subject.left_pending));
+    KEEP_FRAME();
+}
+
 int compare_and_spin(const void *a, const void *b)
 {
     if (!atomic_load(&subject.tid))
@@ -166,6 +192,9 @@ void *be_subject(void *unused)
         break;
     case PLACE_DEAF:
         place_deaf();
+        break;
+    case PLACE_SHUT:
+        place_shut();
         break;
     case PLACE_QSORT:
         place_qsort();
@@ -350,15 +379,200 @@ static void the_stack_goes_on_behind_an_alternate_one(void **state)
     assert_true(crossed);
 }
 
-static void a_thread_that_blocks_signals_is_sampled_by_its_state(void **state)
+static void a_thread_that_blocks_every_signal_answers(void **state)
 {
     (void)state;
     struct sample sample;
 
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* its runtime has to see each handler: libc's own signal is not used */
+#endif
+    skip_if_emulated("the emulator has libc's own signal for itself");
     sample_at(&sample, PLACE_DEAF);
+    assert_int_equal(sample.flags, 0);
+    ASSERT_RUNS(&sample, "place_spin", "place_deaf", "be_subject");
+}
+
+static void what_cannot_be_asked_is_left_alone(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_SHUT);
     assert_int_equal(sample.flags, MIRE_SAMPLE_SILENT);
+    assert_int_equal(sample.loss, MIRE_LOSS_BLOCKED);
     assert_int_equal(sample.depth, 0);
     assert_int_equal(sample.state, 'R');
+    assert_int_equal(subject.left_pending, 0);
+}
+
+static void a_thread_that_has_ended_is_said_to(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    memset(&sampler, 0, sizeof(sampler));
+    assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
+    mire__sampler_take(&sample, &sampler, 0x3ffff0, NULL);
+    mire__sampler_close(&sampler);
+    assert_int_equal(sample.loss, MIRE_LOSS_GONE);
+}
+
+/* What the program can see of all actions. */
+static void read_actions(struct sigaction out[65])
+{
+    memset(out, 0, 65 * sizeof(out[0]));
+    for (int signal = 1; signal <= 64; signal++)
+        sigaction(signal, NULL, &out[signal]);
+}
+
+static void the_program_sees_no_signal_taken(void **state)
+{
+    (void)state;
+    struct sigaction before[65], during[65];
+
+#if defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    skip_if_emulated("the emulator has libc's own signal for itself");
+    memset(&sampler, 0, sizeof(sampler));
+    read_actions(before);
+    assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
+    read_actions(during);
+    mire__sampler_close(&sampler);
+    for (int signal = 1; signal <= 64; signal++) {
+        assert_true(before[signal].sa_handler == during[signal].sa_handler);
+        assert_int_equal(before[signal].sa_flags, during[signal].sa_flags);
+    }
+}
+
+/* A thread that spins, and samples of it. */
+struct spinner {
+    pthread_t thread;
+    struct sample sample;
+};
+
+static void begin_spinner(struct spinner *spinner)
+{
+    memset(&subject, 0, sizeof(subject));
+    subject.place = PLACE_SPIN;
+    assert_int_equal(pthread_create(&spinner->thread, NULL, be_subject, NULL), 0);
+    while (!atomic_load(&subject.tid))
+        usleep(100);
+}
+
+static void end_spinner(struct spinner *spinner)
+{
+    atomic_store(&subject.stop, 1);
+    pthread_join(spinner->thread, NULL);
+    mire__sampler_close(&sampler);
+}
+
+/* As when the thread begins to block signals just after it was looked at. */
+static void a_signal_that_was_not_answered_is_taken_back(void **state)
+{
+    (void)state;
+    struct thread_signals there;
+    struct spinner spinner = {0};
+
+    memset(&sampler, 0, sizeof(sampler));
+    assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
+    memset(&subject, 0, sizeof(subject));
+    subject.place = PLACE_SHUT;
+    assert_int_equal(pthread_create(&spinner.thread, NULL, be_subject, NULL), 0);
+    while (!atomic_load(&subject.tid))
+        usleep(100);
+    assert_int_equal(mire__signal_send(&sampler, subject.tid), MIRE_LOSS_NONE);
+    mire__thread_signals(&there, subject.tid);
+    assert_true(there.pending & MIRE_SIGNAL_BIT(sampler.signal));
+    assert_int_equal(mire__signal_take_back(&sampler, subject.tid), MIRE_LOSS_BLOCKED);
+    mire__thread_signals(&there, subject.tid);
+    assert_int_equal(there.pending, 0);
+    assert_true(mire__signal_holds(&sampler));
+    end_spinner(&spinner);
+    assert_int_equal(subject.left_pending, 0);
+}
+
+static int handled;
+
+static void count_handled(int signal)
+{
+    (void)signal;
+    handled++;
+}
+
+/* As where the system refuses to send libc's own: another one, as long as the program leaves it alone. */
+static void a_signal_that_the_program_takes_is_changed_for_another(void **state)
+{
+    (void)state;
+    struct spinner spinner;
+    struct sigaction now;
+
+    memset(&sampler, 0, sizeof(sampler));
+    sampler.refused = MIRE_SIGNAL_BIT(MIRE_SIGNAL_LIBC);
+    assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
+    assert_int_equal(sampler.signal, SIGURG);
+    begin_spinner(&spinner);
+    mire__sampler_take(&spinner.sample, &sampler, subject.tid, NULL);
+    assert_int_equal(spinner.sample.loss, MIRE_LOSS_NONE);
+    handled = 0;
+    signal(SIGURG, count_handled);
+    mire__sampler_take(&spinner.sample, &sampler, subject.tid, NULL);
+    assert_int_equal(spinner.sample.loss, MIRE_LOSS_NONE);
+    assert_true(sampler.signal > SIGRTMIN && sampler.signal < SIGRTMAX);
+    sigaction(SIGURG, NULL, &now);
+    assert_true(now.sa_handler == count_handled);
+    end_spinner(&spinner);
+    assert_int_equal(handled, 0);
+    signal(SIGURG, SIG_DFL);
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++) {
+        sigaction(signal, NULL, &now);
+        assert_true(now.sa_handler == SIG_DFL);
+    }
+}
+
+static void *sleep_for_ever(void *unused)
+{
+    atomic_store(&subject.tid, mire__tid());
+    for (;;)
+        sleep(1);
+    return unused;
+}
+
+static void cancel_one(void)
+{
+    pthread_t thread;
+    void *result;
+
+    memset(&subject, 0, sizeof(subject));
+    assert_int_equal(pthread_create(&thread, NULL, sleep_for_ever, NULL), 0);
+    while (!atomic_load(&subject.tid))
+        usleep(100);
+    usleep(5000);
+    assert_int_equal(pthread_cancel(thread), 0);
+    pthread_join(thread, &result);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+}
+
+/* libc's signal goes to libc's handler, whether that was put there before ours or after it. */
+static void threads_are_cancelled_while_others_are_sampled(void **state)
+{
+    (void)state;
+    struct spinner spinner;
+
+    memset(&sampler, 0, sizeof(sampler));
+    assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
+    for (int i = 0; i < 3; i++) {
+        cancel_one();
+        begin_spinner(&spinner);
+        mire__sampler_take(&spinner.sample, &sampler, subject.tid, NULL);
+        atomic_store(&subject.stop, 1);
+        pthread_join(spinner.thread, NULL);
+        assert_int_equal(spinner.sample.loss, MIRE_LOSS_NONE);
+    }
+    cancel_one();
+    mire__sampler_close(&sampler);
+    cancel_one();
 }
 
 static void a_callback_through_libc_is_unwound(void **state)
@@ -381,7 +595,13 @@ int main(void)
         cmocka_unit_test(a_thread_in_vfork_is_read_below_its_child),
         cmocka_unit_test(deep_recursion_is_cut_and_marked),
         cmocka_unit_test(the_stack_goes_on_behind_an_alternate_one),
-        cmocka_unit_test(a_thread_that_blocks_signals_is_sampled_by_its_state),
+        cmocka_unit_test(a_thread_that_blocks_every_signal_answers),
+        cmocka_unit_test(what_cannot_be_asked_is_left_alone),
+        cmocka_unit_test(a_thread_that_has_ended_is_said_to),
+        cmocka_unit_test(the_program_sees_no_signal_taken),
+        cmocka_unit_test(a_signal_that_was_not_answered_is_taken_back),
+        cmocka_unit_test(a_signal_that_the_program_takes_is_changed_for_another),
+        cmocka_unit_test(threads_are_cancelled_while_others_are_sampled),
         cmocka_unit_test(a_callback_through_libc_is_unwound),
     };
 

@@ -1,18 +1,31 @@
 /* test_waits.c - waits that the sampler's signal cuts short: the thread came to them just after it was seen running. */
 #include "capture/handler.h"
 #include "capture/sampler.h"
+#include "capture/signal.h"
 #include "platform/platform.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <linux/aio_abi.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,79 +34,395 @@
 
 static struct sampler sampler;
 
-enum wait {
-    WAIT_NANOSLEEP,
-    WAIT_USLEEP,
-    WAIT_CLOCK,
-#ifdef __x86_64__
-    WAIT_UNTIL,
-    WAIT_POLL,
-    WAIT_PPOLL,
-    WAIT_SELECT,
-    WAIT_PSELECT,
-    WAIT_EPOLL,
-    WAIT_EPOLL_MASK,
-#endif
-    WAIT_COUNT
-};
-
-#define WAIT_NS 300000000
+/*
+ * What a program waits with: each ends by itself after WAIT_NS, or when the other side (a thread) lets it, and answers
+ * as it does undisturbed.
+ */
+#define WAIT_NS 120000000
 
 static struct {
-    enum wait how;
-    int epoll, result;
+    int how;
+    int epoll, sockets[2], full[2], listener, queue, empty_queue, semaphores, pipe[2], lock[2];
+    aio_context_t events;
+    int result, error;
     uint64_t waited_ns;
     _Atomic uint32_t tid;
     _Atomic uint32_t other_came;
 } waiter;
 
-static int wait_so(enum wait how)
+static sem_t semaphore;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static const struct timespec length = {0, WAIT_NS};
+
+static int wait_nanosleep(void)
 {
-    struct timespec time = {0, WAIT_NS};
+    return nanosleep(&length, NULL);
+}
+
+static int wait_usleep(void)
+{
+    return usleep(WAIT_NS / 1000);
+}
+
+static int wait_clock(void)
+{
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
+}
+
 #ifdef __x86_64__
-    struct timespec until;
-    struct timeval time_us = {0, WAIT_NS / 1000};
+static struct timespec until(clockid_t clock)
+{
+    struct timespec end;
+
+    clock_gettime(clock, &end);
+    end.tv_nsec += WAIT_NS;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    return end;
+}
+
+static int wait_until(void)
+{
+    struct timespec end = until(CLOCK_MONOTONIC);
+
+    return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
+}
+
+static int wait_poll(void)
+{
+    return poll(NULL, 0, WAIT_NS / 1000000);
+}
+
+static int wait_ppoll(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    return ppoll(NULL, 0, &length, &none);
+}
+
+static int wait_select(void)
+{
+    struct timeval time = {0, WAIT_NS / 1000};
+
+    return select(0, NULL, NULL, NULL, &time);
+}
+
+static int wait_pselect(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    return pselect(0, NULL, NULL, NULL, &length, &none);
+}
+
+static int wait_epoll(void)
+{
+    struct epoll_event event;
+
+    return epoll_wait(waiter.epoll, &event, 1, WAIT_NS / 1000000);
+}
+
+static int wait_epoll_mask(void)
+{
     struct epoll_event event;
     sigset_t none;
 
     sigemptyset(&none);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += WAIT_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-#endif
-    switch (how) {
-    case WAIT_USLEEP:
-        return usleep(WAIT_NS / 1000);
-    case WAIT_CLOCK:
-        return clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-#ifdef __x86_64__
-    case WAIT_UNTIL:
-        return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-    case WAIT_POLL:
-        return poll(NULL, 0, WAIT_NS / 1000000);
-    case WAIT_PPOLL:
-        return ppoll(NULL, 0, &time, &none);
-    case WAIT_SELECT:
-        return select(0, NULL, NULL, NULL, &time_us);
-    case WAIT_PSELECT:
-        return pselect(0, NULL, NULL, NULL, &time, &none);
-    case WAIT_EPOLL:
-        return epoll_wait(waiter.epoll, &event, 1, WAIT_NS / 1000000);
-    case WAIT_EPOLL_MASK:
-        return epoll_pwait(waiter.epoll, &event, 1, WAIT_NS / 1000000, &none);
-#endif
-    default:
-        return nanosleep(&time, NULL);
-    }
+    return epoll_pwait(waiter.epoll, &event, 1, WAIT_NS / 1000000, &none);
 }
+
+static int wait_semaphore(void)
+{
+    struct timespec end = until(CLOCK_REALTIME);
+
+    return sem_timedwait(&semaphore, &end);
+}
+
+static int wait_condition(void)
+{
+    struct timespec end = until(CLOCK_REALTIME);
+    int answer;
+
+    pthread_mutex_lock(&mutex);
+    answer = pthread_cond_timedwait(&condition, &mutex, &end);
+    pthread_mutex_unlock(&mutex);
+    return answer;
+}
+
+static int wait_futex(void)
+{
+    uint32_t word = 0;
+
+    return (int)syscall(SYS_futex, &word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, &length, NULL, 0);
+}
+
+static int wait_recv(void)
+{
+    char byte;
+
+    return (int)recv(waiter.sockets[0], &byte, 1, 0);
+}
+
+static int wait_recvmsg(void)
+{
+    char byte;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    return (int)recvmsg(waiter.sockets[0], &message, 0);
+}
+
+static int wait_recvmmsg(void)
+{
+    char byte;
+    struct iovec part = {&byte, 1};
+    struct mmsghdr message = {.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1}};
+
+    return recvmmsg(waiter.sockets[0], &message, 1, 0, NULL);
+}
+
+static int wait_read(void)
+{
+    char byte;
+
+    return (int)read(waiter.sockets[0], &byte, 1);
+}
+
+static int wait_send(void)
+{
+    return (int)send(waiter.full[0], "x", 1, 0);
+}
+
+static int wait_write(void)
+{
+    return (int)write(waiter.full[0], "x", 1);
+}
+
+static int wait_accept(void)
+{
+    return accept(waiter.listener, NULL, NULL);
+}
+
+static int wait_signal(void)
+{
+    sigset_t one;
+
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR2);
+    return sigtimedwait(&one, NULL, &length);
+}
+
+static int wait_semtimedop(void)
+{
+    struct sembuf take = {0, -1, 0};
+
+    return semtimedop(waiter.semaphores, &take, 1, &length);
+}
+
+static int wait_semop(void)
+{
+    struct sembuf take = {1, -1, 0};
+
+    return semop(waiter.semaphores, &take, 1);
+}
+
+static int wait_msgrcv(void)
+{
+    struct {
+        long kind;
+        char byte;
+    } message;
+
+    return (int)msgrcv(waiter.empty_queue, &message, 1, 0, 0) == 1 ? 0 : -1;
+}
+
+static int wait_msgsnd(void)
+{
+    static const struct {
+        long kind;
+        char bytes[4000];
+    } message = {1, ""};
+
+    return msgsnd(waiter.queue, &message, sizeof(message.bytes), 0);
+}
+
+static int wait_io(void)
+{
+    struct timespec time = length;
+    struct io_event event;
+
+    return (int)syscall(SYS_io_getevents, waiter.events, 1, 1, &event, &time);
+}
+
+static int wait_pipe(void)
+{
+    char byte;
+
+    return read(waiter.pipe[0], &byte, 1) == 1 ? 0 : -1;
+}
+
+static int wait_flock(void)
+{
+    return flock(waiter.lock[1], LOCK_EX);
+}
+#endif
+
+static const struct wait {
+    const char *name;
+    int (*call)(void);
+    int error; /* that it ends with; 0: it succeeds */
+} waits[] = {
+    {"nanosleep", wait_nanosleep, 0},
+    {"usleep", wait_usleep, 0},
+    {"clock_nanosleep", wait_clock, 0},
+#ifdef __x86_64__
+    {"clock_nanosleep until", wait_until, 0},
+    {"poll", wait_poll, 0},
+    {"ppoll", wait_ppoll, 0},
+    {"select", wait_select, 0},
+    {"pselect", wait_pselect, 0},
+    {"epoll_wait", wait_epoll, 0},
+    {"epoll_pwait", wait_epoll_mask, 0},
+    {"sem_timedwait", wait_semaphore, ETIMEDOUT},
+    {"pthread_cond_timedwait", wait_condition, ETIMEDOUT},
+    {"futex by syscall()", wait_futex, ETIMEDOUT},
+    {"recv", wait_recv, EAGAIN},
+    {"recvmsg", wait_recvmsg, EAGAIN},
+    {"recvmmsg", wait_recvmmsg, EAGAIN},
+    {"read of a socket", wait_read, EAGAIN},
+    {"send", wait_send, EAGAIN},
+    {"write to a socket", wait_write, EAGAIN},
+    {"accept", wait_accept, EAGAIN},
+    {"sigtimedwait", wait_signal, EAGAIN},
+    {"semtimedop", wait_semtimedop, EAGAIN},
+    {"semop", wait_semop, 0},
+    {"msgrcv", wait_msgrcv, 0},
+    {"msgsnd", wait_msgsnd, 0},
+    {"io_getevents", wait_io, 0},
+    {"read of a pipe", wait_pipe, 0},
+    {"flock", wait_flock, 0},
+#endif
+};
+#define WAIT_NANOSLEEP 0
+
+#ifdef __x86_64__
+static void fill(int socket)
+{
+    static const char bytes[4096];
+
+    while (send(socket, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+        ;
+}
+
+static void fill_queue(void)
+{
+    static const struct {
+        long kind;
+        char bytes[4000];
+    } message = {1, ""};
+
+    while (msgsnd(waiter.queue, &message, sizeof(message.bytes), IPC_NOWAIT) == 0)
+        ;
+}
+
+static void set_timeout(int socket)
+{
+    const struct timeval time = {0, WAIT_NS / 1000};
+
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
+static void prepare(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    char path[] = "/tmp/mire-waits-XXXXXX";
+    sigset_t one;
+
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    waiter.epoll = epoll_create1(EPOLL_CLOEXEC);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, waiter.sockets);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, waiter.full);
+    set_timeout(waiter.sockets[0]);
+    set_timeout(waiter.full[0]);
+    fill(waiter.full[0]);
+    waiter.listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    bind(waiter.listener, (struct sockaddr *)&name, sizeof(sa_family_t));
+    listen(waiter.listener, 1);
+    set_timeout(waiter.listener);
+    sem_init(&semaphore, 0, 0);
+    waiter.semaphores = semget(IPC_PRIVATE, 2, 0600);
+    waiter.queue = msgget(IPC_PRIVATE, 0600);
+    waiter.empty_queue = msgget(IPC_PRIVATE, 0600);
+    fill_queue();
+    syscall(SYS_io_setup, 1, &waiter.events);
+    assert_int_equal(pipe(waiter.pipe), 0);
+    waiter.lock[0] = mkostemp(path, O_CLOEXEC);
+    waiter.lock[1] = open(path, O_RDWR | O_CLOEXEC);
+    unlink(path);
+    flock(waiter.lock[0], LOCK_EX);
+}
+
+/* The other side of those that have no timeout. */
+static void let_go(int how)
+{
+    struct {
+        long kind;
+        char bytes[4000];
+    } message = {1, ""};
+    struct sembuf give = {1, 1, 0};
+
+    if (waits[how].call == wait_semop)
+        semop(waiter.semaphores, &give, 1);
+    else if (waits[how].call == wait_msgrcv)
+        msgsnd(waiter.empty_queue, &message, 1, 0);
+    else if (waits[how].call == wait_msgsnd)
+        msgrcv(waiter.queue, &message, sizeof(message.bytes), 0, IPC_NOWAIT);
+    else if (waits[how].call == wait_pipe)
+        assert_int_equal(write(waiter.pipe[1], "x", 1), 1);
+    else if (waits[how].call == wait_flock)
+        flock(waiter.lock[0], LOCK_UN);
+}
+
+static void clear_up(void)
+{
+    const int descriptors[] = {waiter.epoll,    waiter.sockets[0], waiter.sockets[1], waiter.full[0], waiter.full[1],
+                               waiter.listener, waiter.pipe[0],    waiter.pipe[1],    waiter.lock[0], waiter.lock[1]};
+
+    for (size_t i = 0; i < MIRE_COUNT(descriptors); i++)
+        close(descriptors[i]);
+    semctl(waiter.semaphores, 0, IPC_RMID);
+    msgctl(waiter.queue, IPC_RMID, NULL);
+    msgctl(waiter.empty_queue, IPC_RMID, NULL);
+    syscall(SYS_io_destroy, waiter.events);
+}
+#else
+static void prepare(void)
+{
+}
+
+static void let_go(int how)
+{
+    (void)how;
+}
+
+static void clear_up(void)
+{
+}
+#endif
 
 static void *be_waiter(void *unused)
 {
     uint64_t begin_ns = mire__now_ns();
 
     atomic_store(&waiter.tid, mire__tid());
-    waiter.result = wait_so(waiter.how);
+    errno = 0;
+    waiter.result = waits[waiter.how].call();
+    waiter.error = waiter.result > 0 ? waiter.result : errno; /* of threads it is the answer itself */
     waiter.waited_ns = mire__now_ns() - begin_ns;
     return unused;
 }
@@ -108,7 +437,7 @@ static void note_other(int signal)
  * A thread waits, and gets the sampler's signal meanwhile.
  *   other  a signal of the app's that comes together with it; 0: none
  */
-static void cut_short(enum wait how, int other)
+static void cut_short(int how, int other)
 {
     struct sched_param none = {0};
     pthread_t thread;
@@ -128,9 +457,13 @@ static void cut_short(enum wait how, int other)
         usleep(100);
     usleep(WAIT_NS / 3 / 1000);
     atomic_store(&sampler.request, MIRE_REQUEST(MIRE_REQUEST_WANTED, waiter.tid));
-    assert_true(mire__thread_signal(waiter.tid, sampler.signal));
+    if (mire__signal_send(&sampler, waiter.tid) != MIRE_LOSS_NONE)
+        fail_msg("%s: has ended already, %s", waits[how].name, strerror(waiter.error));
     if (other)
         mire__thread_signal(waiter.tid, other);
+    else
+        usleep(WAIT_NS * 4 / 3 / 1000);
+    let_go(how);
     pthread_join(thread, NULL);
     assert_int_equal(atomic_load(&sampler.request), MIRE_REQUEST(MIRE_REQUEST_DONE, waiter.tid));
     mire__sampler_close(&sampler);
@@ -153,15 +486,16 @@ static void a_wait_goes_on_behind_the_signal(void **state)
 {
     (void)state;
     skip_where_waits_are_cut();
-    waiter.epoll = epoll_create1(EPOLL_CLOEXEC);
-    for (enum wait how = 0; how < WAIT_COUNT; how++) {
+    prepare();
+    for (int how = 0; how < (int)MIRE_COUNT(waits); how++) {
         cut_short(how, 0);
-        if (waiter.result != 0)
-            print_message("wait %d\n", (int)how);
-        assert_int_equal(waiter.result, 0);
+        if (waiter.error != waits[how].error || waiter.waited_ns < WAIT_NS)
+            print_message("%s: %s after %u ms\n", waits[how].name, strerror(waiter.error),
+                          (unsigned)(waiter.waited_ns / MIRE_NS_PER_MS));
+        assert_int_equal(waiter.error, waits[how].error);
         assert_true(waiter.waited_ns >= WAIT_NS);
     }
-    close(waiter.epoll);
+    clear_up();
 }
 
 static void a_wait_that_a_handler_of_the_app_ends_is_ended(void **state)

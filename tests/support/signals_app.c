@@ -1,0 +1,153 @@
+/*
+ * signals_app.c - what programs do with signals: SIGURG as servers do, every signal as programs with a thread for
+ * signals do. It hangs three times, in tick1 to tick3, and says what it saw that was not its own doing.
+ *
+ *     signals_app handler | blocked | descriptor | ignored | restored | every | kernel | late | cancel
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HANG_S 0.5
+
+static volatile int handled, cut;
+static volatile double sum;
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void count(int signal)
+{
+    (void)signal;
+    handled++;
+}
+
+/* Mostly it computes; it also naps for as short as it can, so that it comes to a wait just as it is asked. */
+static void work(void)
+{
+    const struct timespec nap = {0, 1000};
+    double end = now() + HANG_S;
+
+    while (now() < end) {
+        for (int i = 0; i < 20000; i++)
+            sum += i;
+        if (nanosleep(&nap, NULL) != 0)
+            cut++;
+    }
+}
+
+#define TICK(n)                                           \
+    void tick##n(void);                                   \
+    __attribute__((noinline, noclone)) void tick##n(void) \
+    {                                                     \
+        work();                                           \
+        sum += n;                                         \
+    }
+TICK(1)
+TICK(2)
+TICK(3)
+
+static void *wait_for_signals(void *unused)
+{
+    sigset_t every;
+    int signal;
+
+    sigfillset(&every);
+    while (sigwait(&every, &signal) == 0)
+        handled++;
+    return unused;
+}
+
+static void *sleep_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void cancel_one(void)
+{
+    pthread_t thread;
+    void *result = NULL;
+
+    if (pthread_create(&thread, NULL, sleep_for_ever, NULL) == 0) {
+        pthread_cancel(thread);
+        pthread_join(thread, &result);
+    }
+    if (result != PTHREAD_CANCELED)
+        printf("not cancelled\n");
+}
+
+static int descriptor = -1;
+
+static void take_signals(const char *how)
+{
+    sigset_t set;
+    pthread_t thread;
+    uint64_t all = ~0ull;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    if (!strcmp(how, "handler") || !strcmp(how, "late"))
+        signal(SIGURG, count);
+    else if (!strcmp(how, "ignored"))
+        signal(SIGURG, SIG_IGN);
+    else if (!strcmp(how, "restored"))
+        signal(SIGURG, SIG_DFL);
+    else if (!strcmp(how, "blocked") || !strcmp(how, "descriptor"))
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+    else if (!strcmp(how, "kernel"))
+        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
+    else if (!strcmp(how, "cancel"))
+        cancel_one();
+    if (!strcmp(how, "descriptor"))
+        descriptor = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (!strcmp(how, "every")) {
+        sigfillset(&set);
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+        pthread_create(&thread, NULL, wait_for_signals, NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    struct signalfd_siginfo info;
+    struct sigaction seen;
+    uint64_t pending = 0;
+    int read_count = 0;
+
+    sigaction(SIGURG, NULL, &seen);
+    poll(NULL, 0, 100);
+    if (strcmp(how, "late") != 0)
+        take_signals(how);
+    tick1();
+    poll(NULL, 0, 100);
+    if (!strcmp(how, "late"))
+        take_signals(how);
+    tick2();
+    poll(NULL, 0, 100);
+    tick3();
+    poll(NULL, 0, 100);
+    if (!strcmp(how, "cancel"))
+        cancel_one();
+    while (descriptor >= 0 && read(descriptor, &info, sizeof(info)) > 0)
+        read_count++;
+    syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+    printf("taken %d handled %d read %d pending %llx cut %d\n", seen.sa_handler != SIG_DFL, handled, read_count,
+           (unsigned long long)pending, cut);
+    return 0;
+}
