@@ -79,7 +79,7 @@ def victims():
             loop = loops[(number + turn) % len(loops)]
             jobs.append((kind, path, loop, hang, []))
         jobs.append((kind, path, loops[(number + 4) % len(loops)], "cpu", ["threads"]))
-    jobs.append(("plain", f"{TEMP}/plain", "poll", "deaf", []))
+    jobs.append(("plain", f"{TEMP}/plain", "poll", "deaf", []))  # it blocks every signal
     running = []
     for kind, path, loop, hang, more in jobs:
         title = " ".join(["victim", kind, loop, hang, *more])
@@ -100,9 +100,6 @@ def finish(job):
         return check(title, False, f"status {process.returncode}, hangs {[h[0] for h in hangs]}")
     facts, stacks = hangs[0]
     table = functions(path)
-    if hang == "deaf":
-        silent = [s for s in stacks if s[2] == 8 and not s[3]]
-        return check(title, len(silent) >= 2, stacks[:3])
     good = [s for s in stacks if contains(names(s, path, table), ["hang_" + hang, "handle", "main"])]
     check(title, len(good) >= 0.9 * len(stacks) and len(stacks) >= 8 and 650 <= facts["ms"] <= 1100,
           f"{len(good)} of {len(stacks)} stacks, {facts}, e.g. {names(stacks[len(stacks) // 2], path, table)} {stacks[len(stacks) // 2]}")
