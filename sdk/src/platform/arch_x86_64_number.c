@@ -1,5 +1,4 @@
-/*
- * call_number.c - which system call an x86-64 thread has just come out of. Signal-safe.
+/* arch_x86_64_number.c - which system call an x86-64 thread has just come out of. Signal-safe.
  *
  * The kernel does not keep the number for a handler, but the code in front of the instruction does, or a register that
  * the code took it from: a system call changes none but rax, rcx and r11.
