@@ -117,6 +117,9 @@
 #define MIRE_NAME_SYSCALL   "syscall"
 #define MIRE_NAME_RUN       "run"
 #define MIRE_NAME_REPEAT    "repeat"
+#define MIRE_NAME_LOSS      "loss"
+#define MIRE_NAME_FOLDED    "folded"
+#define MIRE_NAME_SKIPPED   "skipped"
 
 #define MIRE_NAME_TAKEN_NS             "taken_ns"
 #define MIRE_NAME_TAKEN_WALL_MS        "taken_wall_ms"

@@ -109,7 +109,7 @@ static void measure(size_t i)
     stopped_ns[i] = gap_after(take);
     handler_ns[i] = sampler->stopped_ns;
     unwind_ns[i] = sampler->cost.unwind_sum_ns - unwound_ns;
-    frames[i] = sample.depth;
+    frames[i] = sample.depth + sample.folded;
     quiet_ns[i] = gap_after(take_nothing);
 }
 

@@ -93,6 +93,10 @@ class SignalsTest(unittest.TestCase):
         reports, output = self.hangs("kernel")
         self.assertEqual(output, UNDISTURBED)
         self.assertEqual(len(reports), 3)
+        for report in reports:
+            samples = report["hang"]["samples"]
+            running = [loss for loss, node in zip(samples["loss"], samples["node"]) if node == 0]
+            self.assertEqual(set(running), {"b"})
 
 
 if __name__ == "__main__":

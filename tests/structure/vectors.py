@@ -40,6 +40,7 @@ def hang_rules_hold(report, node_count):
     samples = hang["samples"]
     nodes = samples["node"] + [hang[verdict]["node"] for verdict in ("hot", "blame") if verdict in hang]
     return (equally_long(samples, "hang", "samples")
+            and len(samples.get("loss") or samples["at_ms"]) == len(samples["at_ms"])
             and all(thread <= len(report.get("threads", [])) for thread in samples.get("thread", []))
             and all(node <= node_count for node in nodes)
             and samples["at_ms"] == sorted(samples["at_ms"]))

@@ -95,8 +95,15 @@ static inline uint32_t stack_node(struct stacks *s, const char *stack)
 static inline void sample(struct stacks *s, uint32_t weight_ms, char state, const char *stack)
 {
     uint32_t parent = stack_node(s, stack);
-    s->samples[s->doc.sample_count++] = (struct report_sample){0, weight_ms, parent, state, -1, 0};
+    s->samples[s->doc.sample_count++] =
+        (struct report_sample){.weight_ms = weight_ms, .node = parent, .state = state, .syscall = -1, .loss = '.'};
     s->report.hang.sample_count = s->doc.sample_count;
+}
+
+/* The last sample lacks something of its stack; a letter of the schema. */
+static inline void lacks(struct stacks *s, char loss)
+{
+    s->samples[s->doc.sample_count - 1].loss = loss;
 }
 
 static inline struct feature find(struct stacks *s)

@@ -63,6 +63,7 @@ int main(int argc, char **argv)
     if (argc < 5 || argc - 4 > MIRE_REGS_MAX)
         return 2;
     target = atoi(argv[1]);
+    snapshot.unfolded = true;
     snapshot.regs.pc = strtoull(argv[2], NULL, 16);
     snapshot.regs.known = strtoull(argv[3], NULL, 16);
     for (int i = 4; i < argc; i++)

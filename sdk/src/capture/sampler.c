@@ -6,12 +6,15 @@
 #include "platform/filter.h"
 #include "platform/platform.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <ucontext.h>
 
 #define LOOK_OUT_NS      30000 /* twice what a handler takes */
 #define RUN_LOOK_NS      200000
 #define MODULES_STALE_NS MIRE_NS_PER_S /* a module that took another's place is noticed after that long */
+#define BELOW_BYTES      4096          /* a handler's frame: the kernel's copy of the registers, and ours */
 #define STACK_COPY_LEAST (8 * 1024)
 #define STACK_COPY_FIRST (2 * STACK_COPY_LEAST)
 #define FILTERS_STALE_NS MIRE_NS_PER_S /* a filter may have been set by a system call that nobody saw */
@@ -21,15 +24,20 @@
 
 /*
  * Have every page there that the handler touches: the snapshot's, its own code, the stack below the caller. Faults in
- * the first sample cost more than all else in it.
+ * the first sample cost more than all else in it. By a plain call: signals may be blocked just now.
  */
 static void rehearse(struct sampler *sampler)
 {
+    volatile char below[BELOW_BYTES];
+    siginfo_t info = {.si_code = SI_QUEUE, .si_value = {.sival_ptr = sampler}};
+    ucontext_t here;
+
+    for (size_t i = 0; i < sizeof(below); i += 4096)
+        below[i] = 0;
     memset(sampler->snapshot.stack, 0, sampler->snapshot.wanted_bytes);
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, mire__tid()));
-    if (mire__signal_choose(sampler, mire__tid()) == MIRE_LOSS_NONE)
-        mire__signal_send(sampler, mire__tid());
-    sampler->owed = false;
+    memset(&here, 0, sizeof(here));
+    mire__handler_as_answer(sampler->signal, &info, &here);
     atomic_store(&sampler->request, MIRE_REQUEST_IDLE);
 }
 

@@ -1,17 +1,27 @@
 /* unwind.c - see unwind.h. */
 #include "capture/unwind.h"
 
+#include "capture/fold.h"
 #include "platform/platform.h"
 
 #include <string.h>
 
-#define HUNT_BYTES      8192         /* how far above the stack pointer a lost frame pointer is looked for */
-#define FRAME_BYTES_MAX (8ull << 20) /* a frame pointer points no further than a default stack is large */
+#define HUNT_BYTES        8192         /* how far above the stack pointer a lost frame pointer is looked for */
+#define FRAME_BYTES_MAX   (8ull << 20) /* a frame pointer points no further than a default stack is large */
+#define SIGNAL_FRAMES_MAX 64           /* only these may lead inwards: a broken stack must not be walked in a circle */
 
 enum outcome { STEP_OK, STEP_END, STEP_NONE, STEP_LOST_FP };
 
+/* A piece of the stack beyond the copy: a deep stack is read from it frame by frame. */
+struct window {
+    uint64_t address;
+    size_t size;
+    uint8_t bytes[MIRE_WALK_WINDOW_BYTES];
+};
+
 struct walk {
     const struct snapshot *snapshot;
+    struct window *window;
     struct modules *modules;
     struct regs regs;
     uint8_t found; /* how the frame now in `regs` was come to */
@@ -19,21 +29,42 @@ struct walk {
     bool loose; /* the stack pointer is only a lower bound: the frame pointer says no more where calls push nothing */
 };
 
+static bool word_in(uint64_t *out, uint64_t begin, const uint8_t *bytes, size_t size, uint64_t address)
+{
+    uint64_t at = address - begin;
+
+    if (address < begin || at >= size || size - at < 8)
+        return false;
+    memcpy(out, bytes + at, 8);
+    return true;
+}
+
+/* A word beyond the copy, as it is now. */
+static bool read_beyond(struct window *window, uint64_t *out, uint64_t address)
+{
+    if (word_in(out, window->address, window->bytes, window->size, address))
+        return true;
+    window->address = address;
+    window->size = mire__peek(window->bytes, window->address, sizeof(window->bytes));
+    return word_in(out, window->address, window->bytes, window->size, address);
+}
+
 static bool read_word(void *context, uint64_t *out, uint64_t address)
 {
-    const struct snapshot *snapshot = context;
-    uint64_t at = address - snapshot->stack_address;
+    const struct walk *walk = context;
+    const struct snapshot *snapshot = walk->snapshot;
+    uint64_t end = snapshot->stack_address + snapshot->stack_size;
 
-    if (address >= snapshot->stack_address && at < snapshot->stack_size && snapshot->stack_size - at >= 8) {
-        memcpy(out, snapshot->stack + at, 8);
+    if (word_in(out, snapshot->stack_address, snapshot->stack, snapshot->stack_size, address))
         return true;
-    }
+    if (address >= end && address - end < FRAME_BYTES_MAX)
+        return read_beyond(walk->window, out, address);
     return mire__peek(out, address, 8) == 8;
 }
 
 static bool word_at(const struct walk *walk, uint64_t *out, uint64_t address)
 {
-    return read_word((void *)(uintptr_t)walk->snapshot, out, address);
+    return read_word((void *)(uintptr_t)walk, out, address);
 }
 
 static bool known(const struct regs *regs, uint32_t reg)
@@ -51,7 +82,7 @@ static void set(struct regs *regs, uint32_t reg, uint64_t value)
 static bool apply_rule(uint64_t *out, const struct walk *walk, const struct cfi_row *row, uint32_t reg, uint64_t cfa)
 {
     const struct cfi_rule *rule = &row->rules[reg];
-    void *context = (void *)(uintptr_t)walk->snapshot;
+    void *context = (void *)(uintptr_t)walk;
     uint64_t address;
 
     switch (rule->kind) {
@@ -80,7 +111,7 @@ static bool find_cfa(uint64_t *out, const struct walk *walk, const struct cfi_ro
 {
     if (row->cfa.kind == CFI_IS_EXPRESSION)
         return mire__expression(out, &walk->modules->cache, &row->cfa, &walk->regs, false, 0, read_word,
-                                (void *)(uintptr_t)walk->snapshot);
+                                (void *)(uintptr_t)walk);
     if (!known(&walk->regs, row->cfa_register) || (walk->loose && row->cfa_register == mire__arch.sp))
         return false;
     *out = walk->regs.value[row->cfa_register] + (uint64_t)row->cfa.value;
@@ -288,33 +319,43 @@ static void stretch(size_t *used_bytes, const struct walk *walk)
         *used_bytes = (size_t)used;
 }
 
-size_t mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)
+/* From frame to frame, until there is none further out. Returns the flags that hold. */
+static uint8_t walk_out(struct fold *fold, size_t *used_bytes, struct walk *walk)
 {
-    struct walk walk = {.snapshot = snapshot, .modules = modules, .regs = snapshot->regs, .exact = true};
-    size_t used_bytes = 0;
+    uint32_t signal_frames = 0;
 
-    for (out->depth = 0; out->depth < MIRE_DEPTH_MAX;) {
+    for (uint32_t frames = 0; frames < MIRE_WALK_FRAMES_MAX; frames++) {
         const struct module *module;
         uint64_t place;
-        const struct cfi_row *row = look_up(&place, &walk, &module);
+        const struct cfi_row *row = look_up(&place, walk, &module);
         enum outcome outcome;
 
-        if (!module && !walk.exact) { /* no code there: the walk has gone astray */
-            out->flags |= MIRE_SAMPLE_BROKEN;
-            return used_bytes;
-        }
-        out->pc[out->depth] = place;
-        out->into[out->depth] = row ? bytes_into(row->function, place) : 0;
-        out->found[out->depth++] = walk.found;
-        outcome = step(&walk, row, module);
-        stretch(&used_bytes, &walk);
+        if (!module && !walk->exact) /* no code there: the walk has gone astray */
+            return MIRE_SAMPLE_BROKEN;
+        mire__fold_add(fold, &(struct fold_frame){place, row ? bytes_into(row->function, place) : 0, walk->found});
+        signal_frames += walk->found == MIRE_FOUND_SIGNAL;
+        outcome = step(walk, row, module);
+        stretch(used_bytes, walk);
         if (outcome == STEP_END)
-            return used_bytes;
-        if (outcome != STEP_OK) {
-            out->flags |= MIRE_SAMPLE_BROKEN;
-            return used_bytes;
-        }
+            return 0;
+        if (outcome != STEP_OK || signal_frames > SIGNAL_FRAMES_MAX)
+            return MIRE_SAMPLE_BROKEN;
     }
-    out->flags |= MIRE_SAMPLE_CUT;
+    return MIRE_SAMPLE_BROKEN;
+}
+
+size_t mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)
+{
+    struct window window;
+    struct walk walk = {
+        .snapshot = snapshot, .window = &window, .modules = modules, .regs = snapshot->regs, .exact = true};
+    struct fold fold;
+    size_t used_bytes = 0;
+
+    window.address = window.size = 0;
+    fold.unfolded = snapshot->unfolded;
+    fold.count = fold.lost = fold.folded = 0;
+    out->flags |= walk_out(&fold, &used_bytes, &walk);
+    mire__fold_end(out, &fold);
     return used_bytes;
 }

@@ -14,6 +14,7 @@
 /* A thread at one instant. */
 struct snapshot {
     struct regs regs;
+    bool unfolded;          /* keep what recursion adds: for comparisons with other unwinders */
     size_t wanted_bytes;    /* how much stack to copy, at most sizeof(stack) */
     uint64_t stack_address; /* of stack[0] */
     size_t stack_size;
@@ -21,8 +22,8 @@ struct snapshot {
 };
 
 /*
- * Fill in sample->depth, pc, into and found, and set MIRE_SAMPLE_CUT or MIRE_SAMPLE_BROKEN in its flags where they
- * hold.
+ * Walk to the outermost frame. Fills in sample->depth, pc, into, found, folded and skipped (fold.h), and sets
+ * MIRE_SAMPLE_CUT or MIRE_SAMPLE_BROKEN in its flags where they hold.
  *   modules  its caches are used
  * Returns how many bytes of stack from stack_address on the frames found take up: what the copy should have held. Those
  * beyond MIRE_STACK_COPY_BYTES, and those on another stack, do not count.

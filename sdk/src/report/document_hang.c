@@ -53,6 +53,43 @@ static void write_times(struct wire *wire, const struct draft *draft)
     mire__wire_u64_column(wire, MIRE_NAME_WEIGHT_MS, column, draft->sample_count);
 }
 
+/* What a sample lacks of a stack, in a letter of the schema. */
+static char loss_of(const struct sample *sample)
+{
+    static const char letters[MIRE_LOSSES] = {
+        [MIRE_LOSS_NONE] = '.', [MIRE_LOSS_BLOCKED] = 'b',  [MIRE_LOSS_NO_SIGNAL] = 'n', [MIRE_LOSS_UNANSWERED] = 'u',
+        [MIRE_LOSS_GONE] = 'g', [MIRE_LOSS_CONFINED] = 'f', [MIRE_LOSS_HIDDEN] = 'h'};
+
+    if (sample->depth == 0)
+        return sample->loss > MIRE_LOSS_NONE && sample->loss < MIRE_LOSSES ? letters[sample->loss] : 'm';
+    if (sample->flags & MIRE_SAMPLE_BROKEN)
+        return 'p';
+    return sample->flags & MIRE_SAMPLE_CUT ? 'c' : '.';
+}
+
+/* Each where a sample has any: what its stack lacks, and the frames that were left out of it. */
+static void write_losses(struct wire *wire, const struct draft *draft)
+{
+    uint32_t folded[MIRE_RING_SAMPLES], skipped[MIRE_RING_SAMPLES], any_folded = 0, any_skipped = 0;
+    char letters[MIRE_RING_SAMPLES];
+    bool any = false;
+
+    for (uint32_t i = 0; i < draft->sample_count; i++) {
+        const struct sample *sample = mire__ring_at(NULL, &draft->lane->ring, i);
+
+        letters[i] = loss_of(sample);
+        any |= letters[i] != '.';
+        any_folded |= folded[i] = sample->folded;
+        any_skipped |= skipped[i] = sample->skipped;
+    }
+    if (any)
+        mire__wire_text(wire, MIRE_NAME_LOSS, letters, draft->sample_count);
+    if (any_folded)
+        mire__wire_u32_column(wire, MIRE_NAME_FOLDED, folded, draft->sample_count);
+    if (any_skipped)
+        mire__wire_u32_column(wire, MIRE_NAME_SKIPPED, skipped, draft->sample_count);
+}
+
 static void write_samples(struct wire *wire, const struct draft *draft)
 {
     int32_t syscalls[MIRE_RING_SAMPLES];
@@ -75,6 +112,7 @@ static void write_samples(struct wire *wire, const struct draft *draft)
     mire__wire_i32_column(wire, MIRE_NAME_SYSCALL, syscalls, draft->sample_count);
     if (others > 0)
         mire__wire_u32_column(wire, MIRE_NAME_THREAD, draft->whose, draft->sample_count);
+    write_losses(wire, draft);
     mire__wire_end(wire);
 }
 

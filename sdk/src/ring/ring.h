@@ -28,7 +28,7 @@ enum mire__found {
 };
 
 enum mire__sample_flag {
-    MIRE_SAMPLE_CUT = 1,     /* deeper than MIRE_DEPTH_MAX; the innermost frames are here */
+    MIRE_SAMPLE_CUT = 1,     /* deeper than MIRE_DEPTH_MAX: the innermost half and the outermost half are here */
     MIRE_SAMPLE_BROKEN = 2,  /* the unwinder stopped before the outermost frame */
     MIRE_SAMPLE_BLOCKED = 4, /* read while the thread slept in the kernel, without interrupting it */
     MIRE_SAMPLE_SILENT = 8   /* the thread did not answer; there is no stack */
@@ -48,13 +48,16 @@ enum mire__loss {
 
 /* One stack, innermost frame first. */
 struct sample {
-    uint64_t t_ns;               /* CLOCK_MONOTONIC when it was taken */
-    uint32_t depth;              /* frames, 0..MIRE_DEPTH_MAX; 0 where nothing could be read */
-    uint8_t state;               /* scheduler's letter: 'R', 'S', 'D', ..., '?' if unknown */
-    uint8_t flags;               /* enum mire__sample_flag */
-    int16_t syscall;             /* number of the system call it was blocked in, -1 if none or unknown */
-    uint32_t tid;                /* 0: the lane's own thread */
-    uint32_t loss;               /* enum mire__loss; NONE where there is a stack */
+    uint64_t t_ns;    /* CLOCK_MONOTONIC when it was taken */
+    uint32_t depth;   /* frames, 0..MIRE_DEPTH_MAX; 0 where nothing could be read */
+    uint8_t state;    /* scheduler's letter: 'R', 'S', 'D', ..., '?' if unknown */
+    uint8_t flags;    /* enum mire__sample_flag */
+    int16_t syscall;  /* number of the system call it was blocked in, -1 if none or unknown */
+    uint32_t tid;     /* 0: the lane's own thread */
+    uint32_t loss;    /* enum mire__loss; NONE where there is a stack */
+    uint32_t folded;  /* frames that recursion added, left out (capture/fold.h) */
+    uint32_t skipped; /* frames left out between the two halves */
+    uint32_t unused;
     uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already */
     uint32_t
         into[MIRE_DEPTH_MAX]; /* bytes from the beginning of the pc's function to it; 0 also where that is unknown */
@@ -76,6 +79,12 @@ static inline uint64_t mire__sample_function(const struct sample *sample, uint32
  * nothing is known: 0.
  */
 uint32_t mire__sample_common(const struct sample *one, const struct sample *other);
+
+/* Frames from either end on that follow each other: all, or half of a stack that was cut. */
+static inline uint32_t mire__sample_reach(const struct sample *sample)
+{
+    return sample->flags & MIRE_SAMPLE_CUT && sample->depth > MIRE_DEPTH_MAX / 2 ? MIRE_DEPTH_MAX / 2 : sample->depth;
+}
 
 struct ring_entry {
     uint32_t slot;

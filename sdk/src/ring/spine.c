@@ -44,7 +44,7 @@ static bool place_at(struct place *out, const struct sample *sample, uint32_t le
 {
     uint32_t frame;
 
-    if (level >= sample->depth)
+    if (level >= mire__sample_reach(sample))
         return false;
     frame = inward ? level : sample->depth - 1 - level;
     out->known = sample->into[frame] != 0;
@@ -129,7 +129,7 @@ static struct spine_function function_of(const struct blackbox *box, struct plac
 
 static bool is_whole(const struct sample *sample)
 {
-    return sample->depth > 0 && !(sample->flags & (MIRE_SAMPLE_CUT | MIRE_SAMPLE_BROKEN));
+    return sample->depth > 0 && !(sample->flags & MIRE_SAMPLE_BROKEN);
 }
 
 /* Who votes: the whole stacks if they hold most of the weight, else every stack there is. */

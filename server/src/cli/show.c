@@ -40,6 +40,21 @@ static void print_head(const struct cli_document *shown)
         say(stdout, "%-22s %s\n", shown->doc.facts[i].name, shown->doc.facts[i].value);
 }
 
+/* Frames of the hottest stack that the device left out. */
+static void print_left_out(const struct resolved *doc)
+{
+    size_t i = 0;
+    while (i < doc->sample_count &&
+           (doc->samples[i].node != doc->hot.node || doc->samples[i].thread != doc->hot.thread))
+        i++;
+    if (i == doc->sample_count)
+        return;
+    if (doc->samples[i].folded)
+        say(stdout, "; %u frames of recursion are left out", doc->samples[i].folded);
+    if (doc->samples[i].skipped)
+        say(stdout, "; %u frames in the middle are left out", doc->samples[i].skipped);
+}
+
 static void print_hot(const struct cli_document *shown)
 {
     const struct resolved *doc = &shown->doc;
@@ -48,6 +63,7 @@ static void print_hot(const struct cli_document *shown)
     say(stdout, "\nHottest stack: %u samples in a row, of %zu", doc->hot.run, doc->sample_count);
     if (doc->hot.thread)
         say(stdout, ", thread %s", doc->threads[doc->hot.thread - 1].name);
+    print_left_out(doc);
     putchar('\n');
     for (uint32_t node = doc->hot.node; node; node = doc->nodes[node].parent, at++) {
         const struct resolved_place *place = &doc->places[doc->nodes[node].place];

@@ -110,8 +110,8 @@ enum bind_outcome mire_read_threads(struct bind *bind, void *out, uint32_t at)
 
 struct samples {
     uint32_t period_ms;
-    struct bind_column at_ms, weight_ms, node, syscall, thread;
-    const char *state;
+    struct bind_column at_ms, weight_ms, node, syscall, thread, folded, skipped;
+    const char *state, *loss;
 };
 
 static enum bind_outcome check_samples(struct bind *bind, const struct samples *s)
@@ -128,6 +128,15 @@ static enum bind_outcome check_samples(struct bind *bind, const struct samples *
         return bind_wrong_at(bind, MIRE_NAME_SYSCALL, UNEQUAL);
     if (s->thread.known && s->thread.count != count)
         return bind_wrong_at(bind, MIRE_NAME_THREAD, UNEQUAL);
+    if (s->folded.known && s->folded.count != count)
+        return bind_wrong_at(bind, MIRE_NAME_FOLDED, UNEQUAL);
+    if (s->skipped.known && s->skipped.count != count)
+        return bind_wrong_at(bind, MIRE_NAME_SKIPPED, UNEQUAL);
+    if (s->loss[0] && strlen(s->loss) != count)
+        return bind_wrong_at(bind, MIRE_NAME_LOSS, UNEQUAL);
+    for (const char *p = s->loss; *p; p++)
+        if (*p != '.' && (*p < 'a' || *p > 'z'))
+            return bind_wrong_at(bind, MIRE_NAME_LOSS, "must be small letters or dots");
     for (const char *p = s->state; *p; p++)
         if (!is_state(*p))
             return bind_wrong_at(bind, MIRE_NAME_STATE, "must be letters or ?");
@@ -147,8 +156,11 @@ static enum bind_outcome read_samples(struct bind *bind, struct report *report, 
         {TEXT(struct samples, state, MIRE_NAME_STATE)},
         {COLUMN(struct samples, syscall, MIRE_NAME_SYSCALL, MIRE_WIRE_SAMPLES_MAX, -1, MIRE_WIRE_SYSCALL_MAX)},
         {COLUMN(struct samples, thread, MIRE_NAME_THREAD, MIRE_WIRE_SAMPLES_MAX, 0, report->thread_count)},
+        {TEXT(struct samples, loss, MIRE_NAME_LOSS)},
+        {COLUMN(struct samples, folded, MIRE_NAME_FOLDED, MIRE_WIRE_SAMPLES_MAX, 0, UINT32_MAX)},
+        {COLUMN(struct samples, skipped, MIRE_NAME_SKIPPED, MIRE_WIRE_SAMPLES_MAX, 0, UINT32_MAX)},
     };
-    struct samples s = {.state = ""};
+    struct samples s = {.state = "", .loss = ""};
     enum bind_outcome outcome = bind_object(bind, &s, at, fields, COUNT(fields));
     if (!outcome)
         outcome = check_samples(bind, &s);
@@ -164,7 +176,10 @@ static enum bind_outcome read_samples(struct bind *bind, struct report *report, 
                                          .node = (uint32_t)s.node.values[i],
                                          .state = s.state[0] ? s.state[i] : '?',
                                          .syscall = s.syscall.known ? (int32_t)s.syscall.values[i] : -1,
-                                         .thread = s.thread.known ? (uint32_t)s.thread.values[i] : 0};
+                                         .thread = s.thread.known ? (uint32_t)s.thread.values[i] : 0,
+                                         .loss = s.loss[0] ? s.loss[i] : '.',
+                                         .folded = s.folded.known ? (uint32_t)s.folded.values[i] : 0,
+                                         .skipped = s.skipped.known ? (uint32_t)s.skipped.values[i] : 0};
     report->hang.period_ms = s.period_ms;
     report->hang.samples = rows;
     report->hang.sample_count = count;

@@ -7,6 +7,7 @@
 #include "feature/classes.h"
 #include "feature/holder.h"
 #include "feature/hot.h"
+#include "feature/losses.h"
 #include "feature/marks.h"
 #include "feature/reason.h"
 #include "feature/tree.h"
@@ -91,6 +92,8 @@ static int walk(struct finding *f, uint32_t thread)
     const struct tree_walk how = {f->functions, MIRE_FEATURE_SHARE, MIRE_FEATURE_LEAST, thread, f->marks.left_out};
     f->thread = thread;
     int rc = tree_path(&f->path, f->arena, f->doc, &how);
+    if ((f->path.all - f->path.total) * 100 > f->path.all * MIRE_LOSSES_LIMIT)
+        f->path.count = f->path.total = 0;
     uint32_t *places = rc ? NULL : arena_array(f->arena, f->path.count, sizeof *places);
     if (!places)
         return MIRE_FAULT_MEMORY;
@@ -144,13 +147,21 @@ static int tell_why(struct feature *out, struct finding *f)
 {
     size_t step = f->found.step;
     uint64_t held = f->path.count ? f->path.steps[step].weight : 0;
-    uint64_t total = f->path.total ? f->path.total : 1;
+    uint64_t total = f->path.all ? f->path.all : 1;
+    const char *losses;
+    int rc = losses_text(&losses, f->arena, f->doc, f->thread);
+    if (rc)
+        return rc;
     if (f->path.count)
         f->doc->verdict =
             (struct resolved_verdict){true, f->path.steps[step].place, (uint32_t)(held * 1000000 / total)};
-    out->why = arena_printf(f->arena, "%s holds %u %% of the sampled time%s%s (%s)", out->caller1.function,
-                            (unsigned)(held * 100 / total), f->thread == MIRE_TREE_ALL ? "" : " of thread ",
-                            f->thread == MIRE_TREE_ALL ? "" : thread_name(f), f->found.how);
+    if (f->path.count || f->path.total)
+        out->why =
+            arena_printf(f->arena, "%s holds %u %% of the sampled time%s%s (%s)%s%s", out->caller1.function,
+                         (unsigned)(held * 100 / total), f->thread == MIRE_TREE_ALL ? "" : " of thread ",
+                         f->thread == MIRE_TREE_ALL ? "" : thread_name(f), f->found.how, losses[0] ? "; " : "", losses);
+    else
+        out->why = losses[0] ? losses : "no stack was taken";
     f->doc->why = out->why ? out->why : "";
     return out->why ? 0 : MIRE_FAULT_MEMORY;
 }

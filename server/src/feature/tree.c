@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+#define JOINED_MAX 256 /* stacks without an outer end that are joined: as many as the device keeps */
+#define DEPTH_MAX \
+    1024 /* frames of a stack that are looked through for its outermost one: keeps a hostile report cheap */
+
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
@@ -41,6 +45,7 @@ struct walk {
     const struct resolved *doc;
     const uint32_t *functions;
     uint64_t *below;   /* per node: time of it and all under it */
+    uint32_t *parent;  /* per node; of stacks without an outer end where they were joined */
     uint32_t *child;   /* per node: first child, 0 none */
     uint32_t *sibling; /* per node: next child of its parent */
     uint64_t *weight;  /* per function, valid if stamped with this level */
@@ -55,6 +60,7 @@ static int walk_init(struct walk *walk, struct arena *arena)
     size_t nodes = walk->doc->node_count;
     size_t places = walk->doc->place_count;
     walk->below = arena_array(arena, nodes, sizeof *walk->below);
+    walk->parent = arena_array(arena, nodes, sizeof *walk->parent);
     walk->child = arena_array(arena, nodes, sizeof *walk->child);
     walk->sibling = arena_array(arena, nodes, sizeof *walk->sibling);
     walk->weight = arena_array(arena, places, sizeof *walk->weight);
@@ -62,8 +68,8 @@ static int walk_init(struct walk *walk, struct arena *arena)
     walk->level = arena_array(arena, nodes, sizeof *walk->level);
     walk->deeper = arena_array(arena, nodes, sizeof *walk->deeper);
     walk->steps = arena_array(arena, nodes, sizeof *walk->steps);
-    bool good = walk->below && walk->child && walk->sibling && walk->weight && walk->stamp && walk->level &&
-                walk->deeper && walk->steps;
+    bool good = walk->below && walk->parent && walk->child && walk->sibling && walk->weight && walk->stamp &&
+                walk->level && walk->deeper && walk->steps;
     return good ? 0 : MIRE_FAULT_MEMORY;
 }
 
@@ -85,33 +91,97 @@ uint32_t tree_heaviest_thread(const struct resolved *doc)
 
 static bool counts(const struct resolved *doc, size_t sample, const struct tree_walk *how)
 {
-    return doc->samples[sample].node && (how->thread == MIRE_TREE_ALL || doc->samples[sample].thread == how->thread) &&
+    return (how->thread == MIRE_TREE_ALL || doc->samples[sample].thread == how->thread) &&
            !(how->left_out && how->left_out[sample]);
-}
-
-/* Time of every node, and the children's lists. */
-static void weigh(struct walk *walk, const struct tree_walk *how)
-{
-    const struct resolved *doc = walk->doc;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < doc->sample_count; i++)
-        sum += doc->samples[i].weight_ms;
-    for (size_t i = 0; i < doc->sample_count; i++)
-        if (counts(doc, i, how))
-            walk->below[doc->samples[i].node] += sum ? doc->samples[i].weight_ms : 1;
-    if (!doc->sample_count && doc->hot.node)
-        walk->below[doc->hot.node] = 1;
-    for (size_t n = doc->node_count - 1; n > 0; n--) {
-        uint32_t parent = doc->nodes[n].parent;
-        walk->below[parent] += walk->below[n];
-        walk->sibling[n] = walk->child[parent];
-        walk->child[parent] = (uint32_t)n;
-    }
 }
 
 static uint32_t function_of(const struct walk *walk, uint32_t node)
 {
     return walk->functions[walk->doc->nodes[node].place];
+}
+
+static bool is_partial(const struct report_sample *sample)
+{
+    return sample->node && sample->loss == MIRE_LOSS_PARTIAL;
+}
+
+/* The outermost node of a stack; 0 if it is deeper than anybody looks. */
+static uint32_t outermost(const struct walk *walk, uint32_t node)
+{
+    for (unsigned i = 0; i < DEPTH_MAX; i++) {
+        if (!walk->doc->nodes[node].parent)
+            return node;
+        node = walk->doc->nodes[node].parent;
+    }
+    return 0;
+}
+
+/* The node of a whole stack that is the function and has most time; of equals the outermost. 0: there is none. */
+static uint32_t find_shared(const struct walk *walk, uint32_t function, const uint64_t *whole)
+{
+    uint32_t best = 0;
+    for (uint32_t n = 1; n < walk->doc->node_count; n++)
+        if (whole[n] && function_of(walk, n) == function && (!best || whole[n] > whole[best]))
+            best = n;
+    return best;
+}
+
+/*
+ * A stack whose outer end is missing begins in the middle of the others: its outermost function stands where the whole
+ * ones have it.
+ */
+static void join_partial(struct walk *walk, uint64_t *whole)
+{
+    const struct resolved *doc = walk->doc;
+    unsigned joined = 0;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        if (doc->samples[i].node && !is_partial(&doc->samples[i]))
+            whole[doc->samples[i].node] += doc->samples[i].weight_ms + 1ull;
+    for (size_t n = doc->node_count - 1; n > 0; n--)
+        whole[doc->nodes[n].parent] += whole[n];
+    for (size_t i = 0; i < doc->sample_count && joined < JOINED_MAX; i++) {
+        uint32_t top = is_partial(&doc->samples[i]) ? outermost(walk, doc->samples[i].node) : 0;
+        uint32_t shared =
+            top && !whole[top] && !walk->parent[top] ? find_shared(walk, function_of(walk, top), whole) : 0;
+        joined += shared != 0;
+        if (shared)
+            walk->parent[top] = doc->nodes[shared].parent;
+    }
+}
+
+/* Time that stacks joined elsewhere bring to the nodes outside them. */
+static void add_joined(struct walk *walk)
+{
+    for (size_t n = 1; n < walk->doc->node_count; n++) {
+        if (walk->parent[n] == walk->doc->nodes[n].parent)
+            continue;
+        for (uint32_t up = walk->parent[n]; up; up = walk->doc->nodes[up].parent)
+            walk->below[up] += walk->below[n];
+    }
+}
+
+/* Time of every node, and the children's lists; of node 0 that of the stacks. Returns the time without a stack. */
+static uint64_t weigh(struct walk *walk, const struct tree_walk *how)
+{
+    const struct resolved *doc = walk->doc;
+    uint64_t sum = 0, without = 0;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        sum += doc->samples[i].weight_ms;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        if (counts(doc, i, how))
+            walk->below[doc->samples[i].node] += sum ? doc->samples[i].weight_ms : 1;
+    without = walk->below[0];
+    walk->below[0] = 0;
+    if (!doc->sample_count && doc->hot.node)
+        walk->below[doc->hot.node] = 1;
+    for (size_t n = doc->node_count - 1; n > 0; n--) {
+        uint32_t parent = walk->parent[n];
+        walk->below[doc->nodes[n].parent] += walk->below[n];
+        walk->sibling[n] = walk->child[parent];
+        walk->child[parent] = (uint32_t)n;
+    }
+    add_joined(walk);
+    return without;
 }
 
 /* All children of the level's nodes, which are the function `caller`, go to `deeper`; returns how many, and the
@@ -178,8 +248,15 @@ int tree_path(struct tree_path *out, struct arena *arena, const struct resolved 
     int rc = walk_init(&walk, arena);
     if (rc)
         return rc;
-    weigh(&walk, how);
+    uint64_t *whole = arena_array(arena, doc->node_count, sizeof *whole);
+    if (!whole)
+        return MIRE_FAULT_MEMORY;
+    for (size_t n = 0; n < doc->node_count; n++)
+        walk.parent[n] = doc->nodes[n].parent;
+    join_partial(&walk, whole);
+    uint64_t without = weigh(&walk, how);
     out->total = walk.below[0];
+    out->all = out->total + without;
     out->steps = walk.steps;
     uint64_t parent = out->total;
     size_t count = 1; /* level[0] is the root */

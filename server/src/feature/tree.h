@@ -18,6 +18,7 @@ struct tree_path {
     const struct tree_step *steps; /* outermost first */
     size_t count;
     uint64_t total; /* of all samples that have a stack */
+    uint64_t all;   /* and of those that have none */
 };
 
 /* Number of each place's function: places of one function in one image have one number. 0, or a fault. */
@@ -33,7 +34,8 @@ struct tree_walk {
 
 /*
  * Descend from the root as long as one function holds at least that much of its parent's time. A function that calls
- * itself directly is one step.
+ * itself directly is one step. A stack whose outer end is missing (MIRE_LOSS_PARTIAL) joins the whole ones at the
+ * function that it begins with.
  *
  * 0, or MIRE_FAULT_MEMORY.
  */

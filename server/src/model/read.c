@@ -203,26 +203,32 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
 {
     struct columns {
         uint32_t period_ms;
-        struct bind_column at_ms, weight_ms, node, state, syscall, thread;
+        struct bind_column at_ms, weight_ms, node, state, loss, folded, skipped, syscall, thread;
     } c = {0};
+/* Not in documents of old. */
+#define LATER(column, most)                                                                                   \
+    {                                                                                                         \
+        .name = #column, .want = MIRE_BIND_COLUMN, .offset = offsetof(struct columns, column), .max = (most), \
+        .items_max = ITEMS_MAX                                                                                \
+    }
     static const struct bind_field fields[] = {
         NUMBER(struct columns, period_ms, MIRE_BIND_U32, UINT32_MAX),
         COLUMN(struct columns, at_ms, UINT32_MAX),
         COLUMN(struct columns, weight_ms, UINT32_MAX),
         COLUMN(struct columns, node, UINT32_MAX),
         COLUMN(struct columns, state, 127),
+        LATER(loss, 127),
+        LATER(folded, UINT32_MAX),
+        LATER(skipped, UINT32_MAX),
+        LATER(thread, UINT32_MAX),
         {.name = "syscall",
          .want = MIRE_BIND_COLUMN,
          .offset = offsetof(struct columns, syscall),
          .min = -1,
          .max = INT32_MAX,
          .items_max = ITEMS_MAX},
-        {.name = "thread",
-         .want = MIRE_BIND_COLUMN,
-         .offset = offsetof(struct columns, thread),
-         .max = UINT32_MAX,
-         .items_max = ITEMS_MAX},
     };
+#undef LATER
     struct resolved *doc = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
     if (outcome)
@@ -232,7 +238,9 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
     if (!samples)
         return MIRE_BIND_NO_MEMORY;
     if (c.weight_ms.count != count || c.node.count != count || c.state.count != count ||
-        (c.syscall.known && c.syscall.count != count) || (c.thread.known && c.thread.count != count))
+        (c.loss.known && c.loss.count != count) || (c.folded.known && c.folded.count != count) ||
+        (c.skipped.known && c.skipped.count != count) || (c.syscall.known && c.syscall.count != count) ||
+        (c.thread.known && c.thread.count != count))
         return bind_wrong(bind, "columns differ in length");
     for (size_t i = 0; i < count; i++) {
         if (c.node.values[i] >= doc->node_count || (c.thread.known && c.thread.values[i] > doc->thread_count))
@@ -242,7 +250,10 @@ static enum bind_outcome read_samples(struct bind *bind, void *out, uint32_t at)
                                             .node = (uint32_t)c.node.values[i],
                                             .state = (char)c.state.values[i],
                                             .syscall = c.syscall.known ? (int32_t)c.syscall.values[i] : -1,
-                                            .thread = c.thread.known ? (uint32_t)c.thread.values[i] : 0};
+                                            .thread = c.thread.known ? (uint32_t)c.thread.values[i] : 0,
+                                            .loss = c.loss.known ? (char)c.loss.values[i] : '.',
+                                            .folded = c.folded.known ? (uint32_t)c.folded.values[i] : 0,
+                                            .skipped = c.skipped.known ? (uint32_t)c.skipped.values[i] : 0};
     }
     doc->period_ms = c.period_ms;
     doc->samples = samples;

@@ -103,13 +103,18 @@ struct report_node {
     uint32_t frame;
 };
 
+#define MIRE_LOSS_PARTIAL 'p'
+
 struct report_sample {
     uint32_t at_ms; /* after the hang's beginning; never falling */
     uint32_t weight_ms;
     uint32_t node;
-    char state;      /* scheduler's letter, '?' if unknown */
-    int32_t syscall; /* number on device.arch of the system call it slept in; -1: in none, or unknown */
-    uint32_t thread; /* whose stack: 0 the watched thread's, else 1 + an index into the report's threads */
+    char state;       /* scheduler's letter, '?' if unknown */
+    int32_t syscall;  /* number on device.arch of the system call it slept in; -1: in none, or unknown */
+    uint32_t thread;  /* whose stack: 0 the watched thread's, else 1 + an index into the report's threads */
+    char loss;        /* what it lacks, a letter of the schema: '.' nothing, MIRE_LOSS_PARTIAL its outer end */
+    uint32_t folded;  /* frames of recursion left out */
+    uint32_t skipped; /* frames left out in the middle */
 };
 
 struct report_blame { /* the device's own verdict */

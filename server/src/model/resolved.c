@@ -69,6 +69,9 @@ static void write_samples(struct json_writer *w, const struct resolved *doc)
     COLUMN(w, "node", u64, doc->sample_count, s[i].node);
     COLUMN(w, "state", u64, doc->sample_count, (unsigned char)s[i].state);
     COLUMN(w, "syscall", i64, doc->sample_count, s[i].syscall);
+    COLUMN(w, "loss", u64, doc->sample_count, (unsigned char)s[i].loss);
+    COLUMN(w, "folded", u64, doc->sample_count, s[i].folded);
+    COLUMN(w, "skipped", u64, doc->sample_count, s[i].skipped);
     if (doc->thread_count)
         COLUMN(w, "thread", u64, doc->sample_count, s[i].thread);
     json_write_close(w, '}');

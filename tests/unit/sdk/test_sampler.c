@@ -4,6 +4,7 @@
 #include "platform/platform.h"
 #include "platform/signal.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -25,6 +26,11 @@ enum place {
     PLACE_SLEEP,
     PLACE_LOCK,
     PLACE_DEEP,
+    PLACE_PAIR,
+    PLACE_THREE,
+    PLACE_LADDER,
+    PLACE_HUGE,
+    PLACE_ASLEEP,
     PLACE_ALTSTACK,
     PLACE_DEAF,
     PLACE_SHUT,
@@ -50,6 +56,13 @@ void place_spin(void);
 void place_sleep(void);
 void place_lock(void);
 void place_deep(int left);
+void place_ping(int left);
+void place_pong(int left);
+void place_one(int left);
+void place_two(int left);
+void place_three(int left);
+void place_huge(int left);
+void place_deep_sleep(int left);
 void spin_in_handler(int signal);
 void place_altstack(void);
 void place_deaf(void);
@@ -99,6 +112,93 @@ STAY void place_deep(int left)
         place_deep(left - 1);
     else
         place_spin();
+    KEEP_FRAME();
+}
+
+/* Two that call each other, and three. */
+STAY void place_pong(int left)
+{
+    place_ping(left);
+    KEEP_FRAME();
+}
+
+STAY void place_ping(int left)
+{
+    if (left > 0)
+        place_pong(left - 1);
+    else
+        place_spin();
+    KEEP_FRAME();
+}
+
+STAY void place_one(int left)
+{
+    place_two(left);
+    KEEP_FRAME();
+}
+
+STAY void place_two(int left)
+{
+    place_three(left);
+    KEEP_FRAME();
+}
+
+STAY void place_three(int left)
+{
+    if (left > 0)
+        place_one(left - 1);
+    else
+        place_spin();
+    KEEP_FRAME();
+}
+
+/* Frames of 200 KiB each. */
+STAY void place_huge(int left)
+{
+    volatile char *room = alloca(200 * 1024);
+
+    room[0] = 1;
+    if (left > 0)
+        place_huge(left - 1);
+    else
+        place_spin();
+    KEEP_FRAME();
+}
+
+STAY void place_deep_sleep(int left)
+{
+    volatile char *room = alloca(4096);
+
+    room[0] = 1;
+    if (left > 0)
+        place_deep_sleep(left - 1);
+    else
+        place_sleep();
+    KEEP_FRAME();
+}
+
+/* 512 functions, each called once: step0 calls step1, and so on. */
+typedef void stair(void);
+#define STAIR(n, next)             \
+    stair stair_##n, stair_##next; \
+    STAY void stair_##n(void)      \
+    {                              \
+        stair_##next();            \
+        KEEP_FRAME();              \
+    }
+#define STAIRS8(p, q) \
+    STAIR(p##0, p##1) \
+    STAIR(p##1, p##2) \
+    STAIR(p##2, p##3) STAIR(p##3, p##4) STAIR(p##4, p##5) STAIR(p##5, p##6) STAIR(p##6, p##7) STAIR(p##7, q##0)
+#define STAIRS64(p, q)  \
+    STAIRS8(p##0, p##1) \
+    STAIRS8(p##1, p##2) \
+    STAIRS8(p##2, p##3) \
+    STAIRS8(p##3, p##4) STAIRS8(p##4, p##5) STAIRS8(p##5, p##6) STAIRS8(p##6, p##7) STAIRS8(p##7, q##0)
+STAIRS64(0, 1)
+STAIRS64(1, 2) STAIRS64(2, 3) STAIRS64(3, 4) STAIRS64(4, 5) STAIRS64(5, 6) STAIRS64(6, 7) STAY void stair_700(void)
+{
+    place_spin();
     KEEP_FRAME();
 }
 
@@ -187,6 +287,21 @@ void *be_subject(void *unused)
     case PLACE_DEEP:
         place_deep(5000);
         break;
+    case PLACE_PAIR:
+        place_ping(5000);
+        break;
+    case PLACE_THREE:
+        place_one(5000);
+        break;
+    case PLACE_LADDER:
+        stair_000();
+        break;
+    case PLACE_HUGE:
+        place_huge(20);
+        break;
+    case PLACE_ASLEEP:
+        place_deep_sleep(400);
+        break;
     case PLACE_ALTSTACK:
         place_altstack();
         break;
@@ -225,7 +340,7 @@ static void sample_at(struct sample *out, enum place place)
     assert_int_equal(mire__sampler_open(&sampler), MIRE_OK);
     mire__modules_read(&sampler.modules, NULL, NULL);
     mire__sampler_take(out, &sampler, atomic_load(&subject.tid), NULL);
-    if (place == PLACE_SLEEP)
+    if (place == PLACE_SLEEP || place == PLACE_ASLEEP)
         usleep(600000);
     atomic_store(&subject.stop, 1);
     pthread_mutex_unlock(&held);
@@ -351,15 +466,70 @@ static void a_thread_in_vfork_is_read_below_its_child(void **state)
     ASSERT_RUNS(&sample, "place_vfork", "be_subject");
 }
 
-static void deep_recursion_is_cut_and_marked(void **state)
+static void recursion_is_folded_and_counted(void **state)
 {
     (void)state;
     struct sample sample;
 
     sample_at(&sample, PLACE_DEEP);
+    assert_int_equal(sample.flags, 0);
+    assert_true(sample.depth < 16);
+    ASSERT_RUNS(&sample, "place_spin", "place_deep", "be_subject");
+    assert_in_range(sample.folded, 4990, 5001);
+    assert_int_equal(sample.skipped, 0);
+}
+
+static void mutual_recursion_is_folded_and_counted(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_PAIR);
+    assert_int_equal(sample.flags, 0);
+    ASSERT_RUNS(&sample, "place_spin", "place_ping", "place_pong", "be_subject");
+    assert_in_range(sample.folded, 9990, 10001);
+    sample_at(&sample, PLACE_THREE);
+    assert_int_equal(sample.flags, 0);
+    ASSERT_RUNS(&sample, "place_spin", "place_three", "place_two", "place_one", "be_subject");
+    assert_in_range(sample.folded, 14990, 15003);
+}
+
+static void of_a_deep_stack_both_ends_are_kept(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_LADDER);
     assert_int_equal(sample.flags, MIRE_SAMPLE_CUT);
     assert_int_equal(sample.depth, MIRE_DEPTH_MAX);
-    ASSERT_RUNS(&sample, "place_spin", "place_deep", "place_deep");
+    ASSERT_RUNS(&sample, "place_spin", "stair_700", "stair_677", "stair_650", "stair_010", "stair_000", "be_subject");
+    assert_int_equal(sample.folded, 0);
+    assert_in_range(sample.skipped, 449 - MIRE_DEPTH_MAX, 460 - MIRE_DEPTH_MAX);
+}
+
+/* 4 MiB of stack, of which 64 KiB are copied. */
+static void large_frames_are_walked_over(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    sample_at(&sample, PLACE_HUGE);
+    assert_int_equal(sample.flags, 0);
+    ASSERT_RUNS(&sample, "place_spin", "place_huge", "be_subject");
+    assert_in_range(sample.folded, 18, 20);
+    assert_true(sampler.snapshot.stack_size <= MIRE_STACK_COPY_BYTES);
+}
+
+static void a_deep_stack_is_read_asleep_as_well(void **state)
+{
+    (void)state;
+    struct sample sample;
+
+    skip_if_proc_is_an_emulators();
+    sample_at(&sample, PLACE_ASLEEP);
+    assert_int_equal(sample.flags, MIRE_SAMPLE_BLOCKED);
+    ASSERT_RUNS(&sample, "place_sleep", "place_deep_sleep", "be_subject");
+    assert_in_range(sample.folded, 398, 400);
 }
 
 static void the_stack_goes_on_behind_an_alternate_one(void **state)
@@ -593,7 +763,11 @@ int main(void)
         cmocka_unit_test(a_sleeping_thread_is_read_and_sleeps_on),
         cmocka_unit_test(a_thread_waiting_for_a_lock_shows_where),
         cmocka_unit_test(a_thread_in_vfork_is_read_below_its_child),
-        cmocka_unit_test(deep_recursion_is_cut_and_marked),
+        cmocka_unit_test(recursion_is_folded_and_counted),
+        cmocka_unit_test(mutual_recursion_is_folded_and_counted),
+        cmocka_unit_test(of_a_deep_stack_both_ends_are_kept),
+        cmocka_unit_test(large_frames_are_walked_over),
+        cmocka_unit_test(a_deep_stack_is_read_asleep_as_well),
         cmocka_unit_test(the_stack_goes_on_behind_an_alternate_one),
         cmocka_unit_test(a_thread_that_blocks_every_signal_answers),
         cmocka_unit_test(what_cannot_be_asked_is_left_alone),

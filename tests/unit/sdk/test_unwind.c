@@ -25,6 +25,7 @@ static __attribute__((noinline)) void unwind_here(void)
     ucontext_t context;
 
     memset(&sample, 0, sizeof(sample));
+    snapshot.unfolded = true;
     getcontext(&context);
     mire__arch_as_regs(&snapshot.regs, &context);
     snapshot.stack_address = snapshot.regs.value[mire__arch.sp];

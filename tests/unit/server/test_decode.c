@@ -325,6 +325,27 @@ static void facts_of_the_lag_engine_are_read(void **state)
     free(body);
 }
 
+static void samples_tell_what_their_stacks_lack(void **state)
+{
+    (void)state;
+    size_t len;
+    char *body = vector(&len, "valid", "every-field", "report.json");
+    struct arena arena;
+    struct report report;
+    struct decode_fault fault;
+    arena_init(&arena, MIRE_DECODE_ARENA_MAX);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    assert_int_equal(report.hang.samples[0].loss, '.');
+    assert_int_equal(report.hang.samples[1].folded, 4990);
+    assert_int_equal(report.hang.samples[2].loss, 'c');
+    assert_int_equal(report.hang.samples[2].skipped, 300);
+    memcpy(strstr(body, "\"loss"), "\"more", 5);
+    assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
+    assert_int_equal(report.hang.samples[2].loss, '.');
+    arena_fini(&arena);
+    free(body);
+}
+
 static void samples_tell_whose_stack_they_are(void **state)
 {
     (void)state;
@@ -476,6 +497,7 @@ int main(void)
         cmocka_unit_test(samples_tell_the_system_call_they_slept_in),
         cmocka_unit_test(facts_of_the_lag_engine_are_read),
         cmocka_unit_test(the_end_of_the_process_is_read),
+        cmocka_unit_test(samples_tell_what_their_stacks_lack),
         cmocka_unit_test(samples_tell_whose_stack_they_are),
         cmocka_unit_test(a_text_with_a_nul_reads_as_text),
         cmocka_unit_test(compressed_bodies_are_read_and_cut_ones_refused),

@@ -41,6 +41,66 @@ static void a_sleep_is_blamed_on_who_asked_for_it(void **state)
     stacks_free(s);
 }
 
+static void samples_without_a_stack(struct stacks *s, int count, char loss)
+{
+    for (int i = 0; i < count; i++) {
+        sample(s, 100, 'R', "");
+        lacks(s, loss);
+    }
+}
+
+static void shares_are_of_all_samples(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 6; i++)
+        sample(s, 100, 'R', LOOP "keysCommand" R);
+    samples_without_a_stack(s, 1, 'g');
+    samples_without_a_stack(s, 3, 'u');
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "keysCommand");
+    assert_string_equal(f.why,
+                        "keysCommand holds 60 % of the sampled time (deepest app frame of the path); 4 of 10 samples "
+                        "have no stack: the thread did not get a processor in time (3), the thread had ended (1)");
+    assert_int_equal(s->doc.verdict.share_ppm, 600000);
+    stacks_free(s);
+}
+
+/* Two of nine stacks say nothing of the other seven. */
+static void where_most_stacks_are_missing_nobody_is_blamed(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 100, 'S', LOOP "keysCommand" R "read" LIBC);
+    sample(s, 100, 'S', LOOP "keysCommand" R "read" LIBC);
+    samples_without_a_stack(s, 7, 'b');
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "(no stack)");
+    assert_string_equal(f.caller2.function, "(no stack)");
+    assert_int_equal(f.category, MIRE_CATEGORY_HANG);
+    assert_string_equal(f.why, "7 of 9 samples have no stack: the thread blocked every signal (7)");
+    assert_false(s->doc.verdict.known);
+    stacks_free(s);
+}
+
+/* Garbage that cannot be unwound to the end: the innermost frames alone, with no root that others have. */
+static void stacks_without_an_outer_end_join_the_others(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 100, 'R', LOOP "keysCommand" R "dictNext" R);
+    for (int i = 0; i < 6; i++) {
+        sample(s, 100, 'R', "call" R "keysCommand" R "stringmatchlen" R);
+        lacks(s, MIRE_LOSS_PARTIAL);
+    }
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "keysCommand");
+    assert_string_equal(f.caller2.function, "readQueryFromClient");
+    assert_non_null(strstr(f.why, "keysCommand holds 100 % of the sampled time"));
+    stacks_free(s);
+}
+
 static void what_watches_is_not_blamed(void **state)
 {
     (void)state;
@@ -483,6 +543,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_is_blamed_not_its_helpers),
         cmocka_unit_test(a_sleep_is_blamed_on_who_asked_for_it),
+        cmocka_unit_test(shares_are_of_all_samples),
+        cmocka_unit_test(where_most_stacks_are_missing_nobody_is_blamed),
+        cmocka_unit_test(stacks_without_an_outer_end_join_the_others),
         cmocka_unit_test(what_watches_is_not_blamed),
         cmocka_unit_test(a_comparator_inside_qsort_is_no_culprit),
         cmocka_unit_test(time_decides_not_the_newest_leaf),

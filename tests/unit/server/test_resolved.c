@@ -20,7 +20,7 @@ static const struct resolved_place places[] = {
 static const struct resolved_rule rules[] = {{"linux_c", 4, 25, "lock * quote*"}, {"app", 2, 1, "idle * main"}};
 static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1, 2}};
 static const struct report_sample samples[] = {
-    {0, 50, 3, 'R', -1, 0}, {50, 60, 4, '?', -1, 2}, {50, 70, 0, 'S', 202, 1}};
+    {0, 50, 3, 'R', -1, 0, '.', 0, 0}, {50, 60, 4, '?', -1, 2, 'c', 4990, 300}, {50, 70, 0, 'S', 202, 1, 'b', 0, 0}};
 static const uint32_t repeat[] = {2, 1, 2};
 static const struct resolved_thread threads[] = {{7, "worker", "owner", {900, true}, 3, 'D', 17},
                                                  {8, "", "", {0, false}, 0, '?', -1}};
@@ -104,10 +104,13 @@ static void a_document_comes_back_as_it_was(void **state)
     assert_int_equal(back.node_count, 5);
     assert_memory_equal(back.nodes + 1, nodes + 1, 4 * sizeof *nodes);
     assert_int_equal(back.sample_count, 3);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         assert_true(back.samples[i].at_ms == samples[i].at_ms && back.samples[i].weight_ms == samples[i].weight_ms &&
                     back.samples[i].node == samples[i].node && back.samples[i].state == samples[i].state &&
                     back.samples[i].syscall == samples[i].syscall && back.samples[i].thread == samples[i].thread);
+        assert_true(back.samples[i].loss == samples[i].loss && back.samples[i].folded == samples[i].folded &&
+                    back.samples[i].skipped == samples[i].skipped);
+    }
     assert_true(back.hot.node == 3 && back.hot.thread == 2 && back.hot.run == 1 && back.hot.depth == 3);
     assert_memory_equal(back.hot.repeat, repeat, sizeof repeat);
     assert_true(back.hot.caller1 == 1 && back.hot.caller2 == -1);

@@ -6,7 +6,7 @@ import { bars, peak, stacked, wholeSteps } from './charts';
 import { ago, bytes, count, duration, nanoseconds, offBytes, offCount, percent } from './format';
 import { base, shorten } from './name';
 import { absolute, resolve, shift, widen } from './range';
-import { asText, commonLeaf, coverage, hotMiddle, nameless } from './stack';
+import { asText, commonLeaf, coverage, hotMiddle, nameless, withoutStack } from './stack';
 
 const now = new Date('2026-11-08T10:20:30Z');
 
@@ -139,6 +139,12 @@ it('a function with varying callees is flagged, one with a single callee is not'
   expect(hotMiddle(report(['a', 'b', 'c', 'd', 'e', 'a', 'b', 'c', 'd', 'e']))).toBe(1);
   expect(hotMiddle(report(['a', 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'b', 'c']))).toBeNull();
   expect(hotMiddle(report(['a', 'b', 'c']))).toBeNull();
+});
+
+it('samples without a stack are counted', () => {
+  const whole = report(['a', 'b']);
+  expect(withoutStack(whole)).toBe(0);
+  expect(withoutStack({ ...whole, samples: { ...whole.samples, stack: [0, -1] } })).toBe(1);
 });
 
 it('coverage says how much of the hang was seen', () => {

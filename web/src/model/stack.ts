@@ -10,6 +10,11 @@ export interface Coverage {
   whole: boolean;
 }
 
+/* Samples that have no stack; why is in report.why. */
+export function withoutStack(report: Report): number {
+  return report.samples.stack.filter((stack) => stack < 0).length;
+}
+
 /* How much of the hang the samples stand for, never more than all of it. */
 export function coverage(report: Report): Coverage {
   const hang_ms = report.row.duration_ms;

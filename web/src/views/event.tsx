@@ -6,7 +6,7 @@ import { lang, say } from '../lib/i18n';
 import { guessWord } from '../lib/words';
 import { holder, isOfProcess } from '../model/event';
 import { bytes, duration, exact, nanoseconds, percent } from '../model/format';
-import { commonLeaf, coverage, place } from '../model/stack';
+import { commonLeaf, coverage, place, withoutStack } from '../model/stack';
 import { Ago } from './parts';
 import { TurnsTable } from './turns';
 
@@ -47,6 +47,7 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
   const process = isOfProcess(report.category);
   const leaf = commonLeaf(report.samples);
   const total = report.samples.stack.length;
+  const lost = withoutStack(report);
   return (
     <p class="verdict">
       {process ? <strong>{load(report)}</strong> : <strong>{duration(hang_ms)}</strong>}{' '}
@@ -66,6 +67,7 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
               ? say('samples cover all of it')
               : say('samples cover the last {part} of {all}', { part: duration(covered_ms), all: duration(hang_ms) }),
           leaf ? say('{n}/{total} same innermost function', { n: leaf.samples, total }) : '',
+          lost > 0 ? say('{n} of {total} samples have no stack', { n: lost, total }) : '',
           typeof report.thread.cpu_ms === 'number'
             ? say('{time} on the CPU', { time: duration(report.thread.cpu_ms) })
             : '',

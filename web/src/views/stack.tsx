@@ -12,7 +12,7 @@ import { word } from '../lib/words';
 import { fileOf, hotThread, isOfProcess, ofHotThread } from '../model/event';
 import { duration, exact } from '../model/format';
 import { base } from '../model/name';
-import { asText, hotMiddle, leafOf, perCell, place } from '../model/stack';
+import { asText, hotMiddle, leafOf, perCell, place, withoutStack } from '../model/stack';
 import { Blame, Cost, Verdict } from './event';
 import { Bar, copy, Loaded, Moment } from './parts';
 import { Threads } from './threads';
@@ -77,6 +77,7 @@ function Body({ report: whole }: { report: Report }): JSX.Element {
       <Picker report={report} />
       <Verdict report={report} />
       <Blame report={report} />
+      {withoutStack(report) > 0 && report.why !== '' ? <p class="dim">{report.why}</p> : null}
       <Strip report={report} chosen={chosen} />
       <Frames report={report} frames={frames} sample={chosen} />
       <Why report={report} frames={frames} />
