@@ -18,9 +18,9 @@
 #define STACK_COPY_LEAST (8 * 1024)
 #define STACK_COPY_FIRST (2 * STACK_COPY_LEAST)
 #define FILTERS_STALE_NS MIRE_NS_PER_S /* a filter may have been set by a system call that nobody saw */
-#define STACK_GROWS      (8ull << 20) /* at most, after it was looked at: below the first one is nothing else */
-#define FRESH_NS         300000       /* a look takes a third of it */
-#define TRIES            3            /* a thread that falls asleep or wakes up while it is looked at */
+#define STACK_GROWS      (8ull << 20)  /* at most, after it was looked at: below the first one is nothing else */
+#define FRESH_NS         300000        /* a look takes a third of it */
+#define TRIES            3             /* a thread that falls asleep or wakes up while it is looked at */
 
 /*
  * Have every page there that the handler touches: the snapshot's, its own code, the stack below the caller. Faults in

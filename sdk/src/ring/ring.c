@@ -5,9 +5,9 @@ uint32_t mire__sample_common(const struct sample *one, const struct sample *othe
 {
     uint32_t common = 0;
 
-    if ((one->flags | other->flags) & (MIRE_SAMPLE_CUT | MIRE_SAMPLE_BROKEN))
+    if ((one->flags | other->flags) & MIRE_SAMPLE_BROKEN)
         return 0;
-    while (common < one->depth && common < other->depth &&
+    while (common < mire__sample_reach(one) && common < mire__sample_reach(other) &&
            mire__sample_function(one, one->depth - 1 - common) ==
                mire__sample_function(other, other->depth - 1 - common))
         common++;
