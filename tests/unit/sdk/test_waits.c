@@ -38,7 +38,7 @@ static struct sampler sampler;
  * What a program waits with: each ends by itself after WAIT_NS, or when the other side (a thread) lets it, and answers
  * as it does undisturbed.
  */
-#define WAIT_NS 120000000
+#define WAIT_NS 300000000
 
 static struct {
     int how;
