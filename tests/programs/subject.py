@@ -168,13 +168,14 @@ class Subject:
         return 128 - status if status < 0 else status
 
     def close(self):
-        """End all that was started: workers outlive a master that was killed, and mire-run serves them."""
-        for _ in range(3):
-            for pid in self.session() + [self.process.pid] * (self.process.poll() is None):
+        """End all that was started: workers outlive a master that was killed. mire-run, which serves them, ends by itself then."""
+        for also_mire in (False, False, True):
+            for pid in self.left(also_mire):
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except OSError:
                     pass
+            until(lambda: not self.left(True), 10)
         self.process.wait()
         if self.log:
             self.log.close()
@@ -184,12 +185,15 @@ class Subject:
         if self.master is not None:
             os.close(self.master)
 
-    def session(self):
-        """Processes of the program's session."""
+    def left(self, also_mire):
+        """Processes of the program's session, and what mire-run serves elsewhere: their words name this folder."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             words = read_file(f"/proc/{pid}/stat").rpartition(")")[2].split()
-            if len(words) > 3 and int(words[3]) == self.process.pid and int(pid) != self.process.pid:
+            if len(words) < 4 or words[0] == "Z":
+                continue
+            ours = int(words[3]) == self.process.pid or (int(words[1]) != os.getpid() and self.folder in read_file(f"/proc/{pid}/cmdline"))
+            if ours and (also_mire or not os.path.realpath(f"/proc/{pid}/exe").endswith("mire-run")):
                 found.append(int(pid))
         return found
 

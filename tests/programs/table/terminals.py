@@ -27,7 +27,7 @@ def opened(text, path="fifo", answer=b"one line\n"):
 
 VIM = Row(
     "vim", ("vim.basic",), ("vim.basic", "-u", "NONE", "-N", "-n", "{dir}/text"),
-    (Hang("nested groups", typed(":silent! 1,250s/\\%#=1\\(a*\\)*[xy]//ne\r"), ("vim.basic+0x*", "nfa_*", "vim_regexec*", "ex_substitute", "do_sub"),
+    (Hang("nested groups", typed(":silent! 1,120s/\\%#=1\\(a*\\)*[xy]//ne\r"), ("vim.basic+0x*", "nfa_*", "vim_regexec*", "ex_substitute", "do_sub"),
           ("vim.basic+0x*", "do_one_cmd", "do_cmdline", "nv_colon", "normal_cmd"), good1=("do_one_cmd", "do_cmdline"), good2=("main_loop",)),
      Hang(":r of a FIFO", opened(":r fifo\r"), ("vim.basic+0x*", "readfile", "ex_read"), ("vim.basic+0x*", "do_cmdline", "do_one_cmd", "nv_colon", "normal_cmd"),
           good2=("main_loop",), reasons=("io",))),
