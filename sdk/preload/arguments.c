@@ -212,7 +212,10 @@ static int set_program(struct run *run, const char *values[])
     program_inspect(&facts, run->path);
     if (facts.is_static)
         run_complain("warning:", run->argv[0], "statically linked, so it runs but cannot be watched");
-    run->is_foreign = facts.is_foreign;
+    run->is_foreign = facts.is_foreign || facts.first[0];
+    if (facts.first[0])
+        run_complain("warning: it runs but cannot be watched, for a sanitizer has to be loaded first:", facts.first,
+                     "");
     if (facts.is_foreign)
         run_complain("warning:", run->argv[0], "for another processor or C library, so it runs but cannot be watched");
     if (facts.is_privileged)

@@ -16,7 +16,7 @@ struct run {
     char **argv;        /* the program and its arguments */
     char **environment; /* as mire-run was given it */
     char path[PATH_MAX];
-    bool is_foreign;        /* nothing is preloaded: its loader could not take it */
+    bool is_foreign;        /* nothing is preloaded: its loader could not take it, or it has a sanitizer */
     char preload[PATH_MAX]; /* "" until it has been looked for */
 };
 

@@ -4,7 +4,8 @@
  * `mire-run` starts a program with LD_PRELOAD naming this library and MIRE_* telling what to do. The program's children
  * inherit both, so a whole tree of processes is watched, each for itself: a forked child from its first waiting call
  * on, an executed one too, unless it is mire-run's own, which is watched from the beginning, its launch included.
- * Nothing is added to or taken from the environment here. Without MIRE_APP nothing starts.
+ * Nothing is added to or taken from the environment here. Without MIRE_APP nothing starts,
+ * nor in a program with a sanitizer.
  *
  * The loader itself ignores the library in set-user-id programs, and static ones never ask it.
  */
@@ -13,6 +14,7 @@
 #include "gate/hooks.h"
 #include "heap/hooks.h"
 #include "platform/filter.h"
+#include "platform/own.h"
 #include "platform/platform.h"
 
 #include <dlfcn.h>
@@ -60,7 +62,7 @@ __attribute__((constructor)) static void begin(void)
 {
     mire__hooks_bind(RTLD_NEXT);
     mire__heap_bind(RTLD_NEXT);
-    if (!getenv("MIRE_APP"))
+    if (!getenv("MIRE_APP") || mire__own_is_sanitized())
         return;
     if (is_confined()) {
         atomic_store(&mire__quiet, MIRE_QUIET_CALLS | MIRE_QUIET_SIGNALS);

@@ -17,6 +17,7 @@
 
 #define SEGMENTS_MAX 64u
 #define NOTES_MAX    8192u
+#define DYNAMIC_MAX  256u
 
 static enum program_found judge(const char *path)
 {
@@ -108,6 +109,50 @@ static void look_for_loader(struct kind *out, int fd, const ElfW(Phdr) * segment
     snprintf(out->loader, sizeof(out->loader), "%s", slash ? slash + 1 : path);
 }
 
+/* Where a file has what its loader puts at an address. Returns 0 if nowhere. */
+static uint64_t offset_of(int fd, const ElfW(Ehdr) * header, uint64_t address)
+{
+    ElfW(Phdr) segment;
+
+    for (unsigned i = 0; i < header->e_phnum && i < SEGMENTS_MAX; i++)
+        if (read_at(fd, &segment, sizeof(segment), header->e_phoff + (uint64_t)i * sizeof(segment)) &&
+            segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+            return segment.p_offset + (address - segment.p_vaddr);
+    return 0;
+}
+
+static bool is_sanitizer(const char *library)
+{
+    static const char *const runtimes[] = {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt."};
+
+    for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+        if (strncmp(library, runtimes[i], strlen(runtimes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Among the libraries that it asks for. */
+static void look_for_sanitizer(struct program_facts *out, int fd, const ElfW(Ehdr) * header, const ElfW(Phdr) * segment)
+{
+    ElfW(Dyn) entries[DYNAMIC_MAX];
+    size_t size = segment->p_filesz < sizeof(entries) ? segment->p_filesz : sizeof(entries);
+    uint64_t names = 0;
+    char name[sizeof(out->first)];
+
+    if (!read_at(fd, entries, size, segment->p_offset))
+        return;
+    for (size_t i = 0; i < size / sizeof(entries[0]); i++)
+        if (entries[i].d_tag == DT_STRTAB)
+            names = offset_of(fd, header, entries[i].d_un.d_ptr);
+    for (size_t i = 0; names && i < size / sizeof(entries[0]) && entries[i].d_tag != DT_NULL; i++) {
+        if (entries[i].d_tag != DT_NEEDED || !read_at(fd, name, sizeof(name), names + entries[i].d_un.d_val))
+            continue;
+        name[sizeof(name) - 1] = '\0';
+        if (is_sanitizer(name))
+            memcpy(out->first, name, sizeof(name));
+    }
+}
+
 static void look_at_segments(struct program_facts *out, struct kind *kind, int fd)
 {
     ElfW(Ehdr) header;
@@ -125,6 +170,8 @@ static void look_at_segments(struct program_facts *out, struct kind *kind, int f
         has_loader |= segment.p_type == PT_INTERP;
         if (segment.p_type == PT_INTERP)
             look_for_loader(kind, fd, &segment);
+        if (segment.p_type == PT_DYNAMIC)
+            look_for_sanitizer(out, fd, &header, &segment);
         if (segment.p_type == PT_NOTE && !out->build_id[0])
             look_for_build_id(out, fd, &segment);
     }

@@ -17,6 +17,7 @@ struct program_facts {
     bool is_static;  /* an ELF file that asks for no loader: nothing can be preloaded */
     bool is_foreign; /* for another processor or by another loader than this command: what is preloaded would not fit */
     bool is_privileged; /* set-uid, set-gid or with capabilities beyond the caller's: the loader ignores LD_PRELOAD */
+    char first[32];     /* a library of its own that has to be loaded before any other, a sanitizer's; "": none */
     char build_id[65];  /* hex digits, "" if it has none */
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What mire-run is given by its parent: dispositions and masks of signals. It works whatever they are, and the program
-finds the very same ones."""
+"""What mire-run is given: dispositions and masks of signals, by its parent, and programs that have a sanitizer. It works
+whatever they are, and the program is as without it."""
 import os
 import pathlib
 import signal
@@ -17,7 +17,7 @@ SIGNALS = [signal.SIGCHLD, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.
 TELL = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
 
 
-class GivenTest(unittest.TestCase):
+class Given(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-given-")
         self.addCleanup(self.scratch.cleanup)
@@ -35,6 +35,8 @@ class GivenTest(unittest.TestCase):
     def mire_run(self, *program):
         return [RUN, "--store", self.scratch.name, "--app", "given", "--app-version", "1", "--", *program]
 
+
+class GivenTest(Given):
     def test_the_program_finds_what_mire_run_was_given(self):
         everything = set(signal.valid_signals())
         for ignored, blocked in [([], set()), ([signal.SIGCHLD], set()), ([], {signal.SIGCHLD}), (SIGNALS, set()),
@@ -57,6 +59,61 @@ class GivenTest(unittest.TestCase):
             file.write("\x7fnothing")
         os.chmod(broken, 0o755)
         self.assertEqual(self.run_with([signal.SIGCHLD], set(), *self.mire_run(broken))[0], 126)
+
+
+# A program with two threads and no race, which frees too early if it is given an argument.
+SANITIZED = """
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int shared;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *add(void *context)
+{
+    for (int i = 0; i < 300; i++) {
+        pthread_mutex_lock(&lock);
+        shared++;
+        pthread_mutex_unlock(&lock);
+        poll(NULL, 0, 0);
+    }
+    return context;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, add, argv);
+    add(NULL);
+    pthread_join(thread, NULL);
+    char *volatile block = malloc(10);
+    if (argc > 1)
+        free(block);
+    block[3] = 1;
+    poll(NULL, 0, 50);
+    printf("fine %d\\n", shared);
+    if (argc == 1)
+        free(block);
+    return 0;
+}
+"""
+
+
+class SanitizerTest(Given):
+    def test_a_program_with_a_sanitizer_runs_as_without(self):
+        for kind in ("address", "thread"):
+            program = os.path.join(self.scratch.name, kind)
+            built = subprocess.run(["gcc", "-g", "-xc", "-", "-fsanitize=" + kind, "-pthread", "-o", program], input=SANITIZED, text=True,
+                                   stderr=subprocess.PIPE, timeout=60)
+            if built.returncode != 0:
+                self.skipTest("no compiler with this sanitizer: " + built.stderr)
+            for words in ([program], [program, "free"], ["sh", "-c", program + "; :"], ["sh", "-c", program + " free; exit $?"]):
+                bare = self.run_with([], set(), *words)
+                status, text = self.run_with([], set(), *self.mire_run(*words))
+                self.assertEqual(status, bare[0], text)
+                self.assertEqual("ERROR: AddressSanitizer" in text, "ERROR: AddressSanitizer" in bare[1], text)
+                self.assertEqual("WARNING: ThreadSanitizer" in text, "WARNING: ThreadSanitizer" in bare[1], text)
+                self.assertEqual("fine 600" in text, "fine 600" in bare[1], text)
+                self.assertEqual("cannot be watched" in text, words[0] == program, text)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,15 @@ bool mire__thread_attributes(pthread_attr_t *out, size_t stack_bytes)
     return true;
 }
 
+/* The program's, or ours. (Asked for one that is not there dlsym makes a text that says so.) */
+extern void __asan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
+bool mire__own_is_sanitized(void)
+{
+    return __asan_init || __tsan_init;
+}
+
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 
@@ -49,15 +58,6 @@ static struct {
     uint32_t copies;  /* in the process, those of its parents too */
     pthread_t opener; /* a thread of the program's */
 } second;
-
-/* The program's, or ours. (Asked for one that is not there dlsym makes a text that says so.) */
-extern void __asan_init(void) __attribute__((weak));
-extern void __tsan_init(void) __attribute__((weak));
-
-static bool is_sanitized(void)
-{
-    return __asan_init || __tsan_init;
-}
 
 /* The C library's own byte: the program's executable may have a copy. */
 static _Atomic char *find_single(void)
@@ -146,7 +146,8 @@ static bool is_wanted(void)
 {
     const char *told = getenv("MIRE_SECOND_LIBC");
 
-    return !(told && strcmp(told, "0") == 0) && strverscmp(gnu_get_libc_version(), OLDEST) >= 0 && !is_sanitized();
+    return !(told && strcmp(told, "0") == 0) && strverscmp(gnu_get_libc_version(), OLDEST) >= 0 &&
+           !mire__own_is_sanitized();
 }
 
 bool mire__own_open(const char *library)

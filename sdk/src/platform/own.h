@@ -46,6 +46,9 @@ extern struct own_calls mire__own;
  */
 bool mire__own_open(const char *library);
 
+/* Is a sanitizer's runtime in the process? Its own threads and its view of memory are no place for ours. */
+bool mire__own_is_sanitized(void);
+
 /* A function of `library` or of the second copy; NULL. Thread: as mire__own_open, after it. */
 void *mire__own_find(const char *name);
 
