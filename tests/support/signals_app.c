@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANG_S 0.5
+#define HANG_S 0.9
 
 static volatile int handled, cut;
 static volatile double sum;
