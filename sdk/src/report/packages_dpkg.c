@@ -4,6 +4,7 @@
 #include "report/packages_db.h"
 
 #include "base/alloc.h"
+#include "platform/own.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -95,19 +96,20 @@ static bool find_owner(char *owner, int folder, const struct package_file *progr
 {
     const char *slash = strrchr(program->path, '/');
     const char *base = slash ? slash + 1 : program->path;
-    DIR *lists = fdopendir(dup(folder));
+    char path[48];
     bool owned = false;
 
-    for (int alike = 1; lists && alike >= 0 && !owned; alike--) {
+    snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", folder);
+    for (int alike = 1; alike >= 0 && !owned; alike--) {
+        DIR *lists = mire__own.opendir(path); /* not libc's: that allocates, on a thread of ours */
         struct dirent *entry;
 
-        rewinddir(lists);
-        while (!owned && (entry = readdir(lists)))
+        while (lists && !owned && (entry = mire__own.readdir(lists)))
             if (package_of(owner, entry->d_name) && (strncmp(owner, base, ALIKE) == 0) == (alike == 1))
                 owned = look_through(folder, entry->d_name, program, files, count, false);
+        if (lists)
+            mire__own.closedir(lists);
     }
-    if (lists)
-        closedir(lists);
     return owned;
 }
 
