@@ -17,8 +17,11 @@ void child_prepare(void);
 /* Go back to the mask and the disposition that this process was given. */
 void child_release(void);
 
+/* The variable by which the program knows that it is the one that was started: its process's number, in ten digits. */
+#define CHILD_NUMBER "MIRE_FIRST"
+
 /*
- * Run path with argv, in the current environment.
+ * Run path with argv, in the current environment and with CHILD_NUMBER.
  *
  *   pid_out  its process
  *

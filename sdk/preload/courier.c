@@ -20,6 +20,8 @@
 #define STACK_BYTES (1024 * 1024)
 #define NOGROUP     65534u
 
+#define TRIES 3 /* to end the session, while others hold its file */
+
 enum { ENDING = 1, ENDING_NOW = 2 };
 
 /* Returns how long to sleep, in milliseconds. */
@@ -84,7 +86,30 @@ static void look(struct courier *courier)
 static void recover(struct courier *courier, struct report_finder *finder)
 {
     finder->now_ms = mire__wall_now_ms();
+    finder->settles = true;
+    finder->session = courier->session;
     mire__report_recover(courier->store, finder);
+}
+
+/* Of a session whose file is in another store: mire-run adds it there. */
+static void take_share(struct courier *courier)
+{
+    if (mire__store_session_load(&courier->share, sizeof(courier->share), courier->store, courier->session) != MIRE_OK)
+        courier->share.size = 0;
+    mire__store_session_forget(courier->store, courier->session);
+}
+
+/* A rollout document that has come by now decides. */
+static void end_session(struct courier *courier)
+{
+    if (!courier->keeps)
+        return;
+    for (int tries = 0; tries < TRIES; tries++) {
+        if (run_session_end(courier->keeps, courier->ended_ns, courier->stays) != MIRE_E_STORE)
+            break;
+        recover(courier, &(struct report_finder){.ended = courier->ended.pid ? &courier->ended : NULL});
+    }
+    mire__sessions_recover(courier->store, courier->stays ? courier->session : NULL, mire__wall_now_ms());
 }
 
 static void *run(void *context)
@@ -96,6 +121,8 @@ static void *run(void *context)
     recover(courier, &(struct report_finder){.next = courier->next.app_version[0] ? &courier->next : NULL});
     while (!atomic_load_explicit(&courier->ending, memory_order_acquire)) {
         look(courier);
+        if (courier->keeps)
+            run_session_look(courier->keeps);
         wait_ms = deliver(courier);
         if (wait_ms > LOOK_MS)
             wait_ms = LOOK_MS;
@@ -104,6 +131,12 @@ static void *run(void *context)
     look(courier);
     recover(courier,
             &(struct report_finder){.ended = courier->ended.pid ? &courier->ended : NULL, .unkept = &courier->unkept});
+    if (!courier->keeps)
+        take_share(courier);
+    if (courier->on_end)
+        courier->on_end(courier->context);
+    deliver(courier);
+    end_session(courier);
     deliver_the_rest(courier);
     return NULL;
 }
@@ -111,19 +144,18 @@ static void *run(void *context)
 enum mire_err courier_open(struct courier *courier, const mire_options *options)
 {
     const struct upload_options delivery = mire__options_delivery(options);
-    struct blackbox_facts facts;
     char install[33] = "";
     enum mire_err err;
 
     mire__store_install(install, courier->store);
-    mire__facts_collect(&facts, options, install);
-    mire__exits_facts(&courier->next, &facts);
+    mire__facts_collect(&courier->facts, options, install);
+    mire__exits_facts(&courier->next, &courier->facts);
     if (!delivery.url)
         return MIRE_OK;
     err = mire__upload_open(&courier->upload, courier->store, &delivery, NULL);
     if (err != MIRE_OK)
         return err;
-    mire__remote_init(&courier->remote, &facts, courier->store);
+    mire__remote_init(&courier->remote, &courier->facts, courier->store);
     return MIRE_OK;
 }
 

@@ -92,7 +92,7 @@ static bool let_sanitizers_run(void)
 }
 
 /* The program learns what the preload library needs, and not the key. */
-static bool set_environment(const struct run *run, const char *others_name)
+static bool set_environment(const struct run *run, const char *others_name, const char *session)
 {
     const mire_options *options = &run->options;
     const char *loaded = getenv("LD_PRELOAD");
@@ -109,8 +109,8 @@ static bool set_environment(const struct run *run, const char *others_name)
            setenv("MIRE_THRESHOLD_MS", threshold, 1) == 0 && setenv("MIRE_PERIOD_MS", period, 1) == 0 &&
            (run->is_foreign || widen_static_tls()) && tell_filters() &&
            (others_name[0] ? setenv("MIRE_STORE_OTHERS", others_name, 1) : unsetenv("MIRE_STORE_OTHERS")) == 0 &&
-           (run->is_foreign || let_sanitizers_run()) && unsetenv("MIRE_KEY") == 0 && unsetenv("MIRE_KEY_FILE") == 0 &&
-           unsetenv("MIRE_SERVER") == 0;
+           setenv("MIRE_SESSION", session, 1) == 0 && (run->is_foreign || let_sanitizers_run()) &&
+           unsetenv("MIRE_KEY") == 0 && unsetenv("MIRE_KEY_FILE") == 0 && unsetenv("MIRE_SERVER") == 0;
 }
 
 static void tell(const struct run *run, const struct courier *courier)
@@ -144,11 +144,21 @@ struct delivery {
     struct courier courier;
     struct others others;
     bool serves; /* the courier runs */
+    struct run_session session;
 };
 
 static void look_for_others(void *context)
 {
-    others_look(context);
+    struct delivery *delivery = context;
+
+    others_look(&delivery->others);
+}
+
+static void finish_others(void *context)
+{
+    struct delivery *delivery = context;
+
+    others_finish(&delivery->others, delivery->courier.store, &delivery->courier.total, &delivery->courier.unkept);
 }
 
 static void close_delivery(struct delivery *delivery)
@@ -157,8 +167,11 @@ static void close_delivery(struct delivery *delivery)
     mire__store_close(delivery->courier.store);
 }
 
-/* The store is then named in the options: absolute, and the one that was found to be writable. */
-static bool open_delivery(struct delivery *delivery, struct run *run)
+/*
+ * The store is then named in the options: absolute, and the one that was found to be writable.
+ *   session  name of the session to go on with; NULL: a new one
+ */
+static bool open_delivery(struct delivery *delivery, struct run *run, const char *session)
 {
     struct courier *courier = &delivery->courier;
     mire_options *options = &run->options;
@@ -173,19 +186,26 @@ static bool open_delivery(struct delivery *delivery, struct run *run)
     }
     others_init(&delivery->others, options, courier->store);
     courier->on_look = look_for_others;
-    courier->context = &delivery->others;
+    courier->on_end = finish_others;
+    courier->context = delivery;
     if (courier_open(courier, options) != MIRE_OK) {
         run_complain("cannot start libcurl", "", "");
         close_delivery(delivery);
         return false;
     }
+    if (session)
+        run_session_take_over(&delivery->session, courier->store, session, &courier->facts);
+    else
+        run_session_begin(&delivery->session, courier->store, &courier->facts);
+    courier->keeps = &delivery->session;
+    courier->session = delivery->others.session = delivery->session.name;
     return true;
 }
 
 static void finish_delivery(struct delivery *delivery, uint64_t patience_ms)
 {
+    delivery->others.patience_ms = patience_ms;
     courier_finish(&delivery->courier, patience_ms);
-    others_finish(&delivery->others, &delivery->courier.total, &delivery->courier.unkept, patience_ms);
 }
 
 /* There may be no more processes than this one: then it is the program's. */
@@ -209,6 +229,7 @@ static int start_program(pid_t *pid_out, const struct run *run, struct delivery 
 
     if (failed == EAGAIN && serves) {
         finish_delivery(delivery, 0);
+        run_session_again(&delivery->session);
         serves = false;
         failed = child_start(pid_out, run->path, run->argv);
     }
@@ -216,7 +237,7 @@ static int start_program(pid_t *pid_out, const struct run *run, struct delivery 
     return failed;
 }
 
-static int run_program(const struct run *run, struct delivery *delivery)
+static int run_program(const struct run *run, struct delivery *delivery, struct remain *remain)
 {
     struct courier *courier = &delivery->courier;
     struct child_end end = {0};
@@ -226,17 +247,23 @@ static int run_program(const struct run *run, struct delivery *delivery)
 
     if (failed == EAGAIN)
         return run_in_place(run);
-    if (!failed)
+    if (!failed) {
         start_ticks = mire__process_start_ticks((uint32_t)pid);
+        run_session_started(&delivery->session, (uint32_t)pid, start_ticks);
+    }
     code = failed ? PROGRAM_NOT_EXECUTABLE : child_wait(&end, pid);
+    courier->ended_ns = mire__now_ns();
     if (!failed)
         courier->ended = (struct report_ended){.pid = (uint32_t)pid,
                                                .start_ticks = start_ticks,
                                                .killed = end.killed,
                                                .status = (uint32_t)end.status,
-                                               .peak_bytes = end.peak_bytes};
+                                               .peak_bytes = end.peak_bytes,
+                                               .end_ns = courier->ended_ns};
     if (failed)
         run_complain("cannot execute", run->path, strerror(failed));
+    remain_find(remain, courier->store, delivery->session.name, run->path);
+    courier->stays = remain_first(remain);
     if (delivery->serves || courier_start(courier) == MIRE_OK)
         finish_delivery(delivery, failed ? 0 : PATIENCE_MS);
     else
@@ -245,15 +272,15 @@ static int run_program(const struct run *run, struct delivery *delivery)
     return code;
 }
 
-static int run_with_store(struct run *run)
+static int run_with_store(struct run *run, struct remain *remain)
 {
     static struct delivery delivery; /* the stack may be small */
     int code = EXIT_OURS;
 
-    if (!open_delivery(&delivery, run))
+    if (!open_delivery(&delivery, run, NULL))
         return EXIT_OURS;
-    if (set_environment(run, delivery.others.name))
-        code = run_program(run, &delivery);
+    if (set_environment(run, delivery.others.name, delivery.session.name))
+        code = run_program(run, &delivery, remain);
     else
         run_complain("cannot set the environment", "", "");
     close_delivery(&delivery);
@@ -266,10 +293,11 @@ static void serve(struct run *run, struct remain *remain)
     static struct delivery delivery;
 
     child_release();
-    if (!open_delivery(&delivery, run))
+    if (!open_delivery(&delivery, run, remain->points.session))
         return;
     if (courier_start(&delivery.courier) == MIRE_OK) {
-        remain_wait(remain);
+        remain_wait(remain, delivery.courier.store);
+        delivery.courier.ended_ns = mire__now_ns();
         finish_delivery(&delivery, PATIENCE_MS);
     }
     close_delivery(&delivery);
@@ -292,7 +320,7 @@ static char **copy_environment(void)
 int main(int argc, char **argv)
 {
     static struct run run;
-    struct remain remain;
+    static struct remain remain;
     int code = run_read(&run, argc, argv);
 
     if (code >= 0)
@@ -304,8 +332,8 @@ int main(int argc, char **argv)
     }
     child_prepare();
     remain_prepare();
-    code = run_with_store(&run);
-    if (run.options.server_url[0] && remain_find(&remain) && remain_in_background())
+    code = run_with_store(&run, &remain);
+    if (run.options.server_url[0] && remain.count > 0 && remain_in_background())
         serve(&run, &remain);
     return code;
 }

@@ -72,7 +72,7 @@ static void add(struct others *others, uint32_t uid)
     struct courier *courier = &others->couriers[others->count];
     const mire_options *options = others->options;
 
-    *courier = (struct courier){.user = uid, .store = open_as(uid, others->name)};
+    *courier = (struct courier){.user = uid, .store = open_as(uid, others->name), .session = others->session};
     if (!courier->store)
         return;
     courier_open(courier, options); /* without memory its reports stay where they are */
@@ -98,13 +98,14 @@ void others_look(struct others *others)
     closedir(dir);
 }
 
-void others_finish(struct others *others, struct upload_tally *total, struct report_unkept *unkept,
-                   uint64_t patience_ms)
+void others_finish(struct others *others, struct store *store, struct upload_tally *total, struct report_unkept *unkept)
 {
     for (size_t i = 0; i < others->count; i++) {
         struct courier *courier = &others->couriers[i];
 
-        courier_finish(courier, patience_ms);
+        courier_finish(courier, others->patience_ms);
+        if (courier->share.size > 0)
+            mire__session_fold(store, others->session, &courier->share, false);
         unkept->reports += courier->unkept.reports;
         unkept->why = courier->unkept.reports > 0 ? courier->unkept.why : unkept->why;
         total->sent += courier->total.sent;

@@ -19,6 +19,8 @@ struct others {
     char name[MIRE_NAME_BYTES];  /* empty: none are looked for */
     struct courier couriers[MIRE_OTHERS_MAX];
     size_t count;
+    const char *session;  /* name of the session that goes on; borrowed */
+    uint64_t patience_ms; /* of others_finish */
 };
 
 /*
@@ -30,8 +32,9 @@ void others_init(struct others *others, const mire_options *options, struct stor
 /* Start a courier for each store that is new. Thread: one at a time. */
 void others_look(struct others *others);
 
-/* Finish every courier, as courier_finish does, and add what they did to `total` and `unkept`. */
-void others_finish(struct others *others, struct upload_tally *total, struct report_unkept *unkept,
-                   uint64_t patience_ms);
+/* Finish every courier, as courier_finish does, add what they did to `total` and `unkept`, and their shares of the
+ * session to its file, in `store`. Thread: as others_look. */
+void others_finish(struct others *others, struct store *store, struct upload_tally *total,
+                   struct report_unkept *unkept);
 
 #endif

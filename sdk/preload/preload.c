@@ -3,9 +3,9 @@
  *
  * `mire-run` starts a program with LD_PRELOAD naming this library and MIRE_* telling what to do. The program's children
  * inherit both, so a whole tree of processes is watched, each for itself: a forked child from its first waiting call
- * on, an executed one too, unless it is mire-run's own, which is watched from the beginning, its launch included.
- * Nothing is added to or taken from the environment here. Without MIRE_APP nothing starts,
- * nor in a program with a sanitizer.
+ * on, an executed one too, unless it is the one that mire-run started, which is watched from the beginning, its launch
+ * included. Nothing is added to or taken from the environment here. Without MIRE_APP nothing starts, nor in a program
+ * with a sanitizer.
  *
  * The loader itself ignores the library in set-user-id programs, and static ones never ask it.
  */
@@ -16,10 +16,10 @@
 #include "platform/filter.h"
 #include "platform/own.h"
 #include "platform/platform.h"
+#include "preload/child.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void start_at_first_wait(void *context)
@@ -28,22 +28,12 @@ static void start_at_first_wait(void *context)
     mire__core_start_from_environment(false);
 }
 
-/* Is the parent mire-run? Then this process is the program itself, not one of its helpers. */
-static bool is_root(void)
+/* Is this process the one that mire-run started, by whatever program? Its helpers have other numbers. */
+static bool is_first(void)
 {
-    char path[32], name[32];
-    unsigned parent = (unsigned)getppid();
-    size_t at = sizeof(path);
-    static const char tail[] = "/comm", front[] = "/proc/";
+    const char *number = getenv(CHILD_NUMBER);
 
-    at -= sizeof(tail);
-    memcpy(path + at, tail, sizeof(tail));
-    do
-        path[--at] = (char)('0' + parent % 10);
-    while ((parent /= 10) > 0);
-    at -= sizeof(front) - 1;
-    memcpy(path + at, front, sizeof(front) - 1);
-    return mire__file_read(name, sizeof(name), path + at) > 0 && strcmp(name, "mire-run\n") == 0;
+    return number && strtoul(number, NULL, 10) == (unsigned long)getpid();
 }
 
 /*
@@ -68,7 +58,7 @@ __attribute__((constructor)) static void begin(void)
         atomic_store(&mire__quiet, MIRE_QUIET_CALLS | MIRE_QUIET_SIGNALS);
         return;
     }
-    if (is_root())
+    if (is_first())
         mire__core_start_from_environment(true);
     else
         mire__gate_await(start_at_first_wait, NULL);

@@ -193,6 +193,7 @@
 /* Of a session's record. */
 #define MIRE_NAME_PART          "part"
 #define MIRE_NAME_OVER          "over"
+#define MIRE_NAME_LOOP          "loop"
 #define MIRE_NAME_FOREGROUND_MS "foreground_ms"
 #define MIRE_NAME_ON            "on"
 #define MIRE_NAME_HANGS         "hangs"

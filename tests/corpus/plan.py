@@ -104,10 +104,58 @@ class Functions:
         return self.names[at].partition(".")[0] if at >= 0 else "?"  # f.cold is a part of f
 
 
+def unpack(path):
+    return json.loads(subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout)
+
+
+class Sessions:
+    """What a store's session records say, beside the reports and losses that they are to agree with."""
+    HELD = ("short", "annealed", "daily")
+    LOST = ("write", "broken", "big")
+
+    def __init__(self, store):
+        papers = [unpack(path) for path in sorted(glob.glob(store + "/out/*.report"))]
+        self.records = [paper["session"] for paper in papers if paper["kind"] == "session"]
+        self.reports = [paper for paper in papers if paper["kind"] == "hang" and paper["hang"].get("trigger", "busy") in ("busy", "unanswered")]
+        self.drops = {reason: sum(paper.get("drops", {}).get(reason, 0) for paper in papers) for reason in self.HELD + self.LOST}
+        for line in kept(os.path.join(store, "drops")).splitlines():  # what no record tells yet
+            reason, _, count = line.partition(" ")
+            if reason in self.drops:
+                self.drops[reason] += int(count)
+
+    def hangs(self):
+        return sum(row["count"] for record in self.records for row in record["hangs"].values())
+
+    def fault(self, sessions):
+        """Hangs of the sessions are those reported, held back and lost; "" if all is well."""
+        told = len(self.reports) + sum(self.drops.values())
+        if len(self.records) != sessions or self.hangs() != told:
+            return f"{len(self.records)} sessions with {self.hangs()} hangs; {sessions} runs with {len(self.reports)} reports and {self.drops}"
+        if self.hangs() and not all(record["loop"] for record in self.records):
+            return "hangs without a loop"
+        return ""
+
+
+def kept(path):
+    """A small file of the store, without its frame (sdk/src/store/frame.h)."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, "rb") as file:
+        data = file.read()
+    return data[8 + int.from_bytes(data[4:8], "little"):].decode()
+
+
+def want_sessions(store):
+    """As a server would: the rollout document that asks for session records. Of the store's first version, without a frame."""
+    os.makedirs(store, mode=0o700)
+    with open(os.path.join(store, "rollout"), "w") as file:
+        file.write('\n{"mire_rollout":1,"version":1,"plugins":{"session":{"ppm":1000000}}}')
+
+
 class Report:
     def __init__(self, path, functions):
         self.size = os.path.getsize(path)
-        self.json = json.loads(subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout)
+        self.json = unpack(path)
         self.functions = functions
         self.hang = self.json["hang"]
         self.begin, self.ms = self.hang["begin_ns"], self.hang["duration_ms"]
@@ -195,18 +243,20 @@ def run(plan, data, period_ms):
     with tempfile.TemporaryDirectory(prefix="mire-corpus-") as scratch:
         truth, store = os.path.join(scratch, "truth"), os.path.join(scratch, "store")
         killed = plan.steps[-1][0] == "kill"
+        want_sessions(store)
         status = execute(plan, str(plan).split()[-1], truth, data, store, period_ms)
         if status != ((128 + 9 if plan.way == "run" else -9) if killed else 0):
             return [], [], None, f"status {status}"
-        if killed and plan.way == "linked":  # the next start tells of it
+        if plan.way == "linked":  # the next start tells of its session, and of a hang that it was killed in
             status = execute(plan, "sleep/leaf/0/1/running", os.devnull, data, store, period_ms)
             if status != 0:
-                return [], [], None, f"status {status} after a kill"
+                return [], [], None, f"status {status} of the next start"
         turns = read_truth(plan, truth)
         functions = Functions(os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked"))
-        reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report"))]
+        reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report")) if unpack(path)["kind"] == "hang"]
+        fault = Sessions(store).fault(1)
     left = match(turns, reports)
-    return turns, left, count_long_turns(turns, reports), ""
+    return turns, left, count_long_turns(turns, reports), f"sessions: {fault}" if fault else ""
 
 
 def match(turns, reports):

@@ -157,7 +157,7 @@ static void hang(struct life *life)
 
     hang.state = MIRE_HANG_ENDED;
     hang.end_ns = hang.last_seen_ns;
-    mire__session_count(&box->session, &hang);
+    mire__session_count(&box->session, 0, &hang);
     mire__store_stack_send(&held, life->store, 4711, NOW_MS, 10);
     mire__blackbox_set_hang(box, 0, &hang);
     mire__memory_id(id, hang.id);
@@ -170,11 +170,13 @@ static void seal_session(struct life *life)
 {
     struct blackbox *box = life->box.memory;
     struct truth_report *planned;
+    struct session_sum sum;
     char id[MIRE_STORE_ID_LENGTH + 1];
 
     mire__memory_id(id, box->session.id);
     planned = plan(life, id, false);
-    acknowledge(life, planned, mire__session_seal(life->store, box, 200 * MIRE_NS_PER_S, true, NOW_MS));
+    mire__session_of_box(&sum, box, 200 * MIRE_NS_PER_S, true);
+    acknowledge(life, planned, mire__session_seal(life->store, &sum, NOW_MS));
 }
 
 static void open_tables(struct life *life, const struct blackbox_facts *facts)

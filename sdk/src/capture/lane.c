@@ -80,6 +80,13 @@ static uint64_t begin_of(const struct check *check, const struct gate_view *view
 
 /* ---- turns ---- */
 
+/* The end of a thread's first turn is always kept: a wait, so there is a loop. */
+static void note_loop(const struct check *check, const struct gate_view *view)
+{
+    if (view->ended_turn != 0 || (view->turn & 1) == 0)
+        atomic_store_explicit(&check->box->session.loop, 1, memory_order_relaxed);
+}
+
 /*
  * What the thread has used before the turn.
  *   launch  all that it has used belongs to it
@@ -324,6 +331,7 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
         vacate(check, lane, lane->record.hang.last_seen_ns);
         return UINT64_MAX;
     }
+    note_loop(check, &view);
     if (lane->state == LANE_EMPTY || lane->tid != view.tid) {
         vacate(check, lane, lane->record.hang.last_seen_ns);
         if (!enter(check, lane, &view))
@@ -361,6 +369,8 @@ void mire__lane_stop(struct check *check, struct lane_watch *lane)
     uint64_t now_ns = mire__now_ns();
     struct gate_view view;
 
+    if (mire__gate_look(&view, lane->record.lane))
+        note_loop(check, &view);
     if (lane->state > LANE_IDLE && mire__gate_look(&view, lane->record.lane)) {
         bool young = lane->state == LANE_BUSY || lane->state == LANE_LONG;
 

@@ -28,6 +28,7 @@ const struct monitor_context *mire__core_monitors(void);
  *   MIRE_STORE                        directory
  *   MIRE_STORE_SYNC                   "seal", "always" or "never", as mire_options_set_store_sync
  *   MIRE_STORE_OTHERS                 name of a store for a user who may not write there (core/place.h)
+ *   MIRE_SESSION                      name of the session that the process is a part of (store/sessions.h)
  *   MIRE_THRESHOLD_MS, MIRE_PERIOD_MS decimal numbers
  *   MIRE_SETTINGS                     "name=value ...", as mire_options_set_number
  *   MIRE_THREADS                      "name,name", as mire_options_add_thread

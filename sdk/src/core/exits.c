@@ -74,6 +74,14 @@ static void open_run(void *argument)
     opening->opened = mire__run_open(opening->context->store, &start, ground_now()) == MIRE_OK;
 }
 
+static void note_session(const char *name)
+{
+    struct evidence *evidence = mire__run_as_evidence();
+
+    if (evidence)
+        mire__text_copy(evidence->session, sizeof(evidence->session), name);
+}
+
 enum mire_err mire__exits_start(struct monitor_context *context)
 {
     struct opening opening = {.context = context};
@@ -83,6 +91,7 @@ enum mire_err mire__exits_start(struct monitor_context *context)
     mire__apart_run(open_run, &opening);
     if (!opening.opened)
         return MIRE_OK;
+    note_session(context->options->session);
     if (!mire__variant_marks_quit(context->options))
         signals &= ~(unsigned)MIRE_SIGNALS_QUIT;
     if (mire__store_run_path(crash_path, context->store, mire__run_id(), MIRE_STORE_CRASH))

@@ -39,6 +39,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     OFF,
@@ -59,6 +60,7 @@ static struct {
     uint64_t rollout_mark; /* of the document it was made by */
     struct store *store;
     struct store_box box;
+    _Atomic uint32_t *end_mark; /* in the box: see mire__thread_mark_end; NULL: none */
     struct worker worker;
     bool works;         /* the worker's thread runs */
     bool expects;       /* what mire__core_expect_change prepares is there */
@@ -143,7 +145,7 @@ static void end_box(void *context)
     waits = mire__store_save_drops(mire.store) != MIRE_OK;
     mire__store_wait_in(mire.store, NULL);
     if (!leaves && (waits || atomic_load(&box->losses.unkept) > 0)) {
-        atomic_store(&box->session.on, 0); /* it is told already */
+        atomic_store(&box->session.on, MIRE_SESSION_TOLD);
         leaves = true;
     }
     if (leaves)
@@ -157,19 +159,28 @@ static void close_box(bool leaves)
     mire__apart_run(end_box, &leaves);
 }
 
-/* All but the worker. At the process's exit nobody could send its session's record any more: the next start makes it.
- */
+struct ending {
+    bool exits, told;
+};
+
+static void end_session(void *context)
+{
+    struct ending *ending = context;
+
+    ending->told = mire__session_end(ending->exits);
+}
+
+/* All but the worker. */
 static void release(bool exits)
 {
-    bool leaves;
+    struct ending ending = {.exits = exits};
 
     mire__exits_end();
     mire.monitors.exits = exits;
     mire__monitors_stop(&mire.monitors, NULL);
-    leaves = exits && mire__session_leave();
-    apart(mire__session_close);
+    mire__apart_run(end_session, &ending);
     mire__variant_send_close(mire.worker.sender);
-    close_box(leaves);
+    close_box(!ending.told);
     mire.works = false;
 }
 
@@ -209,16 +220,24 @@ static bool stop_on_worker(void)
     return true;
 }
 
-/* With disk for the first thread and the process; for others when they come. */
+/*
+ * With disk for the first thread and the process; for others when they come. The page behind it is written to by nobody
+ * but the kernel when the process dies. Without disk for that the box is as good, but for the time of its process's
+ * end.
+ */
 static enum mire_err make_box(void)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), mark_at = (sizeof(struct blackbox) + page - 1) / page * page;
     const size_t first = offsetof(struct blackbox, lanes[1]),
                  last = offsetof(struct blackbox, lanes[MIRE_LANE_PROCESS]);
     enum mire_err err =
-        mire__store_box_open_as(&mire.box, mire.store, mire__run_id(), MIRE_STORE_BOX, sizeof(struct blackbox), first);
+        mire__store_box_open_as(&mire.box, mire.store, mire__run_id(), MIRE_STORE_BOX, mark_at + page, first);
 
     if (err == MIRE_OK)
         err = mire__store_box_reserve(&mire.box, last, sizeof(struct lane));
+    mire.end_mark = NULL;
+    if (err == MIRE_OK && mire__store_box_reserve(&mire.box, mark_at, page) == MIRE_OK)
+        mire.end_mark = (_Atomic uint32_t *)((char *)mire.box.memory + mark_at);
     if (err != MIRE_OK)
         mire__store_box_close(&mire.box);
     return err;
@@ -244,8 +263,7 @@ static bool obey_rollout(void)
     mire__session_obey(&plan);
     mire__session_note_plugins(mire.monitors.running);
     if (mire.monitors.running == 0 && !plan.on[MIRE_PLUGIN_SESSION]) {
-        mire__session_close();
-        close_box(false);
+        close_box(!mire__session_end(false));
         then = ON_IDLE;
     }
     leave(then);
@@ -275,6 +293,8 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
                                   .on_look = look_at_process,
                                   .losses = mire.box.memory ? &((struct blackbox *)mire.box.memory)->losses : NULL,
                                   .recovers = mire__variant_recovers(&mire.options),
+                                  .settles = !mire.options.session[0],
+                                  .end_mark = mire.box.memory ? mire.end_mark : NULL,
                                   .rollout_mark = mire.rollout_mark};
     mire__exits_facts(&mire.worker.next, facts);
     err = mire__variant_send_open(&mire.worker.sender, &mire.worker.remote, mire.store, &mire.options, facts);
@@ -307,7 +327,7 @@ static enum mire_err start_watching(const struct blackbox_facts *facts)
     for (int i = 0; i < MIRE_PLUGINS; i++)
         atomic_store(&box->facts.sampling_ppm[i], mire.plan.ppm[i]);
     mire__store_wait_in(mire.store, box->losses.waiting);
-    mire__session_open(box, mire.store, &mire.plan);
+    mire__session_open(box, mire.store, &mire.options, &mire.plan);
     err = start_worker(facts);
     if (err != MIRE_OK)
         goto fail_box;

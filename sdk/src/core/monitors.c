@@ -52,8 +52,10 @@ static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
     struct hang hang;
     enum mire_err err;
 
+    if (mire__session_is_over())
+        return;
     mire__blackbox_hang(&hang, box, lane);
-    mire__session_count(&box->session, &hang);
+    mire__session_count(&box->session, lane, &hang);
     mire__session_note_check(box);
     if (!admit(monitor, &hang, box, lane))
         return;

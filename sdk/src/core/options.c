@@ -306,6 +306,12 @@ static uint32_t number(const char *name)
     return text && *text >= '0' && *text <= '9' && !*end && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
+static void set_session(mire_options *options, const char *name)
+{
+    if (name && strlen(name) == sizeof(options->session) - 1 && strspn(name, "0123456789abcdef") == strlen(name))
+        mire__text_copy(options->session, sizeof(options->session), name);
+}
+
 void mire__options_from_environment(mire_options *options)
 {
     mire__options_init(options);
@@ -315,6 +321,7 @@ void mire__options_from_environment(mire_options *options)
     mire_options_set_server(options, getenv("MIRE_SERVER"), getenv("MIRE_KEY"));
     mire_options_set_store(options, getenv("MIRE_STORE"));
     set_name(options, options->store_others, getenv("MIRE_STORE_OTHERS"));
+    set_session(options, getenv("MIRE_SESSION"));
     mire_options_set_threshold_ms(options, number("MIRE_THRESHOLD_MS"));
     mire_options_set_period_ms(options, number("MIRE_PERIOD_MS"));
     options->settings.daily_cap = DAILY_CAP_BY_HAND;

@@ -32,6 +32,7 @@ struct mire_options {
     char store_dir[MIRE_DIR_BYTES];     /* empty: the default */
     char store_others[MIRE_NAME_BYTES]; /* what a process that has changed its user calls its store; empty: it has none
                                          */
+    char session[33];                   /* that mire-run began, and the process is a part of; empty: none */
     struct capture_settings settings;
     struct memory_options memory;
     struct store_caps store_caps;

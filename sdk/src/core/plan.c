@@ -20,11 +20,12 @@ void mire__plan_load(struct plan *plan, struct store *store, const mire_options 
     char text[MIRE_WIRE_ROLLOUT_MAX], etag[MIRE_STORE_ETAG_BYTES];
     struct rollout rollout;
     size_t size = mire__store_rollout(etag, text, sizeof(text), store);
+    bool asked;
 
     mire__rollout_init(&rollout);
-    if (size > 0)
-        mire__rollout_read(&rollout, text, size);
+    asked = size > 0 && mire__rollout_read(&rollout, text, size) == MIRE_OK;
     mire__plan_make(plan, &rollout, options, install);
+    plan->asked = asked;
 }
 
 void mire__plan_numbers(struct capture_settings *settings, const struct rollout *rollout)

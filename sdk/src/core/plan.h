@@ -14,6 +14,7 @@
 struct plan {
     struct rollout rollout; /* the document it was made by */
     bool on[MIRE_PLUGINS];
+    bool asked;                 /* there was a document */
     uint32_t ppm[MIRE_PLUGINS]; /* share of installations that have it on; 0: none */
 };
 

@@ -3,8 +3,11 @@
  */
 #include "core/session.h"
 
+#include "base/alloc.h"
 #include "platform/platform.h"
 #include "report/session.h"
+
+#include <string.h>
 
 #define PART_NS (24 * 3600 * MIRE_NS_PER_S) /* longer ones are told in parts, so that each day has its own */
 
@@ -39,11 +42,28 @@ static void keep_front(struct session *session, uint64_t start_ns)
     atomic_store(&session->front, atomic_load(&now.front));
 }
 
-void mire__session_open(struct blackbox *box, struct store *store, const struct plan *plan)
+static enum mire__session_on on_by(const struct plan *plan)
+{
+    if (!plan->asked)
+        return MIRE_SESSION_MAYBE;
+    return plan->on[MIRE_PLUGIN_SESSION] ? MIRE_SESSION_YES : MIRE_SESSION_NO;
+}
+
+/* With options of mire-run the process is a part of the session that mire-run began. */
+static void join(struct session *session, const struct store *store, const mire_options *options)
+{
+    if (!options->session[0])
+        return;
+    mire__text_copy(session->of, sizeof(session->of), options->session);
+    session->apart = options->store_others[0] && strcmp(options->store_dir, mire__store_dir(store)) != 0;
+}
+
+void mire__session_open(struct blackbox *box, struct store *store, const mire_options *options, const struct plan *plan)
 {
     now.store = store;
     now.fronted_ns = atomic_load(&now.sum_ns);
-    atomic_store(&box->session.on, plan->on[MIRE_PLUGIN_SESSION]);
+    join(&box->session, store, options);
+    atomic_store(&box->session.on, on_by(plan));
     mire__session_begin(box, mire__now_ns(), mire__wall_now_ms());
     keep_front(&box->session, box->facts.start_mono_ns);
     atomic_store(&box->session.seen_ns, mire__now_ns());
@@ -56,7 +76,7 @@ void mire__session_obey(const struct plan *plan)
 
     if (!box)
         return;
-    atomic_store(&box->session.on, plan->on[MIRE_PLUGIN_SESSION]);
+    atomic_store(&box->session.on, on_by(plan));
     atomic_store(&box->facts.sampling_ppm[MIRE_PLUGIN_SESSION], plan->ppm[MIRE_PLUGIN_SESSION]);
 }
 
@@ -79,25 +99,55 @@ void mire__session_forget(void)
     atomic_store(&now.box, NULL);
 }
 
-void mire__session_close(void)
+/* Returns whether it is told, or waits in the store. */
+static bool tell_share(struct session_sum *share, const struct session *session)
 {
-    struct blackbox *box = atomic_exchange(&now.box, NULL);
+    char name[MIRE_STORE_RUN_BYTES];
+    enum mire_err err;
 
-    if (!box)
-        return;
-    keep_front(&box->session, box->facts.start_mono_ns);
-    mire__session_seal(now.store, box, mire__now_ns(), true, mire__wall_now_ms());
+    if (session->of[0]) {
+        err = mire__session_fold(now.store, session->of, share, session->apart != 0);
+        return err == MIRE_OK || err == MIRE_E_STATE;
+    }
+    mire__store_run_name(name);
+    mire__session_settle(now.store, name, share, mire__wall_now_ms());
+    return true;
 }
 
-bool mire__session_leave(void)
+/* over: with the watch. Not on the stack, which is the program's at exit. False: its share is still to be told. */
+static bool tell(struct blackbox *box, uint64_t now_ns, bool over)
+{
+    struct session_sum *share = mire__malloc(sizeof(*share));
+    bool told = false;
+
+    if (share) {
+        mire__session_of_box(share, box, now_ns, !over);
+        share->over = over;
+        told = tell_share(share, &box->session);
+    }
+    mire__free(share);
+    return told;
+}
+
+bool mire__session_end(bool exits)
 {
     struct blackbox *box = atomic_exchange(&now.box, NULL);
+    uint64_t now_ns = mire__now_ns();
 
-    if (!box || atomic_load(&box->session.on) == 0)
-        return false;
+    if (!box)
+        return true;
     keep_front(&box->session, box->facts.start_mono_ns);
-    atomic_store(&box->session.seen_ns, mire__now_ns());
-    return true;
+    atomic_store(&box->session.seen_ns, now_ns);
+    if (exits && !box->session.of[0])
+        return atomic_load(&box->session.on) == MIRE_SESSION_NO;
+    return tell(box, now_ns, true);
+}
+
+bool mire__session_is_over(void)
+{
+    struct blackbox *box = atomic_load(&now.box);
+
+    return box && box->session.of[0] && !box->session.apart && !mire__session_goes_on(now.store, box->session.of);
 }
 
 uint64_t mire__session_look(void)
@@ -111,7 +161,7 @@ uint64_t mire__session_look(void)
     atomic_store(&box->session.worker_cpu_ns, mire__thread_cpu_ns(0));
     atomic_store(&box->session.seen_ns, now_ns);
     if (now_ns - box->session.begin_ns >= PART_NS) {
-        mire__session_seal(now.store, box, now_ns, false, mire__wall_now_ms());
+        tell(box, now_ns, false);
         mire__session_begin(box, now_ns, mire__wall_now_ms());
     }
     return box->session.begin_ns + PART_NS;

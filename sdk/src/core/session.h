@@ -3,7 +3,7 @@
  * core/.
  *
  * Whether a record is made is known at the end, or when a part is told: the rollout document that says so may come
- * while the session goes on. So everything is counted wherever there is a blackbox.
+ * while the session goes on, or after it. So everything is counted wherever there is a blackbox.
  */
 #ifndef MIRE_CORE_SESSION_H
 #define MIRE_CORE_SESSION_H
@@ -11,22 +11,25 @@
 #include "core/plan.h"
 #include "ring/blackbox.h"
 
-/* In a fresh blackbox, before the worker starts. Both are borrowed until mire__session_close. */
-void mire__session_open(struct blackbox *box, struct store *store, const struct plan *plan);
+/* In a fresh blackbox, before the worker starts. Box and store are borrowed until mire__session_end. */
+void mire__session_open(struct blackbox *box, struct store *store, const mire_options *options,
+                        const struct plan *plan);
 
 /* A newer plan; and the plugins that run and have done so since the start, bits. Thread: who holds BUSY. */
 void mire__session_obey(const struct plan *plan);
 void mire__session_note_plugins(uint32_t running);
 
-/* It is over: seal the record, if one is wanted. The box may go afterwards. Thread: the worker's, or nobody else's. */
-void mire__session_close(void);
-
 /*
- * It is over with the process, which ends by itself: what it counted is brought up to date in the box. True: a record
- * is wanted, and whoever finds the box makes it. No heap is used: at exit one large request has the allocator put
- * together all that the program freed. Thread: as close.
+ * The watch ends. A part of mire-run's session adds its share to it; a session by itself is told, or waits for the
+ * document that says whether it is.
+ *   exits  with the process: then a session by itself is left in its box, for whoever finds that. No heap is used: at
+ *          exit one large request has the allocator put together all that the program freed
+ * False: the box has to stay: what it counted is not told yet. Thread: the worker's, or nobody else's.
  */
-bool mire__session_leave(void);
+bool mire__session_end(bool exits);
+
+/* Is the process a part of a session that is over? What such a process does is not the app's any more. Thread: any. */
+bool mire__session_is_over(void);
 
 /* It never was. Thread: the one that starts, after the worker has ended. */
 void mire__session_forget(void);

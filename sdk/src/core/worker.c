@@ -11,6 +11,7 @@
 #include "platform/own.h"
 #include "platform/platform.h"
 #include "report/report.h"
+#include "report/session.h"
 #include "store/sending.h"
 
 #include <signal.h>
@@ -30,7 +31,8 @@ static void say(const struct worker *worker, enum mire_log_level level, const ch
 
 static void recover(struct worker *worker)
 {
-    const struct report_finder finder = {.now_ms = mire__wall_now_ms(), .next = &worker->next};
+    const struct report_finder finder = {
+        .now_ms = mire__wall_now_ms(), .next = &worker->next, .settles = worker->settles};
     size_t sealed = mire__report_recover(worker->store, &finder);
     char text[96];
 
@@ -100,6 +102,8 @@ static uint64_t ask(struct worker *worker)
     if (!worker->on_rollout())
         return mire__now_ns() + AGAIN_MS * MIRE_NS_PER_MS;
     worker->rollout_mark = mark;
+    if (worker->settles)
+        mire__sessions_recover(worker->store, NULL, mire__wall_now_ms());
     return at_ns;
 }
 
@@ -108,9 +112,8 @@ static uint64_t sooner(uint64_t one, uint64_t other)
     return one < other ? one : other;
 }
 
-static void *work(void *context)
+static void work(struct worker *worker)
 {
-    struct worker *worker = context;
     uint64_t send_at_ns, ask_at_ns, look_at_ns, keep_at_ns = UINT64_MAX;
 
     mire__apart_begin();
@@ -120,6 +123,8 @@ static void *work(void *context)
     atomic_store(&worker->tid, mire__tid());
     pthread_setname_np(pthread_self(), "mire-worker");
     setpriority(PRIO_PROCESS, mire__tid(), NICENESS);
+    if (worker->end_mark)
+        mire__thread_mark_end(worker->end_mark);
     if (worker->recovers)
         recover(worker);
     ask_at_ns = ask(worker);
@@ -157,6 +162,12 @@ static void *work(void *context)
         if (why & (MIRE_BELL_SEND | MIRE_BELL_WAY) || mire__now_ns() >= send_at_ns)
             send_at_ns = send_now(worker);
     }
+}
+
+static void *run(void *worker)
+{
+    work(worker);
+    mire__thread_mark_no_end();
     mire__mine_thread_end();
     return NULL;
 }
@@ -177,7 +188,7 @@ enum mire_err mire__worker_start(struct worker *worker)
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     before = mire__collect_own_begin();
     mire__mine_thread_comes();
-    failed = mire__own.pthread_create(&worker->thread, &attributes, work, worker);
+    failed = mire__own.pthread_create(&worker->thread, &attributes, run, worker);
     if (failed)
         mire__mine_thread_fails();
     mire__collect_own_end(before);

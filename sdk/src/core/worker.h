@@ -40,6 +40,8 @@ struct worker {
     struct remote remote;
     const struct losses *losses; /* of this process; NULL: there are none */
     bool recovers;               /* what dead processes left; else somebody does so for us */
+    bool settles;                /* sessions that are over become records; else mire-run makes them */
+    _Atomic uint32_t *end_mark;  /* of mire__thread_mark_end; NULL: none */
     uint64_t rollout_mark;       /* of the document that was obeyed last, mire__store_rollout_mark */
     uint64_t (*on_look)(void);   /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */
     struct evidence_start next;  /* this run, to whom those before are compared */

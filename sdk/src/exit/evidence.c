@@ -57,6 +57,7 @@ enum mire_err mire__evidence_read(struct evidence *out, uint32_t *rows_out, cons
     if (atomic_load(&out->quit) > MIRE_QUIT_SESSION)
         atomic_store(&out->quit, MIRE_QUIT_NOT);
     *rows_out = mire__trail_copy(trail, out);
+    end_text(out->session, sizeof(out->session));
     memset(out->trail, 0, sizeof(out->trail));
     memcpy(out->trail, trail, *rows_out * sizeof(trail[0]));
     return MIRE_OK;

@@ -89,6 +89,7 @@ struct evidence {
     struct trail_row trail[MIRE_TRAIL_ROWS]; /* in no order; rows of the past thin out, see trail.h */
 
     _Atomic uint64_t file_bytes; /* of files, in memory, at the last look */
+    char session[40]; /* the session that the process is a part of; "": it is one by itself; by core, at first */
 };
 
 /* Make fresh zeroed memory evidence. Thread: before anybody else knows it. */

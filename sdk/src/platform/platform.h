@@ -249,6 +249,17 @@ uint64_t mire__process_start_ticks(uint32_t pid);
 /* Does that very process still run a program? False also where it is dying, or a zombie. */
 bool mire__process_runs(uint32_t pid, uint64_t start_ticks);
 
+/*
+ * Have the kernel note the process's death in a file, though nobody is left to: the calling thread holds `word`, in a
+ * page of a shared mapping that nothing else writes to, as one holds a robust lock. When the thread dies with the
+ * process the kernel stores to it, and the file is written to then (st_mtime). Not so where the file system keeps its
+ * files in memory. The thread has no other robust locks (pthread_mutexattr_setrobust) from then on.
+ *
+ * A thread that ends before its process takes the mark back first.
+ */
+void mire__thread_mark_end(_Atomic uint32_t *word);
+void mire__thread_mark_no_end(void);
+
 /* One line of /proc/self/maps. */
 struct mapping {
     uint64_t start, end, offset, inode;

@@ -18,10 +18,12 @@ void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *bo
 
 /*
  * Seal what the box holds.
- *   end  how its process ended; NULL: nobody knows
+ *   end         how its process ended; NULL: nobody knows
+ *   written_ms  as of mire__store_box_fn
  * False: something is not sealed for want of memory or disk, but wanted.
  */
-bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end);
+bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end,
+                             uint64_t written_ms);
 
 /* Tell the finder what the process could keep nowhere. */
 void mire__recovery_see_unkept(const struct recovery *recovery, const struct blackbox *box);
@@ -30,6 +32,6 @@ void mire__recovery_see_unkept(const struct recovery *recovery, const struct bla
 void mire__recovery_take_counts(const struct recovery *recovery, const struct blackbox *box);
 
 /* All of it, for a blackbox of which nothing else is known; a mire__store_box_fn, context being the recovery. */
-bool mire__recovery_take_box(void *context, void *memory, size_t size);
+bool mire__recovery_take_box(void *context, void *memory, size_t size, uint64_t written_ms);
 
 #endif

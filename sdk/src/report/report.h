@@ -73,6 +73,7 @@ struct report_ended {
     bool killed;          /* by a signal; else it ended by itself */
     uint32_t status;      /* the signal, or its exit status */
     uint64_t peak_bytes;  /* largest resident set */
+    uint64_t end_ns;      /* CLOCK_MONOTONIC, when it was reaped; 0: not known */
 };
 
 /* Who finds runs that are over. */
@@ -87,6 +88,8 @@ struct report_finder {
     const struct evidence_start *next; /* the app's new run; NULL: it has not started again */
     const struct report_ended *ended;  /* NULL: nobody's parent */
     struct report_unkept *unkept;      /* added to, with what cannot be recovered yet; may be NULL */
+    bool settles;                      /* sessions that are over become records; else that is mire-run's */
+    const char *session;               /* that goes on, and the finder keeps; NULL: none */
 };
 
 /*

@@ -9,6 +9,7 @@
 
 #include "platform/platform.h"
 #include "report/memory.h"
+#include "report/session.h"
 #include "store/ends.h"
 #include "store/outbox.h"
 #include "store/tables.h"
@@ -95,6 +96,11 @@ static bool judge(struct ending *ending, const struct blackbox *box)
     mire__text_copy(kept.run, sizeof(kept.run), ending->run->name);
     mire__text_copy(kept.verdict, sizeof(kept.verdict), mire__verdict_name(ending->end.verdict.verdict));
     mire__text_copy(kept.process, sizeof(kept.process), start->process_name[0] ? start->process_name : "?");
+    if (ending->evidence.session[0]) { /* told by its session */
+        kept.told = true;
+        mire__session_note_end(ending->recovery->store, ending->evidence.session, &kept, start->pid,
+                               start->start_ticks);
+    }
     ending->judged = mire__store_end_add(ending->recovery->store, &kept) == MIRE_OK;
     return ending->judged;
 }
@@ -111,7 +117,7 @@ static bool take_tables(const struct ending *ending, const struct blackbox *box)
     return err == MIRE_OK;
 }
 
-static bool take_box(void *context, void *memory, size_t size)
+static bool take_box(void *context, void *memory, size_t size, uint64_t written_ms)
 {
     struct ending *ending = context;
     struct blackbox *box = memory;
@@ -122,7 +128,7 @@ static bool take_box(void *context, void *memory, size_t size)
     }
     mire__recovery_end_box(ending->recovery, box);
     mire__recovery_see_unkept(ending->recovery, box);
-    if (!judge(ending, box) || !mire__recovery_seal_box(ending->recovery, box, &ending->end) ||
+    if (!judge(ending, box) || !mire__recovery_seal_box(ending->recovery, box, &ending->end, written_ms) ||
         !take_tables(ending, box))
         return false;
     mire__recovery_take_counts(ending->recovery, box);
@@ -156,6 +162,8 @@ size_t mire__report_recover(struct store *store, const struct report_finder *fin
     mire__store_recover(store, mire__recovery_take_box, &recovery);
     mire__store_runs_enforce(store, finder->now_ms);
     mire__store_keep_orphans(store, MIRE_MEMORY_RUNS, MIRE_MEMORY_KEPT_BYTES);
+    if (finder->settles)
+        mire__sessions_recover(store, finder->session, finder->now_ms);
     mire__store_tables_sweep();
     return recovery.sealed;
 }

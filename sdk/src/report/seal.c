@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define DAY_MS (24ull * 3600 * 1000) /* a clock that jumped makes no long session */
+#define DAY_NS (24 * 3600 * MIRE_NS_PER_S) /* a clock that jumped makes no long session */
 
 /* Turns that no report tells yet. */
 static void untold_micro(uint64_t out[MIRE_MICRO_BUCKETS], const struct micro *micro)
@@ -120,34 +120,77 @@ static bool seal_lane(struct recovery *recovery, struct blackbox *box, uint32_t 
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }
 
-/* Up to when the process is known to have run, on its own clock. */
-static uint64_t end_of(const struct blackbox *box, const struct exit_end *end)
+/* On the process's own clock, which stands still while the machine sleeps: not later than it can have been. */
+static uint64_t mono_of(const struct blackbox *box, uint64_t wall_ms, uint64_t latest_ns)
 {
     const struct blackbox_facts *facts = &box->facts;
-    uint64_t seen_ns = atomic_load(&box->session.seen_ns), by_wall_ns;
+    uint64_t ns = facts->start_mono_ns;
 
-    if (!end || end->seen_wall_ms < facts->start_wall_ms || end->seen_wall_ms - facts->start_wall_ms > DAY_MS)
-        return seen_ns;
-    by_wall_ns = facts->start_mono_ns + (end->seen_wall_ms - facts->start_wall_ms) * MIRE_NS_PER_MS;
+    if (wall_ms > facts->start_wall_ms)
+        ns += (wall_ms - facts->start_wall_ms) * MIRE_NS_PER_MS;
+    return ns < latest_ns ? ns : latest_ns;
+}
+
+/*
+ * Up to when the process ran: as its parent knows; else as late as anything speaks for: its last look, its evidence,
+ * and when the box was last written to, which is at its death where it has a mark of that.
+ */
+static uint64_t end_of(const struct recovery *recovery, const struct blackbox *box, const struct exit_end *end,
+                       uint64_t written_ms)
+{
+    const struct report_ended *ended = recovery->finder->ended;
+    uint64_t seen_ns = atomic_load(&box->session.seen_ns), by_wall_ms = written_ms, by_wall_ns;
+    bool this_boot = is_of_this_boot(recovery, &box->facts);
+
+    if (ended && ended->end_ns && this_boot && box->facts.pid == ended->pid &&
+        box->facts.start_ticks == ended->start_ticks && atomic_load(&box->left_ns) == 0)
+        return ended->end_ns;
+    if (end && end->seen_wall_ms > by_wall_ms)
+        by_wall_ms = end->seen_wall_ms;
+    by_wall_ns = mono_of(box, by_wall_ms, this_boot ? mire__now_ns() : seen_ns + DAY_NS);
     return by_wall_ns > seen_ns ? by_wall_ns : seen_ns;
 }
 
-/* The session that was not told before its process ended. As seal_lane. */
-static bool seal_session(struct recovery *recovery, struct blackbox *box, const struct exit_end *end)
+/* What the process counted and told nobody. As seal_lane. */
+static bool tell_session(struct recovery *recovery, struct blackbox *box, uint64_t end_ns)
 {
-    enum mire_err err = mire__session_seal(recovery->store, box, end_of(box, end), true, recovery->finder->now_ms);
+    struct session *session = &box->session;
+    struct session_sum share;
+    char name[MIRE_STORE_RUN_BYTES];
+    enum mire_err err;
 
+    if (atomic_load(&session->on) == MIRE_SESSION_TOLD)
+        return true;
+    session->of[sizeof(session->of) - 1] = '\0';
+    mire__session_of_box(&share, box, end_ns, false);
+    if (session->of[0]) {
+        err = mire__session_fold(recovery->store, session->of, &share, session->apart != 0);
+    } else {
+        mire__store_run_name(name);
+        err = mire__session_settle(recovery->store, name, &share, recovery->finder->now_ms);
+    }
     return err != MIRE_E_MEMORY && err != MIRE_E_STORE;
 }
 
+/* The session ended before its process did, and has told as much of it as was the app's. */
+static bool is_stranger(const struct recovery *recovery, const struct blackbox *box)
+{
+    const struct session *session = &box->session;
+
+    return session->of[0] && !session->apart && !mire__session_goes_on(recovery->store, session->of);
+}
+
 /* A box that cannot be sealed stays for a later try; what it told already is then told again, under the same ids. */
-bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end)
+bool mire__recovery_seal_box(struct recovery *recovery, struct blackbox *box, const struct exit_end *end,
+                             uint64_t written_ms)
 {
     bool all = true;
 
+    if (is_stranger(recovery, box))
+        return true;
     for (uint32_t lane = 0; lane < MIRE_LANES; lane++)
         all &= seal_lane(recovery, box, lane, end);
-    return seal_session(recovery, box, end) && all;
+    return all && tell_session(recovery, box, end_of(recovery, box, end, written_ms));
 }
 
 void mire__recovery_see_unkept(const struct recovery *recovery, const struct blackbox *box)
@@ -171,7 +214,7 @@ void mire__recovery_take_counts(const struct recovery *recovery, const struct bl
     mire__store_count_drops(recovery->store, counts);
 }
 
-bool mire__recovery_take_box(void *context, void *memory, size_t size)
+bool mire__recovery_take_box(void *context, void *memory, size_t size, uint64_t written_ms)
 {
     struct recovery *recovery = context;
 
@@ -181,7 +224,7 @@ bool mire__recovery_take_box(void *context, void *memory, size_t size)
     }
     mire__recovery_end_box(recovery, memory);
     mire__recovery_see_unkept(recovery, memory);
-    if (!mire__recovery_seal_box(recovery, memory, NULL))
+    if (!mire__recovery_seal_box(recovery, memory, NULL, written_ms))
         return false;
     mire__recovery_take_counts(recovery, memory);
     return true;

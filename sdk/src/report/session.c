@@ -1,5 +1,5 @@
 /*
- * session.c - see session.h.
+ * session.c - a process's share of a session, and the record of a whole one. See session.h.
  */
 #include "report/session.h"
 
@@ -13,30 +13,30 @@
 /* What a record says, in one piece. */
 struct draft_session {
     char id[MIRE_STORE_ID_LENGTH + 1];
-    const struct blackbox *box;
-    uint64_t end_ns;
-    bool over;
-    struct session_counts counts; /* of this part */
+    const struct session_sum *sum;
     const struct session_told *told;
 };
 
-/* Hangs that a killed process was in count too, as far as they are known. */
-static void add_open_hangs(struct session_counts *out, const struct blackbox *box)
+/*
+ * Hangs that stand in the lanes and are not counted: the process was killed in them, or ended itself without exit.
+ * One that was sealed, and not cleared before the process was killed, is counted already.
+ */
+static void add_uncounted(struct session_counts *out, const struct blackbox *box)
 {
     for (uint32_t lane = 0; lane < MIRE_LANE_PROCESS; lane++) {
         enum mire__session_class class;
         struct hang hang;
 
         mire__blackbox_hang(&hang, box, lane);
-        if (hang.state != MIRE_HANG_OPEN || !mire__hang_counts(&hang) || !mire__session_class_of(&class, &hang))
+        if (!mire__hang_counts(&hang) || !mire__session_class_of(&class, &hang) ||
+            atomic_load(&box->session.counted[lane]) == hang.begin_ns)
             continue;
         out->hangs[class]++;
-        if (hang.last_seen_ns > hang.begin_ns)
-            out->hang_ms[class] += (hang.last_seen_ns - hang.begin_ns) / MIRE_NS_PER_MS;
+        out->hang_ms[class] += mire__hang_duration_ns(&hang) / MIRE_NS_PER_MS;
     }
 }
 
-/* Since the start of the session. */
+/* Since the start of the process. */
 static void count(struct session_counts *out, const struct blackbox *box, uint64_t end_ns)
 {
     const struct session *session = &box->session;
@@ -55,16 +55,109 @@ static void count(struct session_counts *out, const struct blackbox *box, uint64
     out->cpu_ns = atomic_load(&session->check_cpu_ns) + atomic_load(&session->worker_cpu_ns);
 }
 
+#define COUNTS (sizeof(struct session_counts) / sizeof(uint64_t))
+
 /* Counts only rise; in a damaged file they may not. */
 static void subtract(struct session_counts *from, const struct session_counts *what)
 {
-    uint64_t numbers[sizeof(*from) / sizeof(uint64_t)], less[sizeof(*from) / sizeof(uint64_t)];
+    uint64_t numbers[COUNTS], less[COUNTS];
 
     memcpy(numbers, from, sizeof(numbers));
     memcpy(less, what, sizeof(less));
-    for (size_t i = 0; i < MIRE_COUNT(numbers); i++)
+    for (size_t i = 0; i < COUNTS; i++)
         numbers[i] = numbers[i] > less[i] ? numbers[i] - less[i] : 0;
     memcpy(from, numbers, sizeof(numbers));
+}
+
+static void add_counts(struct session_counts *to, const struct session_counts *what)
+{
+    uint64_t numbers[COUNTS], more[COUNTS];
+
+    memcpy(numbers, to, sizeof(numbers));
+    memcpy(more, what, sizeof(more));
+    for (size_t i = 0; i < COUNTS; i++)
+        numbers[i] += more[i];
+    memcpy(to, numbers, sizeof(numbers));
+}
+
+void mire__session_begin(struct blackbox *box, uint64_t now_ns, uint64_t now_wall_ms)
+{
+    struct session *session = &box->session;
+
+    if (session->begin_ns != 0) {
+        count(&session->told, box, now_ns);
+        session->part++;
+    }
+    session->begin_ns = now_ns;
+    session->begin_wall_ms = now_wall_ms;
+    mire__uuid7(session->id);
+}
+
+void mire__session_of_box(struct session_sum *out, const struct blackbox *box, uint64_t end_ns, bool lives)
+{
+    const struct session *session = &box->session;
+
+    memset(out, 0, sizeof(*out));
+    out->size = sizeof(*out);
+    memcpy(out->id, session->id, sizeof(out->id));
+    out->facts = box->facts;
+    out->begin_ns = session->begin_ns;
+    out->begin_wall_ms = session->begin_wall_ms;
+    out->end_ns = end_ns;
+    out->part = session->part;
+    out->over = 1;
+    out->front = atomic_load(&session->front);
+    out->plugins = atomic_load(&session->plugins);
+    out->processes = 1;
+    count(&out->counts, box, end_ns);
+    if (!lives)
+        add_uncounted(&out->counts, box);
+    subtract(&out->counts, &session->told);
+    out->loop = atomic_load(&session->loop);
+    for (int i = 0; i < MIRE_SESSION_CLASSES; i++)
+        out->loop |= out->counts.hangs[i] > 0;
+}
+
+void mire__session_new(struct session_sum *out, const struct blackbox_facts *facts, uint64_t now_ns,
+                       uint64_t now_wall_ms)
+{
+    memset(out, 0, sizeof(*out));
+    out->size = sizeof(*out);
+    out->facts = *facts;
+    out->begin_ns = out->end_ns = now_ns;
+    out->begin_wall_ms = now_wall_ms;
+    mire__uuid7(out->id);
+}
+
+static bool is_folded(const struct session_sum *sum, const uint8_t id[16])
+{
+    for (size_t i = 0; i < MIRE_SESSION_FOLDED; i++)
+        if (memcmp(sum->folded[i], id, 16) == 0)
+            return true;
+    return false;
+}
+
+/* Ranked: a process with a loop comes before one without, the one that began first before the others. */
+static bool speaks_for(const struct session_sum *share, const struct session_sum *sum)
+{
+    if (sum->processes == 0 || share->loop != sum->loop)
+        return sum->processes == 0 || share->loop > sum->loop;
+    return share->facts.start_mono_ns < sum->facts.start_mono_ns;
+}
+
+void mire__session_add(struct session_sum *to, const struct session_sum *share)
+{
+    if (is_folded(to, share->id))
+        return;
+    memcpy(to->folded[to->folded_count++ % MIRE_SESSION_FOLDED], share->id, 16);
+    if (speaks_for(share, to))
+        to->facts = share->facts;
+    to->plugins = to->processes == 0 ? share->plugins : to->plugins & share->plugins;
+    to->front = share->front > to->front ? share->front : to->front;
+    to->loop |= share->loop;
+    to->processes += share->processes;
+    to->end_ns = share->end_ns > to->end_ns ? share->end_ns : to->end_ns;
+    add_counts(&to->counts, &share->counts);
 }
 
 static void write_hangs(struct wire *wire, const struct session_counts *counts)
@@ -117,11 +210,11 @@ static void write_ends(struct wire *wire, const struct session_told *told)
 }
 
 /* Which plugins were on: who has none of them is the control of who has. */
-static void write_on(struct wire *wire, const struct blackbox *box)
+static void write_on(struct wire *wire, uint32_t plugins)
 {
     mire__wire_array(wire, MIRE_NAME_ON);
     for (int i = 0; i < MIRE_PLUGINS; i++)
-        if (atomic_load(&box->session.plugins) >> i & 1)
+        if (plugins >> i & 1)
             mire__wire_text(wire, NULL, mire__plugin_name(i), SIZE_MAX);
     mire__wire_end(wire);
 }
@@ -129,47 +222,42 @@ static void write_on(struct wire *wire, const struct blackbox *box)
 static void write_session(struct wire *wire, const void *context)
 {
     const struct draft_session *draft = context;
-    const struct session *session = &draft->box->session;
+    const struct session_sum *sum = draft->sum;
     struct report_told losses = {.end = NULL};
-    uint64_t duration_ns = draft->end_ns > session->begin_ns ? draft->end_ns - session->begin_ns : 0;
+    uint64_t duration_ns = sum->end_ns > sum->begin_ns ? sum->end_ns - sum->begin_ns : 0;
 
     memcpy(losses.drops, draft->told->drops, sizeof(losses.drops));
-    mire__document_head(wire, draft->id, MIRE_NAME_SESSION, &draft->box->facts, NULL);
+    mire__document_head(wire, draft->id, MIRE_NAME_SESSION, &sum->facts, NULL);
     mire__wire_object(wire, MIRE_NAME_SESSION);
-    mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, session->begin_wall_ms);
+    mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, sum->begin_wall_ms);
     mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(duration_ns / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
-    if (atomic_load(&session->front) != MIRE_FRONT_UNTOLD)
+    if (sum->front != MIRE_FRONT_UNTOLD)
         mire__wire_u64(
             wire, MIRE_NAME_FOREGROUND_MS,
-            at_most(at_most(draft->counts.foreground_ns, duration_ns) / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
-    mire__wire_u64(wire, MIRE_NAME_PART, session->part);
-    mire__wire_bool(wire, MIRE_NAME_OVER, draft->over);
-    write_on(wire, draft->box);
-    write_hangs(wire, &draft->counts);
-    write_turns(wire, draft->counts.turns);
+            at_most(at_most(sum->counts.foreground_ns, duration_ns) / MIRE_NS_PER_MS, MIRE_WIRE_DURATION_MAX));
+    mire__wire_u64(wire, MIRE_NAME_PART, sum->part);
+    mire__wire_bool(wire, MIRE_NAME_OVER, sum->over != 0);
+    mire__wire_bool(wire, MIRE_NAME_LOOP, sum->loop != 0);
+    write_on(wire, sum->plugins | 1u << MIRE_PLUGIN_SESSION);
+    write_hangs(wire, &sum->counts);
+    write_turns(wire, sum->counts.turns);
     write_ends(wire, draft->told);
-    mire__wire_u64(wire, MIRE_NAME_SDK_CPU_US, draft->counts.cpu_ns / 1000);
+    mire__wire_u64(wire, MIRE_NAME_SDK_CPU_US, sum->counts.cpu_ns / 1000);
     mire__wire_end(wire);
     mire__document_drops(wire, &losses);
     mire__wire_end(wire);
 }
 
 enum mire_err mire__session_json(char **text_out, size_t *size_out, char id[MIRE_STORE_ID_LENGTH + 1],
-                                 const struct blackbox *box, uint64_t end_ns, bool over,
-                                 const struct session_told *told)
+                                 const struct session_sum *sum, const struct session_told *told)
 {
-    struct draft_session draft = {.box = box, .end_ns = end_ns, .over = over, .told = told};
+    struct draft_session draft = {.sum = sum, .told = told};
     enum mire_err err;
 
     *text_out = NULL;
     *size_out = 0;
-    if (atomic_load(&box->session.on) == 0)
-        return MIRE_E_STATE;
-    if (!mire__text_id(draft.id, box->session.id))
+    if (!mire__text_id(draft.id, sum->id))
         return MIRE_E_FORMAT;
-    count(&draft.counts, box, end_ns);
-    add_open_hangs(&draft.counts, box);
-    subtract(&draft.counts, &box->session.told);
     err = mire__text_write(text_out, size_out, write_session, &draft);
     memcpy(id, draft.id, sizeof(draft.id));
     return err;
@@ -182,20 +270,20 @@ static void find_ends(struct session_told *told, struct store *store)
     size_t found = ends ? mire__store_ends(ends, MIRE_STORE_ENDS, store) : 0;
 
     told->end_count = 0;
-    for (size_t i = 0; i < found && told->end_count < MIRE_SESSION_ENDS_MAX; i++)
+    for (size_t i = 0; i < found && told->end_count + 1 < MIRE_SESSION_ENDS_MAX; i++) /* and one for its own */
         if (!ends[i].told)
             told->ends[told->end_count++] = ends[i];
     mire__free(ends);
 }
 
-static enum mire_err build_and_put(struct store *store, const struct blackbox *box, uint64_t end_ns, bool over,
-                                   const struct session_told *told, uint64_t now_ms)
+static enum mire_err build_and_put(struct store *store, const struct session_sum *sum, const struct session_told *told,
+                                   uint64_t now_ms)
 {
     char id[MIRE_STORE_ID_LENGTH + 1];
     size_t size, packed;
     void *body = NULL;
     char *text;
-    enum mire_err err = mire__session_json(&text, &size, id, box, end_ns, over, told);
+    enum mire_err err = mire__session_json(&text, &size, id, sum, told);
 
     if (err != MIRE_OK)
         return err;
@@ -210,37 +298,22 @@ static enum mire_err build_and_put(struct store *store, const struct blackbox *b
     return err;
 }
 
-enum mire_err mire__session_seal(struct store *store, const struct blackbox *box, uint64_t end_ns, bool over,
-                                 uint64_t now_ms)
+enum mire_err mire__session_seal(struct store *store, const struct session_sum *sum, uint64_t now_ms)
 {
     struct session_told told;
     enum mire_err err;
 
-    /* At the program's exit even one large request has its allocator put together all that it freed: none in vain. */
-    if (atomic_load(&box->session.on) == 0)
-        return MIRE_E_STATE;
     mire__store_drops(told.drops, store);
     find_ends(&told, store);
-    err = build_and_put(store, box, end_ns, over, &told, now_ms);
+    if (sum->end.verdict[0] && told.end_count < MIRE_SESSION_ENDS_MAX)
+        told.ends[told.end_count++] = sum->end;
+    err = build_and_put(store, sum, &told, now_ms);
     if (err == MIRE_E_STATE) { /* another report tells the losses */
         memset(told.drops, 0, sizeof(told.drops));
-        err = build_and_put(store, box, end_ns, over, &told, now_ms);
+        err = build_and_put(store, sum, &told, now_ms);
     }
     /* Killed here, an end is told twice: better than never. */
     for (size_t i = 0; err == MIRE_OK && i < told.end_count; i++)
         mire__store_end_told(store, told.ends[i].run);
     return err;
-}
-
-void mire__session_begin(struct blackbox *box, uint64_t now_ns, uint64_t now_wall_ms)
-{
-    struct session *session = &box->session;
-
-    if (session->begin_ns != 0) {
-        count(&session->told, box, now_ns);
-        session->part++;
-    }
-    session->begin_ns = now_ns;
-    session->begin_wall_ms = now_wall_ms;
-    mire__uuid7(session->id);
 }

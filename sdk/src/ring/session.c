@@ -24,7 +24,7 @@ bool mire__session_class_of(enum mire__session_class *class_out, const struct ha
     return hang->trigger == MIRE_TRIGGER_BUSY || hang->trigger == MIRE_TRIGGER_UNANSWERED;
 }
 
-void mire__session_count(struct session *session, const struct hang *hang)
+void mire__session_count(struct session *session, uint32_t lane, const struct hang *hang)
 {
     enum mire__session_class class;
     uint64_t ms = hang->end_ns > hang->begin_ns ? (hang->end_ns - hang->begin_ns) / MIRE_NS_PER_MS : 0;
@@ -33,4 +33,6 @@ void mire__session_count(struct session *session, const struct hang *hang)
         return;
     atomic_fetch_add_explicit(&session->hangs[class], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&session->hang_ms[class], ms, memory_order_relaxed);
+    atomic_store_explicit(&session->counted[lane], hang->begin_ns, memory_order_relaxed);
+    atomic_store_explicit(&session->loop, 1, memory_order_relaxed); /* a program without one has no hangs */
 }

@@ -135,7 +135,8 @@ static enum box_fate look_into(int fd, mire__store_box_fn *take, void *context)
     memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (memory == MAP_FAILED)
         return BOX_STAYS;
-    if (take(context, memory, size))
+    if (take(context, memory, size,
+             (uint64_t)info.st_mtim.tv_sec * 1000 + (uint64_t)info.st_mtim.tv_nsec / MIRE_NS_PER_MS))
         fate = BOX_GOES;
     munmap(memory, size);
     return fate;

@@ -137,6 +137,11 @@ void mire__store_set_sync(struct store *store, enum mire_store_sync sync)
     store->sync = sync;
 }
 
+uint64_t mire__store_age_ms(const struct store *store)
+{
+    return store->caps.age_ms;
+}
+
 const char *mire__store_dir(const struct store *store)
 {
     return store->dir;

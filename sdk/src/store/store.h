@@ -9,6 +9,7 @@
  *           lock             held briefly while several files change
  *           ends             how the last runs ended, see ends.h
  *           box/<n>.<...>    what a running process keeps, or one that ended left behind: see runs.h
+ *           session/<n>      sessions that are not told yet, see sessions.h
  *           memory/<n>.heap  memory tables of the last runs, for whoever looks into them
  *           out/<id>.report  sealed report, zstd; waits to be sent
  *
@@ -120,6 +121,9 @@ void mire__store_on_lost(struct store *store, mire__store_lost_fn *lost, void *c
 
 /* Free the store; the directory stays. NULL is fine. */
 void mire__store_close(struct store *store);
+
+/* caps.age_ms */
+uint64_t mire__store_age_ms(const struct store *store);
 
 /* Absolute path of the directory that it is at. Borrowed until close. */
 const char *mire__store_dir(const struct store *store);
@@ -328,9 +332,11 @@ void mire__store_box_leave(struct store_box *box);
 
 /*
  * What to do with a dead box: `true` when all it tells is sealed, or it tells nothing, so that it is deleted.
- *   memory  a copy of it, which may be changed
+ *   memory      a copy of it, which may be changed
+ *   written_ms  when its process last wrote to it; wall clock. Of a process with a mark of its end
+ *               (mire__thread_mark_end) the instant of its death
  */
-typedef bool mire__store_box_fn(void *context, void *memory, size_t size);
+typedef bool mire__store_box_fn(void *context, void *memory, size_t size, uint64_t written_ms);
 
 /*
  * Hand every blackbox whose process is gone, and that has no evidence beside it (runs.h), to `take`, each to one caller

@@ -17,7 +17,7 @@ static double at_most(double value, double limit)
 void aggregate_session(struct session_row *out, const struct report *report, const struct aggregate_facts *facts)
 {
     const struct report_session *session = &report->session;
-    bool watched = session->plugins >> MIRE_PLUGIN_HANG & 1;
+    bool watched = session->loop && session->plugins >> MIRE_PLUGIN_HANG & 1;
     double weight = at_most(report_weight(report), MIRE_AGGREGATE_WEIGHT_MAX);
     uint64_t time_ms = session->duration_ms.value;
 
@@ -33,6 +33,7 @@ void aggregate_session(struct session_row *out, const struct report *report, con
         .plugins = (int16_t)session->plugins,
         .part = session->part.value < INT32_MAX ? (int64_t)session->part.value : INT32_MAX,
         .over = session->over,
+        .loop = session->loop,
         .duration_ms = (int64_t)session->duration_ms.value,
         .foreground_ms = session->foreground_ms.known ? (int64_t)session->foreground_ms.value : -1,
         .hangs = (int64_t)(session->hang_count - session->background_count),

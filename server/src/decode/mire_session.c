@@ -115,6 +115,7 @@ enum bind_outcome mire_read_session(struct bind *bind, void *report, uint32_t at
         {DURATION(foreground_ms, MIRE_NAME_FOREGROUND_MS)},
         {COUNTED(struct report_session, part, MIRE_NAME_PART)},
         {FLAG(struct report_session, over, MIRE_NAME_OVER)},
+        {FLAG(struct report_session, loop, MIRE_NAME_LOOP)},
         {REQUIRED(OTHER(MIRE_NAME_ON, read_on))},
         {OTHER(MIRE_NAME_HANGS, read_hangs)},
         {OTHER(MIRE_NAME_TURNS, read_turns)},
@@ -123,6 +124,6 @@ enum bind_outcome mire_read_session(struct bind *bind, void *report, uint32_t at
     };
     struct report_session *session = &((struct report *)report)->session;
 
-    session->over = true;
+    session->over = session->loop = true;
     return bind_object(bind, session, at, fields, COUNT(fields));
 }

@@ -257,6 +257,7 @@ struct report_session { /* of a session record: one run, or a day of a longer on
     struct fact foreground_ms;
     struct fact part;
     bool over;
+    bool loop;        /* one was seen to wait for events */
     uint32_t plugins; /* that ran, bits by enum mire__plugin */
     uint64_t hang_count, hang_ms;
     uint64_t background_count, background_ms; /* of those */

@@ -154,11 +154,12 @@ struct session_row {
     int16_t plugins;
     int64_t part;
     bool over;
+    bool loop;
     int64_t duration_ms, foreground_ms; /* foreground -1: not told */
     int64_t hangs, hang_ms;             /* outside the background */
     int64_t sdk_cpu_us;
     double weight;         /* sessions it stands for */
-    double watched_weight; /* sessions in which hangs are watched for; 0: they were not in this one */
+    double watched_weight; /* sessions with a loop in which hangs are watched for; 0: this is none */
     double time_ms;        /* what rates are divided by: time in the foreground if that is told */
 };
 

@@ -9,15 +9,15 @@ int pg_session_store(bool *new_out, struct pg_tx *tx, const struct session_row *
     int rc = pg_query(
         &rows, tx,
         "INSERT INTO session (slot, day, report_id, app_id, version_id, received_at, install, channel, plugins, part,"
-        " over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, nullif($13, -1), $14, $15, $16, $17)"
+        " over, duration_ms, foreground_ms, hangs, hang_ms, sdk_cpu_us, weight, loop)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, nullif($13, -1), $14, $15, $16, $17, $18)"
         " ON CONFLICT (slot, day, report_id) DO NOTHING",
         PG_INT2(session->key.slot), PG_DAY(session->key.day), PG_UUID(&id), PG_INT4(session->app_id),
         PG_INT8(session->version_id), PG_TIME(session->received_us),
         PG_BYTES(session->install, sizeof session->install), PG_TEXT(session->channel), PG_INT2(session->plugins),
         PG_INT4((int32_t)session->part), PG_BOOL(session->over), PG_INT8(session->duration_ms),
         PG_INT8(session->foreground_ms), PG_INT8(session->hangs), PG_INT8(session->hang_ms),
-        PG_INT8(session->sdk_cpu_us), PG_REAL(session->weight));
+        PG_INT8(session->sdk_cpu_us), PG_REAL(session->weight), PG_BOOL(session->loop));
     if (!rc)
         *new_out = pg_touched(rows) > 0;
     return rc;

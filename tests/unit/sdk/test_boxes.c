@@ -14,19 +14,21 @@
 #include "support/emulator.h"
 #include "support/stores.h"
 
-static bool count_boxes(void *context, void *memory, size_t size)
+static bool count_boxes(void *context, void *memory, size_t size, uint64_t written_ms)
 {
     const char *text = memory;
 
+    assert_true(written_ms > 0);
     assert_true(size >= 8);
     assert_string_equal(text, "evidence");
     ++*(int *)context;
     return true;
 }
 
-static bool keep_boxes(void *context, void *memory, size_t size)
+static bool keep_boxes(void *context, void *memory, size_t size, uint64_t written_ms)
 {
     (void)memory;
+    (void)written_ms;
     (void)size;
     ++*(int *)context;
     return false;

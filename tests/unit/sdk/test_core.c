@@ -16,9 +16,12 @@
 #include <malloc.h>
 #endif
 #include <math.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 
 static void err_has_a_name_and_a_text_for_every_code(void **state)
 {
@@ -447,6 +450,80 @@ static void exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is(void
 }
 #endif
 
+/* Starts, says so, and waits for nothing until it is killed. */
+static void idle_until_killed(const char *dir, int ready)
+{
+    if (start(dir) != MIRE_OK)
+        _exit(1);
+    idle_ms(10);
+    if (write(ready, "x", 1) != 1)
+        _exit(1);
+    idle_ms(600000);
+    _exit(1);
+}
+
+/* The one record there is. */
+static double session_s(const char *dir)
+{
+    static char text[65536];
+    const char *at;
+    struct store_item item;
+    struct store *store;
+    void *body;
+    size_t size;
+
+    assert_int_equal(mire__store_open(&store, dir, &(struct store_caps)MIRE_STORE_CAPS_INIT), MIRE_OK);
+    assert_int_equal(mire__store_list(&item, 1, store), 1);
+    assert_int_equal(mire__store_get(&body, &size, store, item.id), MIRE_OK);
+    assert_false(ZSTD_isError(ZSTD_decompress(text, sizeof(text) - 1, body, size)));
+    free(body);
+    mire__store_close(store);
+    at = strstr(text, "\"duration_ms\":");
+    assert_non_null(at);
+    return strtod(strchr(at, ':') + 1, NULL) / 1000;
+}
+
+/* Nothing wakes it while it idles, so the kernel has to say when it died. */
+static void a_killed_process_was_there_until_its_death(void **state)
+{
+    static const char told[] = "{\"mire_rollout\":1,\"plugins\":{\"session\":{\"ppm\":1000000}}}";
+    uint64_t forked_ns, ready_ns, killed_ns, gone_ns;
+    struct statfs where;
+    struct store *store;
+    double length_s;
+    int ends[2];
+    pid_t child;
+    char byte;
+
+    assert_int_equal(statfs(*state, &where), 0);
+    if (where.f_type == TMPFS_MAGIC)
+        skip(); /* files in memory have no time of a store to them */
+    assert_int_equal(mire__store_open(&store, *state, &(struct store_caps)MIRE_STORE_CAPS_INIT), MIRE_OK);
+    assert_int_equal(mire__store_set_rollout(store, "", told, strlen(told)), MIRE_OK);
+    mire__store_close(store);
+    assert_int_equal(pipe(ends), 0);
+    forked_ns = mire__now_ns();
+    child = fork();
+    if (child == 0)
+        idle_until_killed(*state, ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    ready_ns = mire__now_ns();
+    nanosleep(&(struct timespec){.tv_sec = 4}, NULL);
+    killed_ns = mire__now_ns();
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    gone_ns = mire__now_ns();
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL); /* which does not count */
+    assert_int_equal(start(*state), MIRE_OK);
+    assert_sealed(*state, 1, idle_nap);
+    length_s = session_s(*state);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
+    assert_true(length_s > (double)(killed_ns - ready_ns) / 1e9 - 0.1);
+    assert_true(length_s < (double)(gone_ns - forked_ns) / 1e9 + 0.1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void forked_child_is_watched_from_its_first_wait(void **state)
 {
 #ifdef __SANITIZE_THREAD__
@@ -506,6 +583,7 @@ int main(void)
         TEST(installation_outside_the_sample_watches_nothing),
         TEST(killed_process_is_reported_by_the_next_start),
         TEST(exit_seals_a_hang_that_goes_on),
+        TEST(a_killed_process_was_there_until_its_death),
 #ifdef __GLIBC__
         TEST(exit_leaves_the_session_to_the_next_start_and_the_heap_as_it_is),
 #endif

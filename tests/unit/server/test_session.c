@@ -66,6 +66,7 @@ static void run_vector(void *context, const char *name, const char *document, si
         assert_number(expect, "ends", (long long)s->end_count);
         assert_number(expect, "turns", turns);
         assert_number(expect, "sdk_cpu_us", (long long)s->sdk_cpu_us.value);
+        assert_number(expect, "loop", s->loop);
     }
     arena_fini(&scene.arena);
     ++*count;
@@ -117,6 +118,10 @@ static void a_row_stands_for_those_that_were_not_drawn(void **state)
     row_of(&row, &scene, RECORD("{\"session\":0.5,\"hang\":0.05}", "{\"duration_ms\":90000,\"on\":[\"session\"]}"));
     assert_true(row.weight == 2 && row.watched_weight == 0 && row.time_ms == 90000);
     assert_int_equal(row.foreground_ms, -1);
+    assert_true(row.loop);
+    /* Nor does one without a loop. */
+    row_of(&row, &scene, RECORD("{\"session\":0.5}", "{\"duration_ms\":90000,\"loop\":false,\"on\":[\"hang\"]}"));
+    assert_true(row.weight == 2 && row.watched_weight == 0 && !row.loop);
 }
 
 static bool near(double a, double b)

@@ -1,0 +1,43 @@
+/*
+ * sessions.h - sessions that no record tells yet: <dir>/session/<name>, one small file each.
+ *
+ * A file is there while its session goes on, and afterwards until a rollout document says whether a record is wanted.
+ * Several processes add to one: each reads, changes and writes it while it holds the lock.
+ *
+ * Thread: any; calls on one store may run in parallel, in several processes too.  Signal handler: no.
+ */
+#ifndef MIRE_STORE_SESSIONS_H
+#define MIRE_STORE_SESSIONS_H
+
+#include "store/runs.h"
+
+#define MIRE_STORE_SESSIONS 64 /* files that are looked at; of more than that the rest waits */
+
+/* Hold all session files. Returns a descriptor for unlock, -1 after a second. No other call of the store meanwhile. */
+int mire__store_sessions_lock(const struct store *store);
+void mire__store_sessions_unlock(int lock);
+
+/*
+ * Read one.
+ *   name  32 hex digits, as mire__store_run_name makes them
+ *   out   borrowed; `size` bytes
+ * Returns MIRE_OK, MIRE_E_STATE: there is none that holds, or of another size.
+ */
+enum mire_err mire__store_session_load(void *out, size_t size, const struct store *store, const char *name);
+
+/* Write one, all of it at one instant. Not synced unless everything is. Returns MIRE_OK, MIRE_E_STORE. */
+enum mire_err mire__store_session_save(struct store *store, const char *name, const void *bytes, size_t size);
+
+void mire__store_session_forget(const struct store *store, const char *name);
+
+/* The names, in no order. Returns how many, at most MIRE_STORE_SESSIONS. */
+size_t mire__store_session_list(char names[MIRE_STORE_SESSIONS][MIRE_STORE_RUN_BYTES], const struct store *store);
+
+/*
+ * Visit the blackboxes that are there.
+ *   visit  memory: of `size` bytes, read-only; lives: its process does. false: enough
+ */
+typedef bool mire__store_visit_fn(void *context, const void *memory, size_t size, bool lives);
+void mire__store_visit_boxes(const struct store *store, mire__store_visit_fn *visit, void *context);
+
+#endif
