@@ -116,7 +116,9 @@ class Sessions:
     def __init__(self, store):
         papers = [unpack(path) for path in sorted(glob.glob(store + "/out/*.report"))]
         self.records = [paper["session"] for paper in papers if paper["kind"] == "session"]
-        self.reports = [paper for paper in papers if paper["kind"] == "hang" and paper["hang"].get("trigger", "busy") in ("busy", "unanswered")]
+        self.pids = {paper["process"]["pid"] for paper in papers if paper["kind"] == "session"}
+        self.reports = [paper for paper in papers if paper["kind"] == "hang" and paper["process"]["pid"] in self.pids and
+                        paper["hang"].get("trigger", "busy") in ("busy", "unanswered")]
         self.drops = {reason: sum(paper.get("drops", {}).get(reason, 0) for paper in papers) for reason in self.HELD + self.LOST}
         for line in kept(os.path.join(store, "drops")).splitlines():  # what no record tells yet
             reason, _, count = line.partition(" ")
@@ -253,8 +255,10 @@ def run(plan, data, period_ms):
                 return [], [], None, f"status {status} of the next start"
         turns = read_truth(plan, truth)
         functions = Functions(os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked"))
-        reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report")) if unpack(path)["kind"] == "hang"]
-        fault = Sessions(store).fault(1)
+        sessions = Sessions(store)  # without the next start's, which is starved at times
+        reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report"))
+                   if (paper := unpack(path))["kind"] == "hang" and paper["process"]["pid"] in sessions.pids]
+        fault = sessions.fault(1)
     left = match(turns, reports)
     return turns, left, count_long_turns(turns, reports), f"sessions: {fault}" if fault else ""
 

@@ -147,7 +147,8 @@ bool mire__session_is_over(void)
 {
     struct blackbox *box = atomic_load(&now.box);
 
-    return box && box->session.of[0] && !box->session.apart && !mire__session_goes_on(now.store, box->session.of);
+    return box && box->session.of[0] && !box->session.apart && mire__store_sessions_seen(now.store) &&
+           !mire__session_goes_on(now.store, box->session.of);
 }
 
 uint64_t mire__session_look(void)

@@ -44,6 +44,13 @@ enum mire_err mire__store_session_load(void *out, size_t size, const struct stor
     return mire__store_load_locked(&state, store, inside, out, size) == (ssize_t)size ? MIRE_OK : MIRE_E_STATE;
 }
 
+bool mire__store_sessions_seen(const struct store *store)
+{
+    char folder[MIRE_STORE_PATH_MAX];
+
+    return mire__store_path(folder, store, FOLDER, "") && faccessat(AT_FDCWD, folder, R_OK | X_OK, AT_EACCESS) == 0;
+}
+
 enum mire_err mire__store_session_save(struct store *store, const char *name, const void *bytes, size_t size)
 {
     const struct disk_part part = {bytes, size};

@@ -25,6 +25,9 @@ void mire__store_sessions_unlock(int lock);
  */
 enum mire_err mire__store_session_load(void *out, size_t size, const struct store *store, const char *name);
 
+/* Can the files be seen at all? Not by a process that has given up its rights, or lives below another root. */
+bool mire__store_sessions_seen(const struct store *store);
+
 /* Write one, all of it at one instant. Not synced unless everything is. Returns MIRE_OK, MIRE_E_STORE. */
 enum mire_err mire__store_session_save(struct store *store, const char *name, const void *bytes, size_t size);
 
