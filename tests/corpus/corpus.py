@@ -135,7 +135,10 @@ def complain(outcome):
             print(f"{what}: {turn.cause}/{turn.place}/{turn.number} {turn.phase} in {turn.scene}, {turn.ms:.2f} ms, queued {turn.waited // plans.MS} ms{said}"
                   f"\n    {turn.plan}")
     for plan, report in outcome.strays:
-        print(f"stray report: {report.ms} ms, late {report.hang.get('late_ms')} ms, Caller1 {report.caller1}\n    {plan}")
+        hang = report.hang
+        print(f"stray report: {report.ms} ms, begun {report.begin}, "
+              + ", ".join(f"{key} {hang[key]}" for key in ("gate", "launch", "open", "exited", "late_ms", "unsure_ms") if hang.get(key))
+              + f", Caller1 {report.caller1}, sampled in {report.where()}\n    {plan}")
     for plan, (told, least, most) in outcome.miscounted():
         print(f"long turns: {told} told, {least} to {most} there were\n    {plan}")
     for plan, why in outcome.failures:

@@ -180,6 +180,11 @@ class Report:
                 yield self.functions.name(frames["offset"][frame])
             node -= nodes["up"][node - 1]
 
+    def where(self):
+        """The program's functions of the stack that was sampled most."""
+        nodes = self.hang.get("samples", {}).get("node", [])
+        return " < ".join(self.stack(max(set(nodes), key=nodes.count))) if nodes else "nothing"
+
     def blamed(self):
         """The device's verdict: the program's function that it names, or that called the library function it names."""
         return next(self.stack(self.hang["blame"]["node"]), "?") if "blame" in self.hang else ""

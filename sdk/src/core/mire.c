@@ -350,10 +350,13 @@ fail_box:
     return err;
 }
 
-/* The worker first: it may be hooking modules that a monitor's stop unhooks. A hang sealed after it just rings a bell.
+/*
+ * The check thread first: while the caller waits for the worker, which may have much to write, it hangs by our doing.
+ * Then the worker: it may be hooking modules that a monitor's stop unhooks.
  */
 static void stop_watching(bool exits)
 {
+    mire__watch_stop();
     if (mire.works)
         mire__worker_stop(&mire.worker);
     release(exits);

@@ -561,6 +561,34 @@ static void log_tells_of_a_server_that_is_not_there(void **state)
     assert_int_equal(sealed(*state), 1);
 }
 
+struct slow {
+    _Atomic bool begun;
+};
+
+static void write_slowly(void *context, enum mire_log_level level, const char *text)
+{
+    (void)level, (void)text;
+    ((struct slow *)context)->begun = true;
+    busy_ms(5 * HANG_MS);
+}
+
+static void a_stop_that_waits_for_our_own_thread_is_no_hang(void **state)
+{
+    mire_options *options;
+    struct slow slow = {false};
+
+    assert_int_equal(in_child(*state, hang_and_be_killed), SIGKILL);
+    options = options_for(*state);
+    mire_options_set_log(options, write_slowly, &slow); /* of what was recovered */
+    assert_int_equal(mire_start(options), MIRE_OK);
+    mire_options_free(options);
+    for (int ms = 0; ms < PATIENCE_MS && !slow.begun; ms += 10)
+        idle_ms(10);
+    assert_true(slow.begun);
+    assert_int_equal(mire_stop(NULL), MIRE_OK);
+    assert_int_equal(sealed(*state), 1); /* the killed one's */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_new, scratch_free)
 
 int main(void)
@@ -589,6 +617,7 @@ int main(void)
 #endif
         TEST(forked_child_is_watched_from_its_first_wait),
         TEST(log_tells_of_a_server_that_is_not_there),
+        TEST(a_stop_that_waits_for_our_own_thread_is_no_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
