@@ -7,6 +7,7 @@
  * lie.
  */
 #include "core/core.h"
+#include "gate/gate.h"
 #include "platform/apart.h"
 #include "platform/filter.h"
 
@@ -83,10 +84,12 @@ static struct confining of_syscall(number_t number, number_t a, number_t b, numb
 static __attribute__((noinline)) number_t confine(syscall_fn *real, const struct confining *call,
                                                   const number_t args[7])
 {
+    bool ours = mire__gate_as_ours_begin();
     enum mire__confined how = begin(call);
     number_t answer = real(args[0], args[1], args[2], args[3], args[4], args[5], args[6]);
 
     end(how, answer < 0);
+    mire__gate_as_ours_end(ours);
     return answer;
 }
 
@@ -145,10 +148,12 @@ number_t syscall(number_t number, number_t a, number_t b, number_t c, number_t d
 static __attribute__((noinline)) int confine_by_prctl(prctl_fn *real, const struct confining *call, number_t mode,
                                                       number_t filter, number_t c, number_t d)
 {
+    bool ours = mire__gate_as_ours_begin();
     enum mire__confined how = begin(call);
     int answer = real(PR_SET_SECCOMP, mode, filter, c, d);
 
     end(how, answer < 0);
+    mire__gate_as_ours_end(ours);
     return answer;
 }
 

@@ -25,19 +25,25 @@
 
 /* ---- the user ---- */
 
+/* A call under way. */
+struct change {
+    bool paused; /* our threads have ended for it */
+    bool ours;   /* to mire__gate_as_ours_end: the caller sleeps while our threads end, begin or change with it */
+};
+
 /* Returns false if our threads could not follow. */
-static bool begin(bool *paused)
+static bool begin(struct change *out)
 {
     struct collect_thread *before;
     bool met;
 
-    *paused = false;
+    *out = (struct change){.ours = mire__gate_as_ours_begin()};
     if (mire__quiet_is())
         return true;
     if (mire__thread_has_rights(0))
         mire__core_expect_change();
-    *paused = mire__core_cannot_follow() && mire__core_pause();
-    if (*paused)
+    out->paused = mire__core_cannot_follow() && mire__core_pause();
+    if (out->paused)
         return true;
     before = mire__collect_own_begin();
     met = mire__own_meet();
@@ -45,12 +51,13 @@ static bool begin(bool *paused)
     return met;
 }
 
-static int end(bool paused, int result)
+static int end(const struct change *change, int result)
 {
     int saved = errno;
 
-    if (paused)
+    if (change->paused)
         mire__core_resume();
+    mire__gate_as_ours_end(change->ours);
     errno = saved;
     return result;
 }
@@ -63,13 +70,17 @@ static int end(bool paused, int result)
     int name parameters                                                                  \
     {                                                                                    \
         int (*real) parameters = REAL(name, parameters);                                 \
-        bool paused;                                                                     \
+        struct change change;                                                            \
                                                                                          \
-        if (!real || !begin(&paused)) {                                                  \
-            errno = real ? EAGAIN : ENOSYS;                                              \
+        if (!real) {                                                                     \
+            errno = ENOSYS;                                                              \
             return -1;                                                                   \
         }                                                                                \
-        return end(paused, real arguments);                                              \
+        if (!begin(&change)) {                                                           \
+            errno = EAGAIN;                                                              \
+            return end(&change, -1);                                                     \
+        }                                                                                \
+        return end(&change, real arguments);                                             \
     }
 
 EXPORT(setuid, (uid_t user), (user))
@@ -99,18 +110,19 @@ static bool expect(void)
     int name parameters                                                                  \
     {                                                                                    \
         int (*real) parameters = REAL(name, parameters);                                 \
-        bool paused;                                                                     \
+        struct change change;                                                            \
         int result;                                                                      \
                                                                                          \
         if (!real) {                                                                     \
             errno = ENOSYS;                                                              \
             return -1;                                                                   \
         }                                                                                \
-        paused = expect() && (alone) && mire__core_pause();                                          \
+        change.ours = mire__gate_as_ours_begin();                                        \
+        change.paused = expect() && (alone) && mire__core_pause();                       \
         result = real arguments;                                                         \
-        for (uint64_t end_ns = 0; paused && result != 0 && go_on(&end_ns);)              \
+        for (uint64_t end_ns = 0; change.paused && result != 0 && go_on(&end_ns);)       \
             result = real arguments;                                                     \
-        return end(paused, result);                                                      \
+        return end(&change, result);                                                     \
     }
 /* clang-format on */
 
@@ -167,6 +179,7 @@ __attribute__((visibility("default"))) int chroot(const char *path);
 int chroot(const char *path)
 {
     int (*real)(const char *) = REAL(chroot, (const char *));
+    struct change change = {.paused = false};
 
     if (!real) {
         errno = ENOSYS;
@@ -174,6 +187,7 @@ int chroot(const char *path)
     }
     if (!mire__quiet_is())
         mire__gate_as_lane();
+    change.ours = mire__gate_as_ours_begin();
     expect();
-    return real(path);
+    return end(&change, real(path));
 }

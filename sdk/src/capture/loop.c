@@ -411,6 +411,12 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     return judge_inside(loop, lane, view, sample);
 }
 
+/* Has the thread been in work of ours at the look, or since? */
+static bool is_ours(uint32_t lane, const struct gate_view *view)
+{
+    return view->ours & MIRE_OURS_DEPTH || mire__gate_ours(lane) != view->ours;
+}
+
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,
                                  const struct sample *sample)
 {
@@ -420,6 +426,8 @@ enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_
     if (!view->all_count || view->kind > 1 || !(sample->flags & MIRE_SAMPLE_BLOCKED) || sample->state != 'S' ||
         sample->depth == 0)
         return LOOP_AWAKE;
+    if (is_ours(lane, view))
+        return LOOP_INSIDE;
     if (kind == SLEEP_EVENTS && libc <= LIBC_EVENT_MAX)
         return LOOP_WAITS;
     return kind == SLEEP_OTHER ? LOOP_INSIDE : judge_call(loop, check, lane, view, sample, libc);

@@ -281,6 +281,25 @@ void mire__gate_as_mark_leave(void)
         become_busy(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed), 2);
 }
 
+bool mire__gate_as_ours_begin(void)
+{
+    struct gate *gate = own;
+
+    if (!gate || atomic_load(&gate->state) != MIRE_GATE_WATCHED)
+        return false;
+    atomic_store(&gate->ours, atomic_load(&gate->ours) + MIRE_OURS_DEPTH + 2);
+    return true;
+}
+
+void mire__gate_as_ours_end(bool begun)
+{
+    struct gate *gate = own;
+    uint64_t ours = begun && gate ? atomic_load(&gate->ours) : 0;
+
+    if (ours & MIRE_OURS_DEPTH)
+        atomic_store(&gate->ours, ours - 1);
+}
+
 void mire__gate_as_set_waits(int waits)
 {
     struct gate *gate = watched();
@@ -324,6 +343,7 @@ bool mire__gate_look(struct gate_view *out, uint32_t lane)
         out->ended_since_ticks = atomic_load(&gate->ended_since_ticks);
         out->end_ns = atomic_load(&gate->end_ns);
         out->kind = atomic_load(&gate->kind);
+        out->ours = atomic_load(&gate->ours);
         out->wait = (struct gate_call){atomic_load(&gate->wait_from), atomic_load(&gate->wait_frame)};
         out->turn = turn;
     } while (atomic_load(&gate->turn) != turn || atomic_load(&gate->ended_turn) != out->ended_turn);
@@ -345,6 +365,11 @@ uint32_t mire__gate_calls(struct gate_call out[MIRE_KNOWN_CALLS], uint64_t count
         count++;
     }
     return count;
+}
+
+uint64_t mire__gate_ours(uint32_t lane)
+{
+    return atomic_load(&mire__gates.lanes[lane].ours);
 }
 
 const char *mire__gate_name(uint32_t lane)

@@ -47,6 +47,7 @@ struct gate_view {
     uint64_t end_ns;
     uint32_t kind; /* how busy was learnt last: 0 nothing yet, 1 a waiting call, 2 a mark, 3 a ping */
     uint32_t tid;
+    uint64_t ours;         /* as mire__gate_ours */
     bool all_count;        /* every wait counts as the loop's: the app has not said which ones are */
     struct gate_call wait; /* idle: in which call; busy: after which; zeros if by a mark */
 };
@@ -99,6 +100,10 @@ bool mire__gate_look(struct gate_view *out, uint32_t lane);
 /* Calls that have slept and how often each was made; the first is the outermost. Returns how many there are. */
 uint32_t mire__gate_calls(struct gate_call out[MIRE_KNOWN_CALLS], uint64_t counts[MIRE_KNOWN_CALLS], uint32_t lane);
 
+/* Grows with every mire__gate_as_ours_begin; its lowest bits are how many of them have not ended. Thread: any. */
+#define MIRE_OURS_DEPTH 0xffu
+uint64_t mire__gate_ours(uint32_t lane);
+
 /* An address in the C library that the waiting calls go on to. */
 uintptr_t mire__gate_libc(void);
 
@@ -149,6 +154,13 @@ void mire__gate_as_stay(void);
  */
 bool mire__gate_send_begin(void);
 void mire__gate_send_end(void);
+
+/*
+ * Around work of Mire's own on the program's thread, which may sleep in it: that is no wait of the thread's loop, and
+ * the turn goes on. begin's result goes to end. errno stays as it was.
+ */
+bool mire__gate_as_ours_begin(void);
+void mire__gate_as_ours_end(bool begun);
 
 /* Marks: see mire_loop_enter in mire.h. Signal handler: yes. */
 void mire__gate_as_mark_enter(void);

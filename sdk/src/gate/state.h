@@ -41,6 +41,7 @@ struct gate {
     _Atomic uint64_t ended_since_ticks;
     _Atomic uint64_t end_ns;
     _Atomic uint32_t kind;
+    _Atomic uint64_t ours;    /* see mire__gate_ours */
     _Atomic int waits;        /* MIRE_WAITS_*, or an epoll descriptor */
     uint32_t mark_depth;      /* the thread itself only */
     uint32_t replaced;        /* the same: how many known calls gave way to others */

@@ -58,6 +58,7 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name)
     atomic_store(&gate->ended_turn, 0);
     atomic_store(&gate->asked, ASKED_KEEP);
     atomic_store(&gate->kind, 0);
+    atomic_store(&gate->ours, 0);
     atomic_store(&gate->since_ticks, mire__ticks_now());
     atomic_store(&gate->turn, turn);
     atomic_store(&gate->state, MIRE_GATE_WATCHED);

@@ -5,12 +5,15 @@
 #include "platform/platform.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -317,6 +320,31 @@ static bool scene_idle_lanes_wake_nobody(void)
     return ok;
 }
 
+/* A semaphore that nobody raises is what loops wait for; but not while Mire works here. */
+static bool scene_a_sleep_in_work_of_ours_is_no_wait(void)
+{
+    struct timespec until;
+    bool ok = start_watch(300), ours;
+    sem_t never;
+
+    sem_init(&never, 0, 0);
+    idle_ms(100);
+    idle_ms(100);
+    spin_ms(500);
+    ours = mire__gate_as_ours_begin();
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    while (sem_timedwait(&never, &until) != 0 && errno == EINTR)
+        ;
+    mire__gate_as_ours_end(ours);
+    spin_ms(500);
+    IDLE_UNTIL(atomic_load(&hang_count) > 0);
+    idle_ms(300);
+    ok &= ours && atomic_load(&hang_count) == 1 && hangs[0].end_ns - hangs[0].begin_ns >= 1990 * MIRE_NS_PER_MS;
+    mire__watch_stop();
+    return ok;
+}
+
 static void scene(bool (*play)(void))
 {
     int status;
@@ -342,7 +370,8 @@ static void scene(bool (*play)(void))
     X(a_launch_that_ends_as_it_is_looked_at_is_told) \
     X(the_background_has_a_threshold_of_its_own)     \
     X(a_threshold_changes_while_watching)            \
-    X(idle_lanes_wake_nobody)
+    X(idle_lanes_wake_nobody)                        \
+    X(a_sleep_in_work_of_ours_is_no_wait)
 
 #define DEFINE(name)               \
     static void name(void **state) \
