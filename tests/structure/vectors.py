@@ -39,6 +39,7 @@ def hang_rules_hold(report, node_count):
     hang = report["hang"]
     samples = hang["samples"]
     nodes = samples["node"] + [hang[verdict]["node"] for verdict in ("hot", "blame") if verdict in hang]
+    nodes.append(hang.get("wait_node", 0))
     return (equally_long(samples, "hang", "samples")
             and len(samples.get("loss") or samples["at_ms"]) == len(samples["at_ms"])
             and all(thread <= len(report.get("threads", [])) for thread in samples.get("thread", []))

@@ -183,7 +183,7 @@ static void code_in_no_image_is_the_same_wherever_it_lies(void **state)
     assert_int_equal(spine.sure, 3);
     number = mire__spine_number(&spine, 0);
     mire__ring_reset(&ring, 1);
-    push(100, 4, false, STACK(1, 2, 0x9123));
+    push(100, 4, true, STACK(1, 2, 0x9123));
     mire__spine_find(&other, &box, &ring);
     assert_true(mire__spine_same(&other, &spine));
     assert_int_not_equal(mire__spine_number(&other, 0), 0);
@@ -315,6 +315,7 @@ int main(void)
         cmocka_unit_test_setup(a_drift_of_two_instructions_is_the_same_spine, setup),
         cmocka_unit_test_setup(a_share_that_varies_a_little_is_the_same_spine, setup),
         cmocka_unit_test_setup(the_number_holds_wherever_the_image_is_loaded, setup),
+        cmocka_unit_test_setup(code_in_no_image_is_the_same_wherever_it_lies, setup),
         cmocka_unit_test_setup(another_build_is_another_spine, setup),
         cmocka_unit_test_setup(stacks_that_do_not_reach_the_outermost_frame_are_read_from_the_innermost, setup),
         cmocka_unit_test_setup(broken_stacks_do_not_vote_where_whole_ones_hold_most, setup),

@@ -433,6 +433,14 @@ static void note_other(int signal)
     atomic_store(&waiter.other_came, 1);
 }
 
+/* Where it may, this thread lets no other one run on its processor: a busy machine would come between two signals. */
+static void take_processor(bool take)
+{
+    struct sched_param param = {.sched_priority = take ? 1 : 0};
+
+    pthread_setschedparam(pthread_self(), take ? SCHED_FIFO : SCHED_OTHER, &param);
+}
+
 /*
  * A thread waits, and gets the sampler's signal meanwhile.
  *   other  a signal of the app's that comes together with it; 0: none
@@ -457,11 +465,13 @@ static void cut_short(int how, int other)
         usleep(100);
     usleep(WAIT_NS / 3 / 1000);
     atomic_store(&sampler.request, MIRE_REQUEST(MIRE_REQUEST_WANTED, waiter.tid));
+    take_processor(other != 0);
     if (mire__signal_send(&sampler, waiter.tid) != MIRE_LOSS_NONE)
         fail_msg("%s: has ended already, %s", waits[how].name, strerror(waiter.error));
     if (other)
         mire__thread_signal(waiter.tid, other);
-    else
+    take_processor(false);
+    if (!other)
         usleep(WAIT_NS * 4 / 3 / 1000);
     let_go(how);
     pthread_join(thread, NULL);
