@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -96,24 +97,27 @@ def check(scratch, steps, expected, symbols):
     return "%d told" % len(told)
 
 
-# The same in an app that links libmire: what arrives at its server, and words of its log.
+# The same in an app that links libmire: what arrives at its server, and words of its log. A report is sealed a moment after its
+# hang, so "w" waits for the log to tell of it before the right comes back.
 APPS = {
     "pu1p": (["step_1"], ["reports go to {place}"]), "p1pu2p": (["step_1", "step_2"], ["reports go to {place}"]),
-    "pe1pE2p": (["step_1", "step_2"], ["reports go to {place}"]), "pu1p2p": (["step_1", "step_2"], []),
+    "pe1wE2p": (["step_1", "step_2"], ["reports go to {place}"]), "pu1p2p": (["step_1", "step_2"], []),
     "pcu1p": ([], ["1 reports could not be kept", "name a directory"]),
 }
 
 
 def check_app(scratch, steps, expected, words):
     program, server = BINARY / "tests/integration/rights_app", sdk_run.Server(sdk_run.OK)
-    store, place = scratch / ("app-" + steps), "/var/tmp/mire-65534/rights-app"
+    name = "rights-%s-%d" % (steps, os.getpid()) # what is left of another case is not this one's
+    store, place = scratch / name, pathlib.Path("/var/tmp/mire-65534") / name
     try:
-        done = subprocess.run([program, steps, scratch / "root", str(HANG_MS), store, server.url, "key"], text=True,
+        done = subprocess.run([program, steps, scratch / "root", str(HANG_MS), store, server.url, "key", name], text=True,
                               timeout=120, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        assert done.returncode == 0 and done.stdout.startswith("start MIRE_OK\n"), done
+        assert done.returncode == 0 and done.stdout.startswith("start MIRE_OK\n") and "flush MIRE_OK\n" in done.stdout, done
         found = [report for report in server.reports() if "hang" in report]
     finally:
         server.close()
+        shutil.rmtree(place, ignore_errors=True)
     symbols, steps_known = symbols_of(program), {"step_1", "step_2", "step_3"}
     found = [functions_of(report, symbols, "rights_app") & steps_known for report in
              sorted(found, key=lambda report: report["hang"]["begin_wall_ms"])]

@@ -8,8 +8,10 @@
  *   r  give up root by syscall()      b        drop all capabilities by capset
  *   n  a new user namespace           s        join that of a child     m  join the mount namespace it is in
  *   f  go on in a child, and wait for it       K  end by SIGKILL       F  fill the disk at argv[2]
+ *   w  wait until libmire's log says something more
  *
- * Built with WITH_MIRE it links libmire: argv[4] is its store, argv[5] and argv[6] are the server and its key.
+ * Built with WITH_MIRE it links libmire: argv[4] is its store, argv[5] and argv[6] are the server and its key, argv[7]
+ * is the app's name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +35,10 @@
 
 #define NOBODY 65534
 
+#define PATIENCE 400 /* waits of 50 ms */
+
 static double work_s;
+static _Atomic unsigned lines; /* of libmire's log */
 
 int capset(struct __user_cap_header_struct *header, const struct __user_cap_data_struct *data);
 
@@ -119,6 +125,16 @@ static void go_on_in_child(void)
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
+static int await_line(void)
+{
+    unsigned before = atomic_load(&lines);
+
+    for (int i = 0; i < PATIENCE && atomic_load(&lines) == before; i++)
+        poll(NULL, 0, 50);
+    errno = ETIMEDOUT;
+    return atomic_load(&lines) == before;
+}
+
 static void fill(const char *place)
 {
     static const char zeros[4096];
@@ -169,6 +185,8 @@ static int step(char letter, const char *root)
         return join_child();
     case 'm':
         return join(getpid(), "mnt", CLONE_NEWNS);
+    case 'w':
+        return await_line();
     case 'F':
         fill(root);
         return 0;
@@ -187,13 +205,14 @@ static void print_log(void *context, enum mire_log_level level, const char *text
 {
     (void)context;
     printf("%d %s\n", (int)level, text);
+    atomic_fetch_add(&lines, 1);
 }
 
 static void begin(char **argv)
 {
     mire_options *options = mire_options_new();
 
-    mire_options_set_app(options, "rights-app", "1");
+    mire_options_set_app(options, argv[7], "1");
     mire_options_set_store(options, argv[4]);
     mire_options_set_server(options, argv[5], argv[6]);
     mire_options_set_threshold_ms(options, 400);
@@ -205,7 +224,9 @@ static void begin(char **argv)
 
 static void end(void)
 {
-    mire_flush(20000);
+    enum mire_err err = mire_flush(20000);
+
+    printf("flush %s\n", mire_err_name(err));
     mire_stop(NULL);
 }
 #else
@@ -221,7 +242,7 @@ static void end(void)
 
 int main(int argc, char **argv)
 {
-    if (argc > 6)
+    if (argc > 7)
         begin(argv);
     work_s = argc > 3 ? atof(argv[3]) / 1000 : 0;
     for (const char *letter = argc > 1 ? argv[1] : ""; *letter; letter++) {
@@ -231,7 +252,7 @@ int main(int argc, char **argv)
             return 9;
         }
     }
-    if (argc > 6)
+    if (argc > 7)
         end();
     return 0;
 }
