@@ -9,7 +9,7 @@
  * 0 and 40 ms after its script began. PLANT falsifies the truth of each run in one place before it is judged: then
  * every run must be found wrong, which shows that the judge can. Prints what it found; exits 0 if every run was right.
  *
- * It calls itself mire-run, for a child of mire-run is watched from its first instruction on.
+ * The program gets its number as MIRE_FIRST, as from mire-run, and so is watched from its first instruction on.
  */
 #include "oracle/judge.h"
 
@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -92,7 +91,7 @@ static size_t emulator(char *words[], size_t cap)
 static void execute(const struct run *run)
 {
     const char *other = getenv("ORACLE_BUILT"), *built = other ? other : ORACLE_DIR;
-    char app[PATH_MAX], preload[PATH_MAX], seed[16], stay[] = "0", *words[16];
+    char app[PATH_MAX], preload[PATH_MAX], seed[16], number[16], stay[] = "0", *words[16];
     size_t count = emulator(words, 8);
 
     snprintf(app, sizeof(app), "%s/oracle_app%s", built, run->linked ? "_linked" : "");
@@ -108,6 +107,8 @@ static void execute(const struct run *run)
         setenv("MIRE_APP_VERSION", "1", 1);
         setenv("MIRE_STORE", run->store, 1);
         setenv("MIRE_MEMORY", "exact", 1);
+        snprintf(number, sizeof(number), "%d", (int)getpid());
+        setenv("MIRE_FIRST", number, 1); /* as mire-run does: watched from the first instruction on */
     }
     execvp(words[0], words);
     _exit(127);
@@ -280,7 +281,7 @@ int main(int argc, char **argv)
     char scratch[] = "/tmp/mire-oracle-XXXXXX";
     uint64_t wrong_runs = 0, blocks = 0, pages = 0, in_flight = 0;
 
-    if (kills == 0 || !mkdtemp(scratch) || prctl(PR_SET_NAME, "mire-run") != 0)
+    if (kills == 0 || !mkdtemp(scratch))
         return 2;
     draw_state = seed;
     for (uint32_t i = 0; i < kills; i++) {

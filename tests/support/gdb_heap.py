@@ -5,7 +5,6 @@
 MIRE_PROGRAM is tests/support/heap_places, MIRE_PRELOAD the preload library, MIRE_STORE where it keeps its tables; those of
 the program, which is killed at the end, are left there.
 """
-import ctypes
 import os
 
 import gdb
@@ -41,10 +40,11 @@ def address(library, name):
 
 
 def main():
-    ctypes.CDLL(None).prctl(15, b"mire-run", 0, 0, 0)
-    for setting in ["pagination off", "backtrace past-main on", "backtrace past-entry on", "confirm off", "startup-with-shell off",
+    for setting in ["pagination off", "backtrace past-main on", "backtrace past-entry on", "confirm off",
                     "breakpoint pending on", "print thread-events off", "environment LD_PRELOAD " + os.environ["MIRE_PRELOAD"],
-                    "environment MIRE_APP heap", "environment MIRE_APP_VERSION 1", "environment MIRE_MEMORY exact"]:
+                    "environment MIRE_APP heap", "environment MIRE_APP_VERSION 1", "environment MIRE_MEMORY exact",
+                    # as mire-run gives it, for Mire to watch from the first instruction on
+                    """exec-wrapper sh -c 'MIRE_FIRST=$$ exec "$0" "$@"'"""]:
         gdb.execute("set " + setting)
     for name in ("SIGUSR2", "SIGURG", "SIGALRM"):
         gdb.execute(f"handle {name} nostop pass noprint", to_string=True)

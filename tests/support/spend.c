@@ -5,14 +5,13 @@
  *
  * OUT gets one line: processor nanoseconds, most bytes resident. Exits as PROGRAM does, 128 + N if signal N ended it.
  *
- * It calls itself mire-run, for a child of mire-run is watched from its first instruction on; so nothing but the
- * program is measured, and mire-run's own work is not. It is small itself because the kernel lets a process begin with
- * the most resident bytes of the one it was forked from.
+ * PROGRAM gets its process's number as MIRE_FIRST, as mire-run gives it, and so is watched from its first instruction
+ * on; nothing but the program is measured, and mire-run's own work is not. `spend` is small because the kernel lets a
+ * process begin with the most resident bytes of the one it was forked from.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,10 +30,14 @@ int main(int argc, char **argv)
 
     while (at < argc && strcmp(argv[at], "--") != 0)
         at++;
-    if (at + 1 >= argc || prctl(PR_SET_NAME, "mire-run") != 0)
+    if (at + 1 >= argc)
         return 125;
     child = fork();
     if (child == 0) {
+        char number[16];
+
+        snprintf(number, sizeof(number), "%d", (int)getpid());
+        setenv("MIRE_FIRST", number, 1);
         for (int i = 2; i < at; i++)
             putenv(argv[i]);
         execvp(argv[at + 1], argv + at + 1);
