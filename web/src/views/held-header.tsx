@@ -18,9 +18,9 @@ const TRIGGERS: Record<string, string> = {
 
 /* Where the footprint is from, where that is worth a word. */
 const SOURCES: Record<string, string> = {
-  look: 'as it was looked at last',
-  tables: 'by what the notes hold: it grew after the last look',
-  exit: 'by its largest resident set: it grew after the last look',
+  look: 'as of the last look before the end',
+  tables: 'counted from the recorded allocations: the process grew after the last look',
+  exit: 'its largest resident set, as the kernel reported at the end: the process grew after the last look',
 };
 
 export function HeldHeader({ memory }: { memory: Memory }): JSX.Element {

@@ -35,7 +35,7 @@ export function HeldStacks({ memory, row }: StacksProps): JSX.Element {
         <h2>{row.category.name}</h2>
         <span class="dim">{kindOfCategory(row.category)}</span>
         <span class="grow" />
-        <WeighedBy />
+        {stacks.length > 0 ? <WeighedBy /> : null}
       </header>
       {stacks.length === 0 ? <NoStacks row={row} /> : null}
       <ol>
@@ -72,7 +72,7 @@ function Sent({ row, sent }: { row: Row; sent: number }): JSX.Element | null {
 function NoStacks({ row }: { row: Row }): JSX.Element {
   const { stack_count: known, of_allocator, kind } = row.category;
   if (kind === 'part') return <p class="dim">{aboutPart(row.category)}</p>;
-  if (of_allocator) return <p class="dim">{say('The blocks in it have the stacks of who asked for them.')}</p>;
+  if (of_allocator) return <p class="dim">{say('Its blocks have the stacks: see the rows of the heap.')}</p>;
   return (
     <p class="dim">
       {say('No stacks: below the top categories, whose stacks the device sends.')}{' '}

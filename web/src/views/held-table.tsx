@@ -14,7 +14,7 @@ const PAGE = 40;
 
 export function kindOfCategory({ kind, of_allocator }: Pick<Row['category'], 'kind' | 'of_allocator'>): string {
   if (of_allocator) return say('holds blocks');
-  return { heap: say('heap'), vm: say('mapping'), object: say('class'), part: say('besides') }[kind];
+  return { heap: say('heap'), vm: say('mapping'), object: say('class'), part: say('other') }[kind];
 }
 
 /* What a row is that is neither of blocks nor a mapping; '' for others. */
@@ -23,15 +23,15 @@ export function aboutPart({ kind, name }: Pick<Row['category'], 'kind' | 'name'>
   switch (name) {
     case "Allocator's own and free":
       return say(
-        'What allocators hold beyond the blocks: headers, rounding, what was freed, and gaps. If it is much, memory is fragmented.',
+        'Memory that allocators hold beyond the blocks: headers, rounding, gaps, and freed memory that was not returned to the system. A large value means fragmentation.',
       );
     case 'Libraries':
-      return say('Data of libraries and of the program itself that it has written to.');
+      return say('Data pages of the program and its libraries that the process has written to.');
     case 'Mire':
-      return say('The notes of the memory monitor, and its threads.');
+      return say('Mire’s own memory: the records of the memory monitor, and the stacks of its threads.');
     case 'Not explained':
       return say(
-        'What no row accounts for: mapped by system calls that cannot be seen, filled after the last look, or the error of estimates.',
+        'Memory that no other row accounts for: mapped by system calls that Mire cannot see, filled after the last look, or the error of estimates.',
       );
     default:
       return '';
@@ -41,7 +41,7 @@ export function aboutPart({ kind, name }: Pick<Row['category'], 'kind' | 'name'>
 /* What holds blocks has no share: they have theirs. */
 function Share({ of }: { of: number | null }): JSX.Element {
   return of === null ? (
-    <td class="num dim" title={say('The blocks in it are counted by themselves')}>
+    <td class="num dim" title={say('Its blocks are counted in rows of their own')}>
       —
     </td>
   ) : (
@@ -213,7 +213,7 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
     ['heap', say('Heap')],
     ['vm', say('Mappings')],
     ['object', say('Classes')],
-    ['part', say('Besides')],
+    ['part', say('Other')],
   ] as const;
   return (
     <section aria-label={say('All categories')}>
@@ -258,7 +258,7 @@ export function AllCategories(props: { rows: readonly Row[]; chosen: string; lab
       )}
       {rows.length > alive ? (
         <p class="dim small">
-          {say('{n|category more has|categories more have} nothing alive any more; a search finds them.', {
+          {say('{n|more category holds|more categories hold} nothing now; the search finds these too.', {
             n: exact(rows.length - alive, lang.value),
           })}
         </p>
