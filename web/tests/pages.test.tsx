@@ -286,7 +286,7 @@ it('what allocators mapped is told apart from the blocks in it, and has no share
   const table = await screen.findByRole('region', { name: 'All categories' });
   expect(table.textContent).toMatch(/VM: allocator holds blocks\d+ MiB\d+—/);
   expect(screen.getByText(/besides the \d+ MiB that hold blocks/).parentElement!.textContent).toMatch(/^\d+/);
-  expect(screen.getByText('The blocks in it have the stacks of who asked for them.')).toBeTruthy();
+  expect(screen.getByText('Its blocks have the stacks: see the rows of the heap.')).toBeTruthy();
   fireEvent.click(screen.getByRole('button', { name: 'VM: anonymous' }));
   const stacks = await screen.findByRole('region', { name: 'Stacks of VM: anonymous' });
   expect(stacks.textContent).toMatch(/MiB of addresses/);
