@@ -274,10 +274,26 @@ static uint32_t frame_by_call(const struct check *check, const struct sample *sa
     return sample->depth;
 }
 
+/* The function that the thread begins with, behind the C library's start. */
+static uint32_t entry_frame(const struct check *check, const struct sample *sample)
+{
+    const struct module *libc = module_at(check, mire__gate_libc());
+    uint32_t frame = sample->depth;
+
+    if (sample->flags & (MIRE_SAMPLE_CUT | MIRE_SAMPLE_BROKEN))
+        return sample->depth;
+    while (frame > 0 && module_at(check, sample->pc[frame - 1]) != libc)
+        frame--; /* _start */
+    while (frame > 0 && module_at(check, sample->pc[frame - 1]) == libc)
+        frame--;
+    return frame > 0 ? frame - 1 : sample->depth;
+}
+
 static struct seat find_seat(const struct loop *loop, const struct check *check, uint32_t lane,
                              const struct gate_view *view, const struct sample *sample, uint32_t libc)
 {
     struct seat seat = {sample->depth, false};
+    uint32_t entry = entry_frame(check, sample);
 
     for (uint32_t row = 0; row < MIRE_WAIT_PATHS; row++) {
         const struct sample *path = mire__blackbox_wait(check->box, lane, row);
@@ -292,22 +308,9 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
     }
     if (seat.frame == sample->depth)
         seat.frame = frame_by_call(check, sample, view->wait);
+    if (seat.frame < sample->depth && seat.frame > entry)
+        seat.frame = entry; /* a thread has one: two places in it may not be known for it without unwind tables */
     return seat;
-}
-
-/* Where the thread has not waited once: the function that it begins with, behind the C library's start. */
-static uint32_t entry_frame(const struct check *check, const struct sample *sample)
-{
-    const struct module *libc = module_at(check, mire__gate_libc());
-    uint32_t frame = sample->depth;
-
-    if (sample->flags & (MIRE_SAMPLE_CUT | MIRE_SAMPLE_BROKEN))
-        return sample->depth;
-    while (frame > 0 && module_at(check, sample->pc[frame - 1]) != libc)
-        frame--; /* _start */
-    while (frame > 0 && module_at(check, sample->pc[frame - 1]) == libc)
-        frame--;
-    return frame > 0 ? frame - 1 : sample->depth;
 }
 
 /* Is the sleep in a call that the frame makes itself? libc: frames of the C library inside it. */
