@@ -85,6 +85,16 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name);
 /* The calling thread has none, but names are looked for: takes some if its name is one of them. Signal handler: yes. */
 struct gate *mire__gate_as_look_for_name(void);
 
+/* Is it a wait, not a look from inside the work? Sets gate->usual: to NULL if its call is not known. Signal handler:
+ * yes. */
+bool mire__gate_as_counts(struct gate *gate, enum mire__wait_length length, struct gate_call call);
+
+/*
+ * Of a wait that began with gate->tried_ns: did it sleep? Then its call is known from now on; the outermost one is
+ * row 0. Signal handler: yes.
+ */
+void mire__gate_as_try_ends(struct gate *gate);
+
 /* In a forked child: its only thread may start anew. */
 void mire__gate_as_forked(void);
 
