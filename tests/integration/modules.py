@@ -154,7 +154,7 @@ class ModulesTest(unittest.TestCase):
                 (("memfd", "0"), ("memfd", "7"), ("memfd", "41"), ("file", "3"))}
         for name, (hang, memory) in self.run_all(jobs).items():
             with self.subTest(name):
-                self.assertEqual((self.caller(hang, 1), self.caller(hang, 2)), ("run_script", "main"))
+                self.assertEqual((self.caller(hang, 1), self.caller(hang, 2)), ("run_script", "run_script"))
                 self.assertNotIn("doublemapper", hang)
                 self.assertNotIn("jitted", hang)
                 self.assertRegex(hang, r"run_script\n[ 0-9.]+% +\[anonymous code\]\n")

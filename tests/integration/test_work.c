@@ -101,7 +101,7 @@ static void a_report_becomes_rows(void **state)
         1);
     assert_int_equal(
         pgtest_number(pg, "SELECT count(*) FROM issue WHERE caller1 = 'mapview+0x1843' AND caller1_image = 'mapview'"
-                          " AND caller2 = 'mapview+0x1000' AND category = 'hang' AND first_version_id IS NOT NULL"),
+                          " AND caller2 = 'mapview+0x1843' AND category = 'hang' AND first_version_id IS NOT NULL"),
         1);
     assert_int_equal(
         pgtest_number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND hangs = 20 AND hang_ms = 56128"

@@ -118,7 +118,7 @@ size_t way_caller2(const struct way *way, size_t caller1)
     for (size_t i = first; i < caller1; i++)
         if (rule_class_is_app(class_at(way, i)) && !is_main(&way->doc->places[way->places[i]]))
             return i;
-    return first;
+    return is_main(&way->doc->places[way->places[first]]) ? caller1 : first; /* as where main's wait is known */
 }
 
 /* Does a suffix begin here that compilers and linkers add: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5? */

