@@ -117,7 +117,7 @@ static void *confine_thread(void *unused)
 {
     confine(0, 0);
     for (int i = 0; i < 3; i++) {
-        hang(0.1);
+        hang(0.03);
         poll(NULL, 0, 100);
     }
     return unused;

@@ -26,9 +26,9 @@ static bool is_default(const struct signal_action *action)
     return action->handler == (uintptr_t)SIG_DFL;
 }
 
-static bool is_ignored(const struct signal_action *action)
+static bool is_action(const struct signal_action *action)
 {
-    return action->handler == (uintptr_t)SIG_IGN;
+    return !is_default(action) && action->handler != (uintptr_t)SIG_IGN;
 }
 
 /* With libc's sigaction where it does: sanitizers look there. */
@@ -59,7 +59,7 @@ static bool looks_ours(int signal)
 
 /*
  * Take the signal if it is ours still, or nobody's; libc's own also with libc's handler, which is kept for its signals
- * before ours takes its place.
+ * before ours takes its place, and where it is ignored: posix_spawn of a program with threads has its children so.
  */
 static bool take(int signal)
 {
@@ -70,9 +70,9 @@ static bool take(int signal)
     if (!mire__signal_swap(&now, signal, NULL))
         return false;
     if (signal == MIRE_SIGNAL_LIBC) {
-        if (HANDLERS_OF_LIBC_ONLY || is_ignored(&now))
+        if (HANDLERS_OF_LIBC_ONLY)
             return false;
-        mire__handler_pass_to(is_default(&now) ? NULL : (void (*)(int, siginfo_t *, void *))now.handler);
+        mire__handler_pass_to(is_action(&now) ? (void (*)(int, siginfo_t *, void *))now.handler : NULL);
     } else if (!is_default(&now)) {
         return false;
     }

@@ -325,6 +325,7 @@ static void open_gate(struct watch *watch)
     mire__gate_open(&gate);
     mire__ticks_scale_init(&watch->check.scale);
     mire__gate_enter(options->begun_ns, NULL);
+    mire__gate_as_ours_begin(); /* what the thread sleeps in until its mire_start is over is no wait of a loop's */
 }
 
 struct making {

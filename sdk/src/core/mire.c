@@ -445,6 +445,7 @@ static enum mire_err start(void)
         turn_off();
         return err;
     }
+    mire__gate_as_ours_end(true);
     mire__departure_hook(depart);
     leave(watches ? ON : ON_IDLE);
     return MIRE_OK;
