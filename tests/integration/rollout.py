@@ -274,7 +274,7 @@ class RolloutTest(unittest.TestCase):
 
     def test_mire_run_asks_for_its_program(self):
         store = tempfile.mkdtemp(dir=self.scratch.name)
-        program = "import select,time\nselect.poll().poll(20)\ntime.sleep(1)\nselect.poll().poll(20)\n"
+        program = "import select,time\nselect.poll().poll(20)\nend=time.thread_time()+1\nwhile time.thread_time()<end: pass\nselect.poll().poll(20)\n"
         words = [BINARY / "sdk/mire-run", "--app", "rollout-run", "--server", self.mired.url, "--key", self.ingest, "--store",
                  store, "--threshold", "500", "--", "/usr/bin/python3", "-c", program]
         subprocess.run(words, check=True, timeout=60)
