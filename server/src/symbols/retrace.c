@@ -51,47 +51,43 @@ bool retrace_is_whole(const struct retrace *retrace)
     return !retrace->head.changed;
 }
 
-const struct retrace_class *retrace_find(const struct retrace *retrace, const struct piece_of_text *short_name)
+/* A class by its place in the order of either name; a damaged file may lead anywhere. */
+static const struct retrace_class *class_at(const struct retrace *retrace, size_t at, bool by_name)
+{
+    uint32_t number = by_name ? retrace->names[at] : (uint32_t)at;
+    return &retrace->classes[number < retrace->head.class_count ? number : 0];
+}
+
+static int compare_at(const struct retrace *retrace, size_t at, bool by_name, const struct piece_of_text *wanted)
+{
+    const struct retrace_class *class = class_at(retrace, at, by_name);
+    struct piece_of_text name = retrace_text(retrace, by_name ? &class->name : &class->short_name);
+    return retrace_compare(&name, wanted);
+}
+
+static const struct retrace_class *find(const struct retrace *retrace, bool by_name, const struct piece_of_text *wanted)
 {
     size_t low = 0;
     size_t high = retrace->head.class_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        struct piece_of_text name = retrace_text(retrace, &retrace->classes[middle].short_name);
-        if (retrace_compare(&name, short_name) < 0)
+        if (compare_at(retrace, middle, by_name, wanted) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == retrace->head.class_count)
-        return NULL;
-    struct piece_of_text name = retrace_text(retrace, &retrace->classes[low].short_name);
-    return retrace_compare(&name, short_name) ? NULL : &retrace->classes[low];
+    bool found = low < retrace->head.class_count && compare_at(retrace, low, by_name, wanted) == 0;
+    return found ? class_at(retrace, low, by_name) : NULL;
 }
 
-/* The class at a place of the names; a damaged file may lead anywhere. */
-static const struct retrace_class *named(const struct retrace *retrace, size_t at)
+const struct retrace_class *retrace_find(const struct retrace *retrace, const struct piece_of_text *short_name)
 {
-    uint32_t number = retrace->names[at];
-    return &retrace->classes[number < retrace->head.class_count ? number : 0];
+    return find(retrace, false, short_name);
 }
 
 const struct retrace_class *retrace_find_named(const struct retrace *retrace, const struct piece_of_text *name)
 {
-    size_t low = 0;
-    size_t high = retrace->head.class_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct piece_of_text this = retrace_text(retrace, &named(retrace, middle)->name);
-        if (retrace_compare(&this, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == retrace->head.class_count)
-        return NULL;
-    struct piece_of_text this = retrace_text(retrace, &named(retrace, low)->name);
-    return retrace_compare(&this, name) ? NULL : named(retrace, low);
+    return find(retrace, true, name);
 }
 
 const char *retrace_class_name(size_t *len_out, const struct retrace *retrace, const char *name, size_t len)
