@@ -19,7 +19,7 @@ import unittest
 
 BINARY = os.environ["MIRE_BINARY_DIR"]
 RUN = os.path.join(BINARY, "sdk/mire-run")
-ENDS = os.path.join(BINARY, "tests/integration/ends")
+ENDS, LINKED = (os.path.join(BINARY, "tests/integration", name) for name in ("ends", "ends_linked"))
 THRESHOLD_MS, HANG_MS = 500, 1000
 WANTED = {"mire_rollout": 1, "plugins": {"session": {"ppm": 1000000}}}
 REFUSED = {"mire_rollout": 1, "plugins": {"session": {"ppm": 0}}}
@@ -235,6 +235,26 @@ class SessionsTest(unittest.TestCase):
             for way, trial in pool.map(run, ways):
                 self.assert_told(trial, 1, way)
                 self.assertGreaterEqual(trial.server.hangs(), 1, way)
+
+    def test_a_process_with_libmire_is_a_session_whatever_it_executes(self):
+        """Told by the next start, if a document wants it then: the first one of an installation too."""
+
+        def run(way):
+            store = tempfile.mkdtemp(dir=self.scratch.name)
+            env = dict(os.environ, MIRE_STORE=store)
+            subprocess.run([LINKED, way, str(HANG_MS)], env=env, timeout=60)
+            pathlib.Path(store, "rollout").write_text("\n" + json.dumps(WANTED))
+            subprocess.run([LINKED, "none", "0"], env=env, timeout=60, check=True)
+            return way, [unpack(pathlib.Path(path).read_bytes()) for path in glob.glob(store + "/out/*.report")]
+
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            for way, papers in pool.map(run, ("exit", "_exit", "kill", "thread", "exec", "none")):
+                sessions = [paper["session"] for paper in papers if paper["kind"] == "session"]
+                self.assertEqual(len(sessions), 1, (way, papers))
+                hangs = sum(row["count"] for row in sessions[0]["hangs"].values())
+                self.assertEqual(hangs, len(papers) - 1, (way, papers))
+                self.assertGreaterEqual(hangs, 1, way)
+                self.assertGreaterEqual(sessions[0]["duration_ms"], HANG_MS, way)
 
     def test_what_is_held_back_counts(self):
         trial = self.trial()

@@ -1,5 +1,6 @@
 /*
- * ends.c - a program that hangs and ends in the middle of it, in a way of its choice. Knows nothing of Mire.
+ * ends.c - a program that hangs and ends in the middle of it, in a way of its choice. Knows nothing of Mire, or is
+ * linked with libmire (WITH_MIRE), with its store in $MIRE_STORE.
  *
  *     ends WAY MS [THREADS]
  *
@@ -17,6 +18,25 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef WITH_MIRE
+#include <mire/mire.h>
+
+static void start_mire(void)
+{
+    mire_options *options = mire_options_new();
+
+    mire_options_set_app(options, "ends", "1");
+    mire_options_set_store(options, getenv("MIRE_STORE"));
+    mire_options_set_threshold_ms(options, 500);
+    mire_start(options);
+    mire_options_free(options);
+}
+#else
+static void start_mire(void)
+{
+}
+#endif
 
 static const char *way, *self;
 static volatile sig_atomic_t over;
@@ -68,6 +88,7 @@ int main(int argc, char **argv)
     long ms = argc > 2 ? atol(argv[2]) : 0, threads = argc > 3 ? atol(argv[3]) : 0;
     pthread_t thread;
 
+    start_mire();
     self = argv[0];
     way = argc > 1 ? argv[1] : "none";
     for (long i = 0; i < threads; i++)

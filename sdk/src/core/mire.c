@@ -294,6 +294,7 @@ static enum mire_err start_worker(const struct blackbox_facts *facts)
                                   .losses = mire.box.memory ? &((struct blackbox *)mire.box.memory)->losses : NULL,
                                   .recovers = mire__variant_recovers(&mire.options),
                                   .settles = !mire.options.session[0],
+                                  .box = mire.box.memory,
                                   .end_mark = mire.box.memory ? mire.end_mark : NULL,
                                   .rollout_mark = mire.rollout_mark};
     mire__exits_facts(&mire.worker.next, facts);

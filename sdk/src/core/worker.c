@@ -32,7 +32,7 @@ static void say(const struct worker *worker, enum mire_log_level level, const ch
 static void recover(struct worker *worker)
 {
     const struct report_finder finder = {
-        .now_ms = mire__wall_now_ms(), .next = &worker->next, .settles = worker->settles};
+        .now_ms = mire__wall_now_ms(), .next = &worker->next, .settles = worker->settles, .own = worker->box};
     size_t sealed = mire__report_recover(worker->store, &finder);
     char text[96];
 

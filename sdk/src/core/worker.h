@@ -39,6 +39,7 @@ struct worker {
     void *clock_context;
     struct remote remote;
     const struct losses *losses; /* of this process; NULL: there are none */
+    struct blackbox *box;        /* of this process; NULL: none */
     bool recovers;               /* what dead processes left; else somebody does so for us */
     bool settles;                /* sessions that are over become records; else mire-run makes them */
     _Atomic uint32_t *end_mark;  /* of mire__thread_mark_end; NULL: none */

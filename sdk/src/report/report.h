@@ -89,6 +89,7 @@ struct report_finder {
     const struct report_ended *ended;  /* NULL: nobody's parent */
     struct report_unkept *unkept;      /* added to, with what cannot be recovered yet; may be NULL */
     bool settles;                      /* sessions that are over become records; else that is mire-run's */
+    struct blackbox *own;              /* of the finder's own process; NULL: none */
     const char *session;               /* that goes on, and the finder keeps; NULL: none */
 };
 

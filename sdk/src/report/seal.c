@@ -151,6 +151,15 @@ static uint64_t end_of(const struct recovery *recovery, const struct blackbox *b
     return by_wall_ns > seen_ns ? by_wall_ns : seen_ns;
 }
 
+/* Did the finder's own process, a session by itself, run another program before it executed this one? */
+static bool is_own_past(const struct recovery *recovery, const struct blackbox *box)
+{
+    const struct blackbox *own = recovery->finder->own;
+
+    return own && !own->session.of[0] && !box->session.of[0] && own->facts.pid == box->facts.pid &&
+           own->facts.start_ticks == box->facts.start_ticks && is_of_this_boot(recovery, &box->facts);
+}
+
 /* What the process counted and told nobody. As seal_lane. */
 static bool tell_session(struct recovery *recovery, struct blackbox *box, uint64_t end_ns)
 {
@@ -163,6 +172,10 @@ static bool tell_session(struct recovery *recovery, struct blackbox *box, uint64
         return true;
     session->of[sizeof(session->of) - 1] = '\0';
     mire__session_of_box(&share, box, end_ns, false);
+    if (is_own_past(recovery, box)) {
+        mire__session_carry(recovery->finder->own, &share);
+        return true;
+    }
     if (session->of[0]) {
         err = mire__session_fold(recovery->store, session->of, &share, session->apart != 0);
     } else {

@@ -36,6 +36,19 @@ static void add_uncounted(struct session_counts *out, const struct blackbox *box
     }
 }
 
+#define COUNTS (sizeof(struct session_counts) / sizeof(uint64_t))
+
+static void add_counts(struct session_counts *to, const struct session_counts *what)
+{
+    uint64_t numbers[COUNTS], more[COUNTS];
+
+    memcpy(numbers, to, sizeof(numbers));
+    memcpy(more, what, sizeof(more));
+    for (size_t i = 0; i < COUNTS; i++)
+        numbers[i] += more[i];
+    memcpy(to, numbers, sizeof(numbers));
+}
+
 /* Since the start of the process. */
 static void count(struct session_counts *out, const struct blackbox *box, uint64_t end_ns)
 {
@@ -53,9 +66,8 @@ static void count(struct session_counts *out, const struct blackbox *box, uint64
     if (atomic_load(&session->front) == MIRE_FRONT_FORE && end_ns > front_ns)
         out->foreground_ns += end_ns - front_ns;
     out->cpu_ns = atomic_load(&session->check_cpu_ns) + atomic_load(&session->worker_cpu_ns);
+    add_counts(out, &session->carried);
 }
-
-#define COUNTS (sizeof(struct session_counts) / sizeof(uint64_t))
 
 /* Counts only rise; in a damaged file they may not. */
 static void subtract(struct session_counts *from, const struct session_counts *what)
@@ -67,17 +79,6 @@ static void subtract(struct session_counts *from, const struct session_counts *w
     for (size_t i = 0; i < COUNTS; i++)
         numbers[i] = numbers[i] > less[i] ? numbers[i] - less[i] : 0;
     memcpy(from, numbers, sizeof(numbers));
-}
-
-static void add_counts(struct session_counts *to, const struct session_counts *what)
-{
-    uint64_t numbers[COUNTS], more[COUNTS];
-
-    memcpy(numbers, to, sizeof(numbers));
-    memcpy(more, what, sizeof(more));
-    for (size_t i = 0; i < COUNTS; i++)
-        numbers[i] += more[i];
-    memcpy(to, numbers, sizeof(numbers));
 }
 
 void mire__session_begin(struct blackbox *box, uint64_t now_ns, uint64_t now_wall_ms)
@@ -127,6 +128,19 @@ void mire__session_new(struct session_sum *out, const struct blackbox_facts *fac
     out->begin_ns = out->end_ns = now_ns;
     out->begin_wall_ms = now_wall_ms;
     mire__uuid7(out->id);
+}
+
+void mire__session_carry(struct blackbox *box, const struct session_sum *share)
+{
+    struct session *session = &box->session;
+
+    add_counts(&session->carried, &share->counts);
+    atomic_fetch_or(&session->loop, share->loop);
+    if (share->begin_ns < session->begin_ns) {
+        session->begin_ns = share->begin_ns;
+        session->begin_wall_ms = share->begin_wall_ms;
+        session->part = share->part;
+    }
 }
 
 static bool is_folded(const struct session_sum *sum, const uint8_t id[16])

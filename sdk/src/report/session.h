@@ -57,6 +57,9 @@ void mire__session_begin(struct blackbox *box, uint64_t now_ns, uint64_t now_wal
  */
 void mire__session_of_box(struct session_sum *out, const struct blackbox *box, uint64_t end_ns, bool lives);
 
+/* The session of the program that a process ran before it executed this one goes on: add its share. Thread: worker. */
+void mire__session_carry(struct blackbox *box, const struct session_sum *share);
+
 /* A session that nothing is added to yet. `facts` is what is known before that. */
 void mire__session_new(struct session_sum *out, const struct blackbox_facts *facts, uint64_t now_ns,
                        uint64_t now_wall_ms);

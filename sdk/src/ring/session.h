@@ -58,6 +58,7 @@ struct session {
     uint64_t begin_wall_ms;
     uint32_t part; /* from 0 */
     struct session_counts told;
+    struct session_counts carried; /* by the programs that the process ran before it executed this one */
 };
 
 /* "foreground", "background", "launch", "unanswered". Static. */
