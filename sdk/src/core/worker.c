@@ -29,10 +29,19 @@ static void say(const struct worker *worker, enum mire_log_level level, const ch
         worker->log(worker->log_context, level, text);
 }
 
+static bool is_leaving(const void *worker)
+{
+    return atomic_load(&((const struct worker *)worker)->bell) & MIRE_BELL_STOP;
+}
+
 static void recover(struct worker *worker)
 {
-    const struct report_finder finder = {
-        .now_ms = mire__wall_now_ms(), .next = &worker->next, .settles = worker->settles, .own = worker->box};
+    const struct report_finder finder = {.now_ms = mire__wall_now_ms(),
+                                         .next = &worker->next,
+                                         .settles = worker->settles,
+                                         .own = worker->box,
+                                         .is_leaving = is_leaving,
+                                         .context = worker};
     size_t sealed = mire__report_recover(worker->store, &finder);
     char text[96];
 

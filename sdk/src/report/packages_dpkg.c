@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEXT_MAX   (256u << 20)
+#define TEXT_MAX   (32u << 20)
 #define NAME_BYTES 256
 #define ALIKE      3 /* first bytes of a program's name and its package's */
 

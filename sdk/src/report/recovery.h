@@ -11,7 +11,11 @@ struct recovery {
     const struct report_finder *finder;
     char boot_id[40]; /* now */
     size_t sealed;    /* reports */
+    size_t taken;     /* runs, and boxes without one */
 };
+
+/* May another run be taken? False: the finder leaves, and whoever comes next finds it. */
+bool mire__recovery_next(struct recovery *recovery);
 
 /* Did the program end itself, by a way that left no word of it in the box? Then a hang that is open has ended. */
 void mire__recovery_end_box(const struct recovery *recovery, struct blackbox *box);

@@ -76,21 +76,23 @@ struct report_ended {
     uint64_t end_ns;      /* CLOCK_MONOTONIC, when it was reaped; 0: not known */
 };
 
-/* Who finds runs that are over. */
 /* What runs could not keep anywhere, added up. */
 struct report_unkept {
     uint64_t reports;
     int why; /* errno of one of them */
 };
 
+/* Who finds runs that are over. */
 struct report_finder {
-    uint64_t now_ms;                   /* wall clock */
-    const struct evidence_start *next; /* the app's new run; NULL: it has not started again */
-    const struct report_ended *ended;  /* NULL: nobody's parent */
-    struct report_unkept *unkept;      /* added to, with what cannot be recovered yet; may be NULL */
-    bool settles;                      /* sessions that are over become records; else that is mire-run's */
-    struct blackbox *own;              /* of the finder's own process; NULL: none */
-    const char *session;               /* that goes on, and the finder keeps; NULL: none */
+    uint64_t now_ms;                         /* wall clock */
+    const struct evidence_start *next;       /* the app's new run; NULL: it has not started again */
+    const struct report_ended *ended;        /* NULL: nobody's parent */
+    struct report_unkept *unkept;            /* added to, with what cannot be recovered yet; may be NULL */
+    bool settles;                            /* sessions that are over become records; else that is mire-run's */
+    struct blackbox *own;                    /* of the finder's own process; NULL: none */
+    const char *session;                     /* that goes on, and the finder keeps; NULL: none */
+    bool (*is_leaving)(const void *context); /* asked after each run that is over; NULL: never. True: leave the rest */
+    const void *context;
 };
 
 /*
@@ -103,7 +105,8 @@ extern mire__pack_fn *mire__report_pack;
 /*
  * Judge why runs ended that are over, remember it (store/ends.h), seal what they left behind, with the verdict, and
  * delete their files. What belongs to a process that has ended by itself, or lives on having executed another program,
- * counts as ended with the program, however it did that. Each run is judged once, whoever comes at the same time.
+ * counts as ended with the program, however it did that. Each run is judged once, whoever comes at the same time. One
+ * run at least is taken, also where is_leaving is true from the start: a program of short runs gets its reports sealed.
  *
  * Returns how many reports were sealed.
  */

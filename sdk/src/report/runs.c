@@ -140,6 +140,8 @@ static bool take_run(void *context, const struct store_run *run)
     struct ending ending = {.recovery = context, .run = run};
     struct store *store = ending.recovery->store;
 
+    if (!mire__recovery_next(ending.recovery))
+        return false;
     if (mire__evidence_read(&ending.evidence, &ending.rows, run->evidence, run->size) != MIRE_OK) {
         mire__store_count_drop(store, MIRE_DROP_BROKEN);
         mire__store_tables_drop(store, run->name);

@@ -227,10 +227,19 @@ void mire__recovery_take_counts(const struct recovery *recovery, const struct bl
     mire__store_count_drops(recovery->store, counts);
 }
 
+bool mire__recovery_next(struct recovery *recovery)
+{
+    const struct report_finder *finder = recovery->finder;
+
+    return recovery->taken++ == 0 || !finder->is_leaving || !finder->is_leaving(finder->context);
+}
+
 bool mire__recovery_take_box(void *context, void *memory, size_t size, uint64_t written_ms)
 {
     struct recovery *recovery = context;
 
+    if (!mire__recovery_next(recovery))
+        return false;
     if (mire__blackbox_check(memory, size) != MIRE_OK) {
         mire__store_count_drop(recovery->store, MIRE_DROP_BROKEN);
         return true;

@@ -202,6 +202,28 @@ static void a_run_of_an_older_version_is_read_and_told(void **state)
     mire__store_close(store);
 }
 
+static bool leaves(const void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void a_finder_that_leaves_takes_one_run(void **state)
+{
+    struct store *store = store_default(*state);
+    struct report_finder leaving = finder(NULL);
+    char run[MIRE_STORE_RUN_BYTES];
+
+    leaving.is_leaving = leaves;
+    for (int i = 0; i < 3; i++)
+        leave_run(store, run, MIRE_HANG_ENDED);
+    assert_int_equal(mire__report_recover(store, &leaving), 1);
+    assert_int_equal(mire__report_recover(store, &leaving), 1);
+    assert_int_equal(recover(store), 1);
+    assert_int_equal(recover(store), 0);
+    mire__store_close(store);
+}
+
 static void a_run_that_is_alive_is_left_alone(void **state)
 {
     struct store *store = store_default(*state);
@@ -389,6 +411,7 @@ int main(void)
         CASE(a_run_without_a_blackbox_is_remembered),
         CASE(what_the_parent_knows_is_of_its_child_alone),
         CASE(a_run_of_an_older_version_is_read_and_told),
+        CASE(a_finder_that_leaves_takes_one_run),
         CASE(a_run_that_is_alive_is_left_alone),
         CASE(evidence_that_cannot_be_read_is_counted_and_its_blackbox_told),
         CASE(what_cannot_be_remembered_is_judged_again),
