@@ -24,8 +24,8 @@
 #define MIRE_WIRE_SYSCALL_MAX    2147483647u /* a system call's number is an int to the kernel */
 #define MIRE_WIRE_INSTALL_LENGTH 32u         /* hex digits of the installation's identifier */
 #define MIRE_WIRE_ID_LENGTH      36u         /* characters of a report's UUID */
-#define MIRE_WIRE_BUILD_ID_MIN   4u          /* bytes */
-#define MIRE_WIRE_BUILD_ID_MAX   32u         /* bytes; a SHA-256 */
+#define MIRE_WIRE_BUILD_ID_MIN   1u          /* bytes */
+#define MIRE_WIRE_BUILD_ID_MAX   64u         /* bytes; a SHA-512 */
 #define MIRE_WIRE_DEPTH_MAX      16u         /* nesting a writer can open; a report of version 1 needs 5 */
 
 /* Of a rollout document. */

@@ -123,8 +123,15 @@ class Programs(unittest.TestCase):
             (folder / "ballast").write_bytes(os.urandom(ballast))
             subprocess.run(["objcopy", "--add-section", f".debug_ballast={folder / 'ballast'}", debug], check=True)
         subprocess.run(["objcopy", "--strip-all", whole, app], check=True)
-        notes = subprocess.run(["readelf", "-n", app], check=True, capture_output=True, text=True).stdout
-        return app, debug, notes.split("Build ID: ")[1].split()[0]
+        return app, debug, self.build_id(app)
+
+    @staticmethod
+    def build_id(app):
+        """By the bytes of its section: readelf shows no id whose length is no multiple of four."""
+        note = app.with_suffix(".note")
+        subprocess.run(["objcopy", "-O", "binary", "-j", ".note.gnu.build-id", app, note], check=True)
+        size, = struct.unpack_from("<I", note.read_bytes(), 4)
+        return note.read_bytes()[16:16 + size].hex()
 
     def hang(self, app, caller1=None):
         """Run it under `mire run`; the issue of its hang, which names an address unless `caller1` is told."""
@@ -226,6 +233,23 @@ class LateTest(Programs):
 
     def looks(self, app, build):
         return next((one["looks"] for one in self.get(f"/apps/{app}/symbols")["missing"] if one["build_id"] == build and one["answer"]), 0)
+
+    def test_build_ids_of_any_length(self):
+        """A linker takes any id that it is given: by upload one of a byte, and in a directory one of 64."""
+        app, debug, build = self.program("by-id-of-1", 42, flags=["-Wl,--build-id=0x5a"])
+        self.assertEqual(build, "5a")
+        before = self.hang(app)
+        self.assertIn(build, [one["build_id"] for one in self.get("/apps/by-id-of-1/symbols")["missing"]])
+        self.assertRegex(self.mire("symbols", "upload", "--key", self.key("by-id-of-1", "symbols"), debug), r"(?m)^stored  5a ")
+        self.becomes_named("by-id-of-1", before)
+        for length in (1, 64):
+            build = "7b" * length
+            app, debug, told = self.program(f"by-id-in-dir-{length}", 43 + length, flags=[f"-Wl,--build-id=0x{build}"])
+            self.assertEqual(told, build)
+            place = self.folder / f"dirs/.build-id/{build[:2]}/{build[2:]}.debug"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(debug, place)
+            self.hang(app, caller1="paint_rows")
 
     def test_lies_and_large_files_of_a_server(self):
         app, _, build = self.program("by-liar", 2)

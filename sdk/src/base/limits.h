@@ -22,8 +22,9 @@
 #define MIRE_IMAGES_MAX        1024
 #define MIRE_IMAGE_PATHS_BYTES (128 * 1024)
 
-/* A build id is 20 bytes (SHA-1) from GNU ld, 8 or 16 from lld; the wire format allows 32. */
-#define MIRE_BUILD_ID_MAX 32
+/* A build id is 20 bytes (SHA-1) from GNU ld, 8 or 16 from lld; a linker takes any given one. The wire format
+ * allows 64. */
+#define MIRE_BUILD_ID_MAX 64
 
 /* Bytes of one fact, its end included. Paths are cut to this as well: only the executable's is kept as a fact. */
 #define MIRE_FACT_BYTES 256

@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 #define MIRE_HEAP_MAGIC      0x3170616568726d00ull /* "\0mrheap1" */
-#define MIRE_HEAP_VERSION    4u                    /* others are refused; magic, version and size stay where they are */
+#define MIRE_HEAP_VERSION    5u                    /* others are refused; magic, version and size stay where they are */
 #define MIRE_HEAP_PAGE_BYTES 4096u
 
 /* Bounds. Each is also the room its section has. */
@@ -53,6 +53,7 @@
 #define MIRE_HEAP_CLASSES_MAX 1024u /* object classes; 0 is none */
 #define MIRE_HEAP_NAME_BYTES  64u   /* of a class's name, its end included */
 #define MIRE_HEAP_IMAGES_MAX  2048u /* modules, unloaded ones included */
+#define MIRE_HEAP_ID_BYTES    64u   /* of a build id */
 #define MIRE_HEAP_PATHS_BYTES (256u << 10)
 #define MIRE_HEAP_REGIONS_MAX 65536u /* the kernel allows 65530 mappings by default */
 #define MIRE_HEAP_PLACES_MAX  (1u << 19)
@@ -214,7 +215,7 @@ struct heap_image {
     uint8_t id_size;     /* of the build id, 0 if it has none */
     uint8_t unused[3];
     _Atomic uint32_t gone; /* 1: unloaded */
-    uint8_t id[32];
+    uint8_t id[MIRE_HEAP_ID_BYTES];
 };
 
 /* ---- places: a code address and what lay there ---- */
@@ -389,6 +390,6 @@ _Static_assert(sizeof(struct heap_header) <= MIRE_HEAP_PAGE_BYTES, "the header i
 _Static_assert(sizeof(struct heap_slot) == MIRE_HEAP_PAGE_BYTES, "a slot is a page");
 _Static_assert(sizeof(struct heap_segment) == MIRE_HEAP_PAGE_BYTES, "a segment is a page");
 _Static_assert(MIRE_CELLS_PAGE * sizeof(uint32_t) == MIRE_HEAP_PAGE_BYTES, "so are the cells of 32 KiB");
-_Static_assert(sizeof(struct heap_class) == 128 && sizeof(struct heap_image) == 80, "nothing is padded");
+_Static_assert(sizeof(struct heap_class) == 128 && sizeof(struct heap_image) == 112, "nothing is padded");
 
 #endif

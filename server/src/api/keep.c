@@ -82,7 +82,7 @@ static int keep_version(const struct api *api, const struct request *request, st
     const char *told = request_query(request, "version"), *build = request_query(request, "build");
     const struct contents_item *mapping = only_mapping(contents);
     struct symbol_version version = {.version = told ? told : "", .build = build ? build : ""};
-    uint8_t alias[MIRE_BUILD_ID_MAX];
+    uint8_t alias[MIRE_MAPPING_ID_LEN];
     int rc = 0;
     if (!version.version[0])
         return 0;

@@ -24,13 +24,13 @@ const char *report_java_name(struct arena *arena, const struct report_java *java
 }
 
 /* Texts of any length are hashed by themselves first, so that no two of them run into each other. */
-void mapping_id(uint8_t out[MIRE_BUILD_ID_MAX], int32_t app_id, const char *version, const char *build)
+void mapping_id(uint8_t out[MIRE_MAPPING_ID_LEN], int32_t app_id, const char *version, const char *build)
 {
-    char parts[16 + 2 * MIRE_BUILD_ID_MAX] = {0};
+    char parts[16 + 2 * MIRE_MAPPING_ID_LEN] = {0};
     snprintf(parts, 16, "app %" PRId32, app_id);
-    hash_blake2b((uint8_t *)parts + 16, MIRE_BUILD_ID_MAX, version, strlen(version));
-    hash_blake2b((uint8_t *)parts + 16 + MIRE_BUILD_ID_MAX, MIRE_BUILD_ID_MAX, build, strlen(build));
-    hash_blake2b(out, MIRE_BUILD_ID_MAX, parts, sizeof parts);
+    hash_blake2b((uint8_t *)parts + 16, MIRE_MAPPING_ID_LEN, version, strlen(version));
+    hash_blake2b((uint8_t *)parts + 16 + MIRE_MAPPING_ID_LEN, MIRE_MAPPING_ID_LEN, build, strlen(build));
+    hash_blake2b(out, MIRE_MAPPING_ID_LEN, parts, sizeof parts);
 }
 
 bool report_is_baseline(const struct report *report)

@@ -54,7 +54,8 @@ struct report_process {
     struct fact rss_bytes;
 };
 
-#define MIRE_BUILD_ID_MAX 32 /* bytes of the longest build id */
+#define MIRE_BUILD_ID_MAX   64 /* bytes of the longest build id */
+#define MIRE_MAPPING_ID_LEN 32 /* bytes of the id that mapping_id makes */
 
 enum image_tie { /* does its package have the program's source? */
                  MIRE_TIE_UNKNOWN,
@@ -311,9 +312,9 @@ const char *report_java_name(struct arena *arena, const struct report_java *java
 /*
  * The id that the mapping of a version of an app is known by, whatever its own is.
  *
- *   out  MIRE_BUILD_ID_MAX bytes
+ *   out  MIRE_MAPPING_ID_LEN bytes
  */
-void mapping_id(uint8_t out[MIRE_BUILD_ID_MAX], int32_t app_id, const char *version, const char *build);
+void mapping_id(uint8_t out[MIRE_MAPPING_ID_LEN], int32_t app_id, const char *version, const char *build);
 
 /* Is it what a healthy process held, which no issue is made of? */
 bool report_is_baseline(const struct report *report);

@@ -61,11 +61,12 @@ static const char *read_head(struct object_facts *facts, const char *head)
     if (linux_like)
         swap_uuid(facts->id);
     const char *info = strstr(head, "\nINFO CODE_ID ");
-    if (!linux_like || !info || sscanf(info, "\nINFO CODE_ID %65[0-9A-Fa-f]", code) != 1)
+    if (!linux_like || !info || sscanf(info, "\nINFO CODE_ID %129[0-9A-Fa-f]", code) != 1)
         return NULL;
     size_t len = strlen(code) / 2; /* a whole build id, unless it is some other kind of number */
-    uint8_t whole[MIRE_OBJECT_ID_MAX];
-    if (strlen(code) % 2 == 0 && len >= UUID_LEN && len <= sizeof whole && hex_parse(whole, code, len)) {
+    uint8_t whole[MIRE_OBJECT_ID_MAX] = {0};
+    if (strlen(code) % 2 == 0 && len && len <= sizeof whole && hex_parse(whole, code, len) &&
+        (len >= UUID_LEN || !memcmp(whole, facts->id, UUID_LEN))) {
         memcpy(facts->id, whole, len);
         facts->id_len = len;
     }

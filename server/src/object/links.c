@@ -24,7 +24,7 @@ void notes_read(struct object_facts *facts, const uint8_t *at, uint64_t size)
         const uint8_t *name = at + 12;
         if (name_room + data_len > (uint64_t)(end - name))
             return;
-        if (load_32(at + 8) == NT_GNU_BUILD_ID && load_32(at) == 4 && !memcmp(name, "GNU", 4) && data_len >= 4 &&
+        if (load_32(at + 8) == NT_GNU_BUILD_ID && load_32(at) == 4 && !memcmp(name, "GNU", 4) && data_len &&
             data_len <= sizeof facts->id) {
             memcpy(facts->id, name + name_room, data_len);
             facts->id_len = data_len;

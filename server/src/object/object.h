@@ -26,7 +26,7 @@
 
 #define MIRE_OBJECT_PAD      4096         /* bytes that can be read behind a file and behind each section */
 #define MIRE_OBJECT_FILE_MAX (2ull << 30) /* bytes of a file that is opened */
-#define MIRE_OBJECT_ID_MAX   32           /* bytes of a build id */
+#define MIRE_OBJECT_ID_MAX   64           /* bytes of a build id */
 #define MIRE_OBJECT_ALT      54           /* room for the name in .gnu_debugaltlink, with NUL */
 #define MIRE_OBJECT_LINK     256          /* room for the name in .gnu_debuglink, with NUL */
 #define MIRE_OBJECT_ARCH     16           /* room for the name of an architecture, with NUL */

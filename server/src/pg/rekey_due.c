@@ -48,7 +48,8 @@ static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
 
 /*
  * Files whose time has come, out of symbol_arrival; of split files the programs that want them; of a Breakpad file that
- * knows the first 16 bytes of a build id only, the modules whose ids begin so. 1, 0 there are none, below zero a fault.
+ * knows the first 16 bytes of a build id only, the modules whose ids begin so, or are shorter, with zeros behind them.
+ * 1, 0 there are none, below zero a fault.
  */
 static int queue_files(struct pg_tx *tx)
 {
@@ -62,7 +63,10 @@ static int queue_files(struct pg_tx *tx)
                       " FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
                       "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
                       "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
-                      "  AND i.build_id < come.build_id || decode(repeat('ff', 17), 'hex')) m",
+                      "  AND i.build_id < come.build_id || decode(repeat('ff', 49), 'hex')"
+                      "  UNION SELECT i.build_id FROM come CROSS JOIN generate_series(1, 15) n JOIN image i"
+                      "  ON i.build_id = substr(come.build_id, 1, n) WHERE octet_length(come.build_id) = 16"
+                      "  AND substr(come.build_id, n + 1) = decode(repeat('00', 16 - n), 'hex')) m",
                       PG_INT8(FILES_AT_ONCE));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
         if (!pg_bool(rows, i, 1))

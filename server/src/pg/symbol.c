@@ -217,13 +217,12 @@ int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, con
 int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
-                 " (SELECT build_id FROM image i WHERE look_at <= now() AND octet_length(build_id) BETWEEN 2 AND 32"
-                 "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug')"
-                 "  AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id)"
-                 "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
+    int rc = pg_query(&rows, tx,
+                      "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
+                      " (SELECT build_id FROM image i WHERE look_at <= now()"
+                      "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug')"
+                      "  AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id)"
+                      "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
     if (rc || !pg_row_count(rows))
         return rc;
     struct pg_bytes id = pg_bytes(rows, 0, 0);
@@ -244,7 +243,7 @@ int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int6
     return pg_query(out, tx,
                     "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
                     " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
-                    " AND octet_length(build_id) BETWEEN 2 AND 32"
+                    ""
                     " AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id) ORDER BY build_id LIMIT $1",
                     PG_INT8(most), PG_INT8(again_s));
 }

@@ -5,12 +5,13 @@
 #define MIRE_PG_SYMBOL_H
 
 #include "base/arena.h"
+#include "model/report.h"
 #include "pg/pg.h"
 
 #define MIRE_SYMBOL_PIECE (1u << 20) /* bytes of a file in one piece, before compression */
 
 struct symbol_info {
-    uint8_t id[32]; /* the file's own: what was asked for may be another name of it */
+    uint8_t id[MIRE_BUILD_ID_MAX]; /* the file's own: what was asked for may be another name of it */
     size_t id_len;
     bool debug; /* has DWARF; otherwise names only */
     int64_t size_bytes;
@@ -64,7 +65,7 @@ int pg_symbol_source(struct pg_tx *tx, struct pg_bytes build_id, bool debug, con
 
 /* A module that reports lack a debug file of, and that is due to be looked for. */
 struct symbol_wanted {
-    uint8_t id[32];
+    uint8_t id[MIRE_BUILD_ID_MAX];
     size_t id_len;
     char name[256];
     int64_t looks; /* this one included */
@@ -94,7 +95,7 @@ struct symbol_there {
     bool wanting;     /* there is, and yet it is damaged, or reports lack it, or the program it is a split file of: what
                          is not `hash` may serve better */
     uint8_t hash[32]; /* of the contents that are there, if wanting */
-    char flaw[160];   /* what of them is damaged, if wanting */
+    char flaw[240];   /* what of them is damaged, if wanting */
 };
 
 /* Which of these files are lacking; `out` has one a file. */

@@ -2,7 +2,7 @@
  * cache.h - one converted file: from an address to functions, files and lines, by reading a few places of a mapped
  * file.
  *
- *     header   | 128 bytes, all numbers little-endian; its own checksum, and that of what follows
+ *     header   | 160 bytes, all numbers little-endian; its own checksum, and that of what follows
  *     pages    | for each 256 bytes of code the block its first byte lies in                     u32
  *     blocks   | where each begins, as an offset from `base`; where its bytes lie in `data`      2 u32
  *     files    | where each path lies in `texts`                                                 u32
@@ -30,12 +30,12 @@
 
 #include "symbols/symbols.h"
 
-#define MIRE_CACHE_VERSION 8 /* others are converted anew */
+#define MIRE_CACHE_VERSION 9 /* others are converted anew */
 
 struct cache_head { /* as in the file */
     char magic[8];
     uint32_t version;
-    uint32_t head_crc; /* of these 128 bytes, with 0 here */
+    uint32_t head_crc; /* of these 160 bytes, with 0 here */
     uint64_t file_bytes;
     uint32_t body_crc; /* of all that follows */
     uint8_t id_len;
@@ -93,7 +93,7 @@ struct cache_block { /* as in the file */
     uint32_t place;  /* of its bytes in data */
 };
 
-_Static_assert(sizeof(struct cache_head) == 128, "the header has no holes");
+_Static_assert(sizeof(struct cache_head) == 160, "the header has no holes");
 
 /*
  * Open a cache.

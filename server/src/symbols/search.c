@@ -15,11 +15,21 @@
 
 #define BREAKPAD_ID 16 /* bytes of a build id that a Breakpad file knows, if it does not know it whole */
 
-/* A Breakpad file may know no more than the beginning of the build id. */
+/* The id of a Breakpad file that knows no more than its UUID: the build id's beginning, zeros behind a short one. */
+static void breakpad_id(uint8_t out[BREAKPAD_ID], const uint8_t *id, size_t id_len)
+{
+    memset(out, 0, BREAKPAD_ID);
+    memcpy(out, id, id_len < BREAKPAD_ID ? id_len : BREAKPAD_ID);
+}
+
 static bool is_of(const struct object_facts *facts, const uint8_t *id, size_t id_len)
 {
-    bool cut = facts->format == MIRE_FORMAT_BREAKPAD && facts->id_len == BREAKPAD_ID && id_len > BREAKPAD_ID;
-    return (facts->id_len == id_len || cut) && !memcmp(facts->id, id, facts->id_len);
+    uint8_t uuid[BREAKPAD_ID];
+    if (facts->id_len == id_len && !memcmp(facts->id, id, id_len))
+        return true;
+    breakpad_id(uuid, id, id_len);
+    return facts->format == MIRE_FORMAT_BREAKPAD && facts->id_len == BREAKPAD_ID &&
+           !memcmp(facts->id, uuid, sizeof uuid);
 }
 
 /* What is wrong with a file as one of a module: NULL, or a static text. */
@@ -86,8 +96,10 @@ static int find_uploaded(char *path, size_t room, const struct symbols_options *
     if (!options->uploaded || !id_len)
         return 0;
     int found = options->uploaded(options->uploaded_context, path, room, id, id_len);
-    if (!found && id_len > BREAKPAD_ID)
-        found = options->uploaded(options->uploaded_context, path, room, id, BREAKPAD_ID);
+    uint8_t uuid[BREAKPAD_ID];
+    breakpad_id(uuid, id, id_len);
+    if (!found && id_len != BREAKPAD_ID)
+        found = options->uploaded(options->uploaded_context, path, room, uuid, BREAKPAD_ID);
     return found;
 }
 
@@ -95,7 +107,7 @@ static bool name_in_dir(char *path, size_t room, const char *dir, const uint8_t 
 {
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
     hex_format(hex, id, id_len);
-    return id_len > 1 && snprintf(path, room, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2) < (int)room;
+    return id_len && snprintf(path, room, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2) < (int)room;
 }
 
 /* Of the first of the files there; 0: there is none. */
@@ -122,8 +134,10 @@ int search_edition_of(uint64_t *out, const struct symbols_options *options, cons
     *out = 0;
     if (options->edition && id_len)
         found = options->edition(options->uploaded_context, out, id, id_len);
-    if (options->edition && !found && id_len > BREAKPAD_ID)
-        found = options->edition(options->uploaded_context, out, id, BREAKPAD_ID);
+    uint8_t uuid[BREAKPAD_ID];
+    breakpad_id(uuid, id, id_len);
+    if (options->edition && !found && id_len && id_len != BREAKPAD_ID)
+        found = options->edition(options->uploaded_context, out, uuid, BREAKPAD_ID);
     if (found <= 0)
         *out = found ? 0 : edition_in_dirs(options, id, id_len);
     return found < 0 ? found : 0;

@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #define MIRE_SYMBOL_CHAIN_MAX 64  /* inlined calls at one address */
-#define MIRE_SYMBOL_ID_MAX    32  /* bytes of a build id */
-#define MIRE_SYMBOL_WHY       160 /* room for what is wrong with a file */
+#define MIRE_SYMBOL_ID_MAX    64  /* bytes of a build id */
+#define MIRE_SYMBOL_WHY       240 /* room for what is wrong with a file */
 
 enum symbol_kind { /* what a module is known by */
                    MIRE_SYMBOLS_NONE,

@@ -52,7 +52,7 @@ int mappings_name(struct item *item)
         if (!image->java || image->id_len || find_r8_id(image, report, (int32_t)i))
             continue;
         mapping_id(image->id, item->claim.app_id, report->app.version, report->app.build);
-        image->id_len = MIRE_BUILD_ID_MAX;
+        image->id_len = MIRE_MAPPING_ID_LEN;
         image->by_version = true;
     }
     report->images = images;

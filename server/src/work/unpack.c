@@ -5,6 +5,7 @@
 #include "work/unpack.h"
 
 #include "base/log.h"
+#include "model/report.h"
 #include "pg/symbol.h"
 #include "symbols/symbols.h"
 
@@ -17,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#define ID_MAX 64 /* bytes of a build id */
 
 static bool write_all(int fd, const char *bytes, size_t len)
 {
@@ -78,9 +77,9 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
     struct unpack *unpack = context;
     struct symbol_info info;
     struct stat st;
-    char hex[2 * ID_MAX + 1];
+    char hex[2 * MIRE_BUILD_ID_MAX + 1];
     struct pg_bytes own = {info.id, 0};
-    if (!unpack->cache_dir || id_len > ID_MAX)
+    if (!unpack->cache_dir || id_len > MIRE_BUILD_ID_MAX)
         return 0;
     int found = pg_symbol_find(&info, unpack->tx, (struct pg_bytes){id, id_len});
     if (found <= 0)

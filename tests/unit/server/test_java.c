@@ -181,7 +181,7 @@ static void numbers_are_those_of_a_methodmap(void **state)
 static void versions_have_ids_of_their_own(void **state)
 {
     (void)state;
-    uint8_t one[MIRE_BUILD_ID_MAX], other[MIRE_BUILD_ID_MAX];
+    uint8_t one[MIRE_MAPPING_ID_LEN], other[MIRE_MAPPING_ID_LEN];
     static const struct {
         int32_t app;
         const char *version, *build;

@@ -399,7 +399,7 @@ static void an_uploaded_package_is_used_before_the_one_beside_the_program(void *
 
 static void assert_lacks_alt(const char *how)
 {
-    char flaw[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1];
+    char flaw[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
     struct object_facts facts;
     struct symbols *symbols = open_symbols();
     struct module *module = find(symbols, DWZ "app.so");
