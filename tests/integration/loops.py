@@ -27,7 +27,7 @@ IDLE_MS, LEAST_NS = 1300, 999e6  # planted.h
 
 # name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)], what finds a hang is told by FOUND
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
-UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "stdio", "inner", "twice", "blocked", "steps")
+UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "stdio", "inner", "twice", "blocked", "naps", "steps")
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
     ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice")]),
@@ -56,6 +56,7 @@ FOUND = {
     "keys_1": (BUSY, "planted_hang_looking"),
     **{how: (SAMPLED, "planted_hang") for how in UNHOOKED},
     "blocked": (SAMPLED, "planted_hang_blocked"),
+    "naps": (BUSY, "run"),
     "steps": (None, "run"),
     "nested": (None, "main"),
     "starved": (ASKED, "planted_turn"),

@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #define NOTES_AT_ONCE  8                    /* paths noted without a pause: a program has few loops */
 #define NOTE_PAUSE_NS  (10 * MIRE_NS_PER_S) /* and between two of one that has many */
@@ -87,18 +88,29 @@ static bool is_short(uint64_t milliseconds)
     return milliseconds <= MIRE_WAIT_SHORT_MS;
 }
 
-/* The time a call may take, read where its caller keeps it. */
-static bool is_short_at(uint64_t address)
+/*
+ * The time a call may take, read where its caller keeps it: mostly on the stack, of which there is a copy from within
+ * the call. The thread may have gone on since.
+ */
+static bool is_short_at(const struct sampler *sampler, uint64_t address)
 {
+    const struct snapshot *snapshot = &sampler->snapshot;
+    uint64_t into = address - snapshot->stack_address;
     int64_t time[2];
 
-    return address != 0 && mire__peek(time, address, sizeof(time)) == sizeof(time) && time[0] == 0 &&
-           time[1] <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
+    if (address == 0)
+        return false;
+    if (into < snapshot->stack_size && snapshot->stack_size - into >= sizeof(time))
+        memcpy(time, snapshot->stack + into, sizeof(time));
+    else if (mire__peek(time, address, sizeof(time)) != sizeof(time))
+        return false;
+    return time[0] == 0 && time[1] <= MIRE_WAIT_SHORT_MS * (int64_t)MIRE_NS_PER_MS;
 }
 
 /* A wait for events; one that only looks is a call like others. */
-static enum sleep_kind of_events(const struct thread_state *state)
+static enum sleep_kind of_events(const struct sampler *sampler)
 {
+    const struct thread_state *state = &sampler->state;
     bool looks = false;
 
     switch (state->syscall) {
@@ -114,10 +126,10 @@ static enum sleep_kind of_events(const struct thread_state *state)
         looks = is_short((uint32_t)state->args[3]);
         break;
     case SYS_ppoll:
-        looks = is_short_at(state->args[2]);
+        looks = is_short_at(sampler, state->args[2]);
         break;
     case SYS_pselect6:
-        looks = is_short_at(state->args[4]);
+        looks = is_short_at(sampler, state->args[4]);
         break;
     default:
         break;
@@ -139,9 +151,9 @@ static enum sleep_kind of_futex(const struct thread_state *state)
 #define SYS_epoll_pwait2 441
 #endif
 
-static enum sleep_kind kind_of(const struct thread_state *state)
+static enum sleep_kind kind_of(const struct sampler *sampler)
 {
-    switch (state->syscall) {
+    switch (sampler->state.syscall) {
 #ifdef SYS_poll
     case SYS_poll:
 #endif
@@ -163,9 +175,9 @@ static enum sleep_kind kind_of(const struct thread_state *state)
     case SYS_io_uring_enter:
     case SYS_accept:
     case SYS_accept4:
-        return of_events(state);
+        return of_events(sampler);
     case SYS_futex:
-        return of_futex(state);
+        return of_futex(&sampler->state);
     case SYS_read:
     case SYS_readv:
     case SYS_recvfrom:
@@ -365,10 +377,23 @@ static bool is_timed(const struct sample *sample)
     return sample->syscall == SYS_nanosleep || sample->syscall == SYS_clock_nanosleep;
 }
 
-/* Asleep in a call that the loop's frame makes. */
-static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view, const struct sample *sample,
-                                 struct seat seat)
+/* A sleep so short that it only lets others run. The time that an absolute one ends at does not tell. */
+static bool is_nap(const struct sampler *sampler)
 {
+    const struct thread_state *state = &sampler->state;
+
+    if (state->syscall == SYS_clock_nanosleep)
+        return !(state->args[1] & TIMER_ABSTIME) && is_short_at(sampler, state->args[2]);
+    return state->syscall == SYS_nanosleep && is_short_at(sampler, state->args[0]);
+}
+
+/* Asleep in a call that the loop's frame makes. A frame that has a wait of its own has no need of naps to wait. */
+static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view, const struct sample *sample,
+                                 struct seat seat, bool nap)
+{
+    if (nap && seat.recurs)
+        return LOOP_INSIDE;
+
     /* A compiler may have made several calls of a short loop's one. */
     uint64_t place = seat.recurs ? sample->pc[seat.frame] : mire__sample_function(sample, seat.frame);
 
@@ -410,7 +435,7 @@ static enum loop_sleep judge_call(struct loop *loop, const struct check *check, 
     if (seat.frame == sample->depth || seat.frame < libc)
         return LOOP_UNSURE;
     if (is_own_call(check, sample, seat.frame, libc))
-        return judge_own(loop, view, sample, seat);
+        return judge_own(loop, view, sample, seat, is_nap(check->sampler));
     return judge_inside(loop, lane, view, sample);
 }
 
@@ -423,7 +448,7 @@ static bool is_ours(uint32_t lane, const struct gate_view *view)
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,
                                  const struct sample *sample)
 {
-    enum sleep_kind kind = kind_of(&check->sampler->state);
+    enum sleep_kind kind = kind_of(check->sampler);
     uint32_t libc = libc_frames(check, sample);
 
     if (!view->all_count || view->kind > 1 || !(sample->flags & MIRE_SAMPLE_BLOCKED) || sample->state != 'S' ||

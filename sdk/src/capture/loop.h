@@ -11,7 +11,8 @@
  *
  * A loop that comes back to its hooked wait waits there; if its frame sleeps elsewhere, once between two of these
  * waits, that is a callback which the compiler made part of the frame. Its second sleep at the same place in one turn
- * is a loop's. So it is with sleeps for a time: once is no loop.
+ * is a loop's. So it is with sleeps for a time: once is no loop. But a nap of 2 ms or less is never the wait of such a
+ * loop: work lets others run so.
  *
  * A wait that the thread made once or twice and never came back to may be no loop's. Then a sleep deeper in the stack
  * is the loop's as well if the same stack sleeps again and again: a program that reads its input in a function of its

@@ -11,6 +11,7 @@
  *     inner      usleep, in a function that the loop calls for it
  *     twice      poll and then usleep, each time
  *     blocked    as usleep; the hang is one sleep deep in the work
+ *     naps       poll; the hang is part of the loop's function, and sleeps for a microsecond a thousand times
  *     steps      as usleep, and each time it works for a tenth of the time; there is no hang
  *
  * The loop is in one function, the hang in one that it calls.
@@ -117,6 +118,8 @@ PART_OF_RUN void wait_once(const char *how)
             abort();
     } else if (strcmp(how, "inner") == 0) {
         next_job();
+    } else if (strcmp(how, "naps") == 0) {
+        poll(NULL, 0, PAUSE_MS);
     } else {
         if (strcmp(how, "twice") == 0)
             poll(NULL, 0, 10);
@@ -134,6 +137,19 @@ STAY void planted_hang_blocked(void)
     fflush(stdout);
 }
 
+/* Work that lets others run now and then, in the function that waits. */
+PART_OF_RUN void hang_with_naps(void)
+{
+    const uint64_t begin_ns = planted_now_ns();
+
+    do {
+        spin_ms(1);
+        usleep(1);
+    } while (planted_now_ns() - begin_ns < 1000000000u);
+    printf("hung %llu\n", (unsigned long long)(planted_now_ns() - begin_ns));
+    fflush(stdout);
+}
+
 STAY void run(const char *how)
 {
     poll(NULL, 0, 20);
@@ -142,7 +158,9 @@ STAY void run(const char *how)
         if (strcmp(how, "steps") == 0)
             spin_ms(PAUSE_MS / 10);
     }
-    if (strcmp(how, "blocked") == 0)
+    if (strcmp(how, "naps") == 0)
+        hang_with_naps();
+    else if (strcmp(how, "blocked") == 0)
         planted_hang_blocked();
     else if (strcmp(how, "steps") != 0)
         planted_hang();
