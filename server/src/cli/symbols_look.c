@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/say.h"
+#include "cli/symbols_pick.h"
 #include "cli/symbols_retrace.h"
 
 #include "symbols/symbols.h"
@@ -17,12 +18,15 @@
 #define LINE_ROOM 64
 
 static const char usage[] =
-    "Usage: mire symbols look [--mangled] [--dir DIR] FILE [ADDRESS]...\n"
+    "Usage: mire symbols look [--mangled] [--arch ARCH] [--dir DIR] FILE [ADDRESS]...\n"
     "       mire symbols look MAPPING [FRAME]...\n\n"
     "What lies at each ADDRESS (hexadecimal, as in the file's program headers) of an ELF, Mach-O or Breakpad FILE:\n"
     "functions inlined there first, the function itself last, each with its place below it. Without an ADDRESS they\n"
     "are read from standard input, one a line. What is not known is ??. DIR holds .build-id/xx/yyyy.debug, for a file\n"
-    "that FILE's DWARF refers to (dwz); /usr/lib/debug unless given. FILE.dwp and .dwo files beside FILE are used.\n\n"
+    "that FILE's DWARF refers to (dwz); /usr/lib/debug unless given. FILE.dwp and .dwo files beside FILE are used.\n"
+    "FILE may be a dSYM bundle. Of a universal FILE the first slice is asked, with --arch that of an architecture "
+    "(x86_64,\n"
+    "arm64e, armv7s, ...), with --arch all each of them.\n\n"
     "MAPPING is one of ProGuard or R8, or Matrix's methodmap: each FRAME of Java, a.b.c(SourceFile:12), or of a whole\n"
     "stack trace on standard input, with the names of the source; of a methodmap, each number of a method.\n";
 
@@ -34,11 +38,11 @@ static void print_place(const struct symbol_frame *frame)
         puts("??:0");
 }
 
-static void look(const struct module *module, const char *text, bool mangled)
+static void look_in(const struct module *module, uint64_t address, bool mangled)
 {
     struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
     char name[NAME_ROOM];
-    size_t count = module_lookup(frames, module, strtoull(text, NULL, 16));
+    size_t count = module_lookup(frames, module, address);
     if (!count)
         puts("??\n??:0");
     for (size_t i = 0; i < count; i++) {
@@ -51,14 +55,74 @@ static void look(const struct module *module, const char *text, bool mangled)
     putchar('\n');
 }
 
-int cli_symbols_look(int argc, char **argv)
+struct asked {
+    struct module *modules[MIRE_PICK_MAX]; /* one a slice */
+    const char *archs[MIRE_PICK_MAX];      /* printed above the slice's answers; NULL: nothing is */
+    size_t count;
+    bool mangled;
+};
+
+static void look(const struct asked *asked, const char *text)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        if (asked->archs[i])
+            say(stdout, "%s:\n", asked->archs[i]);
+        look_in(asked->modules[i], strtoull(text, NULL, 16), asked->mangled);
+    }
+}
+
+/* Convert the slice; NULL: it cannot be, which is told. */
+static struct module *open_slice(const char *who, const struct pick *pick, const struct pick_slice *slice,
+                                 const char *dir)
 {
     char why[MIRE_SYMBOL_WHY];
+    struct module *module = NULL;
+    bool one = pick->count < 2;
+    if (!one && !slice->id_len && slice != pick->slices)
+        snprintf(why, sizeof why, "has a slice for %s without a UUID; cut it out (lipo -thin)", slice->arch);
+    else
+        (void)module_open(&module, why, pick->path, slice->id, one ? 0 : slice->id_len, &dir, 1);
+    if (why[0])
+        say(stderr, "%s: %s %s\n", who, pick->path, why);
+    return module;
+}
+
+/* Open the slices of an architecture, all of them, or the first one. False: one cannot be, or is not there. */
+static bool open_slices(struct asked *asked, const char *who, const char *path, const char *arch, const char *dir)
+{
+    struct pick pick;
+    char list[MIRE_PICK_MAX * MIRE_OBJECT_ARCH];
+    bool all = arch && !strcmp(arch, "all");
+    symbols_pick(&pick, path);
+    symbols_pick_list(list, sizeof list, &pick);
+    pick.count += !pick.count; /* it cannot be read, which module_open says */
+    if (!arch && pick.count > 1)
+        say(stderr, "%s: %s has slices for %s; the answers are of %s. Say --arch for another, --arch all for each\n",
+            who, pick.path, list, pick.slices[0].arch);
+    for (size_t i = 0; i < pick.count; i++) {
+        const struct pick_slice *slice = &pick.slices[i];
+        if (arch && !all && !symbols_pick_is(slice, arch))
+            continue;
+        if (!arch && i)
+            break;
+        asked->archs[asked->count] = all ? slice->arch : NULL;
+        asked->modules[asked->count] = open_slice(who, &pick, slice, dir);
+        if (!asked->modules[asked->count])
+            return false;
+        asked->count++;
+    }
+    if (!asked->count)
+        say(stderr, "%s: %s has no slice for %s, but for %s\n", who, pick.path, arch, list[0] ? list : "none");
+    return asked->count != 0;
+}
+
+int cli_symbols_look(int argc, char **argv)
+{
     char line[LINE_ROOM];
-    struct module *module;
-    const char *dir = "/usr/lib/debug";
-    bool mangled = false;
-    const struct cli_option options[] = {{"mangled", .flag = &mangled}, {"dir", .text = &dir}};
+    struct asked asked = {0};
+    const char *dir = "/usr/lib/debug", *arch = NULL;
+    const struct cli_option options[] = {
+        {"mangled", .flag = &asked.mangled}, {"dir", .text = &dir}, {"arch", .text = &arch}};
     int status;
     if (!cli_take_options(&status, &argc, &argv, options, CLI_COUNT(options), usage))
         return status;
@@ -67,16 +131,12 @@ int cli_symbols_look(int argc, char **argv)
     const char *path = argv[1];
     if (symbols_is_mapping(path))
         return symbols_retrace(path, argv + 2, argc - 2);
-    if (!module_open(&module, why, path, &dir, 1)) {
-        say(stderr, "%s: %s %s\n", argv[0], path, why);
-        return CLI_FAILED;
-    }
-    if (why[0])
-        say(stderr, "%s: %s %s\n", argv[0], path, why);
-    for (int i = 2; i < argc; i++)
-        look(module, argv[i], mangled);
-    while (argc == 2 && fgets(line, sizeof line, stdin))
-        look(module, line, mangled);
-    module_close(module);
-    return CLI_DONE;
+    bool good = open_slices(&asked, argv[0], path, arch, dir);
+    for (int i = 2; good && i < argc; i++)
+        look(&asked, argv[i]);
+    while (good && argc == 2 && fgets(line, sizeof line, stdin))
+        look(&asked, line);
+    for (size_t i = 0; i < asked.count; i++)
+        module_close(asked.modules[i]);
+    return good ? CLI_DONE : CLI_FAILED;
 }

@@ -378,12 +378,15 @@ const char *elf_read(struct parts *parts)
     bool whole = false;
     if (!wrong)
         wrong = check_type(&elf, &whole);
+    bool both = whole && elf.split_info;
+    whole = whole && !(parts->want_split && both);
     if (parts->object)
         parts->object->split = !whole;
     for (uint64_t i = 1; i < elf.count && !wrong; i++) {
         struct row row = row_at(&elf, i);
         wrong = take_row(&elf, &row);
     }
+    parts->facts.both = both && whole;
     parts->facts.split = !whole && parts->split.info.bytes;
     parts->facts.package = parts->facts.split && parts->split.index.bytes;
     if (parts->facts.split && !wrong)

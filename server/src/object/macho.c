@@ -84,6 +84,34 @@ static const char *arch_name(uint32_t cpu)
     }
 }
 
+const char *object_slice_arch(const void *bytes, size_t len)
+{
+    static const struct {
+        uint32_t cpu, kind; /* kind 0: any that has no row of its own */
+        const char *name;
+    } rows[] = {
+        {CPU_X86 | CPU_64, 8, "x86_64h"},
+        {CPU_X86 | CPU_64, 0, "x86_64"},
+        {CPU_ARM | CPU_64, 2, "arm64e"},
+        {CPU_ARM | CPU_64, 0, "arm64"},
+        {CPU_ARM | CPU_64_32, 0, "arm64_32"},
+        {CPU_ARM, 6, "armv6"},
+        {CPU_ARM, 11, "armv7s"},
+        {CPU_ARM, 12, "armv7k"},
+        {CPU_ARM, 0, "armv7"},
+        {CPU_X86, 0, "i386"},
+    };
+    uint32_t magic = len >= 28 ? load_32(bytes) : 0;
+    if (magic != MAGIC_32 && magic != MAGIC_64)
+        return "";
+    uint32_t cpu = load_32((const uint8_t *)bytes + 4);
+    uint32_t kind = load_32((const uint8_t *)bytes + 8) & 0xffffff; /* above it flags */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].cpu == cpu && (!rows[i].kind || rows[i].kind == kind))
+            return rows[i].name;
+    return "";
+}
+
 /* A section whose name begins with __zdebug_, as Go writes them: "ZLIB", its length big-endian, and zlib's bytes. */
 static bool is_packed(struct packed *out, const uint8_t *bytes, uint64_t size)
 {

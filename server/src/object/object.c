@@ -109,31 +109,44 @@ static void settle_code(struct code_list *code)
     code->count = kept;
 }
 
-const char *object_open(struct object **out, const struct file_bytes *file, const uint8_t *id, size_t id_len,
-                        unsigned threads)
+static const char *open_parts(struct object **out, struct parts *parts, const struct file_bytes *file,
+                              const uint8_t *id, size_t id_len, unsigned threads)
 {
     struct object *object = calloc(1, sizeof *object);
     if (!object)
         return "there is no memory for it";
-    struct parts parts = {.object = object, .bytes = file->bytes, .len = file->len, .facts = {.arch = "other"}};
-    const char *wrong = read_format(&parts, id, id_len);
+    parts->object = object;
+    const char *wrong = read_format(parts, id, id_len);
     if (!wrong)
-        wrong = inflate_all(&parts, threads);
-    settle_code(&parts.code);
-    object->facts = parts.facts;
+        wrong = inflate_all(parts, threads);
+    settle_code(&parts->code);
+    object->facts = parts->facts;
     object->file = *file;
-    object->code = parts.code.rows;
-    object->code_count = parts.code.count;
-    object->symbols = parts.symbols.rows;
-    object->symbol_count = parts.symbols.count;
-    object->frames = parts.frames.rows;
-    object->frame_count = parts.frames.count;
+    object->code = parts->code.rows;
+    object->code_count = parts->code.count;
+    object->symbols = parts->symbols.rows;
+    object->symbol_count = parts->symbols.count;
+    object->frames = parts->frames.rows;
+    object->frame_count = parts->frames.count;
     if (wrong) {
         object_close(object);
         return wrong;
     }
     *out = object;
     return NULL;
+}
+
+const char *object_open(struct object **out, const struct file_bytes *file, const uint8_t *id, size_t id_len,
+                        unsigned threads)
+{
+    struct parts parts = {.bytes = file->bytes, .len = file->len, .facts = {.arch = "other"}};
+    return open_parts(out, &parts, file, id, id_len, threads);
+}
+
+const char *object_open_split(struct object **out, const struct file_bytes *file, unsigned threads)
+{
+    struct parts parts = {.bytes = file->bytes, .len = file->len, .facts = {.arch = "other"}, .want_split = true};
+    return open_parts(out, &parts, file, NULL, 0, threads);
 }
 
 void object_close(struct object *object)

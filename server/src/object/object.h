@@ -90,6 +90,7 @@ struct object_facts {
     bool has_symbols;
     bool split;                         /* .dwo or .dwp: for the skeletons of a program, known by an id of 8 bytes */
     bool package;                       /* .dwp: many of them, known by the lowest id */
+    bool both;                          /* a program, with its split units in it as well: object_open_split */
     bool changed;                       /* a mapping that is not what its own hash is of; told by object_open */
     bool universal;                     /* more than one slice: these are the facts of one of them */
     char arch[MIRE_OBJECT_ARCH];        /* "other" if it is none we know */
@@ -119,6 +120,13 @@ bool object_begins(const void *bytes, size_t len);
  * Returns false if there is no such slice, or it lies outside the file.
  */
 bool object_slice(uint64_t *at_out, uint64_t *len_out, const void *bytes, size_t len, size_t number);
+
+/*
+ * What Apple's tools call the architecture of a Mach-O file that is not universal: "arm64e", "x86_64h", "armv7s", ...
+ *
+ * Returns a static text; "" if it is another file, or none that has a name.
+ */
+const char *object_slice_arch(const void *bytes, size_t len);
 
 struct object {
     struct object_facts facts;
@@ -152,6 +160,10 @@ struct object {
  */
 const char *object_open(struct object **out, const struct file_bytes *file, const uint8_t *id, size_t id_len,
                         unsigned threads);
+
+/* The same of the split units in a file of which facts.both is true. */
+const char *object_open_split(struct object **out, const struct file_bytes *file, unsigned threads);
+
 void object_close(struct object *object);
 
 /* Let go of what was read of a file that was mapped: whoever reads it again waits for it. Any thread. */

@@ -41,7 +41,8 @@ struct split_parts { /* of a split file, as they lie in it */
 struct parts {
     struct object *object; /* NULL: only look at it */
     struct object_facts facts;
-    bool hidden; /* it was found in another one */
+    bool hidden;     /* it was found in another one */
+    bool want_split; /* of a file with both kinds of DWARF the split one counts */
     const uint8_t *bytes;
     size_t len;
     struct split_parts split;

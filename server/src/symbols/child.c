@@ -62,6 +62,17 @@ static void open_splits(struct split_files *out, int fd)
     }
 }
 
+/* A program may hold its split units itself. */
+static void open_own_splits(struct split_files *splits, const struct object *object)
+{
+    struct object *own;
+    if (!object || !object->facts.both || splits->count == MIRE_CONVERT_WANTS ||
+        (!splits->rows && !(splits->rows = calloc(1, sizeof(*splits->rows)))))
+        return;
+    if (!object_open_split(&own, &object->file, THREADS))
+        splits->rows[splits->count++] = (struct convert_split){.object = own, .edition = 1, .package = true};
+}
+
 static void close_splits(struct split_files *splits)
 {
     for (size_t i = 0; i < splits->count; i++)
@@ -109,6 +120,7 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
         !object_open(&objects[files->count], &bytes[files->count], NULL, 0, THREADS))
         source.alt = objects[files->count];
     open_splits(&splits, files->splits);
+    open_own_splits(&splits, objects[0]);
     source.splits = splits.rows;
     source.split_count = splits.count;
     if (!wrong)

@@ -80,6 +80,33 @@ static int find_edition(uint64_t *out, const struct symbols_options *options, co
     return options->uploaded ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : 0;
 }
 
+/* How much of a path is its folder, with the slash. */
+static int dir_bytes(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/*
+ * Take a .dwo from where the compiler put it, else from beside the program: by its name there, or below by the folders
+ * that it was in, the fewest first.
+ */
+static bool take_file(struct gathering *g, const char *told, const uint8_t id[ID_LEN])
+{
+    char path[PATH_MAX];
+    if (!g->beside[0] || !told[0])
+        return false;
+    if (take(g, told, id, EDITION))
+        return true;
+    for (const char *end = told + strlen(told); end > told; end--)
+        if ((end[-1] == '/' || end == told + 1) &&
+            snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside, end[-1] == '/' ? end : told) <
+                (int)sizeof path &&
+            take(g, path, id, EDITION))
+            return true;
+    return false;
+}
+
 /* 0 or a fault. The edition is asked for first: of contents that come in between, the cache is made anew. */
 static int take_wanted(struct gathering *g, const struct convert_want *want)
 {
@@ -92,23 +119,40 @@ static int take_wanted(struct gathering *g, const struct convert_want *want)
     int rc = there > 0 ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : there;
     if (rc < 0 || (rc > 0 && take(g, path, id, unread.edition)))
         return rc < 0 ? rc : 0;
-    if (g->beside[0] && want->path[0] && take(g, want->path, id, EDITION))
+    if (take_file(g, want->path, id))
         return 0;
     if (rc > 0)
         put(g, &unread, "");
     return 0;
 }
 
-/* app.dwp beside app, or beside app.debug. */
-static void take_beside(struct gathering *g)
+/* Is the package there that is named like `name`, with or without its last extension? */
+static bool take_package(struct gathering *g, const char *dir, int dir_len, const char *name)
 {
     char path[PATH_MAX];
-    size_t len = strlen(g->beside);
-    bool debug = len > 6 && !strcmp(g->beside + len - 6, ".debug");
-    if (len && snprintf(path, sizeof path, "%s.dwp", g->beside) < (int)sizeof path && take(g, path, NULL, EDITION))
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; i < 2; i++) {
+        int name_len = i == 0 ? (int)strlen(name) : dot > name ? (int)(dot - name) : 0;
+        if (name_len && snprintf(path, sizeof path, "%.*s%.*s.dwp", dir_len, dir, name_len, name) < (int)sizeof path &&
+            take(g, path, NULL, EDITION))
+            return true;
+    }
+    return false;
+}
+
+/* app.dwp beside app, app.debug or app.dbg; of a debug file in a folder of its own, as .debug/app.debug, above it too.
+ */
+static void take_beside(struct gathering *g)
+{
+    int dir = dir_bytes(g->beside);
+    const char *name = g->beside + dir;
+    if (!*name || take_package(g, g->beside, dir, name))
         return;
-    if (debug && snprintf(path, sizeof path, "%.*s.dwp", (int)(len - 6), g->beside) < (int)sizeof path)
-        (void)take(g, path, NULL, EDITION);
+    int above = dir > 1 ? dir - 1 : 0;
+    while (above && g->beside[above - 1] != '/')
+        above--;
+    if (above && g->beside[above] == '.')
+        (void)take_package(g, g->beside, above, name);
 }
 
 int splits_gather(int *fd_out, const struct symbols_options *options, int wants, const char *beside)

@@ -187,10 +187,11 @@ static int load_mapping(struct entry *entry, const struct symbols_options *optio
     return rc;
 }
 
-bool module_open(struct module **out, char *why, const char *path, const char *const *dirs, size_t dir_count)
+bool module_open(struct module **out, char *why, const char *path, const uint8_t *id, size_t id_len,
+                 const char *const *dirs, size_t dir_count)
 {
     struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
-    struct search search = SEARCH_INIT(&options, NULL, 0);
+    struct search search = SEARCH_INIT(&options, id, id_len);
     options.local_images = true;
     options.dirs = dirs;
     options.dir_count = dir_count;

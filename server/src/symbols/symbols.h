@@ -234,9 +234,13 @@ int symbols_child(int argc, char **argv);
  * Convert one file into memory, for whoever has it at hand; closed by module_close.
  *
  *   why   room for MIRE_SYMBOL_WHY bytes: what is wrong with it if false is returned, else what module_flaw says
+ *   path  of the file
+ *   id    of a universal file the slice with this UUID is converted, else the file must have that build id; id_len 0:
+ *         the first slice, whatever its id is
  *   dirs  as in symbols_options: where a file that its DWARF refers to may be
  */
-bool module_open(struct module **out, char *why, const char *path, const char *const *dirs, size_t dir_count);
+bool module_open(struct module **out, char *why, const char *path, const uint8_t *id, size_t id_len,
+                 const char *const *dirs, size_t dir_count);
 void module_close(struct module *module);
 
 #endif

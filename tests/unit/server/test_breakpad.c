@@ -78,7 +78,7 @@ static void an_address_has_its_line_and_inlined_calls(void **state)
     (void)state;
     char why[MIRE_SYMBOL_WHY];
     struct module *module;
-    assert_true(module_open(&module, why, CORPUS "inlines.sym", NULL, 0));
+    assert_true(module_open(&module, why, CORPUS "inlines.sym", NULL, 0, NULL, 0));
     assert_string_equal(inlines(module, 0x1000), "outer(int)@/src/a.c:10");
     assert_string_equal(inlines(module, 0x1013), "middle(int)@/src/b.h:5 < outer(int)@/src/a.c:12");
     assert_string_equal(inlines(module, 0x1014),
@@ -95,7 +95,7 @@ static void a_symbol_without_a_size_ends_where_the_next_function_begins(void **s
     (void)state;
     char why[MIRE_SYMBOL_WHY];
     struct module *module;
-    assert_true(module_open(&module, why, CORPUS "inlines.sym", NULL, 0));
+    assert_true(module_open(&module, why, CORPUS "inlines.sym", NULL, 0, NULL, 0));
     assert_string_equal(inlines(module, 0x8ff), "");
     assert_string_equal(inlines(module, 0x900), "begin@?:0");
     assert_string_equal(inlines(module, 0xfff), "begin@?:0");
@@ -111,7 +111,7 @@ static void open_text(struct module **out, const char *text)
     int fd = mkstemp(path);
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
-    assert_true(module_open(out, why, path, NULL, 0));
+    assert_true(module_open(out, why, path, NULL, 0, NULL, 0));
     unlink(path);
 }
 
@@ -194,7 +194,7 @@ static void what_makes_no_sense_is_passed_over(void **state)
     (void)state;
     char why[MIRE_SYMBOL_WHY];
     struct module *module;
-    assert_true(module_open(&module, why, CORPUS "hostile.sym", NULL, 0));
+    assert_true(module_open(&module, why, CORPUS "hostile.sym", NULL, 0, NULL, 0));
     assert_string_equal(inlines(module, 0x10), "a@?:0");
     module_close(module);
 }

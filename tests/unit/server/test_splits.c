@@ -225,10 +225,10 @@ static void what_lies_beside_a_file_at_hand_is_used(void **state)
     (void)state;
     char why[MIRE_SYMBOL_WHY];
     struct module *module;
-    assert_true(module_open(&module, why, FIXTURES "clang5.so", NULL, 0));
+    assert_true(module_open(&module, why, FIXTURES "clang5.so", NULL, 0, NULL, 0));
     assert_whole(module);
     module_close(module);
-    assert_false(module_open(&module, why, FIXTURES "clang5.so.dwp", NULL, 0));
+    assert_false(module_open(&module, why, FIXTURES "clang5.so.dwp", NULL, 0, NULL, 0));
     assert_non_null(strstr(why, "is a split file"));
 }
 
@@ -469,7 +469,7 @@ static void a_file_named_by_debuglink_is_used_if_it_is_the_one(void **state)
         for (int spoilt = 0; spoilt < 2; spoilt++) {
             snprintf(debug, sizeof debug, "%s/%s", dir, places[i]);
             copy(debug, LINKED "app.dbg", spoilt ? 100 : -1);
-            assert_true(module_open(&module, why, app, NULL, 0));
+            assert_true(module_open(&module, why, app, NULL, 0, NULL, 0));
             assert_int_equal(has_chain(module, address_of(module, "outer"), 3, split_chain), !spoilt);
             module_close(module);
             unlink(debug);

@@ -40,7 +40,7 @@ static struct module *open_self(void)
 {
     struct module *module;
     char why[MIRE_SYMBOL_WHY];
-    if (!module_open(&module, why, self_path, NULL, 0))
+    if (!module_open(&module, why, self_path, NULL, 0, NULL, 0))
         fail_msg("%s", why);
     return module;
 }
@@ -150,7 +150,7 @@ static void survive(const unsigned char *bytes, size_t len, uint64_t address)
     fclose(file);
     struct module *module;
     struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
-    if (module_open(&module, why, path, NULL, 0)) {
+    if (module_open(&module, why, path, NULL, 0, NULL, 0)) {
         for (int i = 0; i < 40; i++)
             (void)module_lookup(frames, module, address + (uint64_t)i * 1021);
         module_close(module);
