@@ -1,12 +1,10 @@
 /*
  * The server's own keys on stacks of which others know the truth (../shared/data):
  *
- *   caller1_of_kernel  logs of hung tasks, stalls and leaks that syzkaller's maintainers titled: share whose Caller1
- *                      is the function of the title (TITLE, or ALT: the same before syzkaller shortened it)
- *   skipped_of_kernel  of those logs, how many have a Caller1 in a class that is passed over
- *   key_bcubed_f1      how well issues made of the key alone agree with Eclipse's links (eclipse.h)
- *   key_us             CPU time of feature, key and issue of one report, median, after symbolication
- *   key_beside_hash    the same beside a floor taken in the same rounds: one hash, byte by byte, over its names
+ *   caller1_of_kernel  and its like: kernel_logs.h. `bench_keys FOLDER` judges other logs in that form, and nothing
+ * else key_bcubed_f1      how well issues made of the key alone agree with Eclipse's links (eclipse.h) key_us CPU time
+ * of feature, key and issue of one report, median, after symbolication key_beside_hash    the same beside a floor taken
+ * in the same rounds: one hash, byte by byte, over its names
  *
  * A name is gone through for its language, its type, its rules (hashed), its suffix, what is the same function (hashed)
  * and the tree (hashed): 6 times, and all else may take as long. What misses key_us and meets key_beside_hash is short
@@ -17,10 +15,9 @@
 #include "cluster/cluster.h"
 #include "eclipse.h"
 #include "feature/feature.h"
-#include "klog.h"
+#include "kernel_logs.h"
 #include "one_stack.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +26,9 @@
 #define DATA   MIRE_SOURCE_DIR "/../shared/data/stacks"
 #define KERNEL DATA "/syzkaller"
 
-#define GOAL_CALLER1 0.92
-#define GOAL_F1      0.78
-#define GOAL_US      20.0
-#define GOAL_TIMES   12.0
+#define GOAL_F1    0.78
+#define GOAL_US    20.0
+#define GOAL_TIMES 12.0
 
 enum { ROUNDS = 3 };
 
@@ -43,75 +39,6 @@ static bool tell(const char *name, double value, const char *unit, const char *s
     bool met = *sign == '>' ? value >= goal : value <= goal;
     printf("%-28s %8.3f %s | goal %s %.3f | %s\n", name, value, unit, sign, goal, met ? "ok" : "short");
     return met;
-}
-
-/* The first stack of a log with somebody to blame; those before it are of threads that wait for work. */
-static bool judge_log(char *caller1, size_t room, bool *skipped_out, struct arena *arena, const struct klog *log)
-{
-    static struct one_stack stack;
-    const char *names[KLOG_FRAMES];
-    *skipped_out = false;
-    snprintf(caller1, room, "%s", "");
-    for (size_t s = 0; s < log->stack_count; s++) {
-        const struct klog_stack *from = &log->stacks[s];
-        struct feature feature;
-        for (size_t i = 0; i < from->count; i++)
-            names[i] = from->frames[i];
-        if (!from->count)
-            continue;
-        one_stack_fill(&stack, names, from->count, "vmlinux");
-        if (feature_find(&feature, arena, &stack.doc, &stack.report, rules))
-            return false;
-        snprintf(caller1, room, "%s", feature.caller1.function);
-        *skipped_out = stack.doc.places[stack.doc.verdict.place].role != MIRE_ROLE_APP;
-        if (feature.category == MIRE_CATEGORY_HANG)
-            return true;
-    }
-    return true;
-}
-
-static bool titled(const struct klog *log, const char *caller1)
-{
-    for (size_t i = 0; i < log->title_count; i++)
-        if (!strcmp(log->titles[i], caller1))
-            return true;
-    return false;
-}
-
-static bool measure_kernel(void)
-{
-    static struct klog log;
-    size_t asked = 0, right = 0, skipped = 0;
-    struct dirent *entry;
-    struct arena arena;
-    DIR *dir = opendir(KERNEL);
-    if (!dir) {
-        printf("skipped: %s is not there\n", KERNEL);
-        return true;
-    }
-    arena_init(&arena, 64u << 20);
-    while ((entry = readdir(dir))) {
-        char path[sizeof KERNEL + 300], caller1[256];
-        bool passed;
-        snprintf(path, sizeof path, "%s/%s", KERNEL, entry->d_name);
-        if (entry->d_name[0] == '.' || !klog_read(&log, path) || log.corrupted || !log.title_count ||
-            (strcmp(log.type, "HANG") != 0 && strcmp(log.type, "LEAK") != 0))
-            continue;
-        arena_reset(&arena);
-        if (!judge_log(caller1, sizeof caller1, &passed, &arena, &log))
-            return false;
-        asked++;
-        skipped += passed;
-        if (titled(&log, caller1))
-            right++;
-        else
-            printf("  %s/%s: %s, titled %s\n", "syzkaller", entry->d_name, caller1, log.titles[0]);
-    }
-    closedir(dir);
-    arena_fini(&arena);
-    printf("%zu uncorrupted logs of hangs and leaks, Caller1 as titled in %zu\n", asked, right);
-    bool met = tell("caller1_of_kernel", (double)right / (double)(asked ? asked : 1), "of 1", ">=", GOAL_CALLER1);
-    return tell("skipped_of_kernel", (double)skipped, "logs", "<=", 0) && met;
 }
 
 /* Known issues, in memory: what pg/ does, without the database. */
@@ -253,15 +180,16 @@ static bool measure_eclipse(void)
     return met;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct rules_fault fault;
     if (rules_builtin(&rules, &fault) != MIRE_RULES_OK) {
         printf("%s:%u: %s\n", fault.pack, fault.line, fault.text);
         return 1;
     }
-    bool met = measure_kernel();
-    met &= measure_eclipse();
+    bool met = kernel_logs_measure(rules, argc > 1 ? argv[1] : KERNEL, argc < 2);
+    if (argc < 2)
+        met &= measure_eclipse();
     rules_free(rules);
     return met ? 0 : 1;
 }

@@ -66,6 +66,7 @@ static const struct {
     const char *text, *printer;
 } headlines[] = {
     {"NMI backtrace for cpu", "nmi_cpu_backtrace"},
+    {"hard LOCKUP on cpu", "watchdog_overflow_callback"},
     {"soft lockup - CPU", "watchdog_timer_fn"},
 };
 
@@ -79,7 +80,7 @@ static void read_line(struct reading *r, const char *line)
 {
     const char *text = behind_marks(line), *rip;
     for (size_t i = 0; i < sizeof headlines / sizeof *headlines; i++)
-        if (strstr(line, headlines[i].text)) {
+        if (strstr(line, headlines[i].text) && !strstr(line, " skipped: ")) { /* of an idle processor */
             r->stack = begin(r->log);
             r->headed = r->stack != NULL;
             add_frame(r->stack, headlines[i].printer);

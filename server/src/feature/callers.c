@@ -121,6 +121,15 @@ size_t way_caller2(const struct way *way, size_t caller1)
     return is_main(&way->doc->places[way->places[first]]) ? caller1 : first; /* as where main's wait is known */
 }
 
+struct way_found way_moment(const struct way *way, size_t caller1)
+{
+    for (size_t i = caller1 + 1, from = inside_dispatch(way, caller1); i-- > from;)
+        if (class_at(way, i) == MIRE_CLASS_SCENE)
+            return (struct way_found){i, WAY_APP, "one moment of a computation: the innermost scene inside the loop"};
+    return (struct way_found){way_caller2(way, caller1), WAY_APP,
+                              "one moment of a computation: the outermost app frame inside the loop"};
+}
+
 /* Does a suffix begin here that compilers and linkers add: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5? */
 static bool is_suffix(const char *at)
 {

@@ -37,6 +37,12 @@ bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uin
 /* Step of the scene. */
 size_t way_caller2(const struct way *way, size_t caller1);
 
+/*
+ * The one to blame where the stack is one moment of a computation, and `caller1`, an app frame, is chance: the
+ * innermost scene that a rule names inside the loop, else the scene as above.
+ */
+struct way_found way_moment(const struct way *way, size_t caller1);
+
 /* The function at a step, by name; "(no stack)" if the way is empty. 0, or MIRE_FAULT_MEMORY. */
 int way_caller(struct caller *out, struct arena *arena, const struct way *way, size_t step);
 

@@ -104,10 +104,8 @@ static int walk(struct finding *f, uint32_t thread)
     if (rc)
         return rc;
     f->found = way_caller1(&f->way);
-    if (f->marks.most == MIRE_CLASS_MOMENT && f->found.kind == WAY_APP) {
-        f->found.step = way_caller2(&f->way, f->found.step);
-        f->found.how = "one moment of a computation: the outermost app frame inside the loop";
-    }
+    if (f->marks.most == MIRE_CLASS_MOMENT && f->found.kind == WAY_APP)
+        f->found = way_moment(&f->way, f->found.step);
     return 0;
 }
 
