@@ -273,12 +273,11 @@ static const char *kernel_pack(const struct rules *rules)
     return "";
 }
 
-/* ~(^|_)lock is a word; ~(lock|wait) is two rules in one. */
+/* (^|_) and ([._]|$) are the ends of a word; ~(lock|wait) is two rules in one. */
 static bool has_alternatives(const char *pack)
 {
-    static const char word[] = "(^|_)";
     for (const char *at = pack; (at = strchr(at, '|')); at++)
-        if (at - pack < 2 || strncmp(at - 2, word, sizeof word - 1) != 0)
+        if (at == pack || (at[-1] != '^' && at[1] != '$'))
             return true;
     return false;
 }
