@@ -6,14 +6,17 @@ one that only a ping could find: the length within what its begin is uncertain b
 A loop whose library is not installed is skipped, and said so. `loops.py NAME...` runs those whose title contains a NAME.
 """
 import concurrent.futures
+import contextlib
 import glob
 import json
 import math
 import os
+import pty
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 SOURCE, BINARY = os.environ["MIRE_SOURCE_DIR"], os.environ["MIRE_BINARY_DIR"]
 LOOPS = os.path.join(SOURCE, "tests/support/loops")
@@ -25,9 +28,11 @@ BUSY, ASKED = "busy", "unanswered"
 SAMPLED = "sampled"  # busy, by samples: begin and end within what the report says of them
 IDLE_MS, LEAST_NS = 1300, 999e6  # planted.h
 
+TYPED = {"typed", "fgets"}
+
 # name, source, its library as pkg-config or the linker knows it, [(more arguments, more environment)], what finds a hang is told by FOUND
 RAW = [([call], {}) for call in ("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2")]
-UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "stdio", "inner", "twice", "blocked", "naps", "steps")
+UNHOOKED = ("raw", "timerfd", "usleep", "semaphore", "condition", "waitpid", "stdio", "inner", "twice", "blocked", "typed", "fgets", "naps", "steps")
 EITHER = [
     ("system", "loop_raw.c", "", RAW),
     ("a loop that looks,", "loop_looks.c", "", [([mode], {}) for mode in ("keys", "keys_1", "game", "dialog", "twice")]),
@@ -56,6 +61,7 @@ FOUND = {
     "keys_1": (BUSY, "planted_hang_looking"),
     **{how: (SAMPLED, "planted_hang") for how in UNHOOKED},
     "blocked": (SAMPLED, "planted_hang_blocked"),
+    "typed": (BUSY, "planted_hang"),
     "naps": (BUSY, "run"),
     "steps": (None, "run"),
     "nested": (None, "main"),
@@ -98,9 +104,31 @@ class Skip(Exception):
     pass
 
 
-def run(command, env=None):
+class Typist:
+    """A terminal, `slave`, with a user who types a line every 100 ms."""
+
+    def __enter__(self):
+        self.master, self.slave = pty.openpty()
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.type)
+        self.thread.start()
+        return self
+
+    def type(self):
+        while not self.over.wait(0.1):
+            os.write(self.master, b"line\n")
+            os.read(self.master, 4096)  # the echo
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+def run(command, env=None, stdin=None):
     env = dict(env or os.environ, MIRE_SETTINGS="anneal_ms=0 daily_cap=1000")  # every hang is to be stored, alike or not
-    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    done = subprocess.run(command, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     assert done.returncode == 0, (command[:3], done.returncode, done.stdout, done.stderr)
     return done.stdout
 
@@ -199,7 +227,8 @@ def try_loop(title, source, package, linked, arguments, environment):
     path = build(source, package, linked)
     store = tempfile.mkdtemp(dir=TEMP)
     command = [path, store, *arguments]
-    output = run(command if linked else watched(command, store), env=dict(os.environ, **environment))
+    with Typist() if TYPED.intersection(arguments) else contextlib.nullcontext() as user:
+        output = run(command if linked else watched(command, store), env=dict(os.environ, **environment), stdin=user and user.slave)
     trigger, planted = FOUND.get(arguments[0] if arguments else "", (BUSY, "planted_hang"))
     return judge(title, output, reports(store), os.path.basename(path), *span(path, planted), trigger)
 

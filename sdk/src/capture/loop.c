@@ -81,7 +81,7 @@ void mire__loop_note(struct loop *loop, struct check *check, uint32_t lane, cons
 
 /* ---- what a thread sleeps in ---- */
 
-enum sleep_kind { SLEEP_OTHER, SLEEP_EVENTS, SLEEP_CALL };
+enum sleep_kind { SLEEP_OTHER, SLEEP_EVENTS, SLEEP_USER, SLEEP_CALL };
 
 static bool is_short(uint64_t milliseconds)
 {
@@ -151,7 +151,16 @@ static enum sleep_kind of_futex(const struct thread_state *state)
 #define SYS_epoll_pwait2 441
 #endif
 
-static enum sleep_kind kind_of(const struct sampler *sampler)
+/* From a terminal comes what its user types. */
+static enum sleep_kind of_read(const struct thread_state *state, uint32_t tid)
+{
+    if (!mire__thread_has_terminal(tid, state->args[0]))
+        return SLEEP_CALL;
+    mire__gate_know_terminal(state->args[0]);
+    return SLEEP_USER;
+}
+
+static enum sleep_kind kind_of(const struct sampler *sampler, uint32_t tid)
 {
     switch (sampler->state.syscall) {
 #ifdef SYS_poll
@@ -180,6 +189,7 @@ static enum sleep_kind kind_of(const struct sampler *sampler)
         return of_futex(&sampler->state);
     case SYS_read:
     case SYS_readv:
+        return of_read(&sampler->state, tid);
     case SYS_recvfrom:
     case SYS_recvmsg:
     case SYS_recvmmsg:
@@ -448,7 +458,7 @@ static bool is_ours(uint32_t lane, const struct gate_view *view)
 enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_t lane, const struct gate_view *view,
                                  const struct sample *sample)
 {
-    enum sleep_kind kind = kind_of(check->sampler);
+    enum sleep_kind kind = kind_of(check->sampler, view->tid);
     uint32_t libc = libc_frames(check, sample);
 
     if (!view->all_count || view->kind > 1 || !(sample->flags & MIRE_SAMPLE_BLOCKED) || sample->state != 'S' ||
@@ -456,7 +466,7 @@ enum loop_sleep mire__loop_judge(struct loop *loop, struct check *check, uint32_
         return LOOP_AWAKE;
     if (is_ours(lane, view))
         return LOOP_INSIDE;
-    if (kind == SLEEP_EVENTS && libc <= LIBC_EVENT_MAX)
+    if (kind == SLEEP_USER || (kind == SLEEP_EVENTS && libc <= LIBC_EVENT_MAX))
         return LOOP_WAITS;
     return kind == SLEEP_OTHER ? LOOP_INSIDE : judge_call(loop, check, lane, view, sample, libc);
 }

@@ -107,6 +107,10 @@ uint64_t mire__gate_ours(uint32_t lane);
 /* An address in the C library that the waiting calls go on to. */
 uintptr_t mire__gate_libc(void);
 
+/* That descriptor is a terminal: a read of it waits for the user from now on. Those from 64 on are not kept. Thread:
+ * any. */
+void mire__gate_know_terminal(uint64_t fd);
+
 /* The watched thread's given name; "" if none. Borrowed while the lane has a thread. */
 const char *mire__gate_name(uint32_t lane);
 

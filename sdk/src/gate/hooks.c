@@ -3,7 +3,11 @@
 
 #include "platform/filter.h"
 
+#include <asm/termbits.h>
 #include <fcntl.h>
+#include <asm/ioctls.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* clang-format off */
 #define ROW(name) {#name, (void *)mire__hook_##name, NULL},
@@ -38,6 +42,48 @@ bool mire__hook_blocks(int fd)
     flags = fcntl(fd, F_GETFL);
     errno = saved;
     return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+_Atomic uint64_t mire__hook_terminals;
+
+void mire__hooks_find_terminals(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        mire__gate_know_terminal((uint64_t)fd);
+        mire__hook_is_terminal(fd);
+    }
+}
+
+void mire__gate_know_terminal(uint64_t fd)
+{
+    if (fd < 64)
+        atomic_fetch_or_explicit(&mire__hook_terminals, 1ull << fd, memory_order_relaxed);
+}
+
+bool mire__hook_is_terminal(int fd)
+{
+    struct termios settings;
+    int saved = errno;
+    bool is = mire__quiet_is() || syscall(SYS_ioctl, fd, TCGETS, &settings) == 0;
+
+    errno = saved;
+    if (!is)
+        atomic_fetch_and_explicit(&mire__hook_terminals, ~(1ull << fd), memory_order_relaxed);
+    return is;
+}
+
+enum mire__wait_length mire__hook_wait_for_user(int fd)
+{
+    struct termios settings;
+    int saved = errno;
+    bool looks;
+
+    if (mire__quiet_is())
+        return MIRE_WAIT_LONG;
+    looks = !mire__hook_blocks(fd) || (syscall(SYS_ioctl, fd, TCGETS, &settings) == 0 && !(settings.c_lflag & ICANON) &&
+                                       settings.c_cc[VMIN] == 0 && settings.c_cc[VTIME] == 0);
+    errno = saved;
+    return looks ? MIRE_WAIT_LOOK : MIRE_WAIT_LONG;
 }
 
 /* clang-format off */

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -73,7 +74,9 @@ static inline enum mire__wait_length mire__wait_of_us(const struct timeval *time
       (set, info, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
     X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
     X(int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags), \
-      (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG)
+      (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
+    X(ssize_t, read, (int fd, void *out, size_t size), (fd, out, size), mire__hook_asks_user(fd), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd)) \
+    X(ssize_t, __read_chk, (int fd, void *out, size_t size, size_t room), (fd, out, size, room), mire__hook_asks_user(fd), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd))
 
 #define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits, on, length) result mire__hook_##name parameters;
 MIRE_HOOKS(MIRE_HOOK_DECLARE)
@@ -104,6 +107,25 @@ MIRE_HOOKS(MIRE_HOOK_DECLARE)
 
 /* Does a call on this descriptor wait? An accept that does not is work, not a loop's turn. errno stays. */
 bool mire__hook_blocks(int fd);
+
+/* Descriptors that are terminals, as far as anybody has looked: those below 64, a bit each. */
+extern _Atomic uint64_t mire__hook_terminals;
+
+/* Look at standard input, output and error. */
+void mire__hooks_find_terminals(void);
+
+/* Is it a terminal still? Takes the bit away if not. errno stays. */
+bool mire__hook_is_terminal(int fd);
+
+/* Does a read of this descriptor ask the user? Of others it is work: a file's, a pipe's. errno stays. */
+static inline bool mire__hook_asks_user(int fd)
+{
+    return (unsigned)fd < 64 && atomic_load_explicit(&mire__hook_terminals, memory_order_relaxed) >> fd & 1 &&
+           mire__hook_is_terminal(fd);
+}
+
+/* How long such a read may wait: one that only looks for a key does not. errno stays. */
+enum mire__wait_length mire__hook_wait_for_user(int fd);
 
 /*
  * Look up the functions that the hooks call. Without it each hook does so on its first call, with RTLD_NEXT.

@@ -23,6 +23,7 @@ static void register_fork_handler(void)
 void mire__gate_open(const struct gate_options *options)
 {
     register_fork_handler();
+    mire__hooks_find_terminals();
     mire__ticks_choose();
     mire__gates.wake = options->wake;
     atomic_store(&mire__gates.executing, 0);
@@ -41,6 +42,7 @@ void mire__gate_open(const struct gate_options *options)
 void mire__gate_await(void (*start)(void *context), void *context)
 {
     register_fork_handler();
+    mire__hooks_find_terminals();
     mire__gates.on_child = start;
     mire__gates.context = context;
     atomic_store(&mire__gates.lanes[0].state, MIRE_GATE_CHILD);

@@ -183,6 +183,9 @@ struct thread_state {
 /* Thread: any. A thread that runs is not blocked; neither is one where the kernel does not tell. */
 void mire__thread_state(struct thread_state *out, uint32_t tid);
 
+/* Is that descriptor of the thread a terminal? Thread: any. */
+bool mire__thread_has_terminal(uint32_t tid, uint64_t fd);
+
 /*
  * Keep open what mire__thread_state and mire__mappings_visit read, the former of one thread, for the calling thread: so
  * they go on after a chroot, and after a change of the user, when the files of /proc belong to root. Only where the

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define TICKS_PER_S 100 /* USER_HZ, the unit of /proc on every Linux we run on */
@@ -71,20 +73,28 @@ long mire__file_read(char *out, size_t cap_bytes, const char *path)
     return fd < 0 || (got < 0 && size == 0) ? -1 : size;
 }
 
-/* "/proc/self/task/TID/NAME", or "/proc/PID/NAME" when of_process. */
-static void proc_path(char out[64], bool of_process, uint32_t number, const char *name)
+static size_t put_decimal(char *out, size_t at, uint32_t number)
 {
-    const char *front = of_process ? "/proc/" : "/proc/self/task/";
     char digits[12];
-    size_t at = 0, count = 0;
+    size_t count = 0;
 
-    while (*front)
-        out[at++] = *front++;
     do
         digits[count++] = (char)('0' + number % 10);
     while ((number /= 10) > 0);
     while (count > 0)
         out[at++] = digits[--count];
+    return at;
+}
+
+/* "/proc/self/task/TID/NAME", or "/proc/PID/NAME" when of_process. */
+static void proc_path(char out[64], bool of_process, uint32_t number, const char *name)
+{
+    const char *front = of_process ? "/proc/" : "/proc/self/task/";
+    size_t at = 0;
+
+    while (*front)
+        out[at++] = *front++;
+    at = put_decimal(out, at, number);
     out[at++] = '/';
     mire__text_copy(out + at, 64 - at, name);
 }
@@ -159,6 +169,25 @@ void mire__thread_state(struct thread_state *out, uint32_t tid)
     if (((known && read_kept(text, sizeof(text), known->stat) > 0) || mire__file_read(text, sizeof(text), path) > 0) &&
         *stat_fields(text))
         out->letter = *stat_fields(text);
+}
+
+/* Documentation/admin-guide/devices.txt: consoles, /dev/tty, serial lines, pseudo terminals. */
+static bool is_terminal_device(unsigned major_number)
+{
+    return major_number == 4 || major_number == 5 || (major_number >= 136 && major_number <= 143) ||
+           major_number == 188 || major_number == 204 || major_number == 229;
+}
+
+bool mire__thread_has_terminal(uint32_t tid, uint64_t fd)
+{
+    struct stat status;
+    char path[64];
+
+    if (fd > INT32_MAX)
+        return false;
+    proc_path(path, true, tid, "fd/");
+    path[put_decimal(path, strlen(path), (uint32_t)fd)] = '\0';
+    return stat(path, &status) == 0 && S_ISCHR(status.st_mode) && is_terminal_device(major(status.st_rdev));
 }
 
 void mire__thread_end_as_first(void)

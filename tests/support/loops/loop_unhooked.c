@@ -11,6 +11,8 @@
  *     inner      usleep, in a function that the loop calls for it
  *     twice      poll and then usleep, each time
  *     blocked    as usleep; the hang is one sleep deep in the work
+ *     typed      read of standard input, a terminal whose user types a line now and then
+ *     fgets      the same, through stdio
  *     naps       poll; the hang is part of the loop's function, and sleeps for a microsecond a thousand times
  *     steps      as usleep, and each time it works for a tenth of the time; there is no hang
  *
@@ -118,6 +120,12 @@ PART_OF_RUN void wait_once(const char *how)
             abort();
     } else if (strcmp(how, "inner") == 0) {
         next_job();
+    } else if (strcmp(how, "typed") == 0) {
+        if (read(STDIN_FILENO, line, sizeof(line)) <= 0)
+            abort();
+    } else if (strcmp(how, "fgets") == 0) {
+        if (!fgets(line, sizeof(line), stdin))
+            abort();
     } else if (strcmp(how, "naps") == 0) {
         poll(NULL, 0, PAUSE_MS);
     } else {
