@@ -8,6 +8,7 @@
 #define MIRE_WIRE_TEXT_MAX       4096u       /* characters of any text; paths are the longest (PATH_MAX) */
 #define MIRE_WIRE_IMAGES_MAX     4096u       /* a process with more modules than this has not been seen */
 #define MIRE_WIRE_FRAMES_MAX     65536u      /* distinct places; a hang has some hundreds */
+#define MIRE_WIRE_SCRIPT_MAX     65536u      /* the same of frames of scripts */
 #define MIRE_WIRE_JAVA_MAX       65536u      /* rows, and texts, of frames of Java: as many as there can be frames */
 #define MIRE_WIRE_NODES_MAX      262144u     /* 4096 samples of 64 frames that share nothing */
 #define MIRE_WIRE_SAMPLES_MAX    4096u       /* one at_ms column; the ring thins long before */

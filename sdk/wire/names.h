@@ -46,21 +46,23 @@
 #define MIRE_NAME_CPU_SYSTEM_MS "cpu_system_ms"
 #define MIRE_NAME_RSS_BYTES     "rss_bytes"
 
-#define MIRE_NAME_LOAD   "load"
-#define MIRE_NAME_BASE   "base"
-#define MIRE_NAME_SIZE   "size"
-#define MIRE_NAME_IMAGE  "image"
-#define MIRE_NAME_OFFSET "offset"
-#define MIRE_NAME_FOUND  "found"
-#define MIRE_NAME_UP     "up"
-#define MIRE_NAME_FRAME  "frame"
-#define MIRE_NAME_OWN    "own"
-#define MIRE_NAME_JAVA   "java" /* the section, and what says that an image is of it */
-#define MIRE_NAME_TEXTS  "texts"
-#define MIRE_NAME_METHOD "method" /* beside class */
-#define MIRE_NAME_FILE   "file"
-#define MIRE_NAME_LINE   "line"
-#define MIRE_NAME_NUMBER "number"
+#define MIRE_NAME_LOAD     "load"
+#define MIRE_NAME_BASE     "base"
+#define MIRE_NAME_SIZE     "size"
+#define MIRE_NAME_IMAGE    "image"
+#define MIRE_NAME_OFFSET   "offset"
+#define MIRE_NAME_FOUND    "found"
+#define MIRE_NAME_UP       "up"
+#define MIRE_NAME_FRAME    "frame"
+#define MIRE_NAME_OWN      "own"
+#define MIRE_NAME_JAVA     "java"   /* the section, and what says that an image is of it */
+#define MIRE_NAME_SCRIPT   "script" /* the section, and what says that an image is of it */
+#define MIRE_NAME_TEXTS    "texts"
+#define MIRE_NAME_FUNCTION "function"
+#define MIRE_NAME_METHOD   "method" /* beside class */
+#define MIRE_NAME_FILE     "file"
+#define MIRE_NAME_LINE     "line"
+#define MIRE_NAME_NUMBER   "number"
 
 #define MIRE_NAME_BEGIN_NS       "begin_ns"
 #define MIRE_NAME_BEGIN_SLACK_MS "begin_slack_ms"

@@ -14,7 +14,7 @@ void one_stack_fill(struct one_stack *out, const char *const *names, size_t coun
     out->doc.node_count = count + 1;
     out->doc.sample_count = 1;
     out->sample = (struct report_sample){.weight_ms = 1, .node = (uint32_t)count, .state = '?', .syscall = -1};
-    out->image = (struct report_image){.name = image};
+    out->image = (struct report_image){.name = image, .script = ""};
     out->report = (struct report){.image_count = image[0] ? 1 : 0, .images = &out->image};
     out->report.hang.trigger = "busy";
     out->report.hang.name = "";

@@ -70,13 +70,23 @@ def java_rules_hold(report):
             and all(one or number >= 0 for one, number in zip(named, columns["number"])))
 
 
+def script_rules_hold(report):
+    script = report.get("script", {"texts": [], "function": []})
+    rows, texts = len(script["function"]), script["texts"]
+    of_script = [place for image, place in zip(report["frames"]["image"], report["frames"]["offset"])
+                 if 0 <= image < len(report["images"]) and report["images"][image].get("script")]
+    return (all(len(script[name]) == rows for name in ("file", "line") if name in script)
+            and all(text < len(texts) and texts[text] for text in script["function"])
+            and all(text < len(texts) for text in script.get("file", [])) and all(row < rows for row in of_script))
+
+
 def rules_hold(report):
     """What schema/wire/vectors/README.md lists as beyond the schema."""
     frames, nodes = report["frames"], report["nodes"]
     node_count = len(nodes["up"])
     buckets = report.get("micro_hangs", {"from_ms": [], "count": []})
     return (equally_long(frames, "frames") and equally_long(nodes, "nodes") and equally_long(buckets, "micro_hangs")
-            and java_rules_hold(report)
+            and java_rules_hold(report) and script_rules_hold(report)
             and buckets["from_ms"] == sorted(set(buckets["from_ms"]))
             and all(image < len(report["images"]) for image in frames["image"])
             and all(frame < len(frames["image"]) for frame in nodes["frame"])

@@ -59,14 +59,30 @@ static inline const char *image(struct stacks *s, const char *path)
     for (size_t i = 0; i < s->report.image_count; i++)
         if (!strcmp(s->images[i].name, path))
             return base;
+    s->images[s->report.image_count].script = "";
     s->images[s->report.image_count++].name = path;
     return base;
+}
+
+/* A frame of a script "name@script:path". */
+static inline uint32_t script_place(struct stacks *s, const char *name, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    image(s, "python");
+    for (size_t i = 0; i < s->report.image_count; i++)
+        if (!strcmp(s->images[i].name, "python"))
+            s->images[i].script = "python";
+    s->places[s->doc.place_count] = (struct resolved_place){
+        .function = name, .image = slash ? slash + 1 : path, .file = path, .line = 7, .named = true, .script = true};
+    return (uint32_t)s->doc.place_count++;
 }
 
 /* A function "name@path", or "+1234@path" for one without a symbol. */
 static inline uint32_t place(struct stacks *s, const char *text)
 {
     const char *at = strrchr(text, '@');
+    if (!strncmp(at + 1, "script:", 7))
+        return script_place(s, arena_copy(&s->arena, text, (size_t)(at - text)), arena_strdup(&s->arena, at + 8));
     const char *base = image(s, arena_strdup(&s->arena, at + 1));
     struct resolved_place *p = &s->places[s->doc.place_count];
     bool named = text[0] != '+';

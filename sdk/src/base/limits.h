@@ -22,6 +22,13 @@
 #define MIRE_IMAGES_MAX        1024
 #define MIRE_IMAGE_PATHS_BYTES (128 * 1024)
 
+/* Functions of scripts known at a time, and bytes for their names and files. A hang has some hundred; a table that is
+ * more than half full is emptied before the next one. */
+#define MIRE_SCRIPT_FUNCTIONS_MAX 1024
+#define MIRE_SCRIPT_TEXTS_BYTES   (96 * 1024)
+#define MIRE_SCRIPT_NAME_BYTES    256
+#define MIRE_SCRIPT_FILE_BYTES    512
+
 /* A build id is 20 bytes (SHA-1) from GNU ld, 8 or 16 from lld; a linker takes any given one. The wire format
  * allows 64. */
 #define MIRE_BUILD_ID_MAX 64

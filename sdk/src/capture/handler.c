@@ -108,6 +108,7 @@ static void answer(struct sampler *sampler, int signal, void *ucontext)
     begin_ns = mire__now_ns();
     mire__arch_as_regs(&sampler->snapshot.regs, ucontext);
     copy_stack(sampler);
+    mire__sampler_as_copy_script(sampler);
     if (!sampler->coming)
         wait_on(signal, ucontext);
     sampler->stopped_ns = mire__now_ns() - begin_ns;
@@ -158,4 +159,12 @@ void mire__snapshot_as_load_stack(struct snapshot *snapshot, const struct quiet_
     snapshot->stack_address = from;
     snapshot->stack_size = size < snapshot->wanted_bytes ? size : snapshot->wanted_bytes;
     memcpy(snapshot->stack, (const void *)(uintptr_t)from, snapshot->stack_size);
+}
+
+void mire__sampler_as_copy_script(struct sampler *sampler)
+{
+    const struct snapshot *snapshot = &sampler->snapshot;
+
+    mire__script_as_copy(&sampler->script,
+                         (struct script_stack){snapshot->stack_address, snapshot->stack_size, snapshot->stack});
 }

@@ -67,7 +67,7 @@ void mire__loop_note(struct loop *loop, struct check *check, uint32_t lane, cons
     if (view->wait.from == 0 || loop->noted_turn == view->turn || is_noted(loop, view->wait) ||
         (loop->noted_count >= NOTES_AT_ONCE && check->now_ns < loop->note_ns))
         return;
-    taken = mire__sampler_take_asleep(sample, check->sampler, view->tid);
+    taken = mire__sampler_take_asleep(sample, check->sampler, view->tid, check->box);
     check->sampler->cost = cost; /* it is no record's */
     if (!taken || !mire__gate_look(&after, lane) || after.turn != view->turn)
         return;
@@ -335,11 +335,14 @@ static struct seat find_seat(const struct loop *loop, const struct check *check,
     return seat;
 }
 
-/* Is the sleep in a call that the frame makes itself? libc: frames of the C library inside it. */
+/* Is the sleep in a call that the frame makes itself? A script's frame makes none. libc: frames of the C library
+ * inside it. */
 static bool is_own_call(const struct check *check, const struct sample *sample, uint32_t frame, uint32_t libc)
 {
     const struct module *wrapper = frame > libc ? module_at(check, sample->pc[frame - 1]) : NULL;
 
+    if (mire__is_script(sample->pc[frame]))
+        return false;
     if (frame <= libc || (libc == 0 && frame == 1)) /* the latter makes the system call itself */
         return true;
     if (frame - libc > WRAPPERS_MAX || !wrapper || wrapper == module_at(check, sample->pc[frame]))

@@ -50,8 +50,10 @@ void mire__record_open(struct check *check, struct record *record, const struct 
     struct blackbox *box = check->box;
     struct lane *lane = &box->lanes[record->lane];
 
-    if (!mire__blackbox_any_hang(box))
+    if (!mire__blackbox_any_hang(box)) {
         mire__blackbox_clear_images(box);
+        mire__blackbox_tidy_scripts(box);
+    }
     atomic_store_explicit(&lane->other_count, 0, memory_order_release);
     mire__ring_reset(&lane->ring, hang->begin_ns * 0x9e3779b97f4a7c15ull);
     mire__sampler_look(check->sampler, box);

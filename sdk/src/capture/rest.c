@@ -148,7 +148,7 @@ void mire__rest_enter(struct check *check, struct lane_watch *lane, bool before)
 static bool waits_again(struct check *check, struct lane_watch *lane, const struct gate_view *view)
 {
     struct capture_cost cost = check->sampler->cost;
-    bool asleep = mire__sampler_take_asleep(&check->scratch, check->sampler, lane->tid);
+    bool asleep = mire__sampler_take_asleep(&check->scratch, check->sampler, lane->tid, check->box);
     enum loop_sleep sleep = LOOP_AWAKE;
 
     check->sampler->cost = cost;

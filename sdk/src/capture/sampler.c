@@ -69,6 +69,7 @@ static bool take_asleep(struct sampler *sampler, uint32_t tid, const struct thre
 
     mire__arch_as_regs_asleep(&snapshot->regs, before);
     mire__snapshot_as_copy_stack(snapshot);
+    mire__sampler_as_copy_script(sampler);
     mire__thread_state(&after, tid);
     return after.blocked && after.sp == before->sp && after.pc == before->pc;
 }
@@ -275,6 +276,7 @@ static void note_image(void *context, const struct module *module, const struct 
 void mire__sampler_look(struct sampler *sampler, struct blackbox *box)
 {
     mire__modules_read(&sampler->modules, box ? note_image : NULL, box);
+    mire__script_look(&sampler->script, &sampler->modules);
 }
 
 /*
@@ -295,6 +297,8 @@ static void unwind_snapshot(struct sample *out, struct sampler *sampler, struct 
     uint64_t begin_ns = mire__now_ns();
     size_t used_bytes;
 
+    sampler->snapshot.script = sampler->script.places;
+    sampler->snapshot.script_count = sampler->script.place_count;
     if (begin_ns - sampler->modules.read_ns > stale_ns)
         mire__sampler_look(sampler, box);
     used_bytes = mire__unwind(out, &sampler->snapshot, &sampler->modules);
@@ -318,24 +322,35 @@ static void begin(struct sample *out, struct sampler *sampler)
 void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
     begin(out, sampler);
-    out->loss = take_snapshot(out, sampler, tid);
+    mire__script_aim(&sampler->script, tid);
+    for (int i = 0; i < TRIES; i++) {
+        out->flags = 0;
+        out->syscall = -1;
+        out->loss = take_snapshot(out, sampler, tid);
+        if (out->loss != MIRE_LOSS_NONE || mire__script_name(&sampler->script, box))
+            break;
+    }
     if (out->loss == MIRE_LOSS_NONE)
         unwind_snapshot(out, sampler, box, MODULES_STALE_NS);
     else
         out->flags |= MIRE_SAMPLE_SILENT;
 }
 
-bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid)
+bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box)
 {
     struct thread_state *state = &sampler->state;
 
     begin(out, sampler);
+    if (sampler->modules.read_ns == 0)
+        mire__sampler_look(sampler, NULL);
+    mire__script_aim(&sampler->script, tid);
     mire__thread_state(state, tid);
     if (sampler->signal_only || !state->blocked || !take_asleep(sampler, tid, state))
         return false;
     out->state = (uint8_t)state->letter;
     out->syscall = (int16_t)state->syscall;
     out->flags |= MIRE_SAMPLE_BLOCKED;
+    mire__script_name(&sampler->script, box);
     unwind_snapshot(out, sampler, NULL, UINT64_MAX);
     return true;
 }

@@ -41,6 +41,7 @@ struct sampler {
     struct snapshot snapshot;
     struct quiet_stack quiet; /* of the wanted thread; written while the request is IDLE */
     struct modules modules;
+    struct script script; /* its chain is written as the snapshot is */
 };
 
 /*
@@ -68,8 +69,9 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
 
 /*
  * The same of a thread that sleeps, which is not disturbed. False: it does not sleep, or the kernel does not tell.
+ *   box  learns functions of scripts; may be NULL
  * Thread: check thread.
  */
-bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid);
+bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint32_t tid, struct blackbox *box);
 
 #endif

@@ -198,10 +198,12 @@ static bool hunt_frame_pointer(struct walk *walk, uint64_t function)
 
 static enum outcome step_by_frame_pointer(struct walk *walk)
 {
-    uint64_t fp = walk->regs.value[mire__arch.fp], sp = walk->regs.value[mire__arch.sp], saved, ra;
+    uint64_t fp, sp, saved, ra;
 
     if (!known(&walk->regs, mire__arch.fp) || !known(&walk->regs, mire__arch.sp))
         return STEP_NONE;
+    fp = walk->regs.value[mire__arch.fp];
+    sp = walk->regs.value[mire__arch.sp];
     if (fp == 0 && !walk->exact)
         return STEP_END;
     if (fp % 8 != 0 || fp < sp || fp - sp > FRAME_BYTES_MAX || !word_at(walk, &saved, fp) ||
@@ -319,29 +321,69 @@ static void stretch(size_t *used_bytes, const struct walk *walk)
         *used_bytes = (size_t)used;
 }
 
+/* Where the stack ends inwards; 0 where that is lost. */
+static uint64_t sp_of(const struct walk *walk)
+{
+    return known(&walk->regs, mire__arch.sp) ? walk->regs.value[mire__arch.sp] : 0;
+}
+
+/* Frames of the script, as they go between the others. */
+struct between {
+    const struct script_place *next;
+    uint32_t left;
+};
+
+/* Those up to the end of an evaluation. */
+static void add_evaluation(struct fold *fold, struct between *script)
+{
+    bool last = false;
+
+    for (; script->left > 0 && !last; script->next++, script->left--) {
+        last = script->next->mark != 0;
+        mire__fold_add(fold, &(struct fold_frame){script->next->pc, script->next->into, MIRE_FOUND_SCRIPT});
+    }
+}
+
+/* Is the end of the innermost evaluation that is left in this part of the stack: in the frame that lies there? */
+static bool evaluates(const struct between *script, uint64_t from, uint64_t until)
+{
+    for (uint32_t i = 0; i < script->left; i++)
+        if (script->next[i].mark)
+            return script->next[i].mark >= from && script->next[i].mark < until;
+    return false;
+}
+
 /* From frame to frame, until there is none further out. Returns the flags that hold. */
 static uint8_t walk_out(struct fold *fold, size_t *used_bytes, struct walk *walk)
 {
+    struct between script = {walk->snapshot->script, walk->snapshot->script_count};
     uint32_t signal_frames = 0;
+    uint8_t flags = MIRE_SAMPLE_BROKEN;
 
     for (uint32_t frames = 0; frames < MIRE_WALK_FRAMES_MAX; frames++) {
         const struct module *module;
         uint64_t place;
         const struct cfi_row *row = look_up(&place, walk, &module);
+        uint64_t sp = sp_of(walk);
+        struct fold_frame frame = {place, row ? bytes_into(row->function, place) : 0, walk->found};
         enum outcome outcome;
 
         if (!module && !walk->exact) /* no code there: the walk has gone astray */
-            return MIRE_SAMPLE_BROKEN;
-        mire__fold_add(fold, &(struct fold_frame){place, row ? bytes_into(row->function, place) : 0, walk->found});
+            break;
         signal_frames += walk->found == MIRE_FOUND_SIGNAL;
         outcome = step(walk, row, module);
         stretch(used_bytes, walk);
+        if (outcome == STEP_OK && evaluates(&script, sp, sp_of(walk)))
+            add_evaluation(fold, &script);
+        mire__fold_add(fold, &frame);
         if (outcome == STEP_END)
-            return 0;
+            flags = 0;
         if (outcome != STEP_OK || signal_frames > SIGNAL_FRAMES_MAX)
-            return MIRE_SAMPLE_BROKEN;
+            break;
     }
-    return MIRE_SAMPLE_BROKEN;
+    while (script.left > 0) /* of evaluations whose frames were not come to */
+        add_evaluation(fold, &script);
+    return flags;
 }
 
 size_t mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)

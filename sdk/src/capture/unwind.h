@@ -9,12 +9,15 @@
 
 #include "platform/arch.h"
 #include "ring/ring.h"
+#include "script/script.h"
 #include "unwind/modules.h"
 
 /* A thread at one instant. */
 struct snapshot {
     struct regs regs;
-    bool unfolded;          /* keep what recursion adds: for comparisons with other unwinders */
+    bool unfolded;                     /* keep what recursion adds: for comparisons with other unwinders */
+    const struct script_place *script; /* frames of the script that it runs, innermost first; go between the others */
+    uint32_t script_count;
     size_t wanted_bytes;    /* how much stack to copy, at most sizeof(stack) */
     uint64_t stack_address; /* of stack[0] */
     size_t stack_size;

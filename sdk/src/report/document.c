@@ -115,6 +115,19 @@ void mire__document_image(struct wire *wire, const struct document_image *image,
     mire__wire_end(wire);
 }
 
+static void write_script_images(struct wire *wire, const struct script_rows *rows)
+{
+    static const char *const names[] = {"python"};
+
+    for (int32_t i = 0; i < rows->image_count; i++) {
+        mire__wire_object(wire, NULL);
+        mire__wire_text(wire, MIRE_NAME_NAME, names[rows->image_of[i]], SIZE_MAX);
+        mire__wire_u64(wire, MIRE_NAME_LOAD, 0);
+        mire__wire_text(wire, MIRE_NAME_SCRIPT, names[rows->image_of[i]], SIZE_MAX);
+        mire__wire_end(wire);
+    }
+}
+
 static void write_images(struct wire *wire, const struct draft *draft)
 {
     const char **paths = mire__calloc(draft->image_count + 1, sizeof(*paths));
@@ -137,9 +150,25 @@ static void write_images(struct wire *wire, const struct draft *draft)
 
         mire__document_image(wire, &row, draft->box->facts.arch);
     }
+    write_script_images(wire, &draft->scripts);
     mire__wire_end(wire);
     mire__free(ties);
     mire__free(paths);
+}
+
+static void write_script(struct wire *wire, const struct script_rows *rows)
+{
+    if (rows->count == 0)
+        return;
+    mire__wire_object(wire, MIRE_NAME_SCRIPT);
+    mire__wire_array(wire, MIRE_NAME_TEXTS);
+    for (uint32_t i = 0; i < rows->text_count; i++)
+        mire__wire_text(wire, NULL, rows->texts[i], MIRE_SCRIPT_FILE_BYTES);
+    mire__wire_end(wire);
+    mire__wire_i32_column(wire, MIRE_NAME_FUNCTION, rows->function, rows->count);
+    mire__wire_i32_column(wire, MIRE_NAME_FILE, rows->file, rows->count);
+    mire__wire_i32_column(wire, MIRE_NAME_LINE, rows->line, rows->count);
+    mire__wire_end(wire);
 }
 
 void mire__document_trie(struct wire *wire, const struct trie *trie, bool found)
@@ -203,6 +232,7 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
 
     mire__document_head(wire, draft->id, MIRE_NAME_HANG, facts, &draft->hang.process);
     write_images(wire, draft);
+    write_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, true);
     mire__document_hang(wire, draft);
     mire__document_threads(wire, draft);

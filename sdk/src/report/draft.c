@@ -14,8 +14,12 @@ static struct place place_of(struct draft *draft, const struct sample *sample, u
     int index = mire__blackbox_find_image(draft->box, address);
     struct place place = {.image = -1, .offset = address, .found = sample->found[frame]};
 
-    if (place.found > MIRE_FOUND_LR)
+    if (place.found > MIRE_FOUND_SCRIPT)
         place.found = MIRE_FOUND_PC;
+    if (mire__is_script(address)) {
+        place.image = MIRE_ROWS_IMAGE - MIRE_ROWS_PYTHON;
+        return place;
+    }
     if (index < 0)
         return place;
     if (draft->image_no[index] < 0) {
@@ -145,10 +149,11 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
     draft->wait_node = wait ? add_stack(draft, wait) : 0;
     mire__hot_find(&draft->hot, &draft->lane->ring, draft->hang.tid);
     mire__blame_find(&draft->blame, &draft->lane->ring);
-    return MIRE_OK;
+    return mire__script_rows_init(&draft->scripts, &draft->trie, box, draft->image_count);
 }
 
 void mire__draft_fini(struct draft *draft)
 {
     mire__trie_fini(&draft->trie);
+    mire__script_rows_fini(&draft->scripts);
 }

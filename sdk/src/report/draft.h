@@ -12,6 +12,7 @@
 #include "report/blame.h"
 #include "report/hot.h"
 #include "report/report.h"
+#include "report/script_rows.h"
 #include "report/trie.h"
 
 #define MIRE_DRAFT_THREADS_MAX (MIRE_OTHERS_MAX + MIRE_RING_SAMPLES)
@@ -40,7 +41,8 @@ struct draft {
     uint32_t image_count;
     uint32_t images[MIRE_IMAGES_MAX];  /* box's index of each image used */
     int32_t image_no[MIRE_IMAGES_MAX]; /* the reverse; -1 if not used */
-    const struct report_told *told;    /* NULL: nothing */
+    struct script_rows scripts;
+    const struct report_told *told; /* NULL: nothing */
     char id[MIRE_STORE_ID_LENGTH + 1];
 };
 

@@ -1,8 +1,8 @@
 /*
  * blackbox.h - everything about a watched process that must survive it: one mapped file, written with plain stores.
  *
- *     [ magic, version, size | facts | left | micro-hangs | session | losses | images | image paths | lanes: 0 1 2 ...
- * process ] lane: [ hang, two copies | other threads | ring ]
+ *     [ magic, version, size | facts | left | micro-hangs | session | losses | images, paths | scripts | lanes ]
+ *     lanes: [ 0 | 1 | 2 | ... | process ]     lane: [ hang, two copies | paths of waits | other threads | ring ]
  *
  * A lane is what can hang by itself: each watched thread has one, the first one is the main thread's. The last one is
  * the process's, for what concerns all of it.
@@ -58,6 +58,22 @@ struct image {
     uint32_t path_at;    /* in blackbox.paths */
     uint32_t id_size;    /* bytes of id, 0 if it has none */
     uint8_t id[MIRE_BUILD_ID_MAX];
+};
+
+/* A function of a script; its texts end with a zero byte. */
+struct script_function {
+    uint64_t hash;             /* of both */
+    uint32_t name_at, file_at; /* in scripts.texts */
+};
+
+/* Only appended to, but for mire__blackbox_tidy_scripts. */
+struct scripts {
+    _Atomic uint32_t count;
+    uint32_t epoch; /* how often numbers have changed */
+    uint32_t used_bytes;
+    uint32_t unused;
+    struct script_function functions[MIRE_SCRIPT_FUNCTIONS_MAX];
+    char texts[MIRE_SCRIPT_TEXTS_BYTES];
 };
 
 /* Why another thread is taken along. */
@@ -123,6 +139,8 @@ struct blackbox {
     uint32_t paths_used_bytes;
     struct image images[MIRE_IMAGES_MAX];
     char paths[MIRE_IMAGE_PATHS_BYTES];
+
+    struct scripts scripts;
 
     struct lane lanes[MIRE_LANES];
 };
@@ -193,6 +211,21 @@ uint32_t mire__blackbox_image_count(const struct blackbox *box);
 
 /* The path of images[index], index < image count; "" in a damaged file. Borrowed from the box. */
 const char *mire__blackbox_image_path(const struct blackbox *box, uint32_t index);
+
+/*
+ * Number of a function of a script; one that is new is added. -1: there is no room. Texts are cut to
+ * MIRE_SCRIPT_NAME_BYTES and MIRE_SCRIPT_FILE_BYTES. Thread: writer.
+ */
+int mire__blackbox_add_script(struct blackbox *box, const char *name, const char *file);
+
+/*
+ * Forget the functions if their table is more than half full, but for those in the paths of waits, which get other
+ * numbers there. Thread: writer, while no hang is open.
+ */
+void mire__blackbox_tidy_scripts(struct blackbox *box);
+
+/* Name and file of a function; false if there is none of that number. Borrowed from the box. Thread: any reader. */
+bool mire__blackbox_script(const char **name_out, const char **file_out, const struct blackbox *box, uint32_t number);
 
 /* Index of the image that holds `address`, -1 if none. */
 int mire__blackbox_find_image(const struct blackbox *box, uint64_t address);

@@ -24,7 +24,8 @@ enum mire__found {
     MIRE_FOUND_FP = 1,     /* frame pointer */
     MIRE_FOUND_CFI = 2,    /* call frame information */
     MIRE_FOUND_SIGNAL = 3, /* interrupted by a signal handler further in */
-    MIRE_FOUND_LR = 4      /* link register */
+    MIRE_FOUND_LR = 4,     /* link register */
+    MIRE_FOUND_SCRIPT = 5  /* a frame of a script, told by its interpreter */
 };
 
 enum mire__sample_flag {
@@ -46,6 +47,29 @@ enum mire__loss {
     MIRE_LOSSES
 };
 
+/*
+ * A frame of a script stands where an address stands: no address has these highest bits. The rest is the number of its
+ * function in the blackbox and the line, 0 if unknown; `into` is the line, so that a function has one begin.
+ */
+#define MIRE_SCRIPT_TAG              0x4d53ull
+#define MIRE_SCRIPT_LINE_MAX         0xffffffu
+#define MIRE_SCRIPT_PC(number, line) (MIRE_SCRIPT_TAG << 48 | (uint64_t)(number) << 24 | (line))
+
+static inline bool mire__is_script(uint64_t pc)
+{
+    return pc >> 48 == MIRE_SCRIPT_TAG;
+}
+
+static inline uint32_t mire__script_number(uint64_t pc)
+{
+    return (uint32_t)(pc >> 24) & 0xffffff;
+}
+
+static inline uint32_t mire__script_line(uint64_t pc)
+{
+    return (uint32_t)pc & MIRE_SCRIPT_LINE_MAX;
+}
+
 /* One stack, innermost frame first. */
 struct sample {
     uint64_t t_ns;    /* CLOCK_MONOTONIC when it was taken */
@@ -58,7 +82,8 @@ struct sample {
     uint32_t folded;  /* frames that recursion added, left out (capture/fold.h) */
     uint32_t skipped; /* frames left out between the two halves */
     uint32_t unused;
-    uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already */
+    uint64_t pc[MIRE_DEPTH_MAX]; /* absolute addresses to look up: callers are moved back into their call already; or
+                                  * frames of a script, see MIRE_SCRIPT_PC */
     uint32_t
         into[MIRE_DEPTH_MAX]; /* bytes from the beginning of the pc's function to it; 0 also where that is unknown */
     uint8_t found[MIRE_DEPTH_MAX];

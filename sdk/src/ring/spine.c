@@ -117,9 +117,22 @@ static uint32_t image_number(const struct blackbox *box, int index)
     return (uint32_t)(hash ^ hash >> 32) | 1;
 }
 
+/* A function of a script is the same in every process. */
+static struct spine_function function_of_script(const struct blackbox *box, struct place place)
+{
+    uint32_t number = mire__script_number(place.at);
+
+    if (number >= MIRE_SCRIPT_FUNCTIONS_MAX)
+        return (struct spine_function){0};
+    return (struct spine_function){.at = box->scripts.functions[number].hash, .image = 1, .known = true};
+}
+
 static struct spine_function function_of(const struct blackbox *box, struct place place)
 {
     int index = mire__blackbox_find_image(box, place.at);
+
+    if (mire__is_script(place.at))
+        return function_of_script(box, place);
 
     if (index < 0) /* made at run time: where it lies differs from run to run */
         return (struct spine_function){0};

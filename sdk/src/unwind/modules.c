@@ -99,6 +99,13 @@ static void add_anonymous(struct modules *modules)
         add_module(modules, &facts, 0, 0);
 }
 
+static bool is_called(const char *path, const char *part)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strstr(slash ? slash : path, part) != NULL;
+}
+
 /* The mappings gathered so far are a module, if there is code among them. */
 static void finish_module(struct modules *modules)
 {
@@ -107,6 +114,7 @@ static void finish_module(struct modules *modules)
     struct module_facts facts = {.path = gather->path};
 
     module->is_image = gather->is_image;
+    module->is_python = gather->is_image && is_called(gather->path, "python");
     if (module->text_end != 0 && gather->is_image) {
         module->load = gather->headers.load;
         module->eh_frame_hdr = gather->headers.eh_frame_hdr;

@@ -27,6 +27,7 @@ struct module {
     uint64_t load;                 /* load bias */
     uint64_t eh_frame_hdr;         /* address, 0 if it has none */
     bool is_image;                 /* else code without a module */
+    bool is_python;                /* its file is called after Python: an interpreter may be in it */
 };
 
 /* What is to be known of a module besides: for whoever keeps a list. */

@@ -4,8 +4,8 @@
  * twice).
  *
  * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
- * points. mire_hang.c has the sections "threads" and "hang", mire_memory.c "memory", mire_java.c "java". Of those two
- * only the one that "kind" names is read.
+ * points. mire_hang.c has the sections "threads" and "hang", mire_memory.c "memory", mire_java.c "java",
+ * mire_script.c "script". Of hang and memory only the one that "kind" names is read.
  */
 #include "decode/mire.h"
 
@@ -186,6 +186,13 @@ static enum bind_outcome read_tie(struct bind *bind, void *out, uint32_t at)
     return MIRE_BIND_OK;
 }
 
+static enum bind_outcome read_script_of(struct bind *bind, void *out, uint32_t at)
+{
+    struct report_image *image = out;
+    enum bind_outcome outcome = bind_text(&image->script, bind, at, MIRE_WIRE_TEXT_MAX);
+    return !outcome && !image->script[0] ? bind_wrong(bind, "must not be empty") : outcome;
+}
+
 static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
@@ -197,6 +204,7 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
         {FACT(struct report_image, size, MIRE_NAME_SIZE)},
         {OTHER(MIRE_NAME_OWN, read_tie)},
         {FLAG(struct report_image, java, MIRE_NAME_JAVA)},
+        {OTHER(MIRE_NAME_SCRIPT, read_script_of)},
     };
     struct report *report = out;
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_IMAGES_MAX);
@@ -208,7 +216,7 @@ static enum bind_outcome read_images(struct bind *bind, void *out, uint32_t at)
         return MIRE_BIND_NO_MEMORY;
     uint32_t element = at + 1;
     for (size_t i = 0; i < count; i++, element = json_next(bind->json, element)) {
-        images[i].arch = "";
+        images[i].arch = images[i].script = "";
         bind_enter(bind, NULL, i);
         outcome = bind_object(bind, &images[i], element, fields, COUNT(fields));
         if (outcome)
@@ -228,7 +236,7 @@ static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
     static const struct bind_field fields[] = {
         {REQUIRED(COLUMN(struct columns, image, MIRE_NAME_IMAGE, MIRE_WIRE_FRAMES_MAX, -1, MIRE_WIRE_IMAGES_MAX - 1))},
         {REQUIRED(COLUMN(struct columns, offset, MIRE_NAME_OFFSET, MIRE_WIRE_FRAMES_MAX, 0, UINT64_MAX))},
-        {COLUMN(struct columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_LINK_REGISTER)},
+        {COLUMN(struct columns, found, MIRE_NAME_FOUND, MIRE_WIRE_FRAMES_MAX, 0, MIRE_FOUND_SCRIPT)},
     };
     struct report *report = out;
     enum bind_outcome outcome = bind_object(bind, &c, at, fields, COUNT(fields));
@@ -247,6 +255,8 @@ static enum bind_outcome read_frames(struct bind *bind, void *out, uint32_t at)
             return bind_wrong_element(bind, MIRE_NAME_IMAGE, i, "there is no such image");
         if (image >= 0 && report->images[image].java && c.offset.values[i] >= report->java_count)
             return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of java");
+        if (image >= 0 && report->images[image].script[0] && c.offset.values[i] >= report->script_count)
+            return bind_wrong_element(bind, MIRE_NAME_OFFSET, i, "there is no such row of script");
         frames[i] = (struct report_frame){(int32_t)image, c.found.known ? (uint8_t)c.found.values[i] : MIRE_FOUND_PC,
                                           c.offset.values[i]};
     }
@@ -371,6 +381,7 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         {REQUIRED(OTHER(MIRE_NAME_PROCESS, read_process))},
         {REQUIRED(OTHER(MIRE_NAME_IMAGES, read_images))},
         {OTHER(MIRE_NAME_JAVA, mire_read_java)},
+        {OTHER(MIRE_NAME_SCRIPT, mire_read_script)},
         {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
         {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},
         {OTHER(MIRE_NAME_THREADS, mire_read_threads)},

@@ -32,6 +32,22 @@ static inline uint32_t clip(uint64_t ms)
     return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
+/* Texts that columns of a section name by their numbers. */
+struct mire_texts {
+    const char **all;
+    size_t count;
+};
+
+/* The member "texts" of a section that begins with struct mire_texts. */
+enum bind_outcome mire_read_texts(struct bind *bind, void *section, uint32_t at);
+
+/* The text that a row of a column names; "" where it names none. `name` is the column's. */
+enum bind_outcome mire_text_of(const char **out, struct bind *bind, const struct mire_texts *texts,
+                               const struct bind_column *column, const char *name, size_t row);
+
+/* The section "script". */
+enum bind_outcome mire_read_script(struct bind *bind, void *report, uint32_t at);
+
 /* The section "java". */
 enum bind_outcome mire_read_java(struct bind *bind, void *report, uint32_t at);
 

@@ -4,51 +4,50 @@
  */
 #include "decode/mire.h"
 
-struct java { /* as it stands in the document */
-    const char **texts;
-    size_t text_count;
+struct java {                /* as it stands in the document */
+    struct mire_texts texts; /* first: read_texts gets the whole */
     struct bind_column class_name, method, file, line, number;
 };
 
-static enum bind_outcome read_texts(struct bind *bind, void *out, uint32_t at)
+enum bind_outcome mire_read_texts(struct bind *bind, void *out, uint32_t at)
 {
-    struct java *java = out;
+    struct mire_texts *texts = out;
     enum bind_outcome outcome = bind_is_array(bind, at, MIRE_WIRE_JAVA_MAX);
     if (outcome)
         return outcome;
     size_t count = json_size(bind->json, at);
-    java->texts = arena_array(bind->arena, count, sizeof *java->texts);
-    if (!java->texts)
+    texts->all = arena_array(bind->arena, count, sizeof *texts->all);
+    if (!texts->all)
         return MIRE_BIND_NO_MEMORY;
     uint32_t element = at + 1;
     for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element)) {
         bind_enter(bind, NULL, i);
-        outcome = bind_text(&java->texts[i], bind, element, MIRE_WIRE_TEXT_MAX);
+        outcome = bind_text(&texts->all[i], bind, element, MIRE_WIRE_TEXT_MAX);
         if (!outcome)
             bind_leave(bind);
     }
-    java->text_count = count;
+    texts->count = count;
     return outcome;
 }
 
-/* The text that a row of a column names; "" where it names none. */
-static enum bind_outcome text_of(const char **out, struct bind *bind, const struct java *java,
-                                 const struct bind_column *column, const char *name, size_t row)
+enum bind_outcome mire_text_of(const char **out, struct bind *bind, const struct mire_texts *texts,
+                               const struct bind_column *column, const char *name, size_t row)
 {
     int64_t at = column->known ? (int64_t)column->values[row] : -1;
-    if (at >= (int64_t)java->text_count)
+    if (at >= (int64_t)texts->count)
         return bind_wrong_element(bind, name, row, "there is no such text");
-    *out = at < 0 ? "" : java->texts[at];
+    *out = at < 0 ? "" : texts->all[at];
     return MIRE_BIND_OK;
 }
 
 static enum bind_outcome read_row(struct report_java *out, struct bind *bind, const struct java *java, size_t row)
 {
-    enum bind_outcome outcome = text_of(&out->class_name, bind, java, &java->class_name, MIRE_NAME_CLASS, row);
+    enum bind_outcome outcome =
+        mire_text_of(&out->class_name, bind, &java->texts, &java->class_name, MIRE_NAME_CLASS, row);
     if (!outcome)
-        outcome = text_of(&out->method, bind, java, &java->method, MIRE_NAME_METHOD, row);
+        outcome = mire_text_of(&out->method, bind, &java->texts, &java->method, MIRE_NAME_METHOD, row);
     if (!outcome)
-        outcome = text_of(&out->file, bind, java, &java->file, MIRE_NAME_FILE, row);
+        outcome = mire_text_of(&out->file, bind, &java->texts, &java->file, MIRE_NAME_FILE, row);
     if (outcome)
         return outcome;
     out->line = java->line.known ? (uint32_t)java->line.values[row] : 0;
@@ -72,7 +71,7 @@ static const char *unequal(const struct java *java)
 enum bind_outcome mire_read_java(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
-        {REQUIRED(OTHER(MIRE_NAME_TEXTS, read_texts))},
+        {REQUIRED(OTHER(MIRE_NAME_TEXTS, mire_read_texts))},
         {REQUIRED(COLUMN(struct java, class_name, MIRE_NAME_CLASS, MIRE_WIRE_JAVA_MAX, -1, MIRE_WIRE_JAVA_MAX - 1))},
         {REQUIRED(COLUMN(struct java, method, MIRE_NAME_METHOD, MIRE_WIRE_JAVA_MAX, -1, MIRE_WIRE_JAVA_MAX - 1))},
         {COLUMN(struct java, file, MIRE_NAME_FILE, MIRE_WIRE_JAVA_MAX, -1, MIRE_WIRE_JAVA_MAX - 1)},

@@ -13,9 +13,11 @@ static enum rule_class class_at(const struct way *way, size_t step)
     return way->classes[way->places[step]];
 }
 
+/* What a program begins with; of a script the code outside all functions. */
 static bool is_main(const struct resolved_place *place)
 {
-    return place->named && !strcmp(place->function, "main");
+    return place->named &&
+           (!strcmp(place->function, "main") || (place->script && !strcmp(place->function, "<module>")));
 }
 
 struct way_found way_caller1(const struct way *way)
@@ -166,7 +168,7 @@ int way_caller(struct caller *out, struct arena *arena, const struct way *way, s
         return 0;
     }
     const struct resolved_place *place = &way->doc->places[way->places[step]];
-    size_t len = place->named ? way_name_length(place->function) : strlen(place->function);
+    size_t len = place->named && !place->script ? way_name_length(place->function) : strlen(place->function);
     out->function = arena_copy(arena, place->function, len);
     out->image = place->image;
     bool own =

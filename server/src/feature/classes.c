@@ -20,6 +20,7 @@ struct judging {
     struct resolved *doc;
     const struct report *report;
     const struct rules *rules;
+    bool scripted;          /* frames of a script are told */
     struct module *modules; /* by name of the image: a hash table */
     size_t room;
     uint8_t *position; /* per place: BETWEEN... */
@@ -126,18 +127,24 @@ static int judge_place(struct classes *out, struct judging *j, struct resolved_p
     struct rule_found found, mark;
     struct module *module;
     bool by_rule;
-    int rc = find_module(&module, j, place->image);
+    int rc = find_module(&module, j, place->script && place->file[0] ? place->file : place->image);
     if (rc)
         return rc;
     const char *function = place->named ? without_alias(place->function) : "";
     const struct rules_subject subject = {.module = &module->rules,
                                           .function = function,
                                           .file = place->file,
-                                          .language = language_of(function, place->file),
+                                          .language = place->script ? language_of("", place->file)
+                                                                    : language_of(function, place->file),
                                           .entry = !(j->position[at] & NOT_ENTRY),
                                           .leaf = !(j->position[at] & NOT_LEAF)};
     rules_find(&found, &mark, j->rules, &subject);
     out->of[at] = judge(&by_rule, &found, module, place);
+    if (j->scripted && !place->script && rule_class_is_app(out->of[at]) && module->rules.interpreter.class) {
+        found = module->rules.interpreter;
+        out->of[at] = MIRE_CLASS_RUNTIME;
+        by_rule = true;
+    }
     place->role = rule_role(out->of[at]);
     place->rule = by_rule ? note_rule(j, &found) : 0;
     out->marks[at] = mark.class;
@@ -177,6 +184,8 @@ int classes_find(struct classes *out, struct arena *arena, struct resolved *doc,
     if (count)
         memcpy(places, doc->places, count * sizeof *places);
     find_positions(&j);
+    for (size_t i = 0; i < report->image_count; i++)
+        j.scripted |= report->images[i].script[0] != '\0';
     for (size_t p = 0; p < count; p++) {
         int rc = judge_place(out, &j, &places[p], p);
         if (rc)

@@ -6,18 +6,31 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const names[MIRE_LANGUAGE_COUNT] = {"",     "c",      "cpp",   "rust", "go",
-                                                       "java", "kotlin", "swift", "objc", "d"};
+static const char *const names[MIRE_LANGUAGE_COUNT] = {"",       "c",     "cpp",  "rust", "go",     "java",
+                                                       "kotlin", "swift", "objc", "d",    "python", "javascript"};
 
 static const struct {
     const char *ending;
     enum language language;
 } endings[] = {
-    {"c", MIRE_LANGUAGE_C},       {"cc", MIRE_LANGUAGE_CPP},      {"cpp", MIRE_LANGUAGE_CPP},
-    {"cxx", MIRE_LANGUAGE_CPP},   {"hpp", MIRE_LANGUAGE_CPP},     {"hh", MIRE_LANGUAGE_CPP},
-    {"rs", MIRE_LANGUAGE_RUST},   {"go", MIRE_LANGUAGE_GO},       {"java", MIRE_LANGUAGE_JAVA},
-    {"kt", MIRE_LANGUAGE_KOTLIN}, {"swift", MIRE_LANGUAGE_SWIFT}, {"m", MIRE_LANGUAGE_OBJC},
-    {"mm", MIRE_LANGUAGE_OBJC},   {"d", MIRE_LANGUAGE_D},
+    {"c", MIRE_LANGUAGE_C},
+    {"cc", MIRE_LANGUAGE_CPP},
+    {"cpp", MIRE_LANGUAGE_CPP},
+    {"cxx", MIRE_LANGUAGE_CPP},
+    {"hpp", MIRE_LANGUAGE_CPP},
+    {"hh", MIRE_LANGUAGE_CPP},
+    {"rs", MIRE_LANGUAGE_RUST},
+    {"go", MIRE_LANGUAGE_GO},
+    {"java", MIRE_LANGUAGE_JAVA},
+    {"kt", MIRE_LANGUAGE_KOTLIN},
+    {"swift", MIRE_LANGUAGE_SWIFT},
+    {"m", MIRE_LANGUAGE_OBJC},
+    {"mm", MIRE_LANGUAGE_OBJC},
+    {"d", MIRE_LANGUAGE_D},
+    {"py", MIRE_LANGUAGE_PYTHON},
+    {"js", MIRE_LANGUAGE_JAVASCRIPT},
+    {"mjs", MIRE_LANGUAGE_JAVASCRIPT},
+    {"cjs", MIRE_LANGUAGE_JAVASCRIPT},
 };
 
 const char *language_name(enum language language)

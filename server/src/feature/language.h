@@ -15,6 +15,8 @@ enum language {
     MIRE_LANGUAGE_SWIFT,
     MIRE_LANGUAGE_OBJC,
     MIRE_LANGUAGE_D,
+    MIRE_LANGUAGE_PYTHON,
+    MIRE_LANGUAGE_JAVASCRIPT,
     MIRE_LANGUAGE_COUNT
 };
 
@@ -24,7 +26,7 @@ enum language {
  */
 enum language language_of(const char *function, const char *file);
 
-/* As in rules, static: c, cpp, rust, go, java, kotlin, swift, objc, d; "" if unknown. */
+/* As in rules, static: c, cpp, rust, go, java, kotlin, swift, objc, d, python, javascript; "" if unknown. */
 const char *language_name(enum language language);
 
 /* MIRE_LANGUAGE_UNKNOWN if there is none of that name. */

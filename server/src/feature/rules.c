@@ -35,6 +35,7 @@ static const struct {
     [MIRE_CLASS_MEANINGLESS] = {"meaningless", MIRE_ROLE_UNKNOWN},
     [MIRE_CLASS_MOMENT] = {"moment", MIRE_ROLE_UNKNOWN},
     [MIRE_CLASS_OWN] = {"own", MIRE_ROLE_APP},
+    [MIRE_CLASS_INTERPRETER] = {"interpreter", MIRE_ROLE_RUNTIME},
 };
 
 enum role rule_role(enum rule_class rule)
@@ -101,7 +102,8 @@ static enum rules_outcome read_condition(struct rule *rule, struct rules_fault *
         rule->language = language_of_name(value);
         return rule->language ? MIRE_RULES_OK
                               : wrong_word(fault, line, "no such language", value,
-                                           "lang= and one of c, cpp, rust, go, java, kotlin, swift, objc, d");
+                                           "lang= and one of c, cpp, rust, go, java, kotlin, swift, objc, d, python,"
+                                           " javascript");
     }
     rule->entry |= !strcmp(value, "entry");
     rule->leaf |= !strcmp(value, "leaf");
@@ -145,19 +147,24 @@ static enum rules_outcome read_rule(struct rule *rule, struct rules *rules, stru
     if (rule->class == MIRE_CLASS_NONE)
         return wrong_word(fault, rule->line, "no such class", first,
                           "one of app, scene, system, runtime, container, allocator,"
-                          " sleep, wait, io, ipc, lock, dispatch, idle, truncated, meaningless, moment, own");
+                          " sleep, wait, io, ipc, lock, dispatch, idle, truncated, meaningless, moment, own,"
+                          " interpreter");
     text_printf(&written, "%s ", first);
     enum rules_outcome outcome = read_conditions(rule, &module, &written, fault, &line);
     if (outcome)
         return outcome;
     char *function = pack_rest(line);
-    if (rule->class == MIRE_CLASS_OWN && module && !*function)
+    bool whole = rule_class_is_of_module(rule->class);
+    if (whole && module && !*function)
         function = "*";
-    else if (rule->class == MIRE_CLASS_OWN)
-        return pack_wrong(fault, rule->line, "own says it of a whole module; write: own MODULE");
+    else if (whole)
+        return pack_wrong(fault, rule->line,
+                          rule->class == MIRE_CLASS_OWN ? "own says it of a whole module; write: own MODULE"
+                                                        : "interpreter says it of a whole module; write: interpreter"
+                                                          " MODULE");
     if (!module || !*function)
         return pack_wrong(fault, rule->line, "write: CLASS MODULE FUNCTION; * stands for any module or function");
-    if (rule->class == MIRE_CLASS_OWN)
+    if (whole)
         text_printf(&written, "%s", module);
     else
         text_printf(&written, "%s %s", module, function);

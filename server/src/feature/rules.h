@@ -25,6 +25,8 @@
  *     idle truncated meaningless        of the stacks it stands in (marks.h), not of the function: another rule says
  *     moment                            what that does
  *     own MODULE                        of a module, without a function: it is the app's, wherever it lies
+ *     interpreter MODULE                the same: where frames of its scripts are told, these may be to blame, and of
+ * its own functions none
  *
  * Packs stand in a row: an app's own rules, an operator's file, then those built into the program, one a platform.
  * Rules never change once made: any number of threads may ask them.
@@ -61,7 +63,8 @@ enum rule_class {
     MIRE_CLASS_TRUNCATED,
     MIRE_CLASS_MEANINGLESS,
     MIRE_CLASS_MOMENT,
-    MIRE_CLASS_OWN, /* of a module */
+    MIRE_CLASS_OWN, /* of a module, as the next */
+    MIRE_CLASS_INTERPRETER,
     MIRE_CLASS_COUNT
 };
 
@@ -69,6 +72,12 @@ enum rule_class {
 static inline bool rule_class_is_app(enum rule_class rule)
 {
     return rule == MIRE_CLASS_APP || rule == MIRE_CLASS_SCENE;
+}
+
+/* Is it said of a whole module? */
+static inline bool rule_class_is_of_module(enum rule_class rule)
+{
+    return rule == MIRE_CLASS_OWN || rule == MIRE_CLASS_INTERPRETER;
 }
 
 struct rules;
@@ -124,13 +133,24 @@ struct rules_pack {
 size_t rules_pack_count(const struct rules *rules);
 struct rules_pack rules_pack(const struct rules *rules, size_t at);
 
+/* The rule that decides. The text goes with the rules; the pack's name is static. */
+struct rule_found {
+    enum rule_class class;
+    const char *text; /* as written, with one blank between words: "lock libc.so* pthread_mutex_lock" */
+    unsigned line;    /* of its pack */
+    const char *pack;
+    int version;  /* of its pack */
+    bool by_path; /* a built-in rule that names a folder of modules, and neither module nor function */
+};
+
 /* A module, looked at once: which module patterns fit it, and which rules of any function in it are left to ask. */
 struct rules_module {
     uint64_t *fits; /* bits, one a distinct module pattern */
     struct rules_list {
         uint32_t *numbers, count;
-    } any[2]; /* of those that say a class, of those that mark */
-    bool own; /* a rule says that it is the app's */
+    } any[2];                      /* of those that say a class, of those that mark */
+    bool own;                      /* a rule says that it is the app's */
+    struct rule_found interpreter; /* the rule that says it runs scripts; of the class NONE if none does */
 };
 
 /*
@@ -147,16 +167,6 @@ struct rules_subject {
     const char *file;
     enum language language;
     bool entry, leaf; /* it is the outermost, the innermost function of all its stacks */
-};
-
-/* The rule that decides. The text goes with the rules; the pack's name is static. */
-struct rule_found {
-    enum rule_class class;
-    const char *text; /* as written, with one blank between words: "lock libc.so* pthread_mutex_lock" */
-    unsigned line;    /* of its pack */
-    const char *pack;
-    int version;  /* of its pack */
-    bool by_path; /* a built-in rule that names a folder of modules, and neither module nor function */
 };
 
 /*

@@ -61,7 +61,7 @@ static size_t filter_bit(const struct rules_index *index, uint64_t key)
 /* Is a rule in that index? Those of whole modules are in none. */
 static bool is_in(const struct rule *rule, bool marks)
 {
-    return rule->class != MIRE_CLASS_OWN && (rule->class >= MIRE_CLASS_IDLE) == marks;
+    return !rule_class_is_of_module(rule->class) && (rule->class >= MIRE_CLASS_IDLE) == marks;
 }
 
 static int make(struct rules_index *index, const struct rules *rules, bool marks)
@@ -107,7 +107,7 @@ static int list_own(struct rules *rules)
 {
     rules->own = calloc(rules->count + 1, sizeof *rules->own);
     for (size_t i = 0; rules->own && i < rules->count; i++)
-        if (rules->rows[i].class == MIRE_CLASS_OWN)
+        if (rule_class_is_of_module(rules->rows[i].class))
             rules->own[rules->own_count++] = (uint32_t)i;
     return rules->own ? 0 : -1;
 }
@@ -150,9 +150,34 @@ static int list_any(struct rules_list *out, struct arena *arena, const struct ru
     return out->numbers ? 0 : MIRE_FAULT_MEMORY;
 }
 
+static struct rule_found found_at(const struct rules *rules, uint32_t number)
+{
+    if (number == UINT32_MAX)
+        return (struct rule_found){.class = MIRE_CLASS_NONE, .text = "", .pack = ""};
+    const struct rule *rule = &rules->rows[number];
+    const struct pack *pack = &rules->packs[rule->pack];
+    return (struct rule_found){.class = rule->class,
+                               .text = rule->written,
+                               .line = rule->line,
+                               .pack = pack->name,
+                               .version = pack->version,
+                               .by_path = pack->builtin && strchr(rules->modules[rule->module].text, '/') &&
+                                          !strcmp(rule->function.text, "*")};
+}
+
+/* The first rule that says it decides. */
+static void say_of_module(struct rules_module *out, const struct rules *rules, uint32_t number)
+{
+    if (rules->rows[number].class == MIRE_CLASS_OWN)
+        out->own = true;
+    else if (out->interpreter.class == MIRE_CLASS_NONE)
+        out->interpreter = found_at(rules, number);
+}
+
 int rules_module(struct rules_module *out, struct arena *arena, const struct rules *rules, const char *path)
 {
     out->own = false;
+    out->interpreter = found_at(rules, UINT32_MAX);
     out->fits = arena_array(arena, rules->module_count / 64 + 1, sizeof *out->fits);
     if (!out->fits)
         return MIRE_FAULT_MEMORY;
@@ -160,7 +185,8 @@ int rules_module(struct rules_module *out, struct arena *arena, const struct rul
         if (fits_path(&rules->modules[i], path))
             set_bit(out->fits, i);
     for (size_t i = 0; i < rules->own_count; i++)
-        out->own |= has_bit(out->fits, rules->rows[rules->own[i]].module);
+        if (has_bit(out->fits, rules->rows[rules->own[i]].module))
+            say_of_module(out, rules, rules->own[i]);
     int rc = list_any(&out->any[0], arena, rules, &rules->classes, out->fits);
     return rc ? rc : list_any(&out->any[1], arena, rules, &rules->marks, out->fits);
 }
@@ -216,21 +242,6 @@ static struct rules_list list_of(const struct rules_index *index, uint64_t key)
 {
     const struct rules_bucket *bucket = bucket_of(index, key);
     return (struct rules_list){&index->numbers[bucket->first], bucket->count};
-}
-
-static struct rule_found found_at(const struct rules *rules, uint32_t number)
-{
-    if (number == UINT32_MAX)
-        return (struct rule_found){.class = MIRE_CLASS_NONE, .text = "", .pack = ""};
-    const struct rule *rule = &rules->rows[number];
-    const struct pack *pack = &rules->packs[rule->pack];
-    return (struct rule_found){.class = rule->class,
-                               .text = rule->written,
-                               .line = rule->line,
-                               .pack = pack->name,
-                               .version = pack->version,
-                               .by_path = pack->builtin && strchr(rules->modules[rule->module].text, '/') &&
-                                          !strcmp(rule->function.text, "*")};
 }
 
 void rules_find(struct rule_found *out, struct rule_found *mark_out, const struct rules *rules,

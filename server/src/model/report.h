@@ -2,7 +2,7 @@
  * report.h - one report in memory: what a device sent, checked, and the same whatever format it came in.
  *
  *     images   i: name, build id, load
- *     frames   f: image i + offset                    a place in a module, or a row of java
+ *     frames   f: image i + offset                    a place in a module, or a row of java or scripts
  *     nodes    n: parent n', frame f    (n' < n)      one trie; node 0 is the root, above every outermost frame
  *     samples  s: at, weight, node n                  a stack = the way from n up to 0, innermost frame first
  *     memory   what the process held, by category, and the stacks that allocated it (memory.h)
@@ -72,8 +72,10 @@ struct report_image {
     uint64_t base; /* where it begins in the file's program headers */
     struct fact size;
     enum image_tie tie;
-    bool java;       /* Java or Kotlin: id is its mapping's, and offsets of frames are rows of the report's java */
-    bool by_version; /* the id was not told: it is that of the mapping of the app's version (mapping_id) */
+    bool java;          /* Java or Kotlin: id is its mapping's, and offsets of frames are rows of the report's java */
+    const char *script; /* what its frames are rows of: "python"; "" if it is no script. Offsets of frames are rows of
+                         * the report's scripts */
+    bool by_version;    /* the id was not told: it is that of the mapping of the app's version (mapping_id) */
 };
 
 struct report_java { /* a place in code of Java or Kotlin, as the device has it: R8 may have shortened the names */
@@ -84,19 +86,26 @@ struct report_java { /* a place in code of Java or Kotlin, as the device has it:
     int64_t number;   /* of the method in Matrix's methodmap; -1: it has names */
 };
 
+struct report_script {    /* a frame of a script */
+    const char *function; /* never empty */
+    const char *file;     /* "" if unknown */
+    uint32_t line;        /* 0 if unknown */
+};
+
 enum frame_found { /* how the unwinder found it; the wire's numbers */
                    MIRE_FOUND_PC,
                    MIRE_FOUND_FRAME_POINTER,
                    MIRE_FOUND_CFI,
                    MIRE_FOUND_SIGNAL,
                    MIRE_FOUND_LINK_REGISTER,
+                   MIRE_FOUND_SCRIPT,
 };
 
 struct report_frame {
     int32_t image;   /* -1: the address lies in no image */
     uint8_t found;   /* enum frame_found */
     uint64_t offset; /* address to look up, less the image's load bias; the bare address where image is -1; of an image
-                      * of Java the row of java, which exists */
+                      * of Java the row of java, of scripts that of scripts, which exists */
 };
 
 struct report_node {
@@ -289,6 +298,8 @@ struct report {
     const struct report_image *images;
     size_t java_count;
     const struct report_java *java;
+    size_t script_count;
+    const struct report_script *scripts;
     size_t frame_count;
     const struct report_frame *frames;
     size_t node_count; /* with the root: at least 1 */

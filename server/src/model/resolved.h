@@ -32,6 +32,7 @@ struct resolved_place {
     uint32_t mark;     /* of the rule that marks the stacks it stands in */
     const char *build; /* its build id, where what it is called depends on it (an offset, a short name of Java): other
                         * builds call another function so; not in the document */
+    bool script;       /* a frame of a script; image is named after its file. Not in the document */
 };
 
 struct resolved_rule { /* why a place has its role */

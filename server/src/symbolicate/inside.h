@@ -58,4 +58,7 @@ struct java_image {
 /* Resolve them, and the nodes of those that are outlines. 0 or a fault. */
 int symbolicate_java(struct job *job, struct java_image *java);
 
+/* Places of the frames order[0..count), which are rows of a script. 0 or a fault. */
+int symbolicate_script(struct job *job, const struct report_image *image, const uint32_t *order, size_t count);
+
 #endif

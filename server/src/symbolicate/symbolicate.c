@@ -243,9 +243,14 @@ static int resolve_frames(struct job *job, struct symbols *symbols)
         size_t count = first[i + 2] - first[i + 1];
         if (!count)
             continue;
-        rc = i < 0                    ? resolve_image(job, NULL, &nowhere, these, count)
-             : report->images[i].java ? resolve_java(job, symbols, i, these, count)
-                                      : resolve_native(job, symbols, &report->images[i], these, count);
+        if (i < 0)
+            rc = resolve_image(job, NULL, &nowhere, these, count);
+        else if (report->images[i].script[0])
+            rc = symbolicate_script(job, &report->images[i], these, count);
+        else if (report->images[i].java)
+            rc = resolve_java(job, symbols, i, these, count);
+        else
+            rc = resolve_native(job, symbols, &report->images[i], these, count);
     }
     if (job->lack_count)
         qsort(job->lacks, job->lack_count, sizeof *job->lacks, by_build);

@@ -41,6 +41,69 @@ static void a_sleep_is_blamed_on_who_asked_for_it(void **state)
     stacks_free(s);
 }
 
+#define PY   "@/usr/bin/python3.11 "
+#define SHOP "@script:/srv/shop/app.py "
+#define LIB  "@script:/usr/lib/python3.11/"
+#define PACK "@script:/usr/lib/python3/dist-packages/"
+#define BASE "main" PY "_PyEval_EvalFrameDefault" PY
+
+/* The interpreter, its library and its loop only do as the script says. */
+static void the_scripts_function_is_blamed_not_the_interpreters(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.process.path = "/usr/bin/python3.11";
+    for (int i = 0; i < 4; i++)
+        sample(s, 100, 'R',
+               BASE "<module>" SHOP "run" LIB "asyncio/runners.py BaseEventLoop._run_once" LIB
+                    "asyncio/base_events.py Handle._run" LIB "asyncio/events.py task_step" PY "Page.get" SHOP
+                    "price" SHOP "loads" LIB "json/__init__.py +1234" PY
+                    "match@/usr/lib/python3.11/lib-dynload/_json.so ");
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "price");
+    assert_string_equal(f.caller1.image, "app.py");
+    assert_string_equal(f.caller1.place, "/srv/shop/app.py:7");
+    assert_string_equal(f.caller2.function, "Page.get");
+    assert_int_equal(s->doc.places[1].role, MIRE_ROLE_RUNTIME);
+    stacks_free(s);
+}
+
+static void a_package_is_blamed_where_the_script_has_no_part(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.process.path = "/usr/bin/python3.11";
+    for (int i = 0; i < 4; i++)
+        sample(s, 100, 'R',
+               BASE "<module>@script:/usr/bin/tool main" PACK "tool/cli.py Job.work" PACK "tool/job.py sub" LIB
+                    "re.py match" PY);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "Job.work");
+    assert_string_equal(f.caller1.image, "job.py");
+    stacks_free(s);
+}
+
+/* <module> is what main is to a program; and a name may end as a compiler's would. */
+static void a_script_without_functions_is_blamed_itself(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.process.path = "/usr/bin/python3.11";
+    for (int i = 0; i < 4; i++)
+        sample(s, 100, 'R', BASE "<module>" SHOP "Stock.cold" SHOP "sorted" PY);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "Stock.cold");
+    assert_string_equal(f.caller2.function, "Stock.cold");
+    stacks_free(s);
+    s = stacks_new();
+    for (int i = 0; i < 4; i++)
+        sample(s, 100, 'R', BASE "<module>" SHOP "sorted" PY);
+    f = find(s);
+    assert_string_equal(f.caller1.function, "<module>");
+    assert_string_equal(f.caller1.image, "app.py");
+    stacks_free(s);
+}
+
 static void samples_without_a_stack(struct stacks *s, int count, char loss)
 {
     for (int i = 0; i < count; i++) {
@@ -543,6 +606,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_is_blamed_not_its_helpers),
         cmocka_unit_test(a_sleep_is_blamed_on_who_asked_for_it),
+        cmocka_unit_test(the_scripts_function_is_blamed_not_the_interpreters),
+        cmocka_unit_test(a_package_is_blamed_where_the_script_has_no_part),
+        cmocka_unit_test(a_script_without_functions_is_blamed_itself),
         cmocka_unit_test(shares_are_of_all_samples),
         cmocka_unit_test(where_most_stacks_are_missing_nobody_is_blamed),
         cmocka_unit_test(stacks_without_an_outer_end_join_the_others),

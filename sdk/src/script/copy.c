@@ -1,0 +1,142 @@
+/* copy.c - the chain of frames of a thread that stands still. Signal-safe. */
+#include "script/script.h"
+
+#include "platform/filter.h"
+#include "platform/platform.h"
+
+#include <string.h>
+
+#define OWNED_BY_C_STACK 3   /* a frame that only bounds an evaluation, on the C stack */
+#define THREAD_BYTES     168 /* of a thread state: what is read of it */
+#define CFRAME_BYTES     24
+#define EVALUATIONS_MAX  512 /* nested ones: each takes C stack */
+
+/* Read up to the end of a frame. False: the memory does not begin at `from`. */
+static bool read_window(struct script_chain *chain, uint64_t from, uint64_t end)
+{
+    chain->window_at = from;
+    chain->window_bytes = mire__peek(chain->window, from, (size_t)(end - from));
+    return chain->window_bytes == end - from;
+}
+
+/* A frame. With it are read the bytes below it, where the frames further out mostly lie, as far as there are any. */
+static bool read_frame(uint8_t out[MIRE_SCRIPT_FRAME_BYTES], struct script_chain *chain, uint64_t address)
+{
+    uint64_t end = address + MIRE_SCRIPT_FRAME_BYTES, page = address / MIRE_SCRIPT_PAGE_BYTES * MIRE_SCRIPT_PAGE_BYTES;
+
+    if (page < MIRE_SCRIPT_PAGE_BYTES || address >= MIRE_SCRIPT_ADDRESS_MAX || address % 8 != 0)
+        return false;
+    if ((address < chain->window_at || end > chain->window_at + chain->window_bytes) &&
+        !read_window(chain, page - MIRE_SCRIPT_PAGE_BYTES, end) && !read_window(chain, page, end)) {
+        chain->window_bytes = 0;
+        return false;
+    }
+    memcpy(out, chain->window + (address - chain->window_at), MIRE_SCRIPT_FRAME_BYTES);
+    return true;
+}
+
+static uint64_t word_at(const uint8_t *bytes, size_t at)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes + at, sizeof(word));
+    return word;
+}
+
+/* Where the walk is. */
+struct chain_walk {
+    uint64_t frame;  /* the next one; 0: there is none */
+    uint64_t cframe; /* of the evaluation that it is in; 0: the version has none */
+    uint64_t cframe_previous;
+    uint32_t evaluations;
+    struct script_stack stack;
+};
+
+/* Of the C stack, mostly. */
+static bool read_stack(uint8_t *out, const struct script_stack *stack, uint64_t address, size_t size)
+{
+    uint64_t at = address - stack->address;
+
+    if (address < stack->address || at > stack->size || stack->size - at < size)
+        return mire__peek(out, address, size) == size;
+    memcpy(out, stack->bytes + at, size);
+    return true;
+}
+
+static bool read_cframe(uint64_t *frame_out, struct chain_walk *walk, const struct script_layout *layout,
+                        uint64_t address)
+{
+    uint8_t bytes[CFRAME_BYTES];
+
+    if (!read_stack(bytes, &walk->stack, address, sizeof(bytes)))
+        return false;
+    walk->cframe = address;
+    walk->cframe_previous = word_at(bytes, layout->cframe_previous);
+    *frame_out = word_at(bytes, layout->cframe_frame);
+    return true;
+}
+
+static bool begin(struct chain_walk *walk, const struct script *script)
+{
+    const struct script_layout *layout = script->layout;
+    uint8_t thread[THREAD_BYTES];
+
+    if (mire__peek(thread, script->state, sizeof(thread)) != sizeof(thread) ||
+        (uint32_t)word_at(thread, layout->thread_number) != script->tid)
+        return false;
+    walk->frame = word_at(thread, layout->thread_frame);
+    return !layout->has_cframe || read_cframe(&walk->frame, walk, layout, walk->frame);
+}
+
+/* The evaluation ends with this frame: the evaluation outside it has a C frame of its own, which leads to `outer`. */
+static bool leave_evaluation(struct chain_walk *walk, const struct script_layout *layout, uint64_t outer)
+{
+    uint64_t frame;
+
+    return ++walk->evaluations <= EVALUATIONS_MAX && read_cframe(&frame, walk, layout, walk->cframe_previous) &&
+           frame == outer;
+}
+
+/* One frame. False: what was read cannot be one. */
+static bool step(struct script_chain *chain, struct chain_walk *walk, const struct script_layout *layout)
+{
+    uint8_t bytes[MIRE_SCRIPT_FRAME_BYTES];
+    struct script_frame *frame;
+    uint64_t outer;
+
+    if (!read_frame(bytes, chain, walk->frame))
+        return false;
+    outer = word_at(bytes, layout->frame_previous);
+    if (!layout->frame_entry && bytes[layout->frame_owner] == OWNED_BY_C_STACK) {
+        if (chain->found > 0)
+            mire__script_frame(chain, chain->found - 1)->mark = walk->frame;
+        walk->frame = outer;
+        return ++walk->evaluations <= EVALUATIONS_MAX;
+    }
+    if (chain->found == MIRE_SCRIPT_WALK_MAX)
+        return false;
+    frame = mire__script_frame(chain, chain->found++);
+    *frame = (struct script_frame){word_at(bytes, layout->frame_code), word_at(bytes, layout->frame_at), 0};
+    walk->frame = outer;
+    if (!layout->frame_entry || !bytes[layout->frame_entry])
+        return true;
+    frame->mark = walk->cframe;
+    return bytes[layout->frame_entry] == 1 && leave_evaluation(walk, layout, outer);
+}
+
+void mire__script_as_copy(struct script *script, struct script_stack stack)
+{
+    struct script_chain *chain = &script->chain;
+    struct chain_walk walk = {.stack = stack};
+
+    chain->found = 0;
+    chain->window_bytes = 0;
+    if (!script->layout || !script->tid || mire__quiet_is() || !begin(&walk, script))
+        return;
+    while (walk.frame) {
+        if (!step(chain, &walk, script->layout)) {
+            chain->found = 0;
+            return;
+        }
+    }
+}

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Frames of scripts in reports are those of Python's own traceback, taken by faulthandler during the same hang.
+
+MIRE_PYTHONS names interpreters that are tried besides Debian's, with colons between.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+
+SOURCE, BINARY = os.environ["MIRE_SOURCE_DIR"], os.environ["MIRE_BINARY_DIR"]
+SCHEMA = jsonschema.Draft202012Validator(json.loads(pathlib.Path(SOURCE, "schema/wire/report.schema.json").read_text()))
+PYTHONS = ["/usr/bin/python3"] + [path for path in os.environ.get("MIRE_PYTHONS", "").split(":") if path]
+
+# Every program waits once, so that its loop is known, then stays in one stack until the traceback is written. It computes
+# without calls of Python's own, or sleeps.
+BEGIN = """
+import faulthandler, os, select, sys, time
+dump = open('dump', 'wb')
+def stay(sleeps=False):
+    faulthandler.dump_traceback_later(0.5, file=dump)
+    end = time.process_time() + 0.6
+    while os.fstat(dump.fileno()).st_size == 0 or not sleeps and time.process_time() < end:
+        time.sleep(0.9 if sleeps else 0)
+select.poll().poll(20)
+"""
+END = "\nselect.poll().poll(20)\n"
+
+WAYS = """
+import functools
+class Größe:
+    def wiegen(self, what):
+        return what()
+    @staticmethod
+    def fest(what):
+        return Größe().wiegen(what)
+    @property
+    def breite(self):
+        return Größe.fest(lambda: through_c(self))
+def traced(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+    return wrapper
+@traced
+def through_c(self):
+    return sorted([2, 1], key=lambda x: max(inner(x)) if x == 1 else x)
+def inner(x):
+    yield from (list(numbers()) if i else [i] for i in range(2))
+def numbers():
+    names = {'stay': stay, 'SLEEPS': SLEEPS}
+    exec(compile('def 作る():\\n  return [stay(SLEEPS) for _ in (1,)]\\n作る()\\n', '<made>', 'exec'), names)
+    yield 1
+try:
+    Größe().breite
+except Exception:
+    pass
+"""
+
+ASYNC = """
+import asyncio
+async def leaf():
+    stay(SLEEPS)
+async def middle():
+    async with asyncio.Lock():
+        await leaf()
+async def task():
+    await asyncio.sleep(0.05)
+    await middle()
+async def main():
+    await asyncio.gather(task(), asyncio.sleep(0.01))
+asyncio.run(main())
+"""
+
+DEEP = """
+sys.setrecursionlimit(3000)
+def one(n): return two(n - 1)
+def two(n): return three(n - 1)
+def three(n): return four(n - 1)
+def four(n): return five(n - 1)
+def five(n): return one(n - 1) if n > 0 else stay(SLEEPS)
+one(700)
+"""
+
+# Which function may call which; the lines say where.
+CHURN = """
+import random
+end = time.process_time() + 0.7
+def a(n): return b(n - 1) + c(n - 1) if n > 0 else 0
+def b(n): return sum(d(n - 1))
+def c(n): return sorted([n, 0], key=e)[0]
+def d(n):
+    for i in range(2):
+        yield a(n)
+def e(n):
+    try:
+        return g(n)
+    except ValueError:
+        return 0
+def g(n):
+    if n % 2:
+        raise ValueError
+    return max(map(h, range(3)))
+def h(n): return len([k() for k in (lambda: n, lambda: 1)])
+while time.process_time() < end:
+    a(6)
+"""
+EDGES = {("a", "<module>"), ("b", "a"), ("c", "a"), ("d", "b"), ("e", "c"), ("a", "d"), ("g", "e"), ("h", "g"), ("h.<locals>.<listcomp>", "h"),
+         ("h.<locals>.<lambda>", "h.<locals>.<listcomp>"), ("h.<locals>.<lambda>", "h")}
+
+
+def reports_of(store):
+    found = []
+    for path in sorted(pathlib.Path(store, "out").glob("*.report")):
+        text = subprocess.run(["zstd", "-dcq", str(path)], stdout=subprocess.PIPE, check=True).stdout
+        found.append(json.loads(text))
+        SCHEMA.validate(found[-1])
+    return found
+
+
+def stack_of(report, node):
+    """[(function, file, line) or None], innermost first: None is no frame of a script."""
+    script, frames, nodes, stack = report.get("script"), report["frames"], report["nodes"], []
+    while node:
+        frame = nodes["frame"][node - 1]
+        image, row = frames["image"][frame], frames["offset"][frame]
+        if image >= 0 and report["images"][image].get("script"):
+            file = script["file"][row]
+            stack.append((script["texts"][script["function"][row]], script["texts"][file] if file >= 0 else "", script["line"][row]))
+        else:
+            stack.append(None)
+        node -= nodes["up"][node - 1]
+    return stack
+
+
+def script_of(report, node):
+    return [frame for frame in stack_of(report, node) if frame]
+
+
+def traceback_of(folder):
+    """The same from the traceback of the first thread, whose names are not qualified. At most 100 frames."""
+    text = pathlib.Path(folder, "dump").read_text(errors="replace").split("(most recent call first):")[-1]
+    frames = re.findall(r'File "(.*)", line (\d+) in (.*)', text)
+    return [(name.encode().decode("unicode_escape"), file, int(line)) for file, line, name in frames]
+
+
+class ScriptsTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory(prefix="mire-scripts-")
+        self.folder = self.scratch.name
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def run_script(self, text, python=PYTHONS[0], period=20, status=0):
+        store = os.path.join(self.folder, "store")
+        pathlib.Path(self.folder, "app.py").write_text(text)
+        done = subprocess.run([os.path.join(BINARY, "sdk", "mire-run"), "--store", store, "--threshold", "300", "--period", str(period), "--app", "t",
+                               "--app-version", "1", "--", python, "app.py"], cwd=self.folder, timeout=120,
+                              env={**os.environ, "MIRE_MEMORY": "off", "MIRE_SETTINGS": "anneal_ms=0"})
+        self.assertEqual(done.returncode, status)
+        return [report for report in reports_of(store) if report["kind"] == "hang"]
+
+    def longest(self, reports):
+        self.assertTrue(reports, "no hang was told")
+        return max(reports, key=lambda report: report["hang"]["duration_ms"])
+
+    def holds_traceback(self, reports):
+        """Of most stacks of a hang all frames are those of the traceback; only where the innermost one stands may differ."""
+        expected = traceback_of(self.folder)
+        self.assertGreater(len(expected), 2)
+        shares = []
+        for report in reports:
+            stacks = [[(name.split(".")[-1], file, line) for name, file, line in script_of(report, node)] for node in report["hang"]["samples"]["node"]]
+            same = [bool(found) and found[0][:2] == expected[0][:2] and found[1:] == expected[1:] for found in stacks]
+            shares.append((sum(same) / len(same), stacks[len(stacks) // 2]))
+        self.assertGreater(max(shares)[0], 0.6, f"{expected}; {shares}")
+
+    def check(self, text, python=PYTHONS[0]):
+        for sleeps in (False, True):
+            with self.subTest(python=python, sleeps=sleeps):
+                pathlib.Path(self.folder, "dump").unlink(missing_ok=True)
+                reports = self.run_script(BEGIN + text.replace("SLEEPS", str(sleeps)) + END, python)
+                self.holds_traceback(reports)
+                for path in pathlib.Path(self.folder, "store", "out").glob("*"):
+                    path.unlink()
+
+    def test_calls_through_c_generators_and_made_code(self):
+        for python in PYTHONS:
+            self.check(WAYS, python)
+
+    def test_coroutines(self):
+        for python in PYTHONS:
+            self.check(ASYNC, python)
+
+    def test_a_deep_stack_keeps_both_ends(self):
+        for python in PYTHONS:
+            report = self.longest(self.run_script(BEGIN + DEEP.replace("SLEEPS", "False") + END, python))
+            expected = [(name, line) for name, file, line in traceback_of(self.folder)]
+            good = 0
+            for node in report["hang"]["samples"]["node"]:
+                found = [(name, line) for name, file, line in script_of(report, node)]
+                good += found[1:60] == expected[1:60] and found[-1:] and found[-1][0] == "<module>"
+            self.assertGreater(good, 0.6 * len(report["hang"]["samples"]["node"]))
+
+    def test_frames_stand_inside_the_function_that_evaluates_them(self):
+        report = self.longest(self.run_script(BEGIN + WAYS.replace("SLEEPS", "False") + END))
+        stack = stack_of(report, report["hang"]["samples"]["node"][-1])
+        runs = re.findall("s+", "".join("s" if frame else "n" for frame in stack))
+        self.assertGreaterEqual(len(runs), 5)  # the lambdas, the generators and exec are evaluations of their own
+        self.assertIsNone(stack[0])
+        self.assertIsNone(stack[-1])
+
+    def test_a_chain_that_changes_all_the_time_is_told_right_or_not_at_all(self):
+        for python in PYTHONS:
+            report = self.longest(self.run_script(BEGIN + CHURN + END, python, period=2))
+            told, nodes = 0, report["hang"]["samples"]["node"]
+            for node in nodes:
+                frames = [name for name, file, line in script_of(report, node)]
+                told += bool(frames)
+                for edge in zip(frames, frames[1:]):
+                    self.assertIn(edge, EDGES, frames)
+            self.assertGreater(len(nodes), 50)
+            self.assertGreater(told, 0.95 * len(nodes))
+
+    def test_other_threads_and_children_have_theirs(self):
+        text = """
+import threading
+def held_by():
+    end = time.process_time() + 0.7
+    while time.process_time() < end: sum(range(1000))
+def child():
+    select.poll().poll(20)
+    end = time.process_time() + 0.7
+    while time.process_time() < end: sum(range(1000))
+pid = os.fork()
+if pid == 0:
+    child()
+    select.poll().poll(20)
+    sys.exit(0)
+os.waitpid(pid, 0)
+select.poll().poll(20)
+thread = threading.Thread(target=held_by); thread.start(); thread.join()
+"""
+        reports = self.run_script(BEGIN + text + END)
+        main = {report["process"]["pid"]: report for report in reports}
+        functions = [{name for node in report["hang"]["samples"]["node"] for name, file, line in script_of(report, node)} for report in main.values()]
+        self.assertTrue(any("child" in names for names in functions), functions)
+        others = {name for report in reports for thread in report.get("threads", []) for name, file, line in script_of(report, thread["node"])}
+        self.assertIn("held_by", others)
+
+    def test_a_kill_takes_nothing_away(self):
+        text = "\ndef killed():\n    end = time.process_time() + 0.7\n    while time.process_time() < end: sum(range(1000))\n    os.kill(os.getpid(), 9)\nkilled()\n"
+        report = self.longest(self.run_script(BEGIN + text, status=137))
+        self.assertTrue(report["hang"]["open"])
+        self.assertEqual({script_of(report, node)[0][0] for node in report["hang"]["samples"]["node"] if script_of(report, node)}, {"killed"})
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2 if "-v" in sys.argv else 1, argv=[sys.argv[0]] + [arg for arg in sys.argv[1:] if arg != "-v"]))
