@@ -13,5 +13,6 @@ if(NOT MIRE_SDK_ONLY)
   pkg_check_modules(Deflate REQUIRED IMPORTED_TARGET libdeflate)
   pkg_check_modules(Lzma REQUIRED IMPORTED_TARGET liblzma)
   pkg_check_modules(Zlib REQUIRED IMPORTED_TARGET zlib)
+  find_package(BZip2 REQUIRED) # BZip2::BZip2: not every version has a .pc file
   pkg_check_modules(Jansson REQUIRED IMPORTED_TARGET jansson) # bench-json compares with it; nothing else links it
 endif()

@@ -203,7 +203,7 @@ class LateTest(Programs):
         for file in ("app.c", "app.debug", "whole"):
             (debug.parent / file).unlink()
         said = self.mire("symbols", "upload", "--key", key, debug.parent)
-        self.assertRegex(said, rf"(?m)^stored  {build}  debug   .*symbols.tar.gz: app.debug$")
+        self.assertRegex(said, rf"(?m)^stored  {build}  debug   .*symbols.tar.gz: debug/app.debug$")
         self.assertIn("2 stored, 0 there already, 0 failed", said)
         self.becomes_named("by-upload", before)
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-upload/symbols")["missing"]])
@@ -214,6 +214,67 @@ class LateTest(Programs):
             said = self.mire("symbols", "upload", "--key", key, packed, useless, code=1)
             self.assertIn("1 there already", said, "the others are sent")
             self.assertRegex(said, rf"(?m)^mire symbols: {useless}:? \w+")
+
+    def test_archives_of_every_kind(self):
+        """Packed by the tools themselves: what is in it is sent, and shown with its path; an archive in an archive too."""
+        _, debug, build = self.program("packed", 111)
+        tools = {"xz": ["xz"], "zst": ["zstd", "-q"], "bz2": ["bzip2"], "gz": ["gzip"]}
+        folder = debug.parent
+        inside = folder / "in/d\u00e9bug"
+        inside.mkdir(parents=True)
+        shutil.copy(debug, inside / "app.debug")
+        subprocess.run(["tar", "-cf", "in.tar", "in"], cwd=folder, check=True)
+        packed = {}
+        for end, tool in tools.items():
+            for name in ("in.tar", "app.debug"):
+                with open(folder / f"{name}.{end}", "wb") as out:
+                    subprocess.run([*tool, "-c", folder / name], stdout=out, check=True)
+                packed[f"{name}.{end}"] = ": in/débug/app.debug" if name == "in.tar" else ""
+        control = folder / "deb/DEBIAN/control"
+        control.parent.mkdir(parents=True)
+        control.write_text("Package: app-dbgsym\nVersion: 1\nArchitecture: all\nMaintainer: Kim <kim@example.com>\nDescription: d\n")
+        shutil.copytree(inside, folder / "deb/usr/lib/debug")
+        for how in ("xz", "gzip", "none"):
+            subprocess.run(["dpkg-deb", f"-Z{how}", "--root-owner-group", "-b", "deb", f"{how}.deb"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            packed[f"{how}.deb"] = ": ./usr/lib/debug/app.debug"
+        with zipfile.ZipFile(folder / "all.zip", "w", zipfile.ZIP_BZIP2) as archive:
+            archive.write(folder / "xz.deb", "debs/xz.deb")
+        packed["all.zip"] = ": debs/xz.deb: ./usr/lib/debug/app.debug"
+        subprocess.run(["tar", "-cJf", "nested.tar.xz", "all.zip"], cwd=folder, check=True)
+        packed["nested.tar.xz"] = ": all.zip: debs/xz.deb: ./usr/lib/debug/app.debug"
+        key = self.key("packed", "symbols")
+        for name, path in packed.items():
+            with self.subTest(archive=name):
+                said = self.mire("symbols", "upload", "--all", "--key", key, folder / name)
+                self.assertRegex(said, rf"(?m)^stored  {build}  debug   .*/{re.escape(name + path)}$")
+        broken = folder / "broken.tar.xz"
+        broken.write_bytes((folder / "in.tar.xz").read_bytes()[:-2000])
+        self.assertIn("is damaged", self.mire("symbols", "upload", "--key", key, broken, code=1))
+        seven = folder / "a.7z"
+        seven.write_bytes(b"7z\xbc\xaf\x27\x1c\0\x04" + bytes(100))
+        said = self.mire("symbols", "upload", "--key", key, seven, code=1)
+        self.assertIn("is a 7z archive, which is not read: pack it as zip or tar", said)
+        self.assertEqual(self.ask("PUT", "/symbols?name=a.7z", key, seven.read_bytes())[0], 422)
+
+    def test_the_version_of_a_bundle_or_package(self):
+        """Its manifest tells it, in both forms, for the mapping in it."""
+        manifests = SOURCE / "tests/fixtures/symbols/manifest"
+        for i, (name, manifest, place) in enumerate((("app.aab", "message.xml", "base/manifest/AndroidManifest.xml"),
+                                                     ("app.apk", "utf8.xml", "AndroidManifest.xml"), ("old.apk", "utf16.xml", "AndroidManifest.xml"))):
+            app = f"versions-{i}"
+            with zipfile.ZipFile(self.folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.write(manifests / manifest, place)
+                archive.writestr("BUNDLE-METADATA/com.android.tools.build.obfuscation/proguard.map",
+                                 f"# compiler: R8\n# pg_map_id: abcdef{i}\na.Cart -> a.a:\n    void add() -> b\n")
+            said = self.mire("symbols", "upload", "--key", self.key(app, "symbols"), self.folder / name)
+            self.assertIn("1 stored", said)
+            rows = self.mired.sql(f"SELECT version || ' ' || build FROM symbol_alias a JOIN app USING (app_id) WHERE app.slug = '{app}'")
+            self.assertEqual(rows, ["8.0.38-\u03b2", "1042"], name)
+            self.mired.sql(f"DELETE FROM symbol_alias WHERE version = '8.0.38-\u03b2'")
+            body = (self.folder / name).read_bytes()
+            self.assertEqual(self.ask("PUT", f"/symbols?name={name}", self.key(app, "symbols"), body)[0], 201)
+            self.assertEqual(self.mired.sql("SELECT count(*) FROM symbol_alias WHERE build = '1042'"), ["1"], "by the page, too")
+            self.mired.sql("DELETE FROM symbol_alias WHERE build = '1042'")
 
     def test_debuginfod(self):
         app, debug, build = self.program("by-debuginfod", 1)

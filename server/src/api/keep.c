@@ -74,7 +74,9 @@ static const struct contents_item *only_mapping(const struct contents *contents)
     return found;
 }
 
-/* ?version=&build=: the mapping is that of a version of the key's app. 0, 1: the reply says what is wrong, or a fault.
+/*
+ * ?version=&build=, or else what the manifest of an .aab or .apk says: the mapping is that of a version of the key's
+ * app. 0, 1: the reply says what is wrong, or a fault.
  */
 static int keep_version(const struct api *api, const struct request *request, struct reply *reply, struct pg_tx *tx,
                         const struct contents *contents)
@@ -84,6 +86,10 @@ static int keep_version(const struct api *api, const struct request *request, st
     struct symbol_version version = {.version = told ? told : "", .build = build ? build : ""};
     uint8_t alias[MIRE_MAPPING_ID_LEN];
     int rc = 0;
+    if (!version.version[0] && mapping) {
+        version.version = contents->version.version;
+        version.build = contents->version.build;
+    }
     if (!version.version[0])
         return 0;
     if (!mapping) {

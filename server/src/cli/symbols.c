@@ -18,13 +18,15 @@
 
 static const char usage[] =
     "Usage: mire symbols upload [--server URL] [--key KEY] [--jobs N] [--all] [--version V [--build B]] PATH...\n\n"
-    "Find every debug file at or below a PATH, those in archives (zip, tar, tar.gz, dSYM) among them, ask the server\n"
-    "which it lacks, and send only those, N at a time (4). --all: send all. One line a file tells what came of it.\n"
+    "Find every debug file at or below a PATH, those in archives among them, ask the server which it lacks, and send\n"
+    "only those, N at a time (4). --all: send all. One line a file tells what came of it. Archives are zip (.ipa, "
+    ".apk,\n"
+    ".aab, .jar), tar and .deb, plain or by gzip, xz, zstd or bzip2, and archives in them.\n"
     "The status is 0 if all is there, each file that a PATH names among it, and nothing of it is damaged.\n"
     "An upload that was interrupted is gone on with where it stopped, by the next run too.\n"
     "--version: the mapping of R8 or ProGuard, or the methodmap, below PATH is that of this version (and build) of "
     "the\n"
-    "key's app; reports that do not name theirs find it so.\n"
+    "key's app; reports that do not name theirs find it so. That of an .aab or .apk is read from its manifest.\n"
     "The key needs the scope symbols (mire key create APP --scope symbols).\n"
     "MIRE_SERVER and MIRE_KEY stand in for the options; the server is http://127.0.0.1:7117 unless told.\n\n"
     "mire symbols look FILE [ADDRESS]... asks a file at hand; see its --help.\n";
@@ -46,7 +48,8 @@ static int upload_all(const struct send_options *options, bool all, char *const 
     if (!rc && !all)
         rc = symbols_ask_lacking(&found, options);
     for (size_t i = 0; i < found.count; i++)
-        found.files[i].lacking |= all || (options->version && symbols_is_java(&found.files[i]));
+        found.files[i].lacking |=
+            all || (symbols_is_java(&found.files[i]) && (options->version || found.files[i].version.version[0]));
     if (!rc && found.count) {
         symbols_send_files(&result, &found, options);
         say(stdout, "%zu stored, %zu there already, %zu failed; %.1f MB sent\n", result.stored, result.known,

@@ -16,10 +16,15 @@
 
 #define SMALLEST 64 /* bytes of a file that could be one */
 
+static bool is_java(const struct contents_item *item)
+{
+    enum object_format format = item->facts.format;
+    return format == MIRE_FORMAT_MAPPING || format == MIRE_FORMAT_METHODMAP;
+}
+
 bool symbols_is_java(const struct found_file *file)
 {
-    enum object_format format = file->item.facts.format;
-    return format == MIRE_FORMAT_MAPPING || format == MIRE_FORMAT_METHODMAP;
+    return is_java(&file->item);
 }
 
 static bool is_known(const struct found *found, const struct object_facts *facts)
@@ -33,8 +38,19 @@ static bool is_known(const struct found *found, const struct object_facts *facts
     return false;
 }
 
-static int add(struct found *found, const char *path, const struct contents_item *item, int fd)
+/* The version is that of the one mapping in the archive; of several nobody knows which one's. */
+static const struct contents_version *version_of(const struct contents *contents, const struct contents_item *item)
 {
+    size_t mappings = 0;
+    for (size_t i = 0; i < contents->count; i++)
+        mappings += is_java(&contents->rows[i]);
+    return is_java(item) && mappings == 1 ? &contents->version : NULL;
+}
+
+static int add(struct found *found, const char *path, const struct contents *contents, const struct contents_item *item,
+               int fd)
+{
+    const struct contents_version *version = version_of(contents, item);
     if (is_known(found, &item->facts))
         return 0;
     if (found->count == found->room) {
@@ -47,6 +63,8 @@ static int add(struct found *found, const char *path, const struct contents_item
     }
     struct found_file *file = &found->files[found->count];
     *file = (struct found_file){.path = strdup(path), .item = *item, .fd = fd};
+    if (version)
+        file->version = *version;
     found->count += file->path != NULL;
     return file->path ? 0 : -1;
 }
@@ -143,7 +161,7 @@ static int consider(struct found *found, const char *path, bool named)
     if (unpacked)
         rc = keep_archive(found, &contents);
     for (size_t i = 0; !rc && answer == CONTENTS_GOOD && i < contents.count; i++)
-        rc = add(found, path, &contents.rows[i], unpacked ? contents.fd : -1);
+        rc = add(found, path, &contents, &contents.rows[i], unpacked ? contents.fd : -1);
     contents_close(&contents);
     return rc;
 }

@@ -9,9 +9,10 @@
 struct found_file {
     char *path; /* of the file, or of the archive it is in */
     struct contents_item item;
-    int fd;                     /* of the unpacked archive, shared by its items; -1: open `path` */
-    bool lacking;               /* at the server, or only there with other contents: for whoever asks it */
-    char flaw[MIRE_SYMBOL_WHY]; /* what is damaged of the very same contents there; "": nothing is */
+    struct contents_version version; /* of a mapping alone in an .aab or .apk: the app's, by its manifest */
+    int fd;                          /* of the unpacked archive, shared by its items; -1: open `path` */
+    bool lacking;                    /* at the server, or only there with other contents: for whoever asks it */
+    char flaw[MIRE_SYMBOL_WHY];      /* what is damaged of the very same contents there; "": nothing is */
 };
 
 struct found {

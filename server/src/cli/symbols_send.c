@@ -19,6 +19,7 @@
 #define TRIES           8   /* in a row without a part that arrived */
 #define WAIT_MOST_S     30
 #define HASH            32
+#define NAME_MOST       300 /* bytes, each of which may take three */
 
 struct sending {
     const struct found *found;
@@ -37,7 +38,7 @@ struct line { /* one thread's */
     char answer[ANSWER_BYTES];
     size_t answer_len;
     char hash[2 * HASH + 1];
-    bool is_mapping; /* the file is of Java names */
+    const char *version, *build; /* of a mapping of Java names; NULL: they are not told */
 };
 
 static size_t keep_answer(char *bytes, size_t size, size_t count, void *context)
@@ -141,10 +142,8 @@ static long put_part(struct line *line, const char *name, const struct file_byte
     snprintf(url, sizeof url, "%s/api/v1/symbols/uploads/%s?at=%" PRIu64 "&size=%zu&sum=%s",
              line->sending->options->server, line->hash, at, file->len, sum);
     add_query(line, url, sizeof url, "name", name);
-    if (line->is_mapping) {
-        add_query(line, url, sizeof url, "version", line->sending->options->version);
-        add_query(line, url, sizeof url, "build", line->sending->options->build);
-    }
+    add_query(line, url, sizeof url, "version", line->version);
+    add_query(line, url, sizeof url, "build", line->build);
     curl_easy_setopt(line->curl, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(line->curl, CURLOPT_READFUNCTION, give_part);
     curl_easy_setopt(line->curl, CURLOPT_READDATA, &part);
@@ -251,6 +250,27 @@ static void read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct line *line)
     json_fini(&json);
 }
 
+/* As much of a name as a URL has room for: its end tells more than its beginning. */
+static const char *end_of(const char *name)
+{
+    size_t len = strlen(name);
+    name += len > NAME_MOST ? len - NAME_MOST : 0;
+    while ((*name & 0xc0) == 0x80) /* no beginning of a character */
+        name++;
+    return name;
+}
+
+/* A mapping is of the version that was said, or else of that of the archive that it is in. */
+static void take_version(struct line *line, const struct found_file *file)
+{
+    const struct send_options *options = line->sending->options;
+    bool told = options->version != NULL;
+    line->version = told ? options->version : file->version.version;
+    line->build = told ? options->build : file->version.build;
+    if (!symbols_is_java(file) || !line->version[0])
+        line->version = line->build = NULL;
+}
+
 static void send_one(struct line *line, const struct found_file *file)
 {
     struct sending *sending = line->sending;
@@ -261,9 +281,13 @@ static void send_one(struct line *line, const struct found_file *file)
     if (symbols_map(&whole, &bytes, file)) {
         const char *slash = strrchr(file->path, '/');
         hash_blake2b(hash, HASH, bytes.bytes, bytes.len);
-        line->is_mapping = symbols_is_java(file);
+        take_version(line, file);
         hex_format(line->hash, hash, HASH);
-        status = send_parts(line, file->item.name[0] ? file->item.name : slash ? slash + 1 : file->path, &bytes);
+        status = send_parts(line,
+                            end_of(file->item.name[0] ? file->item.name
+                                   : slash            ? slash + 1
+                                                      : file->path),
+                            &bytes);
         if (status == 201)
             read_flaw(flaw, line);
         snprintf(why, sizeof why, ": %ld %s", status, line->answer);

@@ -1,41 +1,116 @@
 /*
- * archive.c - which archive it is; one member of any.
+ * archive.c - which archive it is; one member of any; archives in archives.
+ *
+ * An archive inside another is written behind the members kept so far, and read from there. So it counts as they do:
+ * what is kept of a file that contains itself, or stands for ever more, is bounded.
  */
 #include "symbols/archive_inside.h"
 
 #include "base/scope.h"
 #include "base/write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#define DEPTH_MAX  4
+#define INSIDE_MAX 2000 /* archives in archives */
+#define PAGE       4096u
+
+/* Those that are not read. */
+static const struct {
+    const char *begin;
+    size_t len;
+    const char *wrong;
+} unread[] = {
+    {"7z\xbc\xaf\x27\x1c", 6, "is a 7z archive, which is not read: pack it as zip or tar"},
+    {"Rar!\x1a\x07", 6, "is a rar archive, which is not read: pack it as zip or tar"},
+    {"\xed\xab\xee\xdb", 4, "is an rpm package, which is not read: send the files of its debug package (rpm2cpio)"},
+    {"\x04\x22\x4d\x18", 4, "is compressed by lz4, which is not read: use zstd, xz, gzip or bzip2"},
+};
+
+static const char *why_unread(const uint8_t *bytes, size_t len)
+{
+    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+        if (len >= 32 && !memcmp(bytes, unread[i].begin, unread[i].len))
+            return unread[i].wrong;
+    return NULL;
+}
 
 bool archive_is(const uint8_t *bytes, size_t len)
 {
-    return (len > 18 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8) || zip_is(bytes, len) ||
-           tar_is(bytes, len);
+    return stream_kind_of(bytes, len) != STREAM_PLAIN || zip_is(bytes, len) || tar_is(bytes, len) ||
+           deb_is(bytes, len) || why_unread(bytes, len);
+}
+
+static const char *read_any(struct unpacking *unpacking, const uint8_t *bytes, size_t len);
+
+/* An archive that lies in `fd`, as long as that leaves anything to be done. */
+static const char *read_inside(struct unpacking *around, uint64_t at, uint64_t len, const char *name)
+{
+    uint64_t page = at & ~(uint64_t)(PAGE - 1);
+    size_t mapped = (size_t)(at - page + len);
+    MIRE_SCOPED(free_memory) struct unpacking *inside = calloc(1, sizeof *inside);
+    uint8_t *bytes = inside ? mmap(NULL, mapped, PROT_READ, MAP_SHARED, around->use->fd, (off_t)page) : MAP_FAILED;
+    if (bytes == MAP_FAILED)
+        return "needs more memory than there is";
+    inside->use = around->use;
+    inside->kept_bytes = around->kept_bytes;
+    inside->inside = around->inside;
+    inside->depth = around->depth + 1;
+    inside->name = name;
+    const char *wrong = read_any(inside, bytes + (at - page), (size_t)len);
+    munmap(bytes, mapped);
+    around->kept_bytes = inside->kept_bytes;
+    around->inside = inside->inside;
+    around->enough = inside->enough;
+    if (wrong && around->use->passed_over)
+        around->use->passed_over(around->use->context, wrong);
+    return NULL;
+}
+
+/* "lib.zip: arm64/libx.so" */
+static void whole_name(char *out, const struct unpacking *unpacking, const char *name)
+{
+    bool both = unpacking->name[0] && name[0];
+    snprintf(out, MIRE_ARCHIVE_NAME, "%s%s%s", unpacking->name, both ? ": " : "", name);
+}
+
+enum fate { PASS, KEEP, OPEN };
+
+static enum fate fate_of(struct unpacking *unpacking, const char *name, size_t len)
+{
+    const struct archive_use *use = unpacking->use;
+    if (use->wanted(use->context, name, unpacking->chunk, len))
+        return KEEP;
+    if (unpacking->depth >= DEPTH_MAX || unpacking->inside >= INSIDE_MAX || !archive_is(unpacking->chunk, len))
+        return PASS;
+    return OPEN;
 }
 
 const char *member_take(struct unpacking *unpacking, struct stream *stream, uint64_t len, const char *name)
 {
     const struct archive_use *use = unpacking->use;
-    const char *slash = strrchr(name, '/');
+    char whole[MIRE_ARCHIVE_NAME];
     uint64_t at = unpacking->kept_bytes;
     uint64_t done = 0;
-    bool wanted = true;
+    enum fate fate = PASS;
     if (unpacking->members++ == use->members_max)
         return "holds too many files";
+    whole_name(whole, unpacking, name);
     while (done < len && !stream->ended) {
         size_t most = len - done < sizeof unpacking->chunk ? (size_t)(len - done) : sizeof unpacking->chunk;
         size_t got = stream_read(stream, unpacking->chunk, most);
         if (stream->wrong)
             return stream->wrong;
         if (!done)
-            wanted = use->wanted(use->context, unpacking->chunk, got);
+            fate = fate_of(unpacking, whole, got);
         done += got;
-        if (!wanted && stream->alone)
+        if (fate == PASS && stream->alone)
             return NULL;
-        if (!wanted)
+        if (fate == PASS)
             continue;
         unpacking->kept_bytes += got;
         if (unpacking->kept_bytes > use->kept_max)
@@ -45,13 +120,29 @@ const char *member_take(struct unpacking *unpacking, struct stream *stream, uint
     }
     if (len != UINT64_MAX && done < len)
         return "is damaged: it ends within a file";
-    if (wanted && done)
-        unpacking->enough = !use->kept(use->context, at, done, slash ? slash + 1 : name);
+    if (fate == KEEP && done)
+        unpacking->enough = !use->kept(use->context, at, done, whole);
+    unpacking->inside += fate == OPEN;
+    return fate == OPEN ? read_inside(unpacking, at, done, whole) : NULL;
+}
+
+const char *stream_skip(struct unpacking *unpacking, struct stream *stream, uint64_t len)
+{
+    while (len) {
+        size_t most = len < sizeof unpacking->chunk ? (size_t)len : sizeof unpacking->chunk;
+        size_t got = stream_read(stream, unpacking->chunk, most);
+        if (stream->wrong)
+            return stream->wrong;
+        if (got < most)
+            return "is damaged: it ends within a file";
+        len -= got;
+    }
     return NULL;
 }
 
-static const char *read_stream(struct unpacking *unpacking, enum stream_kind kind, const uint8_t *bytes, size_t len)
+static const char *read_stream(struct unpacking *unpacking, const uint8_t *bytes, size_t len)
 {
+    enum stream_kind kind = stream_kind_of(bytes, len);
     uint8_t first[MIRE_TAR_BLOCK];
     struct stream stream;
     if (!stream_init(&stream, kind, bytes, len))
@@ -70,13 +161,24 @@ static const char *read_stream(struct unpacking *unpacking, enum stream_kind kin
     return wrong;
 }
 
+static const char *read_any(struct unpacking *unpacking, const uint8_t *bytes, size_t len)
+{
+    const char *wrong = why_unread(bytes, len);
+    if (wrong)
+        return wrong;
+    if (zip_is(bytes, len))
+        return zip_read(unpacking, bytes, len);
+    if (deb_is(bytes, len))
+        return deb_read(unpacking, bytes, len);
+    return read_stream(unpacking, bytes, len);
+}
+
 const char *archive_read(const struct archive_use *use, const uint8_t *bytes, size_t len)
 {
     MIRE_SCOPED(free_memory) struct unpacking *unpacking = calloc(1, sizeof *unpacking);
     if (!unpacking)
         return "needs more memory than there is";
     unpacking->use = use;
-    if (zip_is(bytes, len))
-        return zip_read(unpacking, bytes, len);
-    return read_stream(unpacking, bytes[0] == 0x1f ? STREAM_GZIP : STREAM_PLAIN, bytes, len);
+    unpacking->name = "";
+    return read_any(unpacking, bytes, len);
 }

@@ -1,5 +1,5 @@
 /*
- * archive_inside.h - what the readers of zip and tar share. Inside symbols/ only.
+ * archive_inside.h - what the readers of zip, tar and .deb share. Inside symbols/ only.
  */
 #ifndef MIRE_SYMBOLS_ARCHIVE_INSIDE_H
 #define MIRE_SYMBOLS_ARCHIVE_INSIDE_H
@@ -7,16 +7,21 @@
 #include "symbols/archive.h"
 #include "symbols/stream.h"
 
+#define MIRE_ARCHIVE_NAME 1024 /* room for a member's name, with NUL */
+
 struct unpacking {
     const struct archive_use *use;
     uint64_t kept_bytes;
-    size_t members;
-    bool enough; /* `kept` said so */
+    size_t members;   /* of this archive */
+    size_t inside;    /* archives in archives so far */
+    unsigned depth;   /* of this archive; the outermost has 0 */
+    bool enough;      /* `kept` said so */
+    const char *name; /* of this archive in the one around it; "" for the outermost */
     uint8_t chunk[MIRE_ARCHIVE_PEEK];
 };
 
 /*
- * Take one member from a stream, or read past it.
+ * Take one member from a stream, or read past it; go through it, if it is an archive.
  *
  *   len   its bytes; UINT64_MAX: up to the stream's end
  *   name  with folders
@@ -25,7 +30,11 @@ struct unpacking {
  */
 const char *member_take(struct unpacking *unpacking, struct stream *stream, uint64_t len, const char *name);
 
+/* Read past bytes of a stream. NULL, or what is wrong. */
+const char *stream_skip(struct unpacking *unpacking, struct stream *stream, uint64_t len);
+
 const char *zip_read(struct unpacking *unpacking, const uint8_t *bytes, size_t len);
+bool zip_is(const uint8_t *bytes, size_t len);
 
 /* Does a tar file's header stand there? */
 bool tar_is(const uint8_t *block, size_t len);
@@ -35,6 +44,8 @@ const char *tar_read(struct unpacking *unpacking, struct stream *stream, const u
 
 #define MIRE_TAR_BLOCK 512u
 
-bool zip_is(const uint8_t *bytes, size_t len);
+/* A package of Debian's: an ar file whose first member says so. Other ar files hold what was not linked. */
+bool deb_is(const uint8_t *bytes, size_t len);
+const char *deb_read(struct unpacking *unpacking, const uint8_t *bytes, size_t len);
 
 #endif

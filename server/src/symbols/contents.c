@@ -5,9 +5,11 @@
 #include "symbols/archive.h"
 #include "symbols/child.h"
 #include "symbols/contents_inside.h"
+#include "symbols/manifest.h"
 
 #include "base/grow.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "base/write.h"
 
 #include <fcntl.h>
@@ -23,12 +25,21 @@
 #define MAGIC "Mire\x7fITM"
 #define PAGE  4096u
 
-/* A name for people: what could disturb a line of text or a database is replaced. */
+/* A name for people: of bytes that make no text a text is made, and what could disturb a line is replaced. */
 static void copy_name(char *out, const char *name)
 {
+    MIRE_SCOPED(text_fini) struct text text = {0};
+    text_add_valid(&text, name, strlen(name));
+    const char *from = text_failed(&text) || !text.bytes ? "" : text.bytes;
+    size_t len = strlen(from);
+    if (len >= MIRE_CONTENTS_NAME) { /* the end of it tells more */
+        from += len - (MIRE_CONTENTS_NAME - 1);
+        while ((*from & 0xc0) == 0x80) /* no beginning of a character */
+            from++;
+    }
     size_t i = 0;
-    for (; i + 1 < MIRE_CONTENTS_NAME && name[i]; i++)
-        out[i] = name[i] < ' ' || name[i] > '~' ? '_' : name[i];
+    for (; from[i]; i++)
+        out[i] = (unsigned char)from[i] < ' ' || from[i] == 0x7f ? '_' : from[i];
     out[i] = '\0';
 }
 
@@ -68,10 +79,16 @@ struct unpacked {
     int fd;
 };
 
-static bool wanted(void *context, const uint8_t *bytes, size_t len)
+static bool wanted(void *context, const char *name, const uint8_t *bytes, size_t len)
 {
     (void)context;
-    return object_begins(bytes, len);
+    return object_begins(bytes, len) || (manifest_is(name) && len < MIRE_ARCHIVE_PEEK);
+}
+
+static void passed_over(void *context, const char *wrong)
+{
+    struct unpacked *unpacked = context;
+    unpacked->wrong = unpacked->wrong ? unpacked->wrong : wrong;
 }
 
 static bool kept(void *context, uint64_t at, uint64_t len, const char *name)
@@ -82,7 +99,11 @@ static bool kept(void *context, uint64_t at, uint64_t len, const char *name)
     uint8_t *bytes = mmap(NULL, mapped, PROT_READ, MAP_SHARED, unpacked->fd, (off_t)page);
     if (bytes == MAP_FAILED)
         return false;
-    const char *wrong = contents_add(&unpacked->contents, bytes + (at - page), at, len, name);
+    struct contents_version *version = &unpacked->contents.version;
+    bool is_object = object_begins(bytes + (at - page), (size_t)len);
+    if (!is_object && !version->version[0])
+        (void)manifest_read(version, bytes + (at - page), (size_t)len);
+    const char *wrong = is_object ? contents_add(&unpacked->contents, bytes + (at - page), at, len, name) : NULL;
     munmap(bytes, mapped);
     unpacked->wrong = unpacked->wrong ? unpacked->wrong : wrong;
     return unpacked->contents.count < MIRE_CONTENTS_MAX;
@@ -90,7 +111,7 @@ static bool kept(void *context, uint64_t at, uint64_t len, const char *name)
 
 static bool write_rows(int fd, const struct contents *contents)
 {
-    struct contents_end end = {.count = contents->count};
+    struct contents_end end = {.count = contents->count, .version = contents->version};
     size_t len = contents->count * sizeof *contents->rows;
     memcpy(end.magic, MAGIC, sizeof end.magic);
     return write_all(fd, contents->rows, len) && write_all(fd, &end, sizeof end);
@@ -102,6 +123,7 @@ const char *contents_unpack(int out, int in)
     struct archive_use use = {.context = &unpacked,
                               .wanted = wanted,
                               .kept = kept,
+                              .passed_over = passed_over,
                               .fd = out,
                               .kept_max = MIRE_CONTENTS_BYTES,
                               .members_max = MIRE_CONTENTS_MAX};
@@ -140,6 +162,10 @@ static bool read_rows(struct contents *contents)
     if (at < 0 || !(contents->rows = malloc(len + 1)) || pread(contents->fd, contents->rows, len, at) != (ssize_t)len)
         return false;
     contents->count = contents->room = (size_t)end.count;
+    contents->version = end.version;
+    if (!memchr(end.version.version, '\0', sizeof end.version.version) ||
+        !memchr(end.version.build, '\0', sizeof end.version.build))
+        return false;
     for (size_t i = 0; i < contents->count; i++)
         if (!is_sound(&contents->rows[i], (uint64_t)at))
             return false;

@@ -3,8 +3,8 @@
  *
  *     app.debug                    one item
  *     universal Mach-O             an item a slice
- *     zip, tar, tar.gz, .gz        an item for each member that is one of the formats of object.h; dSYM bundles are
- *                                  found in them as they are, other members are passed over
+ *     zip, tar, .deb, compressed   an item for each member that is one of the formats of object.h, in archives inside
+ *     (archive.h)                  them, too; dSYM bundles are found in them as they are, other members are passed over
  *
  * An item is sent, kept and fetched by itself, under facts.id. Its bytes lie in contents.fd, which for an archive is a
  * file of its own that was unpacked by the child (child.h): nothing is written by name, and how much is bounded.
@@ -17,22 +17,29 @@
 #include "object/object.h"
 #include "symbols/symbols.h"
 
-#define MIRE_CONTENTS_NAME  256          /* room for a member's name, with NUL */
+#define MIRE_CONTENTS_NAME  512          /* room for a member's name, with NUL */
 #define MIRE_CONTENTS_MAX   20000        /* members that are looked at */
 #define MIRE_CONTENTS_BYTES (4ull << 30) /* that an archive unpacks to */
 
 struct contents_item {
     struct object_facts facts;     /* id_len > 0; has_dwarf or has_symbols */
-    char name[MIRE_CONTENTS_NAME]; /* without folders; "" for a file that is no archive */
+    char name[MIRE_CONTENTS_NAME]; /* with folders, "inner.zip: a/b.so"; UTF-8, of a long one the end; "" if no archive
+                                    */
     uint64_t at;                   /* of its bytes in contents.fd */
     uint64_t len;
 };
 
 #define MIRE_CONTENTS_NONE "holds no file that names could be taken from" /* what is wrong with most archives */
 
+struct contents_version { /* of the app that an archive is; UTF-8 */
+    char version[128];    /* "": it tells none */
+    char build[32];       /* likewise */
+};
+
 struct contents {
-    int fd;   /* borrowed unless `own` */
-    bool own; /* closed by contents_close */
+    struct contents_version version; /* of an .aab or .apk, by its manifest: that of a mapping in it */
+    int fd;                          /* borrowed unless `own` */
+    bool own;                        /* closed by contents_close */
     struct contents_item *rows;
     size_t count;
     size_t room;

@@ -11,6 +11,7 @@
 struct contents_end {
     char magic[8];
     uint64_t count;
+    struct contents_version version;
 };
 
 /* Unpack the archive `in` into `out`, and write down what is in it. Returns NULL or what is wrong (static). */

@@ -1,5 +1,7 @@
 /*
- * stream.c - zlib, and how much may come out of how little.
+ * stream.c - one decompressor or another, and how much may come out of how little.
+ *
+ * Each step takes bytes at stream->at and puts some out. A file may be several, one behind the other, of each kind.
  */
 #include "symbols/stream.h"
 
@@ -7,64 +9,173 @@
 
 #define FREE_BYTES (64ull << 20) /* that may come out of anything */
 #define RATIO      256           /* beyond them, of what went in; honest files of DWARF are below 20 */
+#define XZ_MEMORY  (256ull << 20)
+#define STEP_MOST  (1u << 30) /* bytes of a step: some libraries count in 32 bits */
+#define DAMAGED    "is damaged: its compressed bytes do not make sense"
+
+enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len)
+{
+    static const struct {
+        enum stream_kind kind;
+        const char *begin;
+        size_t len;
+    } kinds[] = {{STREAM_GZIP, "\x1f\x8b\x08", 3},
+                 {STREAM_XZ, "\xfd\x37zXZ\0", 6},
+                 {STREAM_ZSTD, "\x28\xb5\x2f\xfd", 4},
+                 {STREAM_BZIP2, "BZh", 3}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (len > 13 && !memcmp(bytes, kinds[i].begin, kinds[i].len) &&
+            (kinds[i].kind != STREAM_BZIP2 || !memcmp(bytes + 4, "1AY&SY", 6))) /* its first block */
+            return kinds[i].kind;
+    return STREAM_PLAIN;
+}
 
 bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len)
 {
     *stream = (struct stream){.kind = kind, .bytes = bytes, .len = len};
-    return kind == STREAM_PLAIN || inflateInit2(&stream->z, kind == STREAM_GZIP ? 15 + 16 : -15) == Z_OK;
+    switch (kind) {
+    case STREAM_DEFLATE:
+    case STREAM_GZIP:
+        return inflateInit2(&stream->by.z, kind == STREAM_GZIP ? 15 + 16 : -15) == Z_OK;
+    case STREAM_XZ:
+        stream->by.xz = (lzma_stream)LZMA_STREAM_INIT;
+        return lzma_stream_decoder(&stream->by.xz, XZ_MEMORY, LZMA_CONCATENATED) == LZMA_OK;
+    case STREAM_ZSTD:
+        stream->by.zstd = ZSTD_createDStream();
+        return stream->by.zstd != NULL;
+    case STREAM_BZIP2:
+        return BZ2_bzDecompressInit(&stream->by.bz, 0, 0) == BZ_OK;
+    default:
+        return true;
+    }
 }
 
 void stream_fini(struct stream *stream)
 {
-    if (stream->kind != STREAM_PLAIN)
-        inflateEnd(&stream->z);
+    if (stream->kind == STREAM_DEFLATE || stream->kind == STREAM_GZIP)
+        inflateEnd(&stream->by.z);
+    else if (stream->kind == STREAM_XZ)
+        lzma_end(&stream->by.xz);
+    else if (stream->kind == STREAM_ZSTD)
+        ZSTD_freeDStream(stream->by.zstd);
+    else if (stream->kind == STREAM_BZIP2)
+        BZ2_bzDecompressEnd(&stream->by.bz);
 }
 
-static size_t read_plain(struct stream *stream, uint8_t *out, size_t room)
+/* Each step: up to `in` bytes at `from`, up to `room` at `out`; how much of both was used. */
+struct step {
+    const uint8_t *from;
+    uint8_t *out;
+    size_t in, room;   /* given */
+    size_t used, made; /* told */
+};
+
+static void step_plain(struct stream *stream, struct step *step)
 {
-    size_t len = stream->len - stream->at < room ? stream->len - stream->at : room;
-    memcpy(out, stream->bytes + stream->at, len);
-    stream->at += len;
-    stream->ended = len < room;
-    return len;
+    step->used = step->made = step->in < step->room ? step->in : step->room;
+    memcpy(step->out, step->from, step->made);
+    stream->ended = step->used == step->in && step->made < step->room;
 }
 
-/* A gzip file may be several, one behind the other; zeros may follow. */
-static bool goes_on(struct stream *stream)
+static void step_zlib(struct stream *stream, struct step *step)
 {
-    return stream->kind == STREAM_GZIP && stream->len - stream->at > 2 && stream->bytes[stream->at] == 0x1f &&
-           inflateReset(&stream->z) == Z_OK;
+    z_stream *z = &stream->by.z;
+    z->next_in = (Bytef *)(uintptr_t)step->from;
+    z->avail_in = (uInt)step->in;
+    z->next_out = step->out;
+    z->avail_out = (uInt)step->room;
+    int rc = inflate(z, Z_NO_FLUSH);
+    step->used = step->in - z->avail_in;
+    step->made = step->room - z->avail_out;
+    if (rc == Z_STREAM_END) /* another may follow, or zeros */
+        stream->ended = stream->kind != STREAM_GZIP || step->in - step->used < 3 || step->from[step->used] != 0x1f ||
+                        inflateReset(z) != Z_OK;
+    else if (rc != Z_OK && rc != Z_BUF_ERROR)
+        stream->wrong = DAMAGED;
 }
 
-static size_t read_deflated(struct stream *stream, uint8_t *out, size_t room)
+static void step_xz(struct stream *stream, struct step *step)
 {
-    z_stream *z = &stream->z;
-    size_t got = 0;
-    while (got < room && !stream->ended) {
-        size_t left = stream->len - stream->at;
-        uInt in = left < 1u << 30 ? (uInt)left : 1u << 30;
-        uInt most = room - got < 1u << 30 ? (uInt)(room - got) : 1u << 30;
-        z->next_in = (Bytef *)(uintptr_t)(stream->bytes + stream->at);
-        z->avail_in = in;
-        z->next_out = out + got;
-        z->avail_out = most;
-        int rc = inflate(z, Z_NO_FLUSH);
-        stream->at += in - z->avail_in;
-        got += most - z->avail_out;
-        if (rc == Z_STREAM_END)
-            stream->ended = !goes_on(stream);
-        else if (rc != Z_OK || (in == z->avail_in && most == z->avail_out))
-            stream->wrong = "is damaged: its compressed bytes do not make sense";
-        stream->ended |= stream->wrong != NULL;
+    lzma_stream *xz = &stream->by.xz;
+    xz->next_in = step->from;
+    xz->avail_in = step->in;
+    xz->next_out = step->out;
+    xz->avail_out = step->room;
+    lzma_ret rc = lzma_code(xz, step->in < STEP_MOST ? LZMA_FINISH : LZMA_RUN);
+    step->used = step->in - xz->avail_in;
+    step->made = step->room - xz->avail_out;
+    stream->ended = rc == LZMA_STREAM_END;
+    if (rc == LZMA_MEMLIMIT_ERROR)
+        stream->wrong = "needs more memory to decompress than is allowed (256 MiB)";
+    else if (rc != LZMA_OK && rc != LZMA_BUF_ERROR && rc != LZMA_STREAM_END)
+        stream->wrong = DAMAGED;
+}
+
+static void step_zstd(struct stream *stream, struct step *step)
+{
+    ZSTD_inBuffer in = {step->from, step->in, 0};
+    ZSTD_outBuffer out = {step->out, step->room, 0};
+    size_t rc = ZSTD_decompressStream(stream->by.zstd, &out, &in);
+    step->used = in.pos;
+    step->made = out.pos;
+    if (ZSTD_isError(rc))
+        stream->wrong = DAMAGED;
+    else
+        stream->ended = !rc && in.pos == in.size;
+}
+
+static void step_bzip2(struct stream *stream, struct step *step)
+{
+    bz_stream *bz = &stream->by.bz;
+    bz->next_in = (char *)(uintptr_t)step->from;
+    bz->avail_in = (unsigned)step->in;
+    bz->next_out = (char *)step->out;
+    bz->avail_out = (unsigned)step->room;
+    int rc = BZ2_bzDecompress(bz);
+    step->used = step->in - bz->avail_in;
+    step->made = step->room - bz->avail_out;
+    if (rc == BZ_STREAM_END && step->in - step->used > 3 && !memcmp(step->from + step->used, "BZh", 3)) {
+        BZ2_bzDecompressEnd(bz);
+        *bz = (bz_stream){0};
+        if (BZ2_bzDecompressInit(bz, 0, 0) != BZ_OK)
+            stream->wrong = "needs more memory than there is";
+    } else if (rc == BZ_STREAM_END) {
+        stream->ended = true;
+    } else if (rc != BZ_OK) {
+        stream->wrong = DAMAGED;
     }
-    return got;
+}
+
+static void take_step(struct stream *stream, struct step *step)
+{
+    if (stream->kind == STREAM_PLAIN)
+        step_plain(stream, step);
+    else if (stream->kind == STREAM_XZ)
+        step_xz(stream, step);
+    else if (stream->kind == STREAM_ZSTD)
+        step_zstd(stream, step);
+    else if (stream->kind == STREAM_BZIP2)
+        step_bzip2(stream, step);
+    else
+        step_zlib(stream, step);
 }
 
 size_t stream_read(struct stream *stream, uint8_t *out, size_t room)
 {
     size_t got = 0;
-    if (!stream->ended)
-        got = stream->kind == STREAM_PLAIN ? read_plain(stream, out, room) : read_deflated(stream, out, room);
+    while (got < room && !stream->ended) {
+        size_t left = stream->len - stream->at;
+        struct step step = {.from = stream->bytes + stream->at,
+                            .out = out + got,
+                            .in = left < STEP_MOST ? left : STEP_MOST,
+                            .room = room - got < STEP_MOST ? room - got : STEP_MOST};
+        take_step(stream, &step);
+        stream->at += step.used;
+        got += step.made;
+        if (!stream->wrong && !stream->ended && !step.used && !step.made) /* it is cut off */
+            stream->wrong = DAMAGED;
+        stream->ended |= stream->wrong != NULL;
+    }
     stream->given += got;
     stream->crc = (uint32_t)crc32(stream->crc, out, (uInt)got);
     if (stream->given > FREE_BYTES && stream->given / RATIO > stream->at) {

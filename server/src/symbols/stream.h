@@ -1,15 +1,18 @@
 /*
- * stream.h - bytes of an archive's member in order, inflated if need be. Inside symbols/ only.
+ * stream.h - bytes of an archive's member in order, decompressed if need be. Inside symbols/ only.
  */
 #ifndef MIRE_SYMBOLS_STREAM_H
 #define MIRE_SYMBOLS_STREAM_H
 
+#include <bzlib.h>
+#include <lzma.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <zlib.h>
+#include <zstd.h>
 
-enum stream_kind { STREAM_PLAIN, STREAM_DEFLATE, STREAM_GZIP };
+enum stream_kind { STREAM_PLAIN, STREAM_DEFLATE, STREAM_GZIP, STREAM_XZ, STREAM_ZSTD, STREAM_BZIP2 };
 
 struct stream {
     enum stream_kind kind;
@@ -21,8 +24,16 @@ struct stream {
     const char *wrong;
     bool ended;
     bool alone; /* one member is all of it: what nobody wants need not be read */
-    z_stream z;
+    union {
+        z_stream z;
+        lzma_stream xz;
+        ZSTD_DStream *zstd;
+        bz_stream bz;
+    } by;
 };
+
+/* By which its first bytes say it is compressed; STREAM_PLAIN: by none. */
+enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len);
 
 /* False: out of memory. Ended by stream_fini. */
 bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len);

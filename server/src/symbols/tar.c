@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_ROOM 1024
+#define NAME_ROOM MIRE_ARCHIVE_NAME
 #define SUM_AT    148
 #define SIZE_AT   124
+#define PREFIX_AT 345
 
 struct header {
     uint64_t size;
@@ -56,22 +57,11 @@ static void read_header(struct header *out, const uint8_t *block, const char *lo
     out->type = (char)block[156];
     if (long_name[0])
         snprintf(out->name, sizeof out->name, "%s", long_name);
+    else if (!memcmp(block + 257, "ustar", 6) &&
+             block[PREFIX_AT]) /* POSIX: the folders of a longer one by themselves */
+        snprintf(out->name, sizeof out->name, "%.155s/%.100s", (const char *)block + PREFIX_AT, (const char *)block);
     else
         snprintf(out->name, sizeof out->name, "%.100s", (const char *)block);
-}
-
-static const char *skip(struct unpacking *unpacking, struct stream *stream, uint64_t len)
-{
-    while (len) {
-        size_t most = len < sizeof unpacking->chunk ? (size_t)len : sizeof unpacking->chunk;
-        size_t got = stream_read(stream, unpacking->chunk, most);
-        if (stream->wrong)
-            return stream->wrong;
-        if (got < most)
-            return "is damaged: it ends within a file";
-        len -= got;
-    }
-    return NULL;
 }
 
 /* The path of a pax header: lines of "LENGTH KEY=VALUE". */
@@ -103,7 +93,7 @@ static const char *take_name(char *out, struct unpacking *unpacking, struct stre
         pax_path(out, text, len);
     else
         snprintf(out, NAME_ROOM, "%.*s", NAME_ROOM - 1, text);
-    return skip(unpacking, stream, header->size - len);
+    return stream_skip(unpacking, stream, header->size - len);
 }
 
 const char *tar_read(struct unpacking *unpacking, struct stream *stream, const uint8_t *first)
@@ -124,11 +114,11 @@ const char *tar_read(struct unpacking *unpacking, struct stream *stream, const u
             if (plain && header.size)
                 wrong = member_take(unpacking, stream, header.size, header.name);
             else
-                wrong = skip(unpacking, stream, header.size);
+                wrong = stream_skip(unpacking, stream, header.size);
             long_name[0] = '\0';
         }
         if (!wrong)
-            wrong = skip(unpacking, stream, (MIRE_TAR_BLOCK - header.size % MIRE_TAR_BLOCK) % MIRE_TAR_BLOCK);
+            wrong = stream_skip(unpacking, stream, (MIRE_TAR_BLOCK - header.size % MIRE_TAR_BLOCK) % MIRE_TAR_BLOCK);
         if (!wrong && stream_read(stream, block, sizeof block) < sizeof block)
             return stream->wrong; /* it may end without blocks of zeros */
     }

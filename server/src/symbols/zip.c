@@ -21,7 +21,7 @@
 #define ROW_LEN   46u
 #define END_LEN   22u
 #define COMMENT   65535u
-#define NAME_ROOM 1024
+#define NAME_ROOM MIRE_ARCHIVE_NAME
 
 struct directory {
     uint64_t at;
@@ -103,6 +103,19 @@ static bool read_row(struct row *out, uint64_t *at, const uint8_t *bytes, size_t
     return true;
 }
 
+/* How a member is compressed; -1: in a way that is not read (deflate64, lzma, ...). */
+static int kind_of(uint16_t method)
+{
+    static const struct {
+        uint16_t method;
+        enum stream_kind kind;
+    } kinds[] = {{0, STREAM_PLAIN}, {8, STREAM_DEFLATE}, {12, STREAM_BZIP2}, {93, STREAM_ZSTD}, {95, STREAM_XZ}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].method == method)
+            return (int)kinds[i].kind;
+    return -1;
+}
+
 static const char *take_row(struct unpacking *unpacking, const struct row *row, const uint8_t *bytes, size_t len)
 {
     struct stream stream;
@@ -111,7 +124,7 @@ static const char *take_row(struct unpacking *unpacking, const struct row *row, 
     uint64_t at = row->local + LOCAL_LEN + load_16(bytes + row->local + 26) + load_16(bytes + row->local + 28);
     if (at > len || row->packed > len - at)
         return "is damaged: a file lies outside of it";
-    if (!stream_init(&stream, row->method ? STREAM_DEFLATE : STREAM_PLAIN, bytes + at, (size_t)row->packed))
+    if (!stream_init(&stream, (enum stream_kind)kind_of(row->method), bytes + at, (size_t)row->packed))
         return "needs more memory than there is";
     stream.alone = true;
     const char *wrong = member_take(unpacking, &stream, row->len, row->name);
@@ -135,7 +148,7 @@ const char *zip_read(struct unpacking *unpacking, const uint8_t *bytes, size_t l
             continue;
         if (row.flags & 1)
             passed_over = "is encrypted";
-        else if (row.method != 0 && row.method != 8) /* stored, deflated; others hardly exist */
+        else if (kind_of(row.method) < 0)
             passed_over = "has a file that is compressed in a way that is not known";
         else
             wrong = take_row(unpacking, &row, bytes, len);
