@@ -197,6 +197,22 @@ static int64_t thread_frame(struct flame *flame, const struct resolved *doc, uin
     return number < 0 ? -1 : frame_child(flame, 0, (uint32_t)number, 0, MIRE_ROLE_THREAD);
 }
 
+/* The frame that samples without a stack are counted at: one of its own, where there are any. 0, -1 out of memory. */
+static int add_nothing(uint32_t *frame_out, struct flame *flame, const struct resolved *doc, uint32_t thread,
+                       uint32_t top)
+{
+    bool any = false;
+    *frame_out = top;
+    for (size_t s = 0; s < doc->sample_count; s++)
+        any |= doc->samples[s].thread == thread && !doc->samples[s].node;
+    if (!any)
+        return 0;
+    int64_t name = names_number(&flame->names, "(no stack)");
+    int64_t frame = name < 0 ? -1 : frame_child(flame, top, (uint32_t)name, 0, MIRE_ROLE_UNKNOWN);
+    *frame_out = (uint32_t)frame;
+    return frame < 0 ? -1 : 0;
+}
+
 /* The samples of one thread, below `top`. */
 static int add_thread(struct flame *flame, uint32_t *map, unsigned char *used, const struct resolved *doc,
                       uint32_t thread, uint32_t top, double weight)
@@ -208,6 +224,8 @@ static int add_thread(struct flame *flame, uint32_t *map, unsigned char *used, c
              n = doc->nodes[n].parent)
             used[n] = 1;
     int rc = flame_add_nodes(flame, map, used, doc);
+    if (rc == 0 && (rc = add_nothing(&map[0], flame, doc, thread, top)) != 0)
+        return rc;
     for (size_t s = 0; rc == 0 && s < doc->sample_count; s++)
         if (doc->samples[s].thread == thread)
             flame->frames[map[doc->samples[s].node]].self += (double)doc->samples[s].weight_ms * weight;

@@ -29,7 +29,7 @@ static int tally_fill(struct tally *t, struct arena *arena, const struct resolve
         return MIRE_FAULT_MEMORY;
     for (uint32_t s = 0; s < doc->sample_count; s++) {
         uint32_t node = doc->samples[s].node;
-        if (!t->stack_of[node]) {
+        if (node && !t->stack_of[node]) {
             t->nodes[t->stack_count] = node;
             t->stack_of[node] = (uint32_t)++t->stack_count;
         }
@@ -140,7 +140,7 @@ static void put_samples(struct json_writer *w, const struct resolved *doc, const
     json_write_close(w, ']');
     json_write_open(w, "stack", '[');
     for (size_t s = 0; s < doc->sample_count; s++)
-        json_write_i64(w, NULL, tally->stack_of[doc->samples[s].node] - 1);
+        json_write_i64(w, NULL, (int64_t)tally->stack_of[doc->samples[s].node] - 1);
     json_write_close(w, ']');
     json_write_open(w, "thread", '[');
     for (size_t s = 0; s < doc->sample_count; s++)

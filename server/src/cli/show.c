@@ -164,6 +164,7 @@ static void print_tree(struct arena *arena, const struct resolved *doc)
         return;
     for (size_t i = 0; i < doc->sample_count; i++)
         tree.below[doc->samples[i].node] += doc->samples[i].weight_ms;
+    uint64_t without = tree.below[0];
     for (size_t n = doc->node_count - 1; n > 0; n--) {
         uint32_t parent = doc->nodes[n].parent;
         tree.below[parent] += tree.below[n];
@@ -171,6 +172,8 @@ static void print_tree(struct arena *arena, const struct resolved *doc)
         tree.child[parent] = (uint32_t)n;
     }
     say(stdout, "\nCall tree, %" PRIu64 " ms sampled\n", tree.below[0]);
+    if (without)
+        say(stdout, "%5.1f %% (no stack)\n", 100.0 * (double)without / (double)tree.below[0]);
     print_level(&tree, arena, &root, 1, 0);
 }
 

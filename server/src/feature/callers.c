@@ -20,6 +20,11 @@ static bool is_main(const struct resolved_place *place)
            (!strcmp(place->function, "main") || (place->script && !strcmp(place->function, "<module>")));
 }
 
+bool way_is_main(const struct way *way, size_t step)
+{
+    return is_main(&way->doc->places[way->places[step]]);
+}
+
 struct way_found way_caller1(const struct way *way)
 {
     size_t count = way->count;

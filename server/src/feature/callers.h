@@ -34,6 +34,9 @@ struct way_found way_caller1(const struct way *way);
 /* Is there such a one on the way up from a node? */
 bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uint32_t node);
 
+/* Is it the function main? */
+bool way_is_main(const struct way *way, size_t step);
+
 /* Step of the scene. */
 size_t way_caller2(const struct way *way, size_t caller1);
 

@@ -28,6 +28,7 @@ struct finding {
     struct way way;         /* the path's places */
     uint32_t thread;        /* whose path, MIRE_TREE_ALL: everybody's */
     struct way_found found; /* on the way */
+    bool diffuse;           /* app functions have time, and none is to blame */
 };
 
 const char *reason_name(enum hang_reason reason)
@@ -92,7 +93,7 @@ static int walk(struct finding *f, uint32_t thread)
     const struct tree_walk how = {f->functions, MIRE_FEATURE_SHARE, MIRE_FEATURE_LEAST, thread, f->marks.left_out};
     f->thread = thread;
     int rc = tree_path(&f->path, f->arena, f->doc, &how);
-    if ((f->path.all - f->path.total) * 100 > f->path.all * MIRE_LOSSES_LIMIT)
+    if (f->path.without * 100 > (f->path.total + f->path.without) * MIRE_LOSSES_LIMIT)
         f->path.count = f->path.total = 0;
     uint32_t *places = rc ? NULL : arena_array(f->arena, f->path.count, sizeof *places);
     if (!places)
@@ -140,37 +141,84 @@ static const char *thread_name(const struct finding *f)
     return name[0] ? name : "without a name";
 }
 
+/* "main holds 60 % of the sampled time of thread writer"; of nobody, how much the one that holds most has. */
+static const char *tell_share(struct finding *f, const struct feature *out, uint64_t all)
+{
+    const char *of = f->thread == MIRE_TREE_ALL ? "" : " of thread ";
+    const char *thread = f->thread == MIRE_TREE_ALL ? "" : thread_name(f);
+    uint64_t held = f->path.count ? f->path.steps[f->found.step].weight : 0;
+    const struct resolved_place *next = &f->doc->places[f->path.next.place];
+    if (f->diffuse && f->path.next.weight)
+        return arena_printf(f->arena, "nobody holds most of the sampled time%s%s: %s holds %u %%, the others less", of,
+                            thread, next->function, (unsigned)(f->path.next.weight * 100 / all));
+    if (f->diffuse)
+        return arena_printf(f->arena, "nobody holds most of the sampled time%s%s", of, thread);
+    return arena_printf(f->arena, "%s holds %u %% of the sampled time%s%s", out->caller1.function,
+                        (unsigned)(held * 100 / all), of, thread);
+}
+
 /* How it came to Caller1, and the verdict that the document keeps. */
 static int tell_why(struct feature *out, struct finding *f)
 {
-    size_t step = f->found.step;
-    uint64_t held = f->path.count ? f->path.steps[step].weight : 0;
-    uint64_t total = f->path.all ? f->path.all : 1;
+    uint64_t all = f->path.all ? f->path.all : 1;
+    const struct report_hang *hang = category_is_of_process(out->category) ? NULL : &f->report->hang;
     const char *losses;
-    int rc = losses_text(&losses, f->arena, f->doc, f->thread);
+    int rc = losses_text(&losses, f->arena, f->doc, f->thread, f->marks.left_out, hang);
     if (rc)
         return rc;
-    if (f->path.count)
-        f->doc->verdict =
-            (struct resolved_verdict){true, f->path.steps[step].place, (uint32_t)(held * 1000000 / total)};
-    if (f->path.count || f->path.total)
+    if (f->path.count && !f->diffuse) {
+        const struct tree_step *step = &f->path.steps[f->found.step];
+        f->doc->verdict = (struct resolved_verdict){true, step->place, (uint32_t)(step->weight * 1000000 / all)};
+    }
+    if (f->path.count || f->path.total) {
+        const char *share = tell_share(f, out, all);
         out->why =
-            arena_printf(f->arena, "%s holds %u %% of the sampled time%s%s (%s)%s%s", out->caller1.function,
-                         (unsigned)(held * 100 / total), f->thread == MIRE_TREE_ALL ? "" : " of thread ",
-                         f->thread == MIRE_TREE_ALL ? "" : thread_name(f), f->found.how, losses[0] ? "; " : "", losses);
-    else
+            share ? arena_printf(f->arena, "%s (%s)%s%s", share, f->found.how, losses[0] ? "; " : "", losses) : NULL;
+    } else {
         out->why = losses[0] ? losses : "no stack was taken";
+    }
     f->doc->why = out->why ? out->why : "";
     return out->why ? 0 : MIRE_FAULT_MEMORY;
+}
+
+/* Time of the stacks whose innermost app function is that of a step. */
+static uint64_t own_time(const struct finding *f, size_t step)
+{
+    const struct resolved *doc = f->doc;
+    uint32_t function = f->functions[f->path.steps[step].place];
+    uint64_t sum_ms = 0, own = 0;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        sum_ms += doc->samples[i].weight_ms;
+    for (size_t i = 0; i < doc->sample_count; i++) {
+        uint32_t node = doc->samples[i].node;
+        if ((f->marks.left_out && f->marks.left_out[i]) ||
+            (f->thread != MIRE_TREE_ALL && doc->samples[i].thread != f->thread))
+            continue;
+        while (node && class_is_skipped(f->classes.of[doc->nodes[node].place]))
+            node = doc->nodes[node].parent;
+        if (node && f->functions[doc->nodes[node].place] == function)
+            own += sum_ms ? doc->samples[i].weight_ms : 1;
+    }
+    return own;
+}
+
+/* Every program's main holds all of its time: it answers only for what it does itself. */
+static bool is_spread_below_main(const struct finding *f)
+{
+    return f->found.kind == WAY_APP && f->doc->sample_count && way_is_main(&f->way, f->found.step) &&
+           f->path.next.weight &&
+           own_time(f, f->found.step) * 100 < (f->path.total + f->path.without) * MIRE_FEATURE_LEAST;
 }
 
 /* Nobody is on the path: is it that nobody has most of the time, or that there is nobody? */
 static int judge_path(struct feature *out, struct finding *f)
 {
-    if (f->found.kind == WAY_APP || f->found.kind == WAY_UNKNOWN || !f->path.total)
+    bool spread = is_spread_below_main(f);
+    if (!spread && (f->found.kind == WAY_APP || f->found.kind == WAY_UNKNOWN || !f->path.total))
         return 0;
-    if (has_app(f)) {
+    if (spread || has_app(f)) {
         const char *at = f->path.count ? out->caller1.function : "the thread's entry";
+        f->diffuse = true;
         f->found.how = "app functions have time, none of them most of it";
         out->caller1.function = arena_printf(f->arena, "diffuse at %s", at);
         return out->caller1.function ? 0 : MIRE_FAULT_MEMORY;

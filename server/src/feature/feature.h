@@ -13,7 +13,9 @@
  * Where samples are several threads', the tree is everybody's; if nobody's function dominates it, that of the thread
  * with most time. A capture or a scene that the app has a name for has that name as Caller2.
  *
- * Where app functions have time and none is on the path, the feature is "diffuse at" its end. Where no stack has any,
+ * Where app functions have time and none is on the path, or only a main that just calls them, the feature is "diffuse
+ * at" its end, and the document has no verdict. Shares are of all samples, also of those that have no stack or are left
+ * out; with too many without a stack nobody is blamed; `why` says what is missing. Where no stack has app functions,
  * the report is of the kind system; where most stacks wait for events, of the kind idle: nobody is to blame, and
  * neither is ranked.
  *

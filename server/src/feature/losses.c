@@ -4,6 +4,9 @@
 #include "base/fault.h"
 #include "feature/tree.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
+
 /* Letters of the schema, of samples without a stack. */
 static const struct loss {
     char letter;
@@ -19,31 +22,60 @@ static const struct loss {
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+static bool is_asked(const struct resolved *doc, uint32_t thread, size_t sample)
+{
+    return thread == MIRE_TREE_ALL || doc->samples[sample].thread == thread;
+}
+
+/* Samples without a stack, for that reason or for any. */
 static size_t count_of(const struct resolved *doc, uint32_t thread, char letter)
 {
     size_t count = 0;
     for (size_t i = 0; i < doc->sample_count; i++)
-        count += (thread == MIRE_TREE_ALL || doc->samples[i].thread == thread) && !doc->samples[i].node &&
-                 (!letter || doc->samples[i].loss == letter);
+        count += is_asked(doc, thread, i) && !doc->samples[i].node && (!letter || doc->samples[i].loss == letter);
     return count;
 }
 
-int losses_text(const char **out, struct arena *arena, const struct resolved *doc, uint32_t thread)
+static const char *without_stack(struct arena *arena, const struct resolved *doc, uint32_t thread, size_t all)
 {
-    size_t lost = count_of(doc, thread, 0), all = 0;
+    size_t lost = count_of(doc, thread, 0);
     const char *text = "", *between = ": ";
-    *out = "";
-    if (!lost)
-        return 0;
-    for (size_t i = 0; i < doc->sample_count; i++)
-        all += thread == MIRE_TREE_ALL || doc->samples[i].thread == thread;
-    for (size_t i = 0; text && i < COUNT(losses); i++) {
+    for (size_t i = 0; text && lost && i < COUNT(losses); i++) {
         size_t count = count_of(doc, thread, losses[i].letter);
         if (!count)
             continue;
         text = arena_printf(arena, "%s%s%s (%zu)", text, between, losses[i].words, count);
         between = ", ";
     }
-    *out = text ? arena_printf(arena, "%zu of %zu samples have no stack%s", lost, all, text) : NULL;
+    return text && lost ? arena_printf(arena, "%zu of %zu samples have no stack%s", lost, all, text) : text;
+}
+
+static const char *uncovered(struct arena *arena, const struct resolved *doc, uint32_t thread,
+                             const struct report_hang *hang)
+{
+    uint64_t covered_ms = 0;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        covered_ms += is_asked(doc, thread, i) ? doc->samples[i].weight_ms : 0;
+    if (!hang || !covered_ms || covered_ms * 100 >= (uint64_t)hang->duration_ms * (100 - MIRE_LOSSES_SILENT))
+        return "";
+    return arena_printf(arena, "the samples cover %" PRIu64 " of %u ms", covered_ms, hang->duration_ms);
+}
+
+int losses_text(const char **out, struct arena *arena, const struct resolved *doc, uint32_t thread,
+                const uint8_t *left_out, const struct report_hang *hang)
+{
+    size_t all = 0, marked = 0;
+    for (size_t i = 0; i < doc->sample_count; i++) {
+        all += is_asked(doc, thread, i);
+        marked += is_asked(doc, thread, i) && left_out && left_out[i] && doc->samples[i].node;
+    }
+    const char *parts[] = {without_stack(arena, doc, thread, all), "", uncovered(arena, doc, thread, hang)};
+    if (marked)
+        parts[1] =
+            arena_printf(arena, "%zu of %zu samples wait for events or say nothing, and are left out", marked, all);
+    *out = "";
+    for (size_t i = 0; *out && i < COUNT(parts); i++)
+        if (!parts[i] || parts[i][0])
+            *out = parts[i] ? arena_printf(arena, "%s%s%s", *out, **out ? "; " : "", parts[i]) : NULL;
     return *out ? 0 : MIRE_FAULT_MEMORY;
 }

@@ -89,10 +89,9 @@ uint32_t tree_heaviest_thread(const struct resolved *doc)
     return heaviest;
 }
 
-static bool counts(const struct resolved *doc, size_t sample, const struct tree_walk *how)
+static bool is_asked(const struct resolved *doc, size_t sample, const struct tree_walk *how)
 {
-    return (how->thread == MIRE_TREE_ALL || doc->samples[sample].thread == how->thread) &&
-           !(how->left_out && how->left_out[sample]);
+    return how->thread == MIRE_TREE_ALL || doc->samples[sample].thread == how->thread;
 }
 
 static uint32_t function_of(const struct walk *walk, uint32_t node)
@@ -160,20 +159,23 @@ static void add_joined(struct walk *walk)
     }
 }
 
-/* Time of every node, and the children's lists; of node 0 that of the stacks. Returns the time without a stack. */
-static uint64_t weigh(struct walk *walk, const struct tree_walk *how)
+/* Time of every node, and the children's lists; of node 0 that of the stacks. The sums go to the path. */
+static void weigh(struct tree_path *out, struct walk *walk, const struct tree_walk *how)
 {
     const struct resolved *doc = walk->doc;
-    uint64_t sum = 0, without = 0;
+    uint64_t sum = 0;
     for (size_t i = 0; i < doc->sample_count; i++)
         sum += doc->samples[i].weight_ms;
-    for (size_t i = 0; i < doc->sample_count; i++)
-        if (counts(doc, i, how))
-            walk->below[doc->samples[i].node] += sum ? doc->samples[i].weight_ms : 1;
-    without = walk->below[0];
+    for (size_t i = 0; i < doc->sample_count; i++) {
+        uint64_t weight = !is_asked(doc, i, how) ? 0 : sum ? doc->samples[i].weight_ms : 1;
+        out->all += weight;
+        if (!how->left_out || !how->left_out[i])
+            walk->below[doc->samples[i].node] += weight;
+    }
+    out->without = walk->below[0];
     walk->below[0] = 0;
     if (!doc->sample_count && doc->hot.node)
-        walk->below[doc->hot.node] = 1;
+        out->all = walk->below[doc->hot.node] = 1;
     for (size_t n = doc->node_count - 1; n > 0; n--) {
         uint32_t parent = walk->parent[n];
         walk->below[doc->nodes[n].parent] += walk->below[n];
@@ -181,7 +183,7 @@ static uint64_t weigh(struct walk *walk, const struct tree_walk *how)
         walk->child[parent] = (uint32_t)n;
     }
     add_joined(walk);
-    return without;
+    out->total = walk->below[0];
 }
 
 /* All children of the level's nodes, which are the function `caller`, go to `deeper`; returns how many, and the
@@ -254,22 +256,23 @@ int tree_path(struct tree_path *out, struct arena *arena, const struct resolved 
     for (size_t n = 0; n < doc->node_count; n++)
         walk.parent[n] = doc->nodes[n].parent;
     join_partial(&walk, whole);
-    uint64_t without = weigh(&walk, how);
-    out->total = walk.below[0];
-    out->all = out->total + without;
+    weigh(out, &walk, how);
     out->steps = walk.steps;
-    uint64_t parent = out->total;
+    uint64_t parent = out->total, counted = out->total + out->without;
     size_t count = 1; /* level[0] is the root */
     uint32_t caller = UINT32_MAX;
     for (uint32_t stamp = 1;; stamp++) {
         uint32_t best = 0;
         uint32_t place = 0;
         size_t found = children(&walk, count, caller, stamp, &best);
-        if (!found || walk.weight[best] * 100 < parent * how->percent ||
-            walk.weight[best] * 100 < out->total * how->least)
+        if (!found)
             return 0;
-        parent = walk.weight[best];
         count = keep(&walk, found, best, &place);
+        out->next = (struct tree_step){place, walk.weight[best]};
+        if (walk.weight[best] * 100 < parent * how->percent || walk.weight[best] * 100 < counted * how->least)
+            return 0;
+        out->next.weight = 0;
+        parent = walk.weight[best];
         walk.steps[out->count++] = (struct tree_step){place, walk.weight[best]};
         count = join_recursion(&walk, count, best);
         caller = best;

@@ -17,8 +17,10 @@ struct tree_step {
 struct tree_path {
     const struct tree_step *steps; /* outermost first */
     size_t count;
-    uint64_t total; /* of all samples that have a stack */
-    uint64_t all;   /* and of those that have none */
+    struct tree_step next; /* the heaviest function inside the last step, which is no step; weight 0: there is none */
+    uint64_t total;        /* of the samples that count and have a stack */
+    uint64_t without;      /* of those that count and have none */
+    uint64_t all;          /* of both, and of those that are left out */
 };
 
 /* Number of each place's function: places of one function in one image have one number. 0, or a fault. */

@@ -116,6 +116,7 @@ static void shares_are_of_all_samples(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
+    s->report.hang.duration_ms = 1000;
     for (int i = 0; i < 6; i++)
         sample(s, 100, 'R', LOOP "keysCommand" R);
     samples_without_a_stack(s, 1, 'g');
@@ -134,6 +135,7 @@ static void where_most_stacks_are_missing_nobody_is_blamed(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
+    s->report.hang.duration_ms = 1000;
     sample(s, 100, 'S', LOOP "keysCommand" R "read" LIBC);
     sample(s, 100, 'S', LOOP "keysCommand" R "read" LIBC);
     samples_without_a_stack(s, 7, 'b');
@@ -143,6 +145,69 @@ static void where_most_stacks_are_missing_nobody_is_blamed(void **state)
     assert_int_equal(f.category, MIRE_CATEGORY_HANG);
     assert_string_equal(f.why, "7 of 9 samples have no stack: the thread blocked every signal (7)");
     assert_false(s->doc.verdict.known);
+    stacks_free(s);
+}
+
+/* Samples that begin late in a hang, or that a full ring thinned away, say nothing of the rest. */
+static void a_verdict_says_how_much_of_the_hang_it_saw(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.hang.duration_ms = 10000;
+    sample(s, 900, 'R', LOOP "keysCommand" R);
+    struct feature f = find(s);
+    assert_string_equal(f.why, "keysCommand holds 100 % of the sampled time (deepest app frame of the path); the "
+                               "samples cover 900 of 10000 ms");
+    stacks_free(s);
+}
+
+/* Twenty short stacks, one function each, without a root that others have. */
+static void of_many_different_short_stacks_nobody_is_blamed(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    s->report.hang.duration_ms = 2000;
+    for (int i = 0; i < 20; i++) {
+        char stack[256];
+        snprintf(stack, sizeof stack, "part_%d" R, i);
+        sample(s, i == 7 ? 150 : 100, 'R', stack);
+        lacks(s, MIRE_LOSS_PARTIAL);
+    }
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "diffuse at the thread's entry");
+    assert_string_equal(f.why, "nobody holds most of the sampled time: part_7 holds 7 %, the others less "
+                               "(app functions have time, none of them most of it)");
+    assert_false(s->doc.verdict.known);
+    stacks_free(s);
+}
+
+/* Ten functions that main calls one after the other, and what it does itself. */
+static struct stacks *called_by_main(unsigned own_ms)
+{
+    struct stacks *s = stacks_new();
+    for (int i = 0; i < 10; i++) {
+        char stack[256];
+        snprintf(stack, sizeof stack, "main" R "part_%d" R "memcpy" LIBC, i);
+        sample(s, 100, 'R', stack);
+    }
+    sample(s, own_ms, 'R', "main" R "memset" LIBC);
+    return s;
+}
+
+/* Every program's main holds all its time: it is to blame for what it does itself, not for what it calls. */
+static void a_main_that_only_calls_others_is_not_blamed(void **state)
+{
+    (void)state;
+    struct stacks *s = called_by_main(300);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "diffuse at main");
+    assert_false(s->doc.verdict.known);
+    assert_non_null(strstr(f.why, "nobody holds most of the sampled time: memset holds 23 %, the others less"));
+    stacks_free(s);
+    s = called_by_main(800);
+    f = find(s);
+    assert_string_equal(f.caller1.function, "main");
+    assert_int_equal(s->doc.verdict.share_ppm, 1000000);
     stacks_free(s);
 }
 
@@ -610,6 +675,9 @@ int main(void)
         cmocka_unit_test(a_package_is_blamed_where_the_script_has_no_part),
         cmocka_unit_test(a_script_without_functions_is_blamed_itself),
         cmocka_unit_test(shares_are_of_all_samples),
+        cmocka_unit_test(a_verdict_says_how_much_of_the_hang_it_saw),
+        cmocka_unit_test(of_many_different_short_stacks_nobody_is_blamed),
+        cmocka_unit_test(a_main_that_only_calls_others_is_not_blamed),
         cmocka_unit_test(where_most_stacks_are_missing_nobody_is_blamed),
         cmocka_unit_test(stacks_without_an_outer_end_join_the_others),
         cmocka_unit_test(what_watches_is_not_blamed),

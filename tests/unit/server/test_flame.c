@@ -42,6 +42,9 @@ static void document_random(struct document *d, size_t nodes, size_t samples)
                           .nodes = d->nodes,     .sample_count = samples, .samples = d->samples};
 }
 
+/* What samples without a stack are counted at. */
+static const struct resolved_place nothing = {.function = "(no stack)", .image = "", .file = ""};
+
 /* Time of all samples whose stack passes the path of row `row` of the view, and of those that end there. */
 static void twin_time(double *value, double *self, const struct document *docs, size_t count,
                       const struct flame_view *v, size_t row)
@@ -58,6 +61,8 @@ static void twin_time(double *value, double *self, const struct document *docs, 
             size_t high = 0, same = 0;
             for (uint32_t n = docs[d].samples[s].node; n; n = docs[d].nodes[n].parent)
                 stack[high++] = &docs[d].places[n];
+            if (!high)
+                stack[high++] = &nothing;
             while (same < depth && same < high &&
                    strcmp(stack[high - 1 - same]->function, v->names[v->name[path[depth - 1 - same]]]) == 0 &&
                    strcmp(stack[high - 1 - same]->image, v->images[v->image[path[depth - 1 - same]]]) == 0)
@@ -209,8 +214,9 @@ static void a_deep_and_wide_tree_is_laid_out_quickly(void **state)
     struct flame *flame = flame_new(MIRE_FLAME_FRAMES_MAX);
     assert_int_equal(flame_add(flame, &doc, 1), 0);
     assert_int_equal(flame_view_init(&v, flame, 200000, NULL), 0);
-    assert_int_equal(v.count, MANY);
-    assert_true(v.value[0] == 7 && v.self[0] == 2 && v.value[MANY - 1] == 5);
+    assert_int_equal(v.count, MANY + 1);
+    assert_true(v.value[0] == 7 && v.self[0] == 0 && v.value[1] == 5 && v.value[2] == 2 && v.value[MANY] == 5);
+    assert_string_equal(v.names[v.name[2]], "(no stack)");
     flame_view_fini(&v);
     assert_int_equal(flame_view_init(&v, flame, 1000, NULL), 0);
     assert_int_equal(v.count, 1000);

@@ -1625,7 +1625,7 @@ export interface components {
                 weight_ms: number[];
                 /** @description Role of the innermost frame of each sample. */
                 leaf: string[];
-                /** @description Index into stacks for each sample. */
+                /** @description Index into stacks for each sample; -1 for one without a stack, of which why tells the reason. */
                 stack: number[];
                 /** @description Whose stack each sample is, as hot.thread. */
                 thread: number[];

@@ -6,7 +6,7 @@ import { bars, peak, stacked, wholeSteps } from './charts';
 import { ago, bytes, count, duration, nanoseconds, offBytes, offCount, percent } from './format';
 import { base, shorten } from './name';
 import { absolute, resolve, shift, widen } from './range';
-import { asText, commonLeaf, coverage, hotMiddle, nameless, withoutStack } from './stack';
+import { asText, commonLeaf, coverage, hotAsText, hotMiddle, isPartial, nameless, withoutStack } from './stack';
 
 const now = new Date('2026-11-08T10:20:30Z');
 
@@ -141,10 +141,18 @@ it('a function with varying callees is flagged, one with a single callee is not'
   expect(hotMiddle(report(['a', 'b', 'c']))).toBeNull();
 });
 
-it('samples without a stack are counted', () => {
-  const whole = report(['a', 'b']);
+it('samples without a stack are counted, and the verdict goes with what it says', () => {
+  const all = report(['a', 'b']);
+  const whole = { ...all, samples: { ...all.samples, weight_ms: [300, 700], covered_ms: 1000 } };
+  const part = { ...whole, samples: { ...whole.samples, stack: [0, -1] }, why: 'a holds 30 %; 1 of 2 has no stack' };
   expect(withoutStack(whole)).toBe(0);
-  expect(withoutStack({ ...whole, samples: { ...whole.samples, stack: [0, -1] } })).toBe(1);
+  expect(withoutStack(part)).toBe(1);
+  expect([isPartial(whole), isPartial(part), isPartial({ ...whole, verdict: null })]).toEqual([false, true, true]);
+  expect(coverage({ ...part, row: { ...part.row, duration_ms: 1000 } })).toMatchObject({
+    covered_ms: 1000,
+    stacks_ms: 300,
+  });
+  expect(hotAsText(part)).toBe(`a holds 30 %; 1 of 2 has no stack\n\n${asText(part.hot.frames)}`);
 });
 
 it('coverage says how much of the hang was seen', () => {

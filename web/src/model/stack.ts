@@ -5,6 +5,8 @@ type Samples = Report['samples'];
 
 export interface Coverage {
   covered_ms: number;
+  /** Of it, what samples with a stack stand for. */
+  stacks_ms: number;
   hang_ms: number;
   /** Samples begin at the hang's beginning, give or take a period. */
   whole: boolean;
@@ -18,8 +20,11 @@ export function withoutStack(report: Report): number {
 /* How much of the hang the samples stand for, never more than all of it. */
 export function coverage(report: Report): Coverage {
   const hang_ms = report.row.duration_ms;
-  const covered_ms = Math.min(report.samples.covered_ms, hang_ms);
-  return { covered_ms, hang_ms, whole: hang_ms === 0 || covered_ms >= hang_ms * 0.95 };
+  const { samples } = report;
+  const covered_ms = Math.min(samples.covered_ms, hang_ms);
+  const seen = samples.weight_ms.reduce((sum, weight, i) => (samples.stack[i]! < 0 ? sum : sum + weight), 0);
+  const stacks_ms = Math.min(seen, covered_ms);
+  return { covered_ms, stacks_ms, hang_ms, whole: hang_ms === 0 || covered_ms >= hang_ms * 0.95 };
 }
 
 /* The innermost frame of sample i, or null where unwinding found nothing. */
@@ -84,6 +89,17 @@ export function place(frame: Frame): string {
   if (frame.file === '') return '';
   const file = frame.file.split('/').slice(-2).join('/');
   return frame.line > 0 ? `${file}:${frame.line}` : file;
+}
+
+/* Whether the verdict says less than a share of all samples does: some have no stack, or nobody is to blame. */
+export function isPartial(report: Report): boolean {
+  return report.why !== '' && (withoutStack(report) > 0 || report.verdict === null);
+}
+
+/* The hottest stack as text for a ticket or a chat: who holds how much and what is missing, then the frames. */
+export function hotAsText(report: Report): string {
+  const stack = asText(report.hot.frames);
+  return report.why === '' ? stack : `${report.why}\n\n${stack}`;
 }
 
 /* A stack as text for a ticket or a chat, innermost first. */

@@ -43,7 +43,7 @@ function load(report: Report): string {
 }
 
 export function Verdict({ report }: { report: Report }): JSX.Element {
-  const { covered_ms, hang_ms, whole } = coverage(report);
+  const { covered_ms, stacks_ms, hang_ms, whole } = coverage(report);
   const process = isOfProcess(report.category);
   const leaf = commonLeaf(report.samples);
   const total = report.samples.stack.length;
@@ -63,11 +63,12 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
         {[
           process
             ? ''
-            : whole
-              ? say('samples cover all of it')
-              : say('samples cover the last {part} of {all}', { part: duration(covered_ms), all: duration(hang_ms) }),
+            : lost > 0
+              ? say('stacks cover {part} of {all}', { part: duration(stacks_ms), all: duration(hang_ms) })
+              : whole
+                ? say('samples cover all of it')
+                : say('samples cover the last {part} of {all}', { part: duration(covered_ms), all: duration(hang_ms) }),
           leaf ? say('{n}/{total} same innermost function', { n: leaf.samples, total }) : '',
-          lost > 0 ? say('{n} of {total} samples have no stack', { n: lost, total }) : '',
           typeof report.thread.cpu_ms === 'number'
             ? say('{time} on the CPU', { time: duration(report.thread.cpu_ms) })
             : '',

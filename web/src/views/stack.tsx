@@ -12,7 +12,7 @@ import { word } from '../lib/words';
 import { fileOf, hotThread, isOfProcess, ofHotThread } from '../model/event';
 import { duration, exact } from '../model/format';
 import { base } from '../model/name';
-import { asText, hotMiddle, leafOf, perCell, place, withoutStack } from '../model/stack';
+import { asText, hotAsText, hotMiddle, isPartial, leafOf, perCell, place } from '../model/stack';
 import { Blame, Cost, Verdict } from './event';
 import { Bar, copy, Loaded, Moment } from './parts';
 import { Threads } from './threads';
@@ -71,13 +71,13 @@ function Body({ report: whole }: { report: Report }): JSX.Element {
   const { s } = query.value;
   const chosen = s !== null && s < samples.stack.length ? s : null;
   const frames = chosen === null ? report.hot.frames : (samples.stacks[samples.stack[chosen]!]?.frames ?? []);
-  useKeys({ path: () => void copy(asText(frames), say('Stack copied')) });
+  useKeys({ path: () => void copy(textOf(report, chosen, frames), say('Stack copied')) });
   return (
     <>
       <Picker report={report} />
       <Verdict report={report} />
       <Blame report={report} />
-      {withoutStack(report) > 0 && report.why !== '' ? <p class="dim">{report.why}</p> : null}
+      {isPartial(report) ? <p class="dim">{report.why}</p> : null}
       <Strip report={report} chosen={chosen} />
       <Frames report={report} frames={frames} sample={chosen} />
       <Why report={report} frames={frames} />
@@ -85,6 +85,11 @@ function Body({ report: whole }: { report: Report }): JSX.Element {
       <Cost report={report} />
     </>
   );
+}
+
+/* What is copied: the hottest stack with the verdict, or the frames of one sample. */
+function textOf(report: Report, sample: number | null, frames: readonly Frame[]): string {
+  return sample === null ? hotAsText(report) : asText(frames);
 }
 
 /* More cells could not be told apart, nor hit. A cell of several samples shows the first. */
@@ -190,7 +195,7 @@ function Frames(props: { report: Report; frames: readonly Frame[]; sample: numbe
           type="button"
           class="quiet"
           aria-keyshortcuts="y"
-          onClick={() => void copy(asText(frames), say('Stack copied'))}
+          onClick={() => void copy(textOf(report, sample, frames), say('Stack copied'))}
         >
           {say('Copy stack')}
         </button>
