@@ -51,9 +51,26 @@ static void put_rule(struct json_writer *w, const char *key, uint32_t rule)
         json_write_null(w, key);
 }
 
+static void put_key(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "key", '[');
+    for (size_t i = 0; i < doc->part_count; i++) {
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "part", doc->parts[i].part);
+        json_write_text(w, "text", doc->parts[i].text);
+        json_write_open(w, "rules", '[');
+        for (size_t k = 0; k < doc->parts[i].rule_count; k++)
+            json_write_u64(w, NULL, doc->parts[i].rules[k]);
+        json_write_close(w, ']');
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
 void report_rules(struct json_writer *w, const struct resolved *doc)
 {
     json_write_text(w, "why", doc->why);
+    put_key(w, doc);
     json_write_open(w, "rules", '[');
     for (size_t i = 0; i < doc->rule_count; i++) {
         json_write_open(w, NULL, '{');

@@ -35,6 +35,9 @@ struct way_found way_caller1(const struct way *way)
         loop |= class_at(way, i) == MIRE_CLASS_DISPATCH;
     }
     for (size_t i = count; i-- > 0;)
+        if (class_at(way, i) == MIRE_CLASS_MADE)
+            return (struct way_found){i, WAY_APP, "no other app frame on the path: deepest one that the compiler made"};
+    for (size_t i = count; i-- > 0;)
         if (class_at(way, i) == MIRE_CLASS_NONE && way->doc->places[way->places[i]].image[0])
             return (struct way_found){i, WAY_UNKNOWN,
                                       "no app frame on the path: deepest frame of a module that may be the app's"};
@@ -52,7 +55,8 @@ bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uin
     bool loop = false;
     for (; node; node = doc->nodes[node].parent) {
         enum rule_class here = classes[doc->nodes[node].place];
-        if (!class_is_skipped(here) && !(loop && is_main(&doc->places[doc->nodes[node].place])))
+        bool app = !class_is_skipped(here) || here == MIRE_CLASS_MADE;
+        if (app && !(loop && is_main(&doc->places[doc->nodes[node].place])))
             return true;
         loop |= here == MIRE_CLASS_DISPATCH;
     }
@@ -113,6 +117,8 @@ size_t way_caller2(const struct way *way, size_t caller1)
     size_t first = caller1;
     if (find_scene(&first, way, from, caller1))
         return first;
+    if (class_at(way, caller1) == MIRE_CLASS_MADE)
+        return caller1;
     if (!rule_class_is_app(class_at(way, caller1)))
         return find_entry(way);
     for (size_t i = caller1; i-- > from;)
@@ -137,28 +143,6 @@ struct way_found way_moment(const struct way *way, size_t caller1)
                               "one moment of a computation: the outermost app frame inside the loop"};
 }
 
-/* Does a suffix begin here that compilers and linkers add: .part.0, .constprop.0, .cold, @@GLIBC_2.2.5? */
-static bool is_suffix(const char *at)
-{
-    static const char *const dotted[] = {".part.", ".constprop.", ".isra.", ".cold", ".lto_priv.", ".llvm."};
-    if (at[0] == '@')
-        return true;
-    if (at[0] == ' ')
-        return !strncmp(at, " [clone", 7);
-    for (size_t i = 0; at[0] == '.' && i < sizeof dotted / sizeof *dotted; i++)
-        if (at[1] == dotted[i][1] && !strncmp(at, dotted[i], strlen(dotted[i])))
-            return true;
-    return false;
-}
-
-size_t way_name_length(const char *name)
-{
-    size_t len = *name != 0;
-    while (name[len] && !is_suffix(name + len))
-        len++;
-    return len;
-}
-
 /* libfoo.so.1.2.3 -> libfoo.so: the version of a library does not make another feature. */
 static size_t module_length(const char *image)
 {
@@ -169,18 +153,18 @@ static size_t module_length(const char *image)
 int way_caller(struct caller *out, struct arena *arena, const struct way *way, size_t step)
 {
     if (!way->count) {
-        *out = (struct caller){"(no stack)", "", "", NULL};
+        *out = (struct caller){.function = "(no stack)", .image = "", .place = ""};
         return 0;
     }
     const struct resolved_place *place = &way->doc->places[way->places[step]];
-    size_t len = place->named && !place->script ? way_name_length(place->function) : strlen(place->function);
-    out->function = arena_copy(arena, place->function, len);
+    out->name = &way->names[way->places[step]];
+    out->function = out->name->shown;
     out->image = place->image;
     bool own =
         !place->named || rule_class_is_app(class_at(way, step)); /* a platform's name is the same in all builds */
     out->build = own && place->build && place->build[0] ? place->build : NULL;
     out->place = place->file[0] ? arena_printf(arena, "%s:%u", place->file, place->line) : "";
-    return out->function && out->place ? 0 : MIRE_FAULT_MEMORY;
+    return out->place ? 0 : MIRE_FAULT_MEMORY;
 }
 
 /* The module a caller is in. An offset is one of a build: the same one in another build is another function. */
@@ -201,9 +185,11 @@ int32_t way_tree(const struct way *way, size_t caller1)
     uint64_t all = 0xcbf29ce484222325, last = 0;
     for (size_t i = 0; i < way->count && i <= caller1; i++) {
         const struct resolved_place *place = &way->doc->places[way->places[i]];
+        if (class_at(way, i) == MIRE_CLASS_MADE && i < caller1)
+            continue;
         uint64_t one = hash_bytes(0xcbf29ce484222325, place->image, module_length(place->image));
         if (place->named)
-            one = hash_bytes(one, place->function, way_name_length(place->function));
+            one = hash_bytes(one, way->names[way->places[i]].key, strlen(way->names[way->places[i]].key));
         if (one != last)
             all = hash_bytes(all, (const char *)&one, sizeof one);
         last = one;
@@ -212,28 +198,59 @@ int32_t way_tree(const struct way *way, size_t caller1)
     return !way->count ? 0 : folded ? (int32_t)folded : 1;
 }
 
+static const char *key_name(const struct caller *caller)
+{
+    return caller->name ? caller->name->key : caller->function;
+}
+
+/* The document's rules that changed a caller's name. */
+static int find_rules(struct resolved_part *out, struct arena *arena, const struct resolved *doc,
+                      const struct name *name)
+{
+    uint32_t *rules = arena_array(arena, MIRE_NAMES_RULES, sizeof *rules);
+    if (!rules)
+        return MIRE_FAULT_MEMORY;
+    for (size_t i = 0; i < doc->rule_count; i++)
+        for (size_t k = 0; k < name->rule_count; k++)
+            if (!strcmp(doc->rules[i].pack, MIRE_NAMES_PACK) && doc->rules[i].line == name->rules[k] + 1u)
+                rules[out->rule_count++] = (uint32_t)i;
+    out->rules = rules;
+    return 0;
+}
+
 /* What the key is made of: parts with a zero byte between, which none of them can hold; the subject only where there is
  * one. */
-int feature_seal(struct feature *feature, struct arena *arena)
+int feature_seal(struct feature *feature, struct arena *arena, struct resolved *doc)
 {
-    const char *const parts[] = {feature->caller1.function,
-                                 module_of(&feature->caller1),
-                                 feature->caller2.function,
-                                 module_of(&feature->caller2),
-                                 category_name(feature->category),
-                                 feature_reason(feature),
-                                 feature->subject};
-    size_t lengths[7], len = 0, at = 0;
-    size_t count = feature->subject[0] ? 7 : 6;
-    for (size_t i = 0; i < count; i++) {
-        lengths[i] = i == 1 || i == 3 ? module_length(parts[i]) : strlen(parts[i]);
-        len += lengths[i] + 1;
+    const struct caller *one = &feature->caller1, *two = &feature->caller2;
+    const struct resolved_part all[] = {{"caller1", key_name(one), NULL, 0},
+                                        {"module1", module_of(one), NULL, 0},
+                                        {"caller2", key_name(two), NULL, 0},
+                                        {"module2", module_of(two), NULL, 0},
+                                        {"category", category_name(feature->category), NULL, 0},
+                                        {"reason", feature_reason(feature), NULL, 0},
+                                        {"subject", feature->subject, NULL, 0}};
+    size_t count = feature->subject[0] ? 7 : 6, len = 0, at = 0;
+    struct resolved_part *parts = arena_array(arena, count, sizeof *parts);
+    int rc = parts ? 0 : MIRE_FAULT_MEMORY;
+    for (size_t i = 0; !rc && i < count; i++) {
+        const struct caller *caller = i == 0 ? one : i == 2 ? two : NULL;
+        parts[i] = all[i];
+        if (i == 1 || i == 3)
+            parts[i].text = arena_copy(arena, all[i].text, module_length(all[i].text));
+        if (!parts[i].text)
+            return MIRE_FAULT_MEMORY;
+        if (caller && caller->name && caller->name->rule_count)
+            rc = find_rules(&parts[i], arena, doc, caller->name);
+        len += strlen(parts[i].text) + 1;
     }
-    char *key = arena_alloc(arena, len);
+    char *key = rc ? NULL : arena_alloc(arena, len);
     if (!key)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < count; at += lengths[i++] + 1)
-        memcpy(key + at, parts[i], lengths[i]);
+    for (size_t i = 0; i < count; at += strlen(parts[i++].text) + 1)
+        memcpy(key + at, parts[i].text, strlen(parts[i].text) + 1);
     hash_blake2b(feature->key, sizeof feature->key, key, len - 1);
+    doc->parts = parts;
+    doc->part_count = count;
     return 0;
 }

@@ -9,6 +9,7 @@
 struct way {
     const struct resolved *doc;
     const enum rule_class *classes; /* one a place */
+    const struct name *names;       /* the same */
     const uint32_t *places;         /* outermost first */
     size_t count;
     size_t parted; /* so many of the outermost steps are the loop: its wait has them too; 0: that is not known */
@@ -49,14 +50,11 @@ struct way_found way_moment(const struct way *way, size_t caller1);
 /* The function at a step, by name; "(no stack)" if the way is empty. 0, or MIRE_FAULT_MEMORY. */
 int way_caller(struct caller *out, struct arena *arena, const struct way *way, size_t step);
 
-/* Bytes of a function's name without the suffixes that compilers and linkers add. */
-size_t way_name_length(const char *name);
-
-/* Hash of the calls from the first step to Caller1, compiler's suffixes and direct recursion left out: never 0 but for
- * an empty way. Functions without a name count as their module. */
+/* Hash of the calls from the first step to Caller1, by the names that enter keys, without direct recursion and what the
+ * compiler made: never 0 but for an empty way. Functions without a name count as their module. */
 int32_t way_tree(const struct way *way, size_t caller1);
 
-/* The key of what else the feature says. 0, or MIRE_FAULT_MEMORY. */
-int feature_seal(struct feature *feature, struct arena *arena);
+/* The key of what else the feature says, and its parts in the document. 0, or MIRE_FAULT_MEMORY. */
+int feature_seal(struct feature *feature, struct arena *arena, struct resolved *doc);
 
 #endif

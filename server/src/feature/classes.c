@@ -115,22 +115,43 @@ static enum rule_class judge(bool *by_rule_out, const struct rule_found *found, 
     return known && !unknown ? MIRE_CLASS_APP : MIRE_CLASS_NONE;
 }
 
-/* __GI_read is glibc's own name for read. */
-static const char *without_alias(const char *function)
+/* The rule that changed a name, as a row of the document's rules; 0: no memory. */
+static uint32_t note_name_rule(struct judging *j, uint8_t number)
 {
-    static const char alias[] = "__GI_";
-    return strncmp(function, alias, sizeof alias - 1) ? function : function + sizeof alias - 1;
+    const struct name_rule *rule = &name_rules[number];
+    const char *text = arena_printf(j->arena, "%s -> %s: %s", rule->pattern, rule->with, rule->reason);
+    const struct rule_found found = {
+        .text = text, .line = number + 1u, .pack = MIRE_NAMES_PACK, .version = MIRE_NAMES_VERSION};
+    return text ? note_rule(j, &found) : 0;
+}
+
+/* Its names, and the rules behind them; *made_out: the one that says that the compiler made the function, or 0. */
+static int find_names(struct name *out, uint32_t *made_out, struct judging *j, const struct resolved_place *place)
+{
+    *made_out = 0;
+    *out = (struct name){.key = place->function, .shown = place->function};
+    int rc = place->named && !place->script ? name_find(out, j->arena, place->function, place->file) : 0;
+    for (size_t i = 0; !rc && i < out->rule_count; i++) {
+        uint32_t rule = note_name_rule(j, out->rules[i]);
+        rc = rule ? 0 : MIRE_FAULT_MEMORY;
+        if (name_rules[out->rules[i]].flags & NAME_MADE && !*made_out)
+            *made_out = rule;
+    }
+    return rc;
 }
 
 static int judge_place(struct classes *out, struct judging *j, struct resolved_place *place, size_t at)
 {
     struct rule_found found, mark;
     struct module *module;
+    uint32_t made = 0;
     bool by_rule;
     int rc = find_module(&module, j, place->script && place->file[0] ? place->file : place->image);
+    if (!rc)
+        rc = find_names(&out->names[at], &made, j, place);
     if (rc)
         return rc;
-    const char *function = place->named ? without_alias(place->function) : "";
+    const char *function = place->named ? out->names[at].shown : "";
     const struct rules_subject subject = {.module = &module->rules,
                                           .function = function,
                                           .file = place->file,
@@ -145,8 +166,10 @@ static int judge_place(struct classes *out, struct judging *j, struct resolved_p
         out->of[at] = MIRE_CLASS_RUNTIME;
         by_rule = true;
     }
+    if (made && !by_rule && out->of[at] == MIRE_CLASS_APP)
+        out->of[at] = MIRE_CLASS_MADE;
     place->role = rule_role(out->of[at]);
-    place->rule = by_rule ? note_rule(j, &found) : 0;
+    place->rule = by_rule ? note_rule(j, &found) : out->of[at] == MIRE_CLASS_MADE ? made : 0;
     out->marks[at] = mark.class;
     place->mark = out->marks[at] ? note_rule(j, &mark) : 0;
     out->marked |= out->marks[at] != MIRE_CLASS_NONE;
@@ -170,16 +193,17 @@ int classes_find(struct classes *out, struct arena *arena, struct resolved *doc,
                         .report = report,
                         .rules = rules,
                         .room = table_room(count),
-                        .rule_room = table_room(2 * count)};
+                        .rule_room = table_room(2 * count + name_rule_count)};
     struct resolved_place *places = arena_array(arena, count, sizeof *places);
     out->of = arena_array(arena, count, sizeof *out->of);
     out->marks = arena_array(arena, count, sizeof *out->marks);
+    out->names = arena_array(arena, count, sizeof *out->names);
     out->marked = false;
     j.modules = arena_array(arena, j.room, sizeof *j.modules);
     j.position = arena_array(arena, count, sizeof *j.position);
     j.rule_of = arena_array(arena, j.rule_room, sizeof *j.rule_of);
-    j.found = arena_array(arena, 2 * count, sizeof *j.found);
-    if (!places || !out->of || !out->marks || !j.modules || !j.position || !j.rule_of || !j.found)
+    j.found = arena_array(arena, 2 * count + name_rule_count, sizeof *j.found);
+    if (!places || !out->of || !out->marks || !out->names || !j.modules || !j.position || !j.rule_of || !j.found)
         return MIRE_FAULT_MEMORY;
     if (count)
         memcpy(places, doc->places, count * sizeof *places);

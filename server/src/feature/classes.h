@@ -5,6 +5,7 @@
 #define MIRE_FEATURE_CLASSES_H
 
 #include "base/arena.h"
+#include "feature/names.h"
 #include "feature/rules.h"
 #include "model/resolved.h"
 
@@ -12,10 +13,11 @@ struct classes {
     enum rule_class *of;    /* one a place */
     enum rule_class *marks; /* one a place: idle, truncated, meaningless, or none */
     bool marked;            /* any place is */
+    struct name *names;     /* one a place */
 };
 
 /*
- * Class and mark of every place; roles and rules in the document.
+ * Class, mark and names of every place; roles and rules in the document.
  *
  *   doc  its places are replaced by a copy with roles and rules, its rules are filled
  *

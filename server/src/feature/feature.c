@@ -100,7 +100,7 @@ static int walk(struct finding *f, uint32_t thread)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < f->path.count; i++)
         places[i] = f->path.steps[i].place;
-    f->way = (struct way){f->doc, f->classes.of, places, f->path.count, 0};
+    f->way = (struct way){f->doc, f->classes.of, f->classes.names, places, f->path.count, 0};
     rc = find_parting(&f->way.parted, f, places);
     if (rc)
         return rc;
@@ -217,10 +217,11 @@ static int judge_path(struct feature *out, struct finding *f)
     if (!spread && (f->found.kind == WAY_APP || f->found.kind == WAY_UNKNOWN || !f->path.total))
         return 0;
     if (spread || has_app(f)) {
-        const char *at = f->path.count ? out->caller1.function : "the thread's entry";
+        const struct name *name = f->path.count ? out->caller1.name : NULL;
         f->diffuse = true;
         f->found.how = "app functions have time, none of them most of it";
-        out->caller1.function = arena_printf(f->arena, "diffuse at %s", at);
+        out->caller1.function = arena_printf(f->arena, "diffuse at %s", name ? name->key : "the thread's entry");
+        out->caller1.name = NULL;
         return out->caller1.function ? 0 : MIRE_FAULT_MEMORY;
     }
     if (category_may_be_nobodys(out->category))
@@ -301,7 +302,7 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
                             .rules_version = rules_version(rules)};
     int rc = classes_find(&f.classes, arena, doc, report, rules);
     if (!rc)
-        rc = tree_functions(&f.functions, arena, doc);
+        rc = tree_functions(&f.functions, arena, doc, f.classes.names);
     if (!rc)
         rc = hot_find(doc, arena, f.functions);
     if (!rc)
@@ -318,5 +319,5 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
     out->reason = find_reason(told, &f);
     if (out->reason == MIRE_REASON_LOCK)
         rc = holder_find(&out->holder, arena, doc, f.classes.of);
-    return rc ? rc : feature_seal(out, arena);
+    return rc ? rc : feature_seal(out, arena, doc);
 }

@@ -26,6 +26,7 @@
 #define MIRE_FEATURE_FEATURE_H
 
 #include "base/arena.h"
+#include "feature/names.h"
 #include "feature/rules.h"
 #include "model/category.h"
 #include "model/resolved.h"
@@ -52,10 +53,11 @@ enum hang_reason {
 };
 
 struct caller {
-    const char *function; /* without the suffixes compilers add; "(no stack)" if there is none */
-    const char *image;    /* base name; "" if unknown */
-    const char *place;    /* file:line, or "" */
-    const char *build;    /* of a function without a name: build id of its module, if that has one; else NULL */
+    const char *function;    /* as people read it; "(no stack)" if there is none */
+    const char *image;       /* base name; "" if unknown */
+    const char *place;       /* file:line, or "" */
+    const char *build;       /* of a function without a name: build id of its module, if that has one; else NULL */
+    const struct name *name; /* of a function of the stack: what enters the key, and why; else NULL */
 };
 
 struct feature {
@@ -79,7 +81,7 @@ struct feature {
  * Find the feature.
  *
  *   out    texts lie in the arena
- *   doc    what symbolicate made; this fills the places' roles, `hot`, `verdict` and `holder`
+ *   doc    what symbolicate made; this fills the places' roles, `hot`, `verdict`, `holder` and `parts`
  *   report the same report
  *
  * Returns 0, or MIRE_FAULT_MEMORY.

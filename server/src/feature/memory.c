@@ -34,7 +34,7 @@ static struct way way_to(struct blaming *b, uint32_t node)
     size_t depth = depth_of(b->doc, node);
     for (size_t i = depth; node; node = b->doc->nodes[node].parent)
         b->places[--i] = b->doc->nodes[node].place;
-    struct way way = {b->doc, b->classes.of, b->places, depth, 0};
+    struct way way = {b->doc, b->classes.of, b->classes.names, b->places, depth, 0};
     if (way_caller1(&way).kind != WAY_APP)
         way.classes = b->plain; /* an allocator of the app's answers where nothing else of the app is on the way */
     return way;
@@ -149,7 +149,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     uint64_t held = 0, all = 0;
     size_t at = category_to_blame(memory), one = 0, two = 0;
     if (at == memory->category_count) {
-        out->caller1 = out->caller2 = (struct caller){"(no stack)", "", "", NULL};
+        out->caller1 = out->caller2 = (struct caller){.function = "(no stack)", .image = "", .place = ""};
         out->subject = "(nothing)"; /* never empty: by it memory is told from other kinds */
         out->why = at ? "no rule lets a category of the report be suspect" : "the report has no categories";
         return 0;
@@ -174,7 +174,7 @@ static int find_callers(struct feature *out, struct blaming *b)
     if (!rc)
         rc = way_caller(&out->caller2, b->arena, &way, two);
     if (memory->name[0])
-        out->caller2 = (struct caller){memory->name, "", "", NULL};
+        out->caller2 = (struct caller){.function = memory->name, .image = "", .place = ""};
     return rc ? rc : tell_why(out, b->arena, category, reason, held, all, how);
 }
 
@@ -189,7 +189,7 @@ int feature_find_memory(struct feature *out, struct arena *arena, struct resolve
                             .rules_version = rules_version(packs->rules) + suspect_rules_version(packs->suspects)};
     int rc = classes_find(&b.classes, arena, doc, report, packs->rules);
     if (!rc)
-        rc = tree_functions(&b.functions, arena, doc);
+        rc = tree_functions(&b.functions, arena, doc, b.classes.names);
     if (!rc)
         rc = wrappers_find(&b.plain, &b.classes, arena, doc, b.functions);
     if (!rc)
@@ -203,5 +203,5 @@ int feature_find_memory(struct feature *out, struct arena *arena, struct resolve
         rc = find_callers(out, &b);
     if (!rc)
         doc->why = out->why;
-    return rc ? rc : feature_seal(out, arena);
+    return rc ? rc : feature_seal(out, arena, doc);
 }

@@ -30,6 +30,7 @@ static const struct {
     [MIRE_CLASS_IPC] = {"ipc", MIRE_ROLE_WAIT},
     [MIRE_CLASS_LOCK] = {"lock", MIRE_ROLE_LOCK},
     [MIRE_CLASS_DISPATCH] = {"dispatch", MIRE_ROLE_DISPATCH},
+    [MIRE_CLASS_MADE] = {"", MIRE_ROLE_RUNTIME},
     [MIRE_CLASS_IDLE] = {"idle", MIRE_ROLE_WAIT},
     [MIRE_CLASS_TRUNCATED] = {"truncated", MIRE_ROLE_UNKNOWN},
     [MIRE_CLASS_MEANINGLESS] = {"meaningless", MIRE_ROLE_UNKNOWN},

@@ -59,6 +59,7 @@ enum rule_class {
     MIRE_CLASS_IPC,
     MIRE_CLASS_LOCK,
     MIRE_CLASS_DISPATCH,
+    MIRE_CLASS_MADE, /* no rule of a pack, but names.h: the compiler's own code */
     MIRE_CLASS_IDLE, /* marks of stacks, from here on */
     MIRE_CLASS_TRUNCATED,
     MIRE_CLASS_MEANINGLESS,

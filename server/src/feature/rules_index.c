@@ -2,6 +2,7 @@
 #include "feature/rules_index.h"
 
 #include "base/fault.h"
+#include "feature/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,34 +192,6 @@ int rules_module(struct rules_module *out, struct arena *arena, const struct rul
     return rc ? rc : list_any(&out->any[1], arena, rules, &rules->marks, out->fits);
 }
 
-/*
- * The name behind the type a demangled template function returns: "bool std::equal<A>(A, A)" -> "std::equal<A>(A, A)".
- * Blanks in brackets, in "operator new" and in "(anonymous namespace)" end no type.
- */
-static const char *behind_type(const char *function)
-{
-    static const char nameless[] = "(anonymous namespace)";
-    const char *name = function;
-    int depth = 0;
-    if (!strchr(function, ' ') || function[0] == '-' || function[0] == '+')
-        return function;
-    for (const char *at = function; *at; at++) {
-        if (!strncmp(at, "operator", 8) && (at == name || at[-1] == ':'))
-            break;
-        if (!strncmp(at, nameless, sizeof nameless - 1))
-            at += sizeof nameless - 2;
-        else if (*at == '(' && !depth)
-            break;
-        else if (*at == '<' || *at == '(' || *at == '[')
-            depth++;
-        else if (*at == '>' || *at == ')' || *at == ']')
-            depth--;
-        else if (*at == ' ' && !depth)
-            name = at + 1;
-    }
-    return name;
-}
-
 static bool fits(const struct rule *rule, const struct rules_subject *subject, const char *name)
 {
     return has_bit(subject->module->fits, rule->module) &&
@@ -249,7 +222,7 @@ void rules_find(struct rule_found *out, struct rule_found *mark_out, const struc
 {
     const struct rules_index *indexes[] = {&rules->classes, &rules->marks};
     struct rule_found *outs[] = {out, mark_out};
-    const char *name = behind_type(subject->function);
+    const char *name = name_behind_type(subject->function);
     size_t len = strlen(name), at = 0;
     uint64_t hash = HASH_BEGIN;
     uint32_t best[] = {UINT32_MAX, UINT32_MAX};

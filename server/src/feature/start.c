@@ -57,6 +57,7 @@ void start_find(struct classes *classes, struct resolved_place *places, const st
         if (!place->named && is_program(place, report)) {
             place->named = true;
             place->function = "main";
+            classes->names[doc->nodes[n].place] = (struct name){.key = "main", .shown = "main"};
         }
     }
 }

@@ -18,7 +18,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xff) * 0x100000001b3;
 }
 
-int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc)
+int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc, const struct name *names)
 {
     size_t room = 16;
     while (room < doc->place_count * 2)
@@ -28,10 +28,11 @@ int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *d
     if (!numbers || !slots)
         return MIRE_FAULT_MEMORY;
     for (size_t p = 0; p < doc->place_count; p++) {
-        const struct resolved_place *place = &doc->places[p];
-        size_t at = hash_text(hash_text(0xcbf29ce484222325, place->function), place->image) & (room - 1);
-        while (slots[at] && (strcmp(doc->places[slots[at] - 1].function, place->function) != 0 ||
-                             strcmp(doc->places[slots[at] - 1].image, place->image) != 0))
+        const char *image = doc->places[p].image;
+        size_t at = hash_text(hash_text(0xcbf29ce484222325, names[p].key), image) & (room - 1);
+        while (slots[at] &&
+               (names[slots[at] - 1].made != names[p].made || strcmp(names[slots[at] - 1].key, names[p].key) != 0 ||
+                strcmp(doc->places[slots[at] - 1].image, image) != 0))
             at = (at + 1) & (room - 1);
         if (!slots[at])
             slots[at] = (uint32_t)p + 1;

@@ -5,6 +5,7 @@
 #define MIRE_FEATURE_TREE_H
 
 #include "base/arena.h"
+#include "feature/names.h"
 #include "model/resolved.h"
 
 #define MIRE_TREE_ALL UINT32_MAX
@@ -23,8 +24,9 @@ struct tree_path {
     uint64_t all;          /* of both, and of those that are left out */
 };
 
-/* Number of each place's function: places of one function in one image have one number. 0, or a fault. */
-int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc);
+/* Number of each place's function: places of one function, by the name that enters a key, in one image have one number.
+ * `names` are those of classes.h. 0, or a fault. */
+int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc, const struct name *names);
 
 struct tree_walk {
     const uint32_t *functions; /* of tree_functions */

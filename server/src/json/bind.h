@@ -18,7 +18,7 @@
 #include "json/json.h"
 
 #define MIRE_BIND_DEPTH_MAX  16
-#define MIRE_BIND_FIELDS_MAX 32 /* rows of a table */
+#define MIRE_BIND_FIELDS_MAX 48 /* rows of a table */
 #define MIRE_BIND_PATH_MAX   256
 
 struct bind_fault {

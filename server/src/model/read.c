@@ -327,6 +327,7 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
         OTHER("exit", document_exit),
         {.name = "places", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},
         {.name = "nodes", .want = MIRE_BIND_OTHER, .read = read_nodes, .required = true},
+        OTHER("key", document_key),
         OTHER("memory", memory_document_read),
         OTHER("threads", document_threads),
         {.name = "samples", .want = MIRE_BIND_OTHER, .read = read_samples, .required = true},

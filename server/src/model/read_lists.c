@@ -223,3 +223,44 @@ enum bind_outcome document_turns(struct bind *bind, void *out, uint32_t at)
     doc->bucket_count = c.count.count;
     return MIRE_BIND_OK;
 }
+
+static enum bind_outcome read_part(struct resolved_part *out, struct bind *bind, const struct resolved *doc,
+                                   uint32_t at)
+{
+    struct part {
+        const char *part, *text;
+        struct bind_column rules;
+    } part = {"", "", {0}};
+    static const struct bind_field fields[] = {
+        TEXT(struct part, part),
+        TEXT(struct part, text),
+        COLUMN(struct part, rules, UINT32_MAX),
+    };
+    enum bind_outcome outcome = bind_object(bind, &part, at, fields, COUNT(fields));
+    uint32_t *rules = arena_array(bind->arena, part.rules.count, sizeof *rules);
+    if (!rules)
+        return MIRE_BIND_NO_MEMORY;
+    for (size_t i = 0; !outcome && i < part.rules.count; i++) {
+        rules[i] = (uint32_t)part.rules.values[i];
+        if (rules[i] >= doc->rule_count)
+            outcome = bind_wrong(bind, "a part of the key names no rule");
+    }
+    *out = (struct resolved_part){part.part, part.text, rules, part.rules.count};
+    return outcome;
+}
+
+enum bind_outcome document_key(struct bind *bind, void *out, uint32_t at)
+{
+    struct resolved *doc = out;
+    enum bind_outcome outcome = bind_is_array(bind, at, ITEMS_MAX);
+    size_t count = outcome ? 0 : json_size(bind->json, at);
+    struct resolved_part *parts = arena_array(bind->arena, count, sizeof *parts);
+    if (!parts)
+        return MIRE_BIND_NO_MEMORY;
+    uint32_t element = at + 1;
+    for (size_t i = 0; i < count && !outcome; i++, element = json_next(bind->json, element))
+        outcome = read_part(&parts[i], bind, doc, element);
+    doc->parts = parts;
+    doc->part_count = count;
+    return outcome;
+}

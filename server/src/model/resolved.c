@@ -195,6 +195,20 @@ static void write_turns(struct json_writer *w, const struct resolved *doc)
     json_write_close(w, '}');
 }
 
+static void write_parts(struct json_writer *w, const struct resolved *doc)
+{
+    json_write_open(w, "key", '[');
+    for (size_t k = 0; k < doc->part_count; k++) {
+        const struct resolved_part *part = &doc->parts[k];
+        json_write_open(w, NULL, '{');
+        json_write_text(w, "part", part->part);
+        json_write_text(w, "text", part->text);
+        COLUMN(w, "rules", u64, part->rule_count, part->rules[i]);
+        json_write_close(w, '}');
+    }
+    json_write_close(w, ']');
+}
+
 static void write_document(struct json_writer *w, const struct resolved *doc)
 {
     json_write_open(w, NULL, '{');
@@ -223,6 +237,7 @@ static void write_document(struct json_writer *w, const struct resolved *doc)
     write_verdict(w, "blame", &doc->blame);
     write_verdict(w, "verdict", &doc->verdict);
     json_write_text(w, "why", doc->why);
+    write_parts(w, doc);
     write_lists(w, doc);
     memory_document_write(w, &doc->memory);
     write_holder(w, &doc->holder);

@@ -63,6 +63,13 @@ struct resolved_verdict { /* who is to blame, and for how much of the sampled ti
     uint32_t share_ppm;
 };
 
+struct resolved_part {     /* of the key: reports with the same parts are one issue */
+    const char *part;      /* caller1, module1, caller2, module2, category, reason, subject */
+    const char *text;      /* as it entered the key */
+    const uint32_t *rules; /* numbers of the rules that changed it, counting from 0 */
+    size_t rule_count;
+};
+
 struct resolved_holder { /* who held the lock that was waited for */
     bool itself;         /* the thread that waited */
     int32_t thread;      /* index into threads; -1: unknown, or not among them */
@@ -120,6 +127,8 @@ struct resolved {
     struct resolved_verdict blame;   /* the device's */
     struct resolved_verdict verdict; /* ours */
     const char *why;                 /* how it came to that, for people */
+    size_t part_count;               /* 0 in documents of old */
+    const struct resolved_part *parts;
 
     struct memory memory; /* known only of a memory report */
 

@@ -256,7 +256,7 @@ class World:
                 "previous": own[at - 1]["report_id"] if at else None,
                 "next": own[at + 1]["report_id"] if at + 1 < len(own) else None,
                 "category": h["category"], "reason": h["reason"], "gate": "poll", "launch": h["category"] == "launch",
-                "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block", "why": "", "rules": [],
+                "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block", "why": "", "key": [], "rules": [],
                 **{k: event[k] for k in ("trigger", "name", "foreground", "suspended_ms", "begin_slack_ms", "lock", "cpu",
                                          "disk", "frames", "annealed", "exit", "turns")},
                 "verdict": verdict or None, "blame": verdict or None,
@@ -282,7 +282,7 @@ class World:
         m, frames = h["doc"]["memory"], h["doc"]["frames"]
         shown = [{**{k: f[k] for k in ("function", "image", "file", "line", "inlined", "role")}, "offset": f"{f['offset']:x}",
                   "rule": None, "mark": None, "repeat": 0} for f in frames]
-        return {**{k: base[k] for k in ("row", "position", "total", "previous", "next", "category", "reason", "why", "rules", "exit", "facts")},
+        return {**{k: base[k] for k in ("row", "position", "total", "previous", "next", "category", "reason", "why", "key", "rules", "exit", "facts")},
                 **{k: m[k] for k in m if k != "stacks"},
                 "stacks": [{**{k: s[k] for k in s if k != "stack"}, "frames": [shown[f] for f in s["stack"]]} for s in m["stacks"]]}
 

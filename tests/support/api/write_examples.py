@@ -20,7 +20,11 @@ def explained(report):
     lock = next((n for n, f in enumerate(frames) if f["function"].startswith("pthread_mutex_")), None)
     shown = [f | {"rule": 0} if n == lock else f for n, f in enumerate(frames)]
     why = f"{frames[report['caller1']]['function']} holds 100 % of the sampled time (deepest app frame of the path)"
-    return report | {"hot": report["hot"] | {"frames": shown}, "why": why, "rules": RULES if lock is not None else []}
+    one, two = (frames[report[which]] for which in ("caller1", "caller2"))
+    key = [("caller1", one["function"]), ("module1", one["image"]), ("caller2", two["function"]), ("module2", two["image"]),
+           ("category", report["category"]), ("reason", report["reason"])]
+    return report | {"hot": report["hot"] | {"frames": shown}, "why": why, "rules": RULES if lock is not None else [],
+                     "key": [{"part": part, "text": text, "rules": []} for part, text in key]}
 
 
 def examples():

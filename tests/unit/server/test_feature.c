@@ -561,6 +561,81 @@ static void keys_ignore_what_compilers_and_packagers_vary(void **state)
     stacks_free(c);
 }
 
+/* One trouble in two builds, or in two processes: the compiler's numbers differ, the key does not. */
+static void keys_have_nothing_that_is_counted(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"run" APP "a.Main$$ExternalSyntheticLambda3.run" APP "a.Main.lambda$add$0" APP,
+         "run" APP "a.Main$$ExternalSyntheticLambda9.run" APP "a.Main.lambda$add$4" APP},
+        {"run" APP "a.Main$1.run" APP "a.Cart$$EnhancerBySpringCGLIB$$5f8b.add" APP "a.Cart.add" APP,
+         "run" APP "a.Main$6.run" APP "a.Cart.add" APP},
+        {"run" APP "a.Main.access$100" APP "a.Main.sum" APP, "run" APP "a.Main.access$2200" APP "a.Main.sum" APP},
+        {"run" APP "shop::Cart<A>::sum<1>()" APP, "run" APP "shop::Cart<B>::sum<2>()" APP},
+        {"run" APP "sum.__uniq.12.llvm.7" APP, "run" APP "sum.__uniq.99.cold.1" APP},
+        {"run" APP "main.main.func1.2" APP, "run" APP "main.main.func4" APP},
+        {"run" APP "shop::add::{closure#1}" APP, "run" APP "shop::add::{{closure}}" APP},
+        {"run" APP "__main_block_invoke" APP, "run" APP "__main_block_invoke_3" APP},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct stacks *a, *b;
+        struct feature fa = of_one(&a, pairs[i][0]), fb = of_one(&b, pairs[i][1]);
+        if (memcmp(fa.key, fb.key, MIRE_FEATURE_KEY) != 0 || fa.tree != fb.tree)
+            fail_msg("%s and %s have two keys", pairs[i][0], pairs[i][1]);
+        stacks_free(a);
+        stacks_free(b);
+    }
+}
+
+static void what_the_compiler_made_is_passed_over(void **state)
+{
+    (void)state;
+    struct stacks *s;
+    struct feature f = of_one(&s, "run" APP "a.Main.onClick" APP "a.Main$$ExternalSyntheticLambda3.run" APP);
+    char why[256];
+    assert_string_equal(f.caller1.function, "a.Main.onClick");
+    feature_explain(why, sizeof why, &s->doc, &s->doc.places[2]);
+    assert_non_null(strstr(why, "of the pack names 1: $$ExternalSynthetic%i"));
+    assert_non_null(strstr(why, "R8 numbers the classes"));
+    stacks_free(s);
+    f = of_one(&s, "a.Main$$ExternalSyntheticLambda3.run" APP);
+    assert_string_equal(f.caller1.function, "a.Main$$ExternalSyntheticLambda3.run");
+    assert_int_equal(f.category, MIRE_CATEGORY_HANG);
+    assert_non_null(strstr(f.why, "the compiler made"));
+    stacks_free(s);
+}
+
+static void the_document_says_what_the_key_is_made_of(void **state)
+{
+    (void)state;
+    struct stacks *s;
+    struct feature f = of_one(&s, "run" APP "a.Main.lambda$add$4" APP);
+    assert_string_equal(f.caller1.function, "a.Main.lambda$add$4");
+    assert_int_equal(s->doc.part_count, 6);
+    const struct resolved_part *part = s->doc.parts;
+    assert_string_equal(part->part, "caller1");
+    assert_string_equal(part->text, "a.Main.lambda$add");
+    assert_int_equal(part->rule_count, 1);
+    const struct resolved_rule *rule = &s->doc.rules[part->rules[0]];
+    assert_string_equal(rule->pack, "names");
+    assert_non_null(strstr(rule->text, "numbers the lambdas"));
+    assert_string_equal(s->doc.parts[5].text, reason_name(f.reason));
+    stacks_free(s);
+}
+
+static void copies_of_a_function_hold_their_time_together(void **state)
+{
+    (void)state;
+    struct stacks *s = stacks_new();
+    sample(s, 40, 'R', "main" APP "run" APP "parse" APP);
+    sample(s, 30, 'R', "main" APP "run" APP "parse.isra.0" APP);
+    sample(s, 30, 'R', "main" APP "run" APP "parse.cold" APP);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "parse");
+    assert_non_null(strstr(f.why, "100 %"));
+    stacks_free(s);
+}
+
 static void repeats_count_samples_not_frames(void **state)
 {
     (void)state;
@@ -703,6 +778,10 @@ int main(void)
         cmocka_unit_test(the_type_a_template_returns_does_not_count),
         cmocka_unit_test(no_stack_is_a_feature_of_its_own),
         cmocka_unit_test(keys_ignore_what_compilers_and_packagers_vary),
+        cmocka_unit_test(keys_have_nothing_that_is_counted),
+        cmocka_unit_test(what_the_compiler_made_is_passed_over),
+        cmocka_unit_test(the_document_says_what_the_key_is_made_of),
+        cmocka_unit_test(copies_of_a_function_hold_their_time_together),
         cmocka_unit_test(repeats_count_samples_not_frames),
         cmocka_unit_test(bad_packs_are_refused_with_their_line),
         cmocka_unit_test(rules_of_a_file_come_before_the_built_in_ones),

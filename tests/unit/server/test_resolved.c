@@ -18,6 +18,8 @@ static const struct resolved_place places[] = {
     {"libc.so.6+0x10", "libc.so.6", "", 0, 0x10, false, false, MIRE_ROLE_UNKNOWN, 2, 0, NULL, false},
 };
 static const struct resolved_rule rules[] = {{"linux_c", 4, 25, "lock * quote*"}, {"app", 2, 1, "idle * main"}};
+static const uint32_t left_out[] = {1, 0};
+static const struct resolved_part parts[] = {{"caller1", "quote", left_out, 2}, {"reason", "cpu", NULL, 0}};
 static const struct resolved_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {1, 2}};
 static const struct report_sample samples[] = {
     {0, 50, 3, 'R', -1, 0, '.', 0, 0}, {50, 60, 4, '?', -1, 2, 'c', 4990, 300}, {50, 70, 0, 'S', 202, 1, 'b', 0, 0}};
@@ -55,6 +57,8 @@ static struct resolved document(void)
         .places = places,
         .rule_count = 2,
         .rules = rules,
+        .part_count = 2,
+        .parts = parts,
         .node_count = 5,
         .nodes = nodes,
         .period_ms = 50,
@@ -101,6 +105,10 @@ static void a_document_comes_back_as_it_was(void **state)
     assert_string_equal(back.rules[1].text, "idle * main");
     assert_true(back.rules[0].version == 4 && back.rules[0].line == 25);
     assert_string_equal(back.why, "quote holds 98 %");
+    assert_int_equal(back.part_count, 2);
+    assert_string_equal(back.parts[0].part, "caller1");
+    assert_string_equal(back.parts[1].text, "cpu");
+    assert_true(back.parts[0].rule_count == 2 && back.parts[0].rules[0] == 1 && back.parts[1].rule_count == 0);
     assert_int_equal(back.node_count, 5);
     assert_memory_equal(back.nodes + 1, nodes + 1, 4 * sizeof *nodes);
     assert_int_equal(back.sample_count, 3);
@@ -206,6 +214,7 @@ static void indices_that_point_nowhere_are_refused(void **state)
     assert_int_equal(decode_changed("\"itself\":false,\"thread\":0", "\"itself\":false,\"thread\":2"), -1);
     assert_int_equal(decode_changed("\"frame\":2", "\"frame\":3"), -1);
     assert_int_equal(decode_changed("\"count\":[17,", "\"count\":["), -1);
+    assert_int_equal(decode_changed("\"rules\":[1,0]", "\"rules\":[1,2]"), -1);
     assert_int_equal(decode_changed("\"turns\"", "\"rounds\""), 0);
 }
 

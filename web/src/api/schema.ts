@@ -1476,14 +1476,23 @@ export interface components {
             /** @description Which of them marks the stacks it stands in (idle, truncated, meaningless, moment). */
             mark: number | null;
         };
+        /** @description Why the report is grouped here: reports whose parts have the same texts are one issue. Empty of reports worked on before this was kept. */
+        Key: {
+            /** @description caller1, module1, caller2, module2, category, reason, subject. */
+            part: string;
+            /** @description A function's name without the parts that compilers and processes count. */
+            text: string;
+            /** @description Indices into rules, of the pack names: why the text differs from the function's name. */
+            rules: number[];
+        }[];
         Rule: {
-            /** @description app: the app's own rules; extra: the operator's; else a built-in pack. */
+            /** @description app: the app's own rules; extra: the operator's; names: the table of names without counted parts; else a built-in pack. */
             pack: string;
             /** @description Of the pack. */
             version: number;
-            /** @description Of the pack. */
+            /** @description Of the pack; of names the row of the table. */
             line: number;
-            /** @description As written: class, conditions, module, function. */
+            /** @description As written: class, conditions, module, function. Of names: pattern -> replacement: reason. */
             text: string;
         };
         Stack: {
@@ -1615,6 +1624,7 @@ export interface components {
             blame: components["schemas"]["Verdict"];
             /** @description How it came to Caller1, in words; empty of reports worked on before this was kept. */
             why: string;
+            key: components["schemas"]["Key"];
             /** @description Those that frames name. */
             rules: components["schemas"]["Rule"][];
             samples: {
@@ -1802,6 +1812,7 @@ export interface components {
             categories: components["schemas"]["MemoryCategory"][];
             /** @description As in Report. */
             why: string;
+            key: components["schemas"]["Key"];
             rules: components["schemas"]["Rule"][];
             /** @description What the nodes show; repeat is 0. */
             places: components["schemas"]["Frame"][];

@@ -14,6 +14,7 @@ import { HeldStacks } from './held-stacks';
 import { AllCategories, CategoryTable } from './held-table';
 import { Loaded } from './parts';
 import { Picker } from './stack';
+import { Key } from './why';
 
 export function AllocationsTab({ app, id }: { app: string; id: string }): JSX.Element {
   const { t, v, n } = query.value;
@@ -58,6 +59,12 @@ function Body({ app, id, memory }: { app: string; id: string; memory: Memory }):
         </div>
         {chosen ? <HeldStacks app={app} id={id} key={chosen.key} memory={memory} row={chosen} /> : null}
       </div>
+      {memory.key.length === 0 ? null : (
+        <details class="why">
+          <summary>{say('Why this key')}</summary>
+          <Key report={memory} />
+        </details>
+      )}
     </>
   );
 }

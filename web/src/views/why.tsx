@@ -25,10 +25,59 @@ export function Why({ report, frames }: { report: Report; frames: readonly Frame
   );
 }
 
+const PARTS: Readonly<Record<string, string>> = {
+  caller1: 'Caller1',
+  module1: 'its module',
+  caller2: 'Caller2',
+  module2: 'its module',
+  category: 'Kind',
+  reason: 'Reason',
+  subject: 'Memory',
+};
+
+/* The parts that reports of one issue have in common, and the rules that left something out of a name. */
+export function Key({ report }: { report: Pick<Report, 'key' | 'rules'> }): JSX.Element | null {
+  if (report.key.length === 0) return null;
+  return (
+    <div class="scroll" role="region" aria-label={say('Why it is grouped here')} tabIndex={0}>
+      <table class="tight">
+        <caption>{say('Why it is grouped here: reports with the same parts are one issue.')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{say('Part')}</th>
+            <th scope="col">{say('Text')}</th>
+            <th scope="col">{say('Left out of the name')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {report.key
+            .filter((part) => part.text !== '')
+            .map((part) => (
+              <tr key={part.part}>
+                <th scope="row">{say(PARTS[part.part] ?? part.part)}</th>
+                <td>
+                  <code>{part.text}</code>
+                </td>
+                <td>
+                  {part.rules.map((rule) => (
+                    <div key={rule}>
+                      <code>{report.rules[rule]?.text}</code>
+                    </div>
+                  ))}
+                </td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 function Reasons({ report, frames }: { report: Report; frames: readonly Frame[] }): JSX.Element {
   return (
     <>
       {report.why === '' ? null : <p>{report.why}</p>}
+      <Key report={report} />
       {frames.length > MOST_ROWS ? (
         <p class="faint">{say('The innermost {n|frame|frames}; the tab Raw has all.', { n: MOST_ROWS })}</p>
       ) : null}

@@ -1,0 +1,422 @@
+/*
+ * names.c - one walk over a name; a table by first character says which rules are worth a look.
+ */
+#include "feature/names.h"
+
+#include "base/fault.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+
+#define CHARACTERS 256
+#define RULES_MAX  256
+#define HASH_LEN   16
+
+/* Rules in the order of the table, by the character that their pattern begins with: first[c] .. first[c + 1]. */
+struct index {
+    uint16_t first[CHARACTERS + 1];
+    uint8_t numbers[RULES_MAX];
+    uint32_t prefixes[RULES_MAX], masks[RULES_MAX]; /* the letters that a pattern begins with, four at most */
+    uint8_t pairs[CHARACTERS][CHARACTERS / 8];      /* bits: a pattern may begin with these two characters */
+};
+static struct index anywhere, anchored; /* the latter: of %^ and %< */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool is_anchored(const struct name_rule *rule)
+{
+    return rule->pattern[0] == '%';
+}
+
+static void index_rules_of(struct index *index, bool of_anchored)
+{
+    size_t at = 0;
+    for (unsigned c = 0; c < CHARACTERS; c++) {
+        index->first[c] = (uint16_t)at;
+        for (size_t i = 0; i < name_rule_count && i < RULES_MAX; i++) {
+            const unsigned char *pattern = (const unsigned char *)name_rules[i].pattern + (of_anchored ? 2 : 0);
+            if (is_anchored(&name_rules[i]) != of_anchored || pattern[0] != c)
+                continue;
+            index->numbers[at] = (uint8_t)i;
+            for (unsigned k = 0; k < 4 && pattern[k] && pattern[k] != '%'; k++) {
+                index->prefixes[at] |= (uint32_t)pattern[k] << 8 * k;
+                index->masks[at] |= 0xffu << 8 * k;
+            }
+            at++;
+            if (pattern[1] == '%')
+                memset(index->pairs[c], 0xff, sizeof index->pairs[c]);
+            else
+                index->pairs[c][pattern[1] / 8] |= (uint8_t)(1u << pattern[1] % 8);
+        }
+    }
+    index->first[CHARACTERS] = (uint16_t)at;
+}
+
+static void index_rules(void)
+{
+    index_rules_of(&anywhere, false);
+    index_rules_of(&anchored, true);
+}
+
+/* A name while it is written anew: the text before `pending` is. */
+struct writing {
+    const char *name, *file, *pending;
+    size_t key_len, shown_len;
+    bool types_vary; /* its template arguments were left out */
+    struct name *out;
+    char key[MIRE_NAMES_MAX], shown[MIRE_NAMES_MAX];
+};
+
+/* What a %n of a pattern stood for. */
+struct capture {
+    const char *text;
+    size_t len;
+};
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static size_t span_digits(const char *at)
+{
+    return strspn(at, "0123456789");
+}
+
+static size_t span_hex(const char *at)
+{
+    return strspn(at, "0123456789abcdefABCDEF");
+}
+
+static size_t span_word(const char *at)
+{
+    size_t len = 0;
+    while (is_word(at[len]) || at[len] == '-')
+        len++;
+    return len;
+}
+
+/* Up to the bracket `close` that has no partner here; SIZE_MAX: there is none. */
+static size_t span_brackets(const char *at, char close)
+{
+    const char open = close == '>' ? '<' : close == ']' ? '[' : close == '}' ? '{' : '(';
+    int depth = 0, round = 0;
+    for (size_t i = 0; at[i]; i++) {
+        if (at[i] == close && !depth && !round && !(i && close == '>' && at[i - 1] == '-'))
+            return i;
+        if (close == '>' && (at[i] == '(' || at[i] == ')'))
+            round += at[i] == '(' ? 1 : -1;
+        else if (at[i] == open && !round)
+            depth++;
+        else if (at[i] == close && !round && !(i && close == '>' && at[i - 1] == '-'))
+            depth--;
+    }
+    return SIZE_MAX;
+}
+
+static size_t match(const char *pattern, const char *at, struct capture *capture);
+
+/* The shortest identifier that lets the rest of the pattern fit. */
+static size_t match_identifier(const char *pattern, const char *at, struct capture *capture)
+{
+    for (size_t len = 1; is_word(at[len - 1]); len++) {
+        size_t rest = match(pattern, at + len, capture);
+        if (rest == SIZE_MAX)
+            continue;
+        *capture = (struct capture){at, len};
+        return len + rest;
+    }
+    return SIZE_MAX;
+}
+
+/* How much of the text a %-letter takes; SIZE_MAX: it does not fit. `next` follows it in the pattern. */
+static size_t match_class(char letter, const char *at, char next)
+{
+    size_t len;
+    switch (letter) {
+    case 'd':
+        len = span_digits(at);
+        return len ? len : SIZE_MAX;
+    case 'x':
+        len = span_hex(at);
+        return len ? len : SIZE_MAX;
+    case 'h':
+        return span_hex(at) >= HASH_LEN ? HASH_LEN : SIZE_MAX;
+    case 'i':
+        return span_word(at);
+    case 'b':
+        return span_brackets(at, next);
+    case 'r':
+        return strlen(at);
+    default: /* e */
+        return is_word(*at) ? SIZE_MAX : 0;
+    }
+}
+
+/* Length of the text that a pattern fits at its beginning; SIZE_MAX: it does not. */
+static size_t match(const char *pattern, const char *at, struct capture *capture)
+{
+    size_t used = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern != '%') {
+            if (at[used++] != *pattern)
+                return SIZE_MAX;
+            continue;
+        }
+        pattern++;
+        size_t len = *pattern == 'n' ? match_identifier(pattern + 1, at + used, capture)
+                                     : match_class(*pattern, at + used, pattern[1]);
+        if (len == SIZE_MAX)
+            return SIZE_MAX;
+        used += len;
+        if (*pattern == 'n')
+            return used; /* it has looked at the rest */
+    }
+    return used;
+}
+
+/* Does a dot stand between two identifiers? */
+static bool is_dotted(const char *text, size_t len)
+{
+    for (size_t i = 1; i + 1 < len; i++)
+        if (text[i] == '.' && is_word(text[i - 1]) && is_word(text[i + 1]) && !isdigit((unsigned char)text[i + 1]))
+            return true;
+    return false;
+}
+
+static bool is_in_parentheses(const char *name, const char *at)
+{
+    int depth = 0;
+    for (; name < at; name++)
+        depth += *name == '(' ? 1 : *name == ')' ? -1 : 0;
+    return depth > 0;
+}
+
+static bool is_behind(const char *text, const char *name, const char *at)
+{
+    size_t len = strlen(text);
+    return (size_t)(at - name) >= len && !memcmp(at - len, text, len);
+}
+
+static bool is_go(const struct writing *w)
+{
+    const char *dot = strrchr(w->file, '.');
+    return (dot && !strcmp(dot, ".go")) || strchr(w->name, '/') || strstr(w->name, "(*") ||
+           !strncmp(w->name, "main.", 5);
+}
+
+static bool is_behind_name(const char *name, const char *at)
+{
+    return at > name && (is_word(at[-1]) || strchr(">]})", at[-1]));
+}
+
+/* May template arguments begin here? Not those of operator<, of <init>, or of a Rust implementation. */
+static bool are_arguments(const char *name, const char *at)
+{
+    if (!is_behind_name(name, at) || is_in_parentheses(name, at))
+        return false;
+    if (*at == ':')
+        return strncmp(at, "::<impl ", 8) != 0 && strncmp(at, "::<lambda_", 10) != 0;
+    return !is_behind("operator", name, at) && !is_behind("operator<", name, at);
+}
+
+static bool applies(const struct name_rule *rule, const struct writing *w, const char *at)
+{
+    if (rule->flags & NAME_NATIVE &&
+        (is_dotted(w->key, w->key_len) || is_dotted(w->pending, (size_t)(at - w->pending))))
+        return false;
+    return (!(rule->flags & NAME_GO) || is_go(w)) && (!(rule->flags & NAME_LIBC) || !strncmp(w->name, "__", 2)) &&
+           (!(rule->flags & NAME_ARGS) || are_arguments(w->name, at)) &&
+           (!(rule->flags & NAME_BEHIND) || is_behind_name(w->name, at));
+}
+
+static void put(struct writing *w, const char *text, size_t len, bool key, bool shown)
+{
+    if (key && len < MIRE_NAMES_MAX - w->key_len) {
+        memcpy(w->key + w->key_len, text, len);
+        w->key_len += len;
+    }
+    if (shown && len < MIRE_NAMES_MAX - w->shown_len) {
+        memcpy(w->shown + w->shown_len, text, len);
+        w->shown_len += len;
+    }
+}
+
+static void use(struct writing *w, uint8_t number, const char *at, size_t used, const struct capture *capture)
+{
+    const struct name_rule *rule = &name_rules[number];
+    const bool hidden = rule->flags & NAME_HIDDEN;
+    for (const char *with = rule->with; *with; with++) {
+        bool captured = with[0] == '%' && with[1] == 'n';
+        put(w, captured ? capture->text : with, captured ? capture->len : 1, true, hidden);
+        with += captured;
+    }
+    if (!hidden)
+        put(w, at, used, false, true);
+    w->types_vary |= rule->flags & NAME_ARGS && rule->pattern[0] == '<';
+    w->out->made |= (rule->flags & NAME_MADE) != 0;
+    for (size_t i = 0; i < w->out->rule_count; i++)
+        if (w->out->rules[i] == number)
+            return;
+    if (w->out->rule_count < MIRE_NAMES_RULES)
+        w->out->rules[w->out->rule_count++] = number;
+}
+
+static uint32_t four_letters(const char *at)
+{
+    uint32_t letters = 0;
+    for (unsigned k = 0; k < 4 && at[k]; k++)
+        letters |= (uint32_t)(unsigned char)at[k] << 8 * k;
+    return letters;
+}
+
+/* Length of the text here that the first rule of an index that fits replaced; 0: none did. */
+static size_t try_index(struct writing *w, const char *at, const struct index *index)
+{
+    const unsigned char c = (unsigned char)at[0];
+    const uint32_t letters = four_letters(at);
+    for (size_t i = index->first[c]; i < index->first[c + 1u]; i++) {
+        if ((letters & index->masks[i]) != index->prefixes[i])
+            continue;
+        const struct name_rule *rule = &name_rules[index->numbers[i]];
+        const char *pattern = rule->pattern + (index == &anchored ? 2 : 0);
+        struct capture capture = {"", 0};
+        if (index == &anchored && rule->pattern[1] == '^' && at != w->name)
+            continue;
+        size_t used = match(pattern, at, &capture);
+        if (used == SIZE_MAX || !applies(rule, w, at))
+            continue;
+        put(w, w->pending, (size_t)(at - w->pending), true, true);
+        use(w, index->numbers[i], at, used, &capture);
+        w->pending = at + used;
+        return used;
+    }
+    return 0;
+}
+
+/* May a pattern of the index begin here? */
+static bool is_begin(const struct index *index, const char *at)
+{
+    const unsigned char c = (unsigned char)at[0], next = (unsigned char)at[1];
+    return index->pairs[c][next / 8] >> next % 8 & 1;
+}
+
+static size_t try_here(struct writing *w, const char *at)
+{
+    size_t used = 0;
+    if ((at == w->name || at[-1] == ' ') && is_begin(&anchored, at))
+        used = try_index(w, at, &anchored);
+    if (!used && is_begin(&anywhere, at))
+        used = try_index(w, at, &anywhere);
+    return used;
+}
+
+const char *name_behind_type(const char *function)
+{
+    static const char nameless[] = "(anonymous namespace)";
+    const char *name = function;
+    int depth = 0;
+    if (!strchr(function, ' ') || function[0] == '-' || function[0] == '+')
+        return function;
+    for (const char *at = function; *at; at++) {
+        if (!strncmp(at, "operator", 8) && (at == name || at[-1] == ':'))
+            break;
+        if (!strncmp(at, nameless, sizeof nameless - 1))
+            at += sizeof nameless - 2;
+        else if (*at == '(' && !depth)
+            break;
+        else if (*at == '<' || *at == '(' || *at == '[')
+            depth++;
+        else if (*at == '>' || *at == ')' || *at == ']')
+            depth--;
+        else if (*at == ' ' && !depth)
+            name = at + 1;
+    }
+    return name;
+}
+
+/* Behind a list of parameters that begins here; labels of Swift, (_:count:), are a part of the name. */
+static const char *behind_parameters(const char *at)
+{
+    static const char nameless[] = "(anonymous namespace)";
+    size_t len = span_brackets(at + 1, ')');
+    if (len == SIZE_MAX || !strncmp(at, nameless, sizeof nameless - 1) || (len && at[len] == ':'))
+        return at;
+    at += len + 2;
+    while (!strncmp(at, " const", 6) || !strncmp(at, " volatile", 9))
+        at += strcspn(at + 1, " :&") + 1;
+    return at;
+}
+
+/* The types that a template's function takes and returns vary as its arguments do. */
+static void drop_types(struct writing *w)
+{
+    static const char calls[] = "operator";
+    char *key = w->key;
+    size_t to = 0;
+    key[w->key_len] = '\0';
+    for (const char *at = strstr(key, " in ") ? key : name_behind_type(key); *at;) {
+        bool is_name = !strncmp(at, "()", 2) && to >= sizeof calls - 1 &&
+                       !memcmp(key + to - (sizeof calls - 1), calls, sizeof calls - 1);
+        const char *behind = *at == '(' && !is_name ? behind_parameters(at) : at;
+        if (behind == at) {
+            key[to++] = *at++;
+            if (is_name)
+                key[to++] = *at++;
+        }
+        at = behind > at ? behind : at;
+    }
+    w->key_len = to;
+}
+
+/* Write the name anew. False: it stays as it is. */
+static bool rewrite(struct writing *w, struct name *out, const char *function, const char *file)
+{
+    *out = (struct name){.key = function, .shown = function};
+    if (pthread_once(&once, index_rules) || strlen(function) >= MIRE_NAMES_MAX / 2)
+        return false;
+    w->name = w->pending = function;
+    w->file = file;
+    w->out = out;
+    w->key_len = w->shown_len = 0;
+    w->types_vary = false;
+    for (const char *at = function; *at;) {
+        size_t used = try_here(w, at);
+        at += used ? used : 1;
+    }
+    if (!out->rule_count)
+        return false;
+    put(w, w->pending, strlen(w->pending), true, true);
+    if (w->types_vary)
+        drop_types(w);
+    return true;
+}
+
+int name_find(struct name *out, struct arena *arena, const char *function, const char *file)
+{
+    struct writing w;
+    if (!rewrite(&w, out, function, file))
+        return 0;
+    if (w.key_len)
+        out->key = arena_copy(arena, w.key, w.key_len);
+    if (w.shown_len)
+        out->shown = arena_copy(arena, w.shown, w.shown_len);
+    return out->key && out->shown ? 0 : MIRE_FAULT_MEMORY;
+}
+
+size_t name_write(char *out, size_t room, bool *made_out, const char *function, const char *file)
+{
+    struct writing w;
+    struct name name;
+    const char *key = function;
+    size_t len = strlen(function);
+    if (rewrite(&w, &name, function, file) && w.key_len) {
+        key = w.key;
+        len = w.key_len;
+    }
+    len = len < room ? len : room - 1;
+    memcpy(out, key, len);
+    out[len] = '\0';
+    *made_out = name.made;
+    return len;
+}
