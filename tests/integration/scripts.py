@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -150,6 +151,15 @@ def traceback_of(folder):
     return [(name.encode().decode("unicode_escape"), file, int(line)) for file, line, name in frames]
 
 
+# Node compiles what is hot, and runs the rest in its interpreter.
+NODE = """
+function price(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) % 7; return s; }
+class Shop { get total() { const end = process.cpuUsage().user + 7e5; let t = 0; while (process.cpuUsage().user < end) t += price(1e5); return t; } }
+function serve() { return [1].map(() => new Shop().total)[0]; }
+setTimeout(() => { serve(); setTimeout(() => {}, 50); }, 100);
+"""
+
+
 class ScriptsTest(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="mire-scripts-")
@@ -162,7 +172,7 @@ class ScriptsTest(unittest.TestCase):
         store = os.path.join(self.folder, "store")
         pathlib.Path(self.folder, "app.py").write_text(text)
         done = subprocess.run([os.path.join(BINARY, "sdk", "mire-run"), "--store", store, "--threshold", "300", "--period", str(period), "--app", "t",
-                               "--app-version", "1", "--", python, "app.py"], cwd=self.folder, timeout=120,
+                               "--app-version", "1", "--", *python.split(), "app.py"], cwd=self.folder, timeout=120,
                               env={**os.environ, "MIRE_MEMORY": "off", "MIRE_SETTINGS": "anneal_ms=0"})
         self.assertEqual(done.returncode, status)
         return [report for report in reports_of(store) if report["kind"] == "hang"]
@@ -254,6 +264,18 @@ thread = threading.Thread(target=held_by); thread.start(); thread.join()
         self.assertTrue(any("child" in names for names in functions), functions)
         others = {name for report in reports for thread in report.get("threads", []) for name, file, line in script_of(report, thread["node"])}
         self.assertIn("held_by", others)
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_code_made_at_run_time_has_the_names_of_the_perf_map(self):
+        reports = self.run_script(NODE, "node --perf-basic-prof --interpreted-frames-native-stack")
+        report = max(reports, key=lambda one: sum("price" in name for name in one.get("script", {"texts": []})["texts"]))
+        stacks = [[name for name, file, line in script_of(report, node)] for node in report["hang"]["samples"]["node"]]
+        in_price = [stack for stack in stacks if any(re.match(r"\w+:.price .*app.py:2:", name) for name in stack)]
+        self.assertGreater(len(in_price), 0.5 * len(stacks), stacks)
+        for stack in in_price:
+            order = [next((i for i, name in enumerate(stack) if re.match(rf"\w+:.{function} ", name)), -1) for function in ("price", "get total", "serve")]
+            self.assertTrue(-1 not in order and order == sorted(order), stack)
+        pathlib.Path(f"/tmp/perf-{report['process']['pid']}.map").unlink()
 
     def test_a_kill_takes_nothing_away(self):
         text = "\ndef killed():\n    end = time.process_time() + 0.7\n    while time.process_time() < end: sum(range(1000))\n    os.kill(os.getpid(), 9)\nkilled()\n"

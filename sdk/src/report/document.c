@@ -117,7 +117,7 @@ void mire__document_image(struct wire *wire, const struct document_image *image,
 
 static void write_script_images(struct wire *wire, const struct script_rows *rows)
 {
-    static const char *const names[] = {"python"};
+    static const char *const names[] = {[MIRE_ROWS_PYTHON] = "python", [MIRE_ROWS_PERF] = "perf"};
 
     for (int32_t i = 0; i < rows->image_count; i++) {
         mire__wire_object(wire, NULL);
@@ -163,7 +163,7 @@ static void write_script(struct wire *wire, const struct script_rows *rows)
     mire__wire_object(wire, MIRE_NAME_SCRIPT);
     mire__wire_array(wire, MIRE_NAME_TEXTS);
     for (uint32_t i = 0; i < rows->text_count; i++)
-        mire__wire_text(wire, NULL, rows->texts[i], MIRE_SCRIPT_FILE_BYTES);
+        mire__wire_text(wire, NULL, rows->texts[i], MIRE_PERF_NAME_MAX);
     mire__wire_end(wire);
     mire__wire_i32_column(wire, MIRE_NAME_FUNCTION, rows->function, rows->count);
     mire__wire_i32_column(wire, MIRE_NAME_FILE, rows->file, rows->count);

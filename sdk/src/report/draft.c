@@ -8,6 +8,20 @@
 
 #include <string.h>
 
+/* Code made at run time has a name if somebody wrote one down; all addresses in it are one place then. */
+static struct place made_place(const struct draft *draft, struct place place)
+{
+    const struct perf_name *names = draft->perf.names, *name = mire__perf_map_find(&draft->perf, place.offset);
+
+    if (!name)
+        return place;
+    while (name > names && name[-1].start == name->start)
+        name--;
+    place.image = MIRE_ROWS_IMAGE - MIRE_ROWS_PERF;
+    place.offset = (uint64_t)(name - names);
+    return place;
+}
+
 static struct place place_of(struct draft *draft, const struct sample *sample, uint32_t frame)
 {
     uint64_t address = sample->pc[frame];
@@ -21,7 +35,7 @@ static struct place place_of(struct draft *draft, const struct sample *sample, u
         return place;
     }
     if (index < 0)
-        return place;
+        return made_place(draft, place);
     if (draft->image_no[index] < 0) {
         draft->image_no[index] = (int32_t)draft->image_count;
         draft->images[draft->image_count++] = (uint32_t)index;
@@ -29,6 +43,30 @@ static struct place place_of(struct draft *draft, const struct sample *sample, u
     place.image = draft->image_no[index];
     place.offset = address - draft->box->images[index].load;
     return place;
+}
+
+static void ask_for_stack(struct draft *draft, const struct sample *sample)
+{
+    for (uint32_t frame = 0; frame < sample->depth; frame++)
+        if (!mire__is_script(sample->pc[frame]) && mire__blackbox_find_image(draft->box, sample->pc[frame]) < 0)
+            mire__perf_map_ask(&draft->perf, sample->pc[frame]);
+}
+
+/* What virtual machines have written down of code that lies in no module. */
+static void name_made_code(struct draft *draft, uint32_t others, const struct sample *wait)
+{
+    const struct blackbox_facts *facts = &draft->box->facts;
+    const struct sample *sample;
+
+    if (!mire__perf_map_open(&draft->perf, "/tmp", facts->pid, facts->start_wall_ms))
+        return;
+    for (uint32_t i = 0; i < MIRE_RING_SAMPLES && (sample = mire__ring_at(NULL, &draft->lane->ring, i)); i++)
+        ask_for_stack(draft, sample);
+    for (uint32_t i = 0; i < others; i++)
+        ask_for_stack(draft, &draft->lane->others[i].sample);
+    if (wait)
+        ask_for_stack(draft, wait);
+    mire__perf_map_read(&draft->perf);
 }
 
 static uint32_t add_stack(struct draft *draft, const struct sample *sample)
@@ -132,6 +170,7 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
 
     memset(draft, 0, sizeof(*draft));
     memset(draft->image_no, 0xff, sizeof(draft->image_no));
+    draft->perf.fd = -1;
     draft->box = box;
     draft->lane = &box->lanes[lane];
     draft->told = told;
@@ -144,16 +183,18 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
     err = mire__trie_init(&draft->trie, count_frames(draft, others) + (wait ? wait->depth : 0));
     if (err != MIRE_OK)
         return err;
+    name_made_code(draft, others, wait);
     add_others(draft, others);
     add_samples(draft);
     draft->wait_node = wait ? add_stack(draft, wait) : 0;
     mire__hot_find(&draft->hot, &draft->lane->ring, draft->hang.tid);
     mire__blame_find(&draft->blame, &draft->lane->ring);
-    return mire__script_rows_init(&draft->scripts, &draft->trie, box, draft->image_count);
+    return mire__script_rows_init(&draft->scripts, &draft->trie, box, &draft->perf, draft->image_count);
 }
 
 void mire__draft_fini(struct draft *draft)
 {
     mire__trie_fini(&draft->trie);
     mire__script_rows_fini(&draft->scripts);
+    mire__perf_map_fini(&draft->perf);
 }

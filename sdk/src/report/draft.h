@@ -11,6 +11,7 @@
 
 #include "report/blame.h"
 #include "report/hot.h"
+#include "report/perf_map.h"
 #include "report/report.h"
 #include "report/script_rows.h"
 #include "report/trie.h"
@@ -42,6 +43,7 @@ struct draft {
     uint32_t images[MIRE_IMAGES_MAX];  /* box's index of each image used */
     int32_t image_no[MIRE_IMAGES_MAX]; /* the reverse; -1 if not used */
     struct script_rows scripts;
+    struct perf_map perf;
     const struct report_told *told; /* NULL: nothing */
     char id[MIRE_STORE_ID_LENGTH + 1];
 };

@@ -44,8 +44,14 @@ static void add_python(struct script_rows *rows, const struct blackbox *box, uin
     rows->line[rows->count++] = (int32_t)mire__script_line(frame);
 }
 
+static void add_perf(struct script_rows *rows, const struct perf_map *map, uint64_t number)
+{
+    rows->function[rows->count] = text_of(rows, map->names[number].name);
+    rows->file[rows->count++] = -1;
+}
+
 enum mire_err mire__script_rows_init(struct script_rows *rows, struct trie *trie, const struct blackbox *box,
-                                     uint32_t image_count)
+                                     const struct perf_map *map, uint32_t image_count)
 {
     int32_t image[MIRE_ROWS_KINDS];
     uint32_t count = 0;
@@ -65,7 +71,10 @@ enum mire_err mire__script_rows_init(struct script_rows *rows, struct trie *trie
             image[kind] = (int32_t)image_count + rows->image_count;
             rows->image_of[rows->image_count++] = kind;
         }
-        add_python(rows, box, trie->frame_offset[frame]);
+        if (kind == MIRE_ROWS_PERF)
+            add_perf(rows, map, trie->frame_offset[frame]);
+        else
+            add_python(rows, box, trie->frame_offset[frame]);
         trie->frame_image[frame] = image[kind];
         trie->frame_offset[frame] = rows->count - 1;
     }

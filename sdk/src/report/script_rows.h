@@ -11,11 +11,16 @@
 #ifndef MIRE_REPORT_SCRIPT_ROWS_H
 #define MIRE_REPORT_SCRIPT_ROWS_H
 
+#include "report/perf_map.h"
 #include "report/trie.h"
 #include "ring/blackbox.h"
 
 /* What an image of scripts is of; the trie's stand-in for it is MIRE_ROWS_IMAGE less that. */
-enum rows_of { MIRE_ROWS_PYTHON, MIRE_ROWS_KINDS };
+enum rows_of {
+    MIRE_ROWS_PYTHON, /* the offset is the frame as the box has it */
+    MIRE_ROWS_PERF,   /* the offset is a number of a name in the map */
+    MIRE_ROWS_KINDS
+};
 #define MIRE_ROWS_IMAGE INT32_MAX
 
 struct script_rows {
@@ -29,11 +34,12 @@ struct script_rows {
 
 /*
  * Make the rows, and give the trie's frames their images and rows.
+ *   box, map     have the names; borrowed as long as the rows
  *   image_count  images that come before those of scripts
  * Returns MIRE_OK, MIRE_E_MEMORY; mire__script_rows_fini is due whatever it returns.
  */
 enum mire_err mire__script_rows_init(struct script_rows *rows, struct trie *trie, const struct blackbox *box,
-                                     uint32_t image_count);
+                                     const struct perf_map *map, uint32_t image_count);
 void mire__script_rows_fini(struct script_rows *rows);
 
 #endif

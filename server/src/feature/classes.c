@@ -155,8 +155,8 @@ static int judge_place(struct classes *out, struct judging *j, struct resolved_p
     const struct rules_subject subject = {.module = &module->rules,
                                           .function = function,
                                           .file = place->file,
-                                          .language = place->script ? language_of("", place->file)
-                                                                    : language_of(function, place->file),
+                                          .language =
+                                              language_of(place->script && place->file[0] ? "" : function, place->file),
                                           .entry = !(j->position[at] & NOT_ENTRY),
                                           .leaf = !(j->position[at] & NOT_LEAF)};
     rules_find(&found, &mark, j->rules, &subject);

@@ -2,6 +2,7 @@
 #include "symbolicate/inside.h"
 
 #include "base/fault.h"
+#include "symbolicate/perf.h"
 
 #include <string.h>
 
@@ -9,6 +10,21 @@ static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
+}
+
+static int fill(struct resolved_place *out, struct arena *arena, const struct report_image *image,
+                const struct report_script *row)
+{
+    struct perf_place perf = {row->function, row->file, base_name(row->file), row->line};
+    int rc = strcmp(image->script, "perf") || row->file[0] ? 0 : perf_parse(&perf, arena, row->function);
+    if (!rc)
+        *out = (struct resolved_place){.function = perf.function,
+                                       .image = perf.image[0] ? perf.image : image->name,
+                                       .file = perf.file,
+                                       .line = perf.line,
+                                       .named = true,
+                                       .script = true};
+    return rc;
 }
 
 int symbolicate_script(struct job *job, const struct report_image *image, const uint32_t *order, size_t count)
@@ -19,12 +35,9 @@ int symbolicate_script(struct job *job, const struct report_image *image, const 
         struct resolved_place *place = symbolicate_add(job);
         if (!place)
             return MIRE_FAULT_MEMORY;
-        *place = (struct resolved_place){.function = row->function,
-                                         .image = row->file[0] ? base_name(row->file) : image->name,
-                                         .file = row->file,
-                                         .line = row->line,
-                                         .named = true,
-                                         .script = true};
+        int rc = fill(place, job->arena, image, row);
+        if (rc)
+            return rc;
     }
     return 0;
 }
