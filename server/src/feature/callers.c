@@ -13,11 +13,15 @@ static enum rule_class class_at(const struct way *way, size_t step)
     return way->classes[way->places[step]];
 }
 
-/* What a program begins with; of a script the code outside all functions. */
+/* What a program begins with: of Go and Rust in its package, of a script the code outside all functions. */
 static bool is_main(const struct resolved_place *place)
 {
-    return place->named &&
-           (!strcmp(place->function, "main") || (place->script && !strcmp(place->function, "<module>")));
+    static const char *const names[] = {"main", "main.main"};
+    const char *colons = strstr(place->function, "::");
+    bool found = colons && !strcmp(colons, "::main");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found |= !strcmp(place->function, names[i]);
+    return place->named && (found || (place->script && !strcmp(place->function, "<module>")));
 }
 
 bool way_is_main(const struct way *way, size_t step)

@@ -70,6 +70,29 @@ static size_t block(char *out, size_t room, const char *name, size_t len, uint64
     return sizeof front - 1 + written;
 }
 
+/*
+ * gcc makes of a coroutine a function that takes its state: open(open(int)::_Z4openi.Frame*) [clone .actor]. What
+ * stands before the state's name is the coroutine, as its programmer knows it. Returns the length.
+ */
+static size_t without_frame(char *name, size_t len)
+{
+    static const char state[] = ".Frame*)";
+    char *end = strstr(name, state), *begin = end, *open = name;
+    while (begin && begin > name && strncmp(begin, "::_Z", 4) != 0)
+        begin--;
+    if (!end || begin == name)
+        return len;
+    do
+        open = memchr(open + 1, '(', (size_t)(begin - open - 1));
+    while (open && strncmp(name, open + 1, (size_t)(open - name)) != 0); /* else a bracket of the name itself */
+    if (!open)
+        return len;
+    size_t inside = (size_t)(begin - open - 1);
+    memmove(name, open + 1, inside);
+    memmove(name + inside, end + sizeof state - 1, strlen(end + sizeof state - 1) + 1);
+    return strlen(name);
+}
+
 size_t symbol_demangle(char *out, size_t room, const char *name)
 {
     uint64_t left_ns = UINT64_MAX;
@@ -81,7 +104,9 @@ size_t symbol_demangle_within(char *out, size_t room, const char *name, uint64_t
     const char *llvm = strstr(name, ".llvm."); /* a number that differs from build to build */
     size_t len = llvm ? (size_t)(llvm - name) : strlen(name);
     size_t written = mangled(out, room, name, len, left_ns);
-    if (!written)
+    if (written)
+        written = without_frame(out, written);
+    else
         written = block(out, room, name, len, left_ns);
     if (written)
         return written;

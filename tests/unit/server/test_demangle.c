@@ -43,6 +43,8 @@ static void names_are_demangled(void **state)
     assert_string_equal(out, "a::sort.cold");
     symbol_demangle(out, sizeof out, "_ZN1a4sort17h0123456789abcdefE.part.0");
     assert_string_equal(out, "a::sort.part.0");
+    symbol_demangle(out, sizeof out, "_Z4openPZ4openiE14_Z4openi.Frame.actor"); /* gcc's coroutines, as clang's are */
+    assert_string_equal(out, "open(int) [clone .actor]");
     symbol_demangle(out, sizeof out, "keysCommand");
     assert_string_equal(out, "keysCommand");
     symbol_demangle(out, sizeof out, "_Znonsense");

@@ -217,6 +217,57 @@ static void an_apps_rules_come_first_and_have_its_version(void **state)
     rules_free(builtin);
 }
 
+/* Of coroutines whoever polls or resumes them hands control on; the async function itself may be to blame. */
+static void coroutines_are_the_app_and_who_resumes_them_is_not(void **state)
+{
+    static const struct {
+        const char *module, *function;
+        enum rule_class class;
+    } rows[] = {
+        {"app", "shop::open_page::{{closure}}", MIRE_CLASS_NONE},
+        {"app", "shop::open_page::{closure#0}", MIRE_CLASS_NONE},
+        {"app", "shop::open_page::{async_fn#0}", MIRE_CLASS_NONE},
+        {"app", "<shop::Page as core::future::future::Future>::poll", MIRE_CLASS_NONE},
+        {"app", "<core::pin::Pin<P> as core::future::future::Future>::poll", MIRE_CLASS_DISPATCH},
+        {"app", "<alloc::boxed::Box<F,A> as core::future::future::Future>::poll", MIRE_CLASS_DISPATCH},
+        {"app", "tokio::runtime::task::core::Core<T,S>::poll", MIRE_CLASS_DISPATCH},
+        {"app", "futures_executor::local_pool::block_on", MIRE_CLASS_DISPATCH},
+        {"app", "core::ops::function::FnOnce::call_once{{vtable.shim}}", MIRE_CLASS_RUNTIME},
+        {"app", "<main::main::{closure#1} as core::ops::function::FnOnce<(i64,)>>::call_once::{shim:vtable#0}",
+         MIRE_CLASS_RUNTIME},
+        {"app", "<fn() as core::ops::function::FnOnce<()>>::call_once", MIRE_CLASS_RUNTIME},
+        {"app", "<&dyn core::ops::function::Fn<()> as core::ops::function::FnOnce<()>>::call_once", MIRE_CLASS_RUNTIME},
+        {"app", "<u64 as core::iter::traits::accum::Sum>::sum", MIRE_CLASS_RUNTIME},
+        {"app", "<shop::Price as core::iter::traits::accum::Sum>::sum", MIRE_CLASS_NONE},
+        {"app", "shop::unwind::draw", MIRE_CLASS_NONE},
+        {"app", "std::__n4861::coroutine_handle<void>::resume() const", MIRE_CLASS_DISPATCH},
+        {"app", "std::coroutine_handle<Task::promise_type>::resume() const", MIRE_CLASS_DISPATCH},
+        {"app", "boost::asio::detail::awaitable_thread<boost::asio::any_io_executor>::pump()", MIRE_CLASS_DISPATCH},
+        {"app", "decode_page(int) [clone .resume]", MIRE_CLASS_NONE},
+        {"app", "decode_page(int) [clone .actor]", MIRE_CLASS_NONE},
+        {"libswift_Concurrency.dylib", "swift_job_runImpl", MIRE_CLASS_DISPATCH},
+        {"Shop", "(1) await resume partial function for Cart.load()", MIRE_CLASS_NONE},
+        {"", "shop.Cart$load$1.invokeSuspend", MIRE_CLASS_NONE},
+        {"", "kotlin.coroutines.jvm.internal.BaseContinuationImpl.resumeWith", MIRE_CLASS_DISPATCH},
+        {"", "kotlinx.coroutines.DispatchedTask.run", MIRE_CLASS_DISPATCH},
+        {"app", "main.openPage.func1", MIRE_CLASS_NONE},
+        {"app", "runtime.goexit", MIRE_CLASS_RUNTIME},
+        {"app", "golang.org/x/sync/errgroup.(*Group).Go.func1", MIRE_CLASS_DISPATCH},
+        {"app", "_cgo_563e7078765a_Cfunc_cpu", MIRE_CLASS_RUNTIME},
+        {"app", "path_find", MIRE_CLASS_NONE}, /* no Go: its packages have the same words */
+        {"app", "image.resize", MIRE_CLASS_NONE},
+    };
+    struct rules_fault fault;
+    struct rules *rules;
+    (void)state;
+    assert_int_equal(rules_builtin(&rules, &fault), MIRE_RULES_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rules_classify(rules, rows[i].module, rows[i].function) != rows[i].class)
+            fail_msg("%s is %s", rows[i].function,
+                     rule_class_name(rules_classify(rules, rows[i].module, rows[i].function)));
+    rules_free(rules);
+}
+
 static void python_is_a_program_or_a_library(void **state)
 {
     (void)state;
@@ -613,6 +664,7 @@ int main(void)
         cmocka_unit_test(the_index_finds_the_first_rule_that_fits),
         cmocka_unit_test(faults_say_what_to_write_instead),
         cmocka_unit_test(an_apps_rules_come_first_and_have_its_version),
+        cmocka_unit_test(coroutines_are_the_app_and_who_resumes_them_is_not),
         cmocka_unit_test(python_is_a_program_or_a_library),
         cmocka_unit_test(a_loop_that_waits_is_idle),
         cmocka_unit_test(what_waits_inside_a_handler_is_not_idle),
