@@ -167,6 +167,131 @@ class Files(unittest.TestCase):
         self.assertEqual(look(self.folder / "fat.dSYM", [low[1]], "--arch", "arm64")[0][0][0], "only_1")
 
 
+GO = """package main
+
+import "os"
+
+type cart struct{ n int }
+
+func inner(x int) int { return x*3 + 1 } // inner
+
+func middle(x int) int {
+	y := inner(x) // middle
+	return y + 2
+}
+
+//go:noinline
+func (c *cart) add(x int) int {
+	c.n += middle(x) // add
+	return c.n
+}
+
+func main() {
+	c := &cart{}
+	for i := 0; i < len(os.Args)+3; i++ {
+		println(c.add(i))
+	}
+}
+"""
+
+# A table as Go's linker writes it, of one function with a call inlined at 8 to 16; by hand, for versions that nobody has at hand.
+GO_TABLE = """
+.text
+.globl text
+text: .skip 32, 0x90
+.section .go.module, "aw"
+.quad table {before_text}, text {between}, data
+.section .rodata
+data: .byte 0
+.balign 4
+tree: {tree}
+.section .gopclntab, "a"
+table: .long {magic}
+.byte 0, 0, 1, 8
+{header}
+{names_at} names: .byte 0
+outer: .asciz "main.outer"
+inner: .asciz "main.inner"
+units: .long first - files
+files: {files}
+first: .asciz "/src/a.go"
+tables: .byte 0
+file: .byte {file}, 32, 0
+line: .byte 22, 8, 9, 8, 14, 16, 0
+inlined: .byte 0, 8, 2, 8, 1, 16, 0
+.balign 8
+functions: {functions}
+record: {entry}
+.long outer - {names}, 0, 0, 0, file - {tables}, line - {tables}, 3, 0
+{start_line}
+.byte 0, 0, 0, 4
+.long 0, 0, inlined - {tables}
+{data}
+.section .note.GNU-stack
+"""
+
+
+def go_table(version):
+    """Its parts by version: 12, 116, 118, 120."""
+    late, old = version >= 118, version == 12
+    words = ".quad 1, 1" + (", 0" if late else "") + "".join(f", {one} - table" for one in ("names", "units", "files", "tables", "functions"))
+    between = ", 0" * ((40 if version == 120 else 38) - 23)
+    tree = {120: ".long 0, inner - names, 8, 0", 118: ".long 0xffff, 0, 0, inner - names, 8", 116: ".long 0xffff, 0, 0, inner - names, 8", 12: ""}
+    functions = (".long 0, record - functions, 32" if late else ".quad text, record - functions, text + 32")
+    return GO_TABLE.format(
+        magic={12: "0xfffffffb", 116: "0xfffffffa", 118: "0xfffffff0", 120: "0xfffffff1"}[version],
+        before_text=", 0" * 21, between=between, tree=tree[version], names_at="",
+        header=".quad 1, text, record - table, text + 32\n.long files - table" if old else words,
+        files=".long 2, first - table" if old else "", file=4 if old else 2, functions="" if old else functions,
+        names="table" if old else "names", tables="table" if old else "tables",
+        entry=".long 0" if late else ".quad text", start_line=".long 0" if version == 120 else "",
+        data=".long -1, -1, -1, tree - data" if late else ".balign 8\n.quad 0, 0, 0, tree" if not old else ".quad 0, 0, 0, 0")
+
+
+class Go(unittest.TestCase):
+    def setUp(self):
+        Files.setUp(self)
+
+    def test_tables_of_every_version(self):
+        for version in (12, 116, 118, 120):
+            path = self.folder / f"go{version}"
+            run("gcc", "-nostdlib", "-static", "-Wl,-etext,--build-id,-Ttext=0x401000", "-s", "-x", "assembler", "-", "-o", path, input=go_table(version))
+            chains = look(path, [0x401000, 0x401008, 0x40100f, 0x401010, 0x40101f, 0x401020])
+            outer = lambda line: [("main.outer", "/src/a.go", line)]  # noqa: E731
+            # The line of an inlined call before Go 1.16 stands alone; the call is where the code at 8 in the function is.
+            middle = outer("5") if version == 12 else [("main.inner", "/src/a.go", "5"), ("main.outer", "/src/a.go", "5")]
+            self.assertEqual(chains, [outer("10"), middle, middle, outer("12"), outer("12"), [("??", "??", "0")]], version)
+
+    @unittest.skipUnless(shutil.which("go"), "no Go here")
+    def test_programs_without_symbols_and_debug_information(self):
+        (self.folder / "main.go").write_text(GO)
+        (self.folder / "go.mod").write_text("module example.com/shop\ngo 1.18\n")
+        env = os.environ | {"GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
+        whole, bare = self.folder / "whole", self.folder / "bare"
+        lines = {mark: str(1 + i) for i, line in enumerate(GO.split("\n")) for mark in ("inner", "middle", "add") if line.endswith(f"// {mark}")}
+        others = [("linux", ("-buildmode=pie",)), ("darwin", ())] if os.environ.get("MIRE_GO_ALL") else []  # a minute to compile Go's own packages
+        for system, flags in [("linux", ()), *others]:
+            run("go", "build", *flags, "-trimpath", "-o", whole, ".", cwd=self.folder, env=env | {"GOOS": system})
+            run("go", "build", *flags, "-trimpath", "-ldflags=-s -w", "-o", bare, ".", cwd=self.folder, env=env | {"GOOS": system})
+            low, = [int(row.split()[0], 16) for row in run("go", "tool", "nm", whole).splitlines() if row.endswith("main.(*cart).add")]
+            chains = look(bare, range(low, low + 24))
+            self.assertIn([(f"main.{name}", "example.com/shop/main.go", lines[mark])
+                           for name, mark in (("inner", "inner"), ("middle", "middle"), ("(*cart).add", "add"))], chains, (system, flags))
+            if system == "linux" and not flags:
+                self.same_as_debug_information(whole, bare)
+
+    def same_as_debug_information(self, whole, bare):
+        """Functions, files and lines are those of the DWARF: at 500 places all over the program."""
+        run("objcopy", "--strip-all", whole, bare)
+        at, size = (int(x, 16) for x in re.search(r" \.text +PROGBITS +(\w+) +\w+ +(\w+)", run("readelf", "-SW", whole)).groups())
+        addresses = range(at, at + size, size // 500)
+        plain = lambda chains: [[(re.sub(r"\[[^]]*\]|\.abi0$", "", f), p.removeprefix("./"), n) for f, p, n in c] for c in chains]  # noqa: E731
+        pairs = list(zip(plain(look(whole, addresses)), plain(look(bare, addresses))))
+        other = [(a, b) for a, b in pairs if a != b and not any(p == "??" or "<autogenerated>" in p for _, p, _ in a + b)]
+        self.assertLess(len(other), 5, other)
+        self.assertGreater(sum(len(b) > 1 for _, b in pairs), 50)
+
+
 if __name__ == "__main__":
     if not shutil.which("clang") or not shutil.which("llvm-lipo"):
         print("clang and LLVM's tools are not at hand", file=sys.stderr)

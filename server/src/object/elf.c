@@ -286,6 +286,33 @@ static const char *take_code(const struct elf *elf, const struct row *row)
     return NULL;
 }
 
+/* Go's own table of functions; in programs that are relocated it lies among other data. */
+static bool is_go_table(const struct row *row)
+{
+    return row->flags & SHF_ALLOC && row->size &&
+           (!strcmp(row->name, ".gopclntab") || !strcmp(row->name, ".data.rel.ro.gopclntab"));
+}
+
+/* Is it, or could it lead to, that table? */
+static const char *take_loaded(const struct elf *elf, const struct row *row)
+{
+    struct parts *parts = elf->parts;
+    struct loaded_list *list = &parts->loaded;
+    const uint8_t *bytes = parts->bytes + row->offset;
+    if (!strcmp(row->name, ".text"))
+        parts->object->go_text = row->address;
+    if (!(row->flags & SHF_ALLOC) || row->flags & SHF_EXECINSTR || !row->size)
+        return NULL;
+    if (is_go_table(row)) {
+        parts->object->go = (struct section){bytes, row->size};
+        parts->object->go_address = row->address;
+    }
+    if (!GROW(list))
+        return "needs more memory than there is";
+    list->rows[list->count++] = (struct loaded){row->address, bytes, row->size, row->flags & SHF_WRITE};
+    return NULL;
+}
+
 static const char *take_row(struct elf *elf, const struct row *row)
 {
     struct parts *parts = elf->parts;
@@ -313,8 +340,12 @@ static const char *take_row(struct elf *elf, const struct row *row)
         altlink_read(&parts->facts, bytes, row->size);
     if (!strcmp(row->name, ".gnu_debuglink"))
         debuglink_read(&parts->facts, bytes, row->size);
+    parts->facts.has_symbols |= is_go_table(row);
     if (!parts->object)
         return NULL;
+    const char *wrong = take_loaded(elf, row);
+    if (wrong)
+        return wrong;
     struct section plain = {bytes, row->size};
     if (!strcmp(row->name, ".eh_frame") && !eh_frame_read(&parts->frames, &plain, row->address, elf->wide ? 8 : 4))
         return "needs more memory than there is";

@@ -24,6 +24,7 @@
 #define LC_SEGMENT_64 0x19u
 #define LC_UUID       0x1bu
 #define LC_STARTS     0x26u       /* function starts */
+#define ZEROS         1u          /* kind of a section that is not in the file */
 #define CODE_FLAGS    0x80000400u /* of a section: holds instructions, only or also */
 #define SLICES_MAX    64
 #define SECTIONS_MAX  256 /* a symbol tells its section in one byte */
@@ -146,6 +147,22 @@ static void take_dwarf(struct macho *macho, const char *name, const uint8_t *byt
     }
 }
 
+/* Is it, or could it lead to, Go's own table of functions? */
+static const char *take_loaded(struct macho *macho, const char *name, const struct loaded *part)
+{
+    struct loaded_list *list = &macho->parts->loaded;
+    if (!strncmp(name, "__text", NAME_LEN))
+        macho->parts->object->go_text = part->address;
+    if (!strncmp(name, "__gopclntab", NAME_LEN)) {
+        macho->parts->object->go = (struct section){part->bytes, part->len};
+        macho->parts->object->go_address = part->address;
+    }
+    if (!GROW(list))
+        return "needs more memory than there is";
+    list->rows[list->count++] = *part;
+    return NULL;
+}
+
 static const char *take_section(struct macho *macho, const uint8_t *at)
 {
     struct parts *parts = macho->parts;
@@ -163,6 +180,16 @@ static const char *take_section(struct macho *macho, const uint8_t *at)
         code = (struct code){address, address + size};
     if (macho->section_count < SECTIONS_MAX)
         macho->sections[macho->section_count++] = code;
+    const char *segment = (const char *)at + NAME_LEN;
+    parts->facts.has_symbols |= !strncmp((const char *)at, "__gopclntab", NAME_LEN);
+    bool zeros = (flags & 0xff) == ZEROS;
+    if (parts->object && !zeros && size && parts_hold(parts, offset, size) &&
+        strncmp(segment, "__DWARF", NAME_LEN) != 0) {
+        const struct loaded part = {address, parts->bytes + offset, size, !strncmp(segment, "__DATA", 6)};
+        const char *wrong = take_loaded(macho, (const char *)at, &part);
+        if (wrong)
+            return wrong;
+    }
     if (!parts->object || !code.high)
         return NULL;
     if (!GROW(&parts->code))
@@ -204,7 +231,7 @@ static const char *take_command(struct macho *macho, const uint8_t *at, uint32_t
         if (!parts_hold(macho->parts, macho->symbols, macho->symbol_count * (macho->wide ? 16 : 12)) ||
             !parts_hold(macho->parts, macho->names, macho->names_len))
             return "has a symbol table that lies outside the file";
-        facts->has_symbols = macho->symbol_count > 0;
+        facts->has_symbols |= macho->symbol_count > 0;
     } else if (command == LC_STARTS && len >= 16) {
         macho->starts = load_32(at + 8);
         macho->starts_len = load_32(at + 12);

@@ -124,6 +124,8 @@ static const char *open_parts(struct object **out, struct parts *parts, const st
     object->file = *file;
     object->code = parts->code.rows;
     object->code_count = parts->code.count;
+    object->loaded = parts->loaded.rows;
+    object->loaded_count = parts->loaded.count;
     object->symbols = parts->symbols.rows;
     object->symbol_count = parts->symbols.count;
     object->frames = parts->frames.rows;
@@ -156,6 +158,7 @@ void object_close(struct object *object)
     for (size_t i = 0; i < object->held_count; i++)
         munmap(object->held[i], object->held_bytes[i]);
     free(object->code);
+    free(object->loaded);
     free(object->symbols);
     free(object->frames);
     free(object);

@@ -74,6 +74,13 @@ struct symbol { /* one function of a symbol table */
     uint8_t rank;     /* among names of one address the highest is shown */
 };
 
+struct loaded { /* bytes of the file that lie in the program's memory */
+    uint64_t address;
+    const uint8_t *bytes;
+    size_t len;
+    bool writable;
+};
+
 enum object_format {
     MIRE_FORMAT_ELF,
     MIRE_FORMAT_MACHO,
@@ -141,6 +148,12 @@ struct object {
 
     struct symbol *symbols; /* in the file's order; one without a size reaches to the end of its section */
     size_t symbol_count;
+    struct section go;     /* Go's own table of functions and lines (.gopclntab); no bytes: the file has none */
+    uint64_t go_address;   /* of that table */
+    uint64_t go_text;      /* of the section of code that is not the linker's own (.text) */
+    struct loaded *loaded; /* of a file with that table */
+    size_t loaded_count;
+
     struct symbol *frames; /* the functions of the unwind table, without names */
     size_t frame_count;
 

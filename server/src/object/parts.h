@@ -29,6 +29,12 @@ struct code_list {
     size_t room;
 };
 
+struct loaded_list {
+    struct loaded *rows;
+    size_t count;
+    size_t room;
+};
+
 struct split_parts { /* of a split file, as they lie in it */
     struct section info;
     struct section abbrev;
@@ -49,6 +55,7 @@ struct parts {
     struct packed packed[MIRE_SECTION_COUNT];
     size_t packed_count;
     struct code_list code;
+    struct loaded_list loaded;
     struct symbol_list symbols;
     struct symbol_list frames;
 };

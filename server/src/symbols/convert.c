@@ -8,6 +8,7 @@
  */
 #include "symbols/convert.h"
 #include "symbols/breakpad.h"
+#include "symbols/golang.h"
 #include "symbols/layers.h"
 #include "symbols/splits.h"
 
@@ -125,6 +126,25 @@ static const struct object *first_with_dwarf(const struct convert_source *source
         if (source->objects[i]->facts.has_dwarf)
             return source->objects[i];
     return NULL;
+}
+
+/* The first file with Go's own table of functions, which is asked if there is no DWARF. */
+static const struct object *first_of_go(const struct convert_source *source)
+{
+    for (size_t i = 0; i < source->object_count; i++)
+        if (source->objects[i]->go.bytes)
+            return source->objects[i];
+    return NULL;
+}
+
+static const char *read_go(struct convert_facts *facts, struct layers *layers, const struct object *object,
+                           uint64_t base)
+{
+    struct layer *layer = &layers->rows[0];
+    layers->count = 1;
+    bool good = golang_harvest(&layer->harvest, object, base) && layer_prepare(layer);
+    facts->damaged_units = layer->harvest.damaged_units;
+    return good ? NULL : "needs more memory than there is";
 }
 
 /* Where offsets count from: the beginning of the code. */
@@ -343,7 +363,10 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     }
     if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";
-    write_head(&head, source, base, object != NULL);
+    const struct object *go = object ? NULL : first_of_go(source);
+    if (!wrong && go)
+        wrong = read_go(out, &layers, go, base);
+    write_head(&head, source, base, object || (go && !out->damaged_units));
     head.from_base = told;
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
