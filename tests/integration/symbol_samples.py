@@ -126,11 +126,29 @@ def check_lines(breakpad, debug, base):
     print(f"{os.path.relpath(breakpad, DATA)}: {len(lines)} lines, {len(symbols)} symbols")
 
 
+def is_caller(number, address, registers, signal):
+    """Is that frame's address one that a call returns to? Frame 0 is the instruction that crashed, unless its reporter left that out: a fault
+    that is elsewhere than the program counter says leaves the frames of whoever called."""
+    at = next((int(registers[name], 16) for name in ("pc", "rip", "eip") if name in registers), address)
+    return number > 0 or (at != address and signal in ("SIGILL", "SIGBUS", "SIGSEGV"))
+
+
+def check_callers():
+    there = {"pc": "0x1004"}
+    for answer, *asked in ((False, 0, 0x1004, there, "SIGSEGV"), (True, 0, 0x2004, there, "SIGSEGV"), (True, 0, 0x2004, {"pc": "0x0"}, "SIGBUS"),
+                           (True, 0, 0x2004, {"rip": "0x1004"}, "SIGILL"), (False, 0, 0x2004, there, "SIGABRT"),
+                           (False, 0, 0x2004, {}, "SIGSEGV"), (True, 1, 0x1004, there, "SIGABRT")):
+        if is_caller(*asked) != answer:
+            wrong.append(f"{asked}: {'no' if answer else 'a'} caller")
+
+
 def check_crash(path, objects):
     name = os.path.basename(path).removesuffix(".json")
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
-    stack = report["exception"]["values"][0]["stacktrace"]
+    exception = report["exception"]["values"][0]
+    stack = exception["stacktrace"]
+    signal = exception.get("mechanism", {}).get("posix_signal", {}).get("name", "")
     frames = stack["frames"][::-1]
     images = [(int(i["image_addr"], 16), i["image_size"], i["uuid"]) for i in report["debug_meta"]["images"]]
     top = None
@@ -147,7 +165,8 @@ def check_crash(path, objects):
             continue
         load, uuid = home[0]
         bias, binary = objects[uuid]
-        function, file, line = look(binary, [address - load + bias - (1 if number else 0)])[0][0]
+        caller = is_caller(number, address, stack.get("registers", {}), signal)
+        function, file, line = look(binary, [address - load + bias - (1 if caller else 0)])[0][0]
         top = top or function
         if function == "??":
             wrong.append(f"{name}: frame {number} has no name")
@@ -158,9 +177,10 @@ def check_crash(path, objects):
 
 
 def main():
+    check_callers()
     if not os.path.isdir(DATA):
         print(f"SKIP: {DATA} is not there")
-        return 0
+        return 1 if wrong else 0
     macho = f"{DATA}/macho/crash.dSYM/{DSYM}crash"
     check_lines(f"{DATA}/elf/crash.sym", f"{DATA}/elf/crash.debug", FIXED_BASE)
     check_lines(f"{DATA}/elf/crash.sym", f"{DATA}/elf/crash.debug-zstd", FIXED_BASE)
