@@ -658,6 +658,59 @@ class LateTest(Programs):
         status, answer = self.ask("PUT", "/symbols?name=app.debug", key, debug.read_bytes())
         self.assertEqual((status, answer["files"][0]["flaw"]), (201, ""))
 
+    def test_of_two_files_of_one_build_the_one_that_tells_more_is_used(self):
+        """In any order: DWARF, line tables (gcc -g1, clang -gline-tables-only), Breakpad; names alone are kept beside. What is worse is told."""
+        key = self.key("two-files", "symbols")
+        upload = lambda *words: self.mire("symbols", "upload", "--key", key, *words)  # noqa: E731
+        used = lambda build: [(one["name"], one["depth"]) for one in self.get("/apps/two-files/symbols")["files"]  # noqa: E731
+                              if (one["build_id"], one["kind"]) == (build, "debug")]
+
+        def files(number):
+            """Of one id; each with a name of its own."""
+            build, found = f"{number:02x}" * 20, {}
+            for name, flags in (("full", ()), ("lines", ("-g1",))):
+                _, debug, _ = self.program(f"{name}-{number}", 600 + number, flags=(f"-Wl,--build-id=0x{build}", *flags))
+                found[name] = debug.rename(debug.with_name(f"{name}.debug"))
+            uuid = build[6:8] + build[4:6] + build[2:4] + build[0:2] + build[10:12] + build[8:10] + build[14:16] + build[12:14] + build[16:32]
+            found["breakpad"] = debug.with_name("app.sym")
+            found["breakpad"].write_text(f"MODULE Linux x86_64 {uuid.upper()}0 app\nINFO CODE_ID {build.upper()}\nFILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n")
+            return build, found
+
+        build, found = files(1)
+        self.assertIn("1 stored", upload(found["lines"]))
+        self.assertIn("0 stored, 1 there already", upload(found["lines"]))
+        self.assertEqual(used(build), [("lines.debug", "lines")])
+        self.assertRegex(upload(found["full"]), rf"(?m)^stored  {build}  debug ")
+        self.assertEqual(used(build), [("full.debug", "dwarf")])
+        self.assertIn("0 stored, 2 there already", upload(found["lines"], found["full"]))
+        for lesser in ("lines", "breakpad"):
+            with self.subTest(lesser=lesser):
+                said = upload("--all", found[lesser])
+                self.assertRegex(said, rf"(?m)^lesser  {build}  debug .*; full.debug is used, which has DWARF; this file has lines, no more$")
+                self.assertEqual(used(build), [("full.debug", "dwarf")])
+        status, answer = self.ask("PUT", "/symbols?name=again", key, found["full"].read_bytes())
+        self.assertEqual((status, answer["files"][0]["instead"], answer["files"][0]["depth"]), (201, "", "dwarf"))
+
+        build, found = files(2)  # both in one folder, and in one archive
+        folder = self.folder / "both"
+        folder.mkdir()
+        for name in ("full", "lines"):
+            shutil.copy(found[name], folder)
+        said = upload(folder)
+        self.assertEqual(used(build), [("full.debug", "dwarf")], said)
+        build, found = files(3)
+        packed = self.folder / "both.tar"
+        with tarfile.open(packed, "w") as tar:
+            for name in ("full", "lines"):
+                tar.add(found[name], f"{name}.debug")
+        status, answer = self.ask("PUT", "/symbols?name=both.tar", key, packed.read_bytes())
+        self.assertEqual(sorted((one["name"], one["instead"] != "") for one in answer["files"]), [("full.debug", False), ("lines.debug", True)])
+        self.assertEqual(used(build), [("full.debug", "dwarf")])
+        damaged = bytes(self.blank(bytearray(found["full"].read_bytes())))
+        status, answer = self.ask("PUT", "/symbols?name=damaged", key, damaged)
+        self.assertRegex(answer["files"][0]["instead"], r"^full.debug is used, which is whole; this file is damaged$")
+        self.assertEqual(used(build), [("full.debug", "dwarf")])
+
     def test_an_upload_goes_on_where_it_stopped(self):
         _, debug, build = self.program("in-parts", 4, ballast=96 << 20)
         key, size = self.key("in-parts", "symbols"), debug.stat().st_size

@@ -46,6 +46,9 @@ void keep_put(struct text *out, const struct symbol_file *file)
     text_add_json(out, file->name, strlen(file->name));
     text_printf(out, ",\"size_bytes\":%lld,\"flaw\":", (long long)file->size_bytes);
     text_add_json(out, file->flaw, strlen(file->flaw));
+    text_printf(out, ",\"depth\":\"%s\",\"instead\":", file->depth);
+    const char *instead = file->instead ? file->instead : "";
+    text_add_json(out, instead, strlen(instead));
     text_add(out, "}");
 }
 
@@ -115,6 +118,8 @@ static struct symbol_file *judge_items(int *rc, const struct api *api, const str
     *rc = kept ? 0 : MIRE_FAULT_MEMORY;
     for (size_t i = 0; !*rc && i < contents->count; i++) {
         const struct contents_item *item = &contents->rows[i];
+        static const char *const depths[] = {"", "names", "lines", "dwarf"};
+        enum symbol_depth depth;
         char flaw[MIRE_SYMBOL_WHY];
         bool whole = upload && item->at == 0 && item->len == file->len;
         uint8_t *hash = whole ? NULL : arena_alloc(request->arena, HASH);
@@ -126,8 +131,9 @@ static struct symbol_file *judge_items(int *rc, const struct api *api, const str
                                        .hash = whole ? upload->hash : (struct pg_bytes){hash, HASH}};
         if (hash)
             hash_blake2b(hash, HASH, file->bytes + item->at, item->len);
-        if (contents_check(flaw, contents, item, api->scratch_dir, api->converter) == CONTENTS_FAILED)
+        if (contents_check(flaw, &depth, contents, item, api->scratch_dir, api->converter) == CONTENTS_FAILED)
             *rc = MIRE_FAULT_SYSTEM;
+        kept[i].depth = depths[depth];
         kept[i].flaw = arena_strdup(request->arena, flaw);
         if (!kept[i].hash.bytes || !kept[i].flaw)
             *rc = MIRE_FAULT_MEMORY;
@@ -135,18 +141,48 @@ static struct symbol_file *judge_items(int *rc, const struct api *api, const str
     return *rc ? NULL : kept;
 }
 
+static const char *depth_words(const char *depth)
+{
+    return !strcmp(depth, "names") ? "names alone" : !strcmp(depth, "lines") ? "lines, no more" : "DWARF";
+}
+
+/* "app.debug is used, which has DWARF; this file has lines, no more" */
+static int tell_instead(struct symbol_file *kept, const struct symbol_file *better, struct arena *arena)
+{
+    const char *name = better->name[0] ? better->name : "the file that is there";
+    if (kept->flaw[0] && !better->flaw[0])
+        kept->instead = arena_printf(arena, "%s is used, which is whole; this file is damaged", name);
+    else if (strcmp(kept->depth, better->depth) != 0)
+        kept->instead = arena_printf(arena, "%s is used, which has %s; this file has %s", name,
+                                     depth_words(better->depth), depth_words(kept->depth));
+    else
+        kept->instead = arena_printf(arena, "%s is used, which tells as much and came later", name);
+    return kept->instead ? 0 : MIRE_FAULT_MEMORY;
+}
+
+static bool is_same(const struct symbol_file *a, const struct symbol_file *b)
+{
+    return a->debug == b->debug && a->build_id.len == b->build_id.len &&
+           !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.len);
+}
+
 /* One item; its bytes lie in `file`, which is mapped. */
-static int store(struct pg_tx *tx, const struct symbol_file *kept, const struct contents_item *item,
+static int store(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept, const struct contents_item *item,
                  const struct file_bytes *file, const struct symbol_upload *upload)
 {
+    struct symbol_file there;
     int rc = pg_symbol_begin(tx, kept);
+    if (rc > 0) {
+        rc = pg_symbol_there(&there, tx, arena, kept->build_id, kept->debug);
+        return rc < 0 ? rc : rc ? tell_instead(kept, &there, arena) : MIRE_FAULT_RACED;
+    }
     if (!rc && upload && kept->hash.bytes == upload->hash.bytes)
         return pg_symbol_take(tx, kept->build_id, kept->debug, upload->hash);
     return rc ? rc : pg_symbol_put(tx, kept->build_id, kept->debug, file->bytes + item->at, item->len);
 }
 
 /* All items by rising build id, so that two uploads never wait for each other in a circle; then that they came. */
-static int store_all(struct pg_tx *tx, const struct symbol_file *kept, const struct contents *contents,
+static int store_all(struct pg_tx *tx, struct arena *arena, struct symbol_file *kept, const struct contents *contents,
                      const struct file_bytes *file, const struct symbol_upload *upload)
 {
     struct symbol_upload now = upload ? *upload : (struct symbol_upload){0};
@@ -154,7 +190,10 @@ static int store_all(struct pg_tx *tx, const struct symbol_file *kept, const str
     if (rc > 0 || (!rc && upload && now.have_bytes != upload->size_bytes))
         rc = MIRE_FAULT_RACED;
     for (size_t i = 0; !rc && i < contents->count; i++)
-        rc = store(tx, &kept[i], &contents->rows[i], file, upload);
+        rc = store(tx, arena, &kept[i], &contents->rows[i], file, upload);
+    for (size_t i = 1; !rc && i < contents->count; i++) /* of one archive, by id */
+        if (is_same(&kept[i], &kept[i - 1]) && !kept[i].instead && !kept[i - 1].instead)
+            rc = tell_instead(&kept[i - 1], &kept[i], arena);
     for (size_t i = 0; !rc && i < contents->count; i++)
         rc = pg_symbol_arrived(tx, kept[i].build_id);
     return rc || !upload ? rc : pg_upload_drop(tx, upload->hash);
@@ -170,14 +209,13 @@ static int keep_contents(bool *kept_out, const struct api *api, const struct req
     if (!file_bytes_map_fd(&file, contents->fd))
         return MIRE_FAULT_SYSTEM;
     qsort(contents->rows, contents->count, sizeof *contents->rows, by_id);
-    const struct symbol_file *kept =
-        judge_items(&rc, api, request, contents, &file, name, contents->own ? NULL : upload);
+    struct symbol_file *kept = judge_items(&rc, api, request, contents, &file, name, contents->own ? NULL : upload);
     if (!rc)
         rc = pg_begin(&tx, api->pg, MIRE_PG_WRITE);
     if (!rc)
         rc = keep_version(api, request, reply, tx, contents);
     if (!rc)
-        rc = store_all(tx, kept, contents, &file, upload);
+        rc = store_all(tx, request->arena, kept, contents, &file, upload);
     file_bytes_unmap(&file);
     if (!rc)
         rc = pg_commit(&tx);

@@ -55,6 +55,7 @@ static int put_files(struct call *call)
         part_time(w, "came_at", rows[i].came_us);
         json_write_text(w, "source", rows[i].source);
         json_write_text(w, "flaw", rows[i].flaw);
+        json_write_text(w, "depth", rows[i].depth);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');

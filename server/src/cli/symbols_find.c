@@ -27,12 +27,14 @@ bool symbols_is_java(const struct found_file *file)
     return is_java(&file->item);
 }
 
-static bool is_known(const struct found *found, const struct object_facts *facts)
+/* Two of one id and one length are copies; of others the server uses the better one. */
+static bool is_known(const struct found *found, const struct contents_item *item)
 {
+    const struct object_facts *facts = &item->facts;
     for (size_t i = 0; i < found->count; i++) {
         const struct object_facts *other = &found->files[i].item.facts;
         if (other->id_len == facts->id_len && other->has_dwarf == facts->has_dwarf &&
-            !memcmp(other->id, facts->id, facts->id_len))
+            found->files[i].item.len == item->len && !memcmp(other->id, facts->id, facts->id_len))
             return true;
     }
     return false;
@@ -51,7 +53,7 @@ static int add(struct found *found, const char *path, const struct contents *con
                int fd)
 {
     const struct contents_version *version = version_of(contents, item);
-    if (is_known(found, &item->facts))
+    if (is_known(found, item))
         return 0;
     if (found->count == found->room) {
         size_t room = found->room * 2 + 64;

@@ -227,26 +227,28 @@ static void tell(struct sending *sending, const struct found_file *file, const c
     show(sending);
 }
 
-void symbols_read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct json *json, uint32_t row)
+void symbols_read_words(char words[MIRE_SYMBOL_WHY], const struct json *json, uint32_t row, const char *name)
 {
-    uint32_t value = json_member(json, row, "flaw");
-    flaw[0] = '\0';
+    uint32_t value = json_member(json, row, name);
+    words[0] = '\0';
     if (value && json_kind(json, value) == MIRE_JSON_STRING && json_size(json, value) < MIRE_SYMBOL_WHY)
-        flaw[json_text(flaw, json, value)] = '\0';
+        words[json_text(words, json, value)] = '\0';
 }
 
-/* Of the one file that was stored. */
-static void read_flaw(char flaw[MIRE_SYMBOL_WHY], const struct line *line)
+/* Of the one file that was stored, or that is not used. */
+static void read_stored(char flaw[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_WHY], const struct line *line)
 {
     static const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json json;
     struct json_fault fault;
-    flaw[0] = '\0';
+    flaw[0] = instead[0] = '\0';
     json_init(&json);
     bool good = json_read(&json, &fault, line->answer, line->answer_len, &limits) == MIRE_JSON_OK;
     uint32_t files = good ? json_member(&json, 0, "files") : 0;
-    if (files && json_kind(&json, files) == MIRE_JSON_ARRAY && json_size(&json, files))
-        symbols_read_flaw(flaw, &json, files + 1);
+    if (files && json_kind(&json, files) == MIRE_JSON_ARRAY && json_size(&json, files)) {
+        symbols_read_words(flaw, &json, files + 1, "flaw");
+        symbols_read_words(instead, &json, files + 1, "instead");
+    }
     json_fini(&json);
 }
 
@@ -276,6 +278,7 @@ static void send_one(struct line *line, const struct found_file *file)
     struct sending *sending = line->sending;
     struct file_bytes whole, bytes;
     char why[ANSWER_BYTES + 32] = ": it cannot be read any more", flaw[MIRE_SYMBOL_WHY] = "";
+    char instead[MIRE_SYMBOL_WHY] = "", more[MIRE_SYMBOL_WHY + 8] = "";
     uint8_t hash[HASH];
     long status = 0;
     if (symbols_map(&whole, &bytes, file)) {
@@ -289,7 +292,7 @@ static void send_one(struct line *line, const struct found_file *file)
                                                       : file->path),
                             &bytes);
         if (status == 201)
-            read_flaw(flaw, line);
+            read_stored(flaw, instead, line);
         snprintf(why, sizeof why, ": %ld %s", status, line->answer);
         file_bytes_unmap(&whole);
     }
@@ -297,8 +300,14 @@ static void send_one(struct line *line, const struct found_file *file)
     sending->ended++;
     sending->result->stored += status == 201;
     sending->result->failed += status != 201;
-    sending->result->damaged += flaw[0] != '\0';
-    tell(sending, file, status == 201 ? "stored" : "failed", flaw, status == 201 ? "" : why);
+    sending->result->damaged += flaw[0] && !instead[0];
+    if (instead[0])
+        snprintf(more, sizeof more, "; %s", instead);
+    tell(sending, file,
+         status != 201 ? "failed"
+         : instead[0]  ? "lesser"
+                       : "stored",
+         instead[0] ? "" : flaw, status == 201 ? more : why);
     pthread_mutex_unlock(&sending->mutex);
 }
 

@@ -403,7 +403,8 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
 struct symbol_row {
     char *build_id; /* hexadecimal */
     const char *kind, *arch, *name, *source;
-    const char *flaw; /* what of it is damaged; "" */
+    const char *flaw;  /* what of it is damaged; "" */
+    const char *depth; /* as in symbol_file */
     int64_t size_bytes, came_us;
 };
 

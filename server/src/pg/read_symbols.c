@@ -46,7 +46,7 @@ int read_symbol_files(struct symbol_row **out, size_t *count, struct symbol_sum 
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT build_id, kind, arch, name, size_bytes, uploaded_at, source, count(*) OVER (),"
-                      " sum(size_bytes) OVER ()::int8, flaw FROM symbol_file"
+                      " sum(size_bytes) OVER ()::int8, flaw, depth FROM symbol_file"
                       " ORDER BY uploaded_at DESC, build_id, kind LIMIT $1",
                       PG_INT8(most));
     if (rc)
@@ -63,9 +63,10 @@ int read_symbol_files(struct symbol_row **out, size_t *count, struct symbol_sum 
                                         .size_bytes = pg_int(rows, i, 4),
                                         .came_us = pg_time(rows, i, 5),
                                         .source = arena_strdup(arena, pg_text(rows, i, 6)),
-                                        .flaw = arena_strdup(arena, pg_text(rows, i, 9))};
+                                        .flaw = arena_strdup(arena, pg_text(rows, i, 9)),
+                                        .depth = arena_strdup(arena, pg_text(rows, i, 10))};
         struct symbol_row *row = &(*out)[i];
-        if (!row->build_id || !row->kind || !row->arch || !row->name || !row->source || !row->flaw)
+        if (!row->build_id || !row->kind || !row->arch || !row->name || !row->source || !row->flaw || !row->depth)
             return MIRE_FAULT_MEMORY;
         hex_format(row->build_id, id.bytes, id.len);
     }

@@ -61,19 +61,25 @@ int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes buil
                     PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)), PG_INT4(part));
 }
 
+/* How good a file of these columns is; unknown is what came before it was kept. */
+#define GOODNESS(table) "(" table ".flaw = '', CASE " table ".depth WHEN 'names' THEN 1 WHEN 'lines' THEN 2 ELSE 3 END)"
+
 int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct pg_bytes id = file->build_id;
-    int rc = pg_query(NULL, tx,
-                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash, flaw)"
-                      " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    int rc = pg_query(&rows, tx,
+                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash, flaw, depth)"
+                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
                       " ON CONFLICT (build_id, kind) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
                       " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, flaw = EXCLUDED.flaw,"
-                      " uploaded_at = now()",
+                      " depth = EXCLUDED.depth, uploaded_at = now()"
+                      " WHERE " GOODNESS("EXCLUDED") " >= " GOODNESS("symbol_file") " RETURNING 1",
                       PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_TEXT(file->arch), PG_TEXT(file->name),
-                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->flaw));
-    if (rc)
-        return rc;
+                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->flaw),
+                      PG_TEXT(file->depth));
+    if (rc || !pg_row_count(rows))
+        return rc ? rc : 1;
     return pg_query(NULL, tx, "DELETE FROM symbol_chunk WHERE build_id = $1 AND kind = $2", PG_BYTES(id.bytes, id.len),
                     PG_TEXT(kind(file->debug)));
 }
@@ -85,24 +91,42 @@ int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_
                     PG_BYTES(frame.bytes, frame.len));
 }
 
-int pg_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash)
+#define FILE_COLUMNS "SELECT build_id, kind = 'debug', arch, name, size_bytes, flaw, depth, hash FROM symbol_file"
+
+/* The first of the rows: 1, 0 there is none. */
+static int take_file(struct symbol_file *out, struct arena *arena, const struct pg_rows *rows)
 {
-    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "SELECT build_id, kind = 'debug', arch, name, size_bytes, flaw FROM symbol_file WHERE hash = $1"
-                      " ORDER BY build_id, kind LIMIT 1",
-                      PG_BYTES(hash.bytes, hash.len));
-    if (rc || !pg_row_count(rows))
-        return rc;
-    struct pg_bytes id = pg_bytes(rows, 0, 0);
+    if (!pg_row_count(rows))
+        return 0;
+    struct pg_bytes id = pg_bytes(rows, 0, 0), hash = pg_bytes(rows, 0, 7);
     *out = (struct symbol_file){.build_id = {arena_copy(arena, id.bytes, id.len), id.len},
                                 .debug = pg_bool(rows, 0, 1),
                                 .arch = arena_strdup(arena, pg_text(rows, 0, 2)),
                                 .name = arena_strdup(arena, pg_text(rows, 0, 3)),
                                 .size_bytes = pg_int(rows, 0, 4),
-                                .hash = hash,
-                                .flaw = arena_strdup(arena, pg_text(rows, 0, 5))};
-    return out->build_id.bytes && out->arch && out->name && out->flaw ? 1 : MIRE_FAULT_MEMORY;
+                                .hash = {arena_copy(arena, hash.bytes, hash.len), hash.len},
+                                .flaw = arena_strdup(arena, pg_text(rows, 0, 5)),
+                                .depth = arena_strdup(arena, pg_text(rows, 0, 6))};
+    return out->build_id.bytes && out->arch && out->name && out->hash.bytes && out->flaw && out->depth
+               ? 1
+               : MIRE_FAULT_MEMORY;
+}
+
+int pg_symbol_by_hash(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes hash)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE hash = $1 ORDER BY build_id, kind LIMIT 1",
+                      PG_BYTES(hash.bytes, hash.len));
+    return rc ? rc : take_file(out, arena, rows);
+}
+
+int pg_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
+                    bool debug)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx, FILE_COLUMNS " WHERE build_id = $1 AND kind = $2",
+                      PG_BYTES(build_id.bytes, build_id.len), PG_TEXT(kind(debug)));
+    return rc ? rc : take_file(out, arena, rows);
 }
 
 int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash)
@@ -120,11 +144,11 @@ int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct 
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc =
         pg_query(&rows, tx,
-                 "SELECT coalesce(f.rank, 0), f.hash, f.flaw <> '' OR"
+                 "SELECT coalesce(f.rank, 0), f.hash, f.flaw <> '' OR (f.rank = 2 AND f.depth = 'lines') OR"
                  "  EXISTS (SELECT FROM lacking l WHERE l.build_id = a.id)"
                  "  OR EXISTS (SELECT FROM split_wanted w JOIN lacking l USING (build_id) WHERE w.split_id = a.id),"
                  "  coalesce(f.flaw, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
-                 " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, flaw FROM symbol_file s"
+                 " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, flaw, depth FROM symbol_file s"
                  "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
                  PG_BYTESS(ids, count));
     for (size_t i = 0; !rc && i < count; i++) {

@@ -37,13 +37,20 @@ struct symbol_file {
     int64_t size_bytes;
     struct pg_bytes hash; /* BLAKE2b-256 of its contents */
     const char *flaw;     /* what of it is damaged; "": nothing is, as far as is known */
+    const char *depth;    /* what it tells of the code: "names", "lines", "dwarf", "": unknown */
+    const char *instead;  /* what is used in its place, and why, for people; "" or NULL: it is used itself */
 };
 
 /*
  * Begin to store a file, in place of one with the same build id and kind; then add its pieces in order. The caller
- * commits.
+ * commits. 0, 1: what is there is better, and stays, or a fault. What is whole is better than what is damaged; of two
+ * that are, or are not, the deeper one; of equals the newer.
  */
 int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file);
+
+/* The file of a build id and kind that is there: 1, 0 there is none, below zero a fault. Texts lie in the arena. */
+int pg_symbol_there(struct symbol_file *out, struct pg_tx *tx, struct arena *arena, struct pg_bytes build_id,
+                    bool debug);
 int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_t part, struct pg_bytes frame);
 
 /* A file of these contents: 1, 0 there is none, below zero a fault. Texts and ids lie in the arena. */
@@ -91,9 +98,9 @@ int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id);
 int pg_symbol_take(struct pg_tx *tx, struct pg_bytes build_id, bool debug, struct pg_bytes hash);
 
 struct symbol_there {
-    bool lacking;     /* there is no file of that build id, or only names where `debug` is asked for */
-    bool wanting;     /* there is, and yet it is damaged, or reports lack it, or the program it is a split file of: what
-                         is not `hash` may serve better */
+    bool lacking; /* there is no file of that build id, or only names where `debug` is asked for */
+    bool wanting; /* there is, and yet it is damaged, has lines alone where `debug` is asked for, or reports lack it,
+                     or the program it is a split file of: what is not `hash` may serve better */
     uint8_t hash[32]; /* of the contents that are there, if wanting */
     char flaw[240];   /* what of them is damaged, if wanting */
 };

@@ -51,7 +51,8 @@ enum child_answer child_convert(char *why, int fd, const struct child_files *fil
 enum child_answer child_unpack(char *why, int out, int in, const char *converter);
 
 /*
- * Check (check.h) what lies in `in` from `at` on. The same answers; CHILD_WRONG: it is damaged.
+ * Check (check.h) what lies in `in` from `at` on. The same answers; CHILD_WRONG: it is damaged. `why` begins with a
+ * digit, the file's enum symbol_depth, unless the child was ended.
  */
 enum child_answer child_check(char *why, int in, uint64_t at, uint64_t len, const char *converter);
 

@@ -220,14 +220,26 @@ static int take_turn(const char *dir)
     return turn;
 }
 
-enum contents_answer contents_check(char *why, const struct contents *contents, const struct contents_item *item,
-                                    const char *dir, const char *converter)
+/* "2is damaged: ..." -> what it tells of the code, and what is wrong with it. */
+static enum symbol_depth take_depth(char *why)
+{
+    int depth = why[0] - '0';
+    if (depth < MIRE_DEPTH_UNKNOWN || depth > MIRE_DEPTH_DWARF)
+        return MIRE_DEPTH_UNKNOWN;
+    memmove(why, why + 1, strlen(why));
+    return (enum symbol_depth)depth;
+}
+
+enum contents_answer contents_check(char *why, enum symbol_depth *depth_out, const struct contents *contents,
+                                    const struct contents_item *item, const char *dir, const char *converter)
 {
     MIRE_SCOPED(close_fd) int turn = dir ? take_turn(dir) : -1;
     why[0] = '\0';
+    *depth_out = MIRE_DEPTH_UNKNOWN;
     if (dir && turn < 0)
         return CONTENTS_FAILED;
     enum child_answer answer = child_check(why, contents->fd, item->at, item->len, converter);
+    *depth_out = take_depth(why);
     return answer == CHILD_DONE ? CONTENTS_GOOD : answer == CHILD_WRONG ? CONTENTS_WRONG : CONTENTS_FAILED;
 }
 

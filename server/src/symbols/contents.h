@@ -67,11 +67,12 @@ void contents_close(struct contents *contents);
  * Can an item be read whole? A second for 400 MB, in the child; one at a time among all who have the same `dir`, so
  * that memory is bounded.
  *
- *   why  room for MIRE_SYMBOL_WHY bytes: what is damaged, and where
+ *   why        room for MIRE_SYMBOL_WHY bytes: what is damaged, and where
+ *   depth_out  what the file tells of the code
  *
  * Returns CONTENTS_GOOD, CONTENTS_WRONG: it is damaged, or CONTENTS_FAILED.
  */
-enum contents_answer contents_check(char *why, const struct contents *contents, const struct contents_item *item,
-                                    const char *dir, const char *converter);
+enum contents_answer contents_check(char *why, enum symbol_depth *depth_out, const struct contents *contents,
+                                    const struct contents_item *item, const char *dir, const char *converter);
 
 #endif

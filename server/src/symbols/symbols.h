@@ -35,6 +35,13 @@ enum symbol_kind { /* what a module is known by */
                    MIRE_SYMBOLS_MAPPING /* names of Java, not addresses */
 };
 
+enum symbol_depth { /* what a file tells of the code, less to more */
+                    MIRE_DEPTH_UNKNOWN,
+                    MIRE_DEPTH_NAMES, /* functions */
+                    MIRE_DEPTH_LINES, /* and lines: line tables, Breakpad's files, mappings */
+                    MIRE_DEPTH_DWARF, /* and calls, types, variables */
+};
+
 struct symbols_options {
     const char *const *dirs; /* roots with .build-id/xx/yyyy.debug below; borrowed */
     size_t dir_count;

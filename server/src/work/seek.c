@@ -119,10 +119,15 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
                                .name = seeking->wanted.name,
                                .size_bytes = (int64_t)file.len,
                                .hash = {hash, sizeof hash},
-                               .flaw = ""};
+                               .flaw = "",
+                               .depth = ""};
     hash_blake2b(hash, sizeof hash, file.bytes, file.len);
     if (!rc)
         rc = pg_symbol_begin(tx, &kept);
+    if (rc > 0) { /* somebody sent a better one meanwhile */
+        file_bytes_unmap(&file);
+        return 0;
+    }
     if (!rc)
         rc = pg_symbol_source(tx, id, facts->has_dwarf, server);
     if (!rc)

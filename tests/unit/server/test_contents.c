@@ -500,6 +500,7 @@ static void what_is_damaged_is_told_with_its_place(void **state)
     struct buffer file = slurp("../../fixtures/symbols/split/clang5.so.dwp");
     struct contents contents;
     char why[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY];
+    enum symbol_depth depth;
     const uint8_t *info = NULL;
     for (size_t i = 0; i + 8 < file.len && !info; i++) /* of DWARF 5, a split unit of addresses of 8 bytes */
         info = !memcmp(file.bytes + i, "\5\0\5\10", 4) ? file.bytes + i - 4 : NULL;
@@ -515,9 +516,10 @@ static void what_is_damaged_is_told_with_its_place(void **state)
         for (size_t i = 0; i < 2; i++) {
             int fd = fd_of(&file);
             assert_int_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_GOOD);
-            assert_int_equal(contents_check(why, &contents, &contents.rows[0], NULL, converters[i]),
+            assert_int_equal(contents_check(why, &depth, &contents, &contents.rows[0], NULL, converters[i]),
                              damaged ? CONTENTS_WRONG : CONTENTS_GOOD);
             assert_string_equal(why, damaged ? told : "");
+            assert_int_equal(depth, MIRE_DEPTH_DWARF);
             contents_close(&contents);
             close(fd);
         }
@@ -532,6 +534,7 @@ static void what_is_damaged_of_a_file_of_dwz_is_told(void **state)
     struct buffer file = slurp("../../fixtures/symbols/dwz/common.debug");
     struct contents contents;
     char why[MIRE_SYMBOL_WHY];
+    enum symbol_depth depth;
     uint8_t *info = memmem(file.bytes, file.len, "\5\0\3\10", 4); /* of DWARF 5, partial, addresses of 8 bytes */
     assert_non_null(info);
     uint8_t *entry = info - 4 + 17;
@@ -540,7 +543,7 @@ static void what_is_damaged_of_a_file_of_dwz_is_told(void **state)
         *entry = damaged ? 0x40 : 2;
         int fd = fd_of(&file);
         assert_int_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_GOOD);
-        assert_int_equal(contents_check(why, &contents, &contents.rows[0], NULL, NULL),
+        assert_int_equal(contents_check(why, &depth, &contents, &contents.rows[0], NULL, NULL),
                          damaged ? CONTENTS_WRONG : CONTENTS_GOOD);
         assert_string_equal(why, damaged
                                      ? "is damaged: 1 or more of its units cannot be read whole, the first at 0x0 of "
@@ -552,12 +555,51 @@ static void what_is_damaged_of_a_file_of_dwz_is_told(void **state)
     free(file.bytes);
 }
 
+/* In this process and in a child of its own. */
+static void what_a_file_tells_of_the_code_is_known(void **state)
+{
+    (void)state;
+    const char *const converters[] = {NULL, "/proc/self/exe"};
+    static const struct {
+        const char *name, *text;
+        enum symbol_depth depth;
+    } files[] = {
+        {"elf/dwarf5.so", NULL, MIRE_DEPTH_DWARF},
+        {"elf/stripped.so", NULL, MIRE_DEPTH_NAMES},
+        {NULL, "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 app\nFUNC 1000 10 0 f\n1000 10 7 0\n",
+         MIRE_DEPTH_LINES},
+        {NULL, "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 app\nPUBLIC 1000 0 f\n", MIRE_DEPTH_NAMES},
+        {NULL, "com.shop.Cart -> a.b:\n    1:3:void add():17:19 -> a\n", MIRE_DEPTH_LINES},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t c = 0; c < 2; c++) {
+            struct contents contents;
+            char why[MIRE_SYMBOL_WHY];
+            enum symbol_depth depth = MIRE_DEPTH_UNKNOWN;
+            struct buffer file = {0};
+            if (files[i].name)
+                file = slurp(files[i].name);
+            else
+                put(&file, files[i].text, strlen(files[i].text));
+            int fd = fd_of(&file);
+            assert_int_equal(contents_open(&contents, why, fd, NULL, NULL), CONTENTS_GOOD);
+            assert_int_equal(contents_check(why, &depth, &contents, &contents.rows[0], NULL, converters[c]),
+                             CONTENTS_GOOD);
+            assert_string_equal(why, "");
+            assert_int_equal(depth, files[i].depth);
+            contents_close(&contents);
+            close(fd);
+            free(file.bytes);
+        }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "symbol-child"))
         return symbols_child(argc - 1, argv + 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_file_is_its_only_item),
+        cmocka_unit_test(what_a_file_tells_of_the_code_is_known),
         cmocka_unit_test(a_file_of_no_use_is_refused_with_a_reason),
         cmocka_unit_test(members_of_a_zip_are_items),
         cmocka_unit_test(members_of_a_tar_are_items_packed_or_not),

@@ -49,7 +49,7 @@ export interface paths {
         put?: never;
         /**
          * Which of these files are not there yet; a file with lines counts as lacking while there are names only.
-         * @description Where hash is told, a file is there with these contents, and it is damaged (flaw), or reports lack it all the same, because what belongs to it is not there. One of other contents takes its place.
+         * @description Where hash is told, a file is there with these contents, and it is damaged (flaw), or reports lack it all the same, because what belongs to it is not there, or it has lines alone where debug is asked for. One of other contents takes its place, if it is no worse (instead in SymbolFile).
          */
         post: operations["askSymbolsLacking"];
         delete?: never;
@@ -661,6 +661,11 @@ export interface components {
             source: string;
             /** @description What of it is damaged, as it was told when it was sent; empty if nothing is. */
             flaw: string;
+            /**
+             * @description What it tells of the code: functions; and lines (line tables, Breakpad, mappings); and calls, types, variables. Empty: it was not looked at (fetched, or sent before this was kept).
+             * @enum {string}
+             */
+            depth: "names" | "lines" | "dwarf" | "";
         };
         Rekey: {
             jobs: components["schemas"]["RekeyJob"][];
@@ -712,6 +717,13 @@ export interface components {
             size_bytes: number;
             /** @description What of it is damaged, and where; what can be read is used all the same. Empty if it can be read whole. */
             flaw: string;
+            /**
+             * @description What it tells of the code: functions; and lines (line tables, Breakpad, mappings); and calls, types, variables. Empty: it was not looked at (fetched, or sent before this was kept).
+             * @enum {string}
+             */
+            depth: "names" | "lines" | "dwarf" | "";
+            /** @description Of a file that is not used, what is used in its place, and why, for people: of two files with one build id and kind a whole one is used rather than a damaged one, then the one that tells more, then the newer. Empty if it is used. */
+            instead: string;
         };
         Health: {
             /** @enum {string} */

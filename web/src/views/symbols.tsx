@@ -133,6 +133,7 @@ interface Sent {
   state: 'waits' | 'goes' | 'stored' | 'failed';
   text: string;
   flaw: string; // what of it is damaged
+  instead: string; // what is used in its place
 }
 
 /* Files are sent one after the other, as they were picked or dropped. */
@@ -156,7 +157,8 @@ function Upload({ app }: { app: string }): JSX.Element {
       const text = files.map((one) => `${one.kind} ${one.build_id}`).join(', ');
       const damaged = files.filter((one) => one.flaw !== '');
       const flaw = damaged.map((one) => (files.length > 1 ? `${one.name} ${one.flaw}` : one.flaw)).join('; ');
-      change(at, { state: 'stored', done: file.size, text, flaw });
+      const instead = files.flatMap((one) => (one.instead === '' ? [] : [one.instead])).join('; ');
+      change(at, { state: 'stored', done: file.size, text, flaw, instead });
       announce(flaw === '' ? say('{name}: stored', { name: file.name }) : say('{name}: damaged', { name: file.name }));
       void client.invalidateQueries({ queryKey: ['symbols', app] });
       void client.invalidateQueries({ queryKey: ['rekey', app] });
@@ -177,7 +179,17 @@ function Upload({ app }: { app: string }): JSX.Element {
     }
     setRows((all) => [
       ...all,
-      ...files.map((file): Sent => ({ name: file.name, size: file.size, done: 0, state: 'waits', text: '', flaw: '' })),
+      ...files.map(
+        (file): Sent => ({
+          name: file.name,
+          size: file.size,
+          done: 0,
+          state: 'waits',
+          text: '',
+          flaw: '',
+          instead: '',
+        }),
+      ),
     ]);
     for (const file of files) {
       const at = count.current++;
@@ -269,6 +281,7 @@ function SentState({ row }: { row: Sent }): JSX.Element {
         <>
           {say('stored')} <code class="small">{row.text}</code>
           {row.flaw === '' ? null : <div class="warn-text small">{row.flaw}</div>}
+          {row.instead === '' ? null : <div class="small">{row.instead}</div>}
         </>
       );
     case 'failed':
@@ -368,7 +381,11 @@ function File({ file }: { file: SymbolThere }): JSX.Element {
         {file.name || say('without a name')} <span class="dim small">{file.arch}</span>
       </th>
       <td>
-        {file.kind === 'debug' ? say('lines and inlined calls') : say('function names')}
+        {file.kind !== 'debug'
+          ? say('function names')
+          : file.depth === 'lines'
+            ? say('function names and lines')
+            : say('lines and inlined calls')}
         {file.flaw === '' ? null : <div class="warn-text small">{file.flaw}</div>}
       </td>
       <td class="num">{bytes(file.size_bytes)}</td>
