@@ -81,6 +81,7 @@ def the_list_of_descriptors_is_the_programs(scratch):
     words = ["sh", "-c", "exec 7</dev/null; ls -1 /proc/$$/fd"]
     plain = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=60).stdout
     assert holds(scratch, *words) == plain
+    assert holds(scratch, *words, options=("--server", "http://localhost:9", "--key", "mk_nobody")) == plain
 
 
 # ---- a program that confines itself ----

@@ -86,12 +86,12 @@ def read_waits(text, reads):
         elif event.startswith("sys_enter_"):
             if event != "sys_enter_read" or int(re.match(r"fd: (\w+)", detail)[1], 16) in reads:
                 wait = Wait(now, stack)
-        elif wait or (first and event != "sys_exit_read"):
-            wait = wait or Wait(now, None, True)  # it had begun before
+        elif wait or first:
+            wait = wait or Wait(now, None, True)  # it had begun before: the program was at rest
             wait.end, wait.found = now, not detail.startswith("0x0")
             yield wait
             wait = None
-        first = False
+        first &= event == "sched_switch"
     if wait:
         yield wait
 
@@ -103,10 +103,11 @@ def last_instant(text):
 
 
 def find_turns(waits, last):
-    """A wait that slept or found something ends a turn, and so does any at the depth of the stack at which the loop has slept. A
-    call that neither slept nor found anything, from deeper in the work, is a look for keys."""
+    """A wait that slept ends a turn, and so does any at the depth of the stack at which the loop has slept, or one further out that found
+    something. Another call that did not sleep, from deeper in the work, is a look for keys."""
     depths = {wait.stack for wait in waits if wait.slept and wait.stack}
-    ends = [wait for wait in waits if wait.slept or wait.found or wait.stack in depths]
+    outermost = max((int(stack, 16) for stack in depths), default=0)
+    ends = [wait for wait in waits if wait.slept or wait.stack in depths or (wait.found and int(wait.stack or "0", 16) >= outermost)]
     turns = [Turn(before.end, after.begin) for before, after in zip(ends, ends[1:]) if before.end]
     if ends and ends[-1].end:
         turns.append(Turn(ends[-1].end, max(last, ends[-1].end), True))

@@ -75,8 +75,8 @@ static inline enum mire__wait_length mire__wait_of_us(const struct timeval *time
     X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
     X(int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags), \
       (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
-    X(ssize_t, read, (int fd, void *out, size_t size), (fd, out, size), mire__hook_asks_user(fd), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd)) \
-    X(ssize_t, __read_chk, (int fd, void *out, size_t size, size_t room), (fd, out, size, room), mire__hook_asks_user(fd), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd))
+    X(ssize_t, read, (int fd, void *out, size_t size), (fd, out, size), mire__hook_asks_user(fd, size), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd)) \
+    X(ssize_t, __read_chk, (int fd, void *out, size_t size, size_t room), (fd, out, size, room), mire__hook_asks_user(fd, size), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd))
 
 #define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits, on, length) result mire__hook_##name parameters;
 MIRE_HOOKS(MIRE_HOOK_DECLARE)
@@ -117,11 +117,20 @@ void mire__hooks_find_terminals(void);
 /* Is it a terminal still? Takes the bit away if not. errno stays. */
 bool mire__hook_is_terminal(int fd);
 
+/*
+ * Somebody reads one byte of it, as is done of a keyboard: is it a terminal that nobody has looked at? Looks at the
+ * first such read, the second, the fourth and so on: the number may have become another file's. errno stays.
+ */
+void mire__hook_look_at_byte(int fd);
+
 /* Does a read of this descriptor ask the user? Of others it is work: a file's, a pipe's. errno stays. */
-static inline bool mire__hook_asks_user(int fd)
+static inline bool mire__hook_asks_user(int fd, size_t size)
 {
-    return (unsigned)fd < 64 && atomic_load_explicit(&mire__hook_terminals, memory_order_relaxed) >> fd & 1 &&
-           mire__hook_is_terminal(fd);
+    if ((unsigned)fd >= 64)
+        return false;
+    if (size == 1)
+        mire__hook_look_at_byte(fd);
+    return atomic_load_explicit(&mire__hook_terminals, memory_order_relaxed) >> fd & 1 && mire__hook_is_terminal(fd);
 }
 
 /* How long such a read may wait: one that only looks for a key does not. errno stays. */

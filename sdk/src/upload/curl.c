@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/base.h"
+#include "upload/inherit.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -200,6 +201,7 @@ static enum mire_err set_options(struct client *client, const struct upload_opti
         client->url[--length] = '\0';
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "libmire/" MIRE_VERSION);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, mire__socket_open);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, TRANSFER_MS);
@@ -235,7 +237,7 @@ enum mire_err mire__curl_init(struct transport *transport_out, const struct uplo
         return MIRE_E_MEMORY;
     }
     client->easy = curl_easy_init();
-    client->multi = curl_multi_init();
+    client->multi = mire__multi_init();
     err = client->easy && client->multi ? set_headers(client, options->key) : MIRE_E_SYSTEM;
     if (err == MIRE_OK)
         err = set_options(client, options);

@@ -7,7 +7,7 @@ import asyncio, re, sys
 kept = []
 async def serve(reader, writer):
     word = (await reader.readline()).decode().strip()
-    if word == 'cpu': re.match(r'(?:a|a)*b', 'a' * 23)
+    if word == 'cpu': re.match(r'(?:a|a)*b', 'a' * 25)
     if word == 'fifo': open('fifo').read()
     if word == 'grow': kept.extend(bytes(100) + bytes([i % 256]) for i in range(700000))
     if word == 'quit': stop.set()
@@ -28,7 +28,7 @@ loop do
   line = server.accept
   IO.select([line])
   case line.gets.to_s.strip
-  when 'cpu' then ('a' * 25) =~ /^(a|a)*[bc]/
+  when 'cpu' then Array.new(1_500_000) { |i| i * 7919 % 1_000_003 }.sort { |a, b| b <=> a }
   when 'fifo' then open('fifo') { |f| f.read }
   when 'grow' then 700_000.times { |i| kept << ('x' * 90 + i.to_s) }
   when 'quit' then line.write('done'); exit
@@ -44,7 +44,7 @@ tcp_server '127.0.0.1', $ARGV[0], sub {
   my ($fh) = @_; my $h; $h = AnyEvent::Handle->new(fh => $fh, on_error => sub { undef $h });
   $h->push_read(line => sub {
     my $word = $_[1];
-    if ($word eq 'cpu') { my $n = 0; for my $i (1 .. 9000000) { $n += $i % 7 } }
+    if ($word eq 'cpu') { my $n = 0; for my $i (1 .. 30000000) { $n += $i % 7 } }
     if ($word eq 'fifo') { open(my $f, '<', 'fifo'); my $x = <$f>; }
     if ($word eq 'grow') { push @kept, [$_, $_ + 1, "text $_"] for 1 .. 400000 }
     syswrite $fh, 'done'; undef $h;
@@ -138,7 +138,7 @@ ROWS = [
     row("python", ("/usr/bin/python3",), ("/usr/bin/python3", "script", "{port}"), PYTHON, ("serve", "pattern_match", "_sre*", "sre_*", "*_sre_*", "python3*+0x*"),
         ("serve", "_io*open*", "_io_FileIO*", "python3*+0x*", "_io_*"), ("serve", "_run_once", "run_forever", "*Handle*_run", "_asyncio*", "python3*+0x*", "task_step*"),
         good1=("_Py*", "Py*", "cfunction_*", "*"), good2=("_Py*", "Py*", "main", "*"), memory=(("serve", "bytes_*", "PyBytes_*", "_Py*"), ("*",)), quick=True),
-    row("ruby", ("ruby",), ("ruby", "script", "{port}"), RUBY, ("match_at", "onig*", "rb_reg_*", "libruby*+0x*"), ("rb_io_*", "rb_sysopen", "rb_file_*", "rb_open*", "libruby*+0x*"),
+    row("ruby", ("ruby",), ("ruby", "script", "{port}"), RUBY, ("sort_*", "rb_ary_sort*", "ruby_qsort*", "libruby*+0x*"), ("rb_io_*", "rb_sysopen", "rb_file_*", "rb_open*", "libruby*+0x*"),
         ("libruby*+0x*", "rb_f_loop*", "rb_*", "loop_i"), good1=("rb_*", "ruby_*"), good2=("ruby_*",), memory=(("rb_str_*", "str_*", "libruby*+0x*"), ("rb_*",))),
     row("perl", ("perl",), ("perl", "script", "{port}"), PERL, ("Perl_pp_*", "Perl_runops*"), ("Perl_pp_open", "Perl_do_open*", "PerlIO*", "Perl_*"), ("Perl_pp_*", "Perl_call_sv", "Perl_*", "XS_*"),
         good1=("Perl_*", "perl+0x*"), good2=("perl_run", "main"), memory=(("Perl_pp_*", "Perl_av_*", "Perl_newSV*", "Perl_sv_*"), ("Perl_*",))),

@@ -93,7 +93,7 @@ MOSQUITTO = Row(
 def nginx_conf(subject):
     os.chmod(subject.folder, 0o755)
     subject.fifo("access")
-    rules = " ".join('if ($arg_a ~ "^(?:a|a)*c%d?$") { return 204; }' % n for n in range(4))  # each up to the limit of steps
+    rules = " ".join('if ($arg_a ~ "^(?:a|a)*c%d?$") { return 204; }' % n for n in range(9))  # each up to the limit of steps
     subject.write("conf", f"""daemon off; worker_processes 1; pid {subject.folder}/pid; error_log stderr;
 events {{ }}
 http {{ log_format wide "$request_uri$request_uri$request_uri$request_uri";
@@ -253,6 +253,7 @@ POSTGRES = Row(
           good1=("exec_simple_query", "int4out", "pg_*", "like*", "textlike", "*FunctionScan*"), good2=("PostmasterMain", "ServerLoop", "postgres+0x*")),
      Hang("pg_read_file of a FIFO", fed(postgres_fifo), ("pg_read_file*", "read_text_file", "read_binary_file", "AllocateFile", "postgres+0x*"),
           ("exec_simple_query", "PostgresMain", "PortalRun"), good1=("Exec*", "standard_ExecutorRun"), good2=("PostmasterMain", "ServerLoop", "postgres+0x*"), reasons=("io",))),
-    prepare=postgres_prepare, ready=lambda s: s.answers() and "ready to accept" in s.said(), worker=postgres_backend, signal=2)
+    prepare=postgres_prepare, ready=lambda s: s.answers() and "ready to accept" in s.said(), worker=postgres_backend,
+    quit=lambda s: s.kill(2), signal=3)  # fast; on 15 it waits for its clients
 
 ROWS = [REDIS, MOSQUITTO, NGINX, DNSMASQ, HAPROXY, POSTGRES]

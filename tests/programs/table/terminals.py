@@ -108,9 +108,9 @@ SQLITE = Row(
 
 LESS = Row(
     "less", ("less",), ("less", "-n", "{dir}/text"),
-    (Hang("nested groups", typed("/s.*w.*o.*l.*i.*nothing\r"), ("less+0x*", "main"), ("less+0x*", "main")),
+    (Hang("nested groups", typed("/s.*w.*o.*l.*i.*e.*nothing\r"), ("less+0x*", "main"), ("less+0x*", "main")),
      Hang("examine a FIFO", opened(":e fifo\r", answer=b"text\n" * 50), ("less+0x*", "main"), ("less+0x*", "main"), reasons=("io",))),
-    quit=lambda s: s.keys("q"), where="tty", prepare=text_file, reads=(0, 3), env={"LESSSECURE": "0", "LESSOPEN": ""}, signal=2)
+    quit=lambda s: s.keys("q"), where="tty", prepare=text_file, reads=(0, 3), env={"LESSSECURE": "0", "LESSOPEN": ""}, signal=15)
 
 BC = Row(
     "bc", ("bc",), ("bc", "-q"),
