@@ -167,6 +167,90 @@ class Files(unittest.TestCase):
         self.assertEqual(look(self.folder / "fat.dSYM", [low[1]], "--arch", "arm64")[0][0][0], "only_1")
 
 
+SHARED = """
+struct shelf { template <typename T> __attribute__((noinline)) T twice(T n) { return n * 2 + size; } int size; };
+inline __attribute__((noinline)) int shared(int n)
+{
+    return n * 5 + 1;
+}
+"""
+PARTS = {
+    "cart": SHARED + """
+static volatile int sink;
+static inline __attribute__((always_inline)) void inner(int n) { sink = n * 3; }
+__attribute__((noinline)) void outer(int n) { inner(n); sink = 5; }
+int helper(int);
+static __attribute__((noinline)) int hidden(int x) { return sink + x; }
+int main(int argc, char **)
+{
+    shelf s{argc};
+    outer(argc);
+    return helper(argc) + hidden(3) + shared(argc) + s.twice(argc) + (int)s.twice(2.5);
+}
+""",
+    "a long name of a part": SHARED + """
+static volatile int other;
+static __attribute__((noinline)) int deep(int n) { other = n; return other * 2 + shared(n); }
+int helper(int n)
+{
+    shelf s{n};
+    return deep(n) + 1 + s.twice(n);
+}
+"""}
+
+
+class DebugMap(unittest.TestCase):
+    """A program for macOS without a dSYM: its object files tell the same as the dSYM that dsymutil makes of them."""
+
+    def setUp(self):
+        Files.setUp(self)
+
+    def program(self, target, version):
+        folder = self.folder / f"{target}-{version}"
+        folder.mkdir()
+        for name, text in PARTS.items():
+            (folder / f"{name}.cc").write_text(text)
+            run("clang++", "-target", f"{target}-apple-macos11", "-O1", f"-gdwarf-{version}", "-c", f"{name}.cc", "-o", f"{name}.o", cwd=folder)
+        long = next(name for name in PARTS if " " in name)
+        run("llvm-ar", "--format=darwin", "rcs", "libparts.a", f"{long}.o", cwd=folder)
+        (folder / f"{long}.o").unlink()
+        run("ld64.lld", "-arch", target, "-platform_version", "macos", "11.0", "11.0", "-e", "_main", "-undefined", "dynamic_lookup",
+            "cart.o", "libparts.a", "-o", "app", cwd=folder)
+        if version < 5:
+            run("dsymutil", folder / "app", "-o", folder / "app.dSYM")
+        rows = sorted(int(row.split()[0], 16) for row in run("llvm-nm", folder / "app").splitlines() if re.search(" [tT] _(?!_mh)", row))
+        return folder / "app", range(rows[0], rows[-1] + 60)
+
+    def test_objects_where_they_were_linked_from(self):
+        for target in ("x86_64", "arm64"):
+            app, addresses = self.program(target, 4)
+            chains = look(app, addresses)
+            self.assertEqual(chains, look(app.with_name("app.dSYM"), addresses), target)
+            newer, _ = self.program(target, 5)  # which dsymutil of LLVM 14 does not read
+            named = lambda chains: [[(f, os.path.basename(p), n) for f, p, n in chain] for chain in chains]  # noqa: E731
+            self.assertEqual(named(look(newer, addresses)), named(chains), target)
+            functions = {f for chain in chains for f, _, n in chain if int(n)}
+            for name in ("inner", "outer", "hidden", "deep", "helper", "shared", "main"):
+                self.assertTrue(any(re.search(rf"\b{name}\b", f) for f in functions), (name, functions))
+            self.assertTrue(any(f.startswith("double shelf::twice<double>") for f in functions), functions)
+
+    def test_objects_that_moved_or_changed(self):
+        app, addresses = self.program("arm64", 4)
+        whole = look(app, addresses)
+        moved = self.folder / "moved"
+        app.parent.rename(moved)
+        app = moved / "app"
+        self.assertEqual(look(app, addresses), whole, "they lie beside the program")
+        part = moved / "cart.cc"
+        part.write_text("\n\n" + part.read_text().replace("sink = 5;", "for (int i = 0; i < n; i++) sink += sink * i + 7; sink = 5;").replace("hidden", "other"))
+        run("clang++", "-target", "arm64-apple-macos11", "-O1", "-gdwarf-4", "-c", part, "-o", moved / "cart.o")
+        chains = look(app, addresses)
+        self.assertFalse([chain for chain in chains if "cart.cc" in chain[0][1]], "lines of what was built anew")
+        names = lambda chains: [chain[-1][0] for chain in chains]  # noqa: E731
+        self.assertEqual(names(chains), names(whole), "the symbol table has names all the same")
+        self.assertTrue([chain for chain in chains if "a long name" in chain[0][1]])
+
+
 GO = """package main
 
 import "os"

@@ -30,6 +30,8 @@
 #define SECTIONS_MAX  256 /* a symbol tells its section in one byte */
 #define SYMBOL_STAB   0xe0
 #define SYMBOL_TYPE   0x0e
+#define STAB_FUNCTION 0x24
+#define STAB_OBJECT   0x66
 #define SYMBOL_THUMB  8
 #define NAME_LEN      16
 
@@ -249,6 +251,29 @@ static const struct code *section_of(const struct macho *macho, uint64_t address
     return NULL;
 }
 
+/*
+ * A row of the debug map: an object file, then its functions, each by two rows: name and address; no name, and the
+ * size. NULL, or what is wrong.
+ */
+static const char *take_stab(struct parts *parts, uint8_t kind, const char *name, uint64_t value)
+{
+    struct mapped_list *objects = &parts->mapped;
+    struct function_list *functions = &parts->functions;
+    if (kind == STAB_OBJECT && *name) {
+        if (!GROW(objects))
+            return "needs more memory than there is";
+        objects->rows[objects->count++] = (struct mapped_object){name, (uint32_t)functions->count, 0};
+    } else if (kind == STAB_FUNCTION && objects->count && *name) {
+        if (functions->count == UINT32_MAX || !GROW(functions))
+            return "needs more memory than there is";
+        functions->rows[functions->count++] = (struct mapped_function){name + (*name == '_'), value, 0};
+        objects->rows[objects->count - 1].function_count++;
+    } else if (kind == STAB_FUNCTION && functions->count) {
+        functions->rows[functions->count - 1].size = value;
+    }
+    return NULL;
+}
+
 static const char *take_symbols(struct macho *macho)
 {
     struct symbol_list *list = &macho->parts->symbols;
@@ -257,6 +282,11 @@ static const char *take_symbols(struct macho *macho)
         uint32_t name_at = load_32(at);
         const char *name = (const char *)macho->parts->bytes + macho->names + name_at;
         uint64_t address = macho->wide ? load_64(at + 8) : load_32(at + 8);
+        if (at[4] & SYMBOL_STAB && name_at < macho->names_len) {
+            const char *wrong = take_stab(macho->parts, at[4], name, address);
+            if (wrong)
+                return wrong;
+        }
         const struct code *home = at[5] && at[5] <= macho->section_count ? &macho->sections[at[5] - 1] : NULL;
         if (at[4] & SYMBOL_STAB || (at[4] & SYMBOL_TYPE) != SYMBOL_TYPE || !home || name_at >= macho->names_len)
             continue;

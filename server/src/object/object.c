@@ -126,6 +126,9 @@ static const char *open_parts(struct object **out, struct parts *parts, const st
     object->code_count = parts->code.count;
     object->loaded = parts->loaded.rows;
     object->loaded_count = parts->loaded.count;
+    object->mapped = parts->mapped.rows;
+    object->mapped_count = parts->mapped.count;
+    object->functions = parts->functions.rows;
     object->symbols = parts->symbols.rows;
     object->symbol_count = parts->symbols.count;
     object->frames = parts->frames.rows;
@@ -159,6 +162,8 @@ void object_close(struct object *object)
         munmap(object->held[i], object->held_bytes[i]);
     free(object->code);
     free(object->loaded);
+    free(object->mapped);
+    free(object->functions);
     free(object->symbols);
     free(object->frames);
     free(object);

@@ -81,6 +81,17 @@ struct loaded { /* bytes of the file that lie in the program's memory */
     bool writable;
 };
 
+struct mapped_object { /* an object file that a Mach-O program was linked from, by its debug map */
+    const char *path;  /* "/build/cart.o", "/build/lib.a(cart.o)" */
+    uint32_t first, function_count;
+};
+
+struct mapped_function { /* one that the linker took from it */
+    const char *name;
+    uint64_t address;
+    uint64_t size; /* 0: not told */
+};
+
 enum object_format {
     MIRE_FORMAT_ELF,
     MIRE_FORMAT_MACHO,
@@ -153,6 +164,10 @@ struct object {
     uint64_t go_text;      /* of the section of code that is not the linker's own (.text) */
     struct loaded *loaded; /* of a file with that table */
     size_t loaded_count;
+
+    struct mapped_object *mapped;
+    size_t mapped_count;
+    struct mapped_function *functions;
 
     struct symbol *frames; /* the functions of the unwind table, without names */
     size_t frame_count;

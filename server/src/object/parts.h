@@ -29,6 +29,18 @@ struct code_list {
     size_t room;
 };
 
+struct mapped_list {
+    struct mapped_object *rows;
+    size_t count;
+    size_t room;
+};
+
+struct function_list {
+    struct mapped_function *rows;
+    size_t count;
+    size_t room;
+};
+
 struct loaded_list {
     struct loaded *rows;
     size_t count;
@@ -56,6 +68,8 @@ struct parts {
     size_t packed_count;
     struct code_list code;
     struct loaded_list loaded;
+    struct mapped_list mapped;
+    struct function_list functions;
     struct symbol_list symbols;
     struct symbol_list frames;
 };

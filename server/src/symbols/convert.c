@@ -8,8 +8,8 @@
  */
 #include "symbols/convert.h"
 #include "symbols/breakpad.h"
-#include "symbols/golang.h"
 #include "symbols/layers.h"
+#include "symbols/others.h"
 #include "symbols/splits.h"
 
 #include "dwarf/dwarf.h"
@@ -126,25 +126,6 @@ static const struct object *first_with_dwarf(const struct convert_source *source
         if (source->objects[i]->facts.has_dwarf)
             return source->objects[i];
     return NULL;
-}
-
-/* The first file with Go's own table of functions, which is asked if there is no DWARF. */
-static const struct object *first_of_go(const struct convert_source *source)
-{
-    for (size_t i = 0; i < source->object_count; i++)
-        if (source->objects[i]->go.bytes)
-            return source->objects[i];
-    return NULL;
-}
-
-static const char *read_go(struct convert_facts *facts, struct layers *layers, const struct object *object,
-                           uint64_t base)
-{
-    struct layer *layer = &layers->rows[0];
-    layers->count = 1;
-    bool good = golang_harvest(&layer->harvest, object, base) && layer_prepare(layer);
-    facts->damaged_units = layer->harvest.damaged_units;
-    return good ? NULL : "needs more memory than there is";
 }
 
 /* Where offsets count from: the beginning of the code. */
@@ -308,7 +289,9 @@ static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const 
 
 const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads)
 {
-    struct layer rows[MIRE_CONVERT_THREADS] = {0};
+    size_t room = source->split_count > MIRE_CONVERT_THREADS ? source->split_count : MIRE_CONVERT_THREADS;
+    struct layer *rows = calloc(room, sizeof *rows);
+    struct dwarf **dwarfs = calloc(room, sizeof(struct dwarf *)); /* of object files */
     struct names names = {0};
     struct names frames = {0};
     struct layers layers = {.rows = rows, .names = &names, .frames = &frames};
@@ -327,8 +310,15 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         alone.object_count = 1;
         source = &alone;
     }
-    if (!source->object_count || !find_base(&base, source))
-        return "has no code";
+    if (!rows || !dwarfs)
+        wrong = "needs more memory than there is";
+    else if (!source->object_count || !find_base(&base, source))
+        wrong = "has no code";
+    if (wrong) {
+        free(rows);
+        free(dwarfs);
+        return wrong;
+    }
     struct naming naming = {&names, &frames, source, base};
     if (told) {
         layers.count = 1;
@@ -341,9 +331,14 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
         wrong = open_dwarf(&dwarf, &alt, object, source, base, threads);
     if (dwarf && source->asks && !write_wants(&out->wanted, fd, dwarf))
         wrong = "could not be written";
+    const struct object *others = object ? NULL : others_first(source);
+    if (others && source->asks && !others_wanted(&out->wanted, fd, others))
+        wrong = "could not be written";
     if (out->wanted) {
         dwarf_close(dwarf);
         dwarf_close(alt);
+        free(rows);
+        free(dwarfs);
         return wrong;
     }
     if (dwarf && !wrong) {
@@ -363,10 +358,9 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     }
     if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";
-    const struct object *go = object ? NULL : first_of_go(source);
-    if (!wrong && go)
-        wrong = read_go(out, &layers, go, base);
-    write_head(&head, source, base, object || (go && !out->damaged_units));
+    if (!wrong && others)
+        wrong = others_read(out, &layers, dwarfs, source, others, base);
+    write_head(&head, source, base, object || (layers.count && !out->damaged_units));
     head.from_base = told;
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
@@ -377,5 +371,9 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     names_fini(&frames);
     dwarf_close(dwarf);
     dwarf_close(alt);
+    for (size_t i = 0; i < room; i++)
+        dwarf_close(dwarfs[i]);
+    free(rows);
+    free(dwarfs);
     return wrong;
 }

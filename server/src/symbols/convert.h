@@ -45,9 +45,10 @@ struct convert_facts {
 
 #define MIRE_CONVERT_WANTS 20000
 
-struct convert_want { /* written to fd instead of a cache, lowest id first */
-    uint64_t id;
-    char path[504]; /* where the compiler put it; "" if that is not told */
+struct convert_want {   /* written to fd instead of a cache, lowest id first */
+    uint64_t id;        /* of an object file its number in the debug map */
+    uint64_t is_object; /* 1: it is one that the program was linked from */
+    char path[496];     /* where the compiler put it; "" if that is not told */
 };
 
 /*

@@ -9,7 +9,8 @@
  *     lines        [ 12 ][ 5   ][ 13 ]
  *     inlined      [ -1 ][ 0   ][ -1 ]      row 0: name, and an address in the caller whose line is that of the call
  *
- * Each step of a table gets ahead in the code, and functions do not overlap: so all work is bounded by the code's size.
+ * Each step of a table gets ahead in the code, and functions do not overlap. But functions may share a table, and code
+ * may be claimed without end, so all steps together are bounded by the file's size.
  */
 #include "symbols/golang.h"
 
@@ -28,6 +29,7 @@
 #define INLINED_DATA    3                /* of a function's data, and of its tables: those of inlined calls */
 #define INLINED_TABLE   2
 #define DEPTH_MAX       64
+#define STEPS_A_BYTE    4 /* of the table, together; honest ones have half of one */
 #define NONE            (-1)
 #define MODULE_TEXT     22 /* words of runtime.moduledata: where the code begins, and where functions' data do */
 #define MODULE_DATA     38
@@ -72,6 +74,7 @@ struct reader {
     } * known;
     size_t known_room; /* a power of two */
     size_t known_count;
+    uint64_t steps_left;
     bool failed; /* out of memory */
 };
 
@@ -263,8 +266,9 @@ static bool read_table(struct reader *r, struct rows *out, uint64_t place)
         return true;
     while (end < r->f.high && take_varint(&change, r, &at) && (change || !out->count)) {
         value += (int32_t)(change & 1 ? ~(uint32_t)(change >> 1) : (uint32_t)(change >> 1));
-        if (!take_varint(&step, r, &at) || !step || step * r->quantum > r->f.high - end)
+        if (!take_varint(&step, r, &at) || !step || step * r->quantum > r->f.high - end || !r->steps_left)
             return false;
+        r->steps_left--;
         end += (uint32_t)step * r->quantum;
         if (!GROW(out)) {
             r->failed = true;
@@ -439,6 +443,7 @@ static void read_function(struct reader *r, uint64_t index)
 bool golang_harvest(struct dwarf_harvest *out, const struct object *object, uint64_t base)
 {
     struct reader r = {.out = out, .object = object, .bytes = object->go.bytes, .len = object->go.len, .base = base};
+    r.steps_left = STEPS_A_BYTE * r.len;
     if (!GROW(&out->files) || !GROW(&out->names))
         return false;
     out->files.rows[out->files.count++] = ""; /* 0 stands for unknown */

@@ -4,6 +4,7 @@
  */
 #include "symbols/splits.h"
 #include "symbols/child.h"
+#include "symbols/member.h"
 #include "symbols/search.h"
 
 #include "base/bytes.h"
@@ -107,6 +108,24 @@ static bool take_file(struct gathering *g, const char *told, const uint8_t id[ID
     return false;
 }
 
+/* An object file that a program was linked from, where it was then or beside the program; "lib.a(cart.o)": in an
+ * archive. */
+static void take_object(struct gathering *g, const struct convert_want *want)
+{
+    char path[PATH_MAX];
+    struct file_bytes whole, part;
+    struct child_split split = {.id = want->id, .edition = EDITION};
+    bool found = member_map(&whole, &part, want->path);
+    if (!found && snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside,
+                           want->path + dir_bytes(want->path)) < (int)sizeof path)
+        found = member_map(&whole, &part, path);
+    if (!found)
+        return;
+    split.len = part.len;
+    put(g, &split, part.bytes);
+    file_bytes_unmap(&whole);
+}
+
 /* 0 or a fault. The edition is asked for first: of contents that come in between, the cache is made anew. */
 static int take_wanted(struct gathering *g, const struct convert_want *want)
 {
@@ -114,6 +133,11 @@ static int take_wanted(struct gathering *g, const struct convert_want *want)
     struct child_split unread = {.id = want->id};
     char path[PATH_MAX];
     uint8_t id[ID_LEN];
+    if (want->is_object) {
+        if (g->beside[0])
+            take_object(g, want);
+        return 0;
+    }
     split_id_bytes(id, want->id);
     int there = options->uploaded ? find_edition(&unread.edition, options, id) : 0;
     int rc = there > 0 ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : there;
@@ -165,7 +189,7 @@ int splits_gather(int *fd_out, const struct symbols_options *options, int wants,
             break;
         want.path[sizeof want.path - 1] = '\0';
         rc = take_wanted(&g, &want);
-        if (!i && !g.package)
+        if (!i && !g.package && !want.is_object)
             take_beside(&g);
     }
     *fd_out = g.fd;
