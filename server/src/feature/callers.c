@@ -24,6 +24,17 @@ static bool is_main(const struct resolved_place *place)
     return place->named && (found || (place->script && !strcmp(place->function, "<module>")));
 }
 
+bool way_unknown_inside(struct way_found *out, const struct way *way, size_t step)
+{
+    for (size_t i = way->count; i-- > step + 1;)
+        if (class_at(way, i) == MIRE_CLASS_NONE && way->doc->places[way->places[i]].image[0]) {
+            *out =
+                (struct way_found){i, WAY_UNKNOWN, "main only calls: deepest frame of a module that may be the app's"};
+            return true;
+        }
+    return false;
+}
+
 bool way_is_main(const struct way *way, size_t step)
 {
     return is_main(&way->doc->places[way->places[step]]);

@@ -35,6 +35,9 @@ struct way_found way_caller1(const struct way *way);
 /* Is there such a one on the way up from a node? */
 bool way_has_app(const struct resolved *doc, const enum rule_class *classes, uint32_t node);
 
+/* The deepest function inside a step that lies in a module that may be the app's. False: there is none. */
+bool way_unknown_inside(struct way_found *out, const struct way *way, size_t step);
+
 /* Is it the function main? */
 bool way_is_main(const struct way *way, size_t step);
 

@@ -88,6 +88,34 @@ static int find_parting(size_t *out, const struct finding *f, const uint32_t *pl
     return 0;
 }
 
+/* Time of the stacks whose innermost app function is that of a step. */
+static uint64_t own_time(const struct finding *f, size_t step)
+{
+    const struct resolved *doc = f->doc;
+    uint32_t function = f->functions[f->path.steps[step].place];
+    uint64_t sum_ms = 0, own = 0;
+    for (size_t i = 0; i < doc->sample_count; i++)
+        sum_ms += doc->samples[i].weight_ms;
+    for (size_t i = 0; i < doc->sample_count; i++) {
+        uint32_t node = doc->samples[i].node;
+        if ((f->marks.left_out && f->marks.left_out[i]) ||
+            (f->thread != MIRE_TREE_ALL && doc->samples[i].thread != f->thread))
+            continue;
+        while (node && class_is_skipped(f->classes.of[doc->nodes[node].place]))
+            node = doc->nodes[node].parent;
+        if (node && f->functions[doc->nodes[node].place] == function)
+            own += sum_ms ? doc->samples[i].weight_ms : 1;
+    }
+    return own;
+}
+
+/* Every program's main holds all of its time: it answers only for what it does itself. */
+static bool is_spread_below_main(const struct finding *f)
+{
+    return f->found.kind == WAY_APP && f->doc->sample_count && way_is_main(&f->way, f->found.step) &&
+           own_time(f, f->found.step) * 100 < (f->path.total + f->path.without) * MIRE_FEATURE_LEAST;
+}
+
 static int walk(struct finding *f, uint32_t thread)
 {
     const struct tree_walk how = {f->functions, MIRE_FEATURE_SHARE, MIRE_FEATURE_LEAST, thread, f->marks.left_out};
@@ -105,6 +133,7 @@ static int walk(struct finding *f, uint32_t thread)
     if (rc)
         return rc;
     f->found = way_caller1(&f->way);
+    f->diffuse = is_spread_below_main(f) && !way_unknown_inside(&f->found, &f->way, f->found.step);
     if (f->marks.most == MIRE_CLASS_MOMENT && f->found.kind == WAY_APP)
         f->found = way_moment(&f->way, f->found.step);
     return 0;
@@ -118,7 +147,7 @@ static int find_path(struct finding *f)
     int rc = walk(f, MIRE_TREE_ALL);
     for (size_t i = 0; i < f->doc->sample_count; i++)
         many |= f->doc->samples[i].thread != heaviest;
-    return rc || !many || f->found.kind == WAY_APP ? rc : walk(f, heaviest);
+    return rc || !many || (f->found.kind == WAY_APP && !f->diffuse) ? rc : walk(f, heaviest);
 }
 
 /* Does any stack that counts hold what may be to blame? */
@@ -181,42 +210,12 @@ static int tell_why(struct feature *out, struct finding *f)
     return out->why ? 0 : MIRE_FAULT_MEMORY;
 }
 
-/* Time of the stacks whose innermost app function is that of a step. */
-static uint64_t own_time(const struct finding *f, size_t step)
-{
-    const struct resolved *doc = f->doc;
-    uint32_t function = f->functions[f->path.steps[step].place];
-    uint64_t sum_ms = 0, own = 0;
-    for (size_t i = 0; i < doc->sample_count; i++)
-        sum_ms += doc->samples[i].weight_ms;
-    for (size_t i = 0; i < doc->sample_count; i++) {
-        uint32_t node = doc->samples[i].node;
-        if ((f->marks.left_out && f->marks.left_out[i]) ||
-            (f->thread != MIRE_TREE_ALL && doc->samples[i].thread != f->thread))
-            continue;
-        while (node && class_is_skipped(f->classes.of[doc->nodes[node].place]))
-            node = doc->nodes[node].parent;
-        if (node && f->functions[doc->nodes[node].place] == function)
-            own += sum_ms ? doc->samples[i].weight_ms : 1;
-    }
-    return own;
-}
-
-/* Every program's main holds all of its time: it answers only for what it does itself. */
-static bool is_spread_below_main(const struct finding *f)
-{
-    return f->found.kind == WAY_APP && f->doc->sample_count && way_is_main(&f->way, f->found.step) &&
-           f->path.next.weight &&
-           own_time(f, f->found.step) * 100 < (f->path.total + f->path.without) * MIRE_FEATURE_LEAST;
-}
-
 /* Nobody is on the path: is it that nobody has most of the time, or that there is nobody? */
 static int judge_path(struct feature *out, struct finding *f)
 {
-    bool spread = is_spread_below_main(f);
-    if (!spread && (f->found.kind == WAY_APP || f->found.kind == WAY_UNKNOWN || !f->path.total))
+    if (!f->diffuse && (f->found.kind == WAY_APP || f->found.kind == WAY_UNKNOWN || !f->path.total))
         return 0;
-    if (spread || has_app(f)) {
+    if (f->diffuse || has_app(f)) {
         const struct name *name = f->path.count ? out->caller1.name : NULL;
         f->diffuse = true;
         f->found.how = "app functions have time, none of them most of it";

@@ -396,6 +396,25 @@ static void a_library_of_which_nothing_is_known_is_unknown_and_never_the_systems
     stacks_free(s);
 }
 
+/* A main that only calls it, without a loop between, does not answer for it; of a known library main does. */
+static void a_main_that_only_calls_an_unknown_library_is_not_to_blame(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *module;
+        const char *caller1;
+    } cases[] = {{PART, "ev_select"}, {GTK, "main"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char stack[256];
+        snprintf(stack, sizeof stack, "main" VIEWER "ev_load%sev_select%s", cases[i].module, cases[i].module);
+        struct stacks *s = viewer(stack);
+        set_tie(s, "libgtk", MIRE_TIE_OTHER);
+        assert_string_equal(find(s).caller1.function, cases[i].caller1);
+        assert_true(s->doc.verdict.known);
+        stacks_free(s);
+    }
+}
+
 static void a_team_says_in_one_line_that_a_library_is_its_own(void **state)
 {
     (void)state;
@@ -673,6 +692,7 @@ int main(void)
         cmocka_unit_test(a_library_of_the_programs_source_package_is_the_apps),
         cmocka_unit_test(a_library_of_another_source_package_is_the_systems),
         cmocka_unit_test(a_library_of_which_nothing_is_known_is_unknown_and_never_the_systems),
+        cmocka_unit_test(a_main_that_only_calls_an_unknown_library_is_not_to_blame),
         cmocka_unit_test(a_team_says_in_one_line_that_a_library_is_its_own),
         cmocka_unit_test(own_is_said_of_a_module_alone),
         cmocka_unit_test(a_folder_of_the_program_is_the_apps),

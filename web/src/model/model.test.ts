@@ -6,7 +6,18 @@ import { bars, peak, stacked, wholeSteps } from './charts';
 import { ago, bytes, count, duration, nanoseconds, offBytes, offCount, percent } from './format';
 import { base, shorten } from './name';
 import { absolute, resolve, shift, widen } from './range';
-import { asText, commonLeaf, coverage, hotAsText, hotMiddle, isPartial, nameless, withoutStack } from './stack';
+import {
+  asText,
+  commonLeaf,
+  coverage,
+  hotAsText,
+  hotMiddle,
+  isPartial,
+  nameless,
+  ownerless,
+  ownRule,
+  withoutStack,
+} from './stack';
 
 const now = new Date('2026-11-08T10:20:30Z');
 
@@ -167,6 +178,26 @@ it('a stack as text has one line a frame', () => {
   expect(asText([frame('a', 1), { ...frame('b', 1), file: '/x/src/shop.c', line: 7 }])).toBe(
     '#0  a  shop\n#1  b  shop src/shop.c:7',
   );
+});
+
+it('of modules that may be the app’s a rule is proposed', () => {
+  const given = report(['a', 'b']);
+  const nobodys = (image: string) => ({ ...frame('f', 1, 'unknown'), image });
+  const stack = {
+    frames: [nobodys('libcart.so.3'), nobodys('libcart.so.3'), nobodys('~ a plugin?'), frame('main', 1)],
+  };
+  const ruled = { ...nobodys('libc.so.6'), rule: 0 };
+  expect(ownerless(given)).toEqual([]);
+  expect(
+    ownerless({ ...given, samples: { ...given.samples, stacks: [stack, { frames: [ruled, nobodys('')] }] } }),
+  ).toEqual(['libcart.so.3', '~ a plugin?']);
+  expect(['libcart.so.3', 'libcart.so.3.1.2', 'shop', '~ a plugin?', '/opt/x/y'].map(ownRule)).toEqual([
+    'own libcart.so*',
+    'own libcart.so*',
+    'own shop',
+    'own ??a?plugin?',
+    'own y',
+  ]);
 });
 
 it('images without names are told with their build ids', () => {

@@ -112,6 +112,21 @@ export function asText(frames: readonly Frame[]): string {
     .join('\n');
 }
 
+/* Modules of which nothing tells whose they are. What no rule passes over, and is not the app's, lies in one. */
+export function ownerless(report: Report): string[] {
+  const stacks = [report.hot, ...report.samples.stacks];
+  const images = stacks.flatMap((stack) =>
+    stack.frames.filter((frame) => frame.role === 'unknown' && frame.rule === null && frame.image !== ''),
+  );
+  return [...new Set(images.map((frame) => frame.image))];
+}
+
+/* The rule that makes a module the app's: libcart.so.3 -> own libcart.so*, for the next version too. */
+export function ownRule(image: string): string {
+  const name = image.replace(/^.*\/(?=.)/, '').replace(/\.so\.\d.*$/, '.so*');
+  return `own ${name.replace(/^~|[\s?]/g, '?')}`;
+}
+
 export interface Nameless {
   image: string;
   /** Build id, hex; empty where the device told none. */

@@ -14,6 +14,7 @@ import { duration, exact } from '../model/format';
 import { base } from '../model/name';
 import { asText, hotAsText, hotMiddle, isPartial, leafOf, perCell, place } from '../model/stack';
 import { Blame, Cost, Verdict } from './event';
+import { Ownerless } from './ownerless';
 import { Bar, copy, Loaded, Moment } from './parts';
 import { Threads } from './threads';
 import { Why } from './why';
@@ -27,7 +28,7 @@ export function StackTab({ app, id }: { app: string; id: string }): JSX.Element 
   const result = useReport(app, id);
   return (
     <Loaded result={result} rows={14} label={say('report')}>
-      {(report) => <Body report={report} />}
+      {(report) => <Body app={app} report={report} />}
     </Loaded>
   );
 }
@@ -65,7 +66,7 @@ export function Picker({ report, worst = say('Longest') }: { report: Placed; wor
   );
 }
 
-function Body({ report: whole }: { report: Report }): JSX.Element {
+function Body({ app, report: whole }: { app: string; report: Report }): JSX.Element {
   const report = ofHotThread(whole);
   const { samples } = report;
   const { s } = query.value;
@@ -80,6 +81,7 @@ function Body({ report: whole }: { report: Report }): JSX.Element {
       {isPartial(report) ? <p class="dim">{report.why}</p> : null}
       <Strip report={report} chosen={chosen} />
       <Frames report={report} frames={frames} sample={chosen} />
+      <Ownerless app={app} report={report} />
       <Why report={report} frames={frames} />
       <Threads report={whole} />
       <Cost report={report} />
