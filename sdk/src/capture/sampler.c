@@ -35,6 +35,7 @@ static void rehearse(struct sampler *sampler)
     for (size_t i = 0; i < sizeof(below); i += 4096)
         below[i] = 0;
     memset(sampler->snapshot.stack, 0, sampler->snapshot.wanted_bytes);
+    memset(&sampler->script.chain, 0, sizeof(sampler->script.chain));
     atomic_store(&sampler->request, MIRE_REQUEST(MIRE_REQUEST_WANTED, mire__tid()));
     memset(&here, 0, sizeof(here));
     mire__handler_as_answer(sampler->signal, &info, &here);
