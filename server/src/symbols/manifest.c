@@ -42,7 +42,8 @@ struct span {
 /* A text as long as its place lets it be, if it is one at all. */
 static void set_text(char *out, size_t room, const uint8_t *bytes, size_t len)
 {
-    if (len < room && text_is_valid((const char *)bytes, len) && !(len && bytes[0] == '@')) { /* "@string/version" */
+    if (bytes && len < room && text_is_valid((const char *)bytes, len) &&
+        !(len && bytes[0] == '@')) { /* "@string/version" */
         memcpy(out, bytes, len);
         out[len] = '\0';
     }
@@ -98,7 +99,7 @@ static void take_binary(struct contents_version *out, const struct binary *binar
 {
     uint32_t name = load_32(at + 4), data = load_32(at + 16);
     uint8_t type = at[15];
-    if (8 + 4 * (uint64_t)name + 4 > binary->numbers.len)
+    if (!binary->numbers.bytes || 8 + 4 * (uint64_t)name + 4 > binary->numbers.len)
         return;
     uint32_t number = load_32(binary->numbers.bytes + 8 + 4 * (size_t)name);
     bool is_code = number == VERSION_CODE;

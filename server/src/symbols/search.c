@@ -2,14 +2,19 @@
  * search.c - looks at files one by one; none is trusted to be what its name says.
  */
 #include "symbols/search.h"
+#include "symbols/archive.h"
+#include "symbols/contents.h"
 
 #include "base/bytes.h"
 #include "base/id.h"
+#include "base/scope.h"
+#include "base/write.h"
 
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,14 +67,10 @@ static int open_file(const char **wrong_out, struct object_facts *facts, const c
     return fd;
 }
 
-void search_take(struct search *search, const char *path)
+/* Keep an open file of the module, in the order of what they know. */
+static void keep(struct search *search, int fd, const struct object_facts *told, const char *path)
 {
-    struct object_facts facts;
-    if (search->files.count == MIRE_CONVERT_OBJECTS)
-        return;
-    int fd = open_file(&search->wrong, &facts, path, search->id, search->id_len);
-    if (fd < 0)
-        return;
+    struct object_facts facts = *told;
     enum symbol_kind kind = facts.has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
     size_t at = search->files.count++;
     if (kind > search->best) {
@@ -87,6 +88,64 @@ void search_take(struct search *search, const char *path)
         memcpy(search->alt_id, facts.alt_id, facts.alt_id_len);
         search->alt_id_len = facts.alt_id_len;
     }
+}
+
+void search_take(struct search *search, const char *path)
+{
+    struct object_facts facts;
+    if (search->files.count == MIRE_CONVERT_OBJECTS)
+        return;
+    int fd = open_file(&search->wrong, &facts, path, search->id, search->id_len);
+    if (fd >= 0)
+        keep(search, fd, &facts, path);
+}
+
+/* A file of its own of what lies in another one; -1: the system refuses. */
+static int copy_part(int from, uint64_t at, uint64_t len)
+{
+    struct file_bytes file;
+    int fd = memfd_create("mire-member", MFD_CLOEXEC);
+    if (fd < 0 || !file_bytes_map_fd(&file, from))
+        return fd;
+    bool good = at <= file.len && len <= file.len - at && write_all(fd, file.bytes + at, (size_t)len);
+    file_bytes_unmap(&file);
+    if (good)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/*
+ * Take the member of an archive that a program had mapped from it: "/x/base.apk!/libx.so", or "/x/base.apk" of one that
+ * its linker gave no name. By its build id, whatever it is called there.
+ */
+static void take_member(struct search *search, const char *image)
+{
+    const struct symbols_options *options = search->options;
+    const char *mark = strstr(image, "!/");
+    struct contents contents;
+    struct file_bytes file;
+    char path[PATH_MAX], why[MIRE_SYMBOL_WHY];
+    snprintf(path, sizeof path, "%.*s", mark ? (int)(mark - image) : PATH_MAX - 1, image);
+    MIRE_SCOPED(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (!search->id_len || search->files.count == MIRE_CONVERT_OBJECTS || fd < 0 || !file_bytes_map_fd(&file, fd))
+        return;
+    bool packed = archive_is(file.bytes, file.len);
+    file_bytes_unmap(&file);
+    if (!packed)
+        return;
+    enum contents_answer answer = contents_open(&contents, why, fd, options->cache_dir, options->converter);
+    for (size_t i = 0; answer == CONTENTS_GOOD && i < contents.count; i++) {
+        const struct contents_item *item = &contents.rows[i];
+        int member = is_of(&item->facts, search->id, search->id_len) && !item->facts.split
+                         ? copy_part(contents.fd, item->at, item->len)
+                         : -1;
+        if (member < 0)
+            continue;
+        keep(search, member, &item->facts, image);
+        break;
+    }
+    contents_close(&contents);
 }
 
 /* The uploaded file of a build id: 1, 0 there is none, below zero a fault. */
@@ -237,8 +296,11 @@ int search_all(struct search *search, const char *image)
         if (name_in_dir(path, sizeof path, options->dirs[i], search->id, search->id_len))
             search_take(search, path);
     if (options->local_images && image[0] == '/') {
+        size_t before = search->files.count;
         search_take(search, image);
         search_linked(search, image);
+        if (search->files.count == before)
+            take_member(search, image);
     }
     return search_alt(search);
 }

@@ -17,6 +17,7 @@
 extern char __executable_start[];
 extern char etext[];
 
+#define MEMBERS MIRE_SOURCE_DIR "/tests/fuzz/corpus/archive/base.apk"
 static char self_path[4096];
 
 static unsigned char *slurp(size_t *len_out, const char *path)
@@ -273,6 +274,35 @@ static void what_was_let_go_of_can_be_read_again(void **state)
     free(copy);
 }
 
+static void a_member_of_an_archive_on_this_machine_is_found_by_its_build_id(void **state)
+{
+    (void)state;
+    static const uint8_t id[] = {0x5a, 0x17, 0xc0, 0xde, 0x5a, 0x17, 0xc0, 0xde};
+    struct symbols_options options = MIRE_SYMBOLS_OPTIONS;
+    struct symbols *symbols;
+    struct module *module;
+    struct symbol_frame frames[MIRE_SYMBOL_CHAIN_MAX];
+    static const char *const names[] = {MEMBERS "!/libcart.so", MEMBERS, MEMBERS "!/of/another/name.so"};
+    options.local_images = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(symbols_open(&symbols, &options), 0);
+        assert_int_equal(symbols_find(&module, symbols, id, sizeof id, names[i], 0), 0);
+        assert_non_null(module);
+        assert_int_equal(module_lookup(frames, module, 0x1000), 1);
+        assert_string_equal(frames[0].function, "cart_add");
+        symbols_close(symbols);
+    }
+    assert_int_equal(symbols_open(&symbols, &options), 0);
+    assert_int_equal(symbols_find(&module, symbols, (const uint8_t[]){1, 2, 3, 4}, 4, MEMBERS "!/libcart.so", 0), 0);
+    assert_null(module);
+    symbols_close(symbols);
+    options.local_images = false;
+    assert_int_equal(symbols_open(&symbols, &options), 0);
+    assert_int_equal(symbols_find(&module, symbols, id, sizeof id, names[0], 0), 0);
+    assert_null(module);
+    symbols_close(symbols);
+}
+
 int main(void)
 {
     ssize_t len = readlink("/proc/self/exe", self_path, sizeof self_path - 1);
@@ -284,6 +314,7 @@ int main(void)
         cmocka_unit_test(answers_are_those_of_addr2line),
         cmocka_unit_test(damaged_files_are_survived),
         cmocka_unit_test(modules_are_found_by_build_id_and_remembered),
+        cmocka_unit_test(a_member_of_an_archive_on_this_machine_is_found_by_its_build_id),
         cmocka_unit_test(what_was_let_go_of_can_be_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
