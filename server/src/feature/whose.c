@@ -49,7 +49,7 @@ bool whose_folder(const char *module, const char *program)
 enum whose whose_find(const struct report_image *image, const char *program, const struct rules_module *rules)
 {
     if (!image)
-        return MIRE_WHOSE_UNKNOWN;
+        return rules->own ? MIRE_WHOSE_OWN : MIRE_WHOSE_UNKNOWN;
     if (rules->own || !strcmp(image->name, program) || image->tie == MIRE_TIE_SAME ||
         whose_folder(image->name, program))
         return MIRE_WHOSE_OWN;

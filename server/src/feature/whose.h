@@ -17,7 +17,8 @@
 enum whose { MIRE_WHOSE_UNKNOWN, MIRE_WHOSE_OWN, MIRE_WHOSE_OTHER };
 
 /*
- * `image` of the report, NULL: none, as of an address in no module; `program` the path of its executable.
+ * `image` of the report, NULL: none, as of an address in no module, or a script's file; `program` the path of its
+ * executable.
  */
 enum whose whose_find(const struct report_image *image, const char *program, const struct rules_module *rules);
 

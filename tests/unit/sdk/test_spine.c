@@ -305,10 +305,51 @@ static void the_spine_is_that_of_its_naive_twin(void **state)
     assert_true(depths[2] > 0 && depths[4] > 0 && depths[6] > 0); /* the rounds were not all alike */
 }
 
+/* main > eval > a function of a script, which stands at a line. */
+static void push_script(const char *function, uint32_t line)
+{
+    int number = mire__blackbox_add_script(&box, function, "/srv/app.py");
+
+    assert_true(number >= 0);
+    push(10, 5, true, STACK(1, 2, 3));
+    ring.slots[mire__ring_count(&ring) - 1].pc[0] = MIRE_SCRIPT_PC(number, line);
+    ring.slots[mire__ring_count(&ring) - 1].into[0] = line;
+}
+
+/* The interpreter's functions are the same in all of them. */
+static void functions_of_scripts_are_told_apart(void **state)
+{
+    uint64_t number;
+
+    (void)state;
+    push_script("serve", 7);
+    push_script("serve", 9);
+    mire__spine_find(&spine, &box, &ring);
+    assert_int_equal(spine.sure, 3);
+    number = mire__spine_number(&spine, 1);
+
+    setup(NULL);
+    push_script("price", 8);
+    push_script("price", 8);
+    mire__spine_find(&other, &box, &ring);
+    assert_int_equal(other.sure, 3);
+    assert_false(mire__spine_same(&spine, &other));
+    assert_int_not_equal(mire__spine_number(&other, 1), number);
+
+    setup(NULL); /* another process, in which the function has another number */
+    assert_int_equal(mire__blackbox_add_script(&box, "before", "/srv/app.py"), 0);
+    push_script("serve", 12);
+    push_script("serve", 12);
+    mire__spine_find(&other, &box, &ring);
+    assert_true(mire__spine_same(&spine, &other));
+    assert_int_equal(mire__spine_number(&other, 1), number);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_spine_ends_where_no_function_holds_enough, setup),
+        cmocka_unit_test_setup(functions_of_scripts_are_told_apart, setup),
         cmocka_unit_test_setup(a_heavy_stack_wins_over_many_light_ones, setup),
         cmocka_unit_test_setup(another_place_in_the_same_functions_is_the_same_spine, setup),
         cmocka_unit_test_setup(another_function_anywhere_is_another_spine, setup),

@@ -83,6 +83,27 @@ static void a_package_is_blamed_where_the_script_has_no_part(void **state)
     stacks_free(s);
 }
 
+static void a_rule_makes_a_package_the_apps(void **state)
+{
+    (void)state;
+    const struct rules_source own = {"app", "own */dist-packages/tool/*\n", 27, 1};
+    struct stacks *s = stacks_new();
+    struct rules_fault fault;
+    struct rules *rules;
+    s->report.process.path = "/usr/bin/python3.11";
+    assert_int_equal(rules_before(&rules, &fault, &own, s->rules), MIRE_RULES_OK);
+    rules_free(s->rules);
+    s->rules = rules;
+    for (int i = 0; i < 4; i++)
+        sample(s, 100, 'R',
+               BASE "<module>" SHOP "serve" SHOP "Job.work" PACK "tool/job.py loads" PACK
+                    "simplejson/decoder.py match" PY);
+    struct feature f = find(s);
+    assert_string_equal(f.caller1.function, "Job.work");
+    assert_string_equal(f.caller2.function, "serve");
+    stacks_free(s);
+}
+
 /* <module> is what main is to a program; and a name may end as a compiler's would. */
 static void a_script_without_functions_is_blamed_itself(void **state)
 {
@@ -748,6 +769,7 @@ int main(void)
         cmocka_unit_test(a_sleep_is_blamed_on_who_asked_for_it),
         cmocka_unit_test(the_scripts_function_is_blamed_not_the_interpreters),
         cmocka_unit_test(a_package_is_blamed_where_the_script_has_no_part),
+        cmocka_unit_test(a_rule_makes_a_package_the_apps),
         cmocka_unit_test(a_script_without_functions_is_blamed_itself),
         cmocka_unit_test(shares_are_of_all_samples),
         cmocka_unit_test(a_verdict_says_how_much_of_the_hang_it_saw),
