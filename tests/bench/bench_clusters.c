@@ -1,119 +1,114 @@
 /*
- * Suggestions of similar issues, on human duplicate links of Eclipse's bug tracker (eclipse.h; another file of its kind
- * as argument): the second half of the reports asks for those before it. Beside it the same measure for FaST (Rodrigues
- * et al., MSR 2022) with its weights fixed, on the longest stack of each report; then the time one question takes among
- * 100,000 issues.
+ * Issues and suggestions on human duplicate links of Eclipse's bug tracker (eclipse.h; another file of its kind as
+ * argument). Everything that was chosen (rules, scenes that are joined, the score from which on a merge is suggested)
+ * was chosen on the older two thirds of the reports; the newest third is only measured. Each report goes through the
+ * same functions as in mired: feature_find, cluster_assign, telling_frames, similar_add, similar_find, similar_age.
  *
- *   rr_at_k  share of the reports whose issue was known, and stood among the first k suggestions
- *   auc      chance that a report of a known issue has a higher best score than one of a new issue
- *   accepted_f1  BCubed F1 over clusters of several reports: reports go by their key, and every suggestion from a
- *                score on is accepted
+ *   key_f1        BCubed F1, over reports with a duplicate in the range, of the issues as the server opens and joins
+ *                 them; beside Caller1 alone, and exception with the three innermost app frames, of the same run
+ *   accepted_f1   the same if on-call accepts every suggestion: an issue that is opened asks by the stack it was opened
+ *                 with; beside "each report joins its nearest neighbour by FaST (fast.h) from a score on"
+ *   rr_at_k       share of the questions about a known issue in which it is among the first k suggestions
+ *   auc           chance that such a question has a higher best score than one about a new issue
  *
- * That is the protocol of that literature (FaST, TraceSim, S3M): in order of time; candidates are all earlier reports;
- * known is an issue of which a report came within 730 days; issues are ranked by their best report; document
- * frequencies are of what came before (FaST's here of everything: a help); links join reports also through reports that
- * are not in the file.
- *
- * The gates are absolute, and their baseline (FaST .794, .941, .823) was measured over all of the set, of whose newer
- * half 1515 of 8121 ask about a known issue. Of this file's, 189 of 4058 do; some have no function in common with what
- * they duplicate, and FaST has .635, .799, .803. So each figure is told twice: beside its gate, and as a ratio to FaST
- * in the same run beside the ratio that the gates ask for; the latter, speed and F1 decide what this program returns.
- * One question is .005 of RR.
+ * Questions are those of that literature (FaST, TraceSim, S3M): every report of the range asks for all before it; known
+ * is an issue of which a report came within 730 days; links join reports also through reports that are not in the file.
+ * Intervals are of 1000 samples of the links' issues; one question is about .01 of RR. Then the time that one question
+ * takes among 100,000 issues.
  */
 #include "base/arena.h"
 #include "cluster/similar.h"
 #include "eclipse.h"
+#include "fast.h"
 #include "feature/feature.h"
+#include "feature/telling.h"
+#include "known.h"
 #include "one_stack.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define WINDOW (730 * 86400) /* seconds; a link to something older asks too much */
+#define SUGGESTED      0.60 /* MIRE_NEARBY_SUGGEST */
+#define GOAL_PRECISION 0.75
+#define GOAL_THREE     0.01 /* below exception and three frames */
+#define GOAL_RR1       1.02 /* of FaST's */
+#define GOAL_RR10      1.01
+#define GOAL_AUC       1.02
+#define GOAL_MS        5.0 /* of a question among 100,000 issues */
 
-#define GATE_RR1  0.81
-#define GATE_RR10 0.95
-#define GATE_AUC  0.84
-#define GATE_F1   0.82
-#define GOAL_RR1  (GATE_RR1 / 0.794)
-#define GOAL_RR10 (GATE_RR10 / 0.941)
-#define GOAL_AUC  (GATE_AUC / 0.823)
-#define SUGGESTED 0.50 /* MIRE_NEARBY_SUGGEST */
-#define GOAL_MS   5.0  /* of a question among 100,000 issues */
-
-enum { FRAMES_MAX = 60, HITS = 10, SEEN = 40, ISSUES = 100000, QUESTIONS = 2000 };
+enum { HITS = 10, SEEN = 40, ISSUES = 100000, QUESTIONS = 2000, THREE = 3, TREES = 1 << 16 };
 
 struct entry {
-    const struct eclipse_report *from;
     int64_t when_s;
-    size_t issue;
-    struct similar_stack stacks[MIRE_SIMILAR_STACKS]; /* longest first */
-    size_t stack_count;
-    uint8_t key[MIRE_FEATURE_KEY];
+    int64_t caller1, three; /* hashes */
+    uint8_t key[MIRE_FEATURE_KEY], blame[MIRE_FEATURE_KEY];
+    bool joins;
+    int32_t tree;
+    uint64_t frames[MIRE_FRAMES_MAX];
+    struct similar_stack stack;
 };
 
 static struct eclipse_report *eclipse;
 static struct entry *reports;
-static size_t report_count;
+static size_t report_count, issue_count;
 
-static uint64_t hash(const char *text, size_t len)
+static void *array(size_t size)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-    return h;
+    void *made = calloc(report_count + 1, size);
+    if (!made)
+        abort();
+    return made;
 }
 
-static bool same(const struct similar_stack *a, const struct similar_stack *b)
+static uint64_t hash(uint64_t hash, const char *text)
 {
-    return a->count == b->count && !memcmp(a->frames, b->frames, a->count * sizeof *a->frames);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u; /* FNV-1a */
+    return (hash ^ 0xff) * 1099511628211u;
 }
 
-/* Keep a stack among the longest ones. */
-static void keep(struct entry *report, struct similar_stack stack)
+/* --- reports as the server takes them --- */
+
+/* What the index of likeness gets of the stack. */
+static void take_frames(struct entry *report, const struct resolved *doc)
 {
-    for (size_t i = 0; i < report->stack_count; i++)
-        if (same(&report->stacks[i], &stack))
-            return;
-    size_t at = report->stack_count;
-    while (at && report->stacks[at - 1].count < stack.count)
-        at--;
-    if (at == MIRE_SIMILAR_STACKS)
-        return;
-    size_t kept = report->stack_count < MIRE_SIMILAR_STACKS ? report->stack_count : MIRE_SIMILAR_STACKS - 1;
-    memmove(&report->stacks[at + 1], &report->stacks[at], (kept - at) * sizeof stack);
-    report->stacks[at] = stack;
-    report->stack_count = kept + 1;
+    struct frame_line lines[MIRE_FRAMES_MAX];
+    uint32_t places[MIRE_FRAMES_MAX];
+    size_t count = doc->place_count < MIRE_FRAMES_MAX ? doc->place_count : MIRE_FRAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        lines[i] = (struct frame_line){doc->places[i].role, doc->places[i].function, doc->places[i].image};
+    report->stack.frames = report->frames;
+    report->stack.count = telling_frames(report->frames, places, lines, count);
 }
 
-static void take(struct entry *report, const struct eclipse_report *from)
-{
-    *report = (struct entry){.from = from, .when_s = from->when_s, .issue = from->issue};
-    for (size_t i = 0; i < from->stack_count; i++) {
-        const struct eclipse_stack *stack = &from->stacks[i];
-        uint64_t *frames = calloc(stack->count, sizeof *frames);
-        for (size_t k = 0; k < stack->count; k++)
-            frames[k] = hash(stack->names[k], strlen(stack->names[k]));
-        keep(report, (struct similar_stack){frames, stack->count});
-    }
-}
-
-/* The key that the server would give it. */
-static bool find_key(struct entry *report, struct arena *arena, const struct rules *rules)
+static bool take(struct entry *report, const struct eclipse_report *from, struct arena *arena,
+                 const struct rules *rules)
 {
     static struct one_stack stack;
-    const struct eclipse_stack *from = eclipse_longest(report->from);
+    const struct eclipse_stack *longest = eclipse_longest(from);
     struct feature feature;
-    one_stack_fill(&stack, from->names, from->count, "");
+    size_t app = 0;
+    one_stack_fill(&stack, longest->names, longest->count, "");
     stack.report.hang.trigger = "exception";
-    stack.report.hang.name = from->exception;
+    stack.report.hang.name = longest->exception;
     arena_reset(arena);
     if (feature_find(&feature, arena, &stack.doc, &stack.report, rules))
         return false;
+    *report = (struct entry){.when_s = from->when_s, .joins = feature.joins, .tree = feature.tree};
     memcpy(report->key, feature.key, sizeof report->key);
+    memcpy(report->blame, feature.blame, sizeof report->blame);
+    take_frames(report, &stack.doc);
+    uint64_t three = hash(0, longest->exception);
+    for (size_t i = 0; i < stack.doc.place_count && app < THREE; i++) {
+        if (stack.doc.places[i].role != MIRE_ROLE_APP)
+            continue;
+        three = hash(three, longest->names[i]);
+        app++;
+    }
+    report->three = (int64_t)three;
+    report->caller1 = (int64_t)hash(0, feature.caller1.name ? feature.caller1.name->key : feature.caller1.function);
     return true;
 }
 
@@ -125,141 +120,169 @@ static bool take_all(void)
     bool good = rules_builtin(&rules, &fault) == MIRE_RULES_OK;
     if (!good)
         return false;
-    reports = calloc(report_count + 1, sizeof *reports);
+    reports = array(sizeof *reports);
     arena_init(&arena, 64u << 20);
     for (size_t i = 0; good && i < report_count; i++) {
-        take(&reports[i], &eclipse[i]);
-        good = find_key(&reports[i], &arena, rules);
+        good = take(&reports[i], &eclipse[i], &arena, rules);
+        issue_count = eclipse[i].issue >= issue_count ? eclipse[i].issue + 1 : issue_count;
     }
     arena_fini(&arena);
     rules_free(rules);
     return good;
 }
 
-static bool share_function(const struct entry *a, const struct entry *b)
+/* A stack is kept of each tree of an issue: is this a further one? */
+static bool is_new_tree(int64_t issue, int32_t tree)
 {
-    for (size_t s = 0; s < a->stack_count; s++)
-        for (size_t t = 0; t < b->stack_count; t++)
-            for (size_t i = 0; i < a->stacks[s].count; i++)
-                for (size_t k = 0; k < b->stacks[t].count; k++)
-                    if (a->stacks[s].frames[i] == b->stacks[t].frames[k])
-                        return true;
-    return false;
+    static struct {
+        int64_t issue;
+        int32_t tree;
+    } seen[TREES];
+    size_t at = ((uint64_t)issue * 0x9E3779B97F4A7C15u ^ (uint32_t)tree * 0x85EBCA6Bu) >> 20 & (TREES - 1);
+    while (seen[at].issue && (seen[at].issue != issue || seen[at].tree != tree))
+        at = (at + 1) & (TREES - 1);
+    bool is_new = !seen[at].issue;
+    seen[at].issue = issue;
+    seen[at].tree = tree;
+    return is_new;
 }
 
-/* FaST: the longest stack, weights idf * exp(-0.1 position), distance exp(-0.2 d); df over everything known so far. */
-struct frame_count {
-    uint64_t name;
-    unsigned reports;
-};
-static struct frame_count counts[1 << 20];
-
-static struct frame_count *count_of(uint64_t name)
+/* The issues most like a report, as the server suggests them: the later seen the likelier. */
+static size_t suggest(struct similar_hit *hits, struct similar *similar, const struct entry *report)
 {
-    size_t slot = name * 0x9E3779B97F4A7C15u >> 44;
-    while (counts[slot].reports && counts[slot].name != name)
-        slot = (slot + 1) % (1 << 20);
-    counts[slot].name = name;
-    return &counts[slot];
-}
-
-static size_t fast_frames(const struct entry *report)
-{
-    return report->stacks[0].count < FRAMES_MAX ? report->stacks[0].count : FRAMES_MAX;
-}
-
-static void fast_add(const struct entry *report)
-{
-    const uint64_t *frames = report->stacks[0].frames;
-    for (size_t i = 0; i < fast_frames(report); i++) {
-        bool before = false;
-        for (size_t k = 0; k < i && !before; k++)
-            before = frames[k] == frames[i];
-        if (!before)
-            count_of(frames[i])->reports++;
-    }
-}
-
-static void fast_weights(double *out, const struct entry *report, size_t known)
-{
-    for (size_t i = 0; i < fast_frames(report); i++) {
-        unsigned have = count_of(report->stacks[0].frames[i])->reports;
-        out[i] = log(1 + (double)known / (have ? have : 1)) * exp(-0.1 * (double)i);
-    }
-}
-
-static double fast_likeness(const struct entry *a, const double *wa, const struct entry *b, const double *wb)
-{
-    const uint64_t *fa = a->stacks[0].frames, *fb = b->stacks[0].frames;
-    bool used[FRAMES_MAX] = {false};
-    double common = 0, total = 0;
-    for (size_t k = 0; k < fast_frames(b); k++)
-        total += wb[k];
-    for (size_t i = 0; i < fast_frames(a); i++) {
-        total += wa[i];
-        for (size_t k = 0; k < fast_frames(b); k++) {
-            if (used[k] || fa[i] != fb[k])
-                continue;
-            used[k] = true;
-            common += (wa[i] + wb[k]) * exp(-0.2 * fabs((double)i - (double)k));
-            break;
-        }
-    }
-    return total > 0 ? common / total : 0;
-}
-
-/* The best issues by FaST, best first. */
-static size_t fast_find(struct similar_hit *hits, const struct entry *asked, size_t known,
-                        double (*weights)[FRAMES_MAX])
-{
-    double mine[FRAMES_MAX];
+    const struct similar_question question = {.stacks = &report->stack, .count = 1};
+    int64_t gaps[SEEN];
     size_t got = 0;
-    fast_weights(mine, asked, known);
-    for (size_t i = 0; i < known; i++) {
-        if (asked->when_s - reports[i].when_s > WINDOW)
-            continue;
-        double score = fast_likeness(asked, mine, &reports[i], weights[i]);
-        size_t issue = reports[i].issue;
-        if (score <= 0)
-            continue;
-        size_t at = 0;
-        while (at < got && (size_t)hits[at].issue != issue)
-            at++;
-        if (at == got) {
-            if (got == HITS && hits[HITS - 1].score >= score)
-                continue;
-            at = got < HITS ? got++ : HITS - 1;
-        } else if (hits[at].score >= score)
-            continue;
-        for (; at && hits[at - 1].score < score; at--)
-            hits[at] = hits[at - 1];
-        hits[at] = (struct similar_hit){.issue = (int64_t)issue, .score = score};
-    }
+    similar_find(hits, SEEN, &got, similar, &question);
+    for (size_t i = 0; i < got; i++)
+        gaps[i] = report->when_s - hits[i].newest_s;
+    similar_age(hits, got, gaps);
     return got;
 }
 
-/* What is measured of one ranking. */
+/*
+ * Where each report is shown, and the same if every suggestion from a score on is accepted.
+ *   least  as many scores as there are columns in `accepted`
+ */
+static void group(int64_t *shown, int64_t **accepted, const double *least, size_t columns)
+{
+    static struct known known;
+    const struct cluster_index index = known_index(&known);
+    int64_t *moved[16]; /* per issue: what it was accepted into */
+    struct similar *similar[16];
+    struct similar_hit hits[SEEN];
+    for (size_t c = 0; c < columns; c++) {
+        moved[c] = calloc(KNOWN_ROOM, sizeof *moved[c]);
+        similar[c] = similar_new();
+    }
+    for (size_t i = 0; i < report_count; i++) {
+        const struct entry *report = &reports[i];
+        struct issue_row row = {.app_id = 1, .joins = report->joins};
+        int64_t issue;
+        memcpy(row.feature_key, report->key, sizeof row.feature_key);
+        memcpy(row.blame_key, report->blame, sizeof row.blame_key);
+        bool opened = cluster_assign(&issue, &index, &row) == MIRE_CLUSTER_NEW;
+        bool is_new = is_new_tree(issue, report->tree);
+        shown[i] = known.shown[issue];
+        for (size_t c = 0; c < columns; c++) {
+            int64_t *into = &moved[c][shown[i]];
+            if (!*into)
+                *into = shown[i];
+            if (opened && shown[i] == issue && suggest(hits, similar[c], report) && hits->score >= least[c])
+                *into = hits->issue;
+            accepted[c][i] = *into;
+            if (is_new)
+                similar_add(similar[c], *into, report->when_s, &report->stack, 1);
+        }
+    }
+    for (size_t c = 0; c < columns; c++) {
+        free(moved[c]);
+        similar_free(similar[c]);
+    }
+}
+
+/* --- what is measured --- */
+
+static bool tell(const char *name, double value, const char *unit, const char *sign, double goal)
+{
+    bool met = *sign == '>' ? value >= goal : value <= goal;
+    printf("%-28s %8.3f %s | goal %s %.3f | %s\n", name, value, unit, sign, goal, met ? "ok" : "short");
+    return met;
+}
+
+struct grouping {
+    struct bcubed judged;
+    struct eclipse_mark *marks;
+    size_t count;
+};
+
+/* Say what a grouping of the newest third, and of all, is worth; with `beside`, how far above another one it is. */
+static struct grouping look(const char *name, const int64_t *put, const struct grouping *beside)
+{
+    size_t begin = report_count / 3 * 2;
+    struct grouping out = {.judged = eclipse_judge(eclipse, begin, report_count, put),
+                           .marks = array(sizeof *out.marks)};
+    const struct bcubed all = eclipse_judge(eclipse, 0, report_count, put);
+    out.count = eclipse_each(out.marks, eclipse, begin, report_count, put);
+    const struct interval f1 = eclipse_interval(out.marks, NULL, out.count, issue_count);
+    printf("%-26s newest third: precision %.3f recall %.3f F1 %.3f (%.3f to %.3f); all: %.3f %.3f %.3f", name,
+           out.judged.precision, out.judged.recall, out.judged.f1, f1.low, f1.high, all.precision, all.recall, all.f1);
+    if (beside) {
+        const struct interval above = eclipse_interval(out.marks, beside->marks, out.count, issue_count);
+        printf("; above the line before by %+.3f to %+.3f", above.low, above.high);
+    }
+    putchar('\n');
+    return out;
+}
+
+static double f1_older(const int64_t *put)
+{
+    return eclipse_judge(eclipse, 0, report_count / 3 * 2, put).f1;
+}
+
+static void put_three(int64_t *put)
+{
+    for (size_t i = 0; i < report_count; i++)
+        put[i] = reports[i].three;
+}
+
+static void put_caller1(int64_t *put)
+{
+    for (size_t i = 0; i < report_count; i++)
+        put[i] = reports[i].caller1;
+}
+
+static bool measure_keys(const int64_t *shown)
+{
+    int64_t *put = array(sizeof *put);
+    put_three(put);
+    const struct grouping three = look("exception, three frames", put, NULL);
+    put_caller1(put);
+    const struct grouping caller1 = look("Caller1 alone", put, NULL);
+    const struct grouping key = look("issues", shown, &caller1);
+    free(put);
+    bool met = tell("key_f1_caller1", key.judged.f1, "of 1", ">=", caller1.judged.f1);
+    return tell("key_f1_three_frames", key.judged.f1, "of 1", ">=", three.judged.f1 - GOAL_THREE) && met;
+}
+
+/* --- rankings --- */
+
 struct quality {
     size_t asked, first, tenth;
     double *known, *fresh; /* best scores */
     size_t known_count, fresh_count;
 };
 
-/* Does a question's issue have a report in the window before it, and one that has a function in common with it? */
-static bool was_there(size_t at, bool *shares_out)
+/* Does a question's issue have a report in the window before it? */
+static bool was_there(size_t at)
 {
-    bool there = false;
-    for (size_t i = 0; i < at; i++) {
-        if (reports[i].issue != reports[at].issue || reports[at].when_s - reports[i].when_s > WINDOW)
-            continue;
-        there = true;
-        *shares_out |= share_function(&reports[i], &reports[at]);
-    }
-    return there;
+    for (size_t i = 0; i < at; i++)
+        if (eclipse[i].issue == eclipse[at].issue && reports[at].when_s - reports[i].when_s <= FAST_WINDOW)
+            return true;
+    return false;
 }
 
-static void judge(struct quality *quality, const struct entry *asked, const struct similar_hit *hits, size_t got,
-                  bool known)
+static void judge(struct quality *quality, size_t asked, const struct similar_hit *hits, size_t got, bool known)
 {
     double best = got ? hits[0].score : 0;
     if (!known) {
@@ -269,7 +292,7 @@ static void judge(struct quality *quality, const struct entry *asked, const stru
     quality->asked++;
     quality->known[quality->known_count++] = best;
     for (size_t i = 0; i < got; i++) {
-        if ((size_t)hits[i].issue != asked->issue)
+        if ((size_t)hits[i].issue != eclipse[asked].issue)
             continue;
         quality->first += i == 0;
         quality->tenth += i < 10;
@@ -286,147 +309,88 @@ static double auc(const struct quality *quality)
     return won / ((double)quality->known_count * (double)quality->fresh_count);
 }
 
-static double cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static bool tell(const char *name, double value, const char *unit, const char *sign, double goal)
-{
-    bool met = *sign == '>' ? value >= goal : value <= goal;
-    printf("%-28s %8.3f %s | goal %s %.3f | %s\n", name, value, unit, sign, goal, met ? "ok" : "short");
-    return met;
-}
-
-/* The issues most like a report, as the server suggests them: the later seen the likelier. */
-static size_t suggest(struct similar_hit *hits, struct similar *similar, const struct entry *report)
-{
-    const struct similar_question question = {.stacks = report->stacks, .count = report->stack_count};
-    int64_t gaps[SEEN];
-    size_t got = 0;
-    similar_find(hits, SEEN, &got, similar, &question);
-    for (size_t i = 0; i < got; i++)
-        gaps[i] = report->when_s - hits[i].newest_s;
-    similar_age(hits, got, gaps);
-    return got;
-}
-
-static void *array(size_t size)
-{
-    void *made = calloc(report_count + 1, size);
-    if (!made)
-        abort();
-    return made;
-}
-
-static void print_quality(const struct quality *ours, const struct quality *theirs, size_t share)
-{
-    double asked = (double)ours->asked;
-    printf("%zu reports, %zu of %zu questions about a known issue; %zu (%.3f) have a function in common with it: no "
-           "comparison of functions finds more\n",
-           report_count, ours->asked, ours->known_count + ours->fresh_count, share, (double)share / asked);
-    printf("ours  rr_at_1 %.3f  rr_at_10 %.3f  auc %.3f\nFaST  rr_at_1 %.3f  rr_at_10 %.3f  auc %.3f\n",
-           (double)ours->first / asked, (double)ours->tenth / asked, auc(ours), (double)theirs->first / asked,
-           (double)theirs->tenth / asked, auc(theirs));
-}
-
 static bool tell_quality(const struct quality *ours, const struct quality *theirs)
 {
     double asked = (double)ours->asked;
-    tell("suggest_rr_at_1", (double)ours->first / asked, "of 1", ">=", GATE_RR1);
-    tell("suggest_rr_at_10", (double)ours->tenth / asked, "of 1", ">=", GATE_RR10);
-    tell("suggest_auc", auc(ours), "of 1", ">=", GATE_AUC);
+    printf("%zu reports, %zu of %zu questions of the newest third about a known issue\n", report_count, ours->asked,
+           ours->known_count + ours->fresh_count);
+    printf("ours  rr_at_1 %.3f  rr_at_10 %.3f  auc %.3f\nFaST  rr_at_1 %.3f  rr_at_10 %.3f  auc %.3f\n",
+           (double)ours->first / asked, (double)ours->tenth / asked, auc(ours), (double)theirs->first / asked,
+           (double)theirs->tenth / asked, auc(theirs));
     bool met = tell("suggest_rr_at_1_of_fast", (double)ours->first / (double)theirs->first, "x", ">=", GOAL_RR1);
     met &= tell("suggest_rr_at_10_of_fast", (double)ours->tenth / (double)theirs->tenth, "x", ">=", GOAL_RR10);
     return tell("suggest_auc_of_fast", auc(ours) / auc(theirs), "x", ">=", GOAL_AUC) && met;
 }
 
-static bool measure_quality(void)
+/* Both rankings; each report's nearest neighbour by FaST, and how near it is, on the way. */
+static bool measure_quality(size_t *nearest, double *near)
 {
     struct quality ours = {.known = array(sizeof(double)), .fresh = array(sizeof(double))};
     struct quality theirs = {.known = array(sizeof(double)), .fresh = array(sizeof(double))};
-    double(*weights)[FRAMES_MAX] = array(sizeof *weights);
     struct similar *similar = similar_new();
+    struct fast *fast = fast_new(eclipse, report_count);
     struct similar_hit hits[SEEN];
-    size_t share = 0;
-    for (size_t i = 0; i < report_count; i++)
-        fast_add(&reports[i]);
-    for (size_t i = 0; i < report_count; i++)
-        fast_weights(weights[i], &reports[i], report_count);
-    for (size_t i = 0; similar && i < report_count; i++) {
-        const struct entry *report = &reports[i];
-        if (i >= report_count / 2) {
-            bool shares = false, known = was_there(i, &shares);
-            share += shares;
-            judge(&ours, report, hits, suggest(hits, similar, report), known);
-            judge(&theirs, report, hits, fast_find(hits, report, i, weights), known);
+    for (size_t i = 0; i < report_count; i++) {
+        size_t got = fast_find(hits, HITS, &nearest[i], fast, i);
+        bool asked = i >= report_count / 3 * 2, known = asked && was_there(i);
+        near[i] = got ? hits[0].score : 0;
+        if (asked) {
+            judge(&theirs, i, hits, got, known);
+            judge(&ours, i, hits, suggest(hits, similar, &reports[i]), known);
         }
-        similar_add(similar, (int64_t)report->issue, report->when_s, report->stacks, report->stack_count);
+        similar_add(similar, (int64_t)eclipse[i].issue, reports[i].when_s, &reports[i].stack, 1);
     }
     similar_free(similar);
-    print_quality(&ours, &theirs, share);
-    bool met = tell_quality(&ours, &theirs);
-    free(ours.known);
-    free(ours.fresh);
-    free(theirs.known);
-    free(theirs.fresh);
-    free(weights);
-    return met;
+    return tell_quality(&ours, &theirs);
 }
 
-/* The first report with that key before it; itself: it is the first. */
-static size_t first_of_key(size_t at)
+/* --- suggestions accepted --- */
+
+static void put_nearest(int64_t *put, const size_t *nearest, const double *near, double least)
 {
-    for (size_t i = 0; i < at; i++)
-        if (!memcmp(reports[i].key, reports[at].key, sizeof reports[i].key))
-            return i;
-    return at;
+    for (size_t i = 0; i < report_count; i++)
+        put[i] = nearest[i] < i && near[i] >= least ? put[nearest[i]] : (int64_t)i;
 }
 
-/* What becomes of the reports if on-call accepts every suggestion from a score on, before those of `end` came: with
- * keys a report goes to the issue of its key, and only an issue that is opened asks what it is like; without, each
- * does.
- */
-static struct bcubed accept_all(size_t begin, size_t end, double least, bool keys)
+/* The baseline may choose its score on the older reports, as ours was. */
+static struct grouping look_nearest(const size_t *nearest, const double *near)
 {
     int64_t *put = array(sizeof *put);
-    struct similar *similar = similar_new();
-    struct similar_hit hits[SEEN];
-    for (size_t i = 0; similar && i < end; i++) {
-        const struct entry *report = &reports[i];
-        size_t first = keys ? first_of_key(i) : i;
-        put[i] = first < i ? put[first] : (int64_t)i;
-        if (first == i && suggest(hits, similar, report) && hits->score >= least)
-            put[i] = hits->issue;
-        similar_add(similar, put[i], report->when_s, report->stacks, report->stack_count);
-    }
-    similar_free(similar);
-    struct bcubed judged = eclipse_judge(eclipse, begin, end, put);
-    free(put);
-    return judged;
-}
-
-/* The score from which on merges are suggested is chosen on the first half of the reports and measured on the second,
- * as it is and beside the one the server uses. */
-static bool measure_accepted(void)
-{
+    char name[40];
     double best = 0, chosen = 0;
-    for (double least = 0.3; least < 0.76; least += 0.05) {
-        double f1 = accept_all(0, report_count / 2, least, true).f1;
+    for (double least = 0.1; least < 0.86; least += 0.05) {
+        put_nearest(put, nearest, near, least);
+        double f1 = f1_older(put);
         chosen = f1 > best ? least : chosen;
         best = f1 > best ? f1 : best;
     }
-    printf("key and suggestions accepted from a score on: %.2f is best for the first half (F1 %.3f), and gives %.3f on "
-           "the second\n",
-           chosen, best, accept_all(report_count / 2, report_count, chosen, true).f1);
-    const struct bcubed both = accept_all(0, report_count, SUGGESTED, true);
-    const struct bcubed alone = accept_all(0, report_count, SUGGESTED, false);
-    printf("from %.2f on, all reports: with the key precision %.3f recall %.3f, without precision %.3f recall %.3f F1 "
-           "%.3f\n",
-           SUGGESTED, both.precision, both.recall, alone.precision, alone.recall, alone.f1);
-    return tell("accepted_f1", both.f1, "of 1", ">=", GATE_F1);
+    snprintf(name, sizeof name, "nearest by FaST from %.2f", chosen);
+    put_nearest(put, nearest, near, chosen);
+    struct grouping out = look(name, put, NULL);
+    free(put);
+    return out;
+}
+
+static bool measure_accepted(int64_t *const *accepted, const double *least, size_t columns, const size_t *nearest,
+                             const double *near)
+{
+    printf("suggestions accepted from a score on, F1 of the older two thirds:");
+    for (size_t c = 1; c < columns; c++)
+        printf(" %.2f %.3f", least[c], f1_older(accepted[c]));
+    putchar('\n');
+    const struct grouping theirs = look_nearest(nearest, near);
+    const struct grouping ours = look("issues and suggestions", accepted[0], &theirs);
+    bool met = tell("accepted_f1_fast", ours.judged.f1, "of 1", ">=", theirs.judged.f1);
+    return tell("accepted_precision", ours.judged.precision, "of 1", ">=", GOAL_PRECISION) && met;
+}
+
+/* --- speed --- */
+
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 /* Issues made of the reports' stacks: each with every third frame replaced, so that they differ. */
@@ -437,21 +401,19 @@ static bool measure_speed(void)
         return false;
     srand(5);
     for (size_t i = 0; i < ISSUES; i++) {
-        const struct similar_stack *stack = &reports[i % report_count].stacks[0];
-        uint64_t frames[FRAMES_MAX];
-        size_t count = stack->count < FRAMES_MAX ? stack->count : FRAMES_MAX;
-        for (size_t k = 0; k < count; k++)
+        const struct similar_stack *stack = &reports[i % report_count].stack;
+        uint64_t frames[MIRE_FRAMES_MAX];
+        for (size_t k = 0; k < stack->count; k++)
             frames[k] = i >= report_count && k % 3 == 0 ? (uint64_t)(rand() % 200000) : stack->frames[k];
-        struct similar_stack made = {frames, count};
+        struct similar_stack made = {frames, stack->count};
         if (similar_add(similar, (int64_t)i, 0, &made, 1))
             return false;
     }
     double begin = cpu_ms();
     for (size_t i = 0; i < QUESTIONS; i++) {
-        const struct entry *report = &reports[i * 2654435761u % report_count];
         struct similar_hit hits[HITS];
         size_t got;
-        const struct similar_question question = {.stacks = report->stacks, .count = report->stack_count};
+        const struct similar_question question = {.stacks = &reports[i * 2654435761u % report_count].stack, .count = 1};
         similar_find(hits, HITS, &got, similar, &question);
     }
     double each = (cpu_ms() - begin) / QUESTIONS;
@@ -461,14 +423,24 @@ static bool measure_speed(void)
 
 int main(int argc, char **argv)
 {
+    static const double least[] = {SUGGESTED, 0.40, 0.50, 0.55, 0.60, 0.65, 0.70};
+    enum { COLUMNS = sizeof least / sizeof *least };
     const char *path = argc > 1 ? argv[1] : ECLIPSE_FILE;
+    int64_t *accepted[COLUMNS];
     if (!eclipse_read(&eclipse, &report_count, path)) {
         printf("skipped: %s is not there\n", path);
         return 0;
     }
     if (!take_all())
         return 1;
-    bool met = measure_quality();
-    met &= measure_accepted();
+    int64_t *shown = array(sizeof *shown);
+    for (size_t c = 0; c < COLUMNS; c++)
+        accepted[c] = array(sizeof *accepted[c]);
+    size_t *nearest = array(sizeof *nearest);
+    double *near = array(sizeof *near);
+    group(shown, accepted, least, COLUMNS);
+    bool met = measure_keys(shown);
+    met &= measure_quality(nearest, near);
+    met &= measure_accepted(accepted, least, COLUMNS, nearest, near);
     return measure_speed() && met ? 0 : 1;
 }

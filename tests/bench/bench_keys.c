@@ -16,6 +16,7 @@
 #include "eclipse.h"
 #include "feature/feature.h"
 #include "kernel_logs.h"
+#include "known.h"
 #include "one_stack.h"
 
 #include <stdio.h>
@@ -39,39 +40,6 @@ static bool tell(const char *name, double value, const char *unit, const char *s
     bool met = *sign == '>' ? value >= goal : value <= goal;
     printf("%-28s %8.3f %s | goal %s %.3f | %s\n", name, value, unit, sign, goal, met ? "ok" : "short");
     return met;
-}
-
-/* Known issues, in memory: what pg/ does, without the database. */
-struct index {
-    uint8_t keys[1 << 16][MIRE_FEATURE_KEY];
-    int64_t issues[1 << 16];
-    int64_t count;
-};
-
-static size_t slot_of(const struct index *index, const uint8_t *key)
-{
-    uint16_t at;
-    memcpy(&at, key, sizeof at);
-    while (index->issues[at] && memcmp(index->keys[at], key, MIRE_FEATURE_KEY) != 0)
-        at++;
-    return at;
-}
-
-static int find_issue(void *context, int64_t *out, int32_t app, const uint8_t key[MIRE_FEATURE_KEY_LEN])
-{
-    const struct index *index = context;
-    (void)app;
-    *out = index->issues[slot_of(index, key)];
-    return *out != 0;
-}
-
-static int open_issue(void *context, int64_t *out, const struct issue_row *row)
-{
-    struct index *index = context;
-    size_t at = slot_of(index, row->feature_key);
-    memcpy(index->keys[at], row->feature_key, MIRE_FEATURE_KEY);
-    *out = index->issues[at] = ++index->count;
-    return 0;
 }
 
 static double cpu_us(void)
@@ -107,10 +75,10 @@ static double least(double known, double now)
     return known && known < now ? known : now;
 }
 
-static bool key_one(struct keyed *keyed, struct arena *arena, struct index *known, const struct eclipse_stack *from)
+static bool key_one(struct keyed *keyed, struct arena *arena, struct known *known, const struct eclipse_stack *from)
 {
     static struct one_stack stack;
-    const struct cluster_index index = {known, find_issue, open_issue};
+    const struct cluster_index index = known_index(known);
     struct issue_row row = {.app_id = 1};
     struct feature feature;
     one_stack_fill(&stack, from->names, from->count, "");
@@ -121,6 +89,8 @@ static bool key_one(struct keyed *keyed, struct arena *arena, struct index *know
     if (feature_find(&feature, arena, &stack.doc, &stack.report, rules))
         return false;
     memcpy(row.feature_key, feature.key, sizeof row.feature_key);
+    memcpy(row.blame_key, feature.blame, sizeof row.blame_key);
+    row.joins = feature.joins;
     bool good = cluster_assign(&keyed->issue, &index, &row) > 0;
     double us = cpu_us() - begin;
     keyed->us = least(keyed->us, us);
@@ -152,7 +122,7 @@ static bool tell_times(struct keyed *keyed, size_t count)
 
 static bool measure_eclipse(void)
 {
-    static struct index known;
+    static struct known known;
     struct eclipse_report *reports;
     struct arena arena;
     size_t count;
@@ -169,7 +139,7 @@ static bool measure_eclipse(void)
                 return false;
     arena_fini(&arena);
     for (size_t i = 0; i < count; i++)
-        put[i] = keyed[i].issue;
+        put[i] = known.shown[keyed[i].issue];
     const struct bcubed judged = eclipse_judge(reports, 0, count, put);
     printf("%zu reports, %zu of them with a duplicate: precision %.3f, recall %.3f\n", count, judged.judged,
            judged.precision, judged.recall);

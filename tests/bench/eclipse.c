@@ -145,31 +145,98 @@ const struct eclipse_stack *eclipse_longest(const struct eclipse_report *report)
     return longest;
 }
 
-struct bcubed eclipse_judge(const struct eclipse_report *reports, size_t begin, size_t end, const int64_t *put)
+static struct bcubed mean_of(double precision, double recall, double weight)
 {
-    struct bcubed all = {.judged = 0};
+    struct bcubed all = {.precision = precision / weight, .recall = recall / weight};
+    double sum = all.precision + all.recall;
+    all.f1 = sum > 0 ? 2 * all.precision * all.recall / sum : 0;
+    return all;
+}
+
+size_t eclipse_each(struct eclipse_mark *marks, const struct eclipse_report *reports, size_t begin, size_t end,
+                    const int64_t *put)
+{
+    size_t *members = calloc(end + 1, sizeof *members), count = 0, judged = 0;
     bool *many = calloc(end + 1, sizeof *many);
     for (size_t i = begin; i < end; i++)
         for (size_t k = begin; k < end && !many[i]; k++)
             many[i] = k != i && reports[k].issue == reports[i].issue;
-    for (size_t i = begin; i < end; i++) {
-        size_t linked = 0, together = 0, both = 0;
-        if (!many[i])
-            continue;
-        for (size_t k = begin; k < end; k++) {
-            bool same_issue = reports[k].issue == reports[i].issue, same_put = many[k] && put[k] == put[i];
+    for (size_t i = begin; i < end; i++)
+        if (many[i])
+            members[count++] = i;
+    for (size_t i = 0; i < count; i++) {
+        size_t linked = 0, together = 0, both = 0, issue = reports[members[i]].issue;
+        for (size_t k = 0; k < count; k++) {
+            bool same_issue = reports[members[k]].issue == issue, same_put = put[members[k]] == put[members[i]];
             linked += same_issue;
             together += same_put;
             both += same_issue && same_put;
         }
-        all.precision += (double)both / (double)together;
-        all.recall += (double)both / (double)linked;
-        all.judged++;
+        marks[judged++] = (struct eclipse_mark){issue, (double)both / (double)together, (double)both / (double)linked};
     }
+    free(members);
     free(many);
-    all.precision /= (double)(all.judged ? all.judged : 1);
-    all.recall /= (double)(all.judged ? all.judged : 1);
-    double sum = all.precision + all.recall;
-    all.f1 = sum > 0 ? 2 * all.precision * all.recall / sum : 0;
+    return judged;
+}
+
+struct bcubed eclipse_judge(const struct eclipse_report *reports, size_t begin, size_t end, const int64_t *put)
+{
+    struct eclipse_mark *marks = calloc(end + 1, sizeof *marks);
+    double precision = 0, recall = 0;
+    size_t count = eclipse_each(marks, reports, begin, end, put);
+    for (size_t i = 0; i < count; i++) {
+        precision += marks[i].precision;
+        recall += marks[i].recall;
+    }
+    free(marks);
+    struct bcubed all = mean_of(precision, recall, count ? (double)count : 1);
+    all.judged = count;
     return all;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* Adds a mark, so many times. */
+static void add(double *sums, const struct eclipse_mark *mark, unsigned times)
+{
+    sums[0] += mark->precision * times;
+    sums[1] += mark->recall * times;
+}
+
+struct interval eclipse_interval(const struct eclipse_mark *marks, const struct eclipse_mark *beside, size_t count,
+                                 size_t issues)
+{
+    enum { ROUNDS = 1000 };
+    static double found[ROUNDS];
+    unsigned *times = calloc(issues + 1, sizeof *times);
+    size_t *known = calloc(count + 1, sizeof *known), known_count = 0;
+    bool *seen = calloc(issues + 1, sizeof *seen);
+    for (size_t i = 0; i < count; i++)
+        if (!seen[marks[i].issue]) {
+            seen[marks[i].issue] = true;
+            known[known_count++] = marks[i].issue;
+        }
+    srand(7);
+    for (int round = 0; round < ROUNDS; round++) {
+        double ours[2] = {0}, theirs[2] = {0}, weight = 0;
+        memset(times, 0, (issues + 1) * sizeof *times);
+        for (size_t i = 0; i < known_count; i++)
+            times[known[(size_t)rand() % known_count]]++;
+        for (size_t i = 0; i < count; i++) {
+            weight += times[marks[i].issue];
+            add(ours, &marks[i], times[marks[i].issue]);
+            if (beside)
+                add(theirs, &beside[i], times[marks[i].issue]);
+        }
+        found[round] = mean_of(ours[0], ours[1], weight).f1 - (beside ? mean_of(theirs[0], theirs[1], weight).f1 : 0);
+    }
+    qsort(found, ROUNDS, sizeof *found, by_value);
+    free(times);
+    free(known);
+    free(seen);
+    return (struct interval){found[ROUNDS / 40], found[ROUNDS - 1 - ROUNDS / 40]};
 }

@@ -43,4 +43,26 @@ struct bcubed {
  * (BCubed). `put` has an issue for each report. */
 struct bcubed eclipse_judge(const struct eclipse_report *reports, size_t begin, size_t end, const int64_t *put);
 
+/* The same report by report. */
+struct eclipse_mark {
+    size_t issue;
+    double precision, recall;
+};
+
+/* Returns how many are judged; the same ones in the same order whatever `put` says. */
+size_t eclipse_each(struct eclipse_mark *marks, const struct eclipse_report *reports, size_t begin, size_t end,
+                    const int64_t *put);
+
+/*
+ * Where F1 lies in 95 of 100 samples of the issues, drawn with replacement (bootstrap over clusters); with `beside`,
+ * the marks of another grouping of the same reports, how far it is above that one's.
+ *
+ *   issues  more than any issue's number
+ */
+struct interval {
+    double low, high;
+};
+struct interval eclipse_interval(const struct eclipse_mark *marks, const struct eclipse_mark *beside, size_t count,
+                                 size_t issues);
+
 #endif

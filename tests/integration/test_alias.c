@@ -1,6 +1,8 @@
 /* What follows of merges, splits and moves, and that undoing one leaves everything as it was. */
 #include "base/log.h"
+#include "cluster/cluster.h"
 #include "pg/alias.h"
+#include "pg/derive.h"
 #include "pg/tree.h"
 #include "support/pgtest.h"
 
@@ -206,6 +208,97 @@ static void a_circle_of_moves_is_one_issue(void **state)
     pg_close(pg);
 }
 
+static int scenes_of(void *context, struct cluster_scenes *out, int32_t app_id,
+                     const uint8_t blame[MIRE_FEATURE_KEY_LEN])
+{
+    return pg_issue_scenes(&out->first, &out->count, context, app_id, blame);
+}
+
+static int open_row(void *context, int64_t *out, const struct issue_row *issue)
+{
+    return pg_issue_open(out, context, issue);
+}
+
+static int join_row(void *context, int32_t app_id, int64_t issue_id, int64_t into)
+{
+    return pg_issue_join(context, app_id, issue_id, into);
+}
+
+/* An issue of Caller1 `blame` in that scene is opened, as a report would. */
+static int64_t open_scene(struct pg *pg, uint8_t blame, uint8_t scene)
+{
+    struct pg_tx *tx = begin(pg, 1);
+    const struct cluster_index index = {tx, NULL, open_row, NULL, scenes_of, join_row};
+    const struct issue_row row = {.app_id = 1,
+                                  .feature_key = {blame, scene},
+                                  .blame_key = {blame},
+                                  .joins = true,
+                                  .caller1 = "load",
+                                  .caller1_image = "app",
+                                  .caller1_place = "",
+                                  .caller2 = "scene",
+                                  .caller2_image = "app",
+                                  .category = "hang",
+                                  .reason = "cpu",
+                                  .subject = "",
+                                  .first_version_id = 1};
+    int64_t issue;
+    assert_int_equal(cluster_open(&issue, &index, &row), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+    return issue;
+}
+
+static void refresh(struct pg *pg)
+{
+    struct pg_tx *tx = begin(pg, 1);
+    assert_int_equal(pg_shown_refresh(tx, 1), 0);
+    assert_int_equal(pg_commit(&tx), 0);
+}
+
+static void scenes_of_one_caller1_are_shown_as_the_first(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    int64_t first = open_scene(pg, 9, 0), other = open_scene(pg, 8, 0), scenes[6];
+    for (uint8_t i = 1; i < 6; i++)
+        scenes[i] = open_scene(pg, 9, i);
+    for (uint8_t i = 1; i < 6; i++)
+        assert_int_equal(shown(pg, (int)scenes[i], 0), i < MIRE_CLUSTER_SCENES ? first : 0);
+    assert_int_equal(shown(pg, (int)other, 0), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue_alias WHERE author = 'mire'"),
+                     MIRE_CLUSTER_SCENES - 1);
+    int64_t before = pgtest_number(pg, SHOWN_ALL);
+    refresh(pg);
+    assert_int_equal(pgtest_number(pg, SHOWN_ALL), before);
+    pg_close(pg);
+}
+
+static void a_scene_joins_what_the_first_is_shown_as(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    int64_t first = open_scene(pg, 9, 0);
+    assert_int_equal(merge(pg, first, 1, NULL), 0);
+    int64_t second = open_scene(pg, 9, 1);
+    assert_int_equal(shown(pg, (int)second, 0), 1);
+    int64_t before = pgtest_number(pg, SHOWN_ALL);
+    refresh(pg);
+    assert_int_equal(pgtest_number(pg, SHOWN_ALL), before);
+    pg_close(pg);
+}
+
+static void where_somebody_took_a_scene_out_none_is_joined_any_more(void **state)
+{
+    (void)state;
+    struct pg *pg = database();
+    (void)open_scene(pg, 9, 0);
+    int64_t second = open_scene(pg, 9, 1);
+    assert_int_equal(undo(pg, pgtest_number(pg, "SELECT act_id FROM issue_alias")), 0);
+    assert_int_equal(shown(pg, (int)second, 0), 0);
+    assert_int_equal(shown(pg, (int)open_scene(pg, 9, 2), 0), 0);
+    pg_close(pg);
+}
+
 static void an_issue_keeps_only_so_many_trees(void **state)
 {
     (void)state;
@@ -259,11 +352,18 @@ static void news_of_trees_miss_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_merge_is_followed_to_its_end), cmocka_unit_test(only_issues_shown_as_themselves_are_merged),
-        cmocka_unit_test(undoing_restores_what_was),      cmocka_unit_test(a_split_tree_is_an_issue_of_its_own),
-        cmocka_unit_test(what_is_not_there_is_not_split), cmocka_unit_test(an_alias_holds_for_where_the_reports_moved),
-        cmocka_unit_test(a_circle_of_moves_is_one_issue), cmocka_unit_test(an_issue_keeps_only_so_many_trees),
+        cmocka_unit_test(a_merge_is_followed_to_its_end),
+        cmocka_unit_test(only_issues_shown_as_themselves_are_merged),
+        cmocka_unit_test(undoing_restores_what_was),
+        cmocka_unit_test(a_split_tree_is_an_issue_of_its_own),
+        cmocka_unit_test(what_is_not_there_is_not_split),
+        cmocka_unit_test(an_alias_holds_for_where_the_reports_moved),
+        cmocka_unit_test(a_circle_of_moves_is_one_issue),
+        cmocka_unit_test(an_issue_keeps_only_so_many_trees),
         cmocka_unit_test(news_of_trees_miss_none),
+        cmocka_unit_test(scenes_of_one_caller1_are_shown_as_the_first),
+        cmocka_unit_test(a_scene_joins_what_the_first_is_shown_as),
+        cmocka_unit_test(where_somebody_took_a_scene_out_none_is_joined_any_more),
     };
     return cmocka_run_group_tests(tests, pgtest_start, pgtest_stop);
 }

@@ -2,6 +2,7 @@
 #include "api/nearby.h"
 
 #include "base/fault.h"
+#include "feature/telling.h"
 #include "pg/tree.h"
 
 #include <pthread.h>
@@ -87,20 +88,6 @@ static struct shelf *take(struct nearby *nearby, int32_t app)
     return shelf;
 }
 
-static uint64_t hash_name(const char *text, size_t len)
-{
-    uint64_t h = 0xcbf29ce484222325; /* FNV-1a */
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3;
-    return h;
-}
-
-/* Frames that say what a stack is about; the rest is passed over where enough of these are there. */
-static bool tells(enum role role)
-{
-    return role == MIRE_ROLE_APP || role == MIRE_ROLE_UNKNOWN || role == MIRE_ROLE_SYSTEM;
-}
-
 /* A stack as the index wants it: hashes of the frames that tell, and where each stands in the text. */
 struct hashed {
     uint64_t frames[MIRE_FRAMES_MAX];
@@ -110,16 +97,8 @@ struct hashed {
 
 static void hash_stack(struct hashed *out, const struct nearby_stack *from)
 {
-    size_t telling = 0;
-    for (size_t i = 0; i < from->count; i++)
-        telling += tells(from->frames[i].role);
-    out->stack = (struct similar_stack){.frames = out->frames};
-    for (size_t i = 0; i < from->count; i++) {
-        if (telling && !tells(from->frames[i].role))
-            continue;
-        out->places[out->stack.count] = (uint32_t)i;
-        out->frames[out->stack.count++] = hash_name(from->frames[i].function, strlen(from->frames[i].function));
-    }
+    out->stack = (struct similar_stack){out->frames, 0};
+    out->stack.count = telling_frames(out->frames, out->places, from->frames, from->count);
 }
 
 static int parse(struct nearby_stack *out, struct arena *arena, const char *frames)

@@ -21,7 +21,7 @@
 #define MIRE_NEARBY_TREES_MAX 200000 /* of an app, the newest: about 0.8 KB each */
 #define MIRE_NEARBY_APPS_MAX  16     /* what was asked longest ago goes first */
 #define MIRE_NEARBY_MAX       20     /* suggestions */
-#define MIRE_NEARBY_SUGGEST   0.5    /* from this score on a merge is suggested (tests/bench/bench_clusters.c) */
+#define MIRE_NEARBY_SUGGEST   0.6    /* from this score on a merge is suggested (tests/bench/bench_clusters.c) */
 
 /* One end of a likeness. */
 struct nearby_stack {

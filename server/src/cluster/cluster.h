@@ -1,5 +1,16 @@
 /*
- * cluster.h - feature -> issue: one issue an app and feature.
+ * cluster.h - feature -> issue: one issue an app and feature, and which issues are shown as one from the start.
+ *
+ *     Caller1 load in scene onOpen     H-1
+ *     Caller1 load in scene onTimer    H-7, shown as H-1: one trouble, whichever way it is come to
+ *     ...
+ *     the fifth scene                  H-9, shown as itself, as all further ones: load is a helper of many, and only
+ *                                      the scene tells its troubles apart
+ *
+ * The scene is in every key. An issue that is opened for a further scene of a known Caller1 (of the same kind and
+ * reason) is shown as the first, as long as there are fewer than MIRE_CLUSTER_SCENES. What was joined stays so, and
+ * what was not, until somebody says otherwise: the answer is a row (docs/adr/0032-scenes-of-one-trouble.md), so a
+ * report that is derived anew finds it. Scenes that somebody named (a rule, or the app itself) are never joined.
  *
  * Known issues are asked for through a struct of functions: pg/ has the real ones, tests one in memory.
  */
@@ -8,12 +19,26 @@
 
 #include "model/rows.h"
 
+#define MIRE_CLUSTER_SCENES 4 /* of one Caller1 that are shown as one issue (tests/bench/bench_clusters.c) */
+
+/* Issues that differ in nothing but the scene, without those that lead to others. */
+struct cluster_scenes {
+    int64_t first; /* the oldest */
+    int64_t count; /* 0: join none */
+};
+
 struct cluster_index {
     void *context;
     /* The issue of a feature: 1 found, 0 there is none, below zero a fault. */
     int (*find)(void *context, int64_t *issue_id_out, int32_t app_id, const uint8_t key[MIRE_FEATURE_KEY_LEN]);
     /* Open an issue, or find the one somebody else opened meanwhile. 0 or a fault. */
     int (*open)(void *context, int64_t *issue_id_out, const struct issue_row *issue);
+    /* Nobody else opens issues of the app from now on until this transaction ends. 0 or a fault. */
+    int (*alone)(void *context, int32_t app_id);
+    /* Scenes of a Caller1, kind and reason. 0 or a fault. */
+    int (*scenes)(void *context, struct cluster_scenes *out, int32_t app_id, const uint8_t blame[MIRE_FEATURE_KEY_LEN]);
+    /* Show an issue that was shown as itself as another one. 0 or a fault. */
+    int (*join)(void *context, int32_t app_id, int64_t issue_id, int64_t into);
 };
 
 /* Outcomes. */
@@ -25,5 +50,12 @@ enum cluster_outcome { MIRE_CLUSTER_KNOWN = 1, MIRE_CLUSTER_NEW = 2 };
  * Returns MIRE_CLUSTER_KNOWN, MIRE_CLUSTER_NEW, or a fault of the index.
  */
 int cluster_assign(int64_t *issue_id_out, const struct cluster_index *index, const struct issue_row *issue);
+
+/* Open an issue for a feature that has none, and show it as another one if it is a further scene. The caller is alone.
+ * 0 or a fault of the index. */
+int cluster_open(int64_t *issue_id_out, const struct cluster_index *index, const struct issue_row *issue);
+
+/* The second half of that, of an issue that has just got this feature. */
+int cluster_join(const struct cluster_index *index, const struct issue_row *issue, int64_t issue_id);
 
 #endif

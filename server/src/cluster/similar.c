@@ -13,10 +13,8 @@
 #include <string.h>
 
 #define SIMILAR_SCORED 256 /* members compared */
-#define SIMILAR_HEARD  6   /* members of one issue that have a say */
 #define NONE           MIRE_SIMILAR_NONE
 
-static const double chorus = 0.3; /* what the other members add, halved for the first of them, thirded, ... */
 static const double ageing = 0.5; /* per year */
 static const double year_s = 365 * 86400.0;
 
@@ -183,7 +181,7 @@ static int by_score(const void *a, const void *b)
     return (left->issue > right->issue) - (left->issue < right->issue);
 }
 
-/* The members of one issue, best first, have their say. */
+/* The best member of one issue speaks for it: what the others add makes big issues bigger. */
 static struct similar_hit hear(const struct scored *members, uint32_t count)
 {
     struct similar_hit hit = {.issue = members[0].issue,
@@ -193,12 +191,9 @@ static struct similar_hit hear(const struct scored *members, uint32_t count)
                               .member = members[0].member,
                               .asked = members[0].asked,
                               .heard = count};
-    for (uint32_t i = 1; i < count; i++) {
-        if (i < SIMILAR_HEARD)
-            hit.score += chorus * members[i].score / (i + 1);
+    for (uint32_t i = 1; i < count; i++)
         if (2 * members[i].score >= members[0].score && members[i].when_s > hit.newest_s)
             hit.newest_s = members[i].when_s;
-    }
     return hit;
 }
 

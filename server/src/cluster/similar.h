@@ -8,11 +8,11 @@
  * A frame weighs idf^2 * exp(-0.1 * position): idf = ln(1 + members / members that have it), position counted from the
  * innermost frame, a function that repeats in a row being one frame. Two stacks are as alike as the share of their
  * weight that they have in common; a frame in common counts exp(-0.1 * how far it has moved). A constant in the
- * denominator keeps stacks that hardly say anything from being sure. An issue is as alike as its best member, and
- * 0.3 * (1/2 of the second + 1/3 of the third + ...) more; it loses exp(-0.5 * years) by not having been seen since
- * (Rodrigues et al., "FaST", MSR 2022, weights frames so; that all members and their age are heard is from Karasov et
- * al., "Aggregation of Stack Trace Similarities for Crash Report Deduplication", 2022). 0.3 and 0.5 were chosen on the
- * older half of the reports that tests/bench/bench_clusters.c measures on the newer half.
+ * denominator keeps stacks that hardly say anything from being sure. An issue is as alike as its best member; it loses
+ * exp(-0.5 * years) by not having been seen since (Rodrigues et al., "FaST", MSR 2022, weights frames so; age is from
+ * Karasov et al., "Aggregation of Stack Trace Similarities for Crash Report Deduplication", 2022). Votes of an issue's
+ * other members, as the latter have them, make large issues grow: without them accepted suggestions agree better with
+ * people. 0.5 was chosen on the older reports that tests/bench/bench_clusters.c does not measure.
  *
  * Nothing is merged here: this suggests, and says why.
  *
@@ -52,7 +52,7 @@ int similar_add(struct similar *similar, int64_t issue, int64_t when_s, const st
 
 struct similar_hit {
     int64_t issue;
-    double score;     /* 0 nothing in common; 1 the same; up to 1.5 if many members are */
+    double score;     /* 0 nothing in common; 1 the same; less for its age */
     double best;      /* its most similar member alone, 0..1 */
     int64_t newest_s; /* time of the newest of its members that are about as alike */
     uint32_t member;  /* that member: its number in order of similar_add, from 0 */

@@ -149,6 +149,11 @@ size_t way_caller2(const struct way *way, size_t caller1)
     return is_main(&way->doc->places[way->places[first]]) ? caller1 : first; /* as where main's wait is known */
 }
 
+bool way_is_scene(const struct way *way, size_t step)
+{
+    return step < way->count && class_at(way, step) == MIRE_CLASS_SCENE;
+}
+
 struct way_found way_moment(const struct way *way, size_t caller1)
 {
     for (size_t i = caller1 + 1, from = inside_dispatch(way, caller1); i-- > from;)
@@ -265,6 +270,10 @@ int feature_seal(struct feature *feature, struct arena *arena, struct resolved *
     for (size_t i = 0; i < count; at += strlen(parts[i++].text) + 1)
         memcpy(key + at, parts[i].text, strlen(parts[i].text) + 1);
     hash_blake2b(feature->key, sizeof feature->key, key, len - 1);
+    size_t scene = strlen(parts[0].text) + strlen(parts[1].text) + 2;
+    size_t behind = scene + strlen(parts[2].text) + strlen(parts[3].text) + 2;
+    memmove(key + scene, key + behind, len - behind);
+    hash_blake2b(feature->blame, sizeof feature->blame, key, len - 1 - (behind - scene));
     doc->parts = parts;
     doc->part_count = count;
     return 0;

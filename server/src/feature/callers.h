@@ -50,6 +50,9 @@ size_t way_caller2(const struct way *way, size_t caller1);
  */
 struct way_found way_moment(const struct way *way, size_t caller1);
 
+/* Does a rule call the function at a step a scene? */
+bool way_is_scene(const struct way *way, size_t step);
+
 /* The function at a step, by name; "(no stack)" if the way is empty. 0, or MIRE_FAULT_MEMORY. */
 int way_caller(struct caller *out, struct arena *arena, const struct way *way, size_t step);
 

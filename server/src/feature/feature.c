@@ -246,10 +246,13 @@ static int find_callers(struct feature *out, struct finding *f)
         rc = way_caller(&out->caller2, f->arena, &f->way, two);
     if (!rc)
         rc = judge_path(out, f);
+    out->joins = f->found.kind == WAY_APP && out->caller1.name && !way_is_scene(&f->way, two);
     if (f->marks.most == MIRE_CLASS_TRUNCATED)
         out->caller2 = (struct caller){.function = "(truncated)", .image = "", .place = ""};
-    if (category_is_of_process(out->category) && f->report->hang.name[0] && !out->topic[0])
+    if (category_is_of_process(out->category) && f->report->hang.name[0] && !out->topic[0]) {
         out->caller2 = (struct caller){.function = f->report->hang.name, .image = "", .place = ""};
+        out->joins = false;
+    }
     return rc ? rc : tell_why(out, f);
 }
 

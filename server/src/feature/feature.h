@@ -65,10 +65,12 @@ struct feature {
     struct caller caller2;
     enum hang_category category;
     enum hang_reason reason;
-    const char *topic;             /* of an exception: its type, which is the reason; "" of all else */
-    const char *subject;           /* of memory: the category there is too much of; "" of all else */
-    uint64_t subject_bytes;        /* what it holds */
-    uint8_t key[MIRE_FEATURE_KEY]; /* BLAKE2b-128 of the parts */
+    const char *topic;               /* of an exception: its type, which is the reason; "" of all else */
+    const char *subject;             /* of memory: the category there is too much of; "" of all else */
+    uint64_t subject_bytes;          /* what it holds */
+    uint8_t key[MIRE_FEATURE_KEY];   /* BLAKE2b-128 of the parts */
+    uint8_t blame[MIRE_FEATURE_KEY]; /* of the parts without the scene */
+    bool joins;                      /* the scene was worked out, and may be one of several of one trouble */
     int rules_version;
     const char *holder;    /* who held the lock waited for: "writer in flushPages"; "" if nobody is known */
     const char *why;       /* how it came to that, for people; also in the document */

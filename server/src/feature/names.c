@@ -2,6 +2,7 @@
  * names.c - one walk over a name; a table by first character says which rules are worth a look.
  */
 #include "feature/names.h"
+#include "feature/names_match.h"
 
 #include "base/fault.h"
 
@@ -11,7 +12,6 @@
 
 #define CHARACTERS 256
 #define RULES_MAX  256
-#define HASH_LEN   16
 
 /* Rules in the order of the table, by the character that their pattern begins with: first[c] .. first[c + 1]. */
 struct index {
@@ -67,119 +67,12 @@ struct writing {
     char key[MIRE_NAMES_MAX], shown[MIRE_NAMES_MAX];
 };
 
-/* What a %n of a pattern stood for. */
-struct capture {
-    const char *text;
-    size_t len;
-};
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
-
-static size_t span_digits(const char *at)
-{
-    return strspn(at, "0123456789");
-}
-
-static size_t span_hex(const char *at)
-{
-    return strspn(at, "0123456789abcdefABCDEF");
-}
-
-static size_t span_word(const char *at)
-{
-    size_t len = 0;
-    while (is_word(at[len]) || at[len] == '-')
-        len++;
-    return len;
-}
-
-/* Up to the bracket `close` that has no partner here; SIZE_MAX: there is none. */
-static size_t span_brackets(const char *at, char close)
-{
-    const char open = close == '>' ? '<' : close == ']' ? '[' : close == '}' ? '{' : '(';
-    int depth = 0, round = 0;
-    for (size_t i = 0; at[i]; i++) {
-        if (at[i] == close && !depth && !round && !(i && close == '>' && at[i - 1] == '-'))
-            return i;
-        if (close == '>' && (at[i] == '(' || at[i] == ')'))
-            round += at[i] == '(' ? 1 : -1;
-        else if (at[i] == open && !round)
-            depth++;
-        else if (at[i] == close && !round && !(i && close == '>' && at[i - 1] == '-'))
-            depth--;
-    }
-    return SIZE_MAX;
-}
-
-static size_t match(const char *pattern, const char *at, struct capture *capture);
-
-/* The shortest identifier that lets the rest of the pattern fit. */
-static size_t match_identifier(const char *pattern, const char *at, struct capture *capture)
-{
-    for (size_t len = 1; is_word(at[len - 1]); len++) {
-        size_t rest = match(pattern, at + len, capture);
-        if (rest == SIZE_MAX)
-            continue;
-        *capture = (struct capture){at, len};
-        return len + rest;
-    }
-    return SIZE_MAX;
-}
-
-/* How much of the text a %-letter takes; SIZE_MAX: it does not fit. `next` follows it in the pattern. */
-static size_t match_class(char letter, const char *at, char next)
-{
-    size_t len;
-    switch (letter) {
-    case 'd':
-        len = span_digits(at);
-        return len ? len : SIZE_MAX;
-    case 'x':
-        len = span_hex(at);
-        return len ? len : SIZE_MAX;
-    case 'h':
-        return span_hex(at) >= HASH_LEN ? HASH_LEN : SIZE_MAX;
-    case 'i':
-        return span_word(at);
-    case 'b':
-        return span_brackets(at, next);
-    case 'r':
-        return strlen(at);
-    default: /* e */
-        return is_word(*at) ? SIZE_MAX : 0;
-    }
-}
-
-/* Length of the text that a pattern fits at its beginning; SIZE_MAX: it does not. */
-static size_t match(const char *pattern, const char *at, struct capture *capture)
-{
-    size_t used = 0;
-    for (; *pattern; pattern++) {
-        if (*pattern != '%') {
-            if (at[used++] != *pattern)
-                return SIZE_MAX;
-            continue;
-        }
-        pattern++;
-        size_t len = *pattern == 'n' ? match_identifier(pattern + 1, at + used, capture)
-                                     : match_class(*pattern, at + used, pattern[1]);
-        if (len == SIZE_MAX)
-            return SIZE_MAX;
-        used += len;
-        if (*pattern == 'n')
-            return used; /* it has looked at the rest */
-    }
-    return used;
-}
-
 /* Does a dot stand between two identifiers? */
 static bool is_dotted(const char *text, size_t len)
 {
     for (size_t i = 1; i + 1 < len; i++)
-        if (text[i] == '.' && is_word(text[i - 1]) && is_word(text[i + 1]) && !isdigit((unsigned char)text[i + 1]))
+        if (text[i] == '.' && name_is_word(text[i - 1]) && name_is_word(text[i + 1]) &&
+            !isdigit((unsigned char)text[i + 1]))
             return true;
     return false;
 }
@@ -207,7 +100,7 @@ static bool is_go(const struct writing *w)
 
 static bool is_behind_name(const char *name, const char *at)
 {
-    return at > name && (is_word(at[-1]) || strchr(">]})", at[-1]));
+    return at > name && (name_is_word(at[-1]) || strchr(">]})", at[-1]));
 }
 
 /* May template arguments begin here? Not those of operator<, of <init>, or of a Rust implementation. */
@@ -242,7 +135,7 @@ static void put(struct writing *w, const char *text, size_t len, bool key, bool 
     }
 }
 
-static void use(struct writing *w, uint8_t number, const char *at, size_t used, const struct capture *capture)
+static void use(struct writing *w, uint8_t number, const char *at, size_t used, const struct name_capture *capture)
 {
     const struct name_rule *rule = &name_rules[number];
     const bool hidden = rule->flags & NAME_HIDDEN;
@@ -280,10 +173,10 @@ static size_t try_index(struct writing *w, const char *at, const struct index *i
             continue;
         const struct name_rule *rule = &name_rules[index->numbers[i]];
         const char *pattern = rule->pattern + (index == &anchored ? 2 : 0);
-        struct capture capture = {"", 0};
+        struct name_capture capture = {"", 0};
         if (index == &anchored && rule->pattern[1] == '^' && at != w->name)
             continue;
-        size_t used = match(pattern, at, &capture);
+        size_t used = name_match(pattern, at, &capture);
         if (used == SIZE_MAX || !applies(rule, w, at))
             continue;
         put(w, w->pending, (size_t)(at - w->pending), true, true);
@@ -301,14 +194,22 @@ static bool is_begin(const struct index *index, const char *at)
     return index->pairs[c][next / 8] >> next % 8 & 1;
 }
 
-static size_t try_here(struct writing *w, const char *at)
+/* Length of the text here that a rule replaced, and 1 where none did. */
+static size_t step(struct writing *w, const char *at)
 {
     size_t used = 0;
     if ((at == w->name || at[-1] == ' ') && is_begin(&anchored, at))
         used = try_index(w, at, &anchored);
     if (!used && is_begin(&anywhere, at))
         used = try_index(w, at, &anywhere);
-    return used;
+    return used ? used : 1;
+}
+
+/* May a rule without an anchor begin with that character? */
+static bool is_worth_a_look(char c)
+{
+    const unsigned char at = (unsigned char)c;
+    return anywhere.first[at] < anywhere.first[at + 1u];
 }
 
 const char *name_behind_type(const char *function)
@@ -339,7 +240,7 @@ const char *name_behind_type(const char *function)
 static const char *behind_parameters(const char *at)
 {
     static const char nameless[] = "(anonymous namespace)";
-    size_t len = span_brackets(at + 1, ')');
+    size_t len = name_span_brackets(at + 1, ')');
     if (len == SIZE_MAX || !strncmp(at, nameless, sizeof nameless - 1) || (len && at[len] == ':'))
         return at;
     at += len + 2;
@@ -373,19 +274,21 @@ static void drop_types(struct writing *w)
 static bool rewrite(struct writing *w, struct name *out, const char *function, const char *file)
 {
     *out = (struct name){.key = function, .shown = function};
-    if (pthread_once(&once, index_rules) || strlen(function) >= MIRE_NAMES_MAX / 2)
+    if (pthread_once(&once, index_rules))
         return false;
     w->name = w->pending = function;
     w->file = file;
     w->out = out;
     w->key_len = w->shown_len = 0;
     w->types_vary = false;
-    for (const char *at = function; *at;) {
-        size_t used = try_here(w, at);
-        at += used ? used : 1;
-    }
+    for (const char *at = function; *at;)
+        at += at == function || at[-1] == ' ' || is_worth_a_look(*at) ? step(w, at) : 1;
     if (!out->rule_count)
         return false;
+    if (strlen(function) >= MIRE_NAMES_MAX / 2) {
+        *out = (struct name){.key = function, .shown = function};
+        return false;
+    }
     put(w, w->pending, strlen(w->pending), true, true);
     if (w->types_vary)
         drop_types(w);

@@ -8,7 +8,6 @@
 #define LIBC   NAME_LIBC
 #define ARGS   NAME_ARGS
 
-/* clang-format off: a row a line */
 const struct name_rule name_rules[] = {
     /* R8 and D8 */
     {"$$ExternalSynthetic%i", "$$ExternalSynthetic", MADE,
@@ -34,16 +33,17 @@ const struct name_rule name_rules[] = {
      "a.Main$$Lambda.0x00007f12a4000a00.run", "a.Main$$Lambda.run"},
     {"$$Lambda+0x%x", "$$Lambda", MADE, "a lambda's address differs in every process",
      "a.Main$$Lambda+0x00007f12a4000a00.run", "a.Main$$Lambda.run"},
-    {"LambdaForm$%i/0x%x", "LambdaForm", MADE, "the virtual machine makes and numbers lambda forms",
+    {".LambdaForm$%i/0x%x", ".LambdaForm", MADE, "the virtual machine makes and numbers lambda forms",
      "java.lang.invoke.LambdaForm$MH/0x00000008000ac400.invoke", "java.lang.invoke.LambdaForm.invoke"},
-    {"LambdaForm$%i/%d", "LambdaForm", MADE, "the virtual machine makes and numbers lambda forms",
+    {".LambdaForm$%i/%d", ".LambdaForm", MADE, "the virtual machine makes and numbers lambda forms",
      "java.lang.invoke.LambdaForm$DMH/1175962212.invokeStatic", "java.lang.invoke.LambdaForm.invokeStatic"},
-    {"GeneratedMethodAccessor%d", "GeneratedMethodAccessor", MADE, "the virtual machine numbers reflection's accessors",
-     "jdk.internal.reflect.GeneratedMethodAccessor42.invoke", "jdk.internal.reflect.GeneratedMethodAccessor.invoke"},
-    {"GeneratedConstructorAccessor%d", "GeneratedConstructorAccessor", MADE,
+    {".GeneratedMethodAccessor%d", ".GeneratedMethodAccessor", MADE,
+     "the virtual machine numbers reflection's accessors", "jdk.internal.reflect.GeneratedMethodAccessor42.invoke",
+     "jdk.internal.reflect.GeneratedMethodAccessor.invoke"},
+    {".GeneratedConstructorAccessor%d", ".GeneratedConstructorAccessor", MADE,
      "the virtual machine numbers reflection's accessors", "sun.reflect.GeneratedConstructorAccessor7.newInstance",
      "sun.reflect.GeneratedConstructorAccessor.newInstance"},
-    {"GeneratedSerializationConstructorAccessor%d", "GeneratedSerializationConstructorAccessor", MADE,
+    {".GeneratedSerializationConstructorAccessor%d", ".GeneratedSerializationConstructorAccessor", MADE,
      "the virtual machine numbers reflection's accessors",
      "sun.reflect.GeneratedSerializationConstructorAccessor1.newInstance",
      "sun.reflect.GeneratedSerializationConstructorAccessor.newInstance"},
@@ -246,15 +246,15 @@ const struct name_rule name_rules[] = {
     {"-fm%e", "", GO | MADE, "the compiler makes a function for a method that is used as a value",
      "main.(*Cart).Add-fm", "main.(*Cart).Add"},
     /* Swift */
-    {"closure #%d", "closure", 0, "the compiler numbers the closures of a function",
+    {"%<closure #%d", "closure", 0, "the compiler numbers the closures of a function",
      "implicit closure #2 in closure #1 in Cart.add(_:)", "implicit closure in closure in Cart.add(_:)"},
     {"%<specialized ", "", 0, "the compiler copies a function for its types", "closure #1 in specialized Cart.add(_:)",
      "closure in Cart.add(_:)"},
     {"%<merged ", "", 0, "the compiler merges functions that are alike", "merged specialized Cart.add(_:)",
      "Cart.add(_:)"},
-    {"generic specialization <%b> of ", "", 0, "the compiler copies a function for its types",
+    {"%<generic specialization <%b> of ", "", 0, "the compiler copies a function for its types",
      "generic specialization <Item> of Cart.add(_:)", "Cart.add(_:)"},
-    {"function signature specialization <%b> of ", "", 0, "the compiler copies a function for its arguments",
+    {"%<function signature specialization <%b> of ", "", 0, "the compiler copies a function for its arguments",
      "function signature specialization <Arg[0] = Dead> of Cart.add(_:)", "Cart.add(_:)"},
     {"%^(%d) await resume partial function for ", "", 0,
      "the compiler splits an asynchronous function and numbers the parts",
@@ -291,7 +291,7 @@ const struct name_rule name_rules[] = {
      "__41-[Cart add:]_block_invoke_2", "__41-[Cart add:]_block_invoke"},
     {"_block_invoke.%d", "_block_invoke", 0, "the compiler numbers the blocks of a function", "__main_block_invoke.12",
      "__main_block_invoke"},
-    {"NSKVONotifying_", "", 0, "the runtime makes a subclass where somebody observes an object",
+    {"[NSKVONotifying_", "[", 0, "the runtime makes a subclass where somebody observes an object",
      "-[NSKVONotifying_Cart add:]", "-[Cart add:]"},
     {"%^__hidden#%d_", "__hidden", 0, "the linker numbers names that it hides", "__hidden#127_", "__hidden"},
     /* .NET */
@@ -345,6 +345,5 @@ const struct name_rule name_rules[] = {
     {"<%b>", "<>", ARGS, "a template's functions are one function, whatever the types",
      "int shop::Cache<Order>::load<int>(Order, int)", "shop::Cache<>::load<>"},
 };
-/* clang-format on */
 
 const size_t name_rule_count = sizeof name_rules / sizeof *name_rules;

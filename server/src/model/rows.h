@@ -20,6 +20,8 @@ struct report_key { /* leads the key of every high-volume row */
 struct issue_row {
     int32_t app_id;
     uint8_t feature_key[MIRE_FEATURE_KEY_LEN];
+    uint8_t blame_key[MIRE_FEATURE_KEY_LEN]; /* the same without the scene */
+    bool joins;                              /* it may be one of several scenes of one trouble */
     const char *caller1;
     const char *caller1_image;
     const char *caller1_place;

@@ -66,18 +66,59 @@ int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_ro
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO issue (app_id, feature_key, caller1, caller1_image, caller1_place, caller2,"
-                      " caller2_image, category, reason, rules_version, first_seen, first_version_id, subject, unnamed)"
-                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+                      " caller2_image, category, reason, rules_version, first_seen, first_version_id, subject, unnamed,"
+                      " blame_key)"
+                      " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
                       " ON CONFLICT (app_id, feature_key) DO NOTHING",
                       PG_INT4(issue->app_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
                       PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_place),
                       PG_TEXT(issue->caller2), PG_TEXT(issue->caller2_image), PG_TEXT(issue->category),
                       PG_TEXT(issue->reason), PG_INT4(issue->rules_version), PG_TIME(issue->first_seen_us),
-                      PG_INT8(issue->first_version_id), PG_TEXT(issue->subject), PG_BOOL(issue->unnamed));
+                      PG_INT8(issue->first_version_id), PG_TEXT(issue->subject), PG_BOOL(issue->unnamed),
+                      issue->joins ? PG_BYTES(issue->blame_key, MIRE_FEATURE_KEY_LEN) : PG_NULL());
     if (rc)
         return rc;
     int found = pg_issue_find(issue_id_out, tx, issue->app_id, issue->feature_key);
     return found < 0 ? found : found ? 0 : MIRE_FAULT_BROKEN;
+}
+
+int pg_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, int32_t app_id,
+                    const uint8_t blame[MIRE_FEATURE_KEY_LEN])
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "WITH scene AS (SELECT issue_id FROM issue WHERE app_id = $1 AND blame_key = $2"
+                      "  AND gone_to IS NULL)"
+                      " SELECT coalesce(min(issue_id), 0), CASE WHEN EXISTS (SELECT FROM issue_alias JOIN scene"
+                      "  USING (issue_id) WHERE author = $3 AND undone_at IS NOT NULL) THEN 0 ELSE count(*) END"
+                      " FROM scene",
+                      PG_INT4(app_id), PG_BYTES(blame, MIRE_FEATURE_KEY_LEN), PG_TEXT(MIRE_JOINED_BY));
+    if (rc)
+        return rc;
+    *first_out = pg_int(rows, 0, 0);
+    *count_out = pg_int(rows, 0, 1);
+    return 0;
+}
+
+int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t into)
+{
+    MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
+    int rc = pg_query(&rows, tx,
+                      "WITH n AS (SELECT nextval(pg_get_serial_sequence('issue_alias', 'alias_id')) AS id)"
+                      " INSERT INTO issue_alias (alias_id, app_id, kind, issue_id, into_id, act_id, author, reason)"
+                      " SELECT id, $1, 'merge', $2, $3, id, $4, 'The same Caller1 in another scene.' FROM n"
+                      " WHERE NOT EXISTS (SELECT FROM issue_alias WHERE issue_id = $2 OR (into_id = $2 AND tree = 0))",
+                      PG_INT4(app_id), PG_INT8(issue_id), PG_INT8(into), PG_TEXT(MIRE_JOINED_BY));
+    if (rc || !pg_touched(rows))
+        return rc;
+    return pg_query(
+        NULL, tx,
+        "WITH head AS (SELECT coalesce((SELECT shown_id FROM issue_shown WHERE app_id = $1 AND issue_id = $3"
+        "  AND tree = 0), $3) AS id)"
+        " INSERT INTO issue_shown (app_id, issue_id, tree, shown_id)"
+        "  SELECT $1, $2, 0, id FROM head UNION ALL SELECT $1, id, 0, id FROM head"
+        " ON CONFLICT (app_id, issue_id, tree) DO UPDATE SET shown_id = EXCLUDED.shown_id",
+        PG_INT4(app_id), PG_INT8(issue_id), PG_INT8(into));
 }
 
 int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)

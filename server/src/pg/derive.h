@@ -18,6 +18,19 @@ int pg_issue_find(int64_t *issue_id_out, struct pg_tx *tx, int32_t app_id, const
 /* Open an issue, or find the one another transaction opened meanwhile. */
 int pg_issue_open(int64_t *issue_id_out, struct pg_tx *tx, const struct issue_row *issue);
 
+/*
+ * Issues that differ in nothing but the scene, without those that lead to others: the oldest, and how many. None where
+ * somebody took one of them out of the others again. The caller holds the app's row (pg_alias_begin).
+ */
+int pg_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, int32_t app_id,
+                    const uint8_t blame[MIRE_FEATURE_KEY_LEN]);
+
+#define MIRE_JOINED_BY "mire" /* the author of such rows of issue_alias */
+
+/* Show an issue as another one, or as what that one is shown as, if it never was shown as any. The caller holds the
+ * app's row. */
+int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t into);
+
 /* Store a hang. *new_out: it was not there yet; only then may it be counted. */
 int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang);
 

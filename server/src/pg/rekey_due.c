@@ -219,16 +219,17 @@ int pg_rekey_alone(struct pg_tx *tx, int32_t app_id)
 int pg_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *issue)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc = pg_query(&rows, tx,
-                      "UPDATE issue SET feature_key = $3, caller1 = $4, caller1_image = $5, caller1_place = $6,"
-                      " caller2 = $7, caller2_image = $8, category = $9, reason = $10, subject = $11,"
-                      " rules_version = $12, unnamed = $13 WHERE app_id = $1 AND issue_id = $2 AND unnamed"
-                      " AND NOT EXISTS (SELECT FROM issue WHERE app_id = $1 AND feature_key = $3)",
-                      PG_INT4(issue->app_id), PG_INT8(issue_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
-                      PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_place),
-                      PG_TEXT(issue->caller2), PG_TEXT(issue->caller2_image), PG_TEXT(issue->category),
-                      PG_TEXT(issue->reason), PG_TEXT(issue->subject), PG_INT4(issue->rules_version),
-                      PG_BOOL(issue->unnamed));
+    int rc =
+        pg_query(&rows, tx,
+                 "UPDATE issue SET feature_key = $3, caller1 = $4, caller1_image = $5, caller1_place = $6,"
+                 " caller2 = $7, caller2_image = $8, category = $9, reason = $10, subject = $11,"
+                 " rules_version = $12, unnamed = $13, blame_key = $14 WHERE app_id = $1 AND issue_id = $2 AND unnamed"
+                 " AND NOT EXISTS (SELECT FROM issue WHERE app_id = $1 AND feature_key = $3)",
+                 PG_INT4(issue->app_id), PG_INT8(issue_id), PG_BYTES(issue->feature_key, MIRE_FEATURE_KEY_LEN),
+                 PG_TEXT(issue->caller1), PG_TEXT(issue->caller1_image), PG_TEXT(issue->caller1_place),
+                 PG_TEXT(issue->caller2), PG_TEXT(issue->caller2_image), PG_TEXT(issue->category),
+                 PG_TEXT(issue->reason), PG_TEXT(issue->subject), PG_INT4(issue->rules_version),
+                 PG_BOOL(issue->unnamed), issue->joins ? PG_BYTES(issue->blame_key, MIRE_FEATURE_KEY_LEN) : PG_NULL());
     return rc ? rc : pg_touched(rows) > 0;
 }
 

@@ -116,14 +116,15 @@ static int be_alone(struct pg_tx *tx, int32_t app_id, int32_t *alone)
 /* An issue for a feature that has none yet. */
 static int make_issue(struct move *move, struct pg_tx *tx)
 {
+    const struct cluster_index index = stages_index(tx);
     int named = is_outdated(move) ? pg_issue_rename(tx, move->stored.issue_id, &move->issue) : 0;
     if (named < 0)
         return named;
     if (named) {
         move->to_issue = move->stored.issue_id;
-        return 0;
+        return cluster_join(&index, &move->issue, move->to_issue);
     }
-    int rc = pg_issue_open(&move->to_issue, tx, &move->issue);
+    int rc = cluster_open(&move->to_issue, &index, &move->issue);
     return rc ? rc : pg_issue_inherit(tx, move->to_issue, move->stored.issue_id);
 }
 

@@ -7,6 +7,7 @@
 #include "cluster/cluster.h"
 #include "decode/decode.h"
 #include "model/frames.h"
+#include "pg/alias.h"
 #include "pg/derive.h"
 #include "pg/session.h"
 #include "pg/memory.h"
@@ -108,6 +109,27 @@ static int open_issue(void *context, int64_t *issue_id_out, const struct issue_r
     return pg_issue_open(issue_id_out, context, issue);
 }
 
+static int be_alone(void *context, int32_t app_id)
+{
+    return pg_alias_begin(context, app_id);
+}
+
+static int find_scenes(void *context, struct cluster_scenes *out, int32_t app_id,
+                       const uint8_t blame[MIRE_FEATURE_KEY_LEN])
+{
+    return pg_issue_scenes(&out->first, &out->count, context, app_id, blame);
+}
+
+static int join_issue(void *context, int32_t app_id, int64_t issue_id, int64_t into)
+{
+    return pg_issue_join(context, app_id, issue_id, into);
+}
+
+struct cluster_index stages_index(struct pg_tx *tx)
+{
+    return (struct cluster_index){tx, find_issue, open_issue, be_alone, find_scenes, join_issue};
+}
+
 int stages_keep_tree(struct item *item)
 {
     const struct feature *feature = &item->feature;
@@ -144,6 +166,8 @@ void stages_issue(struct issue_row *out, const struct item *item)
         .first_version_id = item->version_id,
     };
     memcpy(out->feature_key, feature->key, sizeof out->feature_key);
+    memcpy(out->blame_key, feature->blame, sizeof out->blame_key);
+    out->joins = feature->joins;
 }
 
 static int run_cluster(struct item *item)
@@ -153,7 +177,7 @@ static int run_cluster(struct item *item)
         return rc;
     struct issue_row issue;
     stages_issue(&issue, item);
-    const struct cluster_index index = {item->tx, find_issue, open_issue};
+    const struct cluster_index index = stages_index(item->tx);
     rc = cluster_assign(&item->issue_id, &index, &issue);
     return rc < 0 ? rc : stages_keep_tree(item);
 }

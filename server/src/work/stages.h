@@ -5,6 +5,7 @@
 #define MIRE_WORK_STAGES_H
 
 #include "aggregate/aggregate.h"
+#include "cluster/cluster.h"
 #include "feature/memory.h"
 #include "inbox/inbox.h"
 #include "model/report.h"
@@ -47,6 +48,9 @@ int stages_derive(struct item *item);
 /* What came of them, as the rows that cluster and aggregate make. Texts are borrowed from the item. */
 void stages_issue(struct issue_row *out, const struct item *item);
 void stages_facts(struct aggregate_facts *out, const struct item *item);
+
+/* Issues as rows. */
+struct cluster_index stages_index(struct pg_tx *tx);
 
 /* Level 3 of item->issue_id: the stack that stands for a tree is kept when the tree is new; one tree more than are kept
  * has no number. 0 or a fault. */

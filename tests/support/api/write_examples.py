@@ -71,8 +71,8 @@ def examples():
     pairs = [(a, b) for a, f in enumerate(ours) for b, g in enumerate(theirs) if f == g][-4:]
     end = lambda issue, frames: {"issue": f"H-{issue}", "tree": f"H-{issue}.0000000{issue}", "frames": frames, "caller1": next(
         n for n, f in enumerate(frames) if f["function"] == w.issues[issue]["caller1"])}
-    yield "getSimilar", {"range": w.range([], span), "id": "H-2", "trees": 1, "suggested_from": 0.5, "suggestions": [
-        {"feature": from_1, "score": 0.48, "likeness": 0.44, "members": 2, "suggested": False, "ours": end(2, ours),
+    yield "getSimilar", {"range": w.range([], span), "id": "H-2", "trees": 1, "suggested_from": 0.6, "suggestions": [
+        {"feature": from_1, "score": 0.42, "likeness": 0.44, "members": 2, "suggested": False, "ours": end(2, ours),
          "theirs": end(1, theirs), "aligned": [{"ours": a, "theirs": b, "weight": 0.11} for a, b in pairs]}]}
     yield "getMadeOf", {"range": w.range([], span), "id": "H-1", "members": [
         {"id": f["id"], **{k: f[k] for k in ("caller1", "caller2", "category", "reason", "state", "first_seen_at")},

@@ -17,7 +17,7 @@ static void one_feature_is_one_issue_in_an_app(void **state)
 {
     (void)state;
     struct issues issues = {0};
-    const struct cluster_index index = {&issues, issues_find, issues_open};
+    const struct cluster_index index = issues_index(&issues);
     struct issue_row row = {.app_id = 1, .feature_key = {1}};
     int64_t first, again, other_app, other_feature;
     assert_int_equal(cluster_assign(&first, &index, &row), MIRE_CLUSTER_NEW);
@@ -34,11 +34,42 @@ static void a_fault_of_the_index_goes_up(void **state)
 {
     (void)state;
     struct issues issues = {.fault = -3};
-    const struct cluster_index index = {&issues, issues_find, issues_open};
+    const struct cluster_index index = issues_index(&issues);
     struct issue_row row = {.app_id = 1};
     int64_t id;
     assert_int_equal(cluster_assign(&id, &index, &row), -3);
     assert_int_equal(issues.count, 0);
+}
+
+static int64_t open_scene(struct issues *issues, uint8_t scene, bool joins)
+{
+    const struct cluster_index index = issues_index(issues);
+    struct issue_row row = {.app_id = 1, .feature_key = {7, scene}, .blame_key = {7}, .joins = joins};
+    int64_t id;
+    assert_true(cluster_assign(&id, &index, &row) > 0);
+    return issues->shown[id - 1];
+}
+
+static void the_first_scenes_of_a_caller1_are_shown_as_one(void **state)
+{
+    (void)state;
+    struct issues issues = {0};
+    for (uint8_t scene = 0; scene < MIRE_CLUSTER_SCENES; scene++)
+        assert_int_equal(open_scene(&issues, scene, true), 1);
+    for (uint8_t scene = MIRE_CLUSTER_SCENES; scene < 9; scene++)
+        assert_int_equal(open_scene(&issues, scene, true), scene + 1);
+    for (uint8_t scene = 0; scene < 9; scene++) /* again: what was answered holds */
+        assert_int_equal(open_scene(&issues, scene, true), scene < MIRE_CLUSTER_SCENES ? 1 : scene + 1);
+    assert_int_equal(issues.count, 9);
+}
+
+static void a_scene_with_a_name_is_an_issue_of_its_own(void **state)
+{
+    (void)state;
+    struct issues issues = {0};
+    assert_int_equal(open_scene(&issues, 1, true), 1);
+    assert_int_equal(open_scene(&issues, 2, false), 2);
+    assert_int_equal(open_scene(&issues, 3, true), 1);
 }
 
 /* Against a list searched by hand: random features, few enough to meet again. */
@@ -46,7 +77,7 @@ static void assignments_agree_with_a_naive_list(void **state)
 {
     (void)state;
     struct issues issues = {0};
-    const struct cluster_index index = {&issues, issues_find, issues_open};
+    const struct cluster_index index = issues_index(&issues);
     int64_t seen[8][4] = {{0}};
     srand(17);
     for (int i = 0; i < 5000; i++) {
@@ -171,6 +202,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_feature_is_one_issue_in_an_app),
         cmocka_unit_test(a_fault_of_the_index_goes_up),
+        cmocka_unit_test(the_first_scenes_of_a_caller1_are_shown_as_one),
+        cmocka_unit_test(a_scene_with_a_name_is_an_issue_of_its_own),
         cmocka_unit_test(assignments_agree_with_a_naive_list),
         cmocka_unit_test(counters_are_scaled_by_the_sampling_probability),
         cmocka_unit_test(what_was_annealed_counts_with_the_report_that_tells_it),

@@ -1,0 +1,36 @@
+/* telling.c - see telling.h. */
+#include "feature/telling.h"
+
+#include "feature/names.h"
+
+#define NAME_MAX 1024 /* bytes of a name that are looked at */
+
+static bool tells(enum role role)
+{
+    return role == MIRE_ROLE_APP || role == MIRE_ROLE_UNKNOWN || role == MIRE_ROLE_SYSTEM;
+}
+
+static uint64_t hash_name(const char *function)
+{
+    char name[NAME_MAX];
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    bool made;
+    size_t len = name_write(name, sizeof name, &made, function, "");
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3;
+    return hash;
+}
+
+size_t telling_frames(uint64_t *hashes, uint32_t *places, const struct frame_line *frames, size_t count)
+{
+    size_t telling = 0, kept = 0;
+    for (size_t i = 0; i < count; i++)
+        telling += tells(frames[i].role);
+    for (size_t i = 0; i < count; i++) {
+        if (telling && !tells(frames[i].role))
+            continue;
+        places[kept] = (uint32_t)i;
+        hashes[kept++] = hash_name(frames[i].function);
+    }
+    return kept;
+}

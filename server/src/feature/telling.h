@@ -1,0 +1,29 @@
+/*
+ * telling.h - the frames of a stack that say what it is about, as hashes: what likeness is worked out of.
+ *
+ *     runtime   memcpy            left out: it is in every stack of its kind
+ *     app       Cart.sum$1        Cart.sum$     by the name that enters keys
+ *     dispatch  Looper.loop       left out
+ *     app       Main.onClick
+ *
+ * Where no frame tells, all are taken. Pure; any thread.
+ */
+#ifndef MIRE_FEATURE_TELLING_H
+#define MIRE_FEATURE_TELLING_H
+
+#include "model/frames.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Hashes of the frames that tell, innermost first.
+ *
+ *   hashes  room for `count`
+ *   places  the same: where each stands in `frames`
+ *
+ * Returns how many.
+ */
+size_t telling_frames(uint64_t *hashes, uint32_t *places, const struct frame_line *frames, size_t count);
+
+#endif

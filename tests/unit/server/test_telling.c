@@ -1,0 +1,44 @@
+/* The frames that likeness is worked out of. */
+#include "feature/telling.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static void frames_of_the_app_and_libraries_tell(void **state)
+{
+    (void)state;
+    const struct frame_line frames[] = {{MIRE_ROLE_RUNTIME, "memcpy", "libc.so.6"},
+                                        {MIRE_ROLE_APP, "sum", "app"},
+                                        {MIRE_ROLE_DISPATCH, "loop", "app"},
+                                        {MIRE_ROLE_SYSTEM, "gtk_main", "libgtk.so"}};
+    uint64_t hashes[4];
+    uint32_t places[4];
+    assert_int_equal(telling_frames(hashes, places, frames, 4), 2);
+    assert_true(places[0] == 1 && places[1] == 3 && hashes[0] != hashes[1]);
+    assert_int_equal(telling_frames(hashes, places, frames, 1), 1); /* nothing tells: all do */
+    assert_int_equal(places[0], 0);
+}
+
+static void builds_of_one_function_are_one_frame(void **state)
+{
+    (void)state;
+    const struct frame_line frames[] = {{MIRE_ROLE_APP, "a.Main.lambda$add$0", "app"},
+                                        {MIRE_ROLE_APP, "a.Main.lambda$add$3", "app"},
+                                        {MIRE_ROLE_APP, "a.Main.add", "app"}};
+    uint64_t hashes[3];
+    uint32_t places[3];
+    assert_int_equal(telling_frames(hashes, places, frames, 3), 3);
+    assert_true(hashes[0] == hashes[1] && hashes[1] != hashes[2]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_of_the_app_and_libraries_tell),
+        cmocka_unit_test(builds_of_one_function_are_one_frame),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
