@@ -26,11 +26,31 @@ bool glob_match(const char *pattern, const char *text)
     return !*pattern;
 }
 
+/* "^<(&|fn)" -> '<': most names are told from it by that. */
+static char first_of(const char *text)
+{
+    int depth = 0;
+    if (text[0] != '^' || !text[1] || strchr("\\.[(|*+?^$", text[1]) || (text[2] && strchr("*?", text[2])))
+        return '\0';
+    for (const char *at = text; *at; at++) {
+        if (*at == '\\' && at[1])
+            at++;
+        else if (*at == '[' && strchr(at + 2, ']')) /* a ] that comes first is one of its characters */
+            at = strchr(at + 2 + (at[1] == '^'), ']') ? strchr(at + 2 + (at[1] == '^'), ']') : at;
+        else if (*at == '|' && !depth)
+            return '\0';
+        else
+            depth += (*at == '(') - (*at == ')');
+    }
+    return text[1];
+}
+
 int pattern_make(struct pattern *out, const char **why_out, const char *text)
 {
     *out = (struct pattern){.text = text, .kind = MIRE_PATTERN_GLOB};
     if (text[0] == '~') {
         out->kind = MIRE_PATTERN_REGEX;
+        out->first = first_of(text + 1);
         return regex_make(&out->regex, why_out, text + 1);
     }
     out->literal = strcspn(text, "*?");
@@ -62,5 +82,5 @@ bool pattern_match(const struct pattern *pattern, const char *text)
     case MIRE_PATTERN_REGEX:
         break;
     }
-    return regex_match(pattern->regex, text);
+    return (!pattern->first || text[0] == pattern->first) && regex_match(pattern->regex, text);
 }

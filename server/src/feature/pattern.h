@@ -38,6 +38,7 @@ struct pattern {
     const char *text; /* borrowed; as written */
     struct regex *regex;
     size_t literal; /* bytes at its beginning that stand for themselves; 0 of an expression */
+    char first;     /* of an expression: what every name that fits begins with; NUL: anything */
     enum pattern_kind kind;
 };
 

@@ -11,12 +11,19 @@
 #define WAIT "main" APP "g_main_loop_run" GLIB "g_main_context_iterate" GLIB
 #define TICK "main" APP "g_main_loop_run" GLIB "g_main_context_dispatch" GLIB
 
+/* As an expression, and as a pattern of a rule, which looks at a name's first byte before. */
 static bool matches(const char *expression, const char *text)
 {
     struct regex *regex;
+    struct pattern pattern;
+    char written[256];
     const char *why = NULL;
+    snprintf(written, sizeof written, "~%s", expression);
     assert_int_equal(regex_make(&regex, &why, expression), 0);
+    assert_int_equal(pattern_make(&pattern, &why, written), 0);
     bool yes = regex_match(regex, text);
+    assert_int_equal(pattern_match(&pattern, text), yes);
+    pattern_fini(&pattern);
     regex_free(regex);
     return yes;
 }
@@ -55,6 +62,17 @@ static void expressions_fit_as_they_do_elsewhere(void **state)
         {"^\\.\\*$", "ab", false},
         {"(a*)*b", "aaab", true},
         {"^(^a|b$)$", "a", true},
+        {"^a|b", "xb", true},
+        {"^a(x|y)", "ay", true},
+        {"^a(x|y)", "bay", false},
+        {"^a?b", "b", true},
+        {"^a*b", "b", true},
+        {"^a+b", "b", false},
+        {"^a[|]|b", "b", true},
+        {"^a[]|]c", "a|c", true},
+        {"^a[^]|]|c", "c", true},
+        {"^a\\|b", "a|b", true},
+        {"^a\\(|b", "b", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (matches(cases[i].expression, cases[i].text) != cases[i].fits)
