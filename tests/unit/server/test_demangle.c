@@ -172,6 +172,31 @@ static void names_of_d_are_readable(void **state)
     assert_read(names, sizeof names / sizeof *names);
 }
 
+static void names_of_swift_3_are_readable(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"_TFC4shop4Cart3addFT1xSi_T_", "Cart.add(x:)"},
+        {"_TF4shop3sumurFGSax_x", "sum<A>(_:)"},
+        {"_TF4shop4pairu0_rFTxq__T_", "pair<A, B>(_:_:)"},
+        {"_TF4shop3mapuRxs8Sequencewx7Elements8HashablerFxGSax_", "map<A>(_:)"},
+        {"_TFesRxs8Sequencewx8Iterators8HashablerS_9summarizefT_Si", "Sequence.summarize()"},
+        {"_TTSg5Si___TFSqcfT_GSqx_", "specialized Optional.init()"},
+        {"_TTSg5SiSis3Foos_Sf___TFSqcfT_GSqx_", "specialized Optional.init()"},
+        {"_TTSr5Si___TF4test7genericurFxx", "specialized generic<A>(_:)"},
+        {"_TTSf4gs_d_n___TTSg5Si___TF4shop4sameurFxx", "specialized same<A>(_:)"},
+        {"_TIvV4shop4Cart1aSii", "variable initialization expression of Cart.a"},
+        {"_TIFC4shop4Cart3addFT1xSi_T_A_", "default argument 0 of Cart.add(x:)"},
+        {"_TFC4shop4Cartau5indexSi", "Cart.index.unsafeMutableAddressor"},
+        {"_TFC4shop4Cartlo5indexSi", "Cart.index.nativeOwningAddressor"},
+        {"_TF4shop3sumuR", "_TF4shop3sumuR"},
+        {"_TF4shop3sumuz_rF", "_TF4shop3sumuz_rF"},
+        {"_TTSg5Si__", "_TTSg5Si__"},
+        {"_TTSf4cl35_", "_TTSf4cl35_"},
+    };
+    assert_read(names, sizeof names / sizeof *names);
+}
+
 static void names_of_apple_languages_are_readable(void **state)
 {
     static const char *const names[][2] = {
@@ -282,6 +307,7 @@ int main(void)
 #endif
         cmocka_unit_test(names_of_d_are_readable),
         cmocka_unit_test(names_of_apple_languages_are_readable),
+        cmocka_unit_test(names_of_swift_3_are_readable),
         cmocka_unit_test(rust_names_of_version_0_are_demangled),
         cmocka_unit_test(rust_names_that_break_the_grammar_stay_as_they_are),
         cmocka_unit_test(rust_names_that_stand_for_endless_text_are_cut),

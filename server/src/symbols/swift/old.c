@@ -4,8 +4,8 @@
  *
  *     F C 4shop 4Cart 3add fT5countSi_T_      function of class shop.Cart: add(count: Int) -> ()
  *
- * Functions, variables, types, closures and the thunks around them; what the compiler made of them besides
- * (specializations, witnesses of protocols, whatever is generic) stays as it is.
+ * Functions, variables, types, closures and the thunks around them, generic ones and their specializations too; what
+ * the compiler made of them besides (witnesses of protocols) stays as it is.
  */
 #include "symbols/swift/old.h"
 
@@ -15,16 +15,16 @@
 
 static struct swift_node *entity_of(struct old *o);
 
-static struct swift_node *name_of(struct old *o)
+struct swift_node *swift_old_name(struct old *o)
 {
     struct swift *s = o->s;
     if (swift_take(s, 'P')) {
-        struct swift_node *discriminator = name_of(o);
-        return swift_of_2(s, SWIFT_PRIVATE_NAME, discriminator, discriminator ? name_of(o) : NULL);
+        struct swift_node *discriminator = swift_old_name(o);
+        return swift_of_2(s, SWIFT_PRIVATE_NAME, discriminator, discriminator ? swift_old_name(o) : NULL);
     }
     if (swift_take(s, 'L')) {
         struct swift_node *local = swift_indexed(s, SWIFT_LOCAL_NAME, "", swift_index(s));
-        return swift_add(s, local, name_of(o));
+        return swift_add(s, local, swift_old_name(o));
     }
     bool punycode = swift_take(s, 'X');
     char fixity = swift_take(s, 'o') ? swift_next(s) : '\0';
@@ -42,13 +42,13 @@ static struct swift_node *name_of(struct old *o)
 
 static struct swift_node *module_of(struct old *o)
 {
-    struct swift_node *name = name_of(o);
+    struct swift_node *name = swift_old_name(o);
     return name && name->kind == SWIFT_IDENTIFIER ? swift_remember(o->s, swift_renamed(o->s, SWIFT_MODULE, name))
                                                   : NULL;
 }
 
 /* S_, S0_ and on; or a type or module of its own letter. */
-static struct swift_node *substitution(struct old *o)
+struct swift_node *swift_old_substitution(struct old *o)
 {
     struct swift *s = o->s;
     if (swift_take(s, 'o'))
@@ -68,7 +68,21 @@ static struct swift_node *substitution(struct old *o)
     return index >= 0 && (size_t)index < s->substitutions->count ? s->substitutions->kids[index] : NULL;
 }
 
-static struct swift_node *context_of(struct old *o)
+/* Behind E, or e: with requirements, which nobody is shown. */
+static struct swift_node *extension(struct old *o)
+{
+    struct swift *s = o->s;
+    bool bounded = swift_next(s) == 'e';
+    struct swift_node *module = swift_take(s, 's')   ? swift_word(s, SWIFT_MODULE, "Swift")
+                                : swift_take(s, 'S') ? swift_old_substitution(o)
+                                                     : module_of(o);
+    if (!module || module->kind != SWIFT_MODULE || (bounded && !swift_old_signature(o)))
+        return NULL;
+    struct swift_node *context = swift_old_context(o);
+    return context ? swift_add(s, swift_of(s, SWIFT_EXTENSION, module), context) : NULL;
+}
+
+struct swift_node *swift_old_context(struct old *o)
 {
     struct swift *s = o->s;
     struct swift_node *node = NULL;
@@ -76,12 +90,11 @@ static struct swift_node *context_of(struct old *o)
     if (++o->depth > DEPTH_MAX)
         return NULL;
     if (swift_take(s, 'S')) {
-        node = substitution(o);
+        node = swift_old_substitution(o);
     } else if (swift_take(s, 's')) {
         node = swift_word(s, SWIFT_MODULE, "Swift");
-    } else if (swift_take(s, 'E')) {
-        node = swift_of(s, SWIFT_EXTENSION, module_of(o));
-        node = swift_add(s, node, node ? context_of(o) : NULL);
+    } else if (letter == 'E' || letter == 'e') {
+        node = extension(o);
     } else if (letter && strchr("CVOFviIZ", letter)) {
         node = entity_of(o);
     } else if (letter == 'P' || letter == 'G') {
@@ -95,8 +108,8 @@ static struct swift_node *context_of(struct old *o)
 
 static struct swift_node *nominal(struct old *o, enum swift_kind kind)
 {
-    struct swift_node *context = context_of(o);
-    struct swift_node *name = context ? name_of(o) : NULL;
+    struct swift_node *context = swift_old_context(o);
+    struct swift_node *name = context ? swift_old_name(o) : NULL;
     return swift_remember(o->s, swift_of_2(o->s, kind, context, name));
 }
 
@@ -108,7 +121,7 @@ static struct swift_node *tuple(struct old *o, bool variadic)
         struct swift_node *element = swift_node(s, SWIFT_ELEMENT);
         char c = swift_peek(s);
         if ((c >= '0' && c <= '9') || c == 'o' || c == 'X') {
-            struct swift_node *label = name_of(o);
+            struct swift_node *label = swift_old_name(o);
             element = swift_add(s, element, label ? swift_renamed(s, SWIFT_ELEMENT_NAME, label) : NULL);
         }
         node = swift_add(s, node, swift_add(s, element, swift_old_type(o)));
@@ -143,6 +156,18 @@ static struct swift_node *bound(struct old *o)
     return node;
 }
 
+/* Named before, alone or with its module; a class can stand there as well. */
+struct swift_node *swift_old_protocol(struct old *o)
+{
+    struct swift *s = o->s;
+    if (!swift_take(s, 'S'))
+        return nominal(o, SWIFT_PROTOCOL);
+    struct swift_node *known = swift_old_substitution(o);
+    return known && known->kind == SWIFT_MODULE
+               ? swift_remember(s, swift_of_2(s, SWIFT_PROTOCOL, known, swift_old_name(o)))
+               : known;
+}
+
 /* P: protocols, ended by _; PM: the type of such. */
 static struct swift_node *protocols(struct old *o)
 {
@@ -151,16 +176,7 @@ static struct swift_node *protocols(struct old *o)
         return swift_of(s, SWIFT_EXISTENTIAL_METATYPE, swift_old_type(o));
     struct swift_node *list = swift_node(s, SWIFT_TYPE_LIST);
     while (list && !swift_take(s, '_')) {
-        struct swift_node *protocol = NULL;
-        if (swift_take(s, 'S')) {
-            struct swift_node *known = substitution(o);
-            protocol = known && known->kind == SWIFT_MODULE
-                           ? swift_remember(s, swift_of_2(s, SWIFT_PROTOCOL, known, name_of(o)))
-                           : known;
-        } else {
-            protocol = nominal(o, SWIFT_PROTOCOL);
-        }
-        list = swift_add(s, list, swift_type(s, protocol));
+        list = swift_add(s, list, swift_type(s, swift_old_protocol(o)));
     }
     return swift_of(s, SWIFT_PROTOCOL_LIST, list);
 }
@@ -193,18 +209,6 @@ static struct swift_node *special(struct old *o)
     }
 }
 
-static struct swift_node *parameter(struct old *o)
-{
-    struct swift *s = o->s;
-    if (!swift_take(s, 'd')) {
-        int index = swift_index(s);
-        return index < 0 ? NULL : swift_parameter(s, 0, index + 1);
-    }
-    int depth = swift_index(s);
-    int index = swift_index(s);
-    return depth < 0 || index < 0 ? NULL : swift_parameter(s, depth + 1, index);
-}
-
 static struct swift_node *inside_of(struct old *o)
 {
     struct swift *s = o->s;
@@ -212,9 +216,9 @@ static struct swift_node *inside_of(struct old *o)
     case 'B':
         return swift_inside(swift_builtin(s));
     case 'S':
-        return substitution(o);
+        return swift_old_substitution(o);
     case 's':
-        return swift_of_2(s, SWIFT_STRUCTURE, swift_word(s, SWIFT_MODULE, "Swift"), name_of(o));
+        return swift_of_2(s, SWIFT_STRUCTURE, swift_word(s, SWIFT_MODULE, "Swift"), swift_old_name(o));
     case 'a':
         return nominal(o, SWIFT_ALIAS);
     case 'C':
@@ -253,7 +257,12 @@ static struct swift_node *inside_of(struct old *o)
     case 'x':
         return swift_parameter(s, 0, 0);
     case 'q':
-        return parameter(o);
+        return swift_old_parameter(o);
+    case 'u':
+        return swift_old_generic(o);
+    case 'w':
+    case 'W':
+        return swift_old_member(o, s->text[s->at - 1] == 'W');
     default:
         return NULL;
     }
@@ -291,13 +300,39 @@ static struct swift_node *closure(struct old *o, struct swift_node *context, con
 
 static struct swift_node *accessor(struct old *o, struct swift_node *context, const char *text)
 {
-    struct swift_node *variable = swift_of_2(o->s, SWIFT_VARIABLE, context, name_of(o));
+    struct swift_node *variable = swift_of_2(o->s, SWIFT_VARIABLE, context, swift_old_name(o));
     return swift_add(o->s, swift_word(o->s, SWIFT_ACCESSOR, text), typed(o, variable));
 }
 
 static struct swift_node *part(struct old *o, struct swift_node *context, const char *text)
 {
     return swift_add(o->s, swift_word(o->s, SWIFT_PART, text), context);
+}
+
+/* au, lo and on: where a variable lies. */
+static struct swift_node *addressor(struct old *o, struct swift_node *context)
+{
+    static const char *const owners[] = {
+        ['u'] = "unsafe", ['O'] = "owning", ['o'] = "nativeOwning", ['p'] = "nativePinning"};
+    struct swift *s = o->s;
+    const char *mutable = swift_next(s) == 'a' ? "Mutable" : "";
+    unsigned char letter = (unsigned char)swift_next(s);
+    const char *owner = letter < sizeof owners / sizeof *owners ? owners[letter] : NULL;
+    char *text = owner ? arena_printf(&s->arena, "%s%sAddressor", owner, mutable) : NULL;
+    return text ? accessor(o, context, text) : NULL;
+}
+
+/* Behind I: what a variable, or an argument without a value, begins with. */
+static struct swift_node *initial(struct old *o)
+{
+    struct swift *s = o->s;
+    struct swift_node *context = swift_old_context(o);
+    if (!context || swift_take(s, 'i'))
+        return context ? swift_add(s, swift_word(s, SWIFT_PART_OF, "variable initialization expression"), context)
+                       : NULL;
+    int index = swift_take(s, 'A') ? swift_index(s) : -1;
+    char *text = index >= 0 ? arena_printf(&s->arena, "default argument %d", index) : NULL;
+    return text ? swift_add(s, swift_word(s, SWIFT_PART_OF, text), context) : NULL;
 }
 
 /* What stands behind the context of a function. */
@@ -311,6 +346,8 @@ static struct swift_node *function_entity(struct old *o, struct swift_node *cont
     const char *text = swift_take_one(s, accessors);
     if (text)
         return accessor(o, context, text);
+    if (letter == 'a' || letter == 'l')
+        return addressor(o, context);
     if (swift_take(s, 'D'))
         return part(o, context, class ? "__deallocating_deinit" : "deinit");
     if (swift_take(s, 'd'))
@@ -327,7 +364,7 @@ static struct swift_node *function_entity(struct old *o, struct swift_node *cont
         return closure(o, context, "");
     if (swift_take(s, 'u'))
         return closure(o, context, "implicit ");
-    return typed(o, swift_of_2(s, SWIFT_FUNCTION, context, name_of(o)));
+    return typed(o, swift_of_2(s, SWIFT_FUNCTION, context, swift_old_name(o)));
 }
 
 static struct swift_node *entity_of(struct old *o)
@@ -338,14 +375,16 @@ static struct swift_node *entity_of(struct old *o)
     char letter = swift_next(s);
     if (letter == 'C' || letter == 'V' || letter == 'O')
         return nominal(o, letter == 'C' ? SWIFT_CLASS : letter == 'V' ? SWIFT_STRUCTURE : SWIFT_ENUM);
+    if (letter == 'I')
+        return initial(o);
     if (letter != 'F' && letter != 'v')
         return NULL;
-    struct swift_node *context = context_of(o);
+    struct swift_node *context = swift_old_context(o);
     if (!context || !swift_is_context(context))
         return NULL;
     if (letter == 'F')
         return function_entity(o, context);
-    return typed(o, swift_of_2(s, SWIFT_VARIABLE, context, name_of(o)));
+    return typed(o, swift_of_2(s, SWIFT_VARIABLE, context, swift_old_name(o)));
 }
 
 static struct swift_node *prefixed(struct old *o, const char *text)
@@ -388,6 +427,13 @@ static struct swift_node *global(struct old *o)
             return swift_add(s,
                              swift_add(s, swift_node(s, SWIFT_ALL), swift_word(s, SWIFT_ATTRIBUTE, attributes[i].text)),
                              global(o));
+    if (take_word(s, "TS")) {
+        struct swift_node *node = swift_node(s, SWIFT_ALL);
+        do
+            node = swift_add(s, node, swift_old_specialization(o));
+        while (node && take_word(s, "_TTS"));
+        return node && take_word(s, "_T") ? swift_add(s, node, global(o)) : NULL;
+    }
     if (take_word(s, "PA__T")) {
         struct swift_node *node = swift_word(s, SWIFT_PARTIAL, "partial apply forwarder");
         if (node)
