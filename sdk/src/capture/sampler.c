@@ -312,6 +312,16 @@ static void unwind_snapshot(struct sample *out, struct sampler *sampler, struct 
     sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
 }
 
+/* Part of what unwinding costs. Returns whether the names could be read. */
+static bool name_script(struct sampler *sampler, struct blackbox *box)
+{
+    uint64_t begin_ns = mire__now_ns();
+    bool named = mire__script_name(&sampler->script, box);
+
+    sampler->cost.unwind_sum_ns += mire__now_ns() - begin_ns;
+    return named;
+}
+
 static void begin(struct sample *out, struct sampler *sampler)
 {
     memset(out, 0, offsetof(struct sample, pc));
@@ -328,7 +338,7 @@ void mire__sampler_take(struct sample *out, struct sampler *sampler, uint32_t ti
         out->flags = 0;
         out->syscall = -1;
         out->loss = take_snapshot(out, sampler, tid);
-        if (out->loss != MIRE_LOSS_NONE || mire__script_name(&sampler->script, box))
+        if (out->loss != MIRE_LOSS_NONE || name_script(sampler, box))
             break;
     }
     if (out->loss == MIRE_LOSS_NONE)
@@ -351,7 +361,7 @@ bool mire__sampler_take_asleep(struct sample *out, struct sampler *sampler, uint
     out->state = (uint8_t)state->letter;
     out->syscall = (int16_t)state->syscall;
     out->flags |= MIRE_SAMPLE_BLOCKED;
-    mire__script_name(&sampler->script, box);
+    name_script(sampler, box);
     unwind_snapshot(out, sampler, NULL, UINT64_MAX);
     return true;
 }

@@ -218,25 +218,36 @@ static enum naming name_anew(struct script_known *known, const struct script *sc
     return NAMING_OK;
 }
 
-static enum naming name_frame(struct script *script, struct blackbox *box, const struct script_frame *frame)
+/* Fill in what is known of a frame: what was read before, if its code object is as it was then. */
+static enum naming know(struct script_known *known, const struct script *script, struct blackbox *box,
+                        const struct script_frame *frame)
 {
-    uint64_t hash = (frame->code ^ frame->at << 20) * 0x9e3779b97f4a7c15u, words[MIRE_SCRIPT_CODE_WORDS], unit;
-    struct script_known *known = &script->known[hash >> 55];
-    enum naming naming = NAMING_OK;
+    uint64_t words[MIRE_SCRIPT_CODE_WORDS], unit;
 
     if (!read_code(words, &unit, script, frame))
         return NAMING_GONE;
-    if (known->code != frame->code || known->at != frame->at || known->epoch != box->scripts.epoch ||
-        memcmp(known->words, words, sizeof(words)) != 0) {
-        known->code = frame->code;
-        known->at = frame->at;
-        memcpy(known->words, words, sizeof(words));
-        naming = name_anew(known, script, box, unit);
-    }
+    if (known->code == frame->code && known->at == frame->at && known->epoch == box->scripts.epoch &&
+        memcmp(known->words, words, sizeof(words)) == 0)
+        return NAMING_OK;
+    known->code = frame->code;
+    known->at = frame->at;
+    memcpy(known->words, words, sizeof(words));
+    return name_anew(known, script, box, unit);
+}
+
+static enum naming name_frame(struct script *script, struct blackbox *box, const struct script_frame *frame)
+{
+    uint64_t hash = (frame->code ^ frame->at << 20) * 0x9e3779b97f4a7c15u;
+    struct script_known *known = &script->known[hash >> 55];
+    enum naming naming = NAMING_OK;
+
+    if (known->round != script->round || known->code != frame->code || known->at != frame->at)
+        naming = know(known, script, box, frame);
     if (naming != NAMING_OK) {
         known->code = 0;
         return naming;
     }
+    known->round = script->round;
     script->places[script->place_count++] =
         (struct script_place){.pc = known->pc, .mark = frame->mark, .into = known->into};
     return NAMING_OK;
@@ -248,6 +259,7 @@ bool mire__script_name(struct script *script, struct blackbox *box)
     uint32_t half = MIRE_SCRIPT_FRAMES_MAX / 2;
 
     script->place_count = 0;
+    script->round++;
     for (uint32_t number = 0; box && number < chain->found; number++) {
         enum naming naming;
 

@@ -72,6 +72,7 @@ struct script_known { /* a frame that was named before */
     uint64_t code, at;
     uint64_t words[MIRE_SCRIPT_CODE_WORDS]; /* of the code object then */
     uint32_t epoch;                         /* of the table of functions */
+    uint32_t round;                         /* of mire__script_name: held against the code object then */
     uint32_t into;
     uint64_t pc;
 };
@@ -87,6 +88,7 @@ struct script {
     uint32_t tid;                       /* the thread that is aimed at; 0: none, or it runs no script */
     uint64_t state;                     /* its thread state */
     struct script_chain chain;
+    uint32_t round; /* of mire__script_name */
     uint32_t place_count;
     struct script_place places[MIRE_SCRIPT_FRAMES_MAX];
     struct script_known known[MIRE_SCRIPT_KNOWN];
