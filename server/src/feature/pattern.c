@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* Where the text behind a star may go on: at the character that follows it in the pattern. NULL: nowhere. */
+static const char *behind_star(char next, const char *text)
+{
+    return next == '*' || next == '?' || !next ? text : strchr(text, next);
+}
+
 bool glob_match(const char *pattern, const char *text)
 {
     const char *star = NULL;
@@ -10,16 +16,18 @@ bool glob_match(const char *pattern, const char *text)
     while (*text) {
         if (*pattern == '*') {
             star = pattern++;
-            again = text;
+            again = text = behind_star(*pattern, text);
         } else if (*pattern == '?' || *pattern == *text) {
             pattern++;
             text++;
         } else if (star) {
             pattern = star + 1;
-            text = ++again;
+            again = text = behind_star(*pattern, again + 1);
         } else {
             return false;
         }
+        if (!text)
+            return false;
     }
     while (*pattern == '*')
         pattern++;
