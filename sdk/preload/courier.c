@@ -102,7 +102,7 @@ static void take_share(struct courier *courier)
 /* A rollout document that has come by now decides. */
 static void end_session(struct courier *courier)
 {
-    if (!courier->keeps)
+    if (!courier->keeps || courier->goes_on)
         return;
     for (int tries = 0; tries < TRIES; tries++) {
         if (run_session_end(courier->keeps, courier->ended_ns, courier->stays) != MIRE_E_STORE)

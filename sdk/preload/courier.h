@@ -24,6 +24,7 @@ struct courier {
     struct run_session *keeps; /* it is this one, and the thread ends it; NULL: somebody else does */
     uint64_t ended_ns;         /* CLOCK_MONOTONIC, when it ended; as the next */
     uint32_t stays;            /* first process of a service that stays behind when it ends, 0: none; likewise */
+    bool goes_on;              /* the program was killed, and what stays goes on with its session; likewise */
     struct session_sum share;  /* keeps NULL: what was added to it here, once the thread is joined; size 0: nothing */
     struct remote remote;
     pthread_t thread;

@@ -264,6 +264,7 @@ static int run_program(const struct run *run, struct delivery *delivery, struct 
         run_complain("cannot execute", run->path, strerror(failed));
     remain_find(remain, courier->store, delivery->session.name, run->path);
     courier->stays = remain_first(remain);
+    courier->goes_on = courier->stays && end.killed && run->options.server_url[0];
     if (delivery->serves || courier_start(courier) == MIRE_OK)
         finish_delivery(delivery, failed ? 0 : PATIENCE_MS);
     else

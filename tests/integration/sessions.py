@@ -276,6 +276,15 @@ class SessionsTest(unittest.TestCase):
         self.assertEqual(sorted(session["loop"] for session in trial.server.sessions()), [False, True])
         self.assertGreaterEqual(trial.server.hangs(), 1)
 
+    def test_workers_of_a_killed_program_end_its_session(self):
+        trial = self.trial()
+        code = "import os,signal,time\nif os.fork(): time.sleep(0.5); os.kill(os.getpid(), signal.SIGKILL)\n" + HANG + "wait(300)\n"
+        self.assertEqual(trial.python(code), 128 + signal.SIGKILL)
+        self.assertTrue(eventually(lambda: not trial.background()))
+        self.assert_told(trial, 1)
+        self.assertGreaterEqual(trial.server.hangs(), 1)
+        self.assertEqual([session["loop"] for session in trial.server.sessions()], [True])
+
     def test_a_launcher_is_waited_for_only_if_what_it_started_waits_for_events(self):
         trial = self.trial()
         service = os.path.join(trial.store, "service.py")

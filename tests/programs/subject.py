@@ -162,6 +162,14 @@ class Subject:
     def kill(self, number):
         os.kill(self.pid, number)
 
+    def kill_hung(self):
+        """SIGKILL to the process that hangs, and to the first one: a master may start another worker."""
+        for pid in (self.pid, self.watched):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+
     def wait(self, seconds=60):
         """The status as a shell tells it: 128 + N of a signal."""
         status = self.process.wait(seconds)

@@ -27,7 +27,7 @@ class End:
 def ends(row):
     yield End("quit", row.quit) if row.quit else End("SIGTERM", lambda subject: subject.kill(15))
     yield End(f"signal {row.signal}", lambda subject: subject.kill(row.signal)) if row.quit else End("SIGKILL", lambda subject: subject.kill(9), abrupt=True)
-    yield End("killed in a hang", lambda subject: subject.kill(9), hung=True)
+    yield End("killed in a hang", Subject.kill_hung, hung=True)
 
 
 class Lab:

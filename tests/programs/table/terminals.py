@@ -7,9 +7,9 @@ from subject import until
 LINES = 60_000
 
 
-def text_file(subject):
+def text_file(subject, lines=LINES):
     subject.fifo("fifo")
-    return subject.write("text", "".join(f"{i * 7919 % LINES:06} some words of a line that is matched {'a' * (i % 30)}\n" for i in range(LINES)))
+    return subject.write("text", "".join(f"{i * 7919 % lines:06} some words of a line that is matched {'a' * (i % 30)}\n" for i in range(lines)))
 
 
 def typed(text, at_least=0.2):
@@ -50,7 +50,7 @@ MC = Row(
     "mc", ("mc",), ("mc", "-u", "-a", "--nosubshell", "{dir}"),
     (Hang("directory of 180,000", typed("cd many\r"), ("dir_list_load", "dir_list_sort", "do_load_dir*", "mc+0x*", "vfs_*", "mc_*", "local_*", "handle_dirent"),
           ("mc+0x*", "do_cd*", "panel_*", "command_callback", "cd_to", "midnight_*", "enter", "input_*", "send_message"), good1=("main", "str_*"), good2=("dlg_*", "main")),
-     Hang("archive of 180,000", typed("cd large.tar/utar://\r"), ("tar_*", "mc+0x*", "vfs_*"), ("mc+0x*", "do_cd*", "panel_*", "command_callback", "enter", "cd_to", "input_*", "send_message"),
+     Hang("archive of 180,000", lambda s: typed(f"cd {s.path('large.tar')}/utar://\r")(s), ("tar_*", "mc+0x*", "vfs_*"), ("mc+0x*", "do_cd*", "panel_*", "command_callback", "enter", "cd_to", "input_*", "send_message"),
           good1=("main",), good2=("dlg_*", "main"), reasons=("cpu", "io"))),
     quit=lambda s: (s.keys("\x1b0"), s.settle(3), s.keys("\r")), where="tty", prepare=mc_prepare)
 
@@ -107,10 +107,10 @@ SQLITE = Row(
     quit=lambda s: s.keys(".quit\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
 
 LESS = Row(
-    "less", ("less",), ("less", "-n", "{dir}/text"),
+    "less", ("less",), ("less", "-n", "-f", "{dir}/text"),
     (Hang("nested groups", typed("/s.*w.*o.*l.*i.*e.*nothing\r"), ("less+0x*", "main"), ("less+0x*", "main")),
-     Hang("examine a FIFO", opened(":e fifo\r", answer=b"text\n" * 50), ("less+0x*", "main"), ("less+0x*", "main"), reasons=("io",))),
-    quit=lambda s: s.keys("q"), where="tty", prepare=text_file, reads=(0, 3), env={"LESSSECURE": "0", "LESSOPEN": ""}, signal=15)
+     Hang("show the lines that match", typed("&s.*w.*o.*l.*i.*e.*nothing\r"), ("less+0x*", "main"), ("less+0x*", "main"))),
+    quit=lambda s: s.keys("q"), where="tty", prepare=lambda s: text_file(s, 3 * LINES), reads=(0, 3), env={"LESSSECURE": "0", "LESSOPEN": ""}, signal=15)
 
 BC = Row(
     "bc", ("bc",), ("bc", "-q"),
