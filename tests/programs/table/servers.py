@@ -93,7 +93,7 @@ MOSQUITTO = Row(
 def nginx_conf(subject):
     os.chmod(subject.folder, 0o755)
     subject.fifo("access")
-    rules = " ".join('if ($arg_a ~ "^(?:a|a)*c%d?$") { return 204; }' % n for n in range(9))  # each up to the limit of steps
+    rules = " ".join('if ($arg_a ~ "^(?:a|a)*c%d?$") { return 204; }' % n for n in range(9))
     subject.write("conf", f"""daemon off; worker_processes 1; pid {subject.folder}/pid; error_log stderr;
 events {{ }}
 http {{ log_format wide "$request_uri$request_uri$request_uri$request_uri";
@@ -128,7 +128,7 @@ NGINX = Row(
     "nginx", ("nginx",), ("nginx", "-p", "{dir}", "-c", "{dir}/conf"),
     (Hang("access log nobody reads", nginx_log, ("ngx_http_log_handler", "ngx_http_log_write", "nginx+0x*"), ("ngx_http_process_request*", "ngx_http_wait_request_handler", "ngx_http_free_request"),
           good1=("ngx_http_free_request", "ngx_http_close_request"), good2=("ngx_http_*",), reasons=("io",)),
-     Hang("regular expressions", lambda s: [get(s, "/re?a=" + "a" * 30 + "bc")], ("ngx_http_regex_exec", "ngx_http_script_regex_start_code", "ngx_http_rewrite_handler"),
+     Hang("regular expressions", lambda s: [get(s, "/re?a=" + "a" * 20 + "bc")], ("ngx_http_regex_exec", "ngx_http_script_regex_start_code", "ngx_http_rewrite_handler"),
           ("ngx_http_process_request*", "ngx_http_wait_request_handler"), good1=("ngx_*", "pcre2*", "libpcre2*"), good2=("ngx_http_*",))),
     prepare=nginx_conf, ready=lambda s: s.answers(), worker=nginx_worker)
 

@@ -118,6 +118,26 @@ BC = Row(
      Hang("counting", typed("for(i=0;i<4000000;i++){}\r"), ("bc+0x*", "bc_*", "_bc_*", "execute"), ("bc+0x*", "execute", "yyparse", "main"), good1=("main",))),
     quit=lambda s: s.keys("quit\r"), where="tty", signal=1)
 
+NANO = Row(
+    "nano", ("nano",), ("nano", "-I", "{dir}/text"),
+    (Hang("search for a pattern", typed("\x17\x1br\x15s.*w.*o.*l.*i.*e.*nothing\r"), ("nano+0x*", "findnextstr", "strstrwrapper"), ("nano+0x*", "do_search*", "go_looking", "search_init"), good1=("main",), good2=("main",)),
+     Hang("replace all", typed("\x1c\x15some\rother\rA"), ("nano+0x*", "do_replace*", "replace_*"), ("nano+0x*", "do_replace*"), good1=("main",), good2=("main",))),
+    quit=lambda s: (s.keys("\x03\x18"), s.settle(3), s.keys("n")), where="tty", prepare=lambda s: text_file(s, 3 * LINES), reads=(0,), signal=1)
+
+GNUPLOT = Row(
+    "gnuplot", ("gnuplot",), ("gnuplot", "-d"),
+    (Hang("counting", typed("do for [i=1:700000] { x = i }\r"), ("gnuplot*+0x*", "evaluate_at", "do_line", "command", "iteration*"), ("gnuplot*+0x*", "com_line", "do_line", "main"), good1=("main",), good2=("main",)),
+     Hang("a sum", typed("print sum [i=1:30000000] i\r"), ("gnuplot*+0x*", "evaluate_at", "f_sum*", "execute_at"), ("gnuplot*+0x*", "com_line", "do_line", "main"), good1=("main",), good2=("main",))),
+    quit=lambda s: s.keys("quit\r"), where="tty", signal=15, reads=(0,))
+
+W3M = Row(
+    "w3m", ("w3m",), ("w3m", "-T", "text/html", "{dir}/small"),
+    (Hang("a table of 4,000 lines", lambda s: typed(f"U\x15file://{s.path('large.html')}\r")(s), ("w3m+0x*", "GC_*"), ("w3m+0x*",), good1=("main",), good2=("main",)),
+     Hang("show its source", lambda s: typed(f"U\x15file://{s.path('text')}\r")(s), ("w3m+0x*", "GC_*"), ("w3m+0x*",), good1=("main",), good2=("main",))),
+    quit=lambda s: (s.keys("q"), s.settle(3), s.keys("y")), where="tty", signal=15, reads=(0, 3),
+    prepare=lambda s: (text_file(s, 6 * LINES), s.write("small", "<p>small"),
+                       s.write("large.html", "".join(f"<tr><td>{i}<td><a href=x>some</a> <b>words</b>\n" for i in range(LINES // 15)).join(("<table>", "</table>")))))
+
 GDB = Row(
     "gdb", ("gdb",), ("gdb", "-q", "-nx"),
     (Hang("sleep in Python", typed("python __import__('time').sleep(1.3)\r"), ("time_sleep*", "pysleep*", "libpython3*+0x*"), ("gdb+0x*", "python_command*", "execute_command*"),
@@ -139,4 +159,4 @@ PYTHON_PROMPT = Row(
      Hang("a FIFO", opened("x = open('fifo').read()\r"), ("python3*+0x*", "_io_*"), ("python3*+0x*", "_PyEval*"), good1=("Py*", "_Py*"), good2=("Py*", "_Py*", "main"), reasons=("io",))),
     quit=lambda s: s.keys("exit()\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
 
-ROWS = [VIM, MC, EMACS, WEECHAT, MUTT, BASH, SQLITE, LESS, BC, GDB, LUA_PROMPT, PYTHON_PROMPT]
+ROWS = [VIM, MC, EMACS, WEECHAT, MUTT, BASH, SQLITE, LESS, NANO, W3M, BC, GNUPLOT, GDB, LUA_PROMPT, PYTHON_PROMPT]

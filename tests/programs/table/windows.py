@@ -45,4 +45,11 @@ FEATHERPAD = Row(
           before=lambda s: pressed("ctrl+o", " large.txt", "Return")(s))),
     where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
 
-ROWS = [GEANY, FEATHERPAD]
+MOUSEPAD = Row(
+    "mousepad", ("mousepad", "Xvfb", "xdotool"), ("mousepad", "--disable-server", "{dir}/small.c"),
+    (Hang("open 26 MB", lambda s: pressed("ctrl+o", f" {s.path('large.txt')}", "Return")(s), ("mousepad_*", "libmousepad*+0x*", "mousepad+0x*"), ("mousepad_*", "libmousepad*+0x*", "mousepad+0x*"), good1=("g_*", "gtk_*", "gdk_*"), good2=("g_*", "gtk_*", "main", "gdk_*")),
+     Hang("cut all", pressed("ctrl+a", "ctrl+x"), ("gtk_text_*", "mousepad_*", "libmousepad*+0x*", "libgtk*+0x*"), ("mousepad_*", "libmousepad*+0x*", "mousepad+0x*", "gtk_*"), good1=("g_*", "gtk_*", "gdk_*"), good2=("g_*", "gtk_*", "main", "gdk_*"),
+          before=lambda s: pressed("ctrl+o", f" {s.path('large.txt')}", "Return")(s))),
+    where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
+
+ROWS = [GEANY, FEATHERPAD, MOUSEPAD]
