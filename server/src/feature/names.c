@@ -274,7 +274,7 @@ static void drop_types(struct writing *w)
 static bool rewrite(struct writing *w, struct name *out, const char *function, const char *file)
 {
     *out = (struct name){.key = function, .shown = function};
-    if (pthread_once(&once, index_rules))
+    if (pthread_once(&once, index_rules) || strnlen(function, MIRE_NAMES_MAX / 2) == MIRE_NAMES_MAX / 2)
         return false;
     w->name = w->pending = function;
     w->file = file;
@@ -285,10 +285,6 @@ static bool rewrite(struct writing *w, struct name *out, const char *function, c
         at += at == function || at[-1] == ' ' || is_worth_a_look(*at) ? step(w, at) : 1;
     if (!out->rule_count)
         return false;
-    if (strlen(function) >= MIRE_NAMES_MAX / 2) {
-        *out = (struct name){.key = function, .shown = function};
-        return false;
-    }
     put(w, w->pending, strlen(w->pending), true, true);
     if (w->types_vary)
         drop_types(w);

@@ -37,7 +37,7 @@
 #define MIRE_NAMES_PACK    "names" /* as documents call the table, beside the packs of rules */
 #define MIRE_NAMES_VERSION 1
 #define MIRE_NAMES_RULES   4    /* of one name that are kept, the first */
-#define MIRE_NAMES_MAX     4096 /* bytes of a name that is changed; a longer one stays as it is */
+#define MIRE_NAMES_MAX     4096 /* bytes of what a name becomes; one of half of that stays as it is */
 
 enum name_flags {
     NAME_MADE = 1,    /* such a function is the compiler's or a library's own code: the frame is passed over */

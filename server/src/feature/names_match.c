@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HASH_LEN 16
+#define HASH_LEN  16
+#define DEPTH_MAX 64
+#define WORD_MAX  256 /* bytes that a %n stands for */
 
 bool name_is_word(char c)
 {
@@ -30,20 +32,23 @@ static size_t span_word(const char *at)
     return len;
 }
 
-/* Up to the bracket `close` that has no partner here; SIZE_MAX: there is none. */
+/* Brackets deeper than that, and those of which one closes before it opens, are no list: it keeps hostile names cheap.
+ */
 size_t name_span_brackets(const char *at, char close)
 {
     const char open = close == '>' ? '<' : close == ']' ? '[' : close == '}' ? '{' : '(';
     int depth = 0, round = 0;
-    for (size_t i = 0; at[i]; i++) {
-        if (at[i] == close && !depth && !round && !(i && close == '>' && at[i - 1] == '-'))
-            return i;
-        if (close == '>' && (at[i] == '(' || at[i] == ')'))
+    for (size_t i = 0; at[i] && depth < DEPTH_MAX && round < DEPTH_MAX; i++) {
+        bool arrow = i && close == '>' && at[i] == close && at[i - 1] == '-';
+        if (close == '>' && (at[i] == '(' || at[i] == ')')) {
             round += at[i] == '(' ? 1 : -1;
-        else if (at[i] == open && !round)
+            if (round < 0)
+                return SIZE_MAX;
+        } else if (at[i] == open && !round) {
             depth++;
-        else if (at[i] == close && !round && !(i && close == '>' && at[i - 1] == '-'))
-            depth--;
+        } else if (at[i] == close && !round && !arrow && !depth--) {
+            return i;
+        }
     }
     return SIZE_MAX;
 }
@@ -51,7 +56,7 @@ size_t name_span_brackets(const char *at, char close)
 /* The shortest identifier that lets the rest of the pattern fit. */
 static size_t match_identifier(const char *pattern, const char *at, struct name_capture *capture)
 {
-    for (size_t len = 1; name_is_word(at[len - 1]); len++) {
+    for (size_t len = 1; len <= WORD_MAX && name_is_word(at[len - 1]); len++) {
         size_t rest = name_match(pattern, at + len, capture);
         if (rest == SIZE_MAX)
             continue;

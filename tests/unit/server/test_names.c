@@ -183,6 +183,23 @@ static void any_name_has_a_key_that_is_its_own(void **state)
     }
 }
 
+/* Names made to be searched again and again: with a search that is square in their length it takes minutes. */
+static void hostile_names_end_soon(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"a<",        "a<(",     "a<)",  "a<b>", "[go.shape.", "{lambda(",
+                                         ".lambda$a", "(a in _", "a<->", "<",    "$"};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        char name[2040] = "", key[64];
+        size_t len = 0, piece = strlen(pieces[i]);
+        bool made;
+        for (; len + piece < sizeof name; len += piece)
+            memcpy(name + len, pieces[i], piece);
+        for (int k = 0; k < 500; k++)
+            assert_true(name_write(key, sizeof key, &made, name, "") > 0);
+    }
+}
+
 static void long_names_stay_as_they_are(void **state)
 {
     (void)state;
@@ -212,9 +229,13 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rule_does_as_its_example_says), cmocka_unit_test(builds_of_one_function_have_one_key),
-        cmocka_unit_test(names_that_only_look_so_stay),        cmocka_unit_test(a_templates_types_vary_with_it),
-        cmocka_unit_test(readers_see_the_name_of_the_source),  cmocka_unit_test(any_name_has_a_key_that_is_its_own),
+        cmocka_unit_test(every_rule_does_as_its_example_says),
+        cmocka_unit_test(builds_of_one_function_have_one_key),
+        cmocka_unit_test(names_that_only_look_so_stay),
+        cmocka_unit_test(a_templates_types_vary_with_it),
+        cmocka_unit_test(readers_see_the_name_of_the_source),
+        cmocka_unit_test(any_name_has_a_key_that_is_its_own),
+        cmocka_unit_test(hostile_names_end_soon),
         cmocka_unit_test(long_names_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, begin, end);
