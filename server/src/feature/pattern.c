@@ -53,6 +53,30 @@ static char first_of(const char *text)
     return text[1];
 }
 
+static void add_pair(struct pairs *pairs, char one, char other)
+{
+    unsigned pair = ((unsigned char)one * 31u + (unsigned char)other) * 0x9e3779b1u >> 25;
+    pairs->bits[pair / 64] |= 1ull << pair % 64;
+}
+
+struct pairs pairs_of(const char *text)
+{
+    struct pairs pairs = {{0, 0}};
+    for (; text[0] && text[1]; text++)
+        add_pair(&pairs, text[0], text[1]);
+    return pairs;
+}
+
+/* Those of a glob: a star or a question mark is in none. */
+static struct pairs pairs_of_glob(const char *text)
+{
+    struct pairs pairs = {{0, 0}};
+    for (; text[0] && text[1]; text++)
+        if (text[0] != '*' && text[0] != '?' && text[1] != '*' && text[1] != '?')
+            add_pair(&pairs, text[0], text[1]);
+    return pairs;
+}
+
 int pattern_make(struct pattern *out, const char **why_out, const char *text)
 {
     *out = (struct pattern){.text = text, .kind = MIRE_PATTERN_GLOB};
@@ -62,6 +86,8 @@ int pattern_make(struct pattern *out, const char **why_out, const char *text)
         return regex_make(&out->regex, why_out, text + 1);
     }
     out->literal = strcspn(text, "*?");
+    out->pairs = pairs_of_glob(text);
+    out->path = strchr(text, '/') != NULL;
     if (!text[out->literal])
         out->kind = MIRE_PATTERN_EXACT;
     else if (!strcmp(text + out->literal, "*"))

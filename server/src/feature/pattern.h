@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define MIRE_REGEX_STATES   256  /* of an expression: about its length */
 #define MIRE_REGEX_TEXT_MAX 4096 /* bytes of a name that an expression looks at; the rest is not seen */
@@ -32,6 +33,18 @@ int regex_make(struct regex **out, const char **why_out, const char *text);
 void regex_free(struct regex *regex);
 bool regex_match(const struct regex *regex, const char *text);
 
+/* Which pairs of neighbouring bytes stand in a text: a bit for several. A name without all of a glob's does not fit. */
+struct pairs {
+    uint64_t bits[2];
+};
+
+struct pairs pairs_of(const char *text);
+
+static inline bool pairs_hold(const struct pairs *name, const struct pairs *wanted)
+{
+    return !((wanted->bits[0] & ~name->bits[0]) | (wanted->bits[1] & ~name->bits[1]));
+}
+
 enum pattern_kind { MIRE_PATTERN_ANY, MIRE_PATTERN_EXACT, MIRE_PATTERN_PREFIX, MIRE_PATTERN_GLOB, MIRE_PATTERN_REGEX };
 
 struct pattern {
@@ -39,7 +52,9 @@ struct pattern {
     struct regex *regex;
     size_t literal; /* bytes at its beginning that stand for themselves; 0 of an expression */
     char first;     /* of an expression: what every name that fits begins with; NUL: anything */
+    bool path;      /* it has a slash */
     enum pattern_kind kind;
+    struct pairs pairs; /* of a glob's literal parts; none of an expression */
 };
 
 /* As regex_make; the text must live as long as the pattern. */

@@ -135,7 +135,7 @@ static const char *base_name(const char *path)
 
 static bool fits_path(const struct pattern *pattern, const char *path)
 {
-    return pattern_match(pattern, strchr(pattern->text, '/') ? path : base_name(path));
+    return pattern_match(pattern, pattern->path ? path : base_name(path));
 }
 
 /* Of the rules under the empty key, which every name is asked under, those that fit the module. */
@@ -162,7 +162,7 @@ static struct rule_found found_at(const struct rules *rules, uint32_t number)
                                .line = rule->line,
                                .pack = pack->name,
                                .version = pack->version,
-                               .by_path = pack->builtin && strchr(rules->modules[rule->module].text, '/') &&
+                               .by_path = pack->builtin && rules->modules[rule->module].path &&
                                           !strcmp(rule->function.text, "*")};
 }
 
@@ -211,6 +211,18 @@ static uint32_t look(uint32_t best, const struct rules *rules, const struct rule
     return best;
 }
 
+/* The same of rules that every name is asked: most are told from it by its pairs of bytes. */
+static uint32_t look_at_any(uint32_t best, const struct rules *rules, const struct rules_list *list,
+                            const struct rules_subject *subject, const char *name, const struct pairs *pairs)
+{
+    for (uint32_t i = 0; i < list->count && list->numbers[i] < best; i++) {
+        const struct rule *rule = &rules->rows[list->numbers[i]];
+        if (pairs_hold(pairs, &rule->function.pairs) && fits(rule, subject, name))
+            return list->numbers[i];
+    }
+    return best;
+}
+
 static struct rules_list list_of(const struct rules_index *index, uint64_t key)
 {
     const struct rules_bucket *bucket = bucket_of(index, key);
@@ -225,10 +237,11 @@ void rules_find(struct rule_found *out, struct rule_found *mark_out, const struc
     const char *name = name_behind_type(subject->function);
     size_t len = strlen(name), at = 0;
     uint64_t hash = HASH_BEGIN;
+    const struct pairs pairs = pairs_of(name);
     uint32_t best[] = {UINT32_MAX, UINT32_MAX};
     for (int i = 0; i < 2; i++)
         if (outs[i])
-            best[i] = look(best[i], rules, &subject->module->any[i], subject, name);
+            best[i] = look_at_any(best[i], rules, &subject->module->any[i], subject, name, &pairs);
     for (size_t l = 1; l <= WHOLE; l++) {
         size_t to = l == WHOLE ? len : lengths[l];
         if (to > len)

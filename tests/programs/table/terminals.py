@@ -94,7 +94,7 @@ MUTT = Row(
 BASH = Row(
     "bash", ("bash",), ("bash", "--norc", "--noprofile", "-i"),
     (Hang("counting", typed("for ((i = 0; i < 500000; i++)); do :; done\r"), ("execute_*", "eval_arith*", "evalexp", "bash+0x*", "expr*", "subexpr"),
-          ("execute_command*", "reader_loop", "bash+0x*", "parse_*"), good1=("main", "dispose_*", "*find_variable*", "bind_*", "*"), good2=("main",)),
+          ("execute_command*", "reader_loop", "bash+0x*", "parse_*"), good1=("main", "dispose_*", "*find_variable*", "bind_*"), good2=("main",)),
      Hang("read from a FIFO", opened("read word < fifo\r"), ("do_redirection*", "redir_open", "bash+0x*", "read_builtin", "execute_builtin*"),
           ("execute_command*", "reader_loop", "bash+0x*"), good2=("main",), good1=("execute_*",), reasons=("io",))),
     quit=lambda s: s.keys("exit\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
