@@ -150,9 +150,9 @@ ROWS = [
     row("guile", ("guile",), ("guile", "--no-auto-compile", "script", "{port}"), GUILE, ("libguile*+0x*", "scm_*", "vm_*"), ("libguile*+0x*", "scm_open*", "scm_*"), ("libguile*+0x*", "scm_*"),
         good1=("[anonymous*", "diffuse at [anonymous*"), good2=("main", "[anonymous*")),
     Row("php", ("php",), ("php", "-n", "-S", "127.0.0.1:{port}", "script"),
-        (Hang("cpu", lambda s: get(s, "cpu"), ("php_pcre_*", "zif_preg_*", "preg_*", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"), good1=("pcre2*", "execute_ex", "libpcre2*"), good2=("main", "php_*", "zend_*")),
+        (Hang("cpu", lambda s: get(s, "cpu"), ("php_pcre_*", "zif_preg_*", "preg_*", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"), good1=("pcre2*", "execute_ex", "libpcre2*"), good2=("main", "php_*", "zend_*", "execute_ex")),
          Hang("FIFO", fed(lambda s: get(s, "fifo")), ("_php_stream_*", "php_stream_*", "php_plain_*", "zif_file_get_contents", "php*+0x*"), ("php_execute_script", "php_cli_server*", "zend_execute*", "php*+0x*"),
-              good1=("execute_ex", "php_*"), good2=("main", "php_*", "zend_*"), reasons=("io",))),
+              good1=("execute_ex", "php_*"), good2=("main", "php_*", "zend_*", "execute_ex"), reasons=("io",))),
         prepare=script(PHP, "script"), ready=lambda s: s.answers(), signal=2),
 ]
 
