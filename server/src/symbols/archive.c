@@ -2,7 +2,8 @@
  * archive.c - which archive it is; one member of any; archives in archives.
  *
  * An archive inside another is written behind the members kept so far, and read from there. So it counts as they do:
- * what is kept of a file that contains itself, or stands for ever more, is bounded.
+ * what is kept of a file that contains itself, or stands for ever more, is bounded. Members may lie over each other,
+ * and so may archives inside: each reading of the same bytes is work again.
  */
 #include "symbols/archive_inside.h"
 
@@ -17,7 +18,9 @@
 
 #define DEPTH_MAX  4
 #define INSIDE_MAX 2000 /* archives in archives */
+#define MEMBER     1024 /* bytes of work that beginning a member counts as */
 #define PAGE       4096u
+#define TOO_MUCH   "unpacks to too much"
 
 /* Those that are not read. */
 static const struct {
@@ -47,6 +50,12 @@ bool archive_is(const uint8_t *bytes, size_t len)
 
 static const char *read_any(struct unpacking *unpacking, const uint8_t *bytes, size_t len);
 
+static bool met_a_bound(const struct unpacking *unpacking)
+{
+    const struct progress *all = unpacking->all;
+    return all->work.done > all->work.most || all->kept_bytes > unpacking->use->kept_max;
+}
+
 /* An archive that lies in `fd`, as long as that leaves anything to be done. */
 static const char *read_inside(struct unpacking *around, uint64_t at, uint64_t len, const char *name)
 {
@@ -57,15 +66,13 @@ static const char *read_inside(struct unpacking *around, uint64_t at, uint64_t l
     if (bytes == MAP_FAILED)
         return "needs more memory than there is";
     inside->use = around->use;
-    inside->kept_bytes = around->kept_bytes;
-    inside->inside = around->inside;
+    inside->all = around->all;
     inside->depth = around->depth + 1;
     inside->name = name;
     const char *wrong = read_any(inside, bytes + (at - page), (size_t)len);
     munmap(bytes, mapped);
-    around->kept_bytes = inside->kept_bytes;
-    around->inside = inside->inside;
-    around->enough = inside->enough;
+    if (met_a_bound(around))
+        return wrong;
     if (wrong && around->use->passed_over)
         around->use->passed_over(around->use->context, wrong);
     return NULL;
@@ -85,7 +92,7 @@ static enum fate fate_of(struct unpacking *unpacking, const char *name, size_t l
     const struct archive_use *use = unpacking->use;
     if (use->wanted(use->context, name, unpacking->chunk, len))
         return KEEP;
-    if (unpacking->depth >= DEPTH_MAX || unpacking->inside >= INSIDE_MAX || !archive_is(unpacking->chunk, len))
+    if (unpacking->depth >= DEPTH_MAX || unpacking->all->inside >= INSIDE_MAX || !archive_is(unpacking->chunk, len))
         return PASS;
     return OPEN;
 }
@@ -94,12 +101,15 @@ const char *member_take(struct unpacking *unpacking, struct stream *stream, uint
 {
     const struct archive_use *use = unpacking->use;
     char whole[MIRE_ARCHIVE_NAME];
-    uint64_t at = unpacking->kept_bytes;
+    struct progress *all = unpacking->all;
+    uint64_t at = all->kept_bytes;
     uint64_t done = 0;
     enum fate fate = PASS;
     if (unpacking->members++ == use->members_max)
         return "holds too many files";
     whole_name(whole, unpacking, name);
+    memcpy(all->where, whole, strlen(whole) + 1);
+    all->work.done += MEMBER;
     while (done < len && !stream->ended) {
         size_t most = len - done < sizeof unpacking->chunk ? (size_t)(len - done) : sizeof unpacking->chunk;
         size_t got = stream_read(stream, unpacking->chunk, most);
@@ -112,17 +122,17 @@ const char *member_take(struct unpacking *unpacking, struct stream *stream, uint
             return NULL;
         if (fate == PASS)
             continue;
-        unpacking->kept_bytes += got;
-        if (unpacking->kept_bytes > use->kept_max)
-            return "unpacks to too much";
+        all->kept_bytes += got;
+        if (all->kept_bytes > use->kept_max)
+            return TOO_MUCH;
         if (!write_all(use->fd, unpacking->chunk, got))
             return "could not be written";
     }
     if (len != UINT64_MAX && done < len)
         return "is damaged: it ends within a file";
     if (fate == KEEP && done)
-        unpacking->enough = !use->kept(use->context, at, done, whole);
-    unpacking->inside += fate == OPEN;
+        all->enough = !use->kept(use->context, at, done, whole);
+    all->inside += fate == OPEN;
     return fate == OPEN ? read_inside(unpacking, at, done, whole) : NULL;
 }
 
@@ -145,7 +155,7 @@ static const char *read_stream(struct unpacking *unpacking, const uint8_t *bytes
     enum stream_kind kind = stream_kind_of(bytes, len);
     uint8_t first[MIRE_TAR_BLOCK];
     struct stream stream;
-    if (!stream_init(&stream, kind, bytes, len))
+    if (!stream_init(&stream, kind, bytes, len, &unpacking->all->work))
         return "needs more memory than there is";
     size_t got = stream_read(&stream, first, sizeof first);
     const char *wrong = stream.wrong;
@@ -153,7 +163,7 @@ static const char *read_stream(struct unpacking *unpacking, const uint8_t *bytes
         wrong = tar_read(unpacking, &stream, first);
     } else if (!wrong) { /* one file: from its beginning again */
         stream_fini(&stream);
-        if (!stream_init(&stream, kind, bytes, len))
+        if (!stream_init(&stream, kind, bytes, len, &unpacking->all->work))
             return "needs more memory than there is";
         wrong = member_take(unpacking, &stream, UINT64_MAX, "");
     }
@@ -173,12 +183,25 @@ static const char *read_any(struct unpacking *unpacking, const uint8_t *bytes, s
     return read_stream(unpacking, bytes, len);
 }
 
-const char *archive_read(const struct archive_use *use, const uint8_t *bytes, size_t len)
+static uint64_t most_work(size_t len)
 {
+    uint64_t most = MIRE_ARCHIVE_FREE + MIRE_ARCHIVE_RATIO * (uint64_t)len;
+    return most < MIRE_ARCHIVE_MOST ? most : MIRE_ARCHIVE_MOST;
+}
+
+const char *archive_read(struct archive_end *out, const struct archive_use *use, const uint8_t *bytes, size_t len)
+{
+    struct progress all = {.work.most = most_work(len)};
     MIRE_SCOPED(free_memory) struct unpacking *unpacking = calloc(1, sizeof *unpacking);
+    *out = (struct archive_end){0};
     if (!unpacking)
         return "needs more memory than there is";
     unpacking->use = use;
+    unpacking->all = &all;
     unpacking->name = "";
-    return read_any(unpacking, bytes, len);
+    const char *wrong = read_any(unpacking, bytes, len);
+    out->work = all.work.done;
+    out->bounded = wrong && met_a_bound(unpacking);
+    memcpy(out->where, all.where, sizeof out->where);
+    return wrong;
 }

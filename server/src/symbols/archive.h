@@ -10,13 +10,21 @@
  * Members are read as streams, one after the other; of each the first bytes decide whether it is kept. Neither sizes
  * that are claimed nor names are relied on: what comes out is counted, and a name is only told. Of an archive inside
  * another nothing counts but what is kept: damage there is passed over.
+ *
+ * The work is bounded, counted in bytes that go into all decompressors and come out of them, archives inside included:
+ * MIRE_ARCHIVE_FREE bytes, and MIRE_ARCHIVE_RATIO for each byte of the file. A file that needs more is refused whole,
+ * also if an archive inside it is to blame.
  */
 #ifndef MIRE_SYMBOLS_ARCHIVE_H
 #define MIRE_SYMBOLS_ARCHIVE_H
 
 #include "object/object.h"
 
-#define MIRE_ARCHIVE_PEEK 65536 /* bytes of a member `wanted` is shown, if it has as many */
+#define MIRE_ARCHIVE_PEEK  65536         /* bytes of a member `wanted` is shown, if it has as many */
+#define MIRE_ARCHIVE_NAME  1024          /* room for a member's name, with NUL */
+#define MIRE_ARCHIVE_FREE  (64ull << 20) /* bytes of work for any file */
+#define MIRE_ARCHIVE_RATIO 256           /* for each of its bytes; honest files of DWARF need below 20 */
+#define MIRE_ARCHIVE_MOST  (64ull << 30) /* for the largest */
 
 struct archive_use {
     void *context;
@@ -31,7 +39,13 @@ struct archive_use {
 /* Is it an archive? Also one of those that archive_read only has a word for: 7z, rar, rpm, lz4. */
 bool archive_is(const uint8_t *bytes, size_t len);
 
+struct archive_end {
+    uint64_t work;                 /* bytes, as they are bounded */
+    bool bounded;                  /* it is wrong because a bound was met, of work or of bytes kept */
+    char where[MIRE_ARCHIVE_NAME]; /* the member that was begun last, "lib.zip: arm64/libx.so"; "": it has no name */
+};
+
 /* Go through it. Returns NULL, or what is wrong with it (static). */
-const char *archive_read(const struct archive_use *use, const uint8_t *bytes, size_t len);
+const char *archive_read(struct archive_end *out, const struct archive_use *use, const uint8_t *bytes, size_t len);
 
 #endif

@@ -7,15 +7,19 @@
 #include "symbols/archive.h"
 #include "symbols/stream.h"
 
-#define MIRE_ARCHIVE_NAME 1024 /* room for a member's name, with NUL */
+struct progress { /* of the outermost archive and all inside it */
+    struct stream_work work;
+    uint64_t kept_bytes;
+    size_t inside;                 /* archives in archives */
+    bool enough;                   /* `kept` said so */
+    char where[MIRE_ARCHIVE_NAME]; /* the member that was begun last */
+};
 
 struct unpacking {
     const struct archive_use *use;
-    uint64_t kept_bytes;
+    struct progress *all;
     size_t members;   /* of this archive */
-    size_t inside;    /* archives in archives so far */
     unsigned depth;   /* of this archive; the outermost has 0 */
-    bool enough;      /* `kept` said so */
     const char *name; /* of this archive in the one around it; "" for the outermost */
     uint8_t chunk[MIRE_ARCHIVE_PEEK];
 };

@@ -136,9 +136,7 @@ static enum child_answer convert_here(char *why, int fd, const struct child_file
 
 static enum child_answer unpack_here(char *why, int out, int in)
 {
-    const char *wrong = contents_unpack(out, in);
-    snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
-    return wrong ? CHILD_WRONG : CHILD_DONE;
+    return contents_unpack(why, out, in) ? CHILD_DONE : CHILD_WRONG;
 }
 
 static enum child_answer check_here(char *why, int in, uint64_t at, uint64_t len)
@@ -257,6 +255,8 @@ static enum child_answer judge(char *why, int status, bool ended)
 {
     if (!ended)
         snprintf(why, MIRE_SYMBOL_WHY, "takes more than %d seconds", WAIT_MS / 1000);
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        snprintf(why, MIRE_SYMBOL_WHY, "takes more than %d seconds of computing", MIRE_SANDBOX_CPU_S);
     else if (WIFSIGNALED(status))
         snprintf(why, MIRE_SYMBOL_WHY, "ended its reader by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) <= CHILD_WANTS)

@@ -25,15 +25,19 @@
 #define MAGIC "Mire\x7fITM"
 #define PAGE  4096u
 
-/* A name for people: of bytes that make no text a text is made, and what could disturb a line is replaced. */
-static void copy_name(char *out, const char *name)
+/*
+ * A name for people: of bytes that make no text a text is made, and what could disturb a line is replaced.
+ *
+ *   room  bytes of `out`; of a longer name the end is copied
+ */
+static void copy_name(char *out, size_t room, const char *name)
 {
     MIRE_SCOPED(text_fini) struct text text = {0};
     text_add_valid(&text, name, strlen(name));
     const char *from = text_failed(&text) || !text.bytes ? "" : text.bytes;
     size_t len = strlen(from);
-    if (len >= MIRE_CONTENTS_NAME) { /* the end of it tells more */
-        from += len - (MIRE_CONTENTS_NAME - 1);
+    if (len >= room) {
+        from += len - (room - 1);
         while ((*from & 0xc0) == 0x80) /* no beginning of a character */
             from++;
     }
@@ -56,7 +60,7 @@ static const char *add_item(struct contents *contents, const uint8_t *bytes, uin
         return "has neither DWARF nor a symbol table; send the unstripped or the debug file";
     if (contents->count == MIRE_CONTENTS_MAX || !GROW(contents))
         return "holds too many files";
-    copy_name(item.name, name);
+    copy_name(item.name, sizeof item.name, name);
     contents->rows[contents->count++] = item;
     return NULL;
 }
@@ -117,7 +121,18 @@ static bool write_rows(int fd, const struct contents *contents)
     return write_all(fd, contents->rows, len) && write_all(fd, &end, sizeof end);
 }
 
-const char *contents_unpack(int out, int in)
+static void say_why(char *why, const char *wrong, const struct archive_end *end)
+{
+    char where[MIRE_SYMBOL_WHY / 2];
+    copy_name(where, sizeof where, end->where);
+    if (wrong && end->bounded)
+        snprintf(why, MIRE_SYMBOL_WHY, "%s%s%s: send the debug files without that archive", wrong,
+                 where[0] ? ", at " : "", where);
+    else
+        snprintf(why, MIRE_SYMBOL_WHY, "%s", wrong ? wrong : "");
+}
+
+bool contents_unpack(char *why, int out, int in)
 {
     struct unpacked unpacked = {.fd = out};
     struct archive_use use = {.context = &unpacked,
@@ -127,17 +142,21 @@ const char *contents_unpack(int out, int in)
                               .fd = out,
                               .kept_max = MIRE_CONTENTS_BYTES,
                               .members_max = MIRE_CONTENTS_MAX};
+    struct archive_end end = {0};
     struct file_bytes file;
-    if (!file_bytes_map_fd(&file, in))
-        return "cannot be mapped";
-    const char *wrong = archive_read(&use, file.bytes, file.len);
+    if (!file_bytes_map_fd(&file, in)) {
+        say_why(why, "cannot be mapped", &end);
+        return false;
+    }
+    const char *wrong = archive_read(&end, &use, file.bytes, file.len);
     if (!wrong && !unpacked.contents.count)
         wrong = unpacked.wrong ? unpacked.wrong : MIRE_CONTENTS_NONE;
     if (!wrong && !write_rows(out, &unpacked.contents))
         wrong = "could not be written";
     file_bytes_unmap(&file);
     free(unpacked.contents.rows);
-    return wrong;
+    say_why(why, wrong, &end);
+    return !wrong;
 }
 
 static bool is_sound(const struct contents_item *item, uint64_t file_bytes)

@@ -29,14 +29,14 @@ static uint64_t size_of(const uint8_t *header)
 const char *deb_read(struct unpacking *unpacking, const uint8_t *bytes, size_t len)
 {
     const char *wrong = NULL;
-    for (size_t at = strlen(MARK); !wrong && !unpacking->enough && len - at >= HEADER;) {
+    for (size_t at = strlen(MARK); !wrong && !unpacking->all->enough && len - at >= HEADER;) {
         const uint8_t *header = bytes + at;
         uint64_t size = size_of(header);
         struct stream stream;
         at += HEADER;
         if (size > len - at)
             return "is damaged: it ends within a file";
-        if (!stream_init(&stream, STREAM_PLAIN, bytes + at, (size_t)size))
+        if (!stream_init(&stream, STREAM_PLAIN, bytes + at, (size_t)size, &unpacking->all->work))
             return "needs more memory than there is";
         stream.alone = true;
         if (size)

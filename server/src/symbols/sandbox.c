@@ -38,7 +38,8 @@ static void limit(int what, rlim_t most)
     struct rlimit now;
     if (getrlimit(what, &now) != 0 || now.rlim_max < most)
         return;
-    now = (struct rlimit){most, most};
+    bool warned = what == RLIMIT_CPU && now.rlim_max > most; /* by SIGXCPU, which says why the child ended */
+    now = (struct rlimit){most, warned ? most + 1 : most};
     (void)setrlimit(what, &now);
 }
 
@@ -97,7 +98,7 @@ void sandbox_enter(void)
     if (!LIMITED)
         return;
     limit(RLIMIT_AS, 6ull << 30);
-    limit(RLIMIT_CPU, 120);
+    limit(RLIMIT_CPU, MIRE_SANDBOX_CPU_S);
     limit(RLIMIT_FSIZE, 4ull << 30);
     filter_calls();
 }

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#define MIRE_SANDBOX_CPU_S 120 /* seconds; SIGXCPU ends the process then */
+
 /*
  * From here on this process and its threads: take at most 6 GiB of memory and 2 minutes of processor time, write no
  * file longer than 4 GiB, leave no core file, gain no privilege, start no process, and have only the system calls for

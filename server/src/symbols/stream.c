@@ -1,5 +1,5 @@
 /*
- * stream.c - one decompressor or another, and how much may come out of how little.
+ * stream.c - one decompressor or another, and the work that it does.
  *
  * Each step takes bytes at stream->at and puts some out. A file may be several, one behind the other, of each kind.
  */
@@ -7,11 +7,10 @@
 
 #include <string.h>
 
-#define FREE_BYTES (64ull << 20) /* that may come out of anything */
-#define RATIO      256           /* beyond them, of what went in; honest files of DWARF are below 20 */
-#define XZ_MEMORY  (256ull << 20)
-#define STEP_MOST  (1u << 30) /* bytes of a step: some libraries count in 32 bits */
-#define DAMAGED    "is damaged: its compressed bytes do not make sense"
+#define XZ_MEMORY   (256ull << 20)
+#define STEP_MOST   (1u << 30) /* bytes of a step: some libraries count in 32 bits */
+#define BZIP2_BLOCK 900000u    /* bytes that are sorted before the first of them comes out */
+#define DAMAGED     "is damaged: its compressed bytes do not make sense"
 
 enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len)
 {
@@ -30,9 +29,10 @@ enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len)
     return STREAM_PLAIN;
 }
 
-bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len)
+bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len,
+                 struct stream_work *work)
 {
-    *stream = (struct stream){.kind = kind, .bytes = bytes, .len = len};
+    *stream = (struct stream){.kind = kind, .bytes = bytes, .len = len, .work = work};
     switch (kind) {
     case STREAM_DEFLATE:
     case STREAM_GZIP:
@@ -52,6 +52,8 @@ bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *by
 
 void stream_fini(struct stream *stream)
 {
+    if (stream->kind == STREAM_BZIP2 && (!stream->ended || stream->wrong)) /* of its last block not all came out */
+        stream->work->done += BZIP2_BLOCK;
     if (stream->kind == STREAM_DEFLATE || stream->kind == STREAM_GZIP)
         inflateEnd(&stream->by.z);
     else if (stream->kind == STREAM_XZ)
@@ -172,15 +174,14 @@ size_t stream_read(struct stream *stream, uint8_t *out, size_t room)
         take_step(stream, &step);
         stream->at += step.used;
         got += step.made;
+        stream->work->done += step.used + step.made;
         if (!stream->wrong && !stream->ended && !step.used && !step.made) /* it is cut off */
             stream->wrong = DAMAGED;
+        if (stream->work->done > stream->work->most)
+            stream->wrong = MIRE_STREAM_TOO_MUCH;
         stream->ended |= stream->wrong != NULL;
     }
     stream->given += got;
     stream->crc = (uint32_t)crc32(stream->crc, out, (uInt)got);
-    if (stream->given > FREE_BYTES && stream->given / RATIO > stream->at) {
-        stream->wrong = "unpacks to too much";
-        stream->ended = true;
-    }
     return got;
 }

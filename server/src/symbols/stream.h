@@ -12,6 +12,17 @@
 #include <zlib.h>
 #include <zstd.h>
 
+/*
+ * Bytes that went into streams and came out of them, all of one archive and of those inside it together. A stream that
+ * would go beyond `most` ends with MIRE_STREAM_TOO_MUCH.
+ */
+struct stream_work {
+    uint64_t done;
+    uint64_t most;
+};
+
+#define MIRE_STREAM_TOO_MUCH "unpacks to too much for its size"
+
 enum stream_kind { STREAM_PLAIN, STREAM_DEFLATE, STREAM_GZIP, STREAM_XZ, STREAM_ZSTD, STREAM_BZIP2 };
 
 struct stream {
@@ -19,8 +30,9 @@ struct stream {
     const uint8_t *bytes;
     size_t len;
     size_t at;
-    uint64_t given; /* bytes that came out */
-    uint32_t crc;   /* of them, as zip and gzip count it */
+    struct stream_work *work; /* borrowed */
+    uint64_t given;           /* bytes that came out */
+    uint32_t crc;             /* of them, as zip and gzip count it */
     const char *wrong;
     bool ended;
     bool alone; /* one member is all of it: what nobody wants need not be read */
@@ -36,7 +48,8 @@ struct stream {
 enum stream_kind stream_kind_of(const uint8_t *bytes, size_t len);
 
 /* False: out of memory. Ended by stream_fini. */
-bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len);
+bool stream_init(struct stream *stream, enum stream_kind kind, const uint8_t *bytes, size_t len,
+                 struct stream_work *work);
 void stream_fini(struct stream *stream);
 
 /* The next bytes, `room` of them unless it ends before; stream->wrong tells of damage. */

@@ -102,7 +102,7 @@ const char *tar_read(struct unpacking *unpacking, struct stream *stream, const u
     uint8_t block[MIRE_TAR_BLOCK];
     const char *wrong = NULL;
     memcpy(block, first, sizeof block);
-    while (!wrong && !unpacking->enough && tar_is(block, sizeof block)) {
+    while (!wrong && !unpacking->all->enough && tar_is(block, sizeof block)) {
         struct header header;
         read_header(&header, block, long_name);
         if (header.size > UINT64_MAX - MIRE_TAR_BLOCK)

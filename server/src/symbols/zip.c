@@ -3,7 +3,8 @@
  *
  *     [ local header, name, bytes ]...  [ directory: a row a member ]  [ end of it ]
  *
- * Rows that point to one place are counted each: what unpacks from all of them is bounded by archive_use.
+ * Files of an honest zip do not lie over each other: all together they are no longer than it. One that a row more would
+ * make longer is refused, so the packed bytes are read once.
  */
 #include "symbols/archive_inside.h"
 
@@ -124,7 +125,8 @@ static const char *take_row(struct unpacking *unpacking, const struct row *row, 
     uint64_t at = row->local + LOCAL_LEN + load_16(bytes + row->local + 26) + load_16(bytes + row->local + 28);
     if (at > len || row->packed > len - at)
         return "is damaged: a file lies outside of it";
-    if (!stream_init(&stream, (enum stream_kind)kind_of(row->method), bytes + at, (size_t)row->packed))
+    if (!stream_init(&stream, (enum stream_kind)kind_of(row->method), bytes + at, (size_t)row->packed,
+                     &unpacking->all->work))
         return "needs more memory than there is";
     stream.alone = true;
     const char *wrong = member_take(unpacking, &stream, row->len, row->name);
@@ -138,14 +140,18 @@ const char *zip_read(struct unpacking *unpacking, const uint8_t *bytes, size_t l
 {
     struct directory directory;
     const char *wrong = NULL, *passed_over = NULL;
+    uint64_t left = len;
     if (!find_directory(&directory, bytes, len))
         return "is damaged: it has no directory";
-    for (uint64_t i = 0; i < directory.count && !wrong && !unpacking->enough; i++) {
+    for (uint64_t i = 0; i < directory.count && !wrong && !unpacking->all->enough; i++) {
         struct row row;
         if (!read_row(&row, &directory.at, bytes, len))
             return "is damaged: its directory is cut off";
         if (!row.len)
             continue;
+        if (row.packed > left)
+            return "is damaged: its files lie over each other, or outside of it";
+        left -= row.packed;
         if (row.flags & 1)
             passed_over = "is encrypted";
         else if (kind_of(row.method) < 0)
@@ -153,5 +159,5 @@ const char *zip_read(struct unpacking *unpacking, const uint8_t *bytes, size_t l
         else
             wrong = take_row(unpacking, &row, bytes, len);
     }
-    return wrong || unpacking->kept_bytes ? wrong : passed_over; /* it may not be of use */
+    return wrong || unpacking->all->kept_bytes ? wrong : passed_over; /* it may not be of use */
 }

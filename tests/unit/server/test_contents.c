@@ -1,5 +1,6 @@
 /* What a file that was sent holds: itself, slices, members of archives; and archives that mean harm. */
 #include "base/bytes.h"
+#include "symbols/archive.h"
 #include "symbols/contents.h"
 
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <bzlib.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -392,9 +394,136 @@ static void a_bomb_is_given_up(void **state)
     struct buffer gz = deflated(&zeros, 15 + 16);
     free(zeros.bytes);
     assert_int_equal(open_it(&contents, why, &gz), CONTENTS_WRONG);
-    assert_string_equal(why, "unpacks to too much");
+    assert_string_equal(why, "unpacks to too much for its size: send the debug files without that archive");
     contents_close(&contents);
     free(gz.bytes);
+}
+
+static bool wants_none(void *context, const char *name, const uint8_t *bytes, size_t len)
+{
+    (void)context, (void)name, (void)bytes, (void)len;
+    return false;
+}
+
+/* Go through an archive of which nothing is kept. */
+static const char *work_of(struct archive_end *out, const struct buffer *file)
+{
+    struct archive_use use = {.wanted = wants_none, .kept_max = 1u << 30, .members_max = 1000};
+    use.fd = memfd_create("unpacked", 0);
+    const char *wrong = archive_read(out, &use, file->bytes, file->len);
+    close(use.fd);
+    return wrong;
+}
+
+/* 1 MB of zeros in a tar file, packed to 1 KB. */
+static struct buffer zeros_in_a_tar(void)
+{
+    struct buffer tar = {0};
+    uint8_t *zeros = calloc(1, 1u << 20);
+    assert_non_null(zeros);
+    tar_add(&tar, "zeros", '0', zeros, 1u << 20);
+    struct buffer gz = deflated(&tar, 15 + 16);
+    free(zeros);
+    free(tar.bytes);
+    return gz;
+}
+
+/* A zip of so many archives, and an ELF file. */
+static struct buffer zip_of_archives(const struct buffer *inside, unsigned count, const struct buffer *elf)
+{
+    struct zip zip = {0};
+    zip_add(&zip, "app.so", elf, true, 0);
+    for (unsigned i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "lib/%u.tgz", i);
+        zip_add(&zip, name, inside, true, 0);
+    }
+    return zip_end(&zip);
+}
+
+/* Each of them is small, also unpacked. */
+static void many_archives_inside_are_one_work(void **state)
+{
+    (void)state;
+    struct buffer elf = slurp("elf/stripped.so");
+    struct buffer gz = zeros_in_a_tar();
+    for (unsigned count = 20; count <= 200; count += 180) {
+        struct contents contents;
+        struct archive_end end;
+        char why[MIRE_SYMBOL_WHY];
+        struct buffer file = zip_of_archives(&gz, count, &elf);
+        uint64_t most = MIRE_ARCHIVE_FREE + MIRE_ARCHIVE_RATIO * (uint64_t)file.len;
+        bool too_many = count > 20;
+        assert_int_equal(open_it(&contents, why, &file), too_many ? CONTENTS_WRONG : CONTENTS_GOOD);
+        assert_true(!too_many || strstr(why, "unpacks to too much for its size, at lib/"));
+        contents_close(&contents);
+        const char *wrong = work_of(&end, &file);
+        assert_true(too_many ? wrong != NULL : wrong == NULL);
+        assert_true(end.bounded == too_many);
+        assert_in_range(end.work, too_many ? most : (uint64_t)count << 20, most + (1u << 20));
+        free(file.bytes);
+    }
+    free(gz.bytes);
+    free(elf.bytes);
+}
+
+/* Two rows of the directory, one file. */
+static void files_of_a_zip_over_each_other_are_refused(void **state)
+{
+    (void)state;
+    struct buffer noise = {malloc(1u << 20), 1u << 20};
+    struct contents contents;
+    struct archive_end end;
+    char why[MIRE_SYMBOL_WHY];
+    struct zip zip = {0};
+    uint32_t value = 1;
+    assert_non_null(noise.bytes);
+    for (size_t i = 0; i < noise.len; i++) {
+        value = value * 1664525 + 1013904223;
+        noise.bytes[i] = (uint8_t)(value >> 24);
+    }
+    zip_add(&zip, "noise", &noise, false, 0);
+    size_t row = zip.directory.len;
+    for (; zip.count < 500; zip.count++) {
+        uint8_t copy[128];
+        assert_true(row < sizeof copy);
+        memcpy(copy, zip.directory.bytes, row);
+        put(&zip.directory, copy, row);
+    }
+    struct buffer file = zip_end(&zip);
+    assert_int_equal(open_it(&contents, why, &file), CONTENTS_WRONG);
+    assert_string_equal(why, "is damaged: its files lie over each other, or outside of it");
+    contents_close(&contents);
+    assert_non_null(work_of(&end, &file));
+    assert_in_range(end.work, 1, 4 * MIRE_ARCHIVE_PEEK); /* the first file's beginning, once */
+    free(file.bytes);
+    free(noise.bytes);
+}
+
+/* bzip2 sorts 900 KB before the first byte comes out, so a look at the beginning costs as much. */
+static void a_look_into_bzip2_counts_as_its_block(void **state)
+{
+    (void)state;
+    enum { FILES = 10, BLOCK = 900000 };
+    struct archive_end end;
+    struct zip zip = {0};
+    struct buffer zeros = {calloc(1, BLOCK), BLOCK};
+    char packed[1000];
+    unsigned packed_len = sizeof packed;
+    assert_int_equal(BZ2_bzBuffToBuffCompress(packed, &packed_len, (char *)zeros.bytes, BLOCK, 9, 0, 0), BZ_OK);
+    struct buffer body = {(uint8_t *)packed, packed_len};
+    for (size_t i = 0; i < FILES; i++) {
+        size_t row = zip.directory.len;
+        uint32_t len = BLOCK;
+        zip_add(&zip, "zeros", &body, true, 0);
+        zip.directory.bytes[row + 10] = 12; /* packed by bzip2 */
+        memcpy(zip.directory.bytes + row + 24, &len, sizeof len);
+    }
+    struct buffer file = zip_end(&zip);
+    assert_null(work_of(&end, &file));
+    assert_in_range(end.work, (uint64_t)FILES * BLOCK, (uint64_t)2 * FILES * BLOCK);
+    free(file.bytes);
+    free(zeros.bytes);
 }
 
 /* Every beginning, and every byte that is something else: answers, and no more than the file holds. */
@@ -609,6 +738,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_member_that_is_not_what_was_packed_is_refused),
         cmocka_unit_test(a_member_that_cannot_be_unpacked_hides_no_other),
         cmocka_unit_test(a_bomb_is_given_up),
+        cmocka_unit_test(many_archives_inside_are_one_work),
+        cmocka_unit_test(files_of_a_zip_over_each_other_are_refused),
+        cmocka_unit_test(a_look_into_bzip2_counts_as_its_block),
         cmocka_unit_test(sections_over_each_other_are_looked_at_once),
         cmocka_unit_test(slices_over_each_other_are_none),
         cmocka_unit_test(damaged_archives_are_answered),
