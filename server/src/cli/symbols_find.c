@@ -1,6 +1,7 @@
 /* symbols_find.c - walks, and looks into every plain file. */
 #include "cli/symbols_find.h"
 #include "cli/say.h"
+#include "cli/symbols_maps.h"
 
 #include "base/scope.h"
 #include "symbols/archive.h"
@@ -71,15 +72,44 @@ static int add(struct found *found, const char *path, const struct contents *con
     return file->path ? 0 : -1;
 }
 
-/* An unpacked archive stays open, for its items are sent from there. */
-static int keep_archive(struct found *found, struct contents *contents)
+/* A file of several stays open, for they are sent from there. */
+static int keep_open(struct found *found, int fd)
 {
     int *archives = realloc(found->archives, (found->archive_count + 1) * sizeof *archives);
     if (!archives)
         return -1;
     found->archives = archives;
-    found->archives[found->archive_count++] = contents->fd;
-    contents->own = false;
+    found->archives[found->archive_count++] = fd;
+    return 0;
+}
+
+static int keep_archive(struct found *found, struct contents *contents)
+{
+    int rc = keep_open(found, contents->fd);
+    contents->own = rc != 0;
+    return rc;
+}
+
+/* Debug files that have a map are written once more, with the map behind them. */
+static int join_maps(struct found *found)
+{
+    int fd = -1;
+    for (size_t i = 0; i < found->count; i++) {
+        struct found_file *file = &found->files[i];
+        const struct maps_row *map = maps_of(&found->maps, &file->item.facts);
+        struct file_bytes whole, bytes;
+        if (!map || file->fd >= 0) /* in an archive its own maps count */
+            continue;
+        if (fd < 0 && ((fd = symbols_maps_scratch()) < 0 || keep_open(found, fd) != 0))
+            return -1;
+        if (!symbols_map(&whole, &bytes, file))
+            continue;
+        if (symbols_maps_join(&file->item.at, &file->item.len, fd, bytes.bytes, bytes.len, map))
+            file->fd = fd;
+        else
+            found->missed++;
+        file_bytes_unmap(&whole);
+    }
     return 0;
 }
 
@@ -150,6 +180,8 @@ static int consider(struct found *found, const char *path, bool named)
         found->missed += named;
         return 0;
     }
+    if (symbols_maps_take(&found->maps, path, fd))
+        return 0;
     const char *dir = scratch_dir();
     enum contents_answer answer = contents_open(&contents, why, fd, dir, NULL);
     if (answer == CONTENTS_FAILED && dir) { /* not all file systems have files without a name */
@@ -184,6 +216,7 @@ int symbols_find_files(struct found *out, char *const *paths)
         }
     }
     fts_close(tree);
+    rc = rc ? rc : join_maps(out);
     tell_passed(out);
     return rc;
 }
@@ -213,5 +246,6 @@ void symbols_found_free(struct found *found)
         free(found->passed[i].first);
     free(found->files);
     free(found->archives);
+    maps_free(&found->maps);
     *found = (struct found){0};
 }

@@ -5,6 +5,7 @@
 #define MIRE_CLI_SYMBOLS_FIND_H
 
 #include "symbols/contents.h"
+#include "symbols/maps.h"
 
 struct found_file {
     char *path; /* of the file, or of the archive it is in */
@@ -20,6 +21,7 @@ struct found {
     size_t count, room;
     int *archives; /* unpacked, open until the end */
     size_t archive_count;
+    struct maps maps; /* BCSymbolMaps; put behind their debug files */
     struct {
         char why[MIRE_SYMBOL_WHY];
         char *first; /* path */

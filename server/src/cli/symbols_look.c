@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/say.h"
+#include "cli/symbols_maps.h"
 #include "cli/symbols_pick.h"
 #include "cli/symbols_retrace.h"
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME_ROOM 8192
 #define LINE_ROOM 64
@@ -24,7 +26,8 @@ static const char usage[] =
     "functions inlined there first, the function itself last, each with its place below it. Without an ADDRESS they\n"
     "are read from standard input, one a line. What is not known is ??. DIR holds .build-id/xx/yyyy.debug, for a file\n"
     "that FILE's DWARF refers to (dwz); /usr/lib/debug unless given. FILE.dwp and .dwo files beside FILE are used.\n"
-    "FILE may be a dSYM bundle. Of a universal FILE the first slice is asked, with --arch that of an architecture "
+    "FILE may be a dSYM bundle; a BCSymbolMap of its archive (.xcarchive) gives hidden names back. Of a universal FILE "
+    "the first slice is asked, with --arch that of an architecture "
     "(x86_64,\n"
     "arm64e, armv7s, ...), with --arch all each of them.\n\n"
     "MAPPING is one of ProGuard or R8, or Matrix's methodmap: each FRAME of Java, a.b.c(SourceFile:12), or of a whole\n"
@@ -71,6 +74,17 @@ static void look(const struct asked *asked, const char *text)
     }
 }
 
+static void open_with_map(struct module **out, char *why, const char *path, const uint8_t *id, size_t id_len,
+                          const char *dir)
+{
+    char joined[32];
+    int fd = symbols_maps_beside(path, id, id_len);
+    snprintf(joined, sizeof joined, "/proc/self/fd/%d", fd);
+    (void)module_open(out, why, fd < 0 ? path : joined, id, id_len, &dir, 1);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Convert the slice; NULL: it cannot be, which is told. */
 static struct module *open_slice(const char *who, const struct pick *pick, const struct pick_slice *slice,
                                  const char *dir)
@@ -81,7 +95,7 @@ static struct module *open_slice(const char *who, const struct pick *pick, const
     if (!one && !slice->id_len && slice != pick->slices)
         snprintf(why, sizeof why, "has a slice for %s without a UUID; cut it out (lipo -thin)", slice->arch);
     else
-        (void)module_open(&module, why, pick->path, slice->id, one ? 0 : slice->id_len, &dir, 1);
+        open_with_map(&module, why, pick->path, slice->id, one ? 0 : slice->id_len, dir);
     if (why[0])
         say(stderr, "%s: %s %s\n", who, pick->path, why);
     return module;

@@ -39,9 +39,10 @@ bool line_file_add(struct lines *lines, const char *name, uint64_t directory)
 /* Lists of directories and files up to DWARF 4. 0, 1: damaged, -1: out of memory. */
 static int read_names_old(struct line_program *program)
 {
+    const struct hidden *hidden = program->shape.dwarf->object->hidden;
     const char *name;
     while ((name = line_program_text(program)) && *name)
-        if (!add_directory(program->lines, name))
+        if (!add_directory(program->lines, hidden_name(hidden, name)))
             return -1;
     if (!name)
         return 1;
@@ -49,7 +50,7 @@ static int read_names_old(struct line_program *program)
         uint64_t directory = load_uleb(&program->p);
         skip_leb(&program->p); /* time */
         skip_leb(&program->p); /* length */
-        if (!line_file_add(program->lines, name, directory))
+        if (!line_file_add(program->lines, hidden_name(hidden, name), directory))
             return -1;
     }
     return name ? 0 : 1;

@@ -46,7 +46,7 @@ static const char *text_of_index(const struct unit *unit, uint64_t index)
     return text_at(section_of(unit, MIRE_SECTION_STR), load_wide(offsets->bytes + at, unit->offset_size));
 }
 
-const char *value_text(const struct unit *unit, uint16_t form, uint64_t raw)
+static const char *text_of(const struct unit *unit, uint16_t form, uint64_t raw)
 {
     switch (form) {
     case FORM_STRING:
@@ -64,6 +64,11 @@ const char *value_text(const struct unit *unit, uint16_t form, uint64_t raw)
     default:
         return form >= FORM_STRX1 && form <= FORM_STRX4 ? text_of_index(unit, raw) : NULL;
     }
+}
+
+const char *value_text(const struct unit *unit, uint16_t form, uint64_t raw)
+{
+    return hidden_name(unit->dwarf->object->hidden, text_of(unit, form, raw));
 }
 
 bool unit_address(uint64_t *out, const struct unit *unit, uint64_t index)

@@ -274,6 +274,16 @@ static const char *take_stab(struct parts *parts, uint8_t kind, const char *name
     return NULL;
 }
 
+/* Without the underscore that the C compiler puts before every name. Of a map some names have it and some have not. */
+static const char *shown_name(const struct macho *macho, const char *name)
+{
+    const struct object *object = macho->parts->object;
+    const char *shown = object ? hidden_name(object->hidden, name) : name;
+    if (shown != name && !strncmp(shown, "_Z", 2))
+        return shown;
+    return shown + (*shown == '_');
+}
+
 static const char *take_symbols(struct macho *macho)
 {
     struct symbol_list *list = &macho->parts->symbols;
@@ -292,7 +302,7 @@ static const char *take_symbols(struct macho *macho)
             continue;
         if (load_16(at + 6) & SYMBOL_THUMB)
             address &= ~1ull;
-        name += *name == '_'; /* the one that the C compiler puts before every name */
+        name = shown_name(macho, name);
         if (!*name || address < home->low || address >= home->high)
             continue;
         if (!GROW(list))

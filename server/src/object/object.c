@@ -116,7 +116,10 @@ static const char *open_parts(struct object **out, struct parts *parts, const st
     if (!object)
         return "there is no memory for it";
     parts->object = object;
-    const char *wrong = read_format(parts, id, id_len);
+    const char *wrong =
+        parts_are_macho(parts->bytes, parts->len) ? hidden_open(&object->hidden, parts->bytes, parts->len) : NULL;
+    if (!wrong)
+        wrong = read_format(parts, id, id_len);
     if (!wrong)
         wrong = inflate_all(parts, threads);
     settle_code(&parts->code);
@@ -166,6 +169,7 @@ void object_close(struct object *object)
     free(object->functions);
     free(object->symbols);
     free(object->frames);
+    hidden_close(object->hidden);
     free(object);
 }
 

@@ -20,6 +20,8 @@
 #ifndef MIRE_OBJECT_OBJECT_H
 #define MIRE_OBJECT_OBJECT_H
 
+#include "object/hidden.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -168,6 +170,8 @@ struct object {
     struct mapped_object *mapped;
     size_t mapped_count;
     struct mapped_function *functions;
+
+    struct hidden *hidden; /* the map of its names (hidden.h); NULL: it has none */
 
     struct symbol *frames; /* the functions of the unwind table, without names */
     size_t frame_count;

@@ -6,6 +6,7 @@
 #include "symbols/child.h"
 #include "symbols/contents_inside.h"
 #include "symbols/manifest.h"
+#include "symbols/maps.h"
 
 #include "base/grow.h"
 #include "base/scope.h"
@@ -79,6 +80,7 @@ const char *contents_add(struct contents *contents, const uint8_t *bytes, uint64
 
 struct unpacked {
     struct contents contents;
+    struct maps maps;
     const char *wrong; /* with the first file that was one, and could not be kept */
     int fd;
 };
@@ -86,7 +88,7 @@ struct unpacked {
 static bool wanted(void *context, const char *name, const uint8_t *bytes, size_t len)
 {
     (void)context;
-    return object_begins(bytes, len) || (manifest_is(name) && len < MIRE_ARCHIVE_PEEK);
+    return object_begins(bytes, len) || maps_wants(name, bytes, len) || (manifest_is(name) && len < MIRE_ARCHIVE_PEEK);
 }
 
 static void passed_over(void *context, const char *wrong)
@@ -105,7 +107,8 @@ static bool kept(void *context, uint64_t at, uint64_t len, const char *name)
         return false;
     struct contents_version *version = &unpacked->contents.version;
     bool is_object = object_begins(bytes + (at - page), (size_t)len);
-    if (!is_object && !version->version[0])
+    bool is_map = maps_add(&unpacked->maps, name, bytes + (at - page), (size_t)len, at, NULL);
+    if (!is_object && !is_map && !version->version[0])
         (void)manifest_read(version, bytes + (at - page), (size_t)len);
     const char *wrong = is_object ? contents_add(&unpacked->contents, bytes + (at - page), at, len, name) : NULL;
     munmap(bytes, mapped);
@@ -119,6 +122,37 @@ static bool write_rows(int fd, const struct contents *contents)
     size_t len = contents->count * sizeof *contents->rows;
     memcpy(end.magic, MAGIC, sizeof end.magic);
     return write_all(fd, contents->rows, len) && write_all(fd, &end, sizeof end);
+}
+
+static bool write_part(int fd, uint64_t at, uint64_t len)
+{
+    uint64_t page = at & ~(uint64_t)(PAGE - 1);
+    size_t mapped = (size_t)(at - page + len);
+    const uint8_t *bytes = mmap(NULL, mapped, PROT_READ, MAP_SHARED, fd, (off_t)page);
+    bool good = bytes != MAP_FAILED && write_all(fd, bytes + (at - page), (size_t)len);
+    if (bytes != MAP_FAILED)
+        munmap((void *)(uintptr_t)bytes, mapped);
+    return good;
+}
+
+/* Each debug file that has a map is written once more, with the map behind it. */
+static bool attach_maps(struct unpacked *unpacked)
+{
+    for (size_t i = 0; i < unpacked->contents.count; i++) {
+        struct contents_item *item = &unpacked->contents.rows[i];
+        const struct maps_row *map = maps_of(&unpacked->maps, &item->facts);
+        uint8_t tail[MIRE_HIDDEN_TAIL];
+        off_t at = map ? lseek(unpacked->fd, 0, SEEK_CUR) : 0;
+        if (!map || (uint64_t)at + item->len + map->len + sizeof tail > MIRE_CONTENTS_BYTES)
+            continue;
+        hidden_tail(tail, map->len);
+        if (!write_part(unpacked->fd, item->at, item->len) || !write_part(unpacked->fd, map->at, map->len) ||
+            !write_all(unpacked->fd, tail, sizeof tail))
+            return false;
+        item->at = (uint64_t)at;
+        item->len += map->len + sizeof tail;
+    }
+    return true;
 }
 
 static void say_why(char *why, const char *wrong, const struct archive_end *end)
@@ -151,10 +185,11 @@ bool contents_unpack(char *why, int out, int in)
     const char *wrong = archive_read(&end, &use, file.bytes, file.len);
     if (!wrong && !unpacked.contents.count)
         wrong = unpacked.wrong ? unpacked.wrong : MIRE_CONTENTS_NONE;
-    if (!wrong && !write_rows(out, &unpacked.contents))
+    if (!wrong && (!attach_maps(&unpacked) || !write_rows(out, &unpacked.contents)))
         wrong = "could not be written";
     file_bytes_unmap(&file);
     free(unpacked.contents.rows);
+    maps_free(&unpacked.maps);
     say_why(why, wrong, &end);
     return !wrong;
 }
