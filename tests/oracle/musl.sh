@@ -19,7 +19,7 @@ for source in sdk/src/*/*.c sdk/wire/*.c sdk/preload/interpose.c sdk/preload/int
   case $source in
   */"arch_$machine"*) ;;
   */arch_*) continue ;;
-  */upload/curl.c) continue ;;
+  */upload/curl.c | */upload/inherit.c) continue ;;
   esac
   echo "$source -o $scratch/$(echo "$source" | tr / _).o"
 done > "$scratch/list"

@@ -33,8 +33,9 @@ def of_thread(run):
 
 
 def span(report):
+    """From begin to end: time in which nobody let the process run is told apart from its length."""
     hang = report["document"]["hang"]
-    return hang["begin_ns"], hang["begin_ns"] + hang["duration_ms"] * 1_000_000
+    return hang["begin_ns"], hang["begin_ns"] + (hang["duration_ms"] + hang.get("late_ms", 0) + hang.get("suspended_ms", 0)) * 1_000_000
 
 
 def find_report(turn, reports):

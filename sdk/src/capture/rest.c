@@ -58,8 +58,18 @@ static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
         rest->broken = true;
         rest->slept_ppm += least(sure_ns, gap_ns) * 1000000u / (gap_ns + 1);
         rest->sure_ns += sure_ns;
+        rest->piece_ns = 0;
     }
     rest->slept_ns = slept_ns;
+}
+
+/* A sample met the thread at work. */
+static void note_piece(struct rest *rest, uint64_t now_ns)
+{
+    if (!rest->piece_ns)
+        rest->piece_ns = now_ns;
+    if (now_ns - rest->piece_ns > rest->longest_ns)
+        rest->longest_ns = now_ns - rest->piece_ns;
 }
 
 void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum loop_sleep sleep)
@@ -79,12 +89,18 @@ void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum 
         rest->ran_ns = 0;
     else
         note_running(rest, now_ns, awake_ns);
+    if (maybe)
+        rest->piece_ns = 0;
+    else
+        note_piece(rest, now_ns);
     rest->seen_ns = now_ns;
     rest->awake_ns = awake_ns;
 }
 
 bool mire__rest_is_one_turn(const struct lane_watch *lane)
 {
+    if (lane->rest.longest_ns >= lane->record.hang.threshold_ms * MIRE_NS_PER_MS)
+        return true;
     return (!lane->rest.rests && !lane->rest.suspect) || !lane->rest.broken || lane->rest.slept_ppm >= CHANCE_PPM;
 }
 

@@ -3,6 +3,8 @@
 
 #include "feature/names.h"
 
+#include <string.h>
+
 #define NAME_MAX 1024 /* bytes of a name that are looked at */
 
 static bool tells(enum role role)
@@ -10,15 +12,28 @@ static bool tells(enum role role)
     return role == MIRE_ROLE_APP || role == MIRE_ROLE_UNKNOWN || role == MIRE_ROLE_SYSTEM;
 }
 
+/* "libshop.so+0x1f40": where the function begins is all that is known of it. */
+static bool is_nameless(const char *function)
+{
+    const char *plus = strrchr(function, '+');
+    return plus && !strncmp(plus, "+0x", 3) && plus[3] && !plus[3 + strspn(plus + 3, "0123456789abcdef")];
+}
+
+static uint64_t hash_text(const char *text, size_t len)
+{
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+    return hash;
+}
+
 static uint64_t hash_name(const char *function)
 {
     char name[NAME_MAX];
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
     bool made;
-    size_t len = name_write(name, sizeof name, &made, function, "");
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3;
-    return hash;
+    if (is_nameless(function))
+        return hash_text(function, strlen(function));
+    return hash_text(name, name_write(name, sizeof name, &made, function, ""));
 }
 
 size_t telling_frames(uint64_t *hashes, uint32_t *places, const struct frame_line *frames, size_t count)

@@ -135,9 +135,8 @@ def row(name, needs, command, text, cpu, fifo, scene, good1=(), good2=(), memory
 
 
 ROWS = [
-    row("python", ("/usr/bin/python3",), ("/usr/bin/python3", "script", "{port}"), PYTHON, ("serve", "pattern_match", "_sre*", "sre_*", "*_sre_*", "python3*+0x*"),
-        ("serve", "_io*open*", "_io_FileIO*", "python3*+0x*", "_io_*"), ("serve", "_run_once", "run_forever", "*Handle*_run", "_asyncio*", "python3*+0x*", "task_step*"),
-        good1=("_Py*", "Py*", "cfunction_*"), good2=("_Py*", "Py*", "main"), memory=(("serve", "bytes_*", "PyBytes_*"), ("_Py*", "Py*", "list_*", "python3*+0x*")), quick=True),
+    row("python", ("/usr/bin/python3",), ("/usr/bin/python3", "script", "{port}"), PYTHON, ("serve",), ("serve",), ("serve", "_run_once", "run_forever", "*Handle*_run"),
+        good1=("match", "_sre*", "python3*+0x*"), good2=("_asyncio*", "task_step*", "python3*+0x*"), memory=(("serve", "bytes_*", "PyBytes_*"), ("_Py*", "Py*", "list_*", "python3*+0x*")), quick=True),
     row("ruby", ("ruby",), ("ruby", "script", "{port}"), RUBY, ("sort_*", "rb_ary_sort*", "ruby_qsort*", "libruby*+0x*"), ("rb_io_*", "rb_sysopen", "rb_file_*", "rb_open*", "libruby*+0x*"),
         ("libruby*+0x*", "rb_f_loop*", "rb_*", "loop_i"), good1=("rb_*", "ruby_*"), good2=("ruby_*",), memory=(("rb_str_*", "str_*", "libruby*+0x*"), ("rb_*",))),
     row("perl", ("perl",), ("perl", "script", "{port}"), PERL, ("Perl_pp_*", "Perl_runops*"), ("Perl_pp_open", "Perl_do_open*", "PerlIO*", "Perl_*"), ("Perl_pp_*", "Perl_call_sv", "Perl_*", "XS_*"),

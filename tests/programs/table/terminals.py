@@ -140,10 +140,10 @@ W3M = Row(
 
 GDB = Row(
     "gdb", ("gdb",), ("gdb", "-q", "-nx"),
-    (Hang("sleep in Python", typed("python __import__('time').sleep(1.3)\r"), ("time_sleep*", "pysleep*", "libpython3*+0x*"), ("gdb+0x*", "python_command*", "execute_command*"),
+    (Hang("sleep in Python", typed("python __import__('time').sleep(1.3)\r"), ("<module>",), ("gdb+0x*", "python_command*", "execute_command*"),
           good1=("_PyEval*", "Py*", "cfunction*"), good2=("_PyEval*", "Py*", "main", "gdb_*", "*command*"), reasons=("sleep",)),
-     Hang("sum in Python", typed("python sum(i * i for i in range(12000000))\r"), ("_PyEval*", "libpython3*+0x*", "gen_*", "builtin_sum*"), ("gdb+0x*", "python_command*", "execute_command*"),
-          good1=("Py*", "_Py*", "long_*"), good2=("_PyEval*", "Py*", "main", "gdb_*", "*command*"))),
+     Hang("sum in Python", typed("python sum(i * i for i in range(12000000))\r"), ("<genexpr>", "<module>"), ("gdb+0x*", "python_command*", "execute_command*"),
+          good1=("libpython3*+0x*", "gen_*", "builtin_sum*"), good2=("Py*", "main", "gdb_*", "*command*"))),
     quit=lambda s: s.keys("quit\r"), where="tty", signal=1)
 
 LUA_PROMPT = Row(
@@ -154,9 +154,9 @@ LUA_PROMPT = Row(
 
 PYTHON_PROMPT = Row(
     "python-prompt", ("/usr/bin/python3",), ("/usr/bin/python3", "-q"),
-    (Hang("sorting", typed("x = sorted(str(i) for i in range(3000000))\r"), ("python3*+0x*", "list_sort*", "builtin_sorted*", "_PyEval*"), ("python3*+0x*", "_PyEval*"),
-          good1=("Py*", "_Py*"), good2=("Py*", "_Py*", "main")),
-     Hang("a FIFO", opened("x = open('fifo').read()\r"), ("python3*+0x*", "_io_*"), ("python3*+0x*", "_PyEval*"), good1=("Py*", "_Py*"), good2=("Py*", "_Py*", "main"), reasons=("io",))),
+    (Hang("sorting", typed("x = sorted(str(i) for i in range(3000000))\r"), ("<genexpr>", "<module>"), ("<module>", "<genexpr>"),
+          good1=("python3*+0x*", "list_sort*", "builtin_sorted*"), good2=("python3*+0x*",)),
+     Hang("a FIFO", opened("x = open('fifo').read()\r"), ("<module>",), ("<module>",), good1=("python3*+0x*", "_io_*"), good2=("python3*+0x*",), reasons=("io",))),
     quit=lambda s: s.keys("exit()\r"), where="tty", signal=1, prepare=lambda s: s.fifo("fifo"))
 
 ROWS = [VIM, MC, EMACS, WEECHAT, MUTT, BASH, SQLITE, LESS, NANO, W3M, BC, GNUPLOT, GDB, LUA_PROMPT, PYTHON_PROMPT]

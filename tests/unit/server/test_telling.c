@@ -34,11 +34,24 @@ static void builds_of_one_function_are_one_frame(void **state)
     assert_true(hashes[0] == hashes[1] && hashes[1] != hashes[2]);
 }
 
+static void functions_without_names_are_told_apart(void **state)
+{
+    (void)state;
+    const struct frame_line frames[] = {{MIRE_ROLE_APP, "shop+0x1f40", "shop"},
+                                        {MIRE_ROLE_APP, "shop+0x2a80", "shop"},
+                                        {MIRE_ROLE_APP, "libcart.so+0x1f40", "libcart.so"}};
+    uint64_t hashes[3];
+    uint32_t places[3];
+    assert_int_equal(telling_frames(hashes, places, frames, 3), 3);
+    assert_true(hashes[0] != hashes[1] && hashes[0] != hashes[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_the_app_and_libraries_tell),
         cmocka_unit_test(builds_of_one_function_are_one_frame),
+        cmocka_unit_test(functions_without_names_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
