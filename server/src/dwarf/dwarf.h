@@ -18,6 +18,7 @@
 #ifndef MIRE_DWARF_DWARF_H
 #define MIRE_DWARF_DWARF_H
 
+#include "base/grow.h"
 #include "object/object.h"
 
 #define MIRE_DWARF_NESTED_MAX 1024   /* entries within each other */
@@ -49,6 +50,22 @@ struct dwarf_run {
     size_t first;
 };
 
+struct dwarf_texts {
+    const char **rows; /* by number; [0] stands for unknown */
+    size_t count, room;
+};
+
+/* Add a borrowed text. Returns its number; 0, and sets `failed`, out of memory. */
+static inline uint32_t dwarf_texts_add(struct dwarf_texts *texts, bool *failed, const char *text)
+{
+    if (!GROW(texts)) {
+        *failed = true;
+        return 0;
+    }
+    texts->rows[texts->count] = text;
+    return (uint32_t)texts->count++;
+}
+
 struct dwarf_harvest {
     struct {
         struct dwarf_scope *rows;
@@ -66,10 +83,7 @@ struct dwarf_harvest {
         struct dwarf_run *rows;
         size_t count, room;
     } bare_runs; /* of lines outside all functions, as of assembly */
-    struct {
-        const char **rows; /* by number; [0] stands for unknown */
-        size_t count, room;
-    } files, names;
+    struct dwarf_texts files, names;
     size_t damaged_units;        /* read as far as their entries and lines go; of a text, lines that make no sense */
     bool everything;             /* asked by the caller: entries of units without code are read too, for damage */
     struct dwarf_worker *worker; /* what is reused from unit to unit */

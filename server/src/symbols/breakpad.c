@@ -79,16 +79,7 @@ struct reader {
 
 static uint32_t add_text(struct reader *r, bool file, const char *text)
 {
-    if (file ? !GROW(&r->out->files) : !GROW(&r->out->names)) {
-        r->failed = true;
-        return 0;
-    }
-    if (file) {
-        r->out->files.rows[r->out->files.count] = text;
-        return (uint32_t)r->out->files.count++;
-    }
-    r->out->names.rows[r->out->names.count] = text;
-    return (uint32_t)r->out->names.count++;
+    return dwarf_texts_add(file ? &r->out->files : &r->out->names, &r->failed, text);
 }
 
 static void add_numbered(struct reader *r, struct numbered_list *list, const char *at)

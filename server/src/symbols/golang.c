@@ -173,16 +173,7 @@ static uint32_t add_text(struct reader *r, bool file, uint64_t at)
     const char *text = (const char *)r->bytes + at;
     if (!*text)
         return 0;
-    if (file ? !GROW(&r->out->files) : !GROW(&r->out->names)) {
-        r->failed = true;
-        return 0;
-    }
-    if (file) {
-        r->out->files.rows[r->out->files.count] = text;
-        return (uint32_t)r->out->files.count++;
-    }
-    r->out->names.rows[r->out->names.count] = text;
-    return (uint32_t)r->out->names.count++;
+    return dwarf_texts_add(file ? &r->out->files : &r->out->names, &r->failed, text);
 }
 
 static struct known_file *find_known(const struct reader *r, uint64_t at)
