@@ -1,9 +1,9 @@
 /*
  * interpose_heap.c - the calls that map, found here first because the library is preloaded. Each is a jump to its hook
- * (heap/hooks.h); malloc and its kin are their hooks themselves (heap/hooks.c). Declared here alone: the libraries' own
- * declarations differ in words.
+ * (allochook/hooks.h); malloc and its kin are their hooks themselves (allochook/malloc.c). Declared here alone: the
+ * libraries' own declarations differ in words.
  */
-#include "heap/hooks.h"
+#include "allochook/hooks.h"
 
 /* clang-format off */
 #define EXPORT(result, name, parameters, arguments)                                      \

@@ -3,9 +3,9 @@
  * the user, the rights, the root directory, the namespaces. What is noted keeps a place (core/core.h), and our threads
  * change with the process (platform/own.h), or make way.
  */
+#include "allochook/allochook.h"
 #include "core/core.h"
 #include "gate/gate.h"
-#include "heap/collect.h"
 #include "platform/filter.h"
 #include "platform/own.h"
 #include "platform/platform.h"

@@ -9,10 +9,10 @@
  *
  * The loader itself ignores the library in set-user-id programs, and static ones never ask it.
  */
+#include "allochook/hooks.h"
 #include "core/core.h"
 #include "gate/gate.h"
 #include "gate/hooks.h"
-#include "heap/hooks.h"
 #include "platform/filter.h"
 #include "platform/own.h"
 #include "platform/platform.h"

@@ -7,8 +7,8 @@
  * Times are CPU time of the calling thread; what an allocation and a free take is set against those of the C library,
  * measured in turn, for a machine that is shared has slower hours. Ends with 0 if no goal is missed.
  */
-#include "heap/keep.h"
-#include "heap/read.h"
+#include "heap/reclaim.h"
+#include "heapread/read.h"
 #include "support/heaps.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # integration/heap-musl - under musl a dynamically linked program's blocks are noted with their stacks.
 #
-# The collecting side of heap/ is built with musl-gcc and preloaded into tests/support/heap_small.c; what it left when it was
+# heap/ and allochook/ are built with musl-gcc and preloaded into tests/support/heap_small.c; what it left when it was
 # killed is read back. Skipped where there is no musl-gcc.
 set -eu
 cd "$MIRE_SOURCE_DIR"
@@ -12,16 +12,15 @@ headers="-idirafter /usr/include -idirafter /usr/include/$(uname -m)-linux-gnu"
 common="-std=gnu11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -DMIRE_VERSION=\"0\" -DMIRE_HOOKS_INTERPOSE -Isdk/include -Isdk/src -Isdk"
 
 sources=
-for source in sdk/src/heap/*.c sdk/src/unwind/*.c sdk/src/patch/*.c sdk/src/platform/*.c sdk/preload/interpose_heap.c tests/support/heap_begin.c; do
+for source in sdk/src/heap/*.c sdk/src/heapread/*.c sdk/src/allochook/*.c sdk/src/unwind/*.c sdk/src/patch/*.c sdk/src/platform/*.c sdk/preload/interpose_heap.c tests/support/heap_begin.c; do
   case $source in
   */"arch_$(uname -m)"*) ;;
   */arch_*) continue ;;
-  */hooks*) continue ;;
   esac
   sources="$sources $source"
 done
 # shellcheck disable=SC2086
-musl-gcc $common $headers -fno-omit-frame-pointer -shared -Wl,-z,nodelete -o "$scratch/libheap.so" $sources sdk/src/heap/hooks*.c
+musl-gcc $common $headers -fno-omit-frame-pointer -shared -Wl,-z,nodelete -o "$scratch/libheap.so" $sources
 musl-gcc -O2 -Wl,--eh-frame-hdr,-export-dynamic -o "$scratch/small" tests/support/heap_small.c
 
 status=0

@@ -8,7 +8,7 @@
  * category what is live, estimated, and in exact mode totals and peaks; of a stack its live blocks, estimated, and its
  * frames from the innermost on as [image, address in the file]. Exits 1 if it is no such file.
  */
-#include "heap/read.h"
+#include "heapread/read.h"
 #include "report/memory.h"
 
 #include <fcntl.h>

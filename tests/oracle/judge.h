@@ -8,7 +8,7 @@
 #ifndef MIRE_TESTS_ORACLE_JUDGE_H
 #define MIRE_TESTS_ORACLE_JUDGE_H
 
-#include "heap/read.h"
+#include "heapread/read.h"
 #include "oracle/truth.h"
 
 struct verdict {

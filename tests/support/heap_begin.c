@@ -2,8 +2,8 @@
  * heap_begin.c - the collecting side of heap/ alone, preloaded: notes every block in the file MIRE_TABLES from the
  * start. For C libraries that the rest of the SDK is not built with.
  */
-#include "heap/collect.h"
-#include "heap/hooks.h"
+#include "allochook/allochook.h"
+#include "allochook/hooks.h"
 #include "platform/platform.h"
 
 #include <dlfcn.h>

@@ -7,7 +7,7 @@
 #include "support/heaps.h"
 
 #include "heap/classes.h"
-#include "heap/regions.h"
+#include "heap/mappings.h"
 
 #include <link.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * One line a block: its size, then the addresses of its frames, innermost first, in hexadecimal.
  */
-#include "heap/read.h"
+#include "heapread/read.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /*
- * heap_walk.h - call everything of heap/read.h over some bytes, as far as bounds allow, and believe nothing.
+ * heap_walk.h - call everything of heapread/read.h over some bytes, as far as bounds allow, and believe nothing.
  */
 #ifndef MIRE_TESTS_HEAP_WALK_H
 #define MIRE_TESTS_HEAP_WALK_H
 
-#include "heap/read.h"
+#include "heapread/read.h"
 
 #include <stdlib.h>
 #include <string.h>

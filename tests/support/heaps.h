@@ -9,9 +9,9 @@
 #ifndef MIRE_TESTS_HEAPS_H
 #define MIRE_TESTS_HEAPS_H
 
-#include "heap/images.h"
-#include "heap/live.h"
-#include "heap/nodes.h"
+#include "heap/blocks.h"
+#include "heap/modules.h"
+#include "heap/stacks.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* heap.c - see heap.h. */
 #include "core/heap.h"
 
+#include "allochook/allochook.h"
+#include "allochook/gobject.h"
+#include "allochook/hooks.h"
 #include "core/memory.h"
 #include "core/variant.h"
-#include "heap/collect.h"
-#include "heap/hooks.h"
-#include "heap/keep.h"
-#include "heap/objects.h"
+#include "heap/reclaim.h"
 #include "platform/apart.h"
 #include "platform/own.h"
 #include "platform/platform.h"

@@ -3,14 +3,14 @@
  */
 #include "core/monitors.h"
 
+#include "allochook/allochook.h"
 #include "capture/capture.h"
 #include "core/core.h"
 #include "core/exits.h"
+#include "core/heap.h"
 #include "core/session.h"
 #include "exit/marker.h"
 #include "exit/run.h"
-#include "core/heap.h"
-#include "heap/collect.h"
 #include "platform/platform.h"
 #include "report/report.h"
 

@@ -3,10 +3,10 @@
  */
 #include "core/variant.h"
 
+#include "allochook/gobject.h"
+#include "allochook/hooks.h"
 #include "core/remote.h"
 #include "gate/gate.h"
-#include "heap/hooks.h"
-#include "heap/objects.h"
 #include "patch/patch.h"
 #include "platform/platform.h"
 #include "upload/upload.h"

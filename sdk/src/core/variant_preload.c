@@ -3,10 +3,10 @@
  */
 #include "core/variant.h"
 
+#include "allochook/allochook.h"
+#include "allochook/gobject.h"
+#include "allochook/hooks.h"
 #include "base/alloc.h"
-#include "heap/collect.h"
-#include "heap/hooks.h"
-#include "heap/objects.h"
 #include "platform/apart.h"
 #include "platform/own.h"
 #include "platform/platform.h"

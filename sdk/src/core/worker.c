@@ -3,8 +3,8 @@
  */
 #include "core/worker.h"
 
+#include "allochook/allochook.h"
 #include "core/heap.h"
-#include "heap/collect.h"
 #include "platform/apart.h"
 #include "platform/filter.h"
 #include "platform/mine.h"

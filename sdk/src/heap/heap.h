@@ -2,12 +2,12 @@
  * heap.h - a run's memory tables as the process that writes them holds them: where the sections lie, and what is kept
  * beside the file to find entries quickly.
  *
- *     collector --> slots.h    counters of the thread, "I am inside"
- *               --> nodes.h    stack -> node
- *               --> live.h     address -> size, node; what was there
- *               --> regions.h, images.h, classes.h
- *     keeper    --> keep.h     gives pages back, raises the sampling interval when the budget is used up
- *     builder   --> read.h     over the same bytes, in this process or another
+ *     collector --> counters.h    counters of the thread, "I am inside"
+ *               --> stacks.h    stack -> node
+ *               --> blocks.h     address -> size, node; what was there
+ *               --> mappings.h, modules.h, classes.h
+ *     keeper    --> reclaim.h     gives pages back, raises the sampling interval when the budget is used up
+ *     builder   --> heapread/read.h     over the same bytes, in this process or another
  *
  * Nothing here waits: a lock is tried for a bounded time, then the entry is dropped and counted. Nothing uses the heap.
  * What is called `_as_` may run in a signal handler, on any thread, also one that ends. A forked child must not touch
@@ -17,9 +17,9 @@
 #define MIRE_HEAP_HEAP_H
 
 #include "base/base.h"
-#include "heap/layout.h"
+#include "heapread/file.h"
 
-/* What an allocation does nearly always is part of its hook (quick.h). */
+/* What an allocation does nearly always is part of its hook (allochook/fast.h). */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 #define MIRE_INLINE static inline
 #else
@@ -85,11 +85,11 @@ typedef _Atomic uint64_t heap_root;
  * `header->mode` is the mode for whoever reads the file.
  */
 #define MIRE_HOW_MODE   3u
-#define MIRE_HOW_CELLS  4u                  /* the mode was exact: blocks may be in cells */
-#define MIRE_HOW_MOVING 8u                  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
-#define MIRE_HOW_RESTS  16u                 /* somebody waits to be woken by the next thing that is noted (collect.h) */
-#define MIRE_HOW_OPEN   32u                 /* the program's calls are noted here (collect.h) */
-#define MIRE_HOW_APART  64u                 /* no two blocks begin in one cell: all are in the first plane (cells.h) */
+#define MIRE_HOW_CELLS  4u  /* the mode was exact: blocks may be in cells */
+#define MIRE_HOW_MOVING 8u  /* the keeper moves cells to blocks; whoever clears a cell exchanges */
+#define MIRE_HOW_RESTS  16u /* somebody waits to be woken by the next thing that is noted (allochook/allochook.h) */
+#define MIRE_HOW_OPEN   32u /* the program's calls are noted here (allochook/allochook.h) */
+#define MIRE_HOW_APART  64u /* no two blocks begin in one cell: all are in the first plane (shadow.h) */
 #define MIRE_HOW_CODE   (UINT64_C(1) << 32) /* above all these: counts how often what was known of the code was void */
 
 struct heap {
@@ -122,7 +122,7 @@ struct heap {
     uint16_t *region_order;        /* regions by start */
     uint32_t *region_owner;        /* by a region's number: the thread whose stack it is, 0 none's */
     struct heap_spare region_spare, cell_spare, block_spare;
-    uint8_t *cell_looks; /* by a page of cells' number: what the keeper's last look says of the next (keep.c) */
+    uint8_t *cell_looks; /* by a page of cells' number: what the keeper's last look says of the next (reclaim.c) */
     uint32_t region_count, root_count;
 
     /* No two are held at once, but `claim` and one of the others, `split` and a segment's, and two segments' that are

@@ -7,7 +7,7 @@
 #ifndef MIRE_HEAP_INSIDE_H
 #define MIRE_HEAP_INSIDE_H
 
-#include "heap/live.h"
+#include "heap/blocks.h"
 
 static inline bool mire__heap_try(_Atomic uint32_t *lock)
 {
@@ -21,7 +21,7 @@ bool mire__heap_lock_slow(_Atomic uint32_t *lock);
 /*
  * Take a lock. What is done under one takes some microseconds. If its holder lost its processor the caller offers its
  * own, then sleeps, 50 us at first, each time longer; after 1 s it gives up: false, not taken. No thread waits for
- * itself: see slots.h.
+ * itself: see counters.h.
  */
 static inline bool mire__heap_lock(_Atomic uint32_t *lock)
 {
@@ -83,7 +83,7 @@ static inline void mire__heap_set_there(struct heap *heap, uint32_t segment, boo
  */
 uint32_t mire__heap_interval_index(struct heap *heap, uint64_t interval_bytes);
 
-/* ---- live.c: cells ---- */
+/* ---- blocks.c: cells ---- */
 
 /* The table of pages for the 256 MiB around an address, of one plane; NULL where nothing has been noted for miles. */
 static inline _Atomic(heap_root *) *mire__cells_table(const struct heap *heap, uint64_t address, uint32_t plane)
@@ -111,7 +111,7 @@ static inline uint64_t mire__cells_sizes(const _Atomic uint32_t *cells)
 /* Do no more than MIRE_CELLS_SPARSE blocks begin in a page? */
 bool mire__cells_sparse(const _Atomic uint32_t *page);
 
-/* ---- blocks.c ---- */
+/* ---- block_table.c ---- */
 
 /*
  * Add an entry. One that has the same address is replaced and told.

@@ -13,7 +13,7 @@
 #define MIRE_REPORT_MEMORY_H
 
 #include "exit/judge.h"
-#include "heap/read.h"
+#include "heapread/read.h"
 #include "report/report.h"
 #include "report/snapshot.h"
 

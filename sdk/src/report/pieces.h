@@ -10,7 +10,7 @@
 #ifndef MIRE_REPORT_PIECES_H
 #define MIRE_REPORT_PIECES_H
 
-#include "heap/read.h"
+#include "heapread/read.h"
 #include "report/areas.h"
 
 #define MIRE_PIECE_NONE MIRE_HEAP_KINDS /* no mapping was noted there */

@@ -3,7 +3,7 @@
  */
 #include "report/snapshot.h"
 
-#include "heap/layout.h"
+#include "heapread/file.h"
 #include "platform/own.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #define MIRE_REPORT_SNAPSHOT_H
 
 #include "exit/evidence.h"
-#include "heap/layout.h"
+#include "heapread/file.h"
 #include "report/tally.h"
 #include "ring/blackbox.h"
 
@@ -39,7 +39,7 @@ struct snapshot {
     struct snapshot_row pairs[MIRE_SNAPSHOT_PAIRS];
 };
 
-/* Mappings of each kind (heap/categories.h), how much of them counted in the footprint, and what else did. */
+/* Mappings of each kind (heapread/categories.h), how much of them counted in the footprint, and what else did. */
 struct residency {
     uint64_t taken_ns;                             /* CLOCK_MONOTONIC; 0: nobody has looked */
     uint64_t footprint_bytes;                      /* 0: the kernel did not tell; nor any of the next line then */

@@ -2,7 +2,7 @@
 #include "cli/heap_file.h"
 
 #include "base/scope.h"
-#include "heap/read.h"
+#include "heapread/read.h"
 #include "report/memory.h"
 
 #include <stdlib.h>

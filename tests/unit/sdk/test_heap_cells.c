@@ -1,6 +1,6 @@
 /* test_heap_cells.c - blocks that begin in the same cells, those of two threads at the same time too. */
-#include "heap/keep.h"
-#include "heap/read.h"
+#include "heap/reclaim.h"
+#include "heapread/read.h"
 #include "support/heaps.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* test_heap_keep.c - tables that run full: what stays, with which weight, and what threads see meanwhile. */
 #include "heap/classes.h"
-#include "heap/keep.h"
-#include "heap/read.h"
-#include "heap/weight.h"
+#include "heap/reclaim.h"
+#include "heapread/read.h"
+#include "heapread/weight.h"
 #include "support/heaps.h"
 #include "support/seed.h"
 

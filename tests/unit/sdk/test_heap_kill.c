@@ -5,9 +5,9 @@
  * The child's calls follow from a seed and their number, so the parent plays them again up to where the child was
  * killed. A second thread of the child keeps the tables meanwhile: gives pages back, and joins segments.
  */
-#include "heap/keep.h"
-#include "heap/read.h"
-#include "heap/regions.h"
+#include "heap/mappings.h"
+#include "heap/reclaim.h"
+#include "heapread/read.h"
 #include "support/heaps.h"
 #include "support/seed.h"
 

@@ -1,7 +1,7 @@
 /* test_heap_live.c - live blocks against a naive twin, as the tables find them and as a reader of the file does. */
 #include "heap/classes.h"
-#include "heap/keep.h"
-#include "heap/read.h"
+#include "heap/reclaim.h"
+#include "heapread/read.h"
 #include "support/heaps.h"
 #include "support/seed.h"
 

@@ -1,5 +1,5 @@
 /* test_heap_nodes.c - stacks in, the same stacks out; no node twice; images that come and go. */
-#include "heap/read.h"
+#include "heapread/read.h"
 #include "support/heaps.h"
 #include "support/seed.h"
 

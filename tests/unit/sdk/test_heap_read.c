@@ -1,7 +1,7 @@
 /* test_heap_read.c - the reader over files as they are, cut off, damaged, and half written. */
 #include "heap/classes.h"
 #include "heap/inside.h"
-#include "heap/regions.h"
+#include "heap/mappings.h"
 #include "support/heap_walk.h"
 #include "support/heaps.h"
 #include "support/seed.h"

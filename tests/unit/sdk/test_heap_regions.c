@@ -1,6 +1,6 @@
 /* test_heap_regions.c - mappings against a naive twin: an array with an entry for each page. */
-#include "heap/read.h"
-#include "heap/regions.h"
+#include "heap/mappings.h"
+#include "heapread/read.h"
 #include "support/heaps.h"
 #include "support/seed.h"
 

@@ -1,7 +1,7 @@
 /* test_heap_runs.c - a run ends and another begins while a thread is at a real call, in each way that a call may take.
  */
-#include "heap/hooks.h"
-#include "heap/collect.h"
+#include "allochook/allochook.h"
+#include "allochook/hooks.h"
 #include "support/heaps.h"
 
 #include <dlfcn.h>

@@ -6,9 +6,9 @@
  * A traced child makes calls that follow from a seed and their number, one instruction at a time; the parent reads the
  * file after each.
  */
-#include "heap/keep.h"
-#include "heap/read.h"
-#include "heap/regions.h"
+#include "heap/mappings.h"
+#include "heap/reclaim.h"
+#include "heapread/read.h"
 #include "support/heaps.h"
 #include "support/seed.h"
 

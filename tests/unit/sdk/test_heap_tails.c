@@ -1,5 +1,5 @@
 /* test_heap_tails.c - which remembered stack is found again, among words made up here. */
-#include "heap/tails.h"
+#include "allochook/stack_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* test_heap_walk.c - what is remembered of stacks does not change them: held against a walk that remembers nothing. */
-#include "heap/hooks.h"
-#include "heap/slots.h"
-#include "heap/walk.h"
+#include "allochook/hooks.h"
+#include "allochook/walk.h"
+#include "heap/counters.h"
 #include "support/heaps.h"
 #include "support/seed.h"
 

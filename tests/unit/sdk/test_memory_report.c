@@ -3,8 +3,8 @@
 #include "report/memory.h"
 
 #include "heap/classes.h"
-#include "heap/regions.h"
-#include "heap/weight.h"
+#include "heap/mappings.h"
+#include "heapread/weight.h"
 #include "report/areas.h"
 #include "support/boxes.h"
 #include "support/heaps.h"

@@ -1,0 +1,128 @@
+/* bind.c - what the hooks stand for, by the loader's word. */
+#include "allochook/hooks.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+/* The thread that is binding: dlsym may allocate, which is told that there is no memory, and takes it well. */
+static __thread bool binding __attribute__((tls_model("initial-exec")));
+
+void mire__heap_bind(void *handle)
+{
+    for (size_t i = 0; i < MIRE_HEAP_HOOK_COUNT; i++) {
+        void *real = dlsym(handle, mire__heap_hooks[i].name);
+
+        if (real && real != mire__heap_hooks[i].hook)
+            atomic_store_explicit(&mire__heap_hooks[i].real, real, memory_order_relaxed);
+    }
+    mire__heap_hooks_turn();
+}
+
+/*
+ * Do the calls that are not bound yet lead to the ordinary hooks, found by name or patched in over what is? Not where
+ * the program has a malloc of its own besides.
+ */
+static bool are_reached(void)
+{
+    static const enum mire__heap_hook stood_for[] = {MIRE_EXACT_HOOKS(MIRE_HEAP_HOOK_NUMBER)};
+
+    for (size_t i = 0; i < MIRE_EXACT_COUNT; i++) {
+        const char *name = mire__exact_hooks[i].name;
+        const void *const ways[] = {atomic_load(&mire__exact_hooks[i].real),
+                                    atomic_load(&mire__heap_hooks[stood_for[i]].real)};
+        const void *found = dlsym(RTLD_DEFAULT, name);
+
+        if (found != ways[0] && found != ways[1])
+            found = mire__patch_own(name);
+        if (found != ways[0] && found != ways[1])
+            return false;
+    }
+    return true;
+}
+
+void mire__heap_hooks_direct(bool on)
+{
+    static _Atomic bool are;
+
+    if (on == atomic_load(&are) || (on && !are_reached()) || atomic_exchange(&are, on) == on)
+        return;
+    if (on)
+        mire__patch_over(mire__exact_hooks, MIRE_EXACT_COUNT);
+    else
+        mire__patch_remove(mire__exact_hooks);
+}
+
+struct search {
+    uintptr_t address;
+    const void *found;
+};
+
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct search *search = context;
+
+    (void)size;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+        if (part->p_type == PT_LOAD && search->address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+            search->found = info->dlpi_phdr;
+    }
+    return search->found != NULL;
+}
+
+/* What tells the library that a function is in from others; NULL: nobody knows. (dladdr goes through all its names.) */
+static const void *library_of(const void *function)
+{
+    struct search search = {.address = (uintptr_t)function};
+
+    if (function)
+        dl_iterate_phdr(look_at_library, &search);
+    return search.found;
+}
+
+/* The C library, told by a call that nobody stands in for. */
+static const void *libc_itself(void)
+{
+    return library_of(dlsym(RTLD_DEFAULT, "getppid"));
+}
+
+/* Are both in one library, and is that not the C library? */
+static bool brings_both(const void *allocate, const void *create)
+{
+    const void *library = library_of(allocate);
+
+    return library && library == library_of(create) && library != libc_itself();
+}
+
+bool mire__heap_blocks_apart(void)
+{
+#ifdef __GLIBC__ /* whose least chunk is 32 bytes */
+    const void *library = library_of(atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real));
+
+    return library && library == libc_itself();
+#else
+    return false;
+#endif
+}
+
+bool mire__heap_bind_new(void *handle)
+{
+    void *allocate = atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real);
+    void *create = dlsym(handle, mire__new_hooks[0].name);
+
+    /* Where there is none of it there are none of the others. */
+    for (size_t i = 0; i < mire__new_hooks_count; i++)
+        atomic_store(&mire__new_hooks[i].real, create ? dlsym(handle, mire__new_hooks[i].name) : NULL);
+    return allocate && create && brings_both(allocate, create);
+}
+
+void *mire__heap_real_late(enum mire__heap_hook hook)
+{
+    if (binding)
+        return NULL;
+    binding = true;
+    mire__heap_bind(RTLD_NEXT);
+    binding = false;
+    return atomic_load_explicit(&mire__heap_hooks[hook].real, memory_order_relaxed);
+}

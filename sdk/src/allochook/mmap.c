@@ -1,0 +1,296 @@
+/* mmap.c - see hooks.h: mappings, the break, and modules that go. Signal-safe where the calls are. */
+#include "allochook/hooks.h"
+
+#include "allochook/call_site.h"
+#include "heap/mappings.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define PAGE_BYTES  4096ull /* the least; a mapping is told in whole ones */
+#define TMPFS_MAGIC 0x01021994
+
+#define REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+}
+
+/* What is mapped, by its flags, and by its file where there is one. */
+static enum heap_kind kind_of(int flags, int fd)
+{
+    bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
+    struct statfs where;
+    struct stat info;
+
+    if (flags & MAP_ANONYMOUS) {
+        if (flags & MAP_STACK)
+            return MIRE_KIND_STACK;
+        return shared ? MIRE_KIND_SHARED : MIRE_KIND_ANONYMOUS;
+    }
+    if (syscall(SYS_fstat, fd, &info) != 0)
+        return MIRE_KIND_OTHER;
+    if (S_ISCHR(info.st_mode))
+        return MIRE_KIND_DEVICE;
+    if (shared && syscall(SYS_fstatfs, fd, &where) == 0 && where.f_type == TMPFS_MAGIC)
+        return MIRE_KIND_SHARED;
+    return MIRE_KIND_FILE;
+}
+
+/* The thread's state around a real call; `nested` if it is an allocator that calls, in the middle of a block. */
+static struct collect_thread *enter(bool *nested, const struct walk_frame *site)
+{
+    struct collect_thread *self = mire__collect_as_enter(site->sp);
+
+    *nested = !self && mire__collect_as_on() && mire__collect_self && mire__collect_has_slot(mire__collect_self);
+    return *nested ? mire__collect_self : self;
+}
+
+static void leave(struct collect_thread *self, bool nested)
+{
+    if (self && !nested)
+        mire__collect_as_return(self);
+}
+
+static void note_map(struct collect_thread *self, const struct walk_frame *site, const void *at, size_t size,
+                     enum heap_kind kind)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    mire__regions_as_map(heap, (uintptr_t)at, whole_pages(size), kind, mire__collect_as_node(self, heap, site));
+    mire__collect_as_close(self);
+}
+
+static void note_unmap(struct collect_thread *self, const void *at, size_t size)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    mire__regions_as_unmap(heap, (uintptr_t)at, whole_pages(size));
+    mire__collect_as_close(self);
+}
+
+/* Address space, no memory: that may come by mprotect. */
+static void note_reserve(struct collect_thread *self, const void *at, size_t size)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    mire__regions_as_map(heap, (uintptr_t)at, whole_pages(size), MIRE_KIND_RESERVED, 0);
+    mire__collect_as_close(self);
+}
+
+/* May memory of its own come there later? */
+static bool is_reserve(int protection, int flags)
+{
+    return protection == PROT_NONE && (flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE;
+}
+
+static void note_commit(struct collect_thread *self, const struct walk_frame *site, const void *at, size_t size,
+                        enum heap_kind kind)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    if (mire__regions_as_is_reserved(heap, (uintptr_t)at, whole_pages(size)))
+        mire__regions_as_commit(heap, (uintptr_t)at, whole_pages(size), kind, mire__collect_as_node(self, heap, site));
+    mire__collect_as_close(self);
+}
+
+/* ---- mmap, munmap, mremap, mprotect ---- */
+
+MIRE_SLOW static void *mmap_slow(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    bool nested;
+    struct collect_thread *self = enter(&nested, &site);
+    void *done = REAL(mmap)(at, size, protection, flags, fd, offset);
+    int saved = errno;
+
+    leave(self, nested);
+    if (self && done != MAP_FAILED && is_reserve(protection, flags))
+        note_reserve(self, done, size);
+    else if (self && done != MAP_FAILED && protection == PROT_NONE)
+        note_unmap(self, done, size);
+    else if (self && done != MAP_FAILED)
+        note_map(self, &site, done, size, nested ? MIRE_KIND_ALLOCATOR : kind_of(flags, fd));
+    errno = saved;
+    return done;
+}
+
+MIRE_HIDDEN void *mire__heap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    void *(*real)(void *, size_t, int, int, int, off_t) = REAL(mmap);
+
+    if (__builtin_expect(!real, 0)) /* before it is bound: the system's own */
+        return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+    if (!mire__collect_as_on())
+        return real(at, size, protection, flags, fd, offset);
+    return mmap_slow(at, size, protection, flags, fd, offset);
+}
+
+MIRE_HIDDEN void *mire__heap_mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return mire__heap_mmap(at, size, protection, flags, fd, offset);
+}
+
+MIRE_SLOW static int munmap_slow(void *at, size_t size)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    bool nested;
+    struct collect_thread *self = enter(&nested, &site);
+    int answer;
+
+    if (self && size > 0 && (uintptr_t)at % PAGE_BYTES == 0)
+        note_unmap(self, at, size);
+    answer = REAL(munmap)(at, size);
+    leave(self, nested);
+    return answer;
+}
+
+MIRE_HIDDEN int mire__heap_munmap(void *at, size_t size)
+{
+    int (*real)(void *, size_t) = REAL(munmap);
+
+    if (__builtin_expect(!real, 0))
+        return (int)syscall(SYS_munmap, at, size);
+    return mire__collect_as_on() ? munmap_slow(at, size) : real(at, size);
+}
+
+/* The old mapping ends before the real call, for another thread may be given its place while this one is still in it.
+ */
+static void take_region(struct region_was *was, struct collect_thread *self, const void *old, size_t size)
+{
+    struct heap *heap = self ? mire__collect_as_open(self) : NULL;
+
+    was->known = false;
+    if (!heap)
+        return;
+    mire__regions_as_take(was, heap, (uintptr_t)old, whole_pages(size));
+    mire__collect_as_close(self);
+}
+
+MIRE_SLOW static void *mremap_slow(void *old, size_t old_size, size_t size, int flags, void *at)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    bool nested;
+    struct collect_thread *self = enter(&nested, &site);
+    struct region_was was;
+    struct heap *heap;
+    bool failed;
+    void *done;
+
+    take_region(&was, self, old, old_size);
+    done = REAL(mremap)(old, old_size, size, flags, at);
+    failed = done == MAP_FAILED;
+    leave(self, nested);
+    if (!self || (failed && !was.known) || !(heap = mire__collect_as_open(self)))
+        return done;
+    if (!was.known)
+        was.kind = MIRE_KIND_ANONYMOUS;
+    if (!failed && (size > old_size || !was.known)) /* who made it grow has it */
+        was.node = mire__collect_as_node(self, heap, &site);
+    mire__regions_as_map(heap, (uintptr_t)(failed ? old : done), whole_pages(failed ? old_size : size), was.kind,
+                         was.node);
+    mire__collect_as_close(self);
+    return done;
+}
+
+MIRE_HIDDEN void *mire__heap_mremap(void *old, size_t old_size, size_t size, int flags, void *at)
+{
+    void *(*real)(void *, size_t, size_t, int, void *) = REAL(mremap);
+
+    if (__builtin_expect(!real, 0))
+        return (void *)syscall(SYS_mremap, old, old_size, size, flags, at);
+    return mire__collect_as_on() ? mremap_slow(old, old_size, size, flags, at) : real(old, old_size, size, flags, at);
+}
+
+/* What may be neither read nor written keeps its memory, if it had any. */
+MIRE_SLOW static int mprotect_slow(void *at, size_t size, int protection)
+{
+    const struct walk_frame site = MIRE_CALL_SITE;
+    bool nested;
+    struct collect_thread *self = enter(&nested, &site);
+    int answer = REAL(mprotect)(at, size, protection);
+
+    leave(self, nested);
+    if (self && answer == 0)
+        note_commit(self, &site, at, size, nested ? MIRE_KIND_ALLOCATOR : MIRE_KIND_ANONYMOUS);
+    return answer;
+}
+
+MIRE_HIDDEN int mire__heap_mprotect(void *at, size_t size, int protection)
+{
+    int (*real)(void *, size_t, int) = REAL(mprotect);
+
+    if (__builtin_expect(!real, 0))
+        return (int)syscall(SYS_mprotect, at, size, protection);
+    return mire__collect_as_on() && protection != PROT_NONE ? mprotect_slow(at, size, protection)
+                                                            : real(at, size, protection);
+}
+
+/* ---- the break ---- */
+
+static uint64_t where_break_is(void)
+{
+    return whole_pages((uint64_t)syscall(SYS_brk, 0));
+}
+
+static void note_break(struct collect_thread *self, const struct walk_frame *site, uint64_t was, uint64_t now)
+{
+    if (now > was)
+        note_map(self, site, (const void *)(uintptr_t)was, now - was, MIRE_KIND_BRK);
+    else if (now < was)
+        note_unmap(self, (const void *)(uintptr_t)now, was - now);
+}
+
+/* clang-format off */
+#define DEFINE_BREAK(result, name, type, argument, failed)                          \
+    MIRE_SLOW static result name##_slow(type argument)                              \
+    {                                                                               \
+        const struct walk_frame site = MIRE_CALL_SITE;                               \
+        uint64_t was = where_break_is();                                            \
+        bool nested;                                                                \
+        struct collect_thread *self = enter(&nested, &site);                        \
+        result answer = REAL(name)(argument);                                       \
+                                                                                    \
+        leave(self, nested);                                                        \
+        if (self && answer != (failed))                                             \
+            note_break(self, &site, was, where_break_is());                         \
+        return answer;                                                              \
+    }                                                                               \
+    MIRE_HIDDEN result mire__heap_##name(type argument)                             \
+    {                                                                               \
+        result (*real)(type) = REAL(name);                                          \
+                                                                                    \
+        if (__builtin_expect(!real, 0)) {                                           \
+            errno = ENOMEM;                                                         \
+            return failed;                                                          \
+        }                                                                           \
+        return mire__collect_as_on() ? name##_slow(argument) : real(argument);      \
+    }
+DEFINE_BREAK(int, brk, void *, end, -1)
+DEFINE_BREAK(void *, sbrk, intptr_t, by, (void *)-1)
+/* clang-format on */
+
+/* ---- modules that go ---- */
+
+MIRE_HIDDEN int mire__heap_dlclose(void *handle)
+{
+    int (*real)(void *) = REAL(dlclose);
+    int answer = real ? real(handle) : -1;
+
+    if (mire__collect_as_on())
+        mire__code_as_look(mire__collect_code);
+    return answer;
+}

@@ -1,0 +1,266 @@
+/* record.c - what a call of the program's did, into the tables. Signal-safe. */
+#include "allochook/allochook.h"
+
+#include "allochook/fast.h"
+#include "allochook/thread_state.h"
+#include "heap/classes.h"
+
+#include <errno.h>
+
+struct collect_thread *mire__collect_as_enter_else(uint64_t sp)
+{
+    struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
+    struct collect_thread *self = heap ? mire__threads_as_begin(heap, sp, NULL) : NULL;
+
+    if (self)
+        atomic_store_explicit(&self->calling_sp, sp, memory_order_relaxed);
+    return self;
+}
+
+void mire__collect_as_wake(struct heap *heap)
+{
+    struct collect_gate *gate = mire__collect_gate;
+
+    if (mire__heap_how_change(heap, MIRE_HOW_RESTS, 0))
+        gate->wake(gate->context);
+}
+
+/* Natural logarithm of a number in (0, 1]; exact to 1e-10. */
+static double logarithm(double x)
+{
+    union {
+        double number;
+        uint64_t bits;
+    } u = {.number = x};
+    int exponent = (int)(u.bits >> 52 & 0x7ff) - 1022;
+    double s, square, sum = 0;
+
+    u.bits = (u.bits & 0xfffffffffffffull) | 0x3fe0000000000000ull; /* 0.5..1 */
+    if (u.number < 0.7071067811865476) {
+        u.number *= 2;
+        exponent--;
+    }
+    s = (u.number - 1) / (u.number + 1);
+    square = s * s;
+    for (int i = 13; i > 0; i -= 2)
+        sum = sum * square + 1.0 / i;
+    return 2 * s * sum + exponent * 0.6931471805599453;
+}
+
+/* Bytes until the next sample: exponential. */
+static int64_t draw(struct collect_thread *self, uint64_t mean)
+{
+    uint64_t x = self->random;
+    double uniform;
+
+    x ^= x >> 12; /* xorshift64* */
+    x ^= x << 25;
+    x ^= x >> 27;
+    self->random = x ? x : 1;
+    uniform = (double)((x * 0x2545f4914f6cdd1dull >> 11) + 1) * 0x1p-53;
+    return (int64_t)(-logarithm(uniform) * (double)mean) + 1;
+}
+
+/* A part of the bytes left: no more at a time than what makes sure that the largest blocks are looked at. */
+static int64_t refill(struct collect_thread *self, int64_t cap)
+{
+    int64_t part = self->more < cap ? self->more : cap;
+
+    self->more -= part;
+    return part;
+}
+
+/*
+ * Is a block of `size` bytes a sample? They are taken off what is left.
+ *   interval  the one it was drawn by, 0: it is kept for certain
+ */
+static bool is_drawn(uint32_t *interval, struct collect_thread *self, const struct heap *heap, size_t size)
+{
+    uint32_t now = mire__heap_as_interval(heap);
+    uint64_t mean = mire__heap_as_interval_bytes(heap, now);
+    int64_t cap = (int64_t)mire__heap_as_certain_bytes(heap, now), left;
+
+    if (size >= (uint64_t)cap) {
+        *interval = 0;
+        return true;
+    }
+    if (self->drawn == MIRE_HEAP_INTERVALS_MAX) { /* the thread's first */
+        self->drawn = now;
+        self->more = draw(self, mean);
+    }
+    left = mire__collect_left - (int64_t)size;
+    while (left < 0 && self->more > 0)
+        left += refill(self, cap);
+    if (left < 0) {
+        *interval = self->drawn;
+        self->drawn = now;
+        self->more = draw(self, mean);
+        mire__collect_left = refill(self, cap);
+        return true;
+    }
+    mire__collect_left = left;
+    return false;
+}
+
+/* What fast.h compares with: only while nothing of the thread, the tables or the code is out of the ordinary. */
+static void learn_usual(struct collect_thread *self, const struct heap *heap)
+{
+    uint64_t how = atomic_load_explicit(&heap->how, memory_order_acquire);
+    bool usual = ((uint32_t)how & ~(MIRE_HOW_CELLS | MIRE_HOW_APART)) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) &&
+                 self->scope == 0 &&
+                 self->walk.version == atomic_load_explicit(&mire__collect_code->version, memory_order_acquire);
+
+    self->usual = usual ? how : 0;
+}
+
+static void note(struct collect_thread *self, struct heap *heap, const struct walk_frame *site, const void *block,
+                 size_t size, uint32_t scope)
+{
+    uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
+    uint32_t interval;
+    bool noted = false;
+
+    if (mire__heap_as_mode(heap) != MIRE_HEAP_SAMPLED)
+        mire__collect_as_undraw(self);
+    if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT)
+        noted = mire__live_as_set(heap, self->slot, address, size, mire__collect_as_node(self, heap, site));
+    else if (mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED && is_drawn(&interval, self, heap, size))
+        noted =
+            mire__live_as_sample(heap, self->slot, address, size, mire__collect_as_node(self, heap, site), interval);
+    if (__builtin_expect(scope != 0, 0) && noted)
+        mire__live_as_tag(heap, self->slot, address, scope);
+    learn_usual(self, heap);
+}
+
+void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    note(self, heap, site, block, size, self->scope);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_as_told(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
+{
+    struct heap *heap = mire__collect_as_open(self);
+
+    if (!heap)
+        return;
+    if (mire__heap_how(heap, MIRE_HOW_APART))
+        mire__heap_how_change(heap, MIRE_HOW_APART, 0);
+    note(self, heap, site, block, size, self->scope);
+    mire__collect_as_close(self);
+}
+
+void *mire__quick_as_else(MIRE_QUICK_CALL)
+{
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+
+    if (block)
+        mire__collect_as_alloc(self, &site, block, size);
+    return block;
+}
+
+void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node)
+{
+    mire__live_as_set(self->heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node);
+    mire__collect_as_close(self);
+    return block;
+}
+
+/* Note the block where there is room in its cell; else wherever. */
+static inline void *set(struct collect_thread *self, void *block, size_t size, uint32_t node)
+{
+    const uint32_t plane = mire__cell_plane((uintptr_t)block, mire__quick_is_apart(self));
+    _Atomic uint32_t *cell;
+
+    return mire__cells_plain(&cell, self->heap, (uintptr_t)block, plane)
+               ? mire__quick_set(self, cell, block, size, node, false)
+               : mire__quick_as_set(self, block, size, node);
+}
+
+void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t size, uint32_t node)
+{
+    return set(self, block, size, node);
+}
+
+/* The stack is not remembered. */
+static void *walk(struct collect_thread *self, void *block, size_t size, const struct walk_frame *site)
+{
+    const bool apart = mire__quick_is_apart(self);
+    _Atomic uint32_t *cell;
+    bool plain = mire__cells_plain(&cell, self->heap, (uintptr_t)block, mire__cell_plane((uintptr_t)block, apart));
+    uint32_t node;
+
+    if (plain)
+        __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
+    node = mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, site);
+    return plain ? mire__quick_set(self, cell, block, size, node, false) : mire__quick_as_set(self, block, size, node);
+}
+
+void *mire__quick_as_look(MIRE_QUICK_CALL)
+{
+    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    struct walk_tail *tail = self->walk.rests ? NULL : mire__walk_as_tail(&self->walk, pc, sp, fp);
+    uint32_t node = 0;
+
+    if (tail)
+        node = tail->what & MIRE_TAIL_BASED ? mire__walk_as_based(&self->walk, tail) : tail->node;
+    if (__builtin_expect(node == 0, 0))
+        return walk(self, block, size, &site);
+    mire__walk_learn(&self->walk, tail);
+    return set(self, block, size, node);
+}
+
+void *mire__quick_as_tell(struct heap_count *counts, void *block)
+{
+    struct collect_thread *self = mire__collect_self;
+    struct heap *heap = self && mire__collect_has_slot(self) ? mire__collect_as_open(self) : NULL;
+    struct heap_count *own = heap ? self->slot->counts : NULL;
+
+    if (!heap)
+        return block;
+    if (counts >= own && counts < own + MIRE_HEAP_SIZES)
+        mire__slot_as_tell(heap, self->slot, counts);
+    mire__collect_as_close(self);
+    return block;
+}
+
+void mire__collect_as_free(struct collect_thread *self, const void *block)
+{
+    struct heap *heap = mire__collect_as_open(self);
+    struct live_block was;
+
+    if (!heap)
+        return;
+    mire__live_as_clear(&was, heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread *self, const void *old)
+{
+    struct heap *heap = old ? mire__collect_as_open(self) : NULL;
+
+    was->known = false;
+    if (!heap)
+        return;
+    was->known = mire__live_as_clear(&was->block, heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_as_move_end(struct collect_thread *self, const struct walk_frame *site,
+                               const struct collect_move *was, const void *old, const void *done, size_t size)
+{
+    struct heap *heap = done || (size > 0 && was->known) ? mire__collect_as_open(self) : NULL;
+
+    if (!heap)
+        return;
+    if (!done)
+        mire__live_as_put(heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK, &was->block);
+    else
+        note(self, heap, site, done, size,
+             was->known && was->block.tagged ? mire__live_as_class(heap, was->block.node) : self->scope);
+    mire__collect_as_close(self);
+}

@@ -1,0 +1,367 @@
+/* thread_state.c - the states of threads that allocate: found, taken over from threads that ended. Signal-safe.
+ *
+ * Nobody tells that a thread ends: destructors of its variables still allocate and free afterwards. A state whose
+ * thread is no longer there is free; some of those in use are looked at whenever another one is needed.
+ */
+#include "allochook/thread_state.h"
+
+#include "heap/mappings.h"
+#include "platform/arch.h"
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+
+#define LOOKS        8             /* states looked at for each new thread: more end than begin, then */
+#define MAIN_STACK   (64ull << 20) /* the kernel keeps twice as much free below the first thread's stack */
+#define FULL_WAIT_NS 100000000ull
+
+__thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
+__thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
+
+/* There was no state for the thread, which is counted: once, however often it calls. */
+static __thread bool is_lost __attribute__((tls_model("initial-exec")));
+
+struct heap_slot mire__collect_closed = {.inside = 1};
+
+/* Of threads that are not watched: ours, and each one while its state is made. */
+static struct collect_thread unwatched;
+
+/*
+ * The first states have room to grow. Those behind them have not, and take address space as they are needed, some at a
+ * time: a program may lock into memory whatever it has addresses for.
+ */
+#define LARGE       MIRE_WALK_GROWING_MAX
+#define SMALL_BYTES (offsetof(struct collect_thread, walk.tails[MIRE_WALK_TAIL_SETS_INIT]))
+#define SMALL_COUNT 63u /* at a time */
+#define CHUNKS      ((MIRE_COLLECT_THREADS - LARGE) / SMALL_COUNT)
+_Static_assert(SMALL_BYTES % 4096 == 0 && CHUNKS * SMALL_COUNT + LARGE == MIRE_COLLECT_THREADS, "nothing is left over");
+
+#define LARGE_BYTES (LARGE * sizeof(struct collect_thread))
+#define CHUNK_BYTES (SMALL_COUNT * SMALL_BYTES)
+
+static struct {
+    struct collect_thread *large;
+    _Atomic(char *) chunks[CHUNKS];
+    uint32_t pid;          /* whose they are */
+    _Atomic uint32_t used; /* states that were ever taken */
+    _Atomic uint32_t next; /* which one is looked at next */
+    _Atomic uint64_t full_until_ns;
+    struct span parents[MIRE_THREADS_PARENTS]; /* states of the processes this one was forked from */
+    uint32_t parents_count;
+} pool;
+
+static struct collect_thread *state_at(uint32_t number)
+{
+    const uint32_t small = number - LARGE;
+
+    if (number < LARGE)
+        return &pool.large[number];
+    return (struct collect_thread *)(void *)(atomic_load(&pool.chunks[small / SMALL_COUNT]) +
+                                             small % SMALL_COUNT * SMALL_BYTES);
+}
+
+/* See that there is memory for a state. False: no address space. */
+static bool make_room(uint32_t number)
+{
+    _Atomic(char *) *chunk = number < LARGE ? NULL : &pool.chunks[(number - LARGE) / SMALL_COUNT];
+    char *none = NULL, *made;
+
+    if (!chunk || atomic_load(chunk))
+        return true;
+    made = mire__pages_map_inherited(CHUNK_BYTES, true);
+    if (made && !atomic_compare_exchange_strong(chunk, &none, made))
+        mire__pages_unmap(made, CHUNK_BYTES);
+    return made != NULL;
+}
+
+static struct span span_of(const void *at, size_t bytes)
+{
+    return (struct span){(uintptr_t)at & ~4095ull, ((uintptr_t)at + bytes + 4095) & ~4095ull};
+}
+
+static size_t own_spans(struct span out[1 + CHUNKS])
+{
+    size_t count = 0;
+
+    if (pool.large)
+        out[count++] = span_of(pool.large, LARGE_BYTES);
+    for (uint32_t i = 0; i < CHUNKS; i++) {
+        const char *chunk = atomic_load(&pool.chunks[i]);
+
+        if (chunk)
+            out[count++] = span_of(chunk, CHUNK_BYTES);
+    }
+    return count;
+}
+
+/* What was inherited stays, wiped, for a child's thread may still point to the state that it had. */
+static void leave_to_parent(void)
+{
+    struct span spans[1 + CHUNKS];
+    size_t count = own_spans(spans);
+
+    for (size_t i = 0; i < count && pool.parents_count < MIRE_THREADS_PARENTS; i++)
+        pool.parents[pool.parents_count++] = spans[i];
+    atomic_store(&pool.used, 0);
+    pool.large = NULL;
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        atomic_store(&pool.chunks[i], NULL);
+}
+
+bool mire__threads_open(void)
+{
+    for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
+        struct collect_thread *state = state_at(i);
+
+        state->walk.version = 0; /* the code's is higher */
+        state->walk.slot = NULL;
+        if (state->slot)
+            state->slot = &mire__collect_closed;
+        state->usual = 0;
+        state->stack_end = 0;
+        state->scope = 0;
+    }
+    if (pool.large && pool.pid == mire__pid())
+        return true;
+    leave_to_parent();
+    pool.pid = mire__pid();
+    pool.large = mire__pages_map_inherited(LARGE_BYTES, true);
+    return pool.large != NULL;
+}
+
+bool mire__threads_any_inside(const struct heap *heap)
+{
+    uint32_t count = atomic_load(&heap->header->slots_used);
+
+    for (uint32_t i = 0; i < count && i < MIRE_HEAP_THREADS_MAX; i++) {
+        const struct heap_slot *slot = &heap->slots[i];
+        uint32_t owner = atomic_load(&slot->owner);
+
+        if (owner != 0 && atomic_load(&slot->inside) != 0 && mire__thread_signal(owner, 0))
+            return true;
+    }
+    return false;
+}
+
+/* Take a state whose thread is gone, with all that it did to it until its last call. */
+static bool take_over(struct collect_thread *state, uint32_t tid)
+{
+    uint32_t owner = atomic_load_explicit(&state->tid, memory_order_acquire);
+
+    if ((owner != 0 && mire__thread_signal(owner, 0)) || !atomic_compare_exchange_strong(&state->tid, &owner, tid))
+        return false;
+    (void)atomic_load_explicit(&state->calling_sp, memory_order_acquire);
+    if (mire__collect_has_slot(state))
+        (void)atomic_load_explicit(&state->slot->inside, memory_order_acquire);
+    return true;
+}
+
+static struct collect_thread *take_state(uint32_t tid)
+{
+    uint32_t used = atomic_load(&pool.used), looks = used < MIRE_COLLECT_THREADS ? LOOKS : used;
+
+    for (uint32_t i = 0; i < looks && i < used; i++) {
+        struct collect_thread *state = state_at(atomic_fetch_add(&pool.next, 1) % used);
+
+        if (take_over(state, tid))
+            return state;
+    }
+    while (used < MIRE_COLLECT_THREADS && make_room(used)) {
+        struct collect_thread *state = state_at(used);
+        uint32_t none = 0;
+
+        if (atomic_compare_exchange_strong(&pool.used, &used, used + 1) &&
+            atomic_compare_exchange_strong(&state->tid, &none, tid))
+            return state;
+    }
+    return NULL;
+}
+
+struct stack_look {
+    uint64_t sp, self, low, high, end;
+};
+
+static bool look_at_mapping(void *context, const struct mapping *mapping)
+{
+    struct stack_look *look = context;
+
+    if (look->sp >= mapping->end)
+        return true;
+    if (look->sp < mapping->start || !mapping->writable)
+        return false;
+    if (look->self > look->sp && look->self < mapping->end) {
+        look->high = look->self & ~7ull;
+        look->low = mapping->start;
+        look->end = mapping->end;
+    }
+    return false;
+}
+
+/* The kernel put the program's name at the end of the first thread's stack. False: this is not that stack. */
+static bool find_first(struct stack_look *look)
+{
+    const uint64_t name = getauxval(AT_EXECFN), end = (name + 4096) & ~UINT64_C(4095);
+
+    if (name == 0 || look->sp >= name || look->sp < end - MAIN_STACK)
+        return false;
+    look->high = end;
+    look->low = end - MAIN_STACK;
+    return true;
+}
+
+/*
+ * Where the thread's own stack lies. The first thread's is known to the kernel. The libraries put what belongs to any
+ * other at the upper end of its stack, so where that and the stack pointer lie in one mapping they are of the thread,
+ * and stay as long as it does. Returns the end of the mapping, of another than the first thread; 0.
+ */
+static uint64_t find_stack(struct walk *walk, uint64_t sp, const struct span *told)
+{
+    struct stack_look look = {.sp = sp, .self = mire__arch_as_thread_pointer()};
+    const struct mapping mapping = {
+        .start = told ? told->start : 0, .end = told ? told->end : 0, .writable = true, .path = ""};
+
+    if (mire__tid() == mire__pid() && find_first(&look)) {
+        /* known without a look */
+    } else if (told) {
+        look_at_mapping(&look, &mapping);
+        if (look.high == 0 && sp >= told->start && sp < told->end) { /* what belongs to it lies elsewhere */
+            look.low = told->start;
+            look.high = look.end = told->end;
+        }
+    } else
+        mire__code_as_mappings(mire__collect_code, look_at_mapping, &look);
+    mire__walk_as_forget(walk, 0);
+    walk->low = look.low;
+    walk->high = look.high;
+    return look.end;
+}
+
+static bool take_slot(struct collect_thread *self, struct heap *heap)
+{
+    self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
+    self->heap = heap;
+    self->usual = 0;
+    self->walk.slot = self->slot;
+    atomic_store_explicit(&self->calling_sp, 0, memory_order_relaxed);
+    /* Told once more: who takes the state over finds the slot by it. */
+    atomic_store_explicit(&self->tid, atomic_load_explicit(&self->tid, memory_order_relaxed), memory_order_release);
+    return self->slot != NULL;
+}
+
+/* The state's thread is gone. */
+static void release(struct collect_thread *state, struct heap *heap)
+{
+    if (!mire__collect_has_slot(state))
+        return;
+    if (state->stack_end && mire__slot_as_enter(state->slot)) {
+        mire__regions_as_end_stack(heap, state->stack_start, state->stack_end - state->stack_start, state->stack_of);
+        mire__slot_as_leave(state->slot);
+    }
+    state->stack_start = state->stack_end = 0;
+    mire__slot_as_give(heap, state->slot);
+    state->slot = NULL;
+    state->usual = 0;
+}
+
+void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node)
+{
+    struct heap *heap = self->walk.end ? mire__collect_as_open(self) : NULL;
+
+    if (!heap)
+        return;
+    self->stack_start = self->walk.low;
+    self->stack_end = self->walk.end;
+    self->stack_of = atomic_load_explicit(&self->tid, memory_order_relaxed);
+    mire__regions_as_map_stack(heap, self->stack_start, self->stack_end - self->stack_start, node, self->stack_of);
+    mire__collect_as_close(self);
+}
+
+void mire__collect_sweep(struct heap *heap)
+{
+    uint32_t own = mire__tid();
+
+    for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
+        struct collect_thread *state = state_at(i);
+        uint32_t tid = atomic_load_explicit(&state->tid, memory_order_relaxed);
+
+        if (tid != 0 && tid != own && take_over(state, own)) {
+            release(state, heap);
+            atomic_store(&state->tid, 0);
+        }
+    }
+}
+
+struct collect_thread *mire__collect_own_begin(void)
+{
+    struct collect_thread *before = mire__collect_self;
+
+    mire__collect_self = &unwatched;
+    return before;
+}
+
+void mire__collect_own_end(struct collect_thread *before)
+{
+    mire__collect_self = before;
+}
+
+static void lose(struct heap *heap)
+{
+    if (!is_lost)
+        mire__heap_as_drop(heap, MIRE_HEAP_DROP_THREAD);
+    is_lost = true;
+}
+
+struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, const struct span *stack)
+{
+    struct collect_thread *self = mire__collect_self;
+    int saved = errno;
+    uint32_t tid;
+
+    if (self == &unwatched)
+        return NULL;
+    if (self && atomic_load_explicit(&self->tid, memory_order_relaxed) == mire__tid())
+        return take_slot(self, heap) ? self : NULL;
+    if (mire__now_coarse_ns() < atomic_load_explicit(&pool.full_until_ns, memory_order_relaxed)) {
+        lose(heap);
+        return NULL;
+    }
+    mire__collect_self = &unwatched;
+    tid = mire__tid();
+    self = take_state(tid);
+    if (self) {
+        release(self, heap);
+        self->scope = 0;
+        self->drawn = MIRE_HEAP_INTERVALS_MAX;
+        self->more = 0;
+        mire__random(&self->random, sizeof(self->random));
+        self->walk.stays = (uintptr_t)self - (uintptr_t)pool.large >= LARGE_BYTES;
+        self->walk.end = find_stack(&self->walk, sp, stack);
+        if (!take_slot(self, heap)) {
+            atomic_store(&self->tid, 0);
+            self = NULL;
+        }
+    } else {
+        lose(heap);
+        atomic_store_explicit(&pool.full_until_ns, mire__now_coarse_ns() + FULL_WAIT_NS, memory_order_relaxed);
+    }
+    mire__collect_self = self;
+    errno = saved;
+    return self;
+}
+
+void mire__collect_own_thread(void)
+{
+    mire__collect_self = &unwatched;
+}
+
+size_t mire__threads_spans(struct span out[MIRE_THREADS_SPANS])
+{
+    size_t count = own_spans(out);
+
+    for (uint32_t i = 0; i < pool.parents_count; i++)
+        out[count++] = pool.parents[i];
+    out[count++] = span_of(mire__collect_code, sizeof(*mire__collect_code));
+    out[count++] = span_of(mire__collect_gate, sizeof(*mire__collect_gate));
+    return count;
+}

@@ -1,0 +1,164 @@
+/*
+ * counters.h - each thread's counters and the word that says whether it is at work on the tables.
+ *
+ *     inside    1   the thread may hold a page of cells, or a lock
+ *               0   it does not: what it looked up before is forgotten
+ *
+ * The keeper, before it gives a page back, changes what the page is reached by, then waits until it has seen each
+ * thread outside. So threads pay one store to enter and one to leave; the barrier is the keeper's alone
+ * (mire__barrier_all).
+ *
+ * Counters: what a thread allocated and freed, by size class, ever; so the sums over all slots are exact, also in the
+ * file of a killed process but for the call in flight. Peaks need the sum of all threads at one instant: each thread
+ * tells what changed since it told last when that is more than MIRE_TELL_BYTES or MIRE_TELL_COUNT. So a peak is exact
+ * where one thread allocates and frees a class; each other thread may add that much error, in either direction.
+ */
+#ifndef MIRE_HEAP_COUNTERS_H
+#define MIRE_HEAP_COUNTERS_H
+
+#include "heap/heap.h"
+#include "heapread/categories.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * A slot for the calling thread.
+ *   tid  the thread's, not 0
+ * Returns NULL, and counts, if there is none left or no room: the thread is not watched then.
+ */
+struct heap_slot *mire__slot_as_take(struct heap *heap, uint32_t tid);
+
+/* The thread ends, or is no longer watched: its counters stay for the sums, the slot for the next thread. */
+void mire__slot_as_give(struct heap *heap, struct heap_slot *slot);
+
+/*
+ * Begin to work on the tables. False if the thread is inside already: a signal handler interrupted it there, or an
+ * allocator calls another; nothing is to be done then.
+ */
+MIRE_INLINE bool mire__slot_as_enter(struct heap_slot *slot)
+{
+    uint32_t inside;
+
+    memcpy(&inside, (const void *)(uintptr_t)&slot->inside, sizeof(inside)); /* as mire__slot_get */
+    if (inside)
+        return false;
+    atomic_store_explicit(&slot->inside, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+/* End it. */
+MIRE_INLINE void mire__slot_as_leave(struct heap_slot *slot)
+{
+    atomic_store_explicit(&slot->inside, 0, memory_order_release);
+}
+
+/* ---- counting; called by blocks.h ---- */
+
+/* Tell the peaks. count: one of the slot's */
+void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct heap_count *count);
+
+#define MIRE_TELL_BYTES 32768
+#define MIRE_TELL_COUNT 64
+
+/*
+ * Where in a slot the counters of small sizes are, by sixteens rounded up: a look instead of a calculation of ten
+ * instructions more.
+ */
+#define MIRE_SLOT_CLASSES       513u
+#define MIRE_SLOT_COUNTS(class) (offsetof(struct heap_slot, counts) + (class) * sizeof(struct heap_count))
+extern const uint16_t mire__slot_classes[MIRE_SLOT_CLASSES] __attribute__((visibility("hidden")));
+
+/*
+ * The counters of a size. The compiler is not to know that they are part of the slot: it keeps the address of each of
+ * them in a register else.
+ */
+MIRE_INLINE struct heap_count *mire__slot_counts(struct heap_slot *slot, uint64_t size)
+{
+    uint64_t at = __builtin_expect(size <= (MIRE_SLOT_CLASSES - 1) * 16, 1) ? mire__slot_classes[(size + 15) / 16]
+                                                                            : MIRE_SLOT_COUNTS(mire__size_class(size));
+    struct heap_count *c = (struct heap_count *)(void *)((char *)slot + at);
+
+    __asm__("" : "+r"(c));
+    return c;
+}
+
+/* A sum that the thread alone stores to. It may read it as it lies, which is one instruction less than atomically. */
+MIRE_INLINE int64_t mire__slot_get(const _Atomic int64_t *sum)
+{
+    int64_t now;
+
+    memcpy(&now, (const void *)(uintptr_t)sum, sizeof(now));
+    return now;
+}
+
+/* Add to one. */
+MIRE_INLINE void mire__slot_add(_Atomic int64_t *sum, int64_t what)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) /* other threads read all of it or nothing of it, too */
+    __asm__("addq %1, %0" : "+m"(*sum) : "re"(what) : "cc");
+#else
+    atomic_store_explicit(sum, mire__slot_get(sum) + what, memory_order_relaxed);
+#endif
+}
+
+MIRE_INLINE void mire__slot_put(_Atomic int64_t *sum, int64_t what)
+{
+    atomic_store_explicit(sum, what, memory_order_relaxed);
+}
+
+/*
+ * A block of `size` bytes begins to live.
+ * Returns its counters if the peaks are to be told, by mire__slot_as_tell; NULL.
+ */
+MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t size)
+{
+    struct heap_count *c = mire__slot_counts(slot, size);
+    int64_t count = mire__slot_get(&c->live_count) + 1, bytes = mire__slot_get(&c->live_bytes) + (int64_t)size;
+
+    mire__slot_put(&c->live_count, count);
+    mire__slot_put(&c->live_bytes, bytes);
+    mire__slot_add(&c->count, 1);
+    mire__slot_add(&c->bytes, (int64_t)size);
+    return __builtin_expect(count - MIRE_TELL_COUNT > mire__slot_get(&c->told_count), 0) ||
+                   __builtin_expect(bytes - MIRE_TELL_BYTES > mire__slot_get(&c->told_bytes), 0)
+               ? c
+               : NULL;
+}
+
+/* The same of one that ends: only here a sum falls, so only here it is looked at as the highest. */
+MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t size)
+{
+    struct heap_count *c = mire__slot_counts(slot, size);
+    int64_t count = mire__slot_get(&c->live_count), bytes = mire__slot_get(&c->live_bytes);
+
+    if (__builtin_expect(count > mire__slot_get(&c->high_count), 0))
+        mire__slot_put(&c->high_count, count);
+    if (__builtin_expect(bytes > mire__slot_get(&c->high_bytes), 0))
+        mire__slot_put(&c->high_bytes, bytes);
+    mire__slot_put(&c->live_count, --count);
+    mire__slot_put(&c->live_bytes, bytes -= (int64_t)size);
+    return __builtin_expect(count + MIRE_TELL_COUNT < mire__slot_get(&c->told_count), 0) ||
+                   __builtin_expect(bytes + MIRE_TELL_BYTES < mire__slot_get(&c->told_bytes), 0)
+               ? c
+               : NULL;
+}
+
+/* Both, told. */
+static inline void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
+{
+    struct heap_count *strays = mire__slot_raise(slot, size);
+
+    if (strays)
+        mire__slot_as_tell(heap, slot, strays);
+}
+static inline void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
+{
+    struct heap_count *strays = mire__slot_drop(slot, size);
+
+    if (strays)
+        mire__slot_as_tell(heap, slot, strays);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * modules.h - loaded modules, and those that were: a stack taken in a library is told with that library's name after it
+ * was unloaded and another came to lie at its addresses.
+ *
+ * Add an image before a stack with its addresses is noted; a place first seen without one has none for ever.
+ */
+#ifndef MIRE_HEAP_MODULES_H
+#define MIRE_HEAP_MODULES_H
+
+#include "heap/heap.h"
+
+struct heap_image_facts {
+    uint64_t start, end; /* addresses it spans, end excluded */
+    uint64_t load;       /* load bias */
+    uint64_t base;       /* where the module begins in the file's program headers */
+    const uint8_t *id;   /* build id; may be NULL */
+    uint32_t id_size;    /* 0..32; what is beyond is cut */
+    const char *path;    /* borrowed, ends with a zero byte; "" for code without a file */
+};
+
+/*
+ * An image was loaded. One that is known as it is now, or was unloaded and is back where it was, is found again. Images
+ * that it overlaps are gone.
+ *   index_out  may be NULL
+ * Returns MIRE_OK, MIRE_E_RANGE (start >= end, nothing done), MIRE_E_FULL (table full or busy; counted).
+ * Thread: any, inside its slot or without one; takes up to a millisecond.
+ */
+enum mire_err mire__images_as_add(uint32_t *index_out, struct heap *heap, const struct heap_image_facts *facts);
+
+/* Images within [start, end) were unloaded: their addresses mean nothing any more. heap->generation grows. */
+void mire__images_as_gone(struct heap *heap, uint64_t start, uint64_t end);
+
+/* The index of the image loaded at `address`, MIRE_HEAP_NO_IMAGE if none. */
+uint32_t mire__images_as_find(const struct heap *heap, uint64_t address);
+
+#endif

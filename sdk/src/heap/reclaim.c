@@ -1,0 +1,424 @@
+/*
+ * reclaim.c - see reclaim.h.
+ *
+ * A page of cells is given back in steps, between which no thread holds on to what it saw before:
+ *
+ *     1  its place among the roots is marked CLOSING: blocks go to the other table, clearing goes on
+ *     2  wait until all have left that were inside
+ *     3  what lives in it is moved to the other table, and its place is cleared. If it cannot be, the mark is taken
+ * away 4  wait again; then the page is a hole, and may be a page of other addresses
+ *
+ * Cells are moved to blocks while MIRE_HOW_MOVING is set: nobody adds a cell then, and who clears one exchanges it, so
+ * that of two who want it one gets it. A move is made under the lock of the block's segment, which whoever works on
+ * that address takes as well if it does not find the cell.
+ */
+#include "heap/reclaim.h"
+
+#include "heap/classes.h"
+#include "heap/inside.h"
+#include "heapread/weight.h"
+#include "platform/platform.h"
+
+#include <string.h>
+
+/* How long to wait for threads inside. One that was stopped there would be waited for in vain: the next round tries
+ * again. */
+#define QUIET_NS (100 * MIRE_NS_PER_MS)
+
+/*
+ * Looked again after naps, each twice as long as the one before: who is inside and runs has left by then; who lost its
+ * processor gets it back the sooner.
+ */
+#define NAP_NS     50000
+#define NAP_MAX_NS (5 * MIRE_NS_PER_MS)
+
+/* In a page's look: it was sparse; rounds in which it is not looked at again, for it was not. */
+#define LOOK_SPARSE 255u
+#define LOOK_DENSE  3u
+
+/* Pages looked at before those inside are waited for. */
+#define PAGES_AT_ONCE 256u
+
+/* Segments are joined when both together have no more entries than this. */
+#define JOIN_ENTRIES (MIRE_SEGMENT_ENTRIES / 2)
+
+/* ---- waiting for those inside ---- */
+
+static bool all_left(struct heap *heap)
+{
+    uint64_t until = mire__now_ns() + QUIET_NS;
+    uint32_t count;
+
+    mire__barrier_all(); /* before the count: a thread that takes its slot only now finds what was changed */
+    count = atomic_load_explicit(&heap->header->slots_used, memory_order_acquire);
+    for (uint32_t i = 0; i < count && i < MIRE_HEAP_THREADS_MAX; i++) {
+        _Atomic uint32_t *inside = &heap->slots[i].inside;
+
+        for (uint64_t nap = NAP_NS; atomic_load_explicit(inside, memory_order_acquire) != 0; nap *= 2) {
+            uint64_t now = mire__now_ns();
+
+            if (now > until)
+                return false;
+            mire__futex_wait(inside, 1, now + (nap < NAP_MAX_NS ? nap : NAP_MAX_NS));
+        }
+    }
+    return true;
+}
+
+/* ---- choosing ---- */
+
+static double next_random(uint64_t *random)
+{
+    uint64_t x = *random | 1;
+
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *random = x;
+    return (double)(x * 0x2545f4914f6cdd1dull >> 11) * 0x1p-53;
+}
+
+/*
+ * Does a block stay when the interval is now `interval`? Then block->interval is what it is drawn by from now on.
+ */
+static bool stays(struct live_block *block, const struct heap *heap, uint32_t interval, uint64_t *random)
+{
+    uint64_t now = mire__heap_as_interval_bytes(heap, interval);
+    uint64_t was = block->interval ? mire__heap_as_interval_bytes(heap, block->interval) : 1;
+    double chance;
+
+    if (block->tagged || was >= now ||
+        (block->interval == 0 && block->size >= mire__heap_as_certain_bytes(heap, interval)))
+        return true;
+    chance = mire__draw_chance(block->size, now) / mire__draw_chance(block->size, was);
+    block->interval = interval;
+    return next_random(random) < chance;
+}
+
+/* ---- pages of cells ---- */
+
+/* The entry among the roots of a page that is of some addresses. */
+static heap_root *root_of(const struct heap *heap, uint32_t number)
+{
+    uint64_t key = atomic_load_explicit(&heap->keys[number], memory_order_relaxed);
+
+    return mire__cells_root_in(heap, mire__key_begin(key), mire__key_plane(key));
+}
+
+/* Move what is in a closing page to the other table. Returns how many blocks there were; false if some are left. */
+static bool empty_page(uint32_t *blocks, struct heap *heap, uint32_t number)
+{
+    _Atomic uint32_t *page = mire__cells_page(heap, number);
+    uint64_t begin = mire__key_begin(atomic_load_explicit(&heap->keys[number], memory_order_relaxed));
+    bool empty = true;
+
+    *blocks = 0;
+    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at++) {
+        uint32_t cell = mire__cell_get(&page[at]);
+        uint64_t address = begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
+        struct live_block block;
+
+        if (at % 2 == 0 && mire__cells_sizes(&page[at]) == 0) {
+            at++; /* nothing in two */
+            continue;
+        }
+        if (mire__cell_unpack(&block, cell, mire__cell_next(page, at)) &&
+            mire__blocks_as_adopt(heap, address, &block, &page[at], cell))
+            ++*blocks;
+        empty &= (mire__cell_get(&page[at]) & MIRE_CELL_SIZE_MASK) == 0;
+    }
+    return empty;
+}
+
+/* Empty some closing pages and give them back; open again those that cannot be emptied. Returns how many. */
+static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t count)
+{
+    uint32_t empty[PAGES_AT_ONCE], empty_count = 0, given = 0;
+    bool quiet;
+
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, MIRE_HOW_MOVING);
+    quiet = all_left(heap);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t open = mire__root_of_page(mire__cells_page(heap, numbers[i]));
+        uint32_t blocks = 0;
+        bool take = quiet && empty_page(&blocks, heap, numbers[i]);
+
+        atomic_store_explicit(root_of(heap, numbers[i]), take ? MIRE_ROOT_COUNTING | MIRE_ROOT_SPARSE | blocks : open,
+                              memory_order_release);
+        if (take) {
+            atomic_store_explicit(&heap->keys[numbers[i]], 0, memory_order_release);
+            empty[empty_count++] = numbers[i];
+        }
+    }
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, 0);
+    if (empty_count == 0 || !all_left(heap))
+        return 0; /* those without a root are lost for this run if somebody will not leave */
+    for (uint32_t i = 0, run; i < empty_count; i += run) {
+        for (run = 1; i + run < empty_count && empty[i + run] == empty[i] + run;)
+            run++;
+        if (!mire__heap_give_pages(heap, mire__cells_page(heap, empty[i]), run) ||
+            !mire__heap_lock(&heap->cells_lock.taken))
+            continue;
+        for (uint32_t j = 0; j < run; j++)
+            heap->cell_spare.numbers[heap->cell_spare.count++] = empty[i + j];
+        mire__heap_unlock(&heap->cells_lock.taken);
+        given += run;
+    }
+    return given;
+}
+
+/*
+ * Is a page to be given back? Not where little lives for a moment, between two uses of what was allocated there, nor
+ * what is emptied by a program that frees all before it ends: unless it is to be `at_once`.
+ */
+static bool is_done_with(struct heap *heap, uint32_t number, bool at_once)
+{
+    uint8_t *look = &heap->cell_looks[number], was = *look;
+
+    if (was > 0 && was < LOOK_SPARSE && !at_once && !mire__heap_is_tight(heap)) {
+        *look = was - 1;
+        return false;
+    }
+    *look = LOOK_DENSE;
+    if (!mire__cells_sparse(mire__cells_page(heap, number)))
+        return false;
+    at_once |= was == LOOK_SPARSE;
+    *look = at_once ? 0 : LOOK_SPARSE;
+    return at_once;
+}
+
+/* Look for pages in which little lives, and give them back: all of them at once, or until there is room enough. */
+static uint32_t trim(struct heap *heap, bool at_once)
+{
+    uint32_t count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
+    uint32_t numbers[PAGES_AT_ONCE], found = 0, given = 0;
+
+    for (uint32_t i = 0; i < count && (at_once || !mire__heap_is_roomy(heap)); i++) {
+        uint64_t open = mire__root_of_page(mire__cells_page(heap, i));
+
+        if (atomic_load_explicit(&heap->keys[i], memory_order_relaxed) != 0 && is_done_with(heap, i, at_once) &&
+            atomic_compare_exchange_strong_explicit(root_of(heap, i), &open, open | MIRE_ROOT_CLOSING,
+                                                    memory_order_relaxed, memory_order_relaxed))
+            numbers[found++] = i;
+        if (found == PAGES_AT_ONCE) {
+            given += give_back(heap, numbers, found);
+            found = 0;
+        }
+    }
+    return found > 0 ? given + give_back(heap, numbers, found) : given;
+}
+
+/* ---- from exact to sampled ---- */
+
+/* False: the block is left out from now on. */
+static bool move_cell(struct heap *heap, _Atomic uint32_t *page, uint32_t at, uint64_t address, uint32_t interval,
+                      uint64_t *random)
+{
+    uint32_t cell = mire__cell_get(&page[at]);
+    struct live_block block;
+
+    if (!mire__cell_unpack(&block, cell, mire__cell_next(page, at)))
+        return true;
+    address += (uint64_t)(cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3;
+    if (stays(&block, heap, interval, random)) {
+        mire__blocks_as_adopt(heap, address, &block, &page[at], cell);
+        return true;
+    }
+    return !atomic_compare_exchange_strong_explicit(&page[at], &cell, 0, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* Thin all cells into blocks. False: somebody would not leave; nothing is done. */
+static bool move_cells(struct heap_kept *kept, struct heap *heap, uint32_t interval, uint64_t *random)
+{
+    uint32_t count;
+
+    if (!all_left(heap))
+        return false;
+    count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = atomic_load_explicit(&heap->keys[i], memory_order_relaxed);
+        uint64_t begin = mire__key_begin(key);
+
+        for (uint32_t at = 0; key && at < MIRE_CELLS_PAGE; at++) {
+            if (!move_cell(heap, mire__cells_page(heap, i), at, begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG), interval,
+                           random))
+                kept->blocks_thinned++;
+        }
+    }
+    return true;
+}
+
+/* ---- blocks ---- */
+
+static uint32_t thin_segment(struct heap *heap, struct heap_segment *segment, uint32_t interval, uint64_t *random)
+{
+    uint32_t left_out = 0;
+
+    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
+        struct heap_entry *entry = &segment->entries[i];
+        uint64_t where = atomic_load_explicit(&entry->where, memory_order_relaxed);
+        uint64_t address = mire__where_address(where);
+        struct live_block block;
+
+        if (where == 0)
+            continue;
+        mire__block_unpack(&block, where, atomic_load_explicit(&entry->what, memory_order_relaxed));
+        if (stays(&block, heap, interval, random)) {
+            where = mire__where_make(address, block.interval, block.tagged);
+            atomic_store_explicit(&entry->where, where, memory_order_release);
+        } else {
+            atomic_store_explicit(&entry->where, 0, memory_order_release);
+            mire__filter_take(heap, address);
+            left_out++;
+        }
+    }
+    return left_out;
+}
+
+static uint32_t thin_blocks(struct heap *heap, uint32_t interval, uint64_t *random)
+{
+    uint32_t count = atomic_load_explicit(&heap->header->segments_used, memory_order_acquire), left_out = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct heap_segment *segment = &heap->blocks[i];
+
+        if (!mire__heap_is_there(heap, i) || atomic_load_explicit(&segment->covers, memory_order_relaxed) == 0 ||
+            !mire__heap_lock(&segment->lock))
+            continue;
+        left_out += thin_segment(heap, segment, interval, random);
+        mire__heap_unlock(&segment->lock);
+    }
+    return left_out;
+}
+
+/* Entries in a segment, up to one more than what is joined has. */
+static uint32_t entry_count(const struct heap_segment *segment)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES && count <= JOIN_ENTRIES; i++)
+        count += atomic_load_explicit(&segment->entries[i].where, memory_order_relaxed) != 0;
+    return count;
+}
+
+/*
+ * Copy the entries of `from` into free places of `to`, in their windows. Both are locked; a reader does not believe
+ * them there yet. False: one finds no place, and `to` is as it was.
+ */
+static bool copy_entries(struct heap_segment *to, const struct heap_segment *from)
+{
+    uint64_t copied[(MIRE_SEGMENT_ENTRIES + 63) / 64] = {0};
+    uint32_t i, at;
+
+    for (i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
+        uint64_t where = atomic_load_explicit(&from->entries[i].where, memory_order_relaxed);
+        uint32_t line = mire__block_line(mire__block_hash(mire__where_address(where))), j = 0;
+
+        if (where == 0)
+            continue;
+        do {
+            at = (line * 4 + j) % MIRE_SEGMENT_ENTRIES;
+        } while (atomic_load_explicit(&to->entries[at].where, memory_order_relaxed) && ++j < 4 * MIRE_SEGMENT_WINDOW);
+        if (j == 4 * MIRE_SEGMENT_WINDOW)
+            break;
+        atomic_store_explicit(&to->entries[at].what, atomic_load_explicit(&from->entries[i].what, memory_order_relaxed),
+                              memory_order_relaxed);
+        atomic_store_explicit(&to->entries[at].where, where, memory_order_release);
+        copied[at / 64] |= UINT64_C(1) << at % 64;
+    }
+    for (at = 0; i < MIRE_SEGMENT_ENTRIES && at < MIRE_SEGMENT_ENTRIES; at++) {
+        if (copied[at / 64] >> at % 64 & 1)
+            atomic_store_explicit(&to->entries[at].where, 0, memory_order_relaxed);
+    }
+    return i == MIRE_SEGMENT_ENTRIES;
+}
+
+/* Join two halves into the lower one. Both are locked. */
+static bool join(struct heap *heap, uint32_t lower, uint32_t upper)
+{
+    struct heap_segment *to = &heap->blocks[lower], *from = &heap->blocks[upper];
+    uint32_t covers = atomic_load_explicit(&to->covers, memory_order_relaxed);
+    uint32_t joined = MIRE_COVERS_DEPTH(covers) | MIRE_COVERS_PREFIX(covers) / 2 << 8;
+
+    if (entry_count(to) + entry_count(from) > JOIN_ENTRIES || !copy_entries(to, from))
+        return false;
+    atomic_store_explicit(&to->covers, joined, memory_order_release);
+    atomic_store_explicit(&from->covers, 0, memory_order_release);
+    mire__blocks_point(heap, joined, lower);
+    return true;
+}
+
+/* The two halves of what was one segment, if neither was split again: the upper one's number, else 0. */
+static uint32_t buddy_of(const struct heap *heap, uint32_t number)
+{
+    uint32_t covers = 0, depth, prefix, other;
+
+    if (mire__heap_is_there(heap, number))
+        covers = atomic_load_explicit(&heap->blocks[number].covers, memory_order_relaxed);
+    if (covers == 0)
+        return 0;
+    depth = MIRE_COVERS_DEPTH(covers);
+    prefix = MIRE_COVERS_PREFIX(covers);
+    if (depth == 0 || depth > MIRE_SEGMENT_BITS_MAX || prefix & 1)
+        return 0;
+    other =
+        atomic_load_explicit(&heap->directory[(prefix + 1) << (MIRE_SEGMENT_BITS_MAX - depth)], memory_order_relaxed);
+    return atomic_load_explicit(&heap->blocks[other].covers, memory_order_relaxed) == covers + 256 ? other : 0;
+}
+
+/* Join what is joined, one level; give the emptied segments back. Returns how many. */
+static uint32_t join_blocks(struct heap *heap)
+{
+    uint32_t count = atomic_load_explicit(&heap->header->segments_used, memory_order_acquire);
+    uint32_t emptied[PAGES_AT_ONCE], emptied_count = 0, given = 0;
+
+    for (uint32_t i = 0; i < count && emptied_count < PAGES_AT_ONCE; i++) {
+        uint32_t other = buddy_of(heap, i);
+
+        if (other == 0 || !mire__heap_lock(&heap->blocks[i].lock))
+            continue;
+        if (mire__heap_lock(&heap->blocks[other].lock)) {
+            if (buddy_of(heap, i) == other && join(heap, i, other))
+                emptied[emptied_count++] = other;
+            mire__heap_unlock(&heap->blocks[other].lock);
+        }
+        mire__heap_unlock(&heap->blocks[i].lock);
+    }
+    if (emptied_count == 0 || !all_left(heap))
+        return 0;
+    for (uint32_t i = 0; i < emptied_count; i++) {
+        mire__heap_set_there(heap, emptied[i], false);
+        if (!mire__heap_give_pages(heap, &heap->blocks[emptied[i]], 1) || !mire__heap_lock(&heap->split_lock.taken))
+            continue;
+        heap->block_spare.numbers[heap->block_spare.count++] = emptied[i];
+        mire__heap_unlock(&heap->split_lock.taken);
+        given++;
+    }
+    return given;
+}
+
+/* Put the interval in force through. */
+static void degrade(struct heap_kept *kept, struct heap *heap, uint64_t *random)
+{
+    uint32_t interval = mire__heap_as_interval(heap);
+
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, MIRE_HOW_MOVING);
+    if (move_cells(kept, heap, interval, random)) {
+        kept->blocks_thinned += thin_blocks(heap, interval, random);
+        kept->degraded = true;
+        atomic_store_explicit(&heap->pressed, 0, memory_order_release);
+    }
+    mire__heap_how_change(heap, MIRE_HOW_MOVING, 0);
+}
+
+void mire__heap_keep(struct heap_kept *kept, struct heap *heap, uint64_t now_ns, uint64_t random)
+{
+    memset(kept, 0, sizeof(*kept));
+    atomic_store_explicit(&heap->header->seen_ns, now_ns, memory_order_relaxed);
+    if (atomic_load_explicit(&heap->pressed, memory_order_acquire) && mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED)
+        degrade(kept, heap, &random);
+    kept->pages_given_back = trim(heap, kept->degraded);
+    for (uint32_t joined = 1, level = 0; joined > 0 && level < MIRE_SEGMENT_BITS_MAX; level++)
+        kept->pages_given_back += joined = kept->degraded || !mire__heap_is_roomy(heap) ? join_blocks(heap) : 0;
+}

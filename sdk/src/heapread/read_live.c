@@ -1,0 +1,257 @@
+/*
+ * read_live.c - see read.h: what lives, block for block and mapping for mapping.
+ *
+ * A block that is on its way from one table to the other may be in both, and an entry may move to another segment
+ * meanwhile: each is told once all the same.
+ */
+#include "heapread/inside.h"
+#include "heapread/weight.h"
+
+#include <string.h>
+
+static uint32_t segment_count(const struct heap_reader *reader)
+{
+    uint32_t count = mire__read_entries(reader, MIRE_HEAP_BLOCKS, mire__get32(&reader->header->segments_used),
+                                        sizeof(struct heap_segment));
+
+    return mire__read_entries(reader, MIRE_HEAP_THERE, count, 1);
+}
+
+void mire__read_segments(uint16_t segment_of[], const struct heap_reader *reader)
+{
+    const struct heap_segment *segments = mire__read_section(reader, MIRE_HEAP_BLOCKS);
+    const _Atomic uint8_t *there = mire__read_section(reader, MIRE_HEAP_THERE);
+    uint32_t count = segment_count(reader);
+    uint8_t depth_of[1u << MIRE_SEGMENT_BITS_MAX];
+
+    memset(segment_of, 0, sizeof(*segment_of) << MIRE_SEGMENT_BITS_MAX);
+    memset(depth_of, 0, sizeof(depth_of));
+    for (uint32_t i = 0; i < count && i < UINT16_MAX; i++) {
+        uint32_t covers = mire__get8(&there[i]) ? mire__get32(&segments[i].covers) : 0;
+        uint32_t depth = MIRE_COVERS_DEPTH(covers), span;
+
+        if (covers == 0 || depth > MIRE_SEGMENT_BITS_MAX || MIRE_COVERS_PREFIX(covers) >> depth)
+            continue;
+        span = 1u << (MIRE_SEGMENT_BITS_MAX - depth);
+        for (uint32_t j = 0, at = MIRE_COVERS_PREFIX(covers) * span; j < span; j++, at++) {
+            if (depth_of[at] <= depth) {
+                depth_of[at] = (uint8_t)(depth + 1);
+                segment_of[at] = (uint16_t)(i + 1);
+            }
+        }
+    }
+}
+
+#define LOOKS_MAX 256u /* for segments that were split or joined while they were visited */
+
+/* What a visit is made of. */
+struct visit {
+    const struct heap_reader *reader;
+    mire__read_live_fn *visit;
+    void *context;
+    uint64_t torn;
+    uint64_t moving;   /* a block that may be in both tables */
+    bool moving_seen;  /* in its cell */
+    bool moving_moved; /* out of it */
+    uint32_t words_used;
+};
+
+/* Tell one block. False: the visitor has enough. */
+static bool tell(struct visit *v, uint64_t address, uint64_t size, uint32_t node, uint32_t interval)
+{
+    struct heap_live live = {.address = address, .size = size, .node = node, .chance = 1};
+    uint32_t class = mire__read_class(v->reader, node);
+
+    if (interval >= v->reader->intervals_count) {
+        v->torn++;
+        return true;
+    }
+    if (node >= v->words_used)
+        live.node = 0;
+    if (interval)
+        live.chance = mire__draw_chance(size, v->reader->intervals[interval]);
+    live.category = class ? MIRE_CATEGORY_CLASSES + class : mire__size_class(size);
+    return v->visit(v->context, &live);
+}
+
+static bool visit_page(struct visit *v, const _Atomic uint32_t *page, uint64_t begin)
+{
+    const uint64_t moving_at = (v->moving - begin) >> MIRE_CELL_SPAN_LOG;
+
+    if (moving_at < MIRE_CELLS_PAGE && mire__get32(&page[moving_at]) == MIRE_CELL_MOVED)
+        v->moving_moved = true;
+    for (uint32_t i = 0; i < MIRE_CELLS_PAGE; i++) {
+        uint32_t cell = mire__get32(&page[i]), size = cell & MIRE_CELL_SIZE_MASK, next;
+        uint64_t address = begin + ((uint64_t)i << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
+        uint64_t bytes = size - 1;
+
+        if (size == 0)
+            continue;
+        if (size == MIRE_CELL_SIZE_NEXT) {
+            next = i + 1 < MIRE_CELLS_PAGE ? mire__get32(&page[i + 1]) : MIRE_CELL_SIZE_MASK;
+            if (mire__get32(&page[i]) != cell)
+                continue; /* gone while it was read */
+            if (next & MIRE_CELL_SIZE_MASK) {
+                v->torn++;
+                continue;
+            }
+            bytes = next >> MIRE_CELL_OFFSET_SHIFT;
+        }
+        v->moving_seen |= address == v->moving;
+        if (!tell(v, address, bytes, cell >> MIRE_CELL_NODE_SHIFT, 0))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_cells(struct visit *v)
+{
+    const struct heap_reader *reader = v->reader;
+    const _Atomic uint64_t *keys = mire__read_section(reader, MIRE_HEAP_KEYS);
+    const _Atomic uint32_t *cells = mire__read_section(reader, MIRE_HEAP_CELLS);
+    uint32_t used = mire__get32(&reader->header->cell_pages_used);
+    uint32_t count = mire__read_entries(reader, MIRE_HEAP_CELLS, used, MIRE_HEAP_PAGE_BYTES);
+
+    count = (uint32_t)mire__least(count, mire__read_entries(reader, MIRE_HEAP_KEYS, used, sizeof(*keys)));
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t key = mire__get64(&keys[i]);
+
+        if (key == 0)
+            continue;
+        if (mire__key_begin(key) > MIRE_HEAP_ADDRESS_MASK) {
+            v->torn++;
+            continue;
+        }
+        if (!visit_page(v, cells + (uint64_t)i * MIRE_CELLS_PAGE, mire__key_begin(key)))
+            return false;
+    }
+    return true;
+}
+
+/* A segment as it was at one moment. */
+struct segment_copy {
+    uint32_t from, to; /* top bits of the hashes it has, `to` excluded; none if it changed hands while it was copied */
+    uint64_t where[MIRE_SEGMENT_ENTRIES], what[MIRE_SEGMENT_ENTRIES];
+};
+
+/* A split takes entries away only after the segment covers less: what covered as much afterwards was whole. */
+static void copy_segment(struct segment_copy *copy, const struct heap_segment *segment)
+{
+    uint32_t covers = mire__get32(&segment->covers), depth = MIRE_COVERS_DEPTH(covers), span;
+
+    copy->from = copy->to = 0;
+    if (covers == 0 || depth > MIRE_SEGMENT_BITS_MAX || MIRE_COVERS_PREFIX(covers) >> depth)
+        return;
+    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
+        copy->where[i] = mire__get64(&segment->entries[i].where);
+        copy->what[i] = mire__get64(&segment->entries[i].what);
+        if (mire__get64(&segment->entries[i].where) != copy->where[i])
+            copy->where[i] = 0; /* gone while it was read */
+    }
+    if (mire__get32(&segment->covers) != covers)
+        return;
+    span = 1u << (MIRE_SEGMENT_BITS_MAX - depth);
+    copy->from = MIRE_COVERS_PREFIX(covers) * span;
+    copy->to = copy->from + span;
+}
+
+/* Is the block that was being moved an entry now? It has ended if it is in no cell, and was not moved. */
+static bool is_moved(const struct visit *v)
+{
+    return !v->moving_seen && (v->moving_moved || mire__get64(&v->reader->header->moving) != v->moving);
+}
+
+/* Tell what of a segment lies at `from` or beyond. */
+static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_t from)
+{
+    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
+        uint64_t where = copy->where[i], what = copy->what[i], address = mire__where_address(where);
+        uint32_t at = (uint32_t)(mire__block_hash(address) >> (64 - MIRE_SEGMENT_BITS_MAX));
+
+        if (where == 0 || at < from || at >= copy->to || (address == v->moving && !is_moved(v)))
+            continue;
+        if (!tell(v, address, what & MIRE_WHAT_SIZE_MAX, (uint32_t)(what >> MIRE_WHAT_SIZE_BITS),
+                  mire__where_interval(where)))
+            return false;
+    }
+    return true;
+}
+
+/* In order of the hashes, so that each is told once though segments are split and joined meanwhile. */
+static bool visit_segments(struct visit *v)
+{
+    const struct heap_reader *reader = v->reader;
+    const struct heap_segment *segments = mire__read_section(reader, MIRE_HEAP_BLOCKS);
+    uint16_t segment_of[1u << MIRE_SEGMENT_BITS_MAX];
+    struct segment_copy copy;
+    uint32_t looks = LOOKS_MAX;
+    bool looked = false;
+
+    memcpy(segment_of, reader->segment_of, sizeof(segment_of));
+    for (uint32_t at = 0; at < 1u << MIRE_SEGMENT_BITS_MAX;) {
+        copy.from = copy.to = 0;
+        if (segment_of[at] && segment_of[at] <= segment_count(reader))
+            copy_segment(&copy, &segments[segment_of[at] - 1]);
+        if (copy.from <= at && at < copy.to) {
+            if (!visit_copy(v, &copy, at))
+                return false;
+            at = copy.to;
+            looked = false;
+        } else if (!looked && looks > 0) {
+            mire__read_segments(segment_of, reader);
+            looks--;
+            looked = true;
+        } else {
+            at++; /* nobody has it: a damaged file */
+        }
+    }
+    return true;
+}
+
+uint64_t mire__read_blocks(const struct heap_reader *reader, mire__read_live_fn *visit, void *context)
+{
+    struct visit v = {reader, visit, context, .moving = mire__get64(&reader->header->moving),
+                      .words_used = mire__get32(&reader->header->words_used)};
+
+    if (visit_cells(&v))
+        visit_segments(&v);
+    return v.torn;
+}
+
+/* Where the mapping ends: see heap_region's rest. */
+static uint64_t region_end(const struct heap_region *regions, uint32_t count, uint32_t i)
+{
+    uint64_t rest = mire__get64(&regions[i].rest), end = mire__get64(&regions[i].end), start;
+
+    if (rest == 0 || rest > count || mire__get64(&regions[rest - 1].end) == 0)
+        return end;
+    start = mire__get64(&regions[rest - 1].start);
+    return start < end ? start : end;
+}
+
+uint64_t mire__read_regions(const struct heap_reader *reader, mire__read_live_fn *visit, void *context)
+{
+    const struct heap_region *regions = mire__read_section(reader, MIRE_HEAP_REGIONS);
+    uint32_t count =
+        mire__read_entries(reader, MIRE_HEAP_REGIONS, mire__get32(&reader->header->regions_used), sizeof(*regions));
+    uint32_t words_used = mire__get32(&reader->header->words_used);
+    uint64_t torn = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t end = region_end(regions, count, i), start = mire__get64(&regions[i].start),
+                 what = mire__get64(&regions[i].what);
+        struct heap_live live = {.address = start, .size = end - start, .chance = 1};
+
+        if (end == 0 || what >> 32 == MIRE_KIND_RESERVED)
+            continue;
+        if (start >= end || end > MIRE_HEAP_ADDRESS_MASK + 1 || what >> 32 >= MIRE_HEAP_KINDS) {
+            torn++;
+            continue;
+        }
+        live.node = (uint32_t)what < words_used ? (uint32_t)what : 0;
+        live.category = MIRE_CATEGORY_KINDS + (uint32_t)(what >> 32);
+        if (!visit(context, &live))
+            break;
+    }
+    return torn;
+}
