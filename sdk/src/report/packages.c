@@ -1,9 +1,10 @@
 /*
- * packages.c - which files the program's source package owns, by the databases of dpkg and apk.
+ * packages.c - which files the program's source package owns, by the databases of dpkg, apk and rpm.
  *
  *     dpkg   /var/lib/dpkg/info/NAME[:ARCH].list   the files of a package, one path a line
  *            /var/lib/dpkg/status                  Package: NAME, and Source: NAME [(VERSION)] where it is another
  *     apk    /lib/apk/db/installed                 P:name, o:origin, then F:directory and R:file for each file
+ *     rpm    rpmdb.sqlite, or Packages.db and Index.db, in /usr/lib/sysimage/rpm, /usr/share/rpm or /var/lib/rpm
  *
  * A path below /usr and the same without /usr are one: either may be in a list where /lib leads to /usr/lib.
  */
@@ -74,7 +75,8 @@ static void learn(enum package_tie *out, const char *root, const char *program, 
         struct package_file exe;
 
         mire__package_file(&exe, program);
-        owned = mire__packages_apk(root, &exe, files, n) || mire__packages_dpkg(root, &exe, files, n);
+        owned = mire__packages_apk(root, &exe, files, n) || mire__packages_dpkg(root, &exe, files, n) ||
+                mire__packages_rpm(root, &exe, files, n);
         for (size_t i = 0; i < n; i++) {
             out[of[i]] = files[i].same             ? MIRE_PACKAGE_SAME
                          : owned || files[i].found ? MIRE_PACKAGE_OTHER

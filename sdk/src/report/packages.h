@@ -2,10 +2,12 @@
  * packages.h - does a module come from the same source package as the program?
  *
  * evince's window is in libevview3.so.3, a library of Debian's package libevview3-3; both packages are built from the
- * source "evince", so the library's code is the app's. dpkg's and apk's databases tell so; others are not read.
+ * source "evince", so the library's code is the app's. The databases of dpkg, apk and rpm tell so (rpm's in the formats
+ * sqlite and ndb; that of Berkeley DB, which rpm 4.15 and older write, is not read).
  *
- * The first question about a program reads the file lists of its packages, 5 to 8 ms of CPU time; of a program that no
- * package owns, all lists, once for each new module. Answers are remembered for the program asked about last.
+ * The first question about a program reads the file lists of its packages, 5 to 8 ms of CPU time with dpkg, or looks
+ * each module up in rpm's index, 0.1 to 0.3 ms a module; of a program that no package owns, all lists, once for each
+ * new module. Answers are remembered for the program asked about last.
  *
  * Thread: any; a question waits while another thread asks.  Signal handler: no.
  */

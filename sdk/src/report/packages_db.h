@@ -1,5 +1,5 @@
 /*
- * packages_db.h - the databases of dpkg and apk, asked about a program and some modules. Private to report/.
+ * packages_db.h - the databases of dpkg, apk and rpm, asked about a program and some modules. Private to report/.
  */
 #ifndef MIRE_REPORT_PACKAGES_DB_H
 #define MIRE_REPORT_PACKAGES_DB_H
@@ -24,6 +24,7 @@ void mire__package_file(struct package_file *out, const char *path);
 bool mire__packages_dpkg(const char *root, const struct package_file *program, struct package_file *files,
                          size_t count);
 bool mire__packages_apk(const char *root, const struct package_file *program, struct package_file *files, size_t count);
+bool mire__packages_rpm(const char *root, const struct package_file *program, struct package_file *files, size_t count);
 
 /* A whole file, ended by a zero byte; freed by mire__free. NULL: there is none, or no memory. */
 char *mire__package_text(size_t *size_out, int folder, const char *name);
