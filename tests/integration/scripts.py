@@ -267,7 +267,15 @@ thread = threading.Thread(target=held_by); thread.start(); thread.join()
 
     @unittest.skipUnless(shutil.which("node"), "node is not installed")
     def test_code_made_at_run_time_has_the_names_of_the_perf_map(self):
-        reports = self.run_script(NODE, "node --perf-basic-prof --interpreted-frames-native-stack")
+        pathlib.Path(f"/tmp/perf-{self.holds_names_of_node('--perf-basic-prof')}.map").unlink()
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_code_made_at_run_time_has_the_names_of_the_jitdump(self):
+        self.holds_names_of_node("--perf-prof")  # node writes it to the working directory
+
+    def holds_names_of_node(self, option):
+        """The process of the report."""
+        reports = self.run_script(NODE, f"node {option} --interpreted-frames-native-stack")
         report = max(reports, key=lambda one: sum("price" in name for name in one.get("script", {"texts": []})["texts"]))
         stacks = [[name for name, file, line in script_of(report, node)] for node in report["hang"]["samples"]["node"]]
         in_price = [stack for stack in stacks if any(re.match(r"\w+:.price .*app.py:2:", name) for name in stack)]
@@ -275,7 +283,7 @@ thread = threading.Thread(target=held_by); thread.start(); thread.join()
         for stack in in_price:
             order = [next((i for i, name in enumerate(stack) if re.match(rf"\w+:.{function} ", name)), -1) for function in ("price", "get total", "serve")]
             self.assertTrue(-1 not in order and order == sorted(order), stack)
-        pathlib.Path(f"/tmp/perf-{report['process']['pid']}.map").unlink()
+        return report["process"]["pid"]
 
     def test_a_kill_takes_nothing_away(self):
         text = "\ndef killed():\n    end = time.process_time() + 0.7\n    while time.process_time() < end: sum(range(1000))\n    os.kill(os.getpid(), 9)\nkilled()\n"

@@ -170,7 +170,7 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
 
     memset(draft, 0, sizeof(*draft));
     memset(draft->image_no, 0xff, sizeof(draft->image_no));
-    draft->perf.fd = -1;
+    draft->perf.fd = draft->perf.dump = -1;
     draft->box = box;
     draft->lane = &box->lanes[lane];
     draft->told = told;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "platform/own.h"
+#include "report/jitdump.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,18 +76,20 @@ static const char *read_hex(uint64_t *out, const char *at)
     }
 }
 
-static void note(struct perf_name *name, uint64_t start, const char *text)
+void mire__perf_name_set(struct perf_name *name, uint64_t start, const char *text)
 {
-    size_t size = strnlen(text, MIRE_PERF_NAME_MAX - 1);
-    char *copy = mire__malloc(size + 1);
+    size_t size = text ? strnlen(text, MIRE_PERF_NAME_MAX - 1) : 0;
+    char *copy = text ? mire__malloc(size + 1) : NULL;
 
-    if (!copy)
+    if (text && !copy)
         return;
-    memcpy(copy, text, size);
-    copy[size] = '\0';
     mire__free(name->name);
     name->name = copy;
     name->start = start;
+    if (copy) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+    }
 }
 
 /* A line without its end. What was said of an address before is outdated. */
@@ -101,7 +104,7 @@ static void read_line(struct perf_map *map, const char *line)
     while (*at == ' ')
         at++;
     for (uint32_t i = first_from(map, start); *at && i < map->count && map->names[i].pc < start + size; i++)
-        note(&map->names[i], start, at);
+        mire__perf_name_set(&map->names[i], start, at);
 }
 
 /* Whole lines of the buffer; the rest moves to its beginning. Returns the bytes of that. */
@@ -124,27 +127,37 @@ static size_t read_lines(struct perf_map *map, char *buffer, size_t size, bool *
     return (size_t)(end - line);
 }
 
-static bool is_of_run(const struct stat *status, uint64_t start_wall_ms)
+/* The file if it is of this run of the process; -1 and closed if it is not. */
+static int keep_if_of_run(uint64_t *size_out, int fd, uint64_t start_wall_ms)
 {
-    uint64_t written_ms = (uint64_t)status->st_mtim.tv_sec * 1000 + (uint64_t)status->st_mtim.tv_nsec / 1000000;
+    struct stat status;
+    uint64_t written_ms;
 
-    return S_ISREG(status->st_mode) && (status->st_uid == geteuid() || geteuid() == 0) &&
-           written_ms + CLOCK_MS >= start_wall_ms;
+    if (fd >= 0 && fstat(fd, &status) == 0) {
+        written_ms = (uint64_t)status.st_mtim.tv_sec * 1000 + (uint64_t)status.st_mtim.tv_nsec / 1000000;
+        *size_out = (uint64_t)status.st_size;
+        if (S_ISREG(status.st_mode) && (status.st_uid == geteuid() || geteuid() == 0) &&
+            written_ms + CLOCK_MS >= start_wall_ms)
+            return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }
 
 bool mire__perf_map_open(struct perf_map *map, const char *folder, uint32_t pid, uint64_t start_wall_ms)
 {
+    uint64_t dump_bytes;
     char path[128];
-    struct stat status;
 
-    *map = (struct perf_map){.fd = -1};
+    *map = (struct perf_map){.fd = -1, .dump = -1};
     if (snprintf(path, sizeof(path), "%s/perf-%u.map", folder, pid) >= (int)sizeof(path))
         return false;
-    map->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (map->fd < 0 || fstat(map->fd, &status) != 0 || !is_of_run(&status, start_wall_ms))
-        return false;
-    map->size_bytes = (uint64_t)status.st_size;
-    return true;
+    map->fd =
+        keep_if_of_run(&map->size_bytes, open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), start_wall_ms);
+    if (map->fd < 0)
+        map->dump = keep_if_of_run(&dump_bytes, mire__jitdump_open(folder, pid), start_wall_ms);
+    return map->fd >= 0 || map->dump >= 0;
 }
 
 void mire__perf_map_read(struct perf_map *map)
@@ -157,10 +170,13 @@ void mire__perf_map_read(struct perf_map *map)
     if (!buffer)
         return;
     mire__own.qsort(map->names, map->count, sizeof(*map->names), by_pc);
+    if (map->dump >= 0)
+        mire__jitdump_read(map, map->dump);
     if (skip)
         lseek(map->fd, (off_t)(map->size_bytes - MIRE_PERF_MAP_BYTES), SEEK_SET);
     for (uint64_t left = MIRE_PERF_MAP_BYTES;
-         left >= CHUNK_BYTES && (got = read(map->fd, buffer + have, CHUNK_BYTES - have)) > 0; left -= (uint64_t)got)
+         map->fd >= 0 && left >= CHUNK_BYTES && (got = read(map->fd, buffer + have, CHUNK_BYTES - have)) > 0;
+         left -= (uint64_t)got)
         have = read_lines(map, buffer, have + (size_t)got, &skip);
     mire__free(buffer);
 }
@@ -179,5 +195,7 @@ void mire__perf_map_fini(struct perf_map *map)
     mire__free(map->names);
     if (map->fd >= 0)
         close(map->fd);
-    *map = (struct perf_map){.fd = -1};
+    if (map->dump >= 0)
+        close(map->dump);
+    *map = (struct perf_map){.fd = -1, .dump = -1};
 }
