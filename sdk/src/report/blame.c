@@ -91,7 +91,32 @@ static void descend(struct way *way, const struct ring *ring, uint64_t function)
     way->count = left;
 }
 
-void mire__blame_find(struct blame *out, const struct ring *ring)
+static bool is_libc(const struct blackbox *box, uint64_t address)
+{
+    static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-musl"};
+    int index = mire__blackbox_find_image(box, address);
+    const char *path = index < 0 ? "" : mire__blackbox_image_path(box, (uint32_t)index);
+    const char *slash = strrchr(path, '/');
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strncmp(slash ? slash + 1 : path, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Does nothing but the C library's start, and _start in the program, call that frame? It is main then, or a thread's.
+ */
+static bool is_first(const struct sample *sample, uint32_t frame, const struct blackbox *box)
+{
+    uint32_t outer = frame + 1;
+
+    while (outer < sample->depth && is_libc(box, sample->pc[outer]))
+        outer++;
+    return outer > frame + 1 && outer + 1 >= sample->depth;
+}
+
+/* Down to the deepest function that holds enough. */
+static void find_deepest(struct blame *out, const struct ring *ring)
 {
     struct way way;
     uint64_t total = begin(&way, ring);
@@ -108,4 +133,16 @@ void mire__blame_find(struct blame *out, const struct ring *ring)
         out->share_ppm = held >= total ? 1000000 : (uint32_t)((double)held * 1e6 / (double)total);
         descend(&way, ring, function);
     }
+}
+
+void mire__blame_find(struct blame *out, const struct ring *ring, const struct blackbox *box, const struct sample *wait)
+{
+    const struct sample *sample;
+
+    find_deepest(out, ring);
+    if (out->share_ppm == 0)
+        return;
+    sample = mire__ring_at(NULL, ring, out->sample);
+    if (is_first(sample, out->frame, box) || (wait && sample->depth - out->frame <= mire__sample_common(wait, sample)))
+        memset(out, 0, sizeof(*out));
 }

@@ -4,11 +4,14 @@
  *     main 100 % > loop 100 % > render 97 % > text 35 %       the way ends at render: below it the time is spread,
  *                                           > lines 31 %      so the costly frame stands in the middle of every stack
  *                                           > fills 31 %
+ *
+ * A way that ends in main, in a thread's first function or in the loop names nobody: the work below is spread, and the
+ * report has no verdict of the device.
  */
 #ifndef MIRE_REPORT_BLAME_H
 #define MIRE_REPORT_BLAME_H
 
-#include "ring/ring.h"
+#include "ring/blackbox.h"
 
 #define MIRE_BLAME_PERCENT 60 /* of the time that the ring covers */
 
@@ -22,7 +25,10 @@ struct blame {
  * Descend from the outermost frames of all samples together, as long as one function holds MIRE_BLAME_PERCENT of the
  * weight of all samples, those without a stack included. The deepest function on that way. One that calls itself is one
  * step.
+ *   box   of the ring: its images tell which frames are the C library's
+ *   wait  stack of the loop's wait; NULL: it is not known
  */
-void mire__blame_find(struct blame *out, const struct ring *ring);
+void mire__blame_find(struct blame *out, const struct ring *ring, const struct blackbox *box,
+                      const struct sample *wait);
 
 #endif

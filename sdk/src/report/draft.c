@@ -188,7 +188,7 @@ enum mire_err mire__draft_init(struct draft *draft, const struct blackbox *box, 
     add_samples(draft);
     draft->wait_node = wait ? add_stack(draft, wait) : 0;
     mire__hot_find(&draft->hot, &draft->lane->ring, draft->hang.tid);
-    mire__blame_find(&draft->blame, &draft->lane->ring);
+    mire__blame_find(&draft->blame, &draft->lane->ring, box, wait);
     return mire__script_rows_init(&draft->scripts, &draft->trie, box, &draft->perf, draft->image_count);
 }
 

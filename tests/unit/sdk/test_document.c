@@ -46,7 +46,7 @@ static void blame_finds_the_costly_middle(void **state)
     box_sample(box, S(2), 100 * MS, b);
     box_sample(box, S(3), 100 * MS, c);
     box_sample(box, S(4), 20 * MS, d);
-    mire__blame_find(&blame, &box->lanes[0].ring);
+    mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(mire__ring_at(NULL, &box->lanes[0].ring, blame.sample)->pc[blame.frame], RENDER);
     assert_int_equal(blame.share_ppm, 937500);
     assert_says(box, "\"blame\":{\"node\":3,\"share_ppm\":937500}");
@@ -60,17 +60,17 @@ static void blame_is_on_nobody_when_time_is_spread_from_the_root_on(void **state
     struct blame blame;
 
     (void)state;
-    mire__blame_find(&blame, &box->lanes[0].ring);
+    mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(blame.share_ppm, 0);
     box_sample(box, S(1), 50 * MS, a);
     box_sample(box, S(2), 50 * MS, b);
-    mire__blame_find(&blame, &box->lanes[0].ring);
+    mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(blame.share_ppm, 0);
     box_sample(box, S(3), 50 * MS, a);
-    mire__blame_find(&blame, &box->lanes[0].ring);
+    mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(blame.share_ppm, 666666);
     box_sample(box, S(4), 50 * MS, none); /* time nobody can be blamed for is time all the same */
-    mire__blame_find(&blame, &box->lanes[0].ring);
+    mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(blame.share_ppm, 0);
     free(box);
 }
@@ -84,9 +84,47 @@ static void blame_takes_recursion_as_one_step(void **state)
     (void)state;
     box_sample(box, S(1), 50 * MS, a);
     box_sample(box, S(2), 50 * MS, b);
-    mire__blame_find(&blame, &box->lanes[0].ring);
+    mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
     assert_int_equal(mire__ring_at(NULL, &box->lanes[0].ring, blame.sample)->pc[blame.frame] & ~31ull, RENDER);
     assert_int_equal(blame.share_ppm, 1000000);
+    free(box);
+}
+
+static void blame_is_not_on_main_nor_on_the_loop(void **state)
+{
+    static const uint64_t start = BOX_EXE_LOAD + 0x100, call = BOX_LIBC_LOAD + 0x27000, begin = BOX_LIBC_LOAD + 0x27100;
+    static const uint64_t a[] = {TEXT, MAIN, call, begin, start, 0}, b[] = {LINES, MAIN, call, begin, start, 0},
+                          in_loop[] = {TEXT, LOOP, MAIN, 0}, too[] = {LINES, LOOP, MAIN, 0},
+                          sorts[] = {TEXT, BOX_LIBC_LOAD + 0x3000, RENDER, MAIN, call, begin, start, 0};
+    struct sample wait = {.depth = 3, .pc = {BOX_LIBC_LOAD + 0x5000, LOOP + 8, MAIN}};
+    struct blackbox *box = box_new();
+    const struct ring *ring = &box->lanes[0].ring;
+    struct blame blame;
+
+    (void)state;
+    box_sample(box, S(1), 50 * MS, a);
+    box_sample(box, S(2), 50 * MS, b);
+    mire__blame_find(&blame, ring, box, NULL);
+    assert_int_equal(blame.share_ppm, 0);
+    assert_false(says(box, "\"blame\""));
+    for (int i = 0; i < 4; i++) /* called by the C library too, but not as main is */
+        box_sample(box, S(3 + i), 50 * MS, sorts);
+    mire__blame_find(&blame, ring, box, NULL);
+    assert_int_equal(mire__ring_at(NULL, ring, blame.sample)->pc[blame.frame], TEXT);
+    free(box);
+
+    box = box_new();
+    ring = &box->lanes[0].ring;
+    box_sample(box, S(1), 50 * MS, in_loop);
+    box_sample(box, S(2), 50 * MS, too);
+    mire__blame_find(&blame, ring, box, NULL);
+    assert_int_equal(blame.share_ppm, 1000000);
+    mire__blame_find(&blame, ring, box, &wait);
+    assert_int_equal(blame.share_ppm, 0);
+    for (int i = 0; i < 4; i++)
+        box_sample(box, S(3 + i), 50 * MS, in_loop);
+    mire__blame_find(&blame, ring, box, &wait);
+    assert_int_equal(mire__ring_at(NULL, ring, blame.sample)->pc[blame.frame], TEXT);
     free(box);
 }
 
@@ -136,7 +174,7 @@ static void blame_is_equal_to_a_naive_twin(void **state)
                 on[i] &= best && stacks[i][depth] == function;
             held = best ? best : held;
         }
-        mire__blame_find(&blame, &box->lanes[0].ring);
+        mire__blame_find(&blame, &box->lanes[0].ring, box, NULL);
         if (depth == 0) {
             assert_int_equal(blame.share_ppm, 0);
         } else {
@@ -341,6 +379,7 @@ int main(void)
         cmocka_unit_test(blame_finds_the_costly_middle),
         cmocka_unit_test(blame_is_on_nobody_when_time_is_spread_from_the_root_on),
         cmocka_unit_test(blame_takes_recursion_as_one_step),
+        cmocka_unit_test(blame_is_not_on_main_nor_on_the_loop),
         cmocka_unit_test(blame_is_equal_to_a_naive_twin),
         cmocka_unit_test(hot_is_of_the_lanes_own_thread),
         cmocka_unit_test(samples_of_other_threads_name_them),
