@@ -1,7 +1,6 @@
 /* language.c - the ending of the file, else what only one language's names look like. */
 #include "feature/language.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -46,17 +45,22 @@ enum language language_of_name(const char *name)
     return MIRE_LANGUAGE_UNKNOWN;
 }
 
+static bool is_letter(char c)
+{
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
 /* org.eclipse.Main$1.run: words with dots between, at least two dots, letters, digits, $ and _ else. */
 static bool is_dotted(const char *name)
 {
     int dots = 0;
-    if (!isalpha((unsigned char)name[0]))
+    if (!is_letter(name[0]))
         return false;
     for (; *name && *name != '('; name++) {
         if (*name == '.')
             dots++;
-        else if (!isalnum((unsigned char)*name) && *name != '_' && *name != '$' && *name != '<' && *name != '>' &&
-                 *name != '-')
+        else if (!is_letter(*name) && (unsigned char)(*name - '0') > 9 && *name != '_' && *name != '$' &&
+                 *name != '<' && *name != '>' && *name != '-')
             return false;
     }
     return dots >= 2;

@@ -12,6 +12,7 @@
 
 #define CHARACTERS 256
 #define RULES_MAX  256
+#define THREES     8192 /* bits; 2^13, as hash_three has it */
 
 /* Rules in the order of the table, by the character that their pattern begins with: first[c] .. first[c + 1]. */
 struct index {
@@ -19,9 +20,42 @@ struct index {
     uint8_t numbers[RULES_MAX];
     uint32_t prefixes[RULES_MAX], masks[RULES_MAX]; /* the letters that a pattern begins with, four at most */
     uint8_t pairs[CHARACTERS][CHARACTERS / 8];      /* bits: a pattern may begin with these two characters */
+    uint8_t open[CHARACTERS][CHARACTERS / 8];       /* the same, and any third */
+    uint8_t threes[THREES / 8];                     /* bits by hash: a pattern may begin with these three */
 };
 static struct index anywhere, anchored; /* the latter: of %^ and %< */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void set_bit(uint8_t *bits, unsigned at)
+{
+    bits[at / 8] |= (uint8_t)(1u << at % 8);
+}
+
+static bool has_bit(const uint8_t *bits, unsigned at)
+{
+    return bits[at / 8] >> at % 8 & 1;
+}
+
+static unsigned hash_three(const unsigned char *at)
+{
+    return ((at[0] * 31u + at[1]) * 31u + at[2]) * 0x9e3779b1u >> 19;
+}
+
+/* Note what a pattern begins with. */
+static void index_begin(struct index *index, const unsigned char *pattern)
+{
+    const unsigned char c = pattern[0], next = pattern[1];
+    if (!next || next == '%') {
+        memset(index->pairs[c], 0xff, sizeof index->pairs[c]);
+        memset(index->open[c], 0xff, sizeof index->open[c]);
+        return;
+    }
+    set_bit(index->pairs[c], next);
+    if (!pattern[2] || pattern[2] == '%')
+        set_bit(index->open[c], next);
+    else
+        set_bit(index->threes, hash_three(pattern));
+}
 
 static bool is_anchored(const struct name_rule *rule)
 {
@@ -43,10 +77,7 @@ static void index_rules_of(struct index *index, bool of_anchored)
                 index->masks[at] |= 0xffu << 8 * k;
             }
             at++;
-            if (pattern[1] == '%')
-                memset(index->pairs[c], 0xff, sizeof index->pairs[c]);
-            else
-                index->pairs[c][pattern[1] / 8] |= (uint8_t)(1u << pattern[1] % 8);
+            index_begin(index, pattern);
         }
     }
     index->first[CHARACTERS] = (uint16_t)at;
@@ -190,8 +221,9 @@ static size_t try_index(struct writing *w, const char *at, const struct index *i
 /* May a pattern of the index begin here? */
 static bool is_begin(const struct index *index, const char *at)
 {
-    const unsigned char c = (unsigned char)at[0], next = (unsigned char)at[1];
-    return index->pairs[c][next / 8] >> next % 8 & 1;
+    const unsigned char *text = (const unsigned char *)at;
+    return has_bit(index->pairs[text[0]], text[1]) &&
+           (has_bit(index->open[text[0]], text[1]) || (text[1] && has_bit(index->threes, hash_three(text))));
 }
 
 /* Length of the text here that a rule replaced, and 1 where none did. */

@@ -330,6 +330,7 @@ void rules_free(struct rules *rules)
     }
     rules_index_fini(&rules->classes);
     rules_index_fini(&rules->marks);
+    free(rules->filter);
     free(rules->own);
     free(rules->rows);
     free(rules->modules);

@@ -148,7 +148,9 @@ struct rule_found {
 struct rules_module {
     uint64_t *fits; /* bits, one a distinct module pattern */
     struct rules_list {
-        uint32_t *numbers, count;
+        const uint32_t *numbers;
+        const struct pairs *pairs; /* of their functions, where they are beside each other (pattern.h) */
+        uint32_t count;
     } any[2];                      /* of those that say a class, of those that mark */
     bool own;                      /* a rule says that it is the app's */
     struct rule_found interpreter; /* the rule that says it runs scripts; of the class NONE if none does */

@@ -54,9 +54,9 @@ static void set_bit(uint64_t *bits, size_t at)
     bits[at / 64] |= 1ull << at % 64;
 }
 
-static size_t filter_bit(const struct rules_index *index, uint64_t key)
+static size_t filter_bit(const struct rules *rules, uint64_t key)
 {
-    return (key ^ key >> 29) & (index->room * 16 - 1);
+    return (key ^ key >> 29) & rules->filter_mask;
 }
 
 /* Is a rule in that index? Those of whole modules are in none. */
@@ -65,7 +65,7 @@ static bool is_in(const struct rule *rule, bool marks)
     return !rule_class_is_of_module(rule->class) && (rule->class >= MIRE_CLASS_IDLE) == marks;
 }
 
-static int make(struct rules_index *index, const struct rules *rules, bool marks)
+static int make(struct rules_index *index, struct rules *rules, bool marks)
 {
     uint32_t at = 0;
     index->room = 16;
@@ -73,8 +73,7 @@ static int make(struct rules_index *index, const struct rules *rules, bool marks
         index->room *= 2;
     index->buckets = calloc(index->room, sizeof *index->buckets);
     index->numbers = calloc(rules->count + 1, sizeof *index->numbers);
-    index->filter = calloc(index->room / 4, sizeof *index->filter);
-    if (!index->buckets || !index->numbers || !index->filter)
+    if (!index->buckets || !index->numbers)
         return -1;
     for (size_t i = 0; i < rules->count; i++) {
         if (!is_in(&rules->rows[i], marks))
@@ -82,8 +81,8 @@ static int make(struct rules_index *index, const struct rules *rules, bool marks
         size_t length;
         uint64_t key = key_of_rule(&length, &rules->rows[i]);
         struct rules_bucket *bucket = bucket_of(index, key);
-        index->lengths |= 1u << length;
-        set_bit(index->filter, filter_bit(index, key));
+        rules->lengths |= 1u << length;
+        set_bit(rules->filter, filter_bit(rules, key));
         bucket->key = key;
         bucket->count++;
     }
@@ -115,7 +114,12 @@ static int list_own(struct rules *rules)
 
 int rules_index_make(struct rules *rules)
 {
-    if (list_own(rules))
+    size_t words = 1;
+    while (words * 64 < rules->count * 16)
+        words *= 2;
+    rules->filter = calloc(words, sizeof *rules->filter);
+    rules->filter_mask = words * 64 - 1;
+    if (!rules->filter || list_own(rules))
         return -1;
     return make(&rules->classes, rules, false) || make(&rules->marks, rules, true) ? -1 : 0;
 }
@@ -124,7 +128,6 @@ void rules_index_fini(struct rules_index *index)
 {
     free(index->buckets);
     free(index->numbers);
-    free(index->filter);
 }
 
 static const char *base_name(const char *path)
@@ -144,11 +147,19 @@ static int list_any(struct rules_list *out, struct arena *arena, const struct ru
 {
     const struct rules_bucket *bucket = bucket_of(index, HASH_BEGIN);
     const uint32_t *numbers = &index->numbers[bucket->first];
-    *out = (struct rules_list){arena_array(arena, bucket->count, sizeof *out->numbers), 0};
-    for (uint32_t i = 0; out->numbers && i < bucket->count; i++)
-        if (has_bit(fits, rules->rows[numbers[i]].module))
-            out->numbers[out->count++] = numbers[i];
-    return out->numbers ? 0 : MIRE_FAULT_MEMORY;
+    uint32_t *left = arena_array(arena, bucket->count, sizeof *left), count = 0;
+    struct pairs *pairs = arena_array(arena, bucket->count, sizeof *pairs);
+    if (!left || !pairs)
+        return MIRE_FAULT_MEMORY;
+    for (uint32_t i = 0; i < bucket->count; i++) {
+        const struct rule *rule = &rules->rows[numbers[i]];
+        if (!has_bit(fits, rule->module))
+            continue;
+        left[count] = numbers[i];
+        pairs[count++] = rule->function.pairs;
+    }
+    *out = (struct rules_list){left, pairs, count};
+    return 0;
 }
 
 static struct rule_found found_at(const struct rules *rules, uint32_t number)
@@ -182,9 +193,13 @@ int rules_module(struct rules_module *out, struct arena *arena, const struct rul
     out->fits = arena_array(arena, rules->module_count / 64 + 1, sizeof *out->fits);
     if (!out->fits)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < rules->module_count; i++)
-        if (fits_path(&rules->modules[i], path))
+    const char *name = base_name(path);
+    for (size_t i = 0; i < rules->module_count; i++) {
+        const struct pattern *pattern = &rules->modules[i];
+        const char *subject = pattern->path ? path : name;
+        if ((!pattern->literal || pattern->text[0] == subject[0]) && pattern_match(pattern, subject))
             set_bit(out->fits, i);
+    }
     for (size_t i = 0; i < rules->own_count; i++)
         if (has_bit(out->fits, rules->rows[rules->own[i]].module))
             say_of_module(out, rules, rules->own[i]);
@@ -215,18 +230,16 @@ static uint32_t look(uint32_t best, const struct rules *rules, const struct rule
 static uint32_t look_at_any(uint32_t best, const struct rules *rules, const struct rules_list *list,
                             const struct rules_subject *subject, const char *name, const struct pairs *pairs)
 {
-    for (uint32_t i = 0; i < list->count && list->numbers[i] < best; i++) {
-        const struct rule *rule = &rules->rows[list->numbers[i]];
-        if (pairs_hold(pairs, &rule->function.pairs) && fits(rule, subject, name))
+    for (uint32_t i = 0; i < list->count && list->numbers[i] < best; i++)
+        if (pairs_hold(pairs, &list->pairs[i]) && fits(&rules->rows[list->numbers[i]], subject, name))
             return list->numbers[i];
-    }
     return best;
 }
 
 static struct rules_list list_of(const struct rules_index *index, uint64_t key)
 {
     const struct rules_bucket *bucket = bucket_of(index, key);
-    return (struct rules_list){&index->numbers[bucket->first], bucket->count};
+    return (struct rules_list){&index->numbers[bucket->first], NULL, bucket->count};
 }
 
 void rules_find(struct rule_found *out, struct rule_found *mark_out, const struct rules *rules,
@@ -248,12 +261,12 @@ void rules_find(struct rule_found *out, struct rule_found *mark_out, const struc
             continue;
         hash = hash_on(hash, name + at, to - at);
         at = to;
+        if (!(rules->lengths >> l & 1) || !has_bit(rules->filter, filter_bit(rules, hash + l)))
+            continue;
         for (int i = 0; i < 2; i++) {
-            if (!outs[i] || !(indexes[i]->lengths >> l & 1) ||
-                !has_bit(indexes[i]->filter, filter_bit(indexes[i], hash + l)))
-                continue;
             const struct rules_list list = list_of(indexes[i], hash + l);
-            best[i] = look(best[i], rules, &list, subject, name);
+            if (outs[i])
+                best[i] = look(best[i], rules, &list, subject, name);
         }
     }
     for (int i = 0; i < 2; i++)

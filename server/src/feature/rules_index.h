@@ -32,9 +32,7 @@ struct rules_bucket {
 struct rules_index {
     struct rules_bucket *buckets; /* a hash table; count 0: free */
     size_t room;                  /* power of two */
-    uint64_t *filter;             /* bits, 16 a place: that of a key that is not there is seldom set */
     uint32_t *numbers;            /* of rules, rising in each bucket */
-    uint32_t lengths;             /* bits: keys of which length there are */
 };
 
 struct pack {
@@ -56,7 +54,10 @@ struct rules {
     size_t module_count, module_room;
     struct pattern *modules; /* distinct */
     struct rules_index classes, marks;
-    uint32_t *own; /* numbers of the rules of whole modules */
+    uint64_t *filter;     /* bits: that of a key that is in neither index is seldom set */
+    uint64_t filter_mask; /* how many, less one */
+    uint32_t lengths;     /* bits: keys of which length there are in either */
+    uint32_t *own;        /* numbers of the rules of whole modules */
     size_t own_count;
 };
 
