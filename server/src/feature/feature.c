@@ -228,6 +228,28 @@ static int judge_path(struct feature *out, struct finding *f)
     return 0;
 }
 
+/*
+ * The scene of a hang without stacks: "thread pool-#-thread-# (the thread blocked every signal)". Threads that are
+ * numbered are one.
+ */
+static int find_thread(struct caller *out, struct finding *f)
+{
+    const char *why = losses_lasting(f->doc, f->thread);
+    char *name = arena_strdup(f->arena, f->doc->thread.name);
+    size_t to = 0;
+    if (!name || !(name[0] || why[0]))
+        return name ? 0 : MIRE_FAULT_MEMORY;
+    for (const char *at = name; *at;) {
+        size_t digits = strspn(at, "0123456789");
+        name[to++] = digits ? '#' : *at;
+        at += digits ? digits : 1;
+    }
+    name[to] = '\0';
+    out->function = arena_printf(f->arena, "thread %s%s%s%s", to ? name : "without a name", why[0] ? " (" : "", why,
+                                 why[0] ? ")" : "");
+    return out->function ? 0 : MIRE_FAULT_MEMORY;
+}
+
 static int find_callers(struct feature *out, struct finding *f)
 {
     size_t one = f->found.step;
@@ -244,6 +266,8 @@ static int find_callers(struct feature *out, struct finding *f)
     int rc = way_caller(&out->caller1, f->arena, &f->way, one);
     if (!rc)
         rc = way_caller(&out->caller2, f->arena, &f->way, two);
+    if (!rc && !f->path.count && !category_is_of_process(out->category))
+        rc = find_thread(&out->caller2, f);
     if (!rc)
         rc = judge_path(out, f);
     out->joins = f->found.kind == WAY_APP && out->caller1.name && !way_is_scene(&f->way, two);

@@ -17,7 +17,7 @@
  * at" its end, and the document has no verdict. Shares are of all samples, also of those that have no stack or are left
  * out; with too many without a stack nobody is blamed; `why` says what is missing. Where no stack has app functions,
  * the report is of the kind system; where most stacks wait for events, of the kind idle: nobody is to blame, and
- * neither is ranked.
+ * neither is ranked. A hang without stacks has its thread as its scene, and why it has none.
  *
  * Blame follows time, not the innermost frame of one stack, so one hang has one key however its leaves vary. Everything
  * here is computed from the arguments alone.

@@ -10,15 +10,16 @@
 /* Letters of the schema, of samples without a stack. */
 static const struct loss {
     char letter;
+    bool lasts; /* the program's doing, or the system's: the next hang of the thread has it too */
     const char *words;
 } losses[] = {
-    {'b', "the thread blocked every signal"},
-    {'n', "no signal was free, or the system refused to send one"},
-    {'u', "the thread did not get a processor in time"},
-    {'g', "the thread had ended"},
-    {'f', "the program's own filter of system calls forbade to ask it"},
-    {'h', "the system did not tell where the thread slept"},
-    {'m', "its memory could not be read"},
+    {'b', true, "the thread blocked every signal"},
+    {'n', true, "no signal was free, or the system refused to send one"},
+    {'u', false, "the thread did not get a processor in time"},
+    {'g', false, "the thread had ended"},
+    {'f', true, "the program's own filter of system calls forbade to ask it"},
+    {'h', true, "the system did not tell where the thread slept"},
+    {'m', false, "its memory could not be read"},
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -34,6 +35,18 @@ static size_t count_of(const struct resolved *doc, uint32_t thread, char letter)
     for (size_t i = 0; i < doc->sample_count; i++)
         count += is_asked(doc, thread, i) && !doc->samples[i].node && (!letter || doc->samples[i].loss == letter);
     return count;
+}
+
+const char *losses_lasting(const struct resolved *doc, uint32_t thread)
+{
+    size_t most = 0;
+    const char *words = "";
+    for (size_t i = 0; i < COUNT(losses); i++) {
+        size_t count = losses[i].lasts ? count_of(doc, thread, losses[i].letter) : 0;
+        words = count > most ? losses[i].words : words;
+        most = count > most ? count : most;
+    }
+    return words;
 }
 
 static const char *without_stack(struct arena *arena, const struct resolved *doc, uint32_t thread, size_t all)

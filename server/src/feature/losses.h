@@ -25,4 +25,10 @@
 int losses_text(const char **out, struct arena *arena, const struct resolved *doc, uint32_t thread,
                 const uint8_t *left_out, const struct report_hang *hang);
 
+/*
+ * Why most of a thread's samples without a stack have none, if that is a reason that lasts, such as "the thread blocked
+ * every signal"; else "". Static.
+ */
+const char *losses_lasting(const struct resolved *doc, uint32_t thread);
+
 #endif

@@ -162,7 +162,7 @@ static void where_most_stacks_are_missing_nobody_is_blamed(void **state)
     samples_without_a_stack(s, 7, 'b');
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "(no stack)");
-    assert_string_equal(f.caller2.function, "(no stack)");
+    assert_string_equal(f.caller2.function, "thread without a name (the thread blocked every signal)");
     assert_int_equal(f.category, MIRE_CATEGORY_HANG);
     assert_string_equal(f.why, "7 of 9 samples have no stack: the thread blocked every signal (7)");
     assert_false(s->doc.verdict.known);
@@ -547,6 +547,37 @@ static void the_type_a_template_returns_does_not_count(void **state)
     stacks_free(s);
 }
 
+/* The key of a hang without stacks, of a thread of that name. */
+static struct feature find_stackless(const char *thread, char loss)
+{
+    struct stacks *s = stacks_new();
+    s->doc.thread.name = thread;
+    samples_without_a_stack(s, 4, loss);
+    samples_without_a_stack(s, 3, 'u');
+    struct feature f = find(s);
+    f.caller2.function = strdup(f.caller2.function);
+    stacks_free(s);
+    return f;
+}
+
+static void hangs_without_stacks_are_told_apart_by_thread_and_reason(void **state)
+{
+    (void)state;
+    struct feature one = find_stackless("pool-1-worker-17", 'b'), same = find_stackless("pool-23-worker-4", 'b'),
+                   other = find_stackless("render", 'b'), why = find_stackless("render", 'f'),
+                   chance = find_stackless("render", 'g'), nothing = find_stackless("", 'g');
+    assert_string_equal(one.caller2.function, "thread pool-#-worker-# (the thread blocked every signal)");
+    assert_memory_equal(one.key, same.key, sizeof one.key);
+    assert_memory_not_equal(one.key, other.key, sizeof one.key);
+    assert_memory_not_equal(other.key, why.key, sizeof one.key);
+    assert_string_equal(chance.caller2.function, "thread render"); /* why it has none changes from time to time */
+    assert_string_equal(nothing.caller2.function, "(no stack)");
+    assert_memory_equal(one.blame, why.blame, sizeof one.blame);
+    const struct feature *all[] = {&one, &same, &other, &why, &chance, &nothing};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free((void *)(uintptr_t)all[i]->caller2.function);
+}
+
 static void no_stack_is_a_feature_of_its_own(void **state)
 {
     (void)state;
@@ -798,6 +829,7 @@ int main(void)
         cmocka_unit_test(a_library_alone_is_named_if_nothing_better_is),
         cmocka_unit_test(a_function_that_calls_itself_is_one_step),
         cmocka_unit_test(the_type_a_template_returns_does_not_count),
+        cmocka_unit_test(hangs_without_stacks_are_told_apart_by_thread_and_reason),
         cmocka_unit_test(no_stack_is_a_feature_of_its_own),
         cmocka_unit_test(keys_ignore_what_compilers_and_packagers_vary),
         cmocka_unit_test(keys_have_nothing_that_is_counted),
