@@ -1,25 +1,6 @@
--- 0005: memory reports: events beside hangs, what healthy processes hold, and what the reports of an issue hold.
+-- 0005: memory: what healthy processes hold, and what the processes of an issue hold.
 
-ALTER TABLE issue ADD COLUMN subject text NOT NULL DEFAULT '';
-COMMENT ON COLUMN issue.subject IS 'Of foom and memory: the category of memory there is too much of; else empty.';
-COMMENT ON COLUMN issue.category IS 'Kind of trouble: hang, launch, background, killed, threads, cpu, power, disk, frames, foom, memory, custom, test.';
-COMMENT ON COLUMN issue.reason IS 'Why the thread did not get on: lock, io, cpu, sleep, wait, unknown. Of foom and memory why the category is suspect: bytes, objects, growth; unknown if none is.';
-COMMENT ON COLUMN issue.issue_id IS 'Number of the issue; shown as H-<number>, of foom and memory as M-<number>.';
-
-ALTER TABLE hang
-    ADD COLUMN footprint_bytes bigint,
-    ADD COLUMN subject_bytes   bigint;
-COMMENT ON TABLE hang IS 'One row a report: the facts of its hang, of its event of the whole process, or of what that held, and the issue it belongs to. Baselines are in memory_baseline. Derived; one partition a day.';
-COMMENT ON COLUMN hang.footprint_bytes IS 'Of foom and memory: what the process took of the device''s memory, bytes; null if the device does not tell, and of other kinds.';
-COMMENT ON COLUMN hang.subject_bytes IS 'Of foom and memory: what the category to blame held, bytes; null of other kinds.';
-
-ALTER TABLE issue_hour ADD COLUMN most_bytes bigint NOT NULL DEFAULT 0;
-COMMENT ON COLUMN issue_hour.most_bytes IS 'Of foom and memory: the most that the category to blame held in one report, bytes; else 0.';
-COMMENT ON COLUMN issue_hour.hang_ms IS 'Time somebody waited in them, as in version_hour.';
-COMMENT ON COLUMN version_hour.hang_ms IS 'Time somebody waited in them, milliseconds: sum of weight x (duration + annealed_ms); of frames the longest one; of cpu, power, disk, foom, memory, custom and test nothing.';
-
--- Healthy processes -------------------------------------------------------------------------------------------------
-
+-- A baseline: what a healthy process held. It belongs to no issue and has no event; the row makes it count once.
 CREATE TABLE memory_baseline (
     slot            smallint    NOT NULL,
     day             date        NOT NULL,
@@ -31,8 +12,8 @@ CREATE TABLE memory_baseline (
     weight          real        NOT NULL,
     footprint_bytes bigint,
     held_bytes      bigint      NOT NULL,
-    CONSTRAINT memory_baseline_is_stored_once PRIMARY KEY (slot, day, report_id)
-) PARTITION BY RANGE (day);
+    CONSTRAINT memory_baseline_is_stored_once PRIMARY KEY (slot, day, report_id) ) PARTITION BY RANGE (day
+);
 CREATE TABLE memory_baseline_other PARTITION OF memory_baseline DEFAULT;
 COMMENT ON TABLE memory_baseline IS 'One row a baseline: what a healthy process held. Belongs to no issue. Derived; one partition a day.';
 COMMENT ON COLUMN memory_baseline.slot IS 'Slot of the report.';
@@ -48,6 +29,7 @@ COMMENT ON COLUMN memory_baseline.held_bytes IS 'What all its categories held, b
 COMMENT ON TABLE memory_baseline_other IS 'Baselines whose report carries a day that has no partition.';
 COMMENT ON INDEX memory_baseline_is_stored_once IS 'Serves: counting a baseline once.';
 
+-- The sum of baselines, one sketch for each version and device class. A report is compared with its medians.
 CREATE TABLE healthy (
     slot         smallint    NOT NULL,
     app_id       integer     NOT NULL,
@@ -66,24 +48,25 @@ COMMENT ON COLUMN healthy.last_at IS 'When the newest of them was received.';
 COMMENT ON COLUMN healthy.population IS 'Sketches of footprint, and of bytes and objects of every category (server/src/model/population.h).';
 COMMENT ON INDEX healthy_adds_up_once IS 'Serves: adding a baseline, and the medians that a report is compared with.';
 
--- Issues --------------------------------------------------------------------------------------------------------------
-
+-- The sum of what the processes of an issue held. A report that moves to another issue is taken away here and added there.
 CREATE TABLE issue_memory (
     slot       smallint NOT NULL,
     day        date     NOT NULL,
     app_id     integer  NOT NULL,
     issue_id   bigint   NOT NULL,
     version_id bigint   NOT NULL,
+    tree       integer  NOT NULL DEFAULT 0,
     population bytea    NOT NULL,
-    CONSTRAINT issue_memory_adds_up_once PRIMARY KEY (slot, day, app_id, issue_id, version_id)
+    CONSTRAINT issue_memory_adds_up_once PRIMARY KEY (slot, day, app_id, issue_id, version_id, tree)
 );
 CREATE INDEX issue_memory_by_issue ON issue_memory (app_id, issue_id, day);
-COMMENT ON TABLE issue_memory IS 'What the processes of one issue and version held, reports of one day summed up: a slot has its own reports'' sum.';
+COMMENT ON TABLE issue_memory IS 'What the processes of one issue, version and tree held, reports of one day summed up: a slot has its own reports'' sum.';
 COMMENT ON COLUMN issue_memory.slot IS 'Slot the summed reports are on.';
 COMMENT ON COLUMN issue_memory.day IS 'UTC day on which the reports were received.';
 COMMENT ON COLUMN issue_memory.app_id IS 'App.';
 COMMENT ON COLUMN issue_memory.issue_id IS 'Issue.';
 COMMENT ON COLUMN issue_memory.version_id IS 'Version.';
+COMMENT ON COLUMN issue_memory.tree IS 'As event.tree.';
 COMMENT ON COLUMN issue_memory.population IS 'As healthy.population.';
 COMMENT ON INDEX issue_memory_adds_up_once IS 'Serves: adding a report.';
 COMMENT ON INDEX issue_memory_by_issue IS 'Serves: the categories of an issue over a time range.';

@@ -13,14 +13,14 @@
 #define MIRE_NAME_SAMPLING "sampling"
 #define MIRE_NAME_PROCESS  "process"
 #define MIRE_NAME_IMAGES   "images"
-#define MIRE_NAME_FRAMES   "frames" /* of the program; in the section hang of the display */
+#define MIRE_NAME_FRAMES   "frames" /* of the program; in the section event those of the display */
 #define MIRE_NAME_NODES    "nodes"
-#define MIRE_NAME_HANG     "hang"   /* the section, the kind and the plugin in sampling */
+#define MIRE_NAME_EVENT    "event"  /* the section and the kind */
 #define MIRE_NAME_MEMORY   "memory" /* the section, the kind and the plugin in sampling */
 #define MIRE_NAME_THREADS  "threads"
 #define MIRE_NAME_EXIT     "exit"
-#define MIRE_NAME_COST     "cost" /* of the report; of memory that of its monitor */
-#define MIRE_NAME_MICRO    "micro_hangs"
+#define MIRE_NAME_COST     "cost"  /* of the report; of memory that of its monitor */
+#define MIRE_NAME_TURNS    "turns" /* also of a session's record */
 #define MIRE_NAME_DROPS    "drops" /* reports lost; of memory calls lost */
 
 #define MIRE_NAME_NAME    "name"
@@ -83,7 +83,7 @@
 #define MIRE_NAME_LOCK           "lock"
 #define MIRE_NAME_CPU            "cpu"
 #define MIRE_NAME_DISK           "disk"
-#define MIRE_NAME_ANNEALED       "annealed"
+#define MIRE_NAME_SUPPRESSED     "suppressed"
 #define MIRE_NAME_THREAD         "thread"  /* the section, and the column in samples */
 #define MIRE_NAME_SAMPLES        "samples" /* the section, and the count in cost */
 #define MIRE_NAME_BLAME          "blame"
@@ -99,7 +99,7 @@
 #define MIRE_NAME_TICKS         "ticks"
 #define MIRE_NAME_DROPPED       "dropped"
 #define MIRE_NAME_LONGEST_MS    "longest_ms"
-#define MIRE_NAME_COUNT         "count" /* of annealed, and the column of micro_hangs */
+#define MIRE_NAME_COUNT         "count" /* of suppressed, and the column of turns */
 #define MIRE_NAME_SHARE_PPM     "share_ppm"
 
 #define MIRE_NAME_TID                  "tid"
@@ -187,7 +187,8 @@
 
 #define MIRE_NAME_FROM_MS "from_ms"
 
-/* Plugins, beside hang, in sampling and in rollout documents. */
+/* Plugins, beside memory, in sampling and in rollout documents. */
+#define MIRE_NAME_HANG    "hang"
 #define MIRE_NAME_MEMORY  "memory"
 #define MIRE_NAME_EXIT    "exit"
 #define MIRE_NAME_SESSION "session"
@@ -199,7 +200,6 @@
 #define MIRE_NAME_FOREGROUND_MS "foreground_ms"
 #define MIRE_NAME_ON            "on"
 #define MIRE_NAME_HANGS         "hangs"
-#define MIRE_NAME_TURNS         "turns"
 #define MIRE_NAME_ENDS          "ends"
 #define MIRE_NAME_SDK_CPU_US    "sdk_cpu_us"
 #define MIRE_NAME_SEEN_WALL_MS  "seen_wall_ms"

@@ -13,7 +13,7 @@
 
 static void help(FILE *out)
 {
-    fprintf(out, "mired " MIRE_VERSION " - takes hang reports in, works on them, serves the dashboard\n\n"
+    fprintf(out, "mired " MIRE_VERSION " - takes reports in, works on them, serves the dashboard\n\n"
                  "usage: mired [serve|http|work|migrate|check] [--config FILE] [flags]\n\n"
                  "  serve    everything in one process (default)\n"
                  "  http     take reports in and answer questions\n"

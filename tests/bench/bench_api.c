@@ -1,14 +1,14 @@
 /*
- * bench_api.c - the answers that must stay quick, on 200,000 hangs of 2,000 issues and 30,000 devices in 14 days, or on
- * as many hangs as the argument says.
+ * bench_api.c - the answers that must stay quick, on 200,000 events of 2,000 issues and 30,000 devices in 14 days, or
+ * on as many events as the argument says.
  *
  * Each answer is set against a floor: what PostgreSQL needs by itself for work no answer can do without. Nothing can be
- * sorted by impact before the hourly counters (nearly one an hour, issue, version and slot, so nearly one a hang) have
- * been read and added up once; no device can be counted before it was looked at once.
+ * sorted by impact before the hourly counters (nearly one an hour, issue, version and slot, so nearly one an event)
+ * have been read and added up once; no device can be counted before it was looked at once.
  *
- *   issue list    sum the hourly counters by issue, and read the devices of all hangs
- *   overview      sum the hourly counters by version and by issue, and read the devices of all hangs
- *   issue         read the hangs of the range once
+ *   issue list    sum the hourly counters by issue, and read the devices of all events
+ *   overview      sum the hourly counters by version and by issue, and read the devices of all events
+ *   issue         read the events of the range once
  *   flame         read and decode the stacks of 2,000 reports
  *
  * Prints medians of several rounds, milliseconds of processor time of the server's thread and its PostgreSQL backend
@@ -45,34 +45,40 @@ static const char fill_sql[] =
     "'redis-server',"
     " 'caller2_' || g, 'redis-server', (ARRAY['hang', 'launch', 'background', 'killed'])[1 + g %% 4],"
     " (ARRAY['cpu', 'io', 'lock'])[1 + g %% 3], 1, now() - interval '15 days', 1 FROM generate_series(1, 2000) g;"
-    "INSERT INTO hang SELECT (g %% 64)::smallint, (t AT TIME ZONE 'UTC')::date, gen_random_uuid(), 1, 1 + (v * "
+    "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms, "
+    "waited_ms,"
+    " category, reason, open, launch, weight, install, os, os_version, arch, model, process_name, sample_count,"
+    " frame_count, unresolved_count, rules_version) SELECT (g %% 64)::smallint, (t AT TIME ZONE 'UTC')::date, "
+    "gen_random_uuid(), 1, 1 + (v * "
     "11)::int,"
-    " 1 + (power(i, 3) * 1999)::int, t, t - interval '5 s', (1000 * exp(d * 3))::bigint, 'hang', 'cpu', false, 1,"
+    " 1 + (power(i, 3) * 1999)::int, t, t - interval '5 s', (1000 * exp(d * 3))::bigint, (1000 * exp(d * 3))::bigint, "
+    "'hang', 'cpu', false, false, 1,"
     " decode(md5((n * 30000)::int::text), 'hex'), 'linux', 'debian 12', 'x86_64', 'KVM' || (m * 20)::int, "
     "'redis-server',"
     " 20, 40, 1, 1 FROM (SELECT g, now() - random() * interval '14 days' AS t, random() AS v, random() AS i, random() "
     "AS d,"
     " random() AS n, random() AS m FROM generate_series(1, %ld) g) x;"
-    "INSERT INTO issue_hour SELECT slot, date_trunc('hour', received_at, 'UTC'), app_id, issue_id, version_id, "
+    "INSERT INTO issue_hour (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms, longest_ms, last_at)"
+    " SELECT slot, date_trunc('hour', received_at, 'UTC'), app_id, issue_id, version_id, "
     "count(*),"
-    " sum(weight), sum(weight * duration_ms), max(duration_ms), max(received_at) FROM hang GROUP BY 1, 2, 3, 4, 5;"
+    " sum(weight), sum(weight * duration_ms), max(duration_ms), max(received_at) FROM event GROUP BY 1, 2, 3, 4, 5;"
     "INSERT INTO version_hour SELECT slot, date_trunc('hour', received_at, 'UTC'), h.app_id, version_id, i.category, "
     "count(*),"
-    " sum(weight), sum(weight * duration_ms), max(duration_ms) FROM hang h JOIN issue i USING (issue_id)"
+    " sum(weight), sum(weight * duration_ms), max(duration_ms) FROM event h JOIN issue i USING (issue_id)"
     " GROUP BY 1, 2, 3, 4, 5;";
 
 #define RANGE   " app_id = 1 AND received_at > now() - interval '14 days' "
-#define DEVICES "(SELECT sum(length(install)) FROM hang WHERE" RANGE ")"
-#define ISSUES                                                                                                      \
-    "(SELECT count(*) FROM (SELECT issue_id, sum(reports), sum(hangs), sum(hang_ms), max(longest_ms), max(last_at)" \
+#define DEVICES "(SELECT sum(length(install)) FROM event WHERE" RANGE ")"
+#define ISSUES                                                                                                         \
+    "(SELECT count(*) FROM (SELECT issue_id, sum(reports), sum(events), sum(waited_ms), max(longest_ms), max(last_at)" \
     " FROM issue_hour WHERE app_id = 1 GROUP BY 1) a)"
-#define VERSIONS                                                                                                  \
-    "(SELECT count(*) FROM (SELECT version_id, category, sum(reports), sum(hangs), sum(hang_ms), max(longest_ms)" \
+#define VERSIONS                                                                                                     \
+    "(SELECT count(*) FROM (SELECT version_id, category, sum(reports), sum(events), sum(waited_ms), max(longest_ms)" \
     " FROM version_hour WHERE app_id = 1 GROUP BY 1, 2) b)"
 static const char list_floor[] = "SELECT " ISSUES ", " DEVICES;
 static const char overview_floor[] = "SELECT " ISSUES ", " VERSIONS ", " DEVICES;
-static const char issue_floor[] = "SELECT count(DISTINCT version_id), sum(duration_ms)::bigint FROM hang WHERE" RANGE;
-static const char stacks_floor[] = "SELECT document FROM hang JOIN hang_stack USING (slot, day, report_id)"
+static const char issue_floor[] = "SELECT count(DISTINCT version_id), sum(duration_ms)::bigint FROM event WHERE" RANGE;
+static const char stacks_floor[] = "SELECT document FROM event JOIN event_stack USING (slot, day, report_id)"
                                    " WHERE app_id = 1 AND issue_id = 1 ORDER BY received_at DESC LIMIT 2000";
 
 static char backend_stat[64];
@@ -124,7 +130,7 @@ static void document_make(unsigned char **bytes, size_t *len, unsigned seed)
     must(resolved_encode(bytes, len, &doc), "encode");
 }
 
-static void fill(struct pg *pg, long hangs)
+static void fill(struct pg *pg, long events)
 {
     const struct log log = {.fd = 2, .least = MIRE_LOG_WARN};
     const struct pg_days days = {.today = clock_day(clock_wall_us()), .back = 15, .ahead = 1};
@@ -140,12 +146,12 @@ static void fill(struct pg *pg, long hangs)
     }
     must(pg_partition(&made, &dropped, pg, &days, &log), "partitions");
     must(pg_begin(&tx, pg, MIRE_PG_EACH), "begin");
-    snprintf(sql, sizeof sql, fill_sql, hangs);
+    snprintf(sql, sizeof sql, fill_sql, events);
     must(pg_script(tx, sql), "fill");
     must(pg_query(
              NULL, tx,
-             "INSERT INTO hang_stack SELECT slot, day, report_id, ($1::bytea[])[1 + n % 100] FROM (SELECT slot, day,"
-             " report_id, row_number() OVER (ORDER BY received_at) AS n FROM hang WHERE issue_id = 1) x",
+             "INSERT INTO event_stack SELECT slot, day, report_id, ($1::bytea[])[1 + n % 100] FROM (SELECT slot, day,"
+             " report_id, row_number() OVER (ORDER BY received_at) AS n FROM event WHERE issue_id = 1) x",
              PG_BYTESS(documents, 100)),
          "stacks");
     must(pg_script(tx, "VACUUM ANALYZE"), "vacuum");
@@ -250,15 +256,15 @@ static int measure(struct api *api, const char *what, const char *target, const 
 
 int main(int argc, char **argv)
 {
-    long hangs = argc > 1 ? strtol(argv[1], NULL, 10) : HANGS;
+    long events = argc > 1 ? strtol(argv[1], NULL, 10) : HANGS;
     int slow = 0;
 
     must(pgtest_start(NULL), "start");
     struct pg *pg = pgtest_database(1);
     struct api api = {.pg = pg, .now_us = clock_wall_us};
-    fill(pg, hangs);
+    fill(pg, events);
     find_backend(pg);
-    printf("hangs %ld reports\n", hangs);
+    printf("events %ld reports\n", events);
     slow += measure(&api, "issue_list", "/api/v1/apps/redis/issues", list_floor, false, LIMIT);
     slow += measure(&api, "issue_list_of_version", "/api/v1/apps/redis/issues?v=7.0.3", list_floor, false, LIMIT);
     slow += measure(&api, "issue_list_by_devices", "/api/v1/apps/redis/issues?sort=-devices&limit=200", list_floor,

@@ -91,8 +91,8 @@ static bool take(struct entry *report, const struct eclipse_report *from, struct
     struct feature feature;
     size_t app = 0;
     one_stack_fill(&stack, longest->names, longest->count, "");
-    stack.report.hang.trigger = "exception";
-    stack.report.hang.name = longest->exception;
+    stack.report.event.trigger = "exception";
+    stack.report.event.name = longest->exception;
     arena_reset(arena);
     if (feature_find(&feature, arena, &stack.doc, &stack.report, rules))
         return false;

@@ -79,7 +79,7 @@ static void make_report(struct json_writer *w)
     json_write_open(w, NULL, '{');
     json_write_u64(w, "mire", 1);
     json_write_text(w, "id", "019aa1b2-c3d4-7e5f-8a6b-0123456789ab");
-    json_write_text(w, "kind", "hang");
+    json_write_text(w, "kind", "event");
     json_write_open(w, "app", '{');
     json_write_text(w, "name", "mapview");
     json_write_text(w, "version", "8.0.38");
@@ -110,7 +110,7 @@ static void make_report(struct json_writer *w)
     column(w, "up", 2400, up_of);
     column(w, "frame", 2400, self);
     json_write_close(w, '}');
-    json_write_open(w, "hang", '{');
+    json_write_open(w, "event", '{');
     json_write_u64(w, "begin_ns", 123456789012);
     json_write_u64(w, "duration_ms", 4000);
     json_write_u64(w, "threshold_ms", 2000);

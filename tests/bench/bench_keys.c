@@ -82,8 +82,8 @@ static bool key_one(struct keyed *keyed, struct arena *arena, struct known *know
     struct issue_row row = {.app_id = 1};
     struct feature feature;
     one_stack_fill(&stack, from->names, from->count, "");
-    stack.report.hang.trigger = "exception";
-    stack.report.hang.name = from->exception;
+    stack.report.event.trigger = "exception";
+    stack.report.event.name = from->exception;
     arena_reset(arena);
     double begin = cpu_us();
     if (feature_find(&feature, arena, &stack.doc, &stack.report, rules))

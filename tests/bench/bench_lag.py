@@ -164,9 +164,9 @@ def hang(name, program, begin, how):
     program.end()
     sizes, lost = [], 0
     for size, report in program.reports():
-        if not report["hang"].get("launch"):
+        if not report["event"].get("launch"):
             sizes.append(size)
-            lost = report["cost"]["stopped_sum_ns"] / report["hang"]["duration_ms"] / 1e4
+            lost = report["cost"]["stopped_sum_ns"] / report["event"]["duration_ms"] / 1e4
     least = floor(how)
     say(f"hang_{name}_cpu", cpu + lost, "%")
     say(f"hang_{name}_cpu_floor", least, "%")

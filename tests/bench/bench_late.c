@@ -70,12 +70,12 @@ static void put_report(struct inbox_row *row, char *body, long i, long count)
     uuid_format(id, &uuid);
     snprintf(build, sizeof build, "%040lx", other + 1);
     int len = snprintf(body, BODY,
-                       "{\"mire\":1,\"id\":\"%s\",\"kind\":\"hang\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
+                       "{\"mire\":1,\"id\":\"%s\",\"kind\":\"event\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
                        "\"device\":{\"install\":\"%032lx\",\"os\":\"linux\",\"arch\":\"x86_64\"},"
                        "\"process\":{\"pid\":1,\"name\":\"a\"},"
                        "\"images\":[{\"name\":\"/opt/a/%s%ld\",\"id\":\"%s\",\"arch\":\"x86_64\",\"load\":4096}],"
                        "\"frames\":{\"image\":[0,0],\"offset\":[%llu,%llu]},\"nodes\":{\"up\":[1,1],\"frame\":[1,0]},"
-                       "\"hang\":{\"begin_ns\":0,\"duration_ms\":%ld,\"threshold_ms\":1000,\"open\":false,"
+                       "\"event\":{\"begin_ns\":0,\"duration_ms\":%ld,\"threshold_ms\":1000,\"open\":false,"
                        "\"samples\":{\"at_ms\":[1000],\"weight_ms\":[1000],\"node\":[2]}}}",
                        id, i % 30000, late ? "late" : "lib", late ? 0 : other, late ? late_build() : build,
                        (unsigned long long)at, (unsigned long long)under, 1500 + i % 5000);
@@ -122,21 +122,21 @@ static double rows_read(struct pg *pg, const char *table)
     " generate_series(1, " times ") g;"                                                                 \
     "UPDATE copies SET report_id = md5(report_id::text || g)::uuid; ALTER TABLE copies DROP g;"         \
     "INSERT INTO " table " SELECT * FROM copies; DROP TABLE copies;"
-#define COPIES(times)                                                                                 \
-    "CREATE TABLE others AS SELECT slot, day, report_id FROM lacking l JOIN image m USING (build_id)" \
-    " WHERE m.name LIKE 'lib%%';" COPY("report", times) COPY("hang", times) COPY("hang_stack", times) \
-        COPY("lacking", times) "DROP TABLE others;"
+#define COPIES(times)                                                                                            \
+    "CREATE TABLE others AS SELECT slot, day, report_id FROM missing_debug_file l JOIN image m USING (build_id)" \
+    " WHERE m.name LIKE 'lib%%';" COPY("report", times) COPY("event", times) COPY("event_stack", times)          \
+        COPY("missing_debug_file", times) "DROP TABLE others;"
 
 /* What holds before: which rows there are in which state, and those that the file is of. */
 static const char before_sql[] =
     "UPDATE issue i SET state = 'ignored'," /* they came out of turn */
-    " first_seen = (SELECT min(received_at) FROM hang h WHERE h.app_id = i.app_id AND h.issue_id = i.issue_id);"
+    " first_seen = (SELECT min(received_at) FROM event h WHERE h.app_id = i.app_id AND h.issue_id = i.issue_id);"
     "CREATE TABLE before AS SELECT h.report_id, h.xmin::text AS written, l.report_id IS NOT NULL AS late, h.issue_id,"
-    " i.first_seen, i.state FROM hang h JOIN issue i ON i.issue_id = h.issue_id"
-    " LEFT JOIN (SELECT report_id FROM lacking l JOIN image m USING (build_id) WHERE m.name LIKE 'late%') l"
+    " i.first_seen, i.state FROM event h JOIN issue i ON i.issue_id = h.issue_id"
+    " LEFT JOIN (SELECT report_id FROM missing_debug_file l JOIN image m USING (build_id) WHERE m.name LIKE 'late%') l"
     " ON l.report_id = h.report_id;"
     "ANALYZE;";
-static const char wrong_sql[] = "SELECT count(*) FROM hang h JOIN before b USING (report_id)"
+static const char wrong_sql[] = "SELECT count(*) FROM event h JOIN before b USING (report_id)"
                                 " WHERE (h.xmin::text <> b.written) <> b.late";
 /* Issues of the file's reports go on under their number or lead to one; states and first sights are theirs. */
 static const char lost_sql[] =
@@ -162,7 +162,7 @@ static void prepare(const struct pg_options *options, long copies)
 
 static void measure(long count)
 {
-    static const char *const tables[] = {"lacking", "hang", "report"};
+    static const char *const tables[] = {"missing_debug_file", "event", "report"};
     struct pg *pg = pgtest_database(4), *working;
     struct pg_days days = {.today = clock_day(clock_wall_us()), .back = DAYS + 1, .ahead = 1};
     struct pg_options options = {.connections = 12, .wait_ms = 5000, .log = &quiet};

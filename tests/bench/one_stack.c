@@ -16,8 +16,8 @@ void one_stack_fill(struct one_stack *out, const char *const *names, size_t coun
     out->sample = (struct report_sample){.weight_ms = 1, .node = (uint32_t)count, .state = '?', .syscall = -1};
     out->image = (struct report_image){.name = image, .script = ""};
     out->report = (struct report){.image_count = image[0] ? 1 : 0, .images = &out->image};
-    out->report.hang.trigger = "busy";
-    out->report.hang.name = "";
-    out->report.hang.sample_count = 1;
+    out->report.event.trigger = "busy";
+    out->report.event.name = "";
+    out->report.event.sample_count = 1;
     out->report.device.arch = out->report.process.path = "";
 }

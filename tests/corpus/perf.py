@@ -67,7 +67,7 @@ def perf_stacks(path, functions):
 
 
 def mire_stacks(report, image, functions):
-    frames, nodes, samples = report["frames"], report["nodes"], report["hang"]["samples"]
+    frames, nodes, samples = report["frames"], report["nodes"], report["event"]["samples"]
     for node, weight in zip(samples["node"], samples["weight_ms"]):
         names = []
         while node > 0:
@@ -96,7 +96,7 @@ def attempt():
         asking.wait(60)
         time.sleep(0.5)
         program.end()
-        report = max((report for _, report in program.reports()), key=lambda report: report["hang"]["duration_ms"])
+        report = max((report for _, report in program.reports()), key=lambda report: report["event"]["duration_ms"])
         image = next(at for at, one in enumerate(report["images"]) if one["name"] == REDIS)
         functions = plans.Functions(REDIS, "-D")
         perf = Shares(perf_stacks(scratch + "/perf.data", functions))

@@ -110,15 +110,15 @@ def unpack(path):
 
 class Sessions:
     """What a store's session records say, beside the reports and losses that they are to agree with."""
-    HELD = ("short", "annealed", "daily")
+    HELD = ("short", "suppressed", "daily")
     LOST = ("write", "broken", "big")
 
     def __init__(self, store):
         papers = [unpack(path) for path in sorted(glob.glob(store + "/out/*.report"))]
         self.records = [paper["session"] for paper in papers if paper["kind"] == "session"]
         self.pids = {paper["process"]["pid"] for paper in papers if paper["kind"] == "session"}
-        self.reports = [paper for paper in papers if paper["kind"] == "hang" and paper["process"]["pid"] in self.pids and
-                        paper["hang"].get("trigger", "busy") in ("busy", "unanswered")]
+        self.reports = [paper for paper in papers if paper["kind"] == "event" and paper["process"]["pid"] in self.pids and
+                        paper["event"].get("trigger", "busy") in ("busy", "unanswered")]
         self.drops = {reason: sum(paper.get("drops", {}).get(reason, 0) for paper in papers) for reason in self.HELD + self.LOST}
         for line in kept(os.path.join(store, "drops")).splitlines():  # what no record tells yet
             reason, _, count = line.partition(" ")
@@ -159,7 +159,7 @@ class Report:
         self.size = os.path.getsize(path)
         self.json = unpack(path)
         self.functions = functions
-        self.hang = self.json["hang"]
+        self.hang = self.json["event"]
         self.begin, self.ms = self.hang["begin_ns"], self.hang["duration_ms"]
         self.caller1, self.caller2 = self.find_callers(path)
 
@@ -237,7 +237,7 @@ def execute(plan, steps, truth, data, store, period_ms):
 
 def count_long_turns(turns, reports):
     """(told by the reports, at least, at most) of the turns of 250 ms and more that had ended with the last report's."""
-    told = sum(sum(report.json["micro_hangs"]["count"]) for report in reports if "micro_hangs" in report.json)
+    told = sum(sum(report.json["turns"]["count"]) for report in reports if "turns" in report.json)
     last = max((turn.end for turn in turns if turn.report), default=0)
     ended = [turn for turn in turns if turn.cause != "kill" and turn.end <= last]
     # Time in which the process was stopped, or nobody could run, is taken off.
@@ -262,7 +262,7 @@ def run(plan, data, period_ms):
         functions = Functions(os.path.join(FOLDER, "hanger" if plan.way == "run" else "hanger_linked"))
         sessions = Sessions(store)  # without the next start's, which is starved at times
         reports = [Report(path, functions) for path in sorted(glob.glob(store + "/out/*.report"))
-                   if (paper := unpack(path))["kind"] == "hang" and paper["process"]["pid"] in sessions.pids]
+                   if (paper := unpack(path))["kind"] == "event" and paper["process"]["pid"] in sessions.pids]
         fault = sessions.fault(1)
     left = match(turns, reports)
     return turns, left, count_long_turns(turns, reports), f"sessions: {fault}" if fault else ""

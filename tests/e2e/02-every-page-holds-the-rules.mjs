@@ -15,7 +15,7 @@ await play(async (server, browser) => {
   await server.key('new-app');
   const names = [
     'every-field',
-    'open-hang',
+    'open-event',
     'deep-stack',
     'no-samples',
     'stacks-that-share-nothing',

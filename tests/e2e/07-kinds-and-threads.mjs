@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
  * Goal: what a report tells besides its stacks is on the page: who held the lock, the device's own verdict, other threads,
- * what was annealed; an event of the whole process has a kind of its own and threads in its flame graph; a test is ranked
+ * what was suppressed; an event of the whole process has a kind of its own and threads in its flame graph; a test is ranked
  * with nobody, and found when asked for.
  */
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ await play(async (server, browser) => {
     (await getJson(`${server.url}/api/v1/apps/mapview/issues${query}`)).groups.flatMap((group) => group.features);
   const key = await server.key('mapview');
   const test = await vector('stacks-of-many-threads');
-  test.hang.trigger = 'test';
+  test.event.trigger = 'test';
   await send(server, key, await vector('every-field'));
   await send(server, key, await vector('stacks-of-many-threads'));
   await send(server, key, test);
@@ -25,8 +25,8 @@ await play(async (server, browser) => {
   assert.deepEqual((await issuesOf('?kind=test')).map((one) => one.category), ['test']);
   const hang = features.find((one) => one.category === 'hang');
   const cpu = features.find((one) => one.category === 'cpu');
-  assert.equal(hang.totals.hangs, 20, 'four for the sampling, times one sent and four annealed');
-  assert.equal(cpu.totals.hang_ms, 0, 'nobody waits for a window of CPU time');
+  assert.equal(hang.totals.events, 20, 'four for the sampling, times one sent and four suppressed');
+  assert.equal(cpu.totals.waited_ms, 0, 'nobody waits for a window of CPU time');
 
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/mapview/issues/${hang.id}?tab=stack`);

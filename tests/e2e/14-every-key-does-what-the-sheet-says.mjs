@@ -12,7 +12,7 @@ import { getJson, send, vector, worked } from './support/server.mjs';
 await play(async (server, browser) => {
   const key = await server.key('mapview');
   await send(server, key, await vector('every-field'));
-  await send(server, key, await vector('open-hang'));
+  await send(server, key, await vector('open-event'));
   await send(server, key, await vector('deep-stack'));
   await send(server, key, memoryReport('foom', 18));
   await worked(server, 'mapview', 4);

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct symbol_frame frames[MIRE_SYMBOL_ROOM];
     struct symbol_chain chains[16];
-    char flaw[MIRE_SYMBOL_WHY];
+    char defect[MIRE_SYMBOL_WHY];
     uint64_t addresses[16];
     struct module *module;
     int fd = memfd_create("fuzz", 0);
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     (frames[k].file && strlen(frames[k].file) > head->text_bytes))
                     abort();
         }
-        (void)module_flaw(flaw, module);
+        (void)module_defect(defect, module);
         (void)module_lookup_all(frames, MIRE_SYMBOL_ROOM, chains, module, addresses, 16);
         cache_close(module);
     }

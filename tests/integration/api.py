@@ -140,7 +140,7 @@ def compare(probe, w, slug, rng):
             kind = rng.choice([None, ["hang"], ["!hang"], ["killed", "launch"], ["foom", "memory"], ["test"], ["power", "test"]])
             k = f"&kind={','.join(kind)}" if kind else ""
             same(probe.get("getOverview", base + "/overview" + q + k), w.overview(slug, span, v, kind))
-            by, sort = rng.choice(["caller1", "category"]), rng.choice(["impact", "hangs", "devices", "longest", "last", "bytes", "title"])
+            by, sort = rng.choice(["caller1", "category"]), rng.choice(["impact", "events", "devices", "longest", "last", "bytes", "title"])
             sort = rng.choice(["", "-"]) + sort
             state = rng.choice([None, ["open"], ["!ignored"]])
             s = f"&state={','.join(state)}" if state else ""
@@ -389,8 +389,8 @@ def regroup(probe, w):
 def lost(probe, w):
     """Stacks that are gone or cannot be read cost their own report only."""
     own = [h["report_id"] for h in w.hangs if h["issue_id"] == 2]
-    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM hang_stack WHERE report_id = '{own[-1]}'", "-c",
-                    f"UPDATE hang_stack SET document = 'x' WHERE report_id = '{own[-2]}'"], check=True)
+    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM event_stack WHERE report_id = '{own[-1]}'", "-c",
+                    f"UPDATE event_stack SET document = 'x' WHERE report_id = '{own[-2]}'"], check=True)
     flame = probe.get("getFlame", "/api/v1/apps/redis/issues/H-2/flame")
     assert (flame["reports"], flame["reports_total"]) == (len(own) - 2, len(own)), flame["reports"]
     assert flame["reports_unreadable"] == 2
@@ -407,7 +407,7 @@ def dropped(probe, w):
     whole = probe.get("listIssues", "/api/v1/apps/redis/issues")
     cut = w.now - dt.timedelta(days=7)
     kept = [h for h in w.select("redis", w.span(14)) if h["received_at"] >= cut]
-    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM hang WHERE received_at < '{cut.isoformat()}'"], check=True)
+    subprocess.run(["psql", "-qX", "-d", probe.conninfo, "-c", f"DELETE FROM event WHERE received_at < '{cut.isoformat()}'"], check=True)
     oldest, devices = twin.stamp(min(h["received_at"] for h in kept)), len({h["install"] for h in kept})
     for operation, target in (("listIssues", "issues"), ("getOverview", "overview")):
         got = probe.get(operation, "/api/v1/apps/redis/" + target)

@@ -164,11 +164,11 @@ def reports(store):
 
 def planted_ones(reports):
     """All but a slow start of the machine's making: a launch's hang that ended before the idling."""
-    return [report for report in reports if not report["hang"]["launch"] or report["hang"]["duration_ms"] >= IDLE_MS]
+    return [report for report in reports if not report["event"]["launch"] or report["event"]["duration_ms"] >= IDLE_MS]
 
 
 def told(reports):
-    return ["%s %d ms" % ("launch" if report["hang"]["launch"] else "hang", report["hang"]["duration_ms"]) for report in reports]
+    return ["%s %d ms" % ("launch" if report["event"]["launch"] else "hang", report["event"]["duration_ms"]) for report in reports]
 
 
 def span(path, function):
@@ -181,7 +181,7 @@ def span(path, function):
 
 def share_inside(report, image, begin, end):
     """The share of the hang's samples in whose stack a frame lies in that part of that image."""
-    frames, nodes, samples = report["frames"], report["nodes"], report["hang"]["samples"]
+    frames, nodes, samples = report["frames"], report["nodes"], report["event"]["samples"]
     inside = [os.path.basename(report["images"][i]["name"]).startswith(image) and begin <= offset < end if i >= 0 else False
               for i, offset in zip(frames["image"], frames["offset"])]
     reach = [False]
@@ -202,7 +202,7 @@ def judge(title, output, all_found, image, begin, end, trigger=BUSY):
         return "something cut the hang short, after %.0f ms; reports: %s" % (hung_ns / 1e6, told(all_found))
     if len(found) != 1 or trigger is None:
         return "%d reports of a hang of %.0f ms; all: %s" % (len(found), hung_ns / 1e6, told(all_found))
-    hang = found[0]["hang"]
+    hang = found[0]["event"]
     if hang.get("trigger", BUSY) != (BUSY if trigger == SAMPLED else trigger):
         return "%s, not %s" % (hang["trigger"], trigger)
     more_ms = hang["duration_ms"] - hung_ns / 1e6
@@ -246,7 +246,7 @@ def try_odds(title, source, package, linked):
     words = run([build(source, package, linked), store]).split()
     if words[0] != "tried":
         return " ".join(words)
-    tried, triggers = int(words[1]), [report["hang"]["trigger"] for report in planted_ones(reports(store))]
+    tried, triggers = int(words[1]), [report["event"]["trigger"] for report in planted_ones(reports(store))]
     noticed = len(triggers)
     if set(triggers) != {ASKED} or abs(noticed - tried / 2) > 5 * math.sqrt(tried / 4):
         return "noticed %d of %d, %s; %s" % (noticed, tried, set(triggers), words[2])

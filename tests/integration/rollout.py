@@ -188,10 +188,10 @@ class RolloutTest(unittest.TestCase):
         self.assertEqual((version["version"], version["records"], len(version["days"])), ("2.1", 5, 1))
         self.assertEqual(self.mired.ask("GET", f"/api/v1/apps/{self.app}/rates?channel=public")[2].count(b'"records":0'), 1)
         _, _, body = self.mired.ask("GET", f"/api/v1/apps/{self.app}/overview?t=1h")
-        self.assertEqual((json.loads(body)["waiting"], json.loads(body)["unworked"]), (0, 0))
+        self.assertEqual((json.loads(body)["waiting"], json.loads(body)["dead_letters"]), (0, 0))
 
     def test_losses_that_devices_tell_are_counted_once(self):
-        told = {"drops": {"full": 3, "annealed": 7, "who-knows": 2}}
+        told = {"drops": {"full": 3, "suppressed": 7, "who-knows": 2}}
         vectors = SOURCE / "schema/wire/vectors"
         records = ["valid/every-field/report.json", "session/valid/every-field/document.json", "session/valid/smallest/document.json"]
         for number, name in enumerate(records):
@@ -200,7 +200,7 @@ class RolloutTest(unittest.TestCase):
                 status, _, body = self.mired.ask("POST", "/api/v1/reports", self.ingest, record)
                 self.assertIn(status, (200, 202), body)
         until = time.monotonic() + 60
-        want = [{"reason": "annealed", "count": 21}, {"reason": "full", "count": 9}, {"reason": "other", "count": 6}]
+        want = [{"reason": "suppressed", "count": 21}, {"reason": "full", "count": 9}, {"reason": "other", "count": 6}]
         while self.rates()["losses"] != want and time.monotonic() < until:
             time.sleep(0.1)
         self.assertEqual(self.rates()["losses"], want)

@@ -175,11 +175,11 @@ class ScriptsTest(unittest.TestCase):
                                "--app-version", "1", "--", *python.split(), "app.py"], cwd=self.folder, timeout=120,
                               env={**os.environ, "MIRE_MEMORY": "off", "MIRE_SETTINGS": "anneal_ms=0"})
         self.assertEqual(done.returncode, status)
-        return [report for report in reports_of(store) if report["kind"] == "hang"]
+        return [report for report in reports_of(store) if report["kind"] == "event"]
 
     def longest(self, reports):
         self.assertTrue(reports, "no hang was told")
-        return max(reports, key=lambda report: report["hang"]["duration_ms"])
+        return max(reports, key=lambda report: report["event"]["duration_ms"])
 
     def holds_traceback(self, reports):
         """Of most stacks of a hang all frames are those of the traceback; only where the innermost one stands may differ."""
@@ -187,7 +187,7 @@ class ScriptsTest(unittest.TestCase):
         self.assertGreater(len(expected), 2)
         shares = []
         for report in reports:
-            stacks = [[(name.split(".")[-1], file, line) for name, file, line in script_of(report, node)] for node in report["hang"]["samples"]["node"]]
+            stacks = [[(name.split(".")[-1], file, line) for name, file, line in script_of(report, node)] for node in report["event"]["samples"]["node"]]
             same = [bool(found) and found[0][:2] == expected[0][:2] and found[1:] == expected[1:] for found in stacks]
             shares.append((sum(same) / len(same), stacks[len(stacks) // 2]))
         self.assertGreater(max(shares)[0], 0.6, f"{expected}; {shares}")
@@ -214,14 +214,14 @@ class ScriptsTest(unittest.TestCase):
             report = self.longest(self.run_script(BEGIN + DEEP.replace("SLEEPS", "False") + END, python))
             expected = [(name, line) for name, file, line in traceback_of(self.folder)]
             good = 0
-            for node in report["hang"]["samples"]["node"]:
+            for node in report["event"]["samples"]["node"]:
                 found = [(name, line) for name, file, line in script_of(report, node)]
                 good += found[1:60] == expected[1:60] and found[-1:] and found[-1][0] == "<module>"
-            self.assertGreater(good, 0.6 * len(report["hang"]["samples"]["node"]))
+            self.assertGreater(good, 0.6 * len(report["event"]["samples"]["node"]))
 
     def test_frames_stand_inside_the_function_that_evaluates_them(self):
         report = self.longest(self.run_script(BEGIN + WAYS.replace("SLEEPS", "False") + END))
-        stack = stack_of(report, report["hang"]["samples"]["node"][-1])
+        stack = stack_of(report, report["event"]["samples"]["node"][-1])
         runs = re.findall("s+", "".join("s" if frame else "n" for frame in stack))
         self.assertGreaterEqual(len(runs), 5)  # the lambdas, the generators and exec are evaluations of their own
         self.assertIsNone(stack[0])
@@ -230,7 +230,7 @@ class ScriptsTest(unittest.TestCase):
     def test_a_chain_that_changes_all_the_time_is_told_right_or_not_at_all(self):
         for python in PYTHONS:
             report = self.longest(self.run_script(BEGIN + CHURN + END, python, period=2))
-            told, nodes = 0, report["hang"]["samples"]["node"]
+            told, nodes = 0, report["event"]["samples"]["node"]
             for node in nodes:
                 frames = [name for name, file, line in script_of(report, node)]
                 told += bool(frames)
@@ -260,7 +260,7 @@ thread = threading.Thread(target=held_by); thread.start(); thread.join()
 """
         reports = self.run_script(BEGIN + text + END)
         main = {report["process"]["pid"]: report for report in reports}
-        functions = [{name for node in report["hang"]["samples"]["node"] for name, file, line in script_of(report, node)} for report in main.values()]
+        functions = [{name for node in report["event"]["samples"]["node"] for name, file, line in script_of(report, node)} for report in main.values()]
         self.assertTrue(any("child" in names for names in functions), functions)
         others = {name for report in reports for thread in report.get("threads", []) for name, file, line in script_of(report, thread["node"])}
         self.assertIn("held_by", others)
@@ -277,7 +277,7 @@ thread = threading.Thread(target=held_by); thread.start(); thread.join()
         """The process of the report."""
         reports = self.run_script(NODE, f"node {option} --interpreted-frames-native-stack")
         report = max(reports, key=lambda one: sum("price" in name for name in one.get("script", {"texts": []})["texts"]))
-        stacks = [[name for name, file, line in script_of(report, node)] for node in report["hang"]["samples"]["node"]]
+        stacks = [[name for name, file, line in script_of(report, node)] for node in report["event"]["samples"]["node"]]
         in_price = [stack for stack in stacks if any(re.match(r"\w+:.price .*app.py:2:", name) for name in stack)]
         self.assertGreater(len(in_price), 0.3 * len(stacks), stacks)
         for stack in in_price:
@@ -288,8 +288,8 @@ thread = threading.Thread(target=held_by); thread.start(); thread.join()
     def test_a_kill_takes_nothing_away(self):
         text = "\ndef killed():\n    end = time.process_time() + 0.7\n    while time.process_time() < end: sum(range(1000))\n    os.kill(os.getpid(), 9)\nkilled()\n"
         report = self.longest(self.run_script(BEGIN + text, status=137))
-        self.assertTrue(report["hang"]["open"])
-        self.assertEqual({script_of(report, node)[0][0] for node in report["hang"]["samples"]["node"] if script_of(report, node)}, {"killed"})
+        self.assertTrue(report["event"]["open"])
+        self.assertEqual({script_of(report, node)[0][0] for node in report["event"]["samples"]["node"] if script_of(report, node)}, {"killed"})
 
 
 if __name__ == "__main__":

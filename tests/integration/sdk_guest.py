@@ -97,9 +97,9 @@ def hangs(scratch):
     for path in sorted((scratch / "store/out").glob("*.report")):
         text = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True, timeout=60).stdout
         report = json.loads(text)
-        if "hang" in report:
-            samples = report["hang"]["samples"]["node"]
-            found.append((report["hang"]["duration_ms"], sum(node > 0 for node in samples), len(samples)))
+        if "event" in report:
+            samples = report["event"]["samples"]["node"]
+            found.append((report["event"]["duration_ms"], sum(node > 0 for node in samples), len(samples)))
     return found
 
 

@@ -43,7 +43,7 @@ def functions(report, node):
 
 def weight_of(report, function):
     """Share of the samples' weight that has the function in its stack."""
-    samples = report["hang"]["samples"]
+    samples = report["event"]["samples"]
     weights = [weight + 1e-9 for weight in samples["weight_ms"]]
     return sum(weight for weight, node in zip(weights, samples["node"]) if function in functions(report, node)) / sum(weights)
 
@@ -84,7 +84,7 @@ class KindsTest(unittest.TestCase):
 
     def test_cpu_names_the_thread_and_the_function(self):
         report, = self.run_it("spin", 4000, *CPU)
-        hang = report["hang"]
+        hang = report["event"]
         self.assertEqual((hang["trigger"], hang["guess"]), ("cpu", "cpu_high"))
         self.assertGreaterEqual(hang["cpu"]["percent"], 10)
         self.assertEqual(hang["cpu"]["limit_percent"], 10)
@@ -103,18 +103,18 @@ class KindsTest(unittest.TestCase):
 
     def test_power_is_the_average_of_a_longer_window(self):
         report, = self.run_it("spin", 8000, "cpu_percent=0", "power_percent=10", "power_window_ms=5000", "period_ms=10")
-        self.assertEqual((report["hang"]["trigger"], report["hang"]["guess"]), ("power", "power"))
-        self.assertGreaterEqual(report["hang"]["duration_ms"], 4000)
+        self.assertEqual((report["event"]["trigger"], report["event"]["guess"]), ("power", "power"))
+        self.assertGreaterEqual(report["event"]["duration_ms"], 4000)
         self.assert_computes(report, 0.9)
 
     def test_a_hang_that_computes_is_one_report(self):
         report, = self.run_it("hang", 2500, "launch_ms=400", *CPU)
-        self.assertEqual(report["hang"]["trigger"], "busy")
+        self.assertEqual(report["event"]["trigger"], "busy")
         self.assert_computes(report, 0.5)
 
     def test_disk_names_who_wrote(self):
         report, = self.run_it("write", 4000, "disk_kib=20000", "disk_window_ms=2000", "cpu_percent=0")
-        hang = report["hang"]
+        hang = report["event"]
         self.assertEqual((hang["trigger"], hang["guess"]), ("disk", "disk_io"))
         self.assertGreaterEqual(hang["disk"]["write_bytes"], 20000 * 1024)
         self.assertEqual(hang["disk"]["limit_bytes"], 20000 * 1024)
@@ -123,7 +123,7 @@ class KindsTest(unittest.TestCase):
 
     def test_disk_tells_reading_from_writing(self):
         report, = self.run_it("read", 4000, "disk_kib=40000", "disk_window_ms=2000", "cpu_percent=0")
-        disk = report["hang"]["disk"]
+        disk = report["event"]["disk"]
         self.assertGreater(disk["read_bytes"], 20000 * 1024)
         self.assertGreater(disk["read_bytes"], disk["write_bytes"])
         self.assertGreater(weight_of(report, "planted_read"), 0.9)
@@ -147,16 +147,16 @@ class KindsTest(unittest.TestCase):
 
     def test_capture_takes_the_callers_stack_and_test_is_always_told(self):
         call, test = self.run_it("capture", 300)
-        self.assertEqual((call["hang"]["trigger"], call["hang"]["guess"], call["hang"]["name"]), ("call", "custom", "noticed"))
-        self.assertEqual((test["hang"]["trigger"], test["hang"]["guess"]), ("test", "test"))
+        self.assertEqual((call["event"]["trigger"], call["event"]["guess"], call["event"]["name"]), ("call", "custom", "noticed"))
+        self.assertEqual((test["event"]["trigger"], test["event"]["guess"]), ("test", "test"))
         for report in (call, test):
-            stack = functions(report, report["hang"]["samples"]["node"][0])
+            stack = functions(report, report["event"]["samples"]["node"][0])
             self.assertEqual(stack[0], "planted_call", "the library's own frames are left out")
             self.assert_cost(report)
 
     def test_dropped_frames_of_a_window_have_the_stacks_of_the_gaps(self):
         report, = self.run_it("frames", 11500, "cpu_percent=0")
-        hang = report["hang"]
+        hang = report["event"]
         self.assertEqual((hang["trigger"], hang["guess"]), ("frames", "frames"))
         self.assertGreaterEqual(hang["frames"]["dropped"], 30)
         self.assertGreaterEqual(hang["frames"]["longest_ms"], 120)
@@ -165,7 +165,7 @@ class KindsTest(unittest.TestCase):
 
     def test_a_scene_is_reported_under_its_name(self):
         report, = self.run_it("scene", 2500)
-        hang = report["hang"]
+        hang = report["event"]
         self.assertEqual((hang["trigger"], hang["name"]), ("frames", "scroll"))
         self.assertGreaterEqual(hang["frames"]["dropped"], 30)
         self.assertGreater(weight_of(report, "planted_draw"), 0.5)
@@ -180,13 +180,13 @@ class KindsTest(unittest.TestCase):
     def test_what_was_held_back_is_told_and_a_deadly_hang_never_is(self):
         self.kill_in("again", 0, "foreground_ms=300", after_s=1.0)
         self.run_it("asleep", 100)  # makes a report of what the killed one left behind
-        first, last = [report["hang"] for report in self.reports()]
+        first, last = [report["event"] for report in self.reports()]
         self.assertEqual((first["open"], last["open"], last["guess"]), (False, True, "blocked_and_killed"))
-        self.assertNotIn("annealed", last)
+        self.assertNotIn("suppressed", last)
         last = self.run_it("again", 1500, "foreground_ms=300")[-1]
-        self.assertEqual(last["hang"]["annealed"]["count"], 1)
-        self.assertGreaterEqual(last["hang"]["annealed"]["duration_ms"], 300)
-        self.assertEqual(sum(report["drops"].get("annealed", 0) for report in self.reports()), 1)
+        self.assertEqual(last["event"]["suppressed"]["count"], 1)
+        self.assertGreaterEqual(last["event"]["suppressed"]["duration_ms"], 300)
+        self.assertEqual(sum(report["drops"].get("suppressed", 0) for report in self.reports()), 1)
 
     def test_a_process_killed_near_a_limit_leaves_nothing(self):
         self.kill_in("scene", 60000, "frames_dropped=60", after_s=1.2)  # some 40 are dropped by then
@@ -195,7 +195,7 @@ class KindsTest(unittest.TestCase):
     def test_a_library_that_costs_too_much_samples_less_often(self):
         report, = self.run_it("hang", 4500, "launch_ms=300", "period_ms=2", "budget_ppm=100", "budget_peak_ppm=1000")
         self.assertGreater(report["cost"]["period_raised"], 0)
-        samples = report["hang"]["samples"]
+        samples = report["event"]["samples"]
         self.assertGreater(samples["period_ms"], 2)
 
     def test_smooth_frames_are_not_reported(self):

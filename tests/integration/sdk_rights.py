@@ -43,7 +43,7 @@ def reports(store):
 def functions_of(report, symbols, program="rights"):
     """The program's functions that hold half of its samples or more."""
     image = next((i for i, one in enumerate(report["images"]) if one["name"].endswith(program)), None)
-    nodes, frames, samples = report["nodes"], report["frames"], report["hang"]["samples"]
+    nodes, frames, samples = report["nodes"], report["frames"], report["event"]["samples"]
     counts, total = {}, 0
     for node, weight in zip(samples["node"], samples["weight_ms"]):
         total += weight
@@ -83,15 +83,15 @@ def check(scratch, steps, expected, symbols):
         return "refused alike: " + bare.stdout.strip()
     if expected is None:
         return "alike"
-    hangs = [report for report in reports(store) if "hang" in report]
-    told = sorted(hangs, key=lambda report: report["hang"]["begin_wall_ms"])
+    hangs = [report for report in reports(store) if "event" in report]
+    told = sorted(hangs, key=lambda report: report["event"]["begin_wall_ms"])
     # A parent that waits for its child is stuck as well.
     told = [report for report in told if functions_of(report, symbols) & {"step_1", "step_2", "step_3"}]
     names = [next(iter(functions_of(report, symbols) & {"step_1", "step_2", "step_3"})) for report in told]
-    assert names == expected, (names, expected, [report["hang"]["duration_ms"] for report in hangs])
+    assert names == expected, (names, expected, [report["event"]["duration_ms"] for report in hangs])
     for report in told:
         whole = HANG_MS * (2 if steps in ("p1n1p", "p1u1p") else 1)
-        assert report["hang"]["duration_ms"] >= whole - 10 or report["hang"]["open"], report["hang"]["duration_ms"]
+        assert report["event"]["duration_ms"] >= whole - 10 or report["event"]["open"], report["event"]["duration_ms"]
     left = [path.name for path in (store / "box").iterdir() if path.suffix != ".new"] # of a child killed while it started
     assert left == [], left
     return "%d told" % len(told)
@@ -114,13 +114,13 @@ def check_app(scratch, steps, expected, words):
         done = subprocess.run([program, steps, scratch / "root", str(HANG_MS), store, server.url, "key", name], text=True,
                               timeout=120, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert done.returncode == 0 and done.stdout.startswith("start MIRE_OK\n") and "flush MIRE_OK\n" in done.stdout, done
-        found = [report for report in server.reports() if "hang" in report]
+        found = [report for report in server.reports() if "event" in report]
     finally:
         server.close()
         shutil.rmtree(place, ignore_errors=True)
     symbols, steps_known = symbols_of(program), {"step_1", "step_2", "step_3"}
     found = [functions_of(report, symbols, "rights_app") & steps_known for report in
-             sorted(found, key=lambda report: report["hang"]["begin_wall_ms"])]
+             sorted(found, key=lambda report: report["event"]["begin_wall_ms"])]
     names = [next(iter(one)) for one in found if one]
     assert names == expected, (names, expected, done.stdout)
     for word in words:

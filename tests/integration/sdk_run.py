@@ -51,7 +51,7 @@ def unpack(body):
 
 def check(report):
     SCHEMA.validate(report)
-    nodes, frames, samples = report["nodes"], report["frames"], report["hang"]["samples"]
+    nodes, frames, samples = report["nodes"], report["frames"], report["event"]["samples"]
     assert len(frames["image"]) == len(frames["offset"]) == len(frames["found"])
     assert len(nodes["up"]) == len(nodes["frame"])
     assert len(samples["at_ms"]) == len(samples["weight_ms"]) == len(samples["node"]) == len(samples["state"])
@@ -157,7 +157,7 @@ class RunTest(unittest.TestCase):
 
     def hangs(self, server):
         """Without those of a launch: on a busy machine the interpreter itself takes longer than the threshold."""
-        return [report for report in server.reports() if not report["hang"]["launch"]]
+        return [report for report in server.reports() if not report["event"]["launch"]]
 
     def waiting(self):
         return sorted(glob.glob(os.path.join(self.store, "out", "*.report")))
@@ -173,9 +173,9 @@ class RunTest(unittest.TestCase):
         self.assertEqual(headers["Content-Encoding"], "zstd")
         report = server.reports()[0]
         check(report)
-        self.assertFalse(report["hang"]["open"])
-        self.assertGreaterEqual(report["hang"]["duration_ms"], HANG_MS)
-        self.assertGreater(len(report["hang"]["samples"]["node"]), 5)
+        self.assertFalse(report["event"]["open"])
+        self.assertGreaterEqual(report["event"]["duration_ms"], HANG_MS)
+        self.assertGreater(len(report["event"]["samples"]["node"]), 5)
         self.assertLessEqual(len(server.bodies[0]), 8192)
         self.assertEqual(self.waiting(), [])
         self.assertEqual(os.listdir(os.path.join(self.store, "box")), [])
@@ -196,8 +196,8 @@ class RunTest(unittest.TestCase):
         run.stdout.close()
         report, = self.hangs(server)
         check(report)
-        self.assertTrue(report["hang"]["open"])
-        self.assertGreaterEqual(report["hang"]["duration_ms"], THRESHOLD_MS)
+        self.assertTrue(report["event"]["open"])
+        self.assertGreaterEqual(report["event"]["duration_ms"], THRESHOLD_MS)
         self.assertEqual(report["process"]["pid"], child)
 
     def test_a_program_that_exits_while_it_hangs_was_not_killed(self):
@@ -205,8 +205,8 @@ class RunTest(unittest.TestCase):
         self.python(server, "import select,time,sys\nselect.poll().poll(20)\ntime.sleep(1)\nsys.exit(0)")
         report, = self.hangs(server)
         check(report)
-        self.assertFalse(report["hang"]["open"])
-        self.assertGreaterEqual(report["hang"]["duration_ms"], 900)
+        self.assertFalse(report["event"]["open"])
+        self.assertGreaterEqual(report["event"]["duration_ms"], 900)
         with open("/etc/os-release") as file:
             system = dict(line.strip().split("=", 1) for line in file if "=" in line)
         self.assertEqual(report["device"]["os_version"],
@@ -245,8 +245,8 @@ class RunTest(unittest.TestCase):
         self.assertEqual(self.python(server, code).returncode, 128 + signal.SIGKILL)
         report, = self.hangs(server)
         check(report)
-        self.assertTrue(report["hang"]["open"])
-        self.assertGreater(report["hang"]["duration_ms"], 500)
+        self.assertTrue(report["event"]["open"])
+        self.assertGreater(report["event"]["duration_ms"], 500)
 
     def test_a_hang_of_redis_names_redis_and_fits_8_kib(self):
         server = self.server(OK)
@@ -271,8 +271,8 @@ class RunTest(unittest.TestCase):
         self.assertEqual(run.wait(20), 0)
         report, = server.reports()
         check(report)
-        self.assertGreaterEqual(report["hang"]["duration_ms"], 2900)
-        self.assertGreater(len(report["hang"]["hot"]["repeat"]), 8, "unwound to main, without frame pointers")
+        self.assertGreaterEqual(report["event"]["duration_ms"], 2900)
+        self.assertGreater(len(report["event"]["hot"]["repeat"]), 8, "unwound to main, without frame pointers")
         self.assertTrue(any("redis" in image["name"] for image in report["images"]))
         self.assertLessEqual(len(server.bodies[0]), 8192)
 
@@ -280,7 +280,7 @@ class RunTest(unittest.TestCase):
         server = self.server(OK)
         code = "import os\nif os.fork() == 0:\n " + HANG.replace("\n", "\n ") + "\n os._exit(0)\nos.wait()\n"
         self.python(server, "import select\nselect.poll().poll(20)\n" + code)
-        reports = [report for report in server.reports() if not report["hang"]["open"]]
+        reports = [report for report in server.reports() if not report["event"]["open"]]
         self.assertGreaterEqual(len(reports), 1)
         for report in server.reports():
             check(report)

@@ -51,15 +51,15 @@ class SignalsTest(unittest.TestCase):
                        for path in glob.glob(os.path.join(store, "out", "*.report"))]
         for report in reports:
             check(report)
-        reports = [report for report in reports if report["kind"] == "hang" and report["hang"]["trigger"] == "busy"]
-        return sorted(reports, key=lambda report: report["hang"]["begin_ns"]), done.stdout
+        reports = [report for report in reports if report["kind"] == "event" and report["event"]["trigger"] == "busy"]
+        return sorted(reports, key=lambda report: report["event"]["begin_ns"]), done.stdout
 
     def all_seen(self, how, said=UNDISTURBED):
         reports, output = self.hangs(how)
         self.assertEqual(output, said)
         self.assertEqual(len(reports), 3)
         for number, report in enumerate(reports, 1):
-            samples = report["hang"]["samples"]
+            samples = report["event"]["samples"]
             found = [functions(report, node) for node in samples["node"]]
             right = sum(f"tick{number}" in names for names in found)
             self.assertGreaterEqual(right * 10, len(found) * 9, (how, number, found))
@@ -94,7 +94,7 @@ class SignalsTest(unittest.TestCase):
         self.assertEqual(output, UNDISTURBED)
         self.assertEqual(len(reports), 3)
         for report in reports:
-            samples = report["hang"]["samples"]
+            samples = report["event"]["samples"]
             running = [loss for loss, node in zip(samples["loss"], samples["node"]) if node == 0]
             self.assertEqual(set(running), {"b"})
 

@@ -79,8 +79,8 @@ class Server:
 
     def told(self):
         """Hangs that were reported, held back or lost."""
-        reports = [paper for paper in self.of_kind("hang") if paper["hang"].get("trigger", "busy") in ("busy", "unanswered")]
-        lost = ("short", "annealed", "daily", "write", "broken", "big")
+        reports = [paper for paper in self.of_kind("event") if paper["event"].get("trigger", "busy") in ("busy", "unanswered")]
+        lost = ("short", "suppressed", "daily", "write", "broken", "big")
         return len(reports) + sum(paper.get("drops", {}).get(reason, 0) for paper in self.papers for reason in lost)
 
     def close(self):

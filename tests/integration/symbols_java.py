@@ -78,13 +78,13 @@ def report(app, version, stacks, build="", image_id=None):
     columns = dict(zip(("class", "method", "file", "line", "number"), map(list, zip(*rows))))
     image = {"name": "/data/app/base.apk", "load": 0, "java": True} | ({"id": image_id} if image_id else {})
     return {
-        "mire": 1, "id": report_id(), "kind": "hang", "app": {"name": app, "version": version} | ({"build": build} if build else {}),
+        "mire": 1, "id": report_id(), "kind": "event", "app": {"name": app, "version": version} | ({"build": build} if build else {}),
         "device": {"install": os.urandom(16).hex(), "os": "android", "arch": "aarch64"},
         "process": {"pid": 9, "name": "com.example.shop", "path": "/system/bin/app_process64"},
         "images": [image], "java": {"texts": texts} | columns,
         "frames": {"image": [0] * len(rows), "offset": list(range(len(rows)))},
         "nodes": {"up": [i + 1 - parent for i, (parent, _) in enumerate(nodes)], "frame": [row for _, row in nodes]},
-        "hang": {"begin_ns": 1, "duration_ms": 4000, "threshold_ms": 2000, "open": False,
+        "event": {"begin_ns": 1, "duration_ms": 4000, "threshold_ms": 2000, "open": False,
                  "samples": {"at_ms": [100 * i for i in range(len(leaves))], "weight_ms": [100] * len(leaves), "node": leaves,
                              "state": "R" * len(leaves)}},
     }

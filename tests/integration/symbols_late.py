@@ -402,7 +402,7 @@ class LateTest(Programs):
         lacking, = [one for one in self.get(f"/apps/{app}/symbols")["missing"] if one["build_id"] == build]
         self.assertEqual((lacking["reports"], lacking["reports_with_names"]), (1, 1))
         split = re.search(r"stored +([0-9a-f]{16}) ", upload("--all", damaged, code=1))[1]
-        self.assertEqual(lacking["flaw"], f"is damaged: 1 or more of its units cannot be read whole; 1 split file is damaged ({split})")
+        self.assertEqual(lacking["defect"], f"is damaged: 1 or more of its units cannot be read whole; 1 split file is damaged ({split})")
         self.assertRegex(upload(damaged, code=1), rf"(?m)^there   {split} .*; it is damaged: 1 or more of its units[^$]*0 stored, 1 there already")
         self.assertIn("1 stored", upload(whole))
         until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
@@ -438,10 +438,10 @@ class LateTest(Programs):
 
     def says_dwz(self, app, build, shared, how):
         missing = {one["build_id"]: one for one in self.get(f"/apps/{app}/symbols")["missing"]}
-        self.assertEqual(missing[build]["flaw"], f"its dwz file is {how} (common.debug, {shared})")
+        self.assertEqual(missing[build]["defect"], f"its dwz file is {how} (common.debug, {shared})")
         told = missing[shared]
         self.assertEqual((told["name"], told["reports"], told["reports_with_names"]), ("common.debug", 1, 1))
-        self.assertEqual(told["flaw"], "is damaged" if how == "damaged" else "")
+        self.assertEqual(told["defect"], "is damaged" if how == "damaged" else "")
 
     def dwz_comes(self, app, build, shared, issue):
         until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
@@ -455,7 +455,7 @@ class LateTest(Programs):
         damaged.write_bytes(self.section(bytearray(common.read_bytes()), b".debug_abbrev", lambda was: bytes(len(was))))
         self.assertRegex(self.mire("symbols", "upload", "--key", key, damaged, code=1), rf"(?m)^stored  {shared} .*; it is damaged: ")
         until("it is told to be damaged", lambda: [one for one in self.get("/apps/by-dwz/symbols")["missing"]
-                                                   if one["build_id"] == build and "damaged" in one["flaw"]])
+                                                   if one["build_id"] == build and "damaged" in one["defect"]])
         self.says_dwz("by-dwz", build, shared, "damaged")
         self.assertIn("0 stored, 1 there already", self.mire("symbols", "upload", "--key", key, damaged, code=1))
         self.assertIn("1 stored", self.mire("symbols", "upload", "--key", key, common))
@@ -474,14 +474,14 @@ class LateTest(Programs):
     def test_a_damaged_file_that_no_report_lacks_yet_is_replaced_by_a_whole_one(self):
         _, debug, build = self.program("by-nobody", 24)
         upload = lambda *words, **more: self.mire("symbols", "upload", "--key", self.key("by-nobody", "symbols"), *words, **more)  # noqa: E731
-        flaw = lambda: next(one["flaw"] for one in self.get("/apps/by-nobody/symbols")["files"] if one["build_id"] == build)  # noqa: E731
+        defect = lambda: next(one["defect"] for one in self.get("/apps/by-nobody/symbols")["files"] if one["build_id"] == build)  # noqa: E731
         damaged = debug.with_name("damaged")
         damaged.write_bytes(self.blank(bytearray(debug.read_bytes())))
         self.assertRegex(upload(damaged, code=1), rf"(?m)^stored  {build} .*; it is damaged: ")
-        self.assertIn("is damaged: ", flaw())
+        self.assertIn("is damaged: ", defect())
         self.assertRegex(upload(damaged, code=1), rf"(?m)^there   {build} .*; it is damaged: ")
         self.assertRegex(upload(debug), rf"(?m)^stored  {build} .*/app.debug$")
-        self.assertEqual(flaw(), "")
+        self.assertEqual(defect(), "")
         self.assertIn("0 stored, 1 there already", upload(debug))
 
     def test_files_that_are_checked_hold_up_nobody(self):
@@ -642,7 +642,7 @@ class LateTest(Programs):
         damaged.write_bytes(self.blank(bytearray(debug.read_bytes())))
         self.assertIn("1 damaged: what can be read is used", upload(damaged, code=1))
         status, answer = self.ask("PUT", "/symbols?name=damaged.debug", key, damaged.read_bytes())
-        self.assertEqual((status, answer["files"][0]["flaw"]), (201, "is damaged: 1 or more of its units cannot be read whole"))
+        self.assertEqual((status, answer["files"][0]["defect"]), (201, "is damaged: 1 or more of its units cannot be read whole"))
         named = until("what is left of it names the function", lambda: [one for one in self.issues("by-damaged") if one["caller1"] == "on_click"])[0]
         self.assertEqual(named["id"], before["id"])
         until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-damaged/rekey")["jobs"]))
@@ -656,7 +656,7 @@ class LateTest(Programs):
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-damaged/symbols")["missing"]])
         self.assertIn("0 stored, 1 there already", upload(debug))
         status, answer = self.ask("PUT", "/symbols?name=app.debug", key, debug.read_bytes())
-        self.assertEqual((status, answer["files"][0]["flaw"]), (201, ""))
+        self.assertEqual((status, answer["files"][0]["defect"]), (201, ""))
 
     def test_of_two_files_of_one_build_the_one_that_tells_more_is_used(self):
         """In any order: DWARF, line tables (gcc -g1, clang -gline-tables-only), Breakpad; names alone are kept beside. What is worse is told."""

@@ -145,7 +145,7 @@ static void end_load_and_count(void)
 static void assert_counted_once(void)
 {
     struct pg *pg = miredtest_pg(&mired);
-    int64_t waiting = -1, reports = -1, hangs = -2, by_version = -3, by_issue = -4;
+    int64_t waiting = -1, reports = -1, events = -2, by_version = -3, by_issue = -4;
     int64_t before = INT64_MAX;
     for (int tick = 0; waiting && tick < PATIENCE_S * 10; tick++) { /* patience begins anew while it runs emptier */
         MIRE_SCOPED(pg_end) struct pg_tx *tx = NULL;
@@ -153,7 +153,7 @@ static void assert_counted_once(void)
         usleep(100000);
         if (pg_begin(&tx, pg, MIRE_PG_READ) ||
             pg_query(&rows, tx,
-                     "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM report), (SELECT count(*) FROM hang),"
+                     "SELECT (SELECT count(*) FROM inbox), (SELECT count(*) FROM report), (SELECT count(*) FROM event),"
                      " (SELECT coalesce(sum(reports), 0)::int8 FROM version_hour),"
                      " (SELECT coalesce(sum(reports), 0)::int8 FROM issue_hour)"))
             continue;
@@ -161,13 +161,13 @@ static void assert_counted_once(void)
         tick = waiting < before ? 0 : tick;
         before = waiting < before ? waiting : before;
         reports = pg_int(rows, 0, 1);
-        hangs = pg_int(rows, 0, 2);
+        events = pg_int(rows, 0, 2);
         by_version = pg_int(rows, 0, 3);
         by_issue = pg_int(rows, 0, 4);
     }
     pg_close(pg);
     assert_int_equal(waiting, 0);
-    assert_int_equal(hangs, reports);
+    assert_int_equal(events, reports);
     assert_int_equal(by_version, reports);
     assert_int_equal(by_issue, reports);
 }

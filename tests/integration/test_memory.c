@@ -74,7 +74,7 @@ static void work_all(struct pg *pg, int threads)
     pgtest_until_none(pg, "SELECT count(*) FROM inbox WHERE not_before <= now()", NULL);
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
 }
 
 /* What was found of one report. */
@@ -84,7 +84,7 @@ static struct memory found(struct pg *pg, struct arena *arena, const struct uuid
     struct pg_rows *rows = NULL;
     struct resolved doc;
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_query(&rows, tx, "SELECT document FROM hang_stack WHERE report_id = $1", PG_UUID(id)), 0);
+    assert_int_equal(pg_query(&rows, tx, "SELECT document FROM event_stack WHERE report_id = $1", PG_UUID(id)), 0);
     struct pg_bytes document = pg_bytes(rows, 0, 0);
     assert_int_equal(resolved_decode(&doc, arena, document.bytes, document.len), 0);
     pg_rows_free(&rows);
@@ -102,7 +102,7 @@ static void a_memory_report_becomes_rows(void **state)
     put(pg, "pressure", "8.0.38", "4gb", 200 * MIB);
     work_all(pg, 2);
     assert_int_equal(
-        pgtest_number(pg, "SELECT count(*) FROM hang JOIN issue USING (app_id, issue_id, category, reason)"
+        pgtest_number(pg, "SELECT count(*) FROM event JOIN issue USING (app_id, issue_id, category, reason)"
                           " WHERE category = 'foom' AND reason = 'bytes' AND subject = 'Malloc 4.00 KiB' AND open"
                           " AND foreground AND weight = 4 AND duration_ms = 0 AND footprint_bytes = 407 << 20"
                           " AND subject_bytes = 400 << 20 AND begun_at = to_timestamp(1763685118.456)"
@@ -110,7 +110,7 @@ static void a_memory_report_becomes_rows(void **state)
         1);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue WHERE category = 'memory'"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM version_hour WHERE category = 'foom' AND reports = 1"
-                                       " AND hangs = 4 AND hang_ms = 0"),
+                                       " AND events = 4 AND waited_ms = 0"),
                      1);
     assert_int_equal(pgtest_number(pg, "SELECT max(most_bytes) FROM issue_hour JOIN issue USING (issue_id)"
                                        " WHERE category = 'memory'"),
@@ -132,7 +132,7 @@ static void baselines_become_medians_and_no_issue(void **state)
         put(pg, "baseline", "8.0.38", "4gb", (90 + i) * MIB);
     work_all(pg, 4);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 0);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 0);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM version_hour"), 0);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM memory_baseline WHERE weight = 4"), 21);
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);

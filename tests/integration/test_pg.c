@@ -256,7 +256,7 @@ static void the_fifth_failure_gives_up(void **state)
     for (int i = 0; i < MIRE_INBOX_ATTEMPTS_MAX; i++) {
         struct pg_tx *tx = NULL;
         size_t got;
-        assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
+        assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
         assert_int_equal(pg_begin(&tx, pg, MIRE_PG_WRITE), 0);
         assert_int_equal(pg_query(NULL, tx, "UPDATE inbox SET not_before = now()"), 0);
         assert_int_equal(inbox_claim(&claim, 1, &got, tx, &arena), 0);
@@ -267,11 +267,11 @@ static void the_fifth_failure_gives_up(void **state)
         assert_int_equal(got, 0);
         assert_int_equal(pg_commit(&tx), 0);
     }
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 1);
     struct inbox_depth depth;
     assert_int_equal(inbox_depth(&depth, pg), 0);
     assert_int_equal(depth.waiting, 0);
-    assert_int_equal(depth.unworked, 1);
+    assert_int_equal(depth.dead_letters, 1);
     arena_fini(&arena);
 }
 

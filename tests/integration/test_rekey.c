@@ -36,12 +36,12 @@ static void put_report(struct pg *pg, unsigned at, uint32_t duration_ms)
     uuid_format(id, &uuid);
     int len =
         snprintf(body, sizeof body,
-                 "{\"mire\":1,\"id\":\"%s\",\"kind\":\"hang\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
+                 "{\"mire\":1,\"id\":\"%s\",\"kind\":\"event\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
                  "\"device\":{\"install\":\"00112233445566778899aabbccddeeff\",\"os\":\"linux\",\"arch\":\"x86_64\"},"
                  "\"process\":{\"pid\":1,\"name\":\"a\"},"
                  "\"images\":[{\"name\":\"/opt/a/late\",\"id\":\"%s\",\"arch\":\"x86_64\",\"load\":4096}],"
                  "\"frames\":{\"image\":[0,0],\"offset\":[%llu,%llu]},\"nodes\":{\"up\":[1,1],\"frame\":[1,0]},"
-                 "\"hang\":{\"begin_ns\":0,\"duration_ms\":%u,\"threshold_ms\":1000,\"open\":false,"
+                 "\"event\":{\"begin_ns\":0,\"duration_ms\":%u,\"threshold_ms\":1000,\"open\":false,"
                  "\"samples\":{\"at_ms\":[1000],\"weight_ms\":[1000],\"node\":[2]}}}",
                  id, late_build(), (unsigned long long)late_offset(planted_culprit, at),
                  (unsigned long long)late_offset(planted_scene, 6), duration_ms);
@@ -124,16 +124,16 @@ static void assert_counters_hold(struct world *world)
 {
     assert_int_equal(
         pgtest_number(world->pg, "SELECT count(*) FROM (SELECT app_id, issue_id, version_id, count(*) AS reports,"
-                                 " sum(weight * (1 + annealed)) AS hangs, max(waited_ms) AS longest,"
-                                 " max(received_at) AS last FROM hang GROUP BY 1, 2, 3) h FULL JOIN (SELECT app_id,"
-                                 " issue_id, version_id, sum(reports) AS reports, sum(hangs) AS hangs,"
+                                 " sum(weight * (1 + suppressed)) AS events, max(waited_ms) AS longest,"
+                                 " max(received_at) AS last FROM event GROUP BY 1, 2, 3) h FULL JOIN (SELECT app_id,"
+                                 " issue_id, version_id, sum(reports) AS reports, sum(events) AS events,"
                                  " max(longest_ms) AS longest, max(last_at) AS last FROM issue_hour GROUP BY 1, 2, 3) c"
                                  " USING (app_id, issue_id, version_id) WHERE h.reports IS DISTINCT FROM c.reports OR"
-                                 " h.hangs IS DISTINCT FROM c.hangs OR h.longest IS DISTINCT FROM c.longest OR"
+                                 " h.events IS DISTINCT FROM c.events OR h.longest IS DISTINCT FROM c.longest OR"
                                  " h.last IS DISTINCT FROM c.last"),
         0);
     assert_int_equal(
-        pgtest_number(world->pg, "SELECT (SELECT sum(reports) FROM version_hour) - (SELECT count(*) FROM hang)"), 0);
+        pgtest_number(world->pg, "SELECT (SELECT sum(reports) FROM version_hour) - (SELECT count(*) FROM event)"), 0);
 }
 
 #define IS_NAMED "caller1 = 'planted_culprit' AND caller2 = 'planted_scene' AND NOT unnamed AND gone_to IS NULL"
@@ -150,7 +150,7 @@ static void an_issue_of_addresses_keeps_number_state_and_first_seen(void **state
     await_inbox(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed AND caller1 LIKE 'late+0x%'"),
                      1);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM lacking WHERE had = 'none'"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM missing_debug_file WHERE had = 'none'"), 2);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM image WHERE name = 'late' AND arch = 'x86_64'"), 1);
     run(world->pg, "UPDATE issue SET state = 'ignored', first_seen = '2026-01-02'");
     int64_t number = pgtest_number(world->pg, "SELECT issue_id FROM issue");
@@ -160,8 +160,8 @@ static void an_issue_of_addresses_keeps_number_state_and_first_seen(void **state
     assert_int_equal(pgtest_number(world->pg, "SELECT issue_id FROM issue WHERE " IS_NAMED " AND state = 'ignored'"
                                               " AND first_seen = '2026-01-02'"),
                      number);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 0"), 2);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM lacking"), 0);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event WHERE unresolved_count = 0"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM missing_debug_file"), 0);
     assert_int_equal(pgtest_number(world->pg, "SELECT queued FROM rekey_job WHERE state = 'done'"), 2);
     assert_counters_hold(world);
     world_free(world);
@@ -179,7 +179,7 @@ static void issues_of_one_function_become_one(void **state)
     await_inbox(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 2);
     run(world->pg, "UPDATE issue SET state = 'resolved' WHERE issue_id ="
-                   " (SELECT issue_id FROM hang GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)");
+                   " (SELECT issue_id FROM event GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)");
     run(world->pg, "UPDATE issue SET first_seen = '2026-01-02' WHERE state = 'open'");
     late_arrive(world->pg);
     await_jobs(world);
@@ -189,7 +189,7 @@ static void issues_of_one_function_become_one(void **state)
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue g JOIN issue n ON n.issue_id = g.gone_to"
                                               " AND n.gone_to IS NULL"),
                      1);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM hang"), 1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM event"), 1);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM issue_hour"), 1);
     assert_counters_hold(world);
     struct pg_tx *tx = NULL;
@@ -211,13 +211,13 @@ static void counters_of_reports_that_are_gone_follow(void **state)
     await_inbox(world);
     /* Both issues had a report more, which was dropped since: by retention, which leaves counters. */
     run(world->pg,
-        "INSERT INTO issue_hour (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms, longest_ms,"
+        "INSERT INTO issue_hour (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms, longest_ms,"
         " last_at) SELECT 5, '2026-01-01', 1, issue_id, 1, 1, 1, 9000, 9000, '2026-01-01' FROM issue");
     late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg,
                                    "SELECT reports FROM issue_hour JOIN issue USING (issue_id) WHERE slot = 5"
-                                   " AND hour = '2026-01-01' AND hang_ms = 18000 AND " IS_NAMED),
+                                   " AND hour = '2026-01-01' AND waited_ms = 18000 AND " IS_NAMED),
                      2);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM issue_hour"), 1);
     world_free(world);
@@ -230,7 +230,7 @@ static void a_report_that_nothing_was_lacking_for_is_left_alone(void **state)
     put_report(world->pg, 1, 3000);
     start(world);
     await_inbox(world);
-    run(world->pg, "UPDATE lacking SET build_id = '\\x1234'");
+    run(world->pg, "UPDATE missing_debug_file SET build_id = '\\x1234'");
     late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM rekey_job"), 0);
@@ -253,7 +253,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     put_report(world->pg, 1, 4000);
     start(world);
     await_inbox(world);
-    run(world->pg, "DELETE FROM lacking"); /* so that the file alone moves nothing */
+    run(world->pg, "DELETE FROM missing_debug_file"); /* so that the file alone moves nothing */
     late_arrive(world->pg);
     await_jobs(world);
     struct rekey_ask ask = {.app_id = 1, .cause = "key", .detail = "to see", .preview = true};
@@ -277,7 +277,7 @@ static void a_preview_counts_and_changes_nothing(void **state)
     pg_rows_free(&rows);
     pg_end(&tx);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE unnamed"), 2);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 2"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event WHERE unresolved_count = 2"), 2);
     ask.preview = false;
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
     assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
@@ -321,8 +321,8 @@ static void a_report_in_hand_when_rules_change_is_not_missed(void **state)
     /* A worker that has read the rules before, and stores what it made by them after they have changed. */
     assert_int_equal(pg_begin(&in_hand, world->pg, MIRE_PG_WRITE), 0);
     assert_int_equal(pg_query(NULL, in_hand,
-                              "INSERT INTO hang SELECT (jsonb_populate_record(h, jsonb_build_object('report_id',"
-                              " gen_random_uuid()))).* FROM hang h"),
+                              "INSERT INTO event SELECT (jsonb_populate_record(h, jsonb_build_object('report_id',"
+                              " gen_random_uuid()))).* FROM event h"),
                      0);
     assert_int_equal(pg_begin(&tx, world->pg, MIRE_PG_WRITE), 0);
     assert_int_equal(pg_rekey_ask(&number, tx, &ask), 0);
@@ -349,12 +349,12 @@ static void a_report_that_cannot_be_read_any_more_stays(void **state)
     start(world);
     await_inbox(world);
     run(world->pg,
-        "UPDATE report SET body = 'x' WHERE report_id = (SELECT report_id FROM hang WHERE duration_ms = 3000)");
+        "UPDATE report SET body = 'x' WHERE report_id = (SELECT report_id FROM event WHERE duration_ms = 3000)");
     late_arrive(world->pg);
     await_jobs(world);
     assert_int_equal(pgtest_number(world->pg, "SELECT sum(failed)::int8 FROM rekey_flow"), 1);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 0"), 1);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang"), 2);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event WHERE unresolved_count = 0"), 1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event"), 2);
     assert_counters_hold(world);
     world_free(world);
 }
@@ -374,7 +374,7 @@ static void killed_anywhere_every_report_moves_once(void **state)
     run(world->pg, "UPDATE issue SET state = 'ignored', first_seen = '2026-01-02'");
     late_arrive(world->pg);
     for (int kill_at = 0; kill_at < KILLS; kill_at++) {
-        int64_t left = pgtest_number(world->pg, "SELECT count(*) FROM lacking");
+        int64_t left = pgtest_number(world->pg, "SELECT count(*) FROM missing_debug_file");
         pid_t pids[2];
         for (int p = 0; p < 2; p++) {
             pids[p] = fork();
@@ -394,7 +394,8 @@ static void killed_anywhere_every_report_moves_once(void **state)
             }
         }
         put_report(world->pg, (unsigned)kill_at % 3, 2000);
-        for (int i = 0; i < 3000 && left && pgtest_number(world->pg, "SELECT count(*) FROM lacking") >= left; i++)
+        for (int i = 0; i < 3000 && left && pgtest_number(world->pg, "SELECT count(*) FROM missing_debug_file") >= left;
+             i++)
             usleep(2000);
         for (int p = 0; p < 2; p++) {
             kill(pids[p], SIGKILL);
@@ -404,12 +405,13 @@ static void killed_anywhere_every_report_moves_once(void **state)
     start(world);
     await_inbox(world);
     await_jobs(world);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang"), REPORTS + KILLS);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM hang WHERE unresolved_count = 0"), REPORTS + KILLS);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event"), REPORTS + KILLS);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM event WHERE unresolved_count = 0"),
+                     REPORTS + KILLS);
     assert_int_equal(pgtest_number(world->pg, "SELECT count(*) FROM issue WHERE " IS_NAMED " AND state = 'ignored'"
                                               " AND first_seen = '2026-01-02'"),
                      1);
-    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM hang"), 1);
+    assert_int_equal(pgtest_number(world->pg, "SELECT count(DISTINCT issue_id) FROM event"), 1);
     assert_counters_hold(world);
     world_free(world);
 }

@@ -71,7 +71,7 @@ static void what_http_takes_in_work_works_on(void **state)
     for (int tick = 0; pgtest_number(pg, "SELECT count(*) FROM inbox") && tick < 500; tick++)
         usleep(20000);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(pgtest_number(pg, "SELECT (SELECT count(*) FROM hang) + (SELECT count(*) FROM unworked)"), 3);
+    assert_int_equal(pgtest_number(pg, "SELECT (SELECT count(*) FROM event) + (SELECT count(*) FROM dead_letter)"), 3);
 }
 
 static void while_the_database_is_away_the_answer_is_503(void **state)

@@ -93,12 +93,12 @@ static void send_report(struct pg *pg, const struct object_facts *facts)
     hex_format(build, facts->id, facts->id_len);
     int len =
         snprintf(body, sizeof body,
-                 "{\"mire\":1,\"id\":\"%s\",\"kind\":\"hang\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
+                 "{\"mire\":1,\"id\":\"%s\",\"kind\":\"event\",\"app\":{\"name\":\"a\",\"version\":\"1\"},"
                  "\"device\":{\"install\":\"00112233445566778899aabbccddeeff\",\"os\":\"linux\",\"arch\":\"x86_64\"},"
                  "\"process\":{\"pid\":1,\"name\":\"a\"},"
                  "\"images\":[{\"name\":\"/opt/a/culprit\",\"id\":\"%s\",\"load\":4096}],"
                  "\"frames\":{\"image\":[0],\"offset\":[%lld]},\"nodes\":{\"up\":[1],\"frame\":[0]},"
-                 "\"hang\":{\"begin_ns\":1,\"duration_ms\":3000,\"threshold_ms\":2000,\"open\":false,"
+                 "\"event\":{\"begin_ns\":1,\"duration_ms\":3000,\"threshold_ms\":2000,\"open\":false,"
                  "\"samples\":{\"at_ms\":[0],\"weight_ms\":[50],\"node\":[1],\"state\":\"R\"}}}",
                  id, build, (long long)((const char *)(void *)culprit_function - __executable_start));
     struct inbox_row row = {uuid, 1, "mire", "identity", body, (size_t)len};

@@ -89,13 +89,13 @@ static void a_report_becomes_rows(void **state)
     drain(pg);
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
     assert_int_equal(
-        pgtest_number(pg, "SELECT count(*) FROM hang JOIN version USING (app_id, version_id) JOIN issue USING (app_id,"
+        pgtest_number(pg, "SELECT count(*) FROM event JOIN version USING (app_id, version_id) JOIN issue USING (app_id,"
                           " issue_id) WHERE version = '8.0.38' AND build = '1042' AND duration_ms = 3012 AND NOT open"
                           " AND weight = 4 AND sample_count = 3 AND frame_count = 4 AND unresolved_count = 4"
                           " AND process_name = 'mapview' AND os_version = '6.1.0-47' AND foreground AND NOT launch"
-                          " AND thread_count = 4 AND annealed = 4 AND annealed_ms = 11020"
+                          " AND thread_count = 4 AND suppressed = 4 AND suppressed_ms = 11020"
                           " AND holder = 'worker in mapview+0x1000'"
                           " AND begun_at = to_timestamp(1763685118.456)"),
         1);
@@ -104,10 +104,10 @@ static void a_report_becomes_rows(void **state)
                           " AND caller2 = 'mapview+0x1843' AND category = 'hang' AND first_version_id IS NOT NULL"),
         1);
     assert_int_equal(
-        pgtest_number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND hangs = 20 AND hang_ms = 56128"
+        pgtest_number(pg, "SELECT count(*) FROM version_hour WHERE reports = 1 AND events = 20 AND waited_ms = 56128"
                           " AND longest_ms = 3012 AND hour = date_trunc('hour', hour)"),
         1);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue_hour WHERE reports = 1 AND hangs = 20"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue_hour WHERE reports = 1 AND events = 20"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT sum(turns)::bigint FROM turn_hour"), 4 * (17 + 4 + 1));
     assert_int_equal(pgtest_number(pg, "SELECT turns::bigint FROM turn_hour WHERE from_ms = 250"), 4 * 17);
 
@@ -117,7 +117,7 @@ static void a_report_becomes_rows(void **state)
     struct resolved doc;
     arena_init(&arena, 64 << 20);
     assert_int_equal(pg_begin(&tx, pg, MIRE_PG_READ), 0);
-    assert_int_equal(pg_query(&rows, tx, "SELECT document FROM hang_stack WHERE report_id = $1", PG_UUID(&id)), 0);
+    assert_int_equal(pg_query(&rows, tx, "SELECT document FROM event_stack WHERE report_id = $1", PG_UUID(&id)), 0);
     struct pg_bytes document = pg_bytes(rows, 0, 0);
     assert_int_equal(resolved_decode(&doc, &arena, document.bytes, document.len), 0);
     assert_int_equal(doc.sample_count, 3);
@@ -160,10 +160,10 @@ static void an_unreadable_report_goes_aside_and_blocks_nobody(void **state)
     drain(pg);
     work_stop(work);
     inbox_bell_free(bell);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked WHERE stage = 'decode' AND reason LIKE 'byte %'"),
-                     1);
+    assert_int_equal(
+        pgtest_number(pg, "SELECT count(*) FROM dead_letter WHERE stage = 'decode' AND reason LIKE 'byte %'"), 1);
     pg_close(pg);
 }
 
@@ -172,14 +172,14 @@ static void a_report_that_keeps_failing_is_given_up_after_its_attempts(void **st
     (void)state;
     struct pg *pg = database();
     (void)put(pg, false);
-    pgtest_run(pg, "ALTER TABLE hang ADD CONSTRAINT nothing_fits CHECK (duration_ms < 0)");
+    pgtest_run(pg, "ALTER TABLE event ADD CONSTRAINT nothing_fits CHECK (duration_ms < 0)");
     struct work *work = start(pg, NULL);
-    pgtest_until_none(pg, "SELECT 1 - count(*) FROM unworked WHERE stage = 'aggregate'",
+    pgtest_until_none(pg, "SELECT 1 - count(*) FROM dead_letter WHERE stage = 'aggregate'",
                       "UPDATE inbox SET not_before = now() - interval '1 s'");
     work_stop(work);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM inbox"), 0);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 0); /* undone with the rest */
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked WHERE reason LIKE '%nothing_fits%'"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter WHERE reason LIKE '%nothing_fits%'"), 1);
     pg_close(pg);
 }
 
@@ -195,11 +195,11 @@ static void many_workers_count_each_report_once(void **state)
     drain(pg);
     work_stop(one);
     work_stop(two);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM issue"), 1);
     assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM version"), 1);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
     pg_close(pg);
 }
 
@@ -261,11 +261,11 @@ static void killed_anywhere_each_report_counts_once(void **state)
                       "UPDATE inbox SET not_before = now()");
     work_stop(work);
     remove_dir(dir);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), REPORTS);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang_stack"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event_stack"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM version_hour"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
     pg_close(pg);
 }
 
@@ -356,11 +356,11 @@ static void a_report_that_ends_the_process_is_given_up_and_blocks_nobody(void **
         (void)put(pg, false);
     }
     assert_int_equal(work_through(pg, &options, die_of_report), MIRE_INBOX_ATTEMPTS_MAX);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), REPORTS);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), REPORTS);
     assert_int_equal(pgtest_number(pg, "SELECT sum(reports)::int8 FROM issue_hour"), REPORTS);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 1);
     assert_int_equal(
-        pgtest_number(pg, "SELECT count(*) FROM unworked WHERE stage = 'symbolicate' AND reason LIKE '%ended%'"), 1);
+        pgtest_number(pg, "SELECT count(*) FROM dead_letter WHERE stage = 'symbolicate' AND reason LIKE '%ended%'"), 1);
     pg_close(pg);
 }
 
@@ -371,8 +371,8 @@ static void a_debug_file_that_ends_the_process_is_left_alone(void **state)
     struct work_options options = MIRE_WORK_OPTIONS_INIT;
     put_poison(pg);
     assert_int_equal(work_through(pg, &options, die_of_debug_file), MIRE_HAND_SUSPECTS);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM hang"), 1);
-    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM unworked"), 0);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM event"), 1);
+    assert_int_equal(pgtest_number(pg, "SELECT count(*) FROM dead_letter"), 0);
     pg_close(pg);
 }
 

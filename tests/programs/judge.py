@@ -28,13 +28,13 @@ def grade(name, right, good):
 
 def of_thread(run):
     """Reports of a hang of the process that was watched."""
-    return [report for report in run.reports if report["document"].get("hang", {}).get("trigger", "busy") in ("busy", "unanswered")
-            and report["document"].get("process", {}).get("pid") == run.pid and "begin_ns" in report["document"].get("hang", {})]
+    return [report for report in run.reports if report["document"].get("event", {}).get("trigger", "busy") in ("busy", "unanswered")
+            and report["document"].get("process", {}).get("pid") == run.pid and "begin_ns" in report["document"].get("event", {})]
 
 
 def span(report):
     """From begin to end: time in which nobody let the process run is told apart from its length."""
-    hang = report["document"]["hang"]
+    hang = report["document"]["event"]
     return hang["begin_ns"], hang["begin_ns"] + (hang["duration_ms"] + hang.get("late_ms", 0) + hang.get("suspended_ms", 0)) * 1_000_000
 
 
@@ -56,7 +56,7 @@ def judge_run(result, run, end, threshold_ms, witness):
         result.invented += 1
         result.notes.append(f"{end.name}: invented {(stop - begin) // 1_000_000} ms, {blame(report)}")
     strangers = [report for report in run.reports if report["category"] in REST_KINDS and report not in reports
-                 and report["document"].get("hang", {}).get("begin_ns", 0) > run.watched_from]
+                 and report["document"].get("event", {}).get("begin_ns", 0) > run.watched_from]
     for report in strangers:
         result.notes.append(f"{end.name}: of another process: {blame(report)}")
     judge_end(result, run, end, threshold_ms)

@@ -52,7 +52,7 @@ class Lab:
 
     def reports(self, app):
         rows = self.rows("SELECT encode(body, 'hex') body, encoding, category, reason, caller1, caller2 FROM report JOIN app USING (app_id)"
-                         " LEFT JOIN (SELECT slot, day, report_id, i.category, i.reason, caller1, caller2 FROM hang JOIN issue i USING (issue_id)) h"
+                         " LEFT JOIN (SELECT slot, day, report_id, i.category, i.reason, caller1, caller2 FROM event JOIN issue i USING (issue_id)) h"
                          f" USING (slot, day, report_id) WHERE app.name = '{app}'")
         return [row | {"document": unpack(bytes.fromhex(row["body"]), row["encoding"])} for row in rows]
 

@@ -33,7 +33,7 @@ SELECT pg_temp.ok('a queued report is due at once', (SELECT bool_and(not_before 
 SELECT pg_temp.ok('every key of a high-volume table begins with slot', (
     SELECT bool_and((SELECT attname = 'slot' FROM pg_attribute WHERE attrelid = conrelid AND attnum = conkey[1]))
     FROM pg_constraint WHERE contype = 'p' AND conrelid::regclass::text IN
-        ('report', 'inbox', 'unworked', 'hang', 'hang_stack', 'version_hour', 'issue_hour', 'turn_hour')));
+        ('report', 'inbox', 'dead_letter', 'event', 'event_stack', 'version_hour', 'issue_hour', 'turn_hour')));
 SELECT pg_temp.ok('there is no trigger', NOT EXISTS (SELECT FROM pg_trigger WHERE NOT tgisinternal));
 SELECT pg_temp.ok('there is no foreign key', NOT EXISTS (SELECT FROM pg_constraint WHERE contype = 'f'));
 

@@ -1,18 +1,19 @@
--- A row of a hang that an older server wrote is whole, and turns are counted once an hour, version and length.
+-- An event has nothing that nobody told, and turns are counted once an hour, version and length.
 BEGIN;
 SELECT pg_temp.plan(6);
 
-INSERT INTO hang (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms, category, reason, open, weight, install,
+INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms, waited_ms,
+    category, reason, open, launch, weight, install,
     os, os_version, arch, model, process_name, sample_count, frame_count, unresolved_count, rules_version)
-VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, 1, now(), now(), 3000, 'hang', 'cpu', false, 1, '\x00',
+VALUES (3, '2026-11-21', '019aa1b2-c3d4-7e5f-8a6b-0123456789ab', 1, 1, 1, now(), now(), 3000, 3000, 'hang', 'cpu', false, false, 1, '\x00',
     'linux', '6.1', 'x86_64', '', 'app', 1, 1, 0, 1);
-SELECT pg_temp.ok('what nobody told is not made up', (SELECT foreground IS NULL AND thread_count IS NULL FROM hang));
-SELECT pg_temp.ok('a hang stands for itself alone', (SELECT annealed = 0 AND annealed_ms = 0 AND NOT launch AND holder = '' FROM hang));
+SELECT pg_temp.ok('what nobody told is not made up', (SELECT foreground IS NULL AND thread_count IS NULL FROM event));
+SELECT pg_temp.ok('an event stands for itself alone', (SELECT suppressed = 0 AND suppressed_ms = 0 AND holder = '' FROM event));
 
-CREATE TABLE hang_of_a_day (LIKE hang INCLUDING ALL);
-ALTER TABLE hang ATTACH PARTITION hang_of_a_day FOR VALUES FROM ('2031-01-01') TO ('2031-01-02');
-SELECT pg_temp.ok('a day''s partition has the columns', (SELECT count(*) = 6 FROM pg_attribute WHERE attrelid = 'hang_of_a_day'::regclass
-    AND attname IN ('foreground', 'launch', 'thread_count', 'annealed', 'annealed_ms', 'holder')));
+CREATE TABLE event_of_a_day (LIKE event INCLUDING ALL);
+ALTER TABLE event ATTACH PARTITION event_of_a_day FOR VALUES FROM ('2031-01-01') TO ('2031-01-02');
+SELECT pg_temp.ok('a day''s partition has the columns', (SELECT count(*) = 6 FROM pg_attribute WHERE attrelid = 'event_of_a_day'::regclass
+    AND attname IN ('foreground', 'launch', 'thread_count', 'suppressed', 'suppressed_ms', 'holder')));
 
 INSERT INTO turn_hour VALUES (3, '2026-11-21 04:00Z', 1, 1, 250, 17);
 SELECT pg_temp.refused('turn_hour_counts_once', 'INSERT INTO turn_hour VALUES (3, ''2026-11-21 04:00Z'', 1, 1, 250, 1)');

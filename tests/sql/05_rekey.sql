@@ -2,23 +2,23 @@
 BEGIN;
 SELECT pg_temp.plan(5);
 
-INSERT INTO lacking (slot, day, report_id, build_id, app_id, had)
+INSERT INTO missing_debug_file (slot, day, report_id, build_id, app_id, had)
 SELECT s, '2026-11-21', gen_random_uuid(), decode(md5((s % 4)::text), 'hex'), 1, 'none' FROM generate_series(0, 63) s;
-SELECT pg_temp.ok('reports are found by the build id they lack', (SELECT count(*) = 16 FROM lacking WHERE build_id = decode(md5('1'), 'hex')));
+SELECT pg_temp.ok('reports are found by the build id they miss', (SELECT count(*) = 16 FROM missing_debug_file WHERE build_id = decode(md5('1'), 'hex')));
 CREATE TEMP TABLE plan_lines (line text);
 DO $$
 DECLARE line text;
 BEGIN
     SET LOCAL enable_seqscan = off;
-    FOR line IN EXPLAIN SELECT slot, day, report_id FROM lacking WHERE build_id = '\x00' LOOP INSERT INTO plan_lines VALUES (line); END LOOP;
+    FOR line IN EXPLAIN SELECT slot, day, report_id FROM missing_debug_file WHERE build_id = '\x00' LOOP INSERT INTO plan_lines VALUES (line); END LOOP;
 END $$;
 SELECT pg_temp.ok('without reading the others', (SELECT NOT bool_or(line LIKE '%Seq Scan%') FROM plan_lines));
 
 INSERT INTO rekey_job (cause, preview, state) VALUES ('symbols', false, 'running');
 SELECT pg_temp.refused('rekey_job_of_symbols', $$INSERT INTO rekey_job (cause, preview, state) VALUES ('symbols', false, 'running')$$);
 
-INSERT INTO rekey_queue (slot, job_id, day, report_id) SELECT slot, 1, day, report_id FROM lacking;
-INSERT INTO rekey_queue (slot, job_id, day, report_id) SELECT slot, 1, day, report_id FROM lacking ON CONFLICT DO NOTHING;
+INSERT INTO rekey_queue (slot, job_id, day, report_id) SELECT slot, 1, day, report_id FROM missing_debug_file;
+INSERT INTO rekey_queue (slot, job_id, day, report_id) SELECT slot, 1, day, report_id FROM missing_debug_file ON CONFLICT DO NOTHING;
 SELECT pg_temp.ok('a report waits once', (SELECT count(*) = 64 FROM rekey_queue));
 SELECT pg_temp.refused('rekey_job_is_of_an_app', $$INSERT INTO rekey_job (cause, preview) VALUES ('rules', false)$$);
 

@@ -35,12 +35,12 @@ def equally_long(table, *path):
                 if known["properties"].get(name, {}).get("type") == "array"}) <= 1
 
 
-def hang_rules_hold(report, node_count):
-    hang = report["hang"]
-    samples = hang["samples"]
-    nodes = samples["node"] + [hang[verdict]["node"] for verdict in ("hot", "blame") if verdict in hang]
-    nodes.append(hang.get("wait_node", 0))
-    return (equally_long(samples, "hang", "samples")
+def event_rules_hold(report, node_count):
+    event = report["event"]
+    samples = event["samples"]
+    nodes = samples["node"] + [event[verdict]["node"] for verdict in ("hot", "blame") if verdict in event]
+    nodes.append(event.get("wait_node", 0))
+    return (equally_long(samples, "event", "samples")
             and len(samples.get("loss") or samples["at_ms"]) == len(samples["at_ms"])
             and all(thread <= len(report.get("threads", [])) for thread in samples.get("thread", []))
             and all(node <= node_count for node in nodes)
@@ -84,15 +84,15 @@ def rules_hold(report):
     """What schema/wire/vectors/README.md lists as beyond the schema."""
     frames, nodes = report["frames"], report["nodes"]
     node_count = len(nodes["up"])
-    buckets = report.get("micro_hangs", {"from_ms": [], "count": []})
-    return (equally_long(frames, "frames") and equally_long(nodes, "nodes") and equally_long(buckets, "micro_hangs")
+    buckets = report.get("turns", {"from_ms": [], "count": []})
+    return (equally_long(frames, "frames") and equally_long(nodes, "nodes") and equally_long(buckets, "turns")
             and java_rules_hold(report) and script_rules_hold(report)
             and buckets["from_ms"] == sorted(set(buckets["from_ms"]))
             and all(image < len(report["images"]) for image in frames["image"])
             and all(frame < len(frames["image"]) for frame in nodes["frame"])
             and all(up <= row + 1 for row, up in enumerate(nodes["up"]))
             and all(thread["node"] <= node_count for thread in report.get("threads", []))
-            and ("hang" not in report or hang_rules_hold(report, node_count))
+            and ("event" not in report or event_rules_hold(report, node_count))
             and ("memory" not in report or memory_rules_hold(report["memory"], node_count)))
 
 

@@ -91,7 +91,7 @@ void late_arrive(struct pg *pg)
                                      .name = "late.debug",
                                      .size_bytes = (int64_t)me.len,
                                      .hash = {hash, sizeof hash},
-                                     .flaw = "",
+                                     .defect = "",
                                      .depth = ""};
     hash_blake2b(hash, sizeof hash, me.bytes, me.len);
     int rc = pg_begin(&tx, pg, MIRE_PG_WRITE);

@@ -35,12 +35,12 @@ static inline struct stacks *stacks_new(void)
     arena_init(&s->arena, 64 << 20);
     s->doc = (struct resolved){MIRE_RESOLVED_NOTHING, .places = s->places, .nodes = s->nodes, .samples = s->samples,
                                .node_count = 1};
-    s->report.hang.trigger = "busy";
-    s->report.hang.name = "";
+    s->report.event.trigger = "busy";
+    s->report.event.name = "";
     s->report.images = s->images;
     s->report.device.arch = "x86_64";
     s->report.process.path = "/usr/bin/redis-server";
-    s->report.hang.duration_ms = 3000;
+    s->report.event.duration_ms = 3000;
     assert_int_equal(rules_builtin(&s->rules, &fault), MIRE_RULES_OK);
     return s;
 }
@@ -113,7 +113,7 @@ static inline void sample(struct stacks *s, uint32_t weight_ms, char state, cons
     uint32_t parent = stack_node(s, stack);
     s->samples[s->doc.sample_count++] =
         (struct report_sample){.weight_ms = weight_ms, .node = parent, .state = state, .syscall = -1, .loss = '.'};
-    s->report.hang.sample_count = s->doc.sample_count;
+    s->report.event.sample_count = s->doc.sample_count;
 }
 
 /* The last sample lacks something of its stack; a letter of the schema. */

@@ -115,11 +115,11 @@ it('the overview links each number to the list behind it', async () => {
 });
 
 it('the filters of the address are sent as the contract writes them', async () => {
-  open('/redis-server/issues?t=24h&v=7.2.4,!7.0.15&kind=hang&q=keys&sort=-hangs');
+  open('/redis-server/issues?t=24h&v=7.2.4,!7.0.15&kind=hang&q=keys&sort=-events');
   await screen.findAllByText('keysCommand');
   const sent = asked.find((url) => url.pathname.endsWith('/issues'))!;
   expect(sent.searchParams.get('v')).toBe('7.2.4,!7.0.15');
-  expect(sent.search).toContain('sort=-hangs');
+  expect(sent.search).toContain('sort=-events');
 });
 
 it('the list shows both levels, and folding a group goes into the address', async () => {
@@ -198,7 +198,7 @@ it('the list of memory asks for its kinds alone, and shows what there is too muc
   await screen.findByRole('heading', { name: 'Memory' });
   expect((await screen.findAllByText('Malloc 48.00 KiB')).length).toBeGreaterThan(0);
   const list = asked.find((url) => url.pathname.endsWith('/issues'))!;
-  expect([list.searchParams.get('kind'), list.searchParams.get('sort')]).toEqual(['foom,memory', '-hangs']);
+  expect([list.searchParams.get('kind'), list.searchParams.get('sort')]).toEqual(['foom,memory', '-events']);
   expect(screen.getByRole('columnheader', { name: /Most held/ })).toBeTruthy();
   cleanup();
   open('/redis-server/issues');
@@ -447,11 +447,11 @@ it('a debug file that is there and damaged is told with what is wrong', async ()
 });
 
 it('what the server says is damaged of a file that was sent stands beside it', async () => {
-  const flaw = 'is damaged: 3 or more of its units cannot be read whole';
+  const defect = 'is damaged: 3 or more of its units cannot be read whole';
   class Sent {
     upload = {};
     status = 201;
-    response = { files: [{ ...stored.files[0], flaw }] };
+    response = { files: [{ ...stored.files[0], defect }] };
     onload = () => {};
     open() {}
     setRequestHeader() {}
@@ -465,7 +465,7 @@ it('what the server says is damaged of a file that was sent stands beside it', a
   const picker = document.querySelector<HTMLInputElement>('input[type=file]')!;
   Object.defineProperty(picker, 'files', { value: [new File(['x'], 'app.debug')], configurable: true });
   fireEvent.change(picker);
-  expect(await screen.findByText(flaw)).toBeTruthy();
+  expect(await screen.findByText(defect)).toBeTruthy();
   vi.unstubAllGlobals();
 });
 

@@ -200,7 +200,7 @@ static void write_cost(struct wire *wire, const struct capture_cost *cost)
 }
 
 /* Left out if there is nothing to tell. */
-static void write_micro_hangs(struct wire *wire, const struct report_told *told)
+static void write_turns(struct wire *wire, const struct report_told *told)
 {
     uint64_t from_ms[MIRE_MICRO_BUCKETS], count[MIRE_MICRO_BUCKETS], sum = 0;
 
@@ -211,7 +211,7 @@ static void write_micro_hangs(struct wire *wire, const struct report_told *told)
     }
     if (sum == 0)
         return;
-    mire__wire_object(wire, MIRE_NAME_MICRO);
+    mire__wire_object(wire, MIRE_NAME_TURNS);
     mire__wire_u64_column(wire, MIRE_NAME_FROM_MS, from_ms, MIRE_MICRO_BUCKETS);
     mire__wire_u64_column(wire, MIRE_NAME_COUNT, count, MIRE_MICRO_BUCKETS);
     mire__wire_end(wire);
@@ -230,7 +230,7 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
 {
     const struct blackbox_facts *facts = &draft->box->facts;
 
-    mire__document_head(wire, draft->id, MIRE_NAME_HANG, facts, &draft->hang.process);
+    mire__document_head(wire, draft->id, MIRE_NAME_EVENT, facts, &draft->hang.process);
     write_images(wire, draft);
     write_script(wire, &draft->scripts);
     mire__document_trie(wire, &draft->trie, true);
@@ -238,7 +238,7 @@ void mire__document_write(struct wire *wire, const struct draft *draft)
     mire__document_threads(wire, draft);
     mire__document_exit(wire, draft->told ? draft->told->end : NULL);
     write_cost(wire, &draft->hang.cost);
-    write_micro_hangs(wire, draft->told);
+    write_turns(wire, draft->told);
     mire__document_drops(wire, draft->told);
     mire__wire_end(wire);
 }

@@ -176,7 +176,7 @@ static void write_causes(struct wire *wire, const struct hang *hang)
         mire__wire_end(wire);
     }
     if (hang->annealed.count) {
-        mire__wire_object(wire, MIRE_NAME_ANNEALED);
+        mire__wire_object(wire, MIRE_NAME_SUPPRESSED);
         mire__wire_u64(wire, MIRE_NAME_COUNT, at_most(hang->annealed.count, UINT32_MAX));
         mire__wire_u64(wire, MIRE_NAME_DURATION_MS, hang->annealed.duration_ms);
         mire__wire_end(wire);
@@ -230,7 +230,7 @@ void mire__document_hang(struct wire *wire, const struct draft *draft)
     const struct hang *hang = &draft->hang;
     uint64_t threshold_ms = hang->threshold_ms ? hang->threshold_ms : 1;
 
-    mire__wire_object(wire, MIRE_NAME_HANG);
+    mire__wire_object(wire, MIRE_NAME_EVENT);
     mire__wire_u64(wire, MIRE_NAME_BEGIN_NS, hang->begin_ns);
     mire__wire_u64(wire, MIRE_NAME_BEGIN_WALL_MS, begin_wall_ms(&draft->box->facts, hang->begin_ns));
     mire__wire_u64(wire, MIRE_NAME_DURATION_MS, at_most(ms_of(mire__hang_duration_ns(hang)), MIRE_WIRE_DURATION_MAX));

@@ -55,7 +55,7 @@ enum mire_err mire__report_build(struct report *out, const struct blackbox *box,
 void mire__report_fini(struct report *report);
 
 /*
- * Build the report and put it into the store, with what no report tells yet: then the box's micro-hangs are told.
+ * Build the report and put it into the store, with what no report tells yet: then the box's turns are told.
  *
  *   end     how its process ended; NULL: it lives, or nobody knows
  *   now_ms  wall clock

@@ -1,7 +1,7 @@
 /*
  * blackbox.h - everything about a watched process that must survive it: one mapped file, written with plain stores.
  *
- *     [ magic, version, size | facts | left | micro-hangs | session | losses | images, paths | scripts | lanes ]
+ *     [ magic, version, size | facts | left | turns | session | losses | images, paths | scripts | lanes ]
  *     lanes: [ 0 | 1 | 2 | ... | process ]     lane: [ hang, two copies | paths of waits | other threads | ring ]
  *
  * A lane is what can hang by itself: each watched thread has one, the first one is the main thread's. The last one is

@@ -23,7 +23,7 @@ size_t aggregate_text_length(const char *text)
 static int64_t begun_us(const struct report *report, int64_t received_us)
 {
     bool memory = report->kind == MIRE_REPORT_MEMORY;
-    const struct fact *wall_ms = memory ? &report->memory.taken_wall_ms : &report->hang.begin_wall_ms;
+    const struct fact *wall_ms = memory ? &report->memory.taken_wall_ms : &report->event.begin_wall_ms;
     if (!wall_ms->known || wall_ms->value > (uint64_t)(received_us + DAY_US) / 1000)
         return received_us;
     return (int64_t)wall_ms->value * 1000;
@@ -64,32 +64,32 @@ static int64_t footprint(const struct memory *memory)
     return memory->footprint_bytes.known ? at_most(memory->footprint_bytes.value, INT64_MAX) : -1;
 }
 
-/* What only a memory report tells; where the app was, and whether it ended so, others tell with their hang. */
+/* What only a memory report tells; where the app was, and whether it ended so, others tell with their event. */
 static void add_memory(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
 {
     const struct memory *memory = &report->memory;
-    out->hang.footprint_bytes = out->hang.subject_bytes = -1;
+    out->event.footprint_bytes = out->event.subject_bytes = -1;
     if (report->kind != MIRE_REPORT_MEMORY)
         return;
-    out->hang.footprint_bytes = footprint(memory);
-    out->hang.subject_bytes = out->hour.most_bytes = at_most(facts->subject_bytes, INT64_MAX);
-    out->hang.foreground = memory->foreground;
-    out->hang.foreground_known = memory->foreground_known;
-    out->hang.open = facts->category == MIRE_CATEGORY_FOOM;
-    out->hang.sample_count = count(memory->stack_count);
+    out->event.footprint_bytes = footprint(memory);
+    out->event.subject_bytes = out->hour.most_bytes = at_most(facts->subject_bytes, INT64_MAX);
+    out->event.foreground = memory->foreground;
+    out->event.foreground_known = memory->foreground_known;
+    out->event.open = facts->category == MIRE_CATEGORY_FOOM;
+    out->event.sample_count = count(memory->stack_count);
 }
 
 void aggregate_rows(struct aggregate_rows *out, const struct report *report, const struct aggregate_facts *facts)
 {
     double weight = bounded_weight(report);
     int64_t received = facts->received_us;
-    const struct report_hang *hang = &report->hang;
+    const struct report_event *event = &report->event;
     int64_t waited_ms = at_most(category_waited_ms(facts->category, report), INT32_MAX);
-    int64_t annealed = at_most(hang->annealed.count, MIRE_AGGREGATE_ANNEALED_MAX);
-    int64_t annealed_ms = at_most(hang->annealed.duration_ms.value, MIRE_AGGREGATE_ANNEALED_MS_MAX);
-    int64_t all_ms = waited_ms + (category_is_of_process(facts->category) ? 0 : annealed_ms);
+    int64_t suppressed = at_most(event->suppressed.count, MIRE_AGGREGATE_SUPPRESSED_MAX);
+    int64_t suppressed_ms = at_most(event->suppressed.duration_ms.value, MIRE_AGGREGATE_SUPPRESSED_MS_MAX);
+    int64_t all_ms = waited_ms + (category_is_of_process(facts->category) ? 0 : suppressed_ms);
     *out = (struct aggregate_rows){
-        .hang =
+        .event =
             {
                 .key = facts->key,
                 .app_id = facts->app_id,
@@ -98,18 +98,18 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .tree = facts->tree,
                 .received_us = received,
                 .begun_us = begun_us(report, received),
-                .duration_ms = hang->duration_ms,
+                .duration_ms = event->duration_ms,
                 .waited_ms = waited_ms,
                 .category = category_name(facts->category),
                 .reason = facts->reason,
-                .open = hang->open,
-                .launch = hang->launch,
-                .foreground = hang->foreground,
-                .foreground_known = hang->foreground_known,
+                .open = event->open,
+                .launch = event->launch,
+                .foreground = event->foreground,
+                .foreground_known = event->foreground_known,
                 .weight = weight,
                 .thread_count = report->process.thread_count.known ? (int64_t)report->process.thread_count.value : -1,
-                .annealed = annealed,
-                .annealed_ms = annealed_ms,
+                .suppressed = suppressed,
+                .suppressed_ms = suppressed_ms,
                 .holder = facts->holder,
                 .exit = report->exit.verdict,
                 .exit_ppm = (int32_t)report->exit.confidence_ppm,
@@ -118,7 +118,7 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .arch = report->device.arch,
                 .model = report->device.model,
                 .process_name = report->process.name,
-                .sample_count = count(hang->sample_count),
+                .sample_count = count(event->sample_count),
                 .frame_count = count(facts->frame_count),
                 .unresolved_count = count(facts->unresolved_count),
                 .rules_version = facts->rules_version,
@@ -132,15 +132,15 @@ void aggregate_rows(struct aggregate_rows *out, const struct report *report, con
                 .issue_id = facts->issue_id,
                 .tree = facts->tree,
                 .category = category_name(facts->category),
-                .hangs = weight * (double)(1 + annealed),
-                .hang_ms = weight * (double)all_ms,
+                .events = weight * (double)(1 + suppressed),
+                .waited_ms = weight * (double)all_ms,
                 .longest_ms = waited_ms,
                 .last_us = received,
             },
     };
     count_turns(out->hour.turns, report, weight);
     add_memory(out, report, facts);
-    memcpy(out->hang.install, report->device.install, sizeof out->hang.install);
+    memcpy(out->event.install, report->device.install, sizeof out->event.install);
 }
 
 void aggregate_baseline(struct baseline_row *out, const struct report *report, const struct aggregate_facts *facts)

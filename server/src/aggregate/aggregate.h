@@ -1,5 +1,5 @@
 /*
- * aggregate.h - report + issue -> the rows that are added: the hang, and what it adds to the counters of its hour.
+ * aggregate.h - report + issue -> the rows that are added: the event, and what it adds to the counters of its hour.
  */
 #ifndef MIRE_AGGREGATE_AGGREGATE_H
 #define MIRE_AGGREGATE_AGGREGATE_H
@@ -9,10 +9,10 @@
 
 #define MIRE_AGGREGATE_TEXT_MAX 255 /* bytes of a text that rows are found by; longer ones are cut */
 #define MIRE_AGGREGATE_WEIGHT_MAX \
-    1000000 /* hangs one report may stand for: nobody samples thinner than one in a million */
+    1000000 /* events one report may stand for: nobody samples thinner than one in a million */
 
-#define MIRE_AGGREGATE_ANNEALED_MAX    100000 /* events one report may stand for besides: a hang a second, for a day */
-#define MIRE_AGGREGATE_ANNEALED_MS_MAX 604800000 /* a week */
+#define MIRE_AGGREGATE_SUPPRESSED_MAX    100000 /* events one report may stand for besides: one a second, for a day */
+#define MIRE_AGGREGATE_SUPPRESSED_MS_MAX 604800000 /* a week */
 
 /* What is known of a report besides its content. */
 struct aggregate_facts {
@@ -22,7 +22,7 @@ struct aggregate_facts {
     int64_t version_id;
     int64_t issue_id;
     int32_t tree;
-    enum hang_category category;
+    enum event_category category;
     const char *reason;
     const char *holder;
     uint64_t subject_bytes; /* of memory: what the category to blame holds */
@@ -32,7 +32,7 @@ struct aggregate_facts {
 };
 
 struct aggregate_rows {
-    struct hang_row hang;
+    struct event_row event;
     struct hour_row hour;
 };
 

@@ -8,9 +8,9 @@
 #define DAY_US 86400000000ll
 
 /* In order, so that rows are always locked in the same one. What else a device may say is "other". */
-static const char *const reasons[MIRE_LOSS_REASONS] = {"age",     "annealed", "big",    "broken", "consent",
-                                                       "daily",   "filtered", "format", "full",   "other",
-                                                       "refused", "short",    "write"};
+static const char *const reasons[MIRE_LOSS_REASONS] = {"age",      "big",        "broken", "consent", "daily",
+                                                       "filtered", "format",     "full",   "other",   "refused",
+                                                       "short",    "suppressed", "write"};
 
 static size_t find(const char *name)
 {

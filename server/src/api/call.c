@@ -132,7 +132,7 @@ static int read_kinds(struct call *call, const char *const *names)
     bool choice = false;
 
     for (int i = 0; i < MIRE_CATEGORY_COUNT; i++)
-        kinds[i] = category_name((enum hang_category)i);
+        kinds[i] = category_name((enum event_category)i);
     int rc = read_filter(filter, call, "kind", kinds, wanted);
     for (; *names; names++)
         choice |= strcmp(*names, "kind") == 0;
@@ -144,8 +144,8 @@ static int read_kinds(struct call *call, const char *const *names)
     for (size_t i = 0; i < filter->without_count; i++)
         without[i] = filter->without[i];
     for (int i = 0; i < MIRE_CATEGORY_COUNT; i++)
-        if (category_is_apart((enum hang_category)i))
-            without[filter->without_count++] = category_name((enum hang_category)i);
+        if (category_is_apart((enum event_category)i))
+            without[filter->without_count++] = category_name((enum event_category)i);
     filter->without = without;
     return 0;
 }

@@ -39,7 +39,7 @@ enum { FLAME_FULL = 1 };
  * Merge the samples of one report.
  *
  *   doc     borrowed; its names are copied
- *   weight  hangs the report stands for
+ *   weight  events the report stands for
  *
  * Returns 0; FLAME_FULL when the tree might outgrow frames_max: nothing was added; -1 out of memory: a part was added.
  */

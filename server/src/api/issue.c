@@ -1,4 +1,4 @@
-/* issue.c - one issue over a range: its numbers, how long its hangs were, and who has them. */
+/* issue.c - one issue over a range: its numbers, how long its events were, and who has them. */
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/parts.h"
@@ -106,7 +106,7 @@ static int answer_issue(struct call *call)
     json_write_i64(w, "foreground", facts.foreground);
     json_write_i64(w, "background", facts.background);
     json_write_i64(w, "many_threads", facts.many_threads);
-    json_write_i64(w, "annealed", facts.annealed);
+    json_write_i64(w, "suppressed", facts.suppressed);
     json_write_real(w, "unresolved_share", facts.frames ? (double)facts.unresolved / (double)facts.frames : 0);
     if ((rc = put_durations(call)) || (rc = put_distributions(call)) || (rc = put_lines(call)))
         return rc;

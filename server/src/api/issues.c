@@ -6,14 +6,15 @@
 
 #include <string.h>
 
-#define SORTS \
-    "-impact, impact, -hangs, hangs, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, -title"
+#define SORTS                                                                                                     \
+    "-impact, impact, -events, events, -devices, devices, -longest, longest, -last, last, -bytes, bytes, title, " \
+    "-title"
 
 static int read_order(struct group_order *order, struct call *call)
 {
     static const char *const sorts[] = {
-        [READ_SORT_IMPACT] = "impact",   [READ_SORT_HANGS] = "hangs", [READ_SORT_DEVICES] = "devices",
-        [READ_SORT_LONGEST] = "longest", [READ_SORT_LAST] = "last",   [READ_SORT_TITLE] = "title",
+        [READ_SORT_IMPACT] = "impact",   [READ_SORT_EVENTS] = "events", [READ_SORT_DEVICES] = "devices",
+        [READ_SORT_LONGEST] = "longest", [READ_SORT_LAST] = "last",     [READ_SORT_TITLE] = "title",
         [READ_SORT_BYTES] = "bytes"};
     const char *by = request_query(call->request, "by"), *sort = request_query(call->request, "sort");
     size_t i = 0;

@@ -44,8 +44,8 @@ void keep_put(struct text *out, const struct symbol_file *file)
     text_printf(out, "{\"build_id\":\"%s\",\"kind\":\"%s\",\"arch\":\"%s\",\"name\":", hex,
                 file->debug ? "debug" : "symtab", file->arch);
     text_add_json(out, file->name, strlen(file->name));
-    text_printf(out, ",\"size_bytes\":%lld,\"flaw\":", (long long)file->size_bytes);
-    text_add_json(out, file->flaw, strlen(file->flaw));
+    text_printf(out, ",\"size_bytes\":%lld,\"defect\":", (long long)file->size_bytes);
+    text_add_json(out, file->defect, strlen(file->defect));
     text_printf(out, ",\"depth\":\"%s\",\"instead\":", file->depth);
     const char *instead = file->instead ? file->instead : "";
     text_add_json(out, instead, strlen(instead));
@@ -120,7 +120,7 @@ static struct symbol_file *judge_items(int *rc, const struct api *api, const str
         const struct contents_item *item = &contents->rows[i];
         static const char *const depths[] = {"", "names", "lines", "dwarf"};
         enum symbol_depth depth;
-        char flaw[MIRE_SYMBOL_WHY];
+        char defect[MIRE_SYMBOL_WHY];
         bool whole = upload && item->at == 0 && item->len == file->len;
         uint8_t *hash = whole ? NULL : arena_alloc(request->arena, HASH);
         kept[i] = (struct symbol_file){.build_id = {item->facts.id, item->facts.id_len},
@@ -131,11 +131,11 @@ static struct symbol_file *judge_items(int *rc, const struct api *api, const str
                                        .hash = whole ? upload->hash : (struct pg_bytes){hash, HASH}};
         if (hash)
             hash_blake2b(hash, HASH, file->bytes + item->at, item->len);
-        if (contents_check(flaw, &depth, contents, item, api->scratch_dir, api->converter) == CONTENTS_FAILED)
+        if (contents_check(defect, &depth, contents, item, api->scratch_dir, api->converter) == CONTENTS_FAILED)
             *rc = MIRE_FAULT_SYSTEM;
         kept[i].depth = depths[depth];
-        kept[i].flaw = arena_strdup(request->arena, flaw);
-        if (!kept[i].hash.bytes || !kept[i].flaw)
+        kept[i].defect = arena_strdup(request->arena, defect);
+        if (!kept[i].hash.bytes || !kept[i].defect)
             *rc = MIRE_FAULT_MEMORY;
     }
     return *rc ? NULL : kept;
@@ -150,7 +150,7 @@ static const char *depth_words(const char *depth)
 static int tell_instead(struct symbol_file *kept, const struct symbol_file *better, struct arena *arena)
 {
     const char *name = better->name[0] ? better->name : "the file that is there";
-    if (kept->flaw[0] && !better->flaw[0])
+    if (kept->defect[0] && !better->defect[0])
         kept->instead = arena_printf(arena, "%s is used, which is whole; this file is damaged", name);
     else if (strcmp(kept->depth, better->depth) != 0)
         kept->instead = arena_printf(arena, "%s is used, which has %s; this file has %s", name,

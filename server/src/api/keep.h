@@ -29,7 +29,7 @@ int keep_check_key(const struct api *api, const struct request *request, struct 
 int keep_file(bool *kept_out, const struct api *api, const struct request *request, struct reply *reply, int fd,
               const char *name, const struct symbol_upload *upload);
 
-/* Add what is told of a kept file to the reply's text. `flaw`: what is damaged, in ASCII. */
+/* Add what is told of a kept file to the reply's text. `defect`: what is damaged, in ASCII. */
 void keep_put(struct text *out, const struct symbol_file *file);
 
 #endif

@@ -31,7 +31,7 @@ static int put_members(struct call *call)
         json_write_text(w, "state", m->state);
         part_time(w, "first_seen_at", m->first_us);
         json_write_i64(w, "reports", m->reports);
-        json_write_real(w, "hangs", m->hangs);
+        json_write_real(w, "events", m->events);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
@@ -49,7 +49,7 @@ static int put_tree(struct call *call, const struct tree_part *t, bool memory)
     json_write_text(w, "id", part_tree_name(t->issue, memory, t->tree).text);
     json_write_text(w, "issue", part_issue_name(t->issue, memory).text);
     json_write_i64(w, "reports", t->reports);
-    json_write_real(w, "hangs", t->hangs);
+    json_write_real(w, "events", t->events);
     part_time(w, "first_seen_at", t->first_us);
     put_time_or_null(w, "last_seen_at", t->last_us);
     part_frames(w, frames, count, t->caller1);

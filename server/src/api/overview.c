@@ -102,8 +102,8 @@ static int put_apart(struct call *call)
     int rc = read_shares(&shares, &count, call->tx, call->arena, &all, READ_BY_KIND);
     for (size_t i = 0; !rc && i < count; i++)
         for (int kind = 0; kind < MIRE_CATEGORY_COUNT; kind++)
-            if (category_is_apart((enum hang_category)kind) &&
-                !strcmp(category_name((enum hang_category)kind), shares[i].key))
+            if (category_is_apart((enum event_category)kind) &&
+                !strcmp(category_name((enum event_category)kind), shares[i].key))
                 shares[kept++] = shares[i];
     if (!rc)
         part_shares(&call->json, "apart", shares, kept);
@@ -114,7 +114,7 @@ static int answer_overview(struct call *call)
 {
     struct json_writer *w = &call->json;
     int bucket_s = part_bucket_s(&call->view.span);
-    int64_t waiting, unworked;
+    int64_t waiting, dead_letters;
     struct kept kept = {0};
     struct sums sums;
     int rc = read_sums(&sums, call->tx, call->arena, &call->view, bucket_s);
@@ -122,7 +122,7 @@ static int answer_overview(struct call *call)
     if (rc == 0)
         rc = read_devices(&kept, call->tx, call->arena, &call->view, READ_BY_CATEGORY, NULL, 0, sums.totals.reports);
     if (rc == 0)
-        rc = read_backlog(&waiting, &unworked, call->tx, &call->view);
+        rc = read_backlog(&waiting, &dead_letters, call->tx, &call->view);
     if (rc != 0)
         return rc;
     sums.totals.devices = kept.devices.total;
@@ -130,7 +130,7 @@ static int answer_overview(struct call *call)
     part_range_kept(w, &call->view.span, kept.newest_us, sums.first_hour_us, kept.oldest_us);
     part_totals(w, "totals", &sums.totals);
     json_write_i64(w, "waiting", waiting);
-    json_write_i64(w, "unworked", unworked);
+    json_write_i64(w, "dead_letters", dead_letters);
     part_shares(w, "categories", sums.kinds, sums.kind_count);
     rc = put_apart(call);
     put_versions(w, &sums);

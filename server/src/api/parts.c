@@ -38,8 +38,8 @@ void part_range(struct json_writer *w, const struct span *span, int64_t newest_u
 void part_counts(struct json_writer *w, const struct totals *t)
 {
     json_write_i64(w, "reports", t->reports);
-    json_write_real(w, "hangs", t->hangs);
-    json_write_real(w, "hang_ms", t->hang_ms);
+    json_write_real(w, "events", t->events);
+    json_write_real(w, "waited_ms", t->waited_ms);
     json_write_i64(w, "longest_ms", t->longest_ms);
 }
 
@@ -58,7 +58,7 @@ void part_shares(struct json_writer *w, const char *key, const struct share *sha
         json_write_open(w, NULL, '{');
         json_write_text(w, "key", shares[i].key);
         json_write_i64(w, "reports", shares[i].reports);
-        json_write_real(w, "hangs", shares[i].hangs);
+        json_write_real(w, "events", shares[i].events);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
@@ -75,8 +75,8 @@ void part_series(struct json_writer *w, const struct point *points, size_t count
         for (; i < count && strcmp(points[i].version, points[first].version) == 0; i++) {
             json_write_open(w, NULL, '{');
             part_time(w, "at", points[i].at_s * 1000000);
-            json_write_real(w, "hangs", points[i].hangs);
-            json_write_real(w, "hang_ms", points[i].hang_ms);
+            json_write_real(w, "events", points[i].events);
+            json_write_real(w, "waited_ms", points[i].waited_ms);
             json_write_close(w, '}');
         }
         json_write_close(w, ']');

@@ -165,9 +165,9 @@ int post_lacking(void *context, struct request *request, struct reply *reply)
         hex_format(hex, there->hash, HASH);
         if (there->wanting)
             text_printf(&reply->text, ",\"hash\":\"%s\"", hex);
-        if (there->wanting && there->flaw[0]) {
-            text_add(&reply->text, ",\"flaw\":");
-            text_add_json(&reply->text, there->flaw, strlen(there->flaw));
+        if (there->wanting && there->defect[0]) {
+            text_add(&reply->text, ",\"defect\":");
+            text_add_json(&reply->text, there->defect, strlen(there->defect));
         }
         text_add(&reply->text, "}");
     }

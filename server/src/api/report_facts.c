@@ -107,9 +107,9 @@ void report_event(struct json_writer *w, const struct resolved *doc)
     put_cpu(w, doc);
     put_disk(w, doc);
     put_frames(w, doc);
-    json_write_open(w, "annealed", '{');
-    json_write_u64(w, "count", doc->annealed.count);
-    json_write_u64(w, "duration_ms", doc->annealed.duration_ms.value);
+    json_write_open(w, "suppressed", '{');
+    json_write_u64(w, "count", doc->suppressed.count);
+    json_write_u64(w, "duration_ms", doc->suppressed.duration_ms.value);
     json_write_close(w, '}');
     put_watched(w, &doc->thread);
     if (doc->exit.known)

@@ -26,7 +26,7 @@ static int put_missing(struct call *call)
         json_write_text(w, "answer", rows[i].answer);
         json_write_text(w, "version", rows[i].version);
         json_write_text(w, "build", rows[i].build);
-        json_write_text(w, "flaw", rows[i].flaw);
+        json_write_text(w, "defect", rows[i].defect);
         json_write_close(w, '}');
     }
     json_write_close(w, ']');
@@ -54,7 +54,7 @@ static int put_files(struct call *call)
         json_write_i64(w, "size_bytes", rows[i].size_bytes);
         part_time(w, "came_at", rows[i].came_us);
         json_write_text(w, "source", rows[i].source);
-        json_write_text(w, "flaw", rows[i].flaw);
+        json_write_text(w, "defect", rows[i].defect);
         json_write_text(w, "depth", rows[i].depth);
         json_write_close(w, '}');
     }

@@ -32,7 +32,7 @@ struct asking {
 
 struct line {
     char *id, *caller1, *caller2, *why;
-    uint64_t hangs, devices;
+    uint64_t events, devices;
     double longest_s;
     double most_bytes; /* of an issue of memory; 0: it is none */
 };
@@ -73,7 +73,7 @@ static bool line_fill(struct line *line, const struct json *json, uint32_t featu
     snprintf(line->why, room, "%s/%s%s%s", category, reason, *subject ? ": " : "", subject);
     line->most_bytes = *subject ? member_number(json, feature, "most_bytes") + 1 : 0;
     if (totals && json_kind(json, totals) == MIRE_JSON_OBJECT) {
-        line->hangs = (uint64_t)(member_number(json, totals, "hangs") + 0.5);
+        line->events = (uint64_t)(member_number(json, totals, "events") + 0.5);
         line->devices = (uint64_t)member_number(json, totals, "devices");
         line->longest_s = member_number(json, totals, "longest_ms") / 1000;
     }
@@ -119,7 +119,7 @@ static void print_lines(const struct line *lines, size_t count)
         table_cell(&out, lines[i].caller2, caller2);
         text_add(&out, "  ");
         table_cell(&out, lines[i].why, why);
-        text_printf(&out, "  %9" PRIu64 "  %7" PRIu64 "  ", lines[i].hangs, lines[i].devices);
+        text_printf(&out, "  %9" PRIu64 "  %7" PRIu64 "  ", lines[i].events, lines[i].devices);
         if (lines[i].most_bytes > 0)
             text_printf(&out, "%5.0f MiB\n", lines[i].most_bytes / (1u << 20));
         else

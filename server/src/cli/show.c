@@ -1,5 +1,5 @@
 /*
- * show.c - `mire show FILE`: who sent a report, what it says of the hang, the hot stack, the call tree, its modules.
+ * show.c - `mire show FILE`: who sent a report, what it says of the event, the hot stack, the call tree, its modules.
  * The stages do the work (document.h); this only prints.
  */
 #include "cli/show.h"

@@ -19,49 +19,49 @@ static void print_limit(struct fact limit, const char *unit)
     putchar('\n');
 }
 
-static void print_loads(const struct report_hang *hang)
+static void print_loads(const struct report_event *event)
 {
-    if (hang->cpu.known) {
-        say(stdout, "cpu        %" PRIu64 " %% of a core in %" PRIu64 " ms", hang->cpu.percent, hang->cpu.window_ms);
-        print_limit(hang->cpu.limit_percent, "%");
+    if (event->cpu.known) {
+        say(stdout, "cpu        %" PRIu64 " %% of a core in %" PRIu64 " ms", event->cpu.percent, event->cpu.window_ms);
+        print_limit(event->cpu.limit_percent, "%");
     }
-    if (hang->disk.known) {
-        say(stdout, "disk       %" PRIu64 " bytes read, %" PRIu64 " written in %" PRIu64 " ms", hang->disk.read_bytes,
-            hang->disk.write_bytes, hang->disk.window_ms);
-        print_limit(hang->disk.limit_bytes, "bytes");
+    if (event->disk.known) {
+        say(stdout, "disk       %" PRIu64 " bytes read, %" PRIu64 " written in %" PRIu64 " ms", event->disk.read_bytes,
+            event->disk.write_bytes, event->disk.window_ms);
+        print_limit(event->disk.limit_bytes, "bytes");
     }
-    if (hang->frames.known)
-        say(stdout, "frames     %" PRIu64 " came, %" PRIu64 " dropped, longest %" PRIu64 " ms\n", hang->frames.ticks,
-            hang->frames.dropped, hang->frames.longest_ms.value);
+    if (event->frames.known)
+        say(stdout, "frames     %" PRIu64 " came, %" PRIu64 " dropped, longest %" PRIu64 " ms\n", event->frames.ticks,
+            event->frames.dropped, event->frames.longest_ms.value);
 }
 
 void show_event(const struct report *report, const struct feature *feature, const struct resolved *doc)
 {
-    const struct report_hang *hang = &report->hang;
-    const char *ground = !hang->foreground_known ? ""
-                         : hang->foreground      ? ", in the foreground"
-                                                 : ", in the background";
+    const struct report_event *event = &report->event;
+    const char *ground = !event->foreground_known ? ""
+                         : event->foreground      ? ", in the foreground"
+                                                  : ", in the background";
 
     if (category_is_of_process(feature->category))
-        say(stdout, "event      %u ms watched%s\n", hang->duration_ms, ground);
+        say(stdout, "event      %u ms watched%s\n", event->duration_ms, ground);
     else
-        say(stdout, "hang       %u ms, threshold %u ms, gate %s%s%s%s\n", hang->duration_ms, hang->threshold_ms,
-            gate_name(hang->gate), hang->launch ? ", at launch" : "", ground,
-            hang->open ? ", the process was killed in it" : "");
-    say(stdout, "trigger    %s%s%s\n", hang->trigger, hang->name[0] ? ", " : "", hang->name);
+        say(stdout, "hang       %u ms, threshold %u ms, gate %s%s%s%s\n", event->duration_ms, event->threshold_ms,
+            gate_name(event->gate), event->launch ? ", at launch" : "", ground,
+            event->open ? ", the process was killed in it" : "");
+    say(stdout, "trigger    %s%s%s\n", event->trigger, event->name[0] ? ", " : "", event->name);
     say(stdout, "kind       %s, %s%s%s\n", category_name(feature->category), reason_name(feature->reason),
         feature->holder[0] ? ", held by " : "", feature->holder);
-    if (hang->guess[0])
-        say(stdout, "guess      %s, says the device\n", hang->guess);
-    print_loads(hang);
-    print_ms("late", hang->late_ms, "so late was the device's checker meanwhile");
-    print_ms("suspended", hang->suspended_ms, "the machine slept; not in the hang's length");
-    print_ms("slack", hang->begin_slack_ms, "so much earlier it may have begun");
-    print_ms("end", hang->end_slack_ms, "so much later it may have ended");
-    print_ms("unsure", hang->unsure_ms, "asleep, and it cannot be told whether its loop waited");
-    if (hang->annealed.count)
-        say(stdout, "annealed   %" PRIu64 " more like it, %" PRIu64 " ms together, were counted and not sent\n",
-            hang->annealed.count, hang->annealed.duration_ms.value);
+    if (event->guess[0])
+        say(stdout, "guess      %s, says the device\n", event->guess);
+    print_loads(event);
+    print_ms("late", event->late_ms, "so late was the device's checker meanwhile");
+    print_ms("suspended", event->suspended_ms, "the machine slept; not in the hang's length");
+    print_ms("slack", event->begin_slack_ms, "so much earlier it may have begun");
+    print_ms("end", event->end_slack_ms, "so much later it may have ended");
+    print_ms("unsure", event->unsure_ms, "asleep, and it cannot be told whether its loop waited");
+    if (event->suppressed.count)
+        say(stdout, "suppressed %" PRIu64 " more like it, %" PRIu64 " ms together, were counted and not sent\n",
+            event->suppressed.count, event->suppressed.duration_ms.value);
     if (doc->blame.known)
         say(stdout, "blame      %s holds %u %% of the sampled time, says the device\n",
             doc->places[doc->blame.place].function, doc->blame.share_ppm / 10000);

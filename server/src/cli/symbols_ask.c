@@ -49,7 +49,7 @@ static int read_lacking(struct found_file *files, size_t count, const struct tex
                 files[i].lacking = (value && json_kind(&json, value) == MIRE_JSON_TRUE) ||
                                    (hash && has_other_contents(&files[i], &json, hash));
                 if (!files[i].lacking)
-                    symbols_read_words(files[i].flaw, &json, at, "flaw");
+                    symbols_read_words(files[i].defect, &json, at, "defect");
             }
             rc = 0;
         }

@@ -213,8 +213,8 @@ static long send_parts(struct line *line, const char *name, const struct file_by
     return status;
 }
 
-/* `flaw`: what is damaged, or "". */
-static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *flaw,
+/* `defect`: what is damaged, or "". */
+static void tell(struct sending *sending, const struct found_file *file, const char *what, const char *defect,
                  const char *more)
 {
     char hex[2 * MIRE_OBJECT_ID_MAX + 1];
@@ -222,7 +222,7 @@ static void tell(struct sending *sending, const struct found_file *file, const c
     if (sending->options->terminal)
         fputs("\r\033[K", stderr);
     say(stdout, "%s  %s  %-6s  %s%s%s%s%s%s\n", what, hex, file->item.facts.has_dwarf ? "debug" : "symtab", file->path,
-        file->item.name[0] ? ": " : "", file->item.name, flaw[0] ? "; it " : "", flaw, more);
+        file->item.name[0] ? ": " : "", file->item.name, defect[0] ? "; it " : "", defect, more);
     fflush(stdout);
     show(sending);
 }
@@ -236,17 +236,17 @@ void symbols_read_words(char words[MIRE_SYMBOL_WHY], const struct json *json, ui
 }
 
 /* Of the one file that was stored, or that is not used. */
-static void read_stored(char flaw[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_WHY], const struct line *line)
+static void read_stored(char defect[MIRE_SYMBOL_WHY], char instead[MIRE_SYMBOL_WHY], const struct line *line)
 {
     static const struct json_limits limits = MIRE_JSON_LIMITS;
     struct json json;
     struct json_fault fault;
-    flaw[0] = instead[0] = '\0';
+    defect[0] = instead[0] = '\0';
     json_init(&json);
     bool good = json_read(&json, &fault, line->answer, line->answer_len, &limits) == MIRE_JSON_OK;
     uint32_t files = good ? json_member(&json, 0, "files") : 0;
     if (files && json_kind(&json, files) == MIRE_JSON_ARRAY && json_size(&json, files)) {
-        symbols_read_words(flaw, &json, files + 1, "flaw");
+        symbols_read_words(defect, &json, files + 1, "defect");
         symbols_read_words(instead, &json, files + 1, "instead");
     }
     json_fini(&json);
@@ -277,7 +277,7 @@ static void send_one(struct line *line, const struct found_file *file)
 {
     struct sending *sending = line->sending;
     struct file_bytes whole, bytes;
-    char why[ANSWER_BYTES + 32] = ": it cannot be read any more", flaw[MIRE_SYMBOL_WHY] = "";
+    char why[ANSWER_BYTES + 32] = ": it cannot be read any more", defect[MIRE_SYMBOL_WHY] = "";
     char instead[MIRE_SYMBOL_WHY] = "", more[MIRE_SYMBOL_WHY + 8] = "";
     uint8_t hash[HASH];
     long status = 0;
@@ -292,7 +292,7 @@ static void send_one(struct line *line, const struct found_file *file)
                                                       : file->path),
                             &bytes);
         if (status == 201)
-            read_stored(flaw, instead, line);
+            read_stored(defect, instead, line);
         snprintf(why, sizeof why, ": %ld %s", status, line->answer);
         file_bytes_unmap(&whole);
     }
@@ -300,14 +300,14 @@ static void send_one(struct line *line, const struct found_file *file)
     sending->ended++;
     sending->result->stored += status == 201;
     sending->result->failed += status != 201;
-    sending->result->damaged += flaw[0] && !instead[0];
+    sending->result->damaged += defect[0] && !instead[0];
     if (instead[0])
         snprintf(more, sizeof more, "; %s", instead);
     tell(sending, file,
          status != 201 ? "failed"
          : instead[0]  ? "lesser"
                        : "stored",
-         instead[0] ? "" : flaw, status == 201 ? more : why);
+         instead[0] ? "" : defect, status == 201 ? more : why);
     pthread_mutex_unlock(&sending->mutex);
 }
 
@@ -344,11 +344,11 @@ void symbols_send_files(struct send_result *out, const struct found *found, cons
         sending.wanted += found->files[i].lacking;
         sending.bytes_all += found->files[i].lacking ? found->files[i].item.len : 0;
         out->known += !found->files[i].lacking;
-        out->damaged += !found->files[i].lacking && found->files[i].flaw[0];
+        out->damaged += !found->files[i].lacking && found->files[i].defect[0];
     }
     for (size_t i = 0; i < found->count; i++)
-        if (!found->files[i].lacking && found->files[i].flaw[0])
-            tell(&sending, &found->files[i], "there ", found->files[i].flaw, "");
+        if (!found->files[i].lacking && found->files[i].defect[0])
+            tell(&sending, &found->files[i], "there ", found->files[i].defect, "");
     pthread_mutex_init(&sending.mutex, NULL);
     while (started + 1 < options->at_once && started < MOST && started + 1 < sending.wanted &&
            pthread_create(&threads[started], NULL, run, &sending) == 0)

@@ -29,11 +29,12 @@ struct send_result {
     uint64_t bytes; /* that went over the line, of files */
 };
 
-/* What a row of an answer says for people: what is damaged (flaw), what is used in its place (instead); "" if nothing.
+/* What a row of an answer says for people: what is damaged (defect), what is used in its place (instead); "" if
+ * nothing.
  */
 void symbols_read_words(char words[MIRE_SYMBOL_WHY], const struct json *json, uint32_t row, const char *name);
 
-/* Set `lacking` of each file, and `flaw`. 0; -1: the server did not say, which is told on stderr. */
+/* Set `lacking` of each file, and `defect`. 0; -1: the server did not say, which is told on stderr. */
 int symbols_ask_lacking(struct found *found, const struct send_options *options);
 
 /* Send those that are lacking; a line a file on stdout, and one for each that is there and damaged. */

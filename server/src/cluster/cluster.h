@@ -45,7 +45,7 @@ struct cluster_index {
 enum cluster_outcome { MIRE_CLUSTER_KNOWN = 1, MIRE_CLUSTER_NEW = 2 };
 
 /*
- * The issue a hang belongs to; opens one if its feature is new.
+ * The issue an event belongs to; opens one if its feature is new.
  *
  * Returns MIRE_CLUSTER_KNOWN, MIRE_CLUSTER_NEW, or a fault of the index.
  */

@@ -33,8 +33,8 @@ static void add_inbox(struct text *out, struct pg *pg)
     metric_value(out, "mire_inbox_reports", NULL, (double)depth.waiting);
     metric_head(out, "mire_inbox_oldest_seconds", "gauge", "Age of the oldest of them.");
     metric_value(out, "mire_inbox_oldest_seconds", NULL, (double)depth.oldest_us / 1e6);
-    metric_head(out, "mire_unworked_reports", "gauge", "Reports that could not be worked on.");
-    metric_value(out, "mire_unworked_reports", NULL, (double)depth.unworked);
+    metric_head(out, "mire_dead_letters", "gauge", "Reports that could not be worked on.");
+    metric_value(out, "mire_dead_letters", NULL, (double)depth.dead_letters);
 }
 
 static int get_metrics(void *context, struct request *request, struct reply *reply)

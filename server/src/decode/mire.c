@@ -4,8 +4,8 @@
  * twice).
  *
  * The tables below are in the schema's order, but for threads, so that what is pointed at has been read before what
- * points. mire_hang.c has the sections "threads" and "hang", mire_memory.c "memory", mire_java.c "java",
- * mire_script.c "script". Of hang and memory only the one that "kind" names is read.
+ * points. mire_event.c has the sections "threads" and "event", mire_memory.c "memory", mire_java.c "java",
+ * mire_script.c "script". Of event and memory only the one that "kind" names is read.
  */
 #include "decode/mire.h"
 
@@ -73,8 +73,8 @@ static enum bind_outcome read_kind(struct bind *bind, void *out, uint32_t at)
     bool text = json_kind(bind->json, at) == MIRE_JSON_STRING;
     if (text && json_is(bind->json, at, MIRE_NAME_MEMORY))
         report->kind = MIRE_REPORT_MEMORY;
-    else if (!text || !json_is(bind->json, at, MIRE_NAME_HANG))
-        return bind_wrong(bind, "must be \"hang\", \"memory\" or \"session\"");
+    else if (!text || !json_is(bind->json, at, MIRE_NAME_EVENT))
+        return bind_wrong(bind, "must be \"event\", \"memory\" or \"session\"");
     return MIRE_BIND_OK;
 }
 
@@ -385,11 +385,11 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         {REQUIRED(OTHER(MIRE_NAME_FRAMES, read_frames))},
         {REQUIRED(OTHER(MIRE_NAME_NODES, read_nodes))},
         {OTHER(MIRE_NAME_THREADS, mire_read_threads)},
-        {OTHER(MIRE_NAME_HANG, mire_read_hang)},
+        {OTHER(MIRE_NAME_EVENT, mire_read_event)},
         {OTHER(MIRE_NAME_MEMORY, mire_read_memory)},
         {OTHER(MIRE_NAME_EXIT, read_exit)},
         {OTHER(MIRE_NAME_COST, read_cost)},
-        {OTHER(MIRE_NAME_MICRO, mire_read_buckets)},
+        {OTHER(MIRE_NAME_TURNS, mire_read_buckets)},
         {OTHER(MIRE_NAME_DROPS, read_drops)},
     };
     *out = (struct report){
@@ -399,14 +399,14 @@ enum bind_outcome mire_read(struct report *out, struct bind *bind)
         .sdk_version = "",
         .process = {.name = "", .path = ""},
         .exit = {.verdict = ""},
-        .hang = {.trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}},
+        .event = {.trigger = "busy", .name = "", .guess = "", .thread = {.name = ""}},
         .memory = {.trigger = "", .name = ""},
     };
     if (is_session(bind->json))
         return read_session_record(out, bind);
     enum bind_outcome outcome = bind_object(bind, out, 0, fields, COUNT(fields));
-    if (!outcome && out->kind == MIRE_REPORT_HANG && !out->hang.threshold_ms)
-        return bind_wrong_at(bind, MIRE_NAME_HANG, "is missing");
+    if (!outcome && out->kind == MIRE_REPORT_EVENT && !out->event.threshold_ms)
+        return bind_wrong_at(bind, MIRE_NAME_EVENT, "is missing");
     if (!outcome && out->kind == MIRE_REPORT_MEMORY && !out->memory.known)
         return bind_wrong_at(bind, MIRE_NAME_MEMORY, "is missing");
     return outcome;

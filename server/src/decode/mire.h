@@ -54,8 +54,8 @@ enum bind_outcome mire_read_java(struct bind *bind, void *report, uint32_t at);
 /* The section "threads"; images, frames and nodes have been read. */
 enum bind_outcome mire_read_threads(struct bind *bind, void *report, uint32_t at);
 
-/* The section "hang"; these and the threads have been read. Skipped in a report of another kind. */
-enum bind_outcome mire_read_hang(struct bind *bind, void *report, uint32_t at);
+/* The section "event"; these and the threads have been read. Skipped in a report of another kind. */
+enum bind_outcome mire_read_event(struct bind *bind, void *report, uint32_t at);
 
 /* The section "memory"; images, frames and nodes have been read. Skipped in a report of another kind. */
 enum bind_outcome mire_read_memory(struct bind *bind, void *report, uint32_t at);

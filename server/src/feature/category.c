@@ -24,15 +24,15 @@
 /* Did others take the processor from it most of the time? Each time they did is an involuntary switch. */
 static bool is_starved(const struct report *report)
 {
-    const struct report_hang *hang = &report->hang;
-    const struct report_watched *thread = &hang->thread;
+    const struct report_event *event = &report->event;
+    const struct report_watched *thread = &event->thread;
     uint64_t running = 0, all = 0;
 
-    for (size_t i = 0; i < hang->sample_count; i++) {
-        all += hang->samples[i].weight_ms;
-        running += hang->samples[i].state == 'R' ? hang->samples[i].weight_ms : 0;
+    for (size_t i = 0; i < event->sample_count; i++) {
+        all += event->samples[i].weight_ms;
+        running += event->samples[i].state == 'R' ? event->samples[i].weight_ms : 0;
     }
-    return thread->cpu_ms.known && thread->cpu_ms.value * 100 < (uint64_t)hang->duration_ms * STARVED_CPU &&
+    return thread->cpu_ms.known && thread->cpu_ms.value * 100 < (uint64_t)event->duration_ms * STARVED_CPU &&
            thread->involuntary_switches.value >= STARVED_LEAST &&
            thread->involuntary_switches.value > thread->voluntary_switches.value && all &&
            running * 100 >= all * STARVED_SHARE;
@@ -42,39 +42,39 @@ static bool is_starved(const struct report *report)
  */
 static bool is_killed(const struct report *report)
 {
-    return report->hang.open && (!report->exit.known || !strcmp(report->exit.verdict, "watchdog_kill"));
+    return report->event.open && (!report->exit.known || !strcmp(report->exit.verdict, "watchdog_kill"));
 }
 
-static enum hang_category of_memory(const struct memory *memory)
+static enum event_category of_memory(const struct memory *memory)
 {
     if (!strcmp(memory->trigger, "foom"))
         return MIRE_CATEGORY_FOOM;
     return strcmp(memory->trigger, "test") ? MIRE_CATEGORY_MEMORY : MIRE_CATEGORY_TEST;
 }
 
-enum hang_category category_find(const struct report *report)
+enum event_category category_find(const struct report *report)
 {
     static const struct {
         const char *trigger;
-        enum hang_category category;
+        enum event_category category;
     } of_process[] = {
         {"cpu", MIRE_CATEGORY_CPU},       {"power", MIRE_CATEGORY_POWER}, {"disk", MIRE_CATEGORY_DISK},
         {"frames", MIRE_CATEGORY_FRAMES}, {"call", MIRE_CATEGORY_CUSTOM}, {"test", MIRE_CATEGORY_TEST},
     };
-    const struct report_hang *hang = &report->hang;
+    const struct report_event *event = &report->event;
 
     if (report->kind == MIRE_REPORT_MEMORY)
         return of_memory(&report->memory);
     for (size_t i = 0; i < sizeof of_process / sizeof *of_process; i++)
-        if (!strcmp(hang->trigger, of_process[i].trigger))
+        if (!strcmp(event->trigger, of_process[i].trigger))
             return of_process[i].category;
-    if (strcmp(hang->trigger, "busy") != 0 && strcmp(hang->trigger, "unanswered") != 0)
+    if (strcmp(event->trigger, "busy") != 0 && strcmp(event->trigger, "unanswered") != 0)
         return MIRE_CATEGORY_CUSTOM;
-    if (hang->foreground_known && !hang->foreground)
+    if (event->foreground_known && !event->foreground)
         return MIRE_CATEGORY_BACKGROUND;
     if (is_killed(report))
         return MIRE_CATEGORY_KILLED;
     if (report->process.thread_count.value > MANY_THREADS && is_starved(report))
         return MIRE_CATEGORY_THREADS;
-    return hang->launch ? MIRE_CATEGORY_LAUNCH : MIRE_CATEGORY_HANG;
+    return event->launch ? MIRE_CATEGORY_LAUNCH : MIRE_CATEGORY_HANG;
 }

@@ -7,6 +7,6 @@
 #include "model/category.h"
 
 /* The kind. What the device guessed has no say. */
-enum hang_category category_find(const struct report *report);
+enum event_category category_find(const struct report *report);
 
 #endif

@@ -31,7 +31,7 @@ struct finding {
     bool diffuse;           /* app functions have time, and none is to blame */
 };
 
-const char *reason_name(enum hang_reason reason)
+const char *reason_name(enum event_reason reason)
 {
     static const char *const names[MIRE_REASON_COUNT] = {"unknown", "cpu",     "io",    "lock", "sleep",
                                                          "wait",    "page_in", "ipc",   "idle", "late",
@@ -190,9 +190,9 @@ static const char *tell_share(struct finding *f, const struct feature *out, uint
 static int tell_why(struct feature *out, struct finding *f)
 {
     uint64_t all = f->path.all ? f->path.all : 1;
-    const struct report_hang *hang = category_is_of_process(out->category) ? NULL : &f->report->hang;
+    const struct report_event *event = category_is_of_process(out->category) ? NULL : &f->report->event;
     const char *losses;
-    int rc = losses_text(&losses, f->arena, f->doc, f->thread, f->marks.left_out, hang);
+    int rc = losses_text(&losses, f->arena, f->doc, f->thread, f->marks.left_out, event);
     if (rc)
         return rc;
     if (f->path.count && !f->diffuse) {
@@ -273,8 +273,8 @@ static int find_callers(struct feature *out, struct finding *f)
     out->joins = f->found.kind == WAY_APP && out->caller1.name && !way_is_scene(&f->way, two);
     if (f->marks.most == MIRE_CLASS_TRUNCATED)
         out->caller2 = (struct caller){.function = "(truncated)", .image = "", .place = ""};
-    if (category_is_of_process(out->category) && f->report->hang.name[0] && !out->topic[0]) {
-        out->caller2 = (struct caller){.function = f->report->hang.name, .image = "", .place = ""};
+    if (category_is_of_process(out->category) && f->report->event.name[0] && !out->topic[0]) {
+        out->caller2 = (struct caller){.function = f->report->event.name, .image = "", .place = ""};
         out->joins = false;
     }
     return rc ? rc : tell_why(out, f);
@@ -283,12 +283,12 @@ static int find_callers(struct feature *out, struct finding *f)
 /* Did the device see a thread asleep for most of it, and could not tell whether its loop waited? */
 static bool is_unsure(const struct report *report)
 {
-    const struct report_hang *hang = &report->hang;
-    return hang->unsure_ms && hang->unsure_ms >= hang->duration_ms / 2;
+    const struct report_event *event = &report->event;
+    return event->unsure_ms && event->unsure_ms >= event->duration_ms / 2;
 }
 
 /* What the kind says itself; else what the samples say. */
-static enum hang_reason find_reason(enum hang_category category, const struct finding *f)
+static enum event_reason find_reason(enum event_category category, const struct finding *f)
 {
     if (f->marks.most == MIRE_CLASS_IDLE || is_unsure(f->report))
         return MIRE_REASON_IDLE;
@@ -322,7 +322,7 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
 {
     struct finding f = {.arena = arena, .doc = doc, .report = report};
     *out = (struct feature){.category = category_find(report),
-                            .topic = strcmp(report->hang.trigger, "exception") ? "" : report->hang.name,
+                            .topic = strcmp(report->event.trigger, "exception") ? "" : report->event.name,
                             .subject = "",
                             .holder = "",
                             .rules_version = rules_version(rules)};
@@ -337,7 +337,7 @@ int feature_find(struct feature *out, struct arena *arena, struct resolved *doc,
         rc = find_path(&f);
     if (rc)
         return rc;
-    enum hang_category told = out->category;
+    enum event_category told = out->category;
     judge_marks(out, &f);
     rc = find_callers(out, &f);
     if (rc)

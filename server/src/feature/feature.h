@@ -1,5 +1,6 @@
 /*
- * feature.h - resolved stacks -> the feature of a hang: who is to blame, in which scene, what kind of trouble, and why.
+ * feature.h - resolved stacks -> the feature of an event: who is to blame, in which scene, what kind of trouble, and
+ * why.
  *
  *     root                         weighted call tree of all samples, functions merged
  *      `- main            100 %
@@ -19,8 +20,8 @@
  * the report is of the kind system; where most stacks wait for events, of the kind idle: nobody is to blame, and
  * neither is ranked. A hang without stacks has its thread as its scene, and why it has none.
  *
- * Blame follows time, not the innermost frame of one stack, so one hang has one key however its leaves vary. Everything
- * here is computed from the arguments alone.
+ * Blame follows time, not the innermost frame of one stack, so one cause has one key however its leaves vary.
+ * Everything here is computed from the arguments alone.
  */
 #ifndef MIRE_FEATURE_FEATURE_H
 #define MIRE_FEATURE_FEATURE_H
@@ -35,7 +36,7 @@
 #define MIRE_FEATURE_SHARE 60 /* percent of its parent's time that each step of the blamed path holds */
 #define MIRE_FEATURE_LEAST 30 /* percent of all sampled time: what holds less is told from chance by nothing */
 
-enum hang_reason {
+enum event_reason {
     MIRE_REASON_UNKNOWN,
     MIRE_REASON_CPU,
     MIRE_REASON_IO,
@@ -63,8 +64,8 @@ struct caller {
 struct feature {
     struct caller caller1;
     struct caller caller2;
-    enum hang_category category;
-    enum hang_reason reason;
+    enum event_category category;
+    enum event_reason reason;
     const char *topic;               /* of an exception: its type, which is the reason; "" of all else */
     const char *subject;             /* of memory: the category there is too much of; "" of all else */
     uint64_t subject_bytes;          /* what it holds */
@@ -103,6 +104,6 @@ void feature_explain(char *out, size_t room, const struct resolved *doc, const s
 const char *feature_reason(const struct feature *feature);
 
 /* The name in rows and API; static. */
-const char *reason_name(enum hang_reason reason);
+const char *reason_name(enum event_reason reason);
 
 #endif

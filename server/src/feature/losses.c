@@ -64,25 +64,25 @@ static const char *without_stack(struct arena *arena, const struct resolved *doc
 }
 
 static const char *uncovered(struct arena *arena, const struct resolved *doc, uint32_t thread,
-                             const struct report_hang *hang)
+                             const struct report_event *event)
 {
     uint64_t covered_ms = 0;
     for (size_t i = 0; i < doc->sample_count; i++)
         covered_ms += is_asked(doc, thread, i) ? doc->samples[i].weight_ms : 0;
-    if (!hang || !covered_ms || covered_ms * 100 >= (uint64_t)hang->duration_ms * (100 - MIRE_LOSSES_SILENT))
+    if (!event || !covered_ms || covered_ms * 100 >= (uint64_t)event->duration_ms * (100 - MIRE_LOSSES_SILENT))
         return "";
-    return arena_printf(arena, "the samples cover %" PRIu64 " of %u ms", covered_ms, hang->duration_ms);
+    return arena_printf(arena, "the samples cover %" PRIu64 " of %u ms", covered_ms, event->duration_ms);
 }
 
 int losses_text(const char **out, struct arena *arena, const struct resolved *doc, uint32_t thread,
-                const uint8_t *left_out, const struct report_hang *hang)
+                const uint8_t *left_out, const struct report_event *event)
 {
     size_t all = 0, marked = 0;
     for (size_t i = 0; i < doc->sample_count; i++) {
         all += is_asked(doc, thread, i);
         marked += is_asked(doc, thread, i) && left_out && left_out[i] && doc->samples[i].node;
     }
-    const char *parts[] = {without_stack(arena, doc, thread, all), "", uncovered(arena, doc, thread, hang)};
+    const char *parts[] = {without_stack(arena, doc, thread, all), "", uncovered(arena, doc, thread, event)};
     if (marked)
         parts[1] =
             arena_printf(arena, "%zu of %zu samples wait for events or say nothing, and are left out", marked, all);

@@ -9,7 +9,7 @@
 #include "model/resolved.h"
 
 #define MIRE_LOSSES_LIMIT  40 /* percent of the time without a stack: with more, the rest says nothing of the whole */
-#define MIRE_LOSSES_SILENT 50 /* percent of a hang that has no samples: with less, it is told nowhere */
+#define MIRE_LOSSES_SILENT 50 /* percent of an event that has no samples: with less, it is told nowhere */
 
 /*
  * "7 of 9 samples have no stack: the thread blocked every signal (6), the thread had ended (1); 2 of 9 samples wait for
@@ -18,12 +18,12 @@
  *   doc       after symbolication
  *   thread    whose samples, as in report_sample; MIRE_TREE_ALL: everybody's
  *   left_out  one a sample, those that marks leave out; NULL: none is
- *   hang      whose length the samples should cover; NULL: of an event of the process, no length
+ *   event     whose length the samples should cover; NULL: of an event of the process, no length
  *
  * 0, or MIRE_FAULT_MEMORY.
  */
 int losses_text(const char **out, struct arena *arena, const struct resolved *doc, uint32_t thread,
-                const uint8_t *left_out, const struct report_hang *hang);
+                const uint8_t *left_out, const struct report_event *event);
 
 /*
  * Why most of a thread's samples without a stack have none, if that is a reason that lasts, such as "the thread blocked

@@ -121,9 +121,9 @@ static size_t category_to_blame(const struct memory *memory)
     return largest;
 }
 
-static enum hang_reason reason_of(enum memory_reason reason)
+static enum event_reason reason_of(enum memory_reason reason)
 {
-    static const enum hang_reason reasons[MIRE_MEMORY_REASON_COUNT] = {
+    static const enum event_reason reasons[MIRE_MEMORY_REASON_COUNT] = {
         [MIRE_MEMORY_NOT_SUSPECT] = MIRE_REASON_UNKNOWN,
         [MIRE_MEMORY_TOO_MANY_BYTES] = MIRE_REASON_BYTES,
         [MIRE_MEMORY_TOO_MANY_OBJECTS] = MIRE_REASON_OBJECTS,

@@ -25,7 +25,7 @@
 #define BUSY_PERCENT 60 /* of the hang on the CPU: most of it */
 #define IDLE_PERCENT 20 /* hardly any */
 
-static enum hang_reason of_class(enum rule_class class)
+static enum event_reason of_class(enum rule_class class)
 {
     switch (class) {
     case MIRE_CLASS_LOCK:
@@ -45,12 +45,12 @@ static enum hang_reason of_class(enum rule_class class)
 
 /* What the innermost frames say, up to the first that is the app's own. A wait may turn out to be for another process.
  */
-static enum hang_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node)
+static enum event_reason of_stack(const struct resolved *doc, const enum rule_class *classes, uint32_t node)
 {
-    enum hang_reason found = MIRE_REASON_UNKNOWN;
+    enum event_reason found = MIRE_REASON_UNKNOWN;
     for (; node; node = doc->nodes[node].parent) {
         enum rule_class class = classes[doc->nodes[node].place];
-        enum hang_reason reason = of_class(class);
+        enum event_reason reason = of_class(class);
         if (found == MIRE_REASON_UNKNOWN || (found == MIRE_REASON_WAIT && reason == MIRE_REASON_IPC))
             found = reason;
         if (rule_class_is_app(class) || (found != MIRE_REASON_UNKNOWN && found != MIRE_REASON_WAIT))
@@ -62,8 +62,8 @@ static enum hang_reason of_stack(const struct resolved *doc, const enum rule_cla
 /* Percent of the hang that the thread was on the CPU; -1 if that is unknown. */
 static int cpu_percent(const struct report *report)
 {
-    const struct fact *cpu_ms = &report->hang.thread.cpu_ms;
-    uint64_t duration_ms = report->hang.duration_ms;
+    const struct fact *cpu_ms = &report->event.thread.cpu_ms;
+    uint64_t duration_ms = report->event.duration_ms;
     if (!cpu_ms->known || !duration_ms)
         return -1;
     return cpu_ms->value >= duration_ms ? 100 : (int)(cpu_ms->value * 100 / duration_ms);
@@ -81,7 +81,7 @@ static bool hardly_on_cpu(const struct report *report)
 }
 
 /* What the system call says that the thread sleeps in, with the help of the frames. */
-static enum hang_reason of_syscall(enum syscall_kind kind, enum hang_reason frames)
+static enum event_reason of_syscall(enum syscall_kind kind, enum event_reason frames)
 {
     switch (kind) {
     case MIRE_SYSCALL_FUTEX:
@@ -101,27 +101,28 @@ static enum hang_reason of_syscall(enum syscall_kind kind, enum hang_reason fram
 }
 
 /* It sleeps for the disk, in no call, and pages were read for it. */
-static bool is_page_in(const struct report *report, const struct report_sample *sample, enum hang_reason frames)
+static bool is_page_in(const struct report *report, const struct report_sample *sample, enum event_reason frames)
 {
-    return sample->syscall < 0 && frames != MIRE_REASON_IO && report->hang.thread.major_faults.value > 0;
+    return sample->syscall < 0 && frames != MIRE_REASON_IO && report->event.thread.major_faults.value > 0;
 }
 
 /* Was the thread that watches late for most of it? */
 static bool is_late(const struct report *report)
 {
-    return report->hang.duration_ms && report->hang.late_ms * 100 >= (uint64_t)report->hang.duration_ms * BUSY_PERCENT;
+    return report->event.duration_ms &&
+           report->event.late_ms * 100 >= (uint64_t)report->event.duration_ms * BUSY_PERCENT;
 }
 
-static enum hang_reason vote(const struct resolved *doc, const struct report *report, const enum rule_class *classes,
-                             const struct report_sample *sample)
+static enum event_reason vote(const struct resolved *doc, const struct report *report, const enum rule_class *classes,
+                              const struct report_sample *sample)
 {
-    enum hang_reason frames = of_stack(doc, classes, sample->node);
+    enum event_reason frames = of_stack(doc, classes, sample->node);
     bool within_call = frames != MIRE_REASON_UNKNOWN && cpu_percent(report) >= 0; /* mostly: was asked before */
     if (sample->state == 'R' && !hardly_on_cpu(report) && !within_call)
         return MIRE_REASON_CPU;
     if (sample->state == 'D')
         return is_page_in(report, sample, frames) ? MIRE_REASON_PAGE_IN : MIRE_REASON_IO;
-    enum hang_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames);
+    enum event_reason reason = of_syscall(syscall_kind(report->device.arch, sample->syscall), frames);
     if (reason != MIRE_REASON_UNKNOWN)
         return reason;
     if (sample->state == 'R' || (sample->state == '?' && mostly_on_cpu(report)))
@@ -129,10 +130,10 @@ static enum hang_reason vote(const struct resolved *doc, const struct report *re
     return MIRE_REASON_UNKNOWN;
 }
 
-enum hang_reason reason_find(const struct resolved *doc, const struct report *report, const enum rule_class *classes)
+enum event_reason reason_find(const struct resolved *doc, const struct report *report, const enum rule_class *classes)
 {
     uint64_t votes[MIRE_REASON_COUNT] = {0};
-    enum hang_reason most = MIRE_REASON_UNKNOWN;
+    enum event_reason most = MIRE_REASON_UNKNOWN;
     if (mostly_on_cpu(report))
         return MIRE_REASON_CPU;
     if (is_late(report))
@@ -143,6 +144,6 @@ enum hang_reason reason_find(const struct resolved *doc, const struct report *re
         return of_stack(doc, classes, doc->hot.node);
     for (int i = 0; i < MIRE_REASON_COUNT; i++)
         if (votes[i] > votes[most])
-            most = (enum hang_reason)i;
+            most = (enum event_reason)i;
     return most;
 }

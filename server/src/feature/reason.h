@@ -12,6 +12,6 @@
  *
  *   classes  one a place
  */
-enum hang_reason reason_find(const struct resolved *doc, const struct report *report, const enum rule_class *classes);
+enum event_reason reason_find(const struct resolved *doc, const struct report *report, const enum rule_class *classes);
 
 #endif

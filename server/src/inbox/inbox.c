@@ -98,7 +98,7 @@ static int give_up(struct pg_tx *tx, const struct inbox_claim *claim, const char
 {
     int rc =
         pg_query(NULL, tx,
-                 "INSERT INTO unworked (slot, day, report_id, app_id, stage, reason) VALUES ($1, $2, $3, $4, $5, $6)"
+                 "INSERT INTO dead_letter (slot, day, report_id, app_id, stage, reason) VALUES ($1, $2, $3, $4, $5, $6)"
                  " ON CONFLICT (slot, day, report_id) DO UPDATE SET failed_at = now(), stage = EXCLUDED.stage,"
                  " reason = EXCLUDED.reason",
                  PG_INT2(claim->slot), PG_DAY(claim->day), PG_UUID(&claim->report_id), PG_INT4(claim->app_id),
@@ -124,7 +124,7 @@ int inbox_depth(struct inbox_depth *out, struct pg *pg)
     if (!rc)
         rc = pg_query(&rows, tx,
                       "SELECT count(*), coalesce(extract(epoch FROM now() - min(queued_at)) * 1000000, 0)::int8,"
-                      " (SELECT count(*) FROM unworked) FROM inbox");
+                      " (SELECT count(*) FROM dead_letter) FROM inbox");
     if (!rc)
         *out = (struct inbox_depth){pg_int(rows, 0, 0), pg_int(rows, 0, 1), pg_int(rows, 0, 2)};
     return rc;

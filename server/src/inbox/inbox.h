@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#define MIRE_INBOX_ATTEMPTS_MAX 5 /* then a report goes to unworked */
+#define MIRE_INBOX_ATTEMPTS_MAX 5 /* then a report becomes a dead letter */
 
 /* A report as received. */
 struct inbox_row {
@@ -67,7 +67,7 @@ int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim);
 
 /*
  * It could not be worked on. After MIRE_INBOX_ATTEMPTS_MAX failures, or at once if `is_final` (the report itself is at
- * fault: trying again cannot help), it goes to unworked; else it is due again after 2, 4, 8, 16 seconds.
+ * fault: trying again cannot help), it becomes a dead letter; else it is due again after 2, 4, 8, 16 seconds.
  *   stage   decode, symbolicate, feature, cluster, aggregate
  *   reason  what the stage said
  * 0 or a fault.
@@ -75,9 +75,9 @@ int inbox_finish(struct pg_tx *tx, const struct inbox_claim *claim);
 int inbox_fail(struct pg_tx *tx, const struct inbox_claim *claim, const char *stage, const char *reason, bool is_final);
 
 struct inbox_depth {
-    int64_t waiting;   /* rows */
-    int64_t oldest_us; /* age of the oldest, microseconds; 0 if none */
-    int64_t unworked;  /* rows */
+    int64_t waiting;      /* rows */
+    int64_t oldest_us;    /* age of the oldest, microseconds; 0 if none */
+    int64_t dead_letters; /* rows */
 };
 
 int inbox_depth(struct inbox_depth *out, struct pg *pg);

@@ -24,33 +24,33 @@ static const struct {
     [MIRE_CATEGORY_IDLE] = {"idle", false},
 };
 
-const char *category_name(enum hang_category category)
+const char *category_name(enum event_category category)
 {
     return kinds[category].name;
 }
 
-bool category_named(enum hang_category *out, const char *name)
+bool category_named(enum event_category *out, const char *name)
 {
     for (int i = 0; i < MIRE_CATEGORY_COUNT; i++) {
         if (strcmp(kinds[i].name, name) != 0)
             continue;
-        *out = (enum hang_category)i;
+        *out = (enum event_category)i;
         return true;
     }
     return false;
 }
 
-bool category_is_of_process(enum hang_category category)
+bool category_is_of_process(enum event_category category)
 {
     return kinds[category].of_process;
 }
 
-bool category_is_apart(enum hang_category category)
+bool category_is_apart(enum event_category category)
 {
     return category == MIRE_CATEGORY_TEST || category == MIRE_CATEGORY_SYSTEM || category == MIRE_CATEGORY_IDLE;
 }
 
-bool category_may_be_nobodys(enum hang_category category)
+bool category_may_be_nobodys(enum event_category category)
 {
     return category <= MIRE_CATEGORY_FRAMES;
 }
@@ -58,15 +58,15 @@ bool category_may_be_nobodys(enum hang_category category)
 /* Of what turned out to be nobody's the trigger says whether a thread was waited for. */
 static bool is_of_thread(const struct report *report)
 {
-    const char *trigger = report->hang.trigger;
+    const char *trigger = report->event.trigger;
     return !strcmp(trigger, "busy") || !strcmp(trigger, "unanswered");
 }
 
-uint64_t category_waited_ms(enum hang_category category, const struct report *report)
+uint64_t category_waited_ms(enum event_category category, const struct report *report)
 {
     if ((category == MIRE_CATEGORY_SYSTEM || category == MIRE_CATEGORY_IDLE) && !is_of_thread(report))
-        return report->hang.frames.longest_ms.value;
+        return report->event.frames.longest_ms.value;
     if (category == MIRE_CATEGORY_FRAMES)
-        return report->hang.frames.longest_ms.value;
-    return category_is_of_process(category) ? 0 : report->hang.duration_ms;
+        return report->event.frames.longest_ms.value;
+    return category_is_of_process(category) ? 0 : report->event.duration_ms;
 }

@@ -14,7 +14,7 @@
 
 #include "model/report.h"
 
-enum hang_category {
+enum event_category {
     MIRE_CATEGORY_HANG,
     MIRE_CATEGORY_LAUNCH,     /* before the loop waited for the first time */
     MIRE_CATEGORY_BACKGROUND, /* while nobody looked */
@@ -34,21 +34,21 @@ enum hang_category {
 };
 
 /* The name in rows and API; static. */
-const char *category_name(enum hang_category category);
+const char *category_name(enum event_category category);
 
 /* The kind of that name; false if there is none. */
-bool category_named(enum hang_category *out, const char *name);
+bool category_named(enum event_category *out, const char *name);
 
 /* Is the whole process the subject, not one thread? */
-bool category_is_of_process(enum hang_category category);
+bool category_is_of_process(enum event_category category);
 
 /* Is it counted apart, and in no list unless asked for? */
-bool category_is_apart(enum hang_category category);
+bool category_is_apart(enum event_category category);
 
 /* May it turn out to be nobody's? Not what is about memory, or what the app asked for. */
-bool category_may_be_nobodys(enum hang_category category);
+bool category_may_be_nobodys(enum event_category category);
 
 /* Milliseconds that somebody waited in the event itself: 0 for kinds in which nobody did. */
-uint64_t category_waited_ms(enum hang_category category, const struct report *report);
+uint64_t category_waited_ms(enum event_category category, const struct report *report);
 
 #endif

@@ -103,17 +103,17 @@ static void put_issues(struct devices *out, struct counted *counted, size_t coun
 int devices_count(struct devices *out, struct arena *arena, struct device_list *lists, size_t count, int64_t times)
 {
     struct table table MIRE_SCOPED(table_fini) = {0};
-    size_t hangs = 0;
+    size_t events = 0;
 
     for (size_t i = 0; i < count; i++)
-        hangs += lists[i].count;
+        events += lists[i].count;
     struct counted *counted = arena_array(arena, count + 1, sizeof *counted);
     *out = (struct devices){.issue_count = count,
                             .issues = arena_array(arena, count + 1, sizeof *out->issues),
                             .of_issue = arena_array(arena, count + 1, sizeof *out->of_issue),
                             .groups = arena_array(arena, count + 1, sizeof *out->groups),
                             .of_group = arena_array(arena, count + 1, sizeof *out->of_group)};
-    if (!counted || !out->issues || !out->of_issue || !out->groups || !out->of_group || table_init(&table, hangs) != 0)
+    if (!counted || !out->issues || !out->of_issue || !out->groups || !out->of_group || table_init(&table, events) != 0)
         return MIRE_FAULT_MEMORY;
     if (count)
         qsort(lists, count, sizeof *lists, by_group);

@@ -12,11 +12,11 @@
 
 #define MIRE_INSTALL_LEN 16
 
-/* The hangs of one issue. */
+/* The events of one issue. */
 struct device_list {
     int64_t issue;
     const char *group;       /* groups are told apart by this text */
-    const uint8_t *installs; /* MIRE_INSTALL_LEN bytes a hang, in any order, repeated as they come */
+    const uint8_t *installs; /* MIRE_INSTALL_LEN bytes an event, in any order, repeated as they come */
     size_t count;
 };
 

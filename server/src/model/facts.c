@@ -67,17 +67,17 @@ static void add_process(struct list *list, const struct report *report)
     add_number(list, "process CPU, user", process->cpu_user_ms, " ms");
     add_number(list, "process CPU, system", process->cpu_system_ms, " ms");
     add_bytes(list, "resident memory", process->rss_bytes);
-    add_number(list, "involuntary switches", report->hang.thread.involuntary_switches, "");
-    add_bytes(list, "written", report->hang.thread.write_bytes);
+    add_number(list, "involuntary switches", report->event.thread.involuntary_switches, "");
+    add_bytes(list, "written", report->event.thread.write_bytes);
 }
 
 /* Where samples told begin and end, and not the loop's own calls. */
-static void add_doubt(struct list *list, const struct report_hang *hang)
+static void add_doubt(struct list *list, const struct report_event *event)
 {
-    if (hang->end_slack_ms)
-        add(list, "may have ended later by", arena_printf(list->arena, "%" PRIu64 " ms", hang->end_slack_ms));
-    if (hang->unsure_ms)
-        add(list, "asleep, perhaps idle", arena_printf(list->arena, "%" PRIu64 " ms", hang->unsure_ms));
+    if (event->end_slack_ms)
+        add(list, "may have ended later by", arena_printf(list->arena, "%" PRIu64 " ms", event->end_slack_ms));
+    if (event->unsure_ms)
+        add(list, "asleep, perhaps idle", arena_printf(list->arena, "%" PRIu64 " ms", event->unsure_ms));
 }
 
 static void add_device(struct list *list, const struct report *report)
@@ -168,7 +168,7 @@ int report_facts(const struct resolved_fact **out, size_t *count_out, struct are
         return -1;
     add_device(&list, report);
     add_process(&list, report);
-    add_doubt(&list, &report->hang);
+    add_doubt(&list, &report->event);
     for (size_t i = 0; i < report->sampling_count; i++)
         add(&list, arena_printf(arena, "sampling, %s", report->sampling[i].plugin),
             arena_printf(arena, "%g", report->sampling[i].p));

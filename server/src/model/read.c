@@ -322,7 +322,7 @@ static enum bind_outcome read_document(struct resolved *out, struct arena *arena
         OTHER("cpu", document_cpu),
         OTHER("disk", document_disk),
         OTHER("frames", document_frames),
-        OTHER("annealed", document_annealed),
+        OTHER("suppressed", document_suppressed),
         OTHER("thread", document_watched),
         OTHER("exit", document_exit),
         {.name = "places", .want = MIRE_BIND_OTHER, .read = read_places, .required = true},

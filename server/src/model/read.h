@@ -39,7 +39,7 @@ enum bind_outcome document_lock(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_cpu(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_disk(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_frames(struct bind *bind, void *out, uint32_t at);
-enum bind_outcome document_annealed(struct bind *bind, void *out, uint32_t at);
+enum bind_outcome document_suppressed(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_watched(struct bind *bind, void *out, uint32_t at);
 enum bind_outcome document_exit(struct bind *bind, void *out, uint32_t at);
 

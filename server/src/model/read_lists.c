@@ -58,14 +58,14 @@ enum bind_outcome document_exit(struct bind *bind, void *out, uint32_t at)
     return exit_read(bind, &((struct resolved *)out)->exit, at);
 }
 
-enum bind_outcome document_annealed(struct bind *bind, void *out, uint32_t at)
+enum bind_outcome document_suppressed(struct bind *bind, void *out, uint32_t at)
 {
     static const struct bind_field fields[] = {
-        NUMBER(struct report_annealed, count, MIRE_BIND_U64, UINT64_MAX),
-        NUMBER(struct report_annealed, duration_ms, MIRE_BIND_FACT, UINT64_MAX),
+        NUMBER(struct report_suppressed, count, MIRE_BIND_U64, UINT64_MAX),
+        NUMBER(struct report_suppressed, duration_ms, MIRE_BIND_FACT, UINT64_MAX),
     };
-    struct report_annealed *annealed = &((struct resolved *)out)->annealed;
-    return bind_object(bind, annealed, at, fields, COUNT(fields));
+    struct report_suppressed *suppressed = &((struct resolved *)out)->suppressed;
+    return bind_object(bind, suppressed, at, fields, COUNT(fields));
 }
 
 enum bind_outcome document_watched(struct bind *bind, void *out, uint32_t at)

@@ -49,6 +49,6 @@ double report_share(const struct report *report, const char *plugin)
 double report_weight(const struct report *report)
 {
     static const char *const plugins[] = {
-        [MIRE_REPORT_HANG] = "hang", [MIRE_REPORT_MEMORY] = "memory", [MIRE_REPORT_SESSION] = "session"};
+        [MIRE_REPORT_EVENT] = "hang", [MIRE_REPORT_MEMORY] = "memory", [MIRE_REPORT_SESSION] = "session"};
     return 1 / report_share(report, plugins[report->kind]);
 }

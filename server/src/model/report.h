@@ -116,7 +116,7 @@ struct report_node {
 #define MIRE_LOSS_PARTIAL 'p'
 
 struct report_sample {
-    uint32_t at_ms; /* after the hang's beginning; never falling */
+    uint32_t at_ms; /* after the event's beginning; never falling */
     uint32_t weight_ms;
     uint32_t node;
     char state;       /* scheduler's letter, '?' if unknown */
@@ -187,19 +187,19 @@ struct report_frames { /* of the display */
     struct fact longest_ms;
 };
 
-struct report_annealed { /* events like this one that were counted, not sent */
+struct report_suppressed { /* events like this one that were counted, not sent */
     uint64_t count;
     struct fact duration_ms;
 };
 
-struct report_hang {
+struct report_event {
     const char *trigger; /* why the device looked: "busy" if absent */
     const char *name;    /* the app's, of a capture or a scene */
     uint64_t begin_ns;   /* monotonic clock of the device */
     struct fact begin_wall_ms;
     uint32_t duration_ms;
     uint32_t threshold_ms;
-    bool open; /* killed, or crashed, before the hang was over */
+    bool open; /* killed, or crashed, before the event was over */
     bool launch;
     bool foreground;
     bool foreground_known;
@@ -215,7 +215,7 @@ struct report_hang {
     struct report_cpu cpu;
     struct report_disk disk;
     struct report_frames frames;
-    struct report_annealed annealed;
+    struct report_suppressed suppressed;
     struct report_watched thread;
     uint32_t period_ms; /* 0: not told */
     size_t sample_count;
@@ -279,7 +279,7 @@ struct report_session { /* of a session record: one run, or a day of a longer on
 };
 
 enum report_kind {
-    MIRE_REPORT_HANG,    /* hang says what happened */
+    MIRE_REPORT_EVENT,   /* event says what happened */
     MIRE_REPORT_MEMORY,  /* memory does */
     MIRE_REPORT_SESSION, /* it is a session record: nothing happened, and only `session` says something */
 };
@@ -304,7 +304,7 @@ struct report {
     const struct report_frame *frames;
     size_t node_count; /* with the root: at least 1 */
     const struct report_node *nodes;
-    struct report_hang hang;       /* of a memory report: what has no samples, and lasted no time */
+    struct report_event event;     /* of a memory report: what has no samples, and lasted no time */
     struct memory memory;          /* known only in a memory report */
     struct report_exit exit;       /* of its process */
     struct report_session session; /* zeros but in a session record */

@@ -146,10 +146,10 @@ static void write_causes(struct json_writer *w, const struct resolved *doc)
         write_fact(w, "longest_ms", doc->frames.longest_ms);
         json_write_close(w, '}');
     }
-    if (doc->annealed.count) {
-        json_write_open(w, "annealed", '{');
-        json_write_u64(w, "count", doc->annealed.count);
-        write_fact(w, "duration_ms", doc->annealed.duration_ms);
+    if (doc->suppressed.count) {
+        json_write_open(w, "suppressed", '{');
+        json_write_u64(w, "count", doc->suppressed.count);
+        write_fact(w, "duration_ms", doc->suppressed.duration_ms);
         json_write_close(w, '}');
     }
 }

@@ -1,5 +1,5 @@
 /*
- * resolved.h - the symbolicated stacks of one report, as they are kept in hang_stack.document and shown by the API.
+ * resolved.h - the symbolicated stacks of one report, as they are kept in event_stack.document and shown by the API.
  *
  *     places   p: function, image, file:line, role       what a reader sees of a frame
  *     nodes    n: parent n', place p    (n' < n)         the trie again, inlined functions as nodes of their own
@@ -108,7 +108,7 @@ struct resolved {
     struct report_cpu cpu;
     struct report_disk disk;
     struct report_frames frames;
-    struct report_annealed annealed;
+    struct report_suppressed suppressed;
     struct report_watched thread;
     struct report_exit exit;
 

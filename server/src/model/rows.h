@@ -1,5 +1,5 @@
 /*
- * rows.h - what is derived of one hang, as rows: computed by cluster and aggregate, stored by pg/derive.c. Texts are
+ * rows.h - what is derived of one report, as rows: computed by cluster and aggregate, stored by pg/derive.c. Texts are
  * borrowed. Instants are microseconds since 1970 UTC, days count from 1970-01-01.
  */
 #ifndef MIRE_MODEL_ROWS_H
@@ -46,7 +46,7 @@ struct tree_row {
     int32_t caller1;    /* frame; -1: not in it */
 };
 
-struct hang_row {
+struct event_row {
     struct report_key key;
     int32_t app_id;
     int64_t version_id;
@@ -64,8 +64,8 @@ struct hang_row {
     bool foreground_known;
     double weight;
     int64_t thread_count; /* -1: the device does not tell */
-    int64_t annealed;     /* events like this one that it stands for besides */
-    int64_t annealed_ms;
+    int64_t suppressed;   /* events like this one that it stands for besides */
+    int64_t suppressed_ms;
     const char *holder;      /* of the lock waited for; "" */
     int64_t footprint_bytes; /* of memory; -1: not told, or no memory report */
     int64_t subject_bytes;   /* of memory: what the category to blame holds; -1 of others */
@@ -93,7 +93,7 @@ struct lack_row {
     const char *version; /* of a mapping that is known by the app's version: that, and the build; else "" */
     const char *build;
     bool sought;                /* in directories and at debuginfod servers */
-    const char *flaw;           /* what is wrong with what is there; "": nothing is, or names only */
+    const char *defect;         /* what is wrong with what is there; "": nothing is, or names only */
     const uint8_t (*splits)[8]; /* split files that would tell more of it */
     size_t split_count;
 };
@@ -123,8 +123,8 @@ struct hour_row {
     int64_t issue_id;
     int32_t tree;
     const char *category;
-    double hangs;
-    double hang_ms;
+    double events;
+    double waited_ms;
     int64_t longest_ms;
     int64_t most_bytes; /* of memory: what the category to blame holds */
     int64_t last_us;

@@ -1,5 +1,5 @@
 /*
- * view.h - which hangs a question is about: one app, a time range, and what the dashboard filters by.
+ * view.h - which events a question is about: one app, a time range, and what the dashboard filters by.
  */
 #ifndef MIRE_MODEL_VIEW_H
 #define MIRE_MODEL_VIEW_H
@@ -33,12 +33,12 @@ struct view {
     bool many; /* the issue asked about stands for others too, or not for all of itself (issue_shown) */
 };
 
-/* Sums over the hangs of a view. */
+/* Sums over the events of a view. */
 struct totals {
     int64_t reports;
-    double hangs;
+    double events;
     int64_t devices;
-    double hang_ms;
+    double waited_ms;
     int64_t longest_ms;
 };
 

@@ -1,7 +1,7 @@
 /*
  * derive.c - the statements behind derive.h, text beside binding.
  *
- * Workers lock rows in one order: version, issue, issue_tree (tree.c), hang, hang_stack, image, split_wanted,
+ * Workers lock rows in one order: version, issue, issue_tree (tree.c), event, event_stack, image, split_wanted,
  * version_hour, issue_hour, turn_hour, issue_memory (memory.c); of a baseline version, memory_baseline, healthy. Each
  * transaction touches one row of each, and those of turn_hour by length, so two of them never wait for each other in a
  * circle.
@@ -121,31 +121,31 @@ int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t in
         PG_INT4(app_id), PG_INT8(issue_id), PG_INT8(into));
 }
 
-int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang)
+int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    struct uuid id = id_of(&hang->key);
+    struct uuid id = id_of(&event->key);
     int rc = pg_query(
         &rows, tx,
-        "INSERT INTO hang (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms,"
+        "INSERT INTO event (slot, day, report_id, app_id, version_id, issue_id, received_at, begun_at, duration_ms,"
         " category, reason, open, weight, install, os, os_version, arch, model, process_name, sample_count, "
         "frame_count,"
-        " unresolved_count, rules_version, foreground, launch, thread_count, annealed, annealed_ms, holder,"
+        " unresolved_count, rules_version, foreground, launch, thread_count, suppressed, suppressed_ms, holder,"
         " footprint_bytes, subject_bytes, exit, exit_ppm, waited_ms, tree)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,"
         " $23, CASE WHEN $24 THEN $25 END, $26, nullif($27, -1), $28, $29, $30, nullif($31, -1), nullif($32, -1),"
         " nullif($33, ''), CASE WHEN $33 <> '' THEN $34::integer END, $35, $36) ON CONFLICT (slot, day, report_id) DO "
         "NOTHING",
-        PG_INT2(hang->key.slot), PG_DAY(hang->key.day), PG_UUID(&id), PG_INT4(hang->app_id), PG_INT8(hang->version_id),
-        PG_INT8(hang->issue_id), PG_TIME(hang->received_us), PG_TIME(hang->begun_us), PG_INT8(hang->duration_ms),
-        PG_TEXT(hang->category), PG_TEXT(hang->reason), PG_BOOL(hang->open), PG_REAL(hang->weight),
-        PG_BYTES(hang->install, sizeof hang->install), PG_TEXT(hang->os), PG_TEXT(hang->os_version),
-        PG_TEXT(hang->arch), PG_TEXT(hang->model), PG_TEXT(hang->process_name), PG_INT4(hang->sample_count),
-        PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version),
-        PG_BOOL(hang->foreground_known), PG_BOOL(hang->foreground), PG_BOOL(hang->launch), PG_INT8(hang->thread_count),
-        PG_INT8(hang->annealed), PG_INT8(hang->annealed_ms), PG_TEXT(hang->holder), PG_INT8(hang->footprint_bytes),
-        PG_INT8(hang->subject_bytes), PG_TEXT(hang->exit), PG_INT4(hang->exit_ppm), PG_INT8(hang->waited_ms),
-        PG_INT4(hang->tree));
+        PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT4(event->app_id),
+        PG_INT8(event->version_id), PG_INT8(event->issue_id), PG_TIME(event->received_us), PG_TIME(event->begun_us),
+        PG_INT8(event->duration_ms), PG_TEXT(event->category), PG_TEXT(event->reason), PG_BOOL(event->open),
+        PG_REAL(event->weight), PG_BYTES(event->install, sizeof event->install), PG_TEXT(event->os),
+        PG_TEXT(event->os_version), PG_TEXT(event->arch), PG_TEXT(event->model), PG_TEXT(event->process_name),
+        PG_INT4(event->sample_count), PG_INT4(event->frame_count), PG_INT4(event->unresolved_count),
+        PG_INT4(event->rules_version), PG_BOOL(event->foreground_known), PG_BOOL(event->foreground),
+        PG_BOOL(event->launch), PG_INT8(event->thread_count), PG_INT8(event->suppressed), PG_INT8(event->suppressed_ms),
+        PG_TEXT(event->holder), PG_INT8(event->footprint_bytes), PG_INT8(event->subject_bytes), PG_TEXT(event->exit),
+        PG_INT4(event->exit_ppm), PG_INT8(event->waited_ms), PG_INT4(event->tree));
     if (!rc)
         *new_out = pg_touched(rows) > 0;
     return rc;
@@ -155,7 +155,7 @@ int pg_stack_store(struct pg_tx *tx, const struct report_key *key, struct pg_byt
 {
     struct uuid id = id_of(key);
     return pg_query(NULL, tx,
-                    "INSERT INTO hang_stack (slot, day, report_id, document) VALUES ($1, $2, $3, $4)"
+                    "INSERT INTO event_stack (slot, day, report_id, document) VALUES ($1, $2, $3, $4)"
                     " ON CONFLICT (slot, day, report_id) DO UPDATE SET document = EXCLUDED.document",
                     PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_BYTES(document.bytes, document.len));
 }
@@ -178,17 +178,17 @@ static int splits_store(struct pg_tx *tx, const struct lack_row *lack)
 }
 
 /* What is wrong with the files there are of them, where that is something else by now. */
-static int flaws_store(struct pg_tx *tx, const struct pg_bytes *builds, const char *const *flaws, size_t count)
+static int defects_store(struct pg_tx *tx, const struct pg_bytes *builds, const char *const *defects, size_t count)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++)
-        any |= flaws[i][0] != '\0';
+        any |= defects[i][0] != '\0';
     return any ? pg_query(NULL, tx,
-                          "UPDATE image i SET flaw = l.flaw FROM (SELECT f.build_id, f.flaw FROM image JOIN"
-                          "  unnest($1::bytea[], $2::text[]) f (build_id, flaw) USING (build_id)"
-                          "  WHERE image.flaw <> f.flaw ORDER BY build_id FOR UPDATE OF image) l"
+                          "UPDATE image i SET defect = l.defect FROM (SELECT f.build_id, f.defect FROM image JOIN"
+                          "  unnest($1::bytea[], $2::text[]) f (build_id, defect) USING (build_id)"
+                          "  WHERE image.defect <> f.defect ORDER BY build_id FOR UPDATE OF image) l"
                           " WHERE i.build_id = l.build_id",
-                          PG_BYTESS(builds, count), PG_TEXTS(flaws, count))
+                          PG_BYTESS(builds, count), PG_TEXTS(defects, count))
                : 0;
 }
 
@@ -198,7 +198,7 @@ int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count
     for (size_t at = 0, these; !rc && at < count; at += these) {
         struct pg_bytes builds[LACKS_AT_ONCE];
         const char *names[LACKS_AT_ONCE], *archs[LACKS_AT_ONCE], *versions[LACKS_AT_ONCE], *of_builds[LACKS_AT_ONCE];
-        const char *flaws[LACKS_AT_ONCE];
+        const char *defects[LACKS_AT_ONCE];
         int64_t sought[LACKS_AT_ONCE];
         these = count - at < LACKS_AT_ONCE ? count - at : LACKS_AT_ONCE;
         for (size_t i = 0; i < these; i++) {
@@ -208,7 +208,7 @@ int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count
             versions[i] = lacks[at + i].version;
             of_builds[i] = lacks[at + i].build;
             sought[i] = lacks[at + i].sought;
-            flaws[i] = lacks[at + i].flaw;
+            defects[i] = lacks[at + i].defect;
         }
         rc =
             pg_query(NULL, tx,
@@ -220,7 +220,7 @@ int pg_images_store(struct pg_tx *tx, const struct lack_row *lacks, size_t count
                      " ON CONFLICT DO NOTHING",
                      PG_BYTESS(builds, these), PG_TEXTS(names, these), PG_TEXTS(archs, these),
                      PG_TEXTS(versions, these), PG_TEXTS(of_builds, these), PG_INT8S(sought, these));
-        rc = rc ? rc : flaws_store(tx, builds, flaws, these);
+        rc = rc ? rc : defects_store(tx, builds, defects, these);
     }
     for (size_t i = 0; !rc && i < count; i++)
         rc = lacks[i].split_count ? splits_store(tx, &lacks[i]) : 0;
@@ -241,7 +241,7 @@ int pg_lacks_store(struct pg_tx *tx, const struct report_key *key, int32_t app_i
             had[i] = lacks[at + i].had;
         }
         rc = pg_query(NULL, tx,
-                      "INSERT INTO lacking (slot, day, report_id, app_id, build_id, had)"
+                      "INSERT INTO missing_debug_file (slot, day, report_id, app_id, build_id, had)"
                       " SELECT $1, $2, $3, $4, l.* FROM unnest($5::bytea[], $6::text[]) l ON CONFLICT DO NOTHING",
                       PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id), PG_INT4(app_id), PG_BYTESS(builds, these),
                       PG_TEXTS(had, these));
@@ -275,33 +275,35 @@ static int turns_add(struct pg_tx *tx, const struct hour_row *hour)
 
 int pg_version_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
 {
-    return pg_query(NULL, tx,
-                    "INSERT INTO version_hour AS t (slot, hour, app_id, version_id, category, reports, hangs, hang_ms,"
-                    " longest_ms) VALUES ($1, $2, $3, $4, $5, $9, $6, $7, $8)"
-                    " ON CONFLICT (slot, hour, app_id, version_id, category) DO UPDATE SET"
-                    " reports = t.reports + EXCLUDED.reports,"
-                    " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
-                    " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms)",
-                    PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
-                    PG_TEXT(hour->category), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
-                    PG_INT8(reports));
+    return pg_query(
+        NULL, tx,
+        "INSERT INTO version_hour AS t (slot, hour, app_id, version_id, category, reports, events, waited_ms,"
+        " longest_ms) VALUES ($1, $2, $3, $4, $5, $9, $6, $7, $8)"
+        " ON CONFLICT (slot, hour, app_id, version_id, category) DO UPDATE SET"
+        " reports = t.reports + EXCLUDED.reports,"
+        " events = t.events + EXCLUDED.events, waited_ms = t.waited_ms + EXCLUDED.waited_ms,"
+        " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms)",
+        PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->version_id),
+        PG_TEXT(hour->category), PG_REAL(hour->events), PG_REAL(hour->waited_ms), PG_INT8(hour->longest_ms),
+        PG_INT8(reports));
 }
 
 int pg_issue_hour_add(struct pg_tx *tx, const struct hour_row *hour, int64_t reports)
 {
     return pg_query(NULL, tx,
-                    "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
+                    "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms,"
                     " longest_ms, last_at, most_bytes, tree)"
                     " VALUES ($1, $2, $3, $4, $5, $11, $6, $7, $8, $9, $10, $12)"
                     " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
                     " reports = t.reports + EXCLUDED.reports,"
-                    " hangs = t.hangs + EXCLUDED.hangs, hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
+                    " events = t.events + EXCLUDED.events, waited_ms = t.waited_ms + EXCLUDED.waited_ms,"
                     " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
                     " most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
                     " last_at = greatest(t.last_at, EXCLUDED.last_at)",
                     PG_INT2(hour->slot), PG_TIME(hour->hour_us), PG_INT4(hour->app_id), PG_INT8(hour->issue_id),
-                    PG_INT8(hour->version_id), PG_REAL(hour->hangs), PG_REAL(hour->hang_ms), PG_INT8(hour->longest_ms),
-                    PG_TIME(hour->last_us), PG_INT8(hour->most_bytes), PG_INT8(reports), PG_INT4(hour->tree));
+                    PG_INT8(hour->version_id), PG_REAL(hour->events), PG_REAL(hour->waited_ms),
+                    PG_INT8(hour->longest_ms), PG_TIME(hour->last_us), PG_INT8(hour->most_bytes), PG_INT8(reports),
+                    PG_INT4(hour->tree));
 }
 
 int pg_hour_add(struct pg_tx *tx, const struct hour_row *hour)

@@ -31,8 +31,8 @@ int pg_issue_scenes(int64_t *first_out, int64_t *count_out, struct pg_tx *tx, in
  * app's row. */
 int pg_issue_join(struct pg_tx *tx, int32_t app_id, int64_t issue_id, int64_t into);
 
-/* Store a hang. *new_out: it was not there yet; only then may it be counted. */
-int pg_hang_store(bool *new_out, struct pg_tx *tx, const struct hang_row *hang);
+/* Store an event. *new_out: it was not there yet; only then may it be counted. */
+int pg_event_store(bool *new_out, struct pg_tx *tx, const struct event_row *event);
 
 /*
  * Store the modules that reports lack a debug file of, and that a report lacks them.

@@ -73,65 +73,66 @@ int pg_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_
                     PG_TEXT(baseline->device_class), PG_BYTES(bytes, len), PG_TIME(baseline->received_us));
 }
 
-#define ISSUE_KEY(hang, day)                                                                    \
-    PG_INT2((hang)->key.slot), PG_DAY(day), PG_INT4((hang)->app_id), PG_INT8((hang)->issue_id), \
-        PG_INT8((hang)->version_id), PG_INT4((hang)->tree)
+#define ISSUE_KEY(event, day)                                                                      \
+    PG_INT2((event)->key.slot), PG_DAY(day), PG_INT4((event)->app_id), PG_INT8((event)->issue_id), \
+        PG_INT8((event)->version_id), PG_INT4((event)->tree)
 
 /* The sum of an issue, locked until commit; made if it is not there. */
-static int lock_sum(struct pg_rows **rows, struct pg_tx *tx, const struct hang_row *hang, int32_t day)
+static int lock_sum(struct pg_rows **rows, struct pg_tx *tx, const struct event_row *event, int32_t day)
 {
     int rc = pg_query(NULL, tx,
                       "INSERT INTO issue_memory (slot, day, app_id, issue_id, version_id, tree, population)"
                       " VALUES ($1, $2, $3, $4, $5, $6, '')"
                       " ON CONFLICT (slot, day, app_id, issue_id, version_id, tree) DO NOTHING",
-                      ISSUE_KEY(hang, day));
+                      ISSUE_KEY(event, day));
     if (rc)
         return rc;
     return pg_query(rows, tx,
                     "SELECT population FROM issue_memory WHERE slot = $1 AND day = $2 AND app_id = $3"
                     " AND issue_id = $4 AND version_id = $5 AND tree = $6 FOR UPDATE",
-                    ISSUE_KEY(hang, day));
+                    ISSUE_KEY(event, day));
 }
 
-static int write_sum(struct pg_tx *tx, const struct hang_row *hang, int32_t day, const void *bytes, size_t len)
+static int write_sum(struct pg_tx *tx, const struct event_row *event, int32_t day, const void *bytes, size_t len)
 {
     return pg_query(NULL, tx,
                     "UPDATE issue_memory SET population = $7 WHERE slot = $1 AND day = $2 AND app_id = $3"
                     " AND issue_id = $4 AND version_id = $5 AND tree = $6",
-                    ISSUE_KEY(hang, day), PG_BYTES(bytes, len));
+                    ISSUE_KEY(event, day), PG_BYTES(bytes, len));
 }
 
 /* UTC day of receipt. */
-static int32_t sum_day(const struct hang_row *hang)
+static int32_t sum_day(const struct event_row *event)
 {
-    return (int32_t)(hang->received_us / 86400000000ll);
+    return (int32_t)(event->received_us / 86400000000ll);
 }
 
-int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct hang_row *hang, const struct memory *memory)
+int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
+                        const struct memory *memory)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
     size_t len = 0;
-    int rc = lock_sum(&rows, tx, hang, sum_day(hang));
+    int rc = lock_sum(&rows, tx, event, sum_day(event));
     if (!rc)
-        rc = with_report(&bytes, &len, arena, rows, memory, hang->weight);
-    return rc ? rc : write_sum(tx, hang, sum_day(hang), bytes, len);
+        rc = with_report(&bytes, &len, arena, rows, memory, event->weight);
+    return rc ? rc : write_sum(tx, event, sum_day(event), bytes, len);
 }
 
-int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct hang_row *hang,
+int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
                          const struct memory *memory)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     MIRE_SCOPED(free_memory) unsigned char *bytes = NULL;
     struct population sum, one;
     size_t len = 0;
-    int rc = lock_sum(&rows, tx, hang, sum_day(hang));
+    int rc = lock_sum(&rows, tx, event, sum_day(event));
     if (rc)
         return rc;
     struct pg_bytes stored = pg_bytes(rows, 0, 0);
     (void)population_decode(&sum, arena, stored.bytes, stored.len);
     population_init(&one, arena);
-    rc = population_add(&one, memory, (uint64_t)llround(hang->weight));
+    rc = population_add(&one, memory, (uint64_t)llround(event->weight));
     if (rc)
         return rc;
     population_take(&sum, &one);
@@ -139,13 +140,13 @@ int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct han
         return pg_query(NULL, tx,
                         "DELETE FROM issue_memory WHERE slot = $1 AND day = $2 AND app_id = $3 AND issue_id = $4"
                         " AND version_id = $5 AND tree = $6",
-                        ISSUE_KEY(hang, sum_day(hang)));
+                        ISSUE_KEY(event, sum_day(event)));
     rc = population_encode(&bytes, &len, &sum) ? MIRE_FAULT_MEMORY : 0;
-    return rc ? rc : write_sum(tx, hang, sum_day(hang), bytes, len);
+    return rc ? rc : write_sum(tx, event, sum_day(event), bytes, len);
 }
 
 /* Merge one sum into that of another issue. */
-static int merge_sum(struct pg_tx *tx, struct arena *arena, const struct hang_row *to, int32_t day,
+static int merge_sum(struct pg_tx *tx, struct arena *arena, const struct event_row *to, int32_t day,
                      struct pg_bytes stored)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
@@ -173,11 +174,11 @@ int pg_issue_memory_move(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
                       " AND issue_id = $2 ORDER BY slot, day, version_id, tree",
                       PG_INT4(app_id), PG_INT8(from));
     for (size_t i = 0; !rc && i < pg_row_count(rows); i++) {
-        struct hang_row key = {.key = {.slot = (int16_t)pg_int(rows, i, 0)},
-                               .app_id = app_id,
-                               .issue_id = to,
-                               .version_id = pg_int(rows, i, 2),
-                               .tree = (int32_t)pg_int(rows, i, 4)};
+        struct event_row key = {.key = {.slot = (int16_t)pg_int(rows, i, 0)},
+                                .app_id = app_id,
+                                .issue_id = to,
+                                .version_id = pg_int(rows, i, 2),
+                                .tree = (int32_t)pg_int(rows, i, 4)};
         rc = merge_sum(tx, arena, &key, pg_day(rows, i, 1), pg_bytes(rows, i, 3));
     }
     if (rc || !pg_row_count(rows))

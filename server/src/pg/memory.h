@@ -21,11 +21,11 @@ int pg_healthy_add(struct pg_tx *tx, struct arena *arena, const struct baseline_
                    const struct memory *memory);
 
 /* Add a report to what the processes of its issue hold. */
-int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct hang_row *hang,
+int pg_issue_memory_add(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
                         const struct memory *memory);
 
-/* Take away one that was added: `hang` and `memory` as they were then. A sum of no report goes. */
-int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct hang_row *hang,
+/* Take away one that was added: `event` and `memory` as they were then. A sum of no report goes. */
+int pg_issue_memory_take(struct pg_tx *tx, struct arena *arena, const struct event_row *event,
                          const struct memory *memory);
 
 /* Add to an issue what the processes of another held, which then has nothing. */

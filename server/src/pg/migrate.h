@@ -28,7 +28,7 @@ int pg_migrate(int *applied_out, struct pg *pg, const struct pg_migration *migra
 bool pg_is_migrated(struct pg *pg, const struct pg_migration *migrations, size_t count);
 
 /*
- * Make the daily partitions of report, hang and hang_stack from `today` - `back` to `today` + `ahead`, and drop those
+ * Make the daily partitions of report, event and event_stack from `today` - `back` to `today` + `ahead`, and drop those
  * older than `keep` days (0: keep all). Servers take turns. 0 or a fault.
  *   made_out, dropped_out  partitions
  */

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const tables[] = {"report", "hang", "hang_stack", "memory_baseline", "session", "lacking"};
+static const char *const tables[] = {"report",          "event",   "event_stack",
+                                     "memory_baseline", "session", "missing_debug_file"};
 #define TABLE_COUNT (sizeof tables / sizeof *tables)
 
 /* 20261121 of a day. */
@@ -90,16 +91,16 @@ static int sweep(struct pg_tx *tx, const struct pg_days *days)
 {
     static const char *const statements[] = {
         "DELETE FROM report_other WHERE received_at < $1::date",
-        "DELETE FROM hang_other WHERE received_at < $1::date",
+        "DELETE FROM event_other WHERE received_at < $1::date",
         "DELETE FROM memory_baseline_other WHERE received_at < $1::date",
         "DELETE FROM session_other WHERE received_at < $1::date",
-        "DELETE FROM hang_stack_other s WHERE s.day <= $1::date AND NOT EXISTS (SELECT FROM hang_other h"
-        " WHERE h.slot = s.slot AND h.day = s.day AND h.report_id = s.report_id)",
-        "DELETE FROM lacking_other l WHERE l.day <= $1::date AND NOT EXISTS (SELECT FROM hang_other h"
-        " WHERE h.slot = l.slot AND h.day = l.day AND h.report_id = l.report_id)",
+        "DELETE FROM event_stack_other s WHERE s.day <= $1::date AND NOT EXISTS (SELECT FROM event_other e"
+        " WHERE e.slot = s.slot AND e.day = s.day AND e.report_id = s.report_id)",
+        "DELETE FROM missing_debug_file_other l WHERE l.day <= $1::date AND NOT EXISTS (SELECT FROM event_other e"
+        " WHERE e.slot = l.slot AND e.day = l.day AND e.report_id = l.report_id)",
         "DELETE FROM inbox i WHERE i.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
         " WHERE r.slot = i.slot AND r.day = i.day AND r.report_id = i.report_id)",
-        "DELETE FROM unworked u WHERE u.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
+        "DELETE FROM dead_letter u WHERE u.day <= $1::date AND NOT EXISTS (SELECT FROM report r"
         " WHERE r.slot = u.slot AND r.day = u.day AND r.report_id = u.report_id)",
     };
     int rc = 0;

@@ -61,14 +61,14 @@ int read_issue_home(struct home *out, struct pg_tx *tx, struct arena *arena, int
 int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, const struct uuid *report);
 
 /* Reports of an app not worked on yet, and given up in the view's range. */
-int read_backlog(int64_t *waiting_out, int64_t *unworked_out, struct pg_tx *tx, const struct view *view);
+int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view);
 
 /* Totals (read_totals.c): views are honoured in app, span, version and kind */
 
 struct share {
     const char *key;
     int64_t reports;
-    double hangs;
+    double events;
 };
 
 struct version_row {
@@ -80,7 +80,7 @@ struct version_row {
 struct point {
     const char *version;
     int64_t at_s;
-    double hangs, hang_ms;
+    double events, waited_ms;
 };
 
 struct turn {
@@ -105,7 +105,7 @@ struct sums {
     size_t kind_count;
     struct version_row *versions; /* newest first: by first report, then by the natural order */
     size_t version_count;
-    struct point *points; /* buckets of bucket_s, the versions with most hangs first, each version's in order */
+    struct point *points; /* buckets of bucket_s, the versions with most events first, each version's in order */
     size_t point_count;
 };
 
@@ -194,7 +194,7 @@ enum read_top {
 int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
              enum read_top which);
 
-/* Hangs of these issues together in each part of the span. Honours span and version. */
+/* Events of these issues together in each part of the span. Honours span and version. */
 int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
                const int64_t *issues, size_t count);
 
@@ -219,7 +219,7 @@ struct group_page {
 
 enum read_sort {
     READ_SORT_IMPACT,
-    READ_SORT_HANGS,
+    READ_SORT_EVENTS,
     READ_SORT_DEVICES,
     READ_SORT_LONGEST,
     READ_SORT_LAST,
@@ -256,7 +256,7 @@ struct issue_facts {
     int64_t reports, killed, p50_ms, p95_ms, frames, unresolved;
     int64_t launch, foreground, background; /* reports; where the app was in neither, the device did not tell */
     int64_t many_threads;                   /* reports of a process with more than 64 */
-    int64_t annealed;                       /* events that these reports stand for besides */
+    int64_t suppressed;                     /* events that these reports stand for besides */
     int64_t oldest_us, newest_us;           /* 0: none */
 };
 
@@ -277,7 +277,7 @@ int read_durations(struct bin **out, size_t *count, struct pg_tx *tx, struct are
 int read_values(struct value_row **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,
                 int64_t issue);
 
-/* What an issue is made of (read_parts.c): reports and hangs honour span and version */
+/* What an issue is made of (read_parts.c): reports and events honour span and version */
 
 struct tree_part {             /* level 3 */
     int64_t tree_id, issue;    /* of the reports' key */
@@ -285,7 +285,7 @@ struct tree_part {             /* level 3 */
     int64_t first_us, last_us; /* last_us 0: none in the range */
     const char *frames;        /* model/frames.h */
     int64_t reports;
-    double hangs;
+    double events;
 };
 
 /* The trees that are kept of it, most reports first; at most 100. */
@@ -296,7 +296,7 @@ struct member_part { /* an issue shown as it */
     int64_t issue;
     const char *caller1, *caller2, *category, *reason, *state;
     int64_t first_us, reports;
-    double hangs;
+    double events;
     bool memory;
 };
 
@@ -393,7 +393,7 @@ struct missing_row {
     const char *answer;        /* what came of it the last time */
     const char *version;       /* of a mapping that is known by the app's version: that, and the build; else "" */
     const char *build;
-    const char *flaw; /* what is wrong with what is there; "" */
+    const char *defect; /* what is wrong with what is there; "" */
 };
 
 /* Those that most reports know nothing of come first. */
@@ -403,8 +403,8 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
 struct symbol_row {
     char *build_id; /* hexadecimal */
     const char *kind, *arch, *name, *source;
-    const char *flaw;  /* what of it is damaged; "" */
-    const char *depth; /* as in symbol_file */
+    const char *defect; /* what of it is damaged; "" */
+    const char *depth;  /* as in symbol_file */
     int64_t size_bytes, came_us;
 };
 

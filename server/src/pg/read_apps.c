@@ -17,8 +17,8 @@ int read_apps(struct app_row **out, size_t *count, struct pg_tx *tx, struct aren
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT a.slug, a.name,"
-                      " (SELECT count(*) FROM hang h WHERE h.app_id = a.app_id AND h.received_at >= $1),"
-                      " (SELECT max(received_at) FROM hang h WHERE h.app_id = a.app_id)"
+                      " (SELECT count(*) FROM event e WHERE e.app_id = a.app_id AND e.received_at >= $1),"
+                      " (SELECT max(received_at) FROM event e WHERE e.app_id = a.app_id)"
                       " FROM app a ORDER BY a.slug LIMIT 1000",
                       PG_TIME(since_us));
     if (rc != 0)
@@ -92,29 +92,29 @@ int read_report_home(struct home *out, struct pg_tx *tx, struct arena *arena, co
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
-                      "SELECT slug, i.app_id, i.issue_id, i.subject <> '' FROM hang h"
-                      " LEFT JOIN issue_shown part ON part.app_id = h.app_id AND part.issue_id = h.issue_id"
-                      "  AND part.tree = h.tree AND part.tree <> 0"
-                      " LEFT JOIN issue_shown whole ON whole.app_id = h.app_id AND whole.issue_id = h.issue_id"
+                      "SELECT slug, i.app_id, i.issue_id, i.subject <> '' FROM event e"
+                      " LEFT JOIN issue_shown part ON part.app_id = e.app_id AND part.issue_id = e.issue_id"
+                      "  AND part.tree = e.tree AND part.tree <> 0"
+                      " LEFT JOIN issue_shown whole ON whole.app_id = e.app_id AND whole.issue_id = e.issue_id"
                       "  AND whole.tree = 0"
-                      " JOIN issue i ON i.issue_id = coalesce(part.shown_id, whole.shown_id, h.issue_id)"
+                      " JOIN issue i ON i.issue_id = coalesce(part.shown_id, whole.shown_id, e.issue_id)"
                       " JOIN app ON app.app_id = i.app_id WHERE slot = $1 AND day = $2 AND report_id = $3",
                       PG_INT2(uuid_slot(report)), PG_DAY(clock_day(uuid_wall_us(report))), PG_UUID(report));
     return rc ? rc : home_fill(out, arena, rows);
 }
 
-int read_backlog(int64_t *waiting_out, int64_t *unworked_out, struct pg_tx *tx, const struct view *view)
+int read_backlog(int64_t *waiting_out, int64_t *dead_letters_out, struct pg_tx *tx, const struct view *view)
 {
     struct pg_rows *rows MIRE_SCOPED(pg_rows_free) = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox JOIN report USING (slot, day, report_id)"
                       "   WHERE app_id = $1 LIMIT $4) waiting),"
-                      " (SELECT count(*) FROM unworked WHERE app_id = $1 AND failed_at >= $2 AND failed_at < $3)",
+                      " (SELECT count(*) FROM dead_letter WHERE app_id = $1 AND failed_at >= $2 AND failed_at < $3)",
                       PG_INT4(view->app), PG_TIME(view->span.from_s * 1000000), PG_TIME(view->span.to_s * 1000000),
                       PG_INT8(MIRE_WAITING_MAX));
     if (rc != 0)
         return rc;
     *waiting_out = pg_int(rows, 0, 0);
-    *unworked_out = pg_int(rows, 0, 1);
+    *dead_letters_out = pg_int(rows, 0, 1);
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * read_devices.c - which devices an app's issues were seen on, from the index hang_by_issue alone.
+ * read_devices.c - which devices an app's issues were seen on, from the index event_by_issue alone.
  *
  * PostgreSQL hands over the identifiers issue by issue; model/devices.c tells them apart. That takes a third of the
  * time of count(DISTINCT) and gives features, groups and totals at once.
@@ -15,7 +15,7 @@
  * only where some were split off: the index has none. */
 static const char devices_sql[] =
     "WITH h AS (SELECT issue_id, %5$s AS tree, string_agg(install, '') AS installs, min(received_at) AS oldest,"
-    "   max(received_at) AS newest FROM hang WHERE " HANG_IN_VIEW "%3$s%4$s GROUP BY 1%7$s),"
+    "   max(received_at) AS newest FROM event WHERE " EVENT_IN_VIEW "%3$s%4$s GROUP BY 1%7$s),"
     " c AS (SELECT " SHOWN_ID("h") " AS issue_id, string_agg(installs, '') AS installs, min(oldest) AS oldest,"
     "   max(newest) AS newest FROM h" SHOWN_JOIN("h") " GROUP BY 1)"
     " SELECT c.issue_id, c.installs, c.oldest, c.newest, " GROUP_KEY("%1$s", "%2$s")

@@ -1,4 +1,4 @@
-/* read_issue.c - what the hangs of one issue have in common. */
+/* read_issue.c - what the events of one issue have in common. */
 #include "pg/read.h"
 
 #include "pg/read_sql.h"
@@ -17,20 +17,20 @@ static const int64_t edges_ms[] = {
     "SELECT count(*), count(*) FILTER (WHERE open), percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms)," \
     " percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms), sum(frame_count)::bigint, sum(unresolved_count)::bigint," \
     " min(received_at), max(received_at), count(*) FILTER (WHERE launch), count(*) FILTER (WHERE foreground)," \
-    " count(*) FILTER (WHERE NOT foreground), count(*) FILTER (WHERE thread_count > 64), coalesce(sum(annealed), 0)::bigint" \
-    " FROM hang WHERE " HANG_IN_VIEW which("6")
+    " count(*) FILTER (WHERE NOT foreground), count(*) FILTER (WHERE thread_count > 64), coalesce(sum(suppressed), 0)::bigint" \
+    " FROM event WHERE " EVENT_IN_VIEW which("6")
 #define DURATIONS(which) \
-    "SELECT width_bucket(duration_ms, $7::bigint[]), count(*) FROM hang WHERE " HANG_IN_VIEW which("6") " GROUP BY 1 ORDER BY 1"
+    "SELECT width_bucket(duration_ms, $7::bigint[]), count(*) FROM event WHERE " EVENT_IN_VIEW which("6") " GROUP BY 1 ORDER BY 1"
 #define VALUES(which) \
     "WITH h AS (SELECT version_id, os_version, arch, model, process_name, count(*) AS n," \
-    "   count(*) FILTER (WHERE true" which("6") ") AS here FROM hang WHERE " HANG_IN_VIEW " GROUP BY 1, 2, 3, 4, 5)," \
+    "   count(*) FILTER (WHERE true" which("6") ") AS here FROM event WHERE " EVENT_IN_VIEW " GROUP BY 1, 2, 3, 4, 5)," \
     " e AS (SELECT x.name, x.key, sum(here)::bigint AS here, sum(n)::bigint AS n," \
     "   sum(sum(here)) OVER (PARTITION BY x.name)::bigint AS here_total," \
     "   sum(sum(n)) OVER (PARTITION BY x.name)::bigint AS total" \
     "  FROM h JOIN version USING (version_id) CROSS JOIN LATERAL (VALUES (0, version)," \
     "   (1, os_version), (2, arch), (3, model), (4, process_name)) x (name, key) GROUP BY 1, 2" \
-    "  UNION ALL SELECT 5, holder, count(*), 0, sum(count(*)) OVER ()::bigint, 0 FROM hang" \
-    "   WHERE " HANG_IN_VIEW which("6") " AND holder <> '' GROUP BY holder)," \
+    "  UNION ALL SELECT 5, holder, count(*), 0, sum(count(*)) OVER ()::bigint, 0 FROM event" \
+    "   WHERE " EVENT_IN_VIEW which("6") " AND holder <> '' GROUP BY holder)," \
     " o AS (SELECT e.*, row_number() OVER (PARTITION BY name ORDER BY here DESC, key COLLATE \"C\")" \
     "  AS place FROM e WHERE here > 0)" \
     " SELECT name, key, here, here_total, n, total FROM o WHERE place <= $7 ORDER BY name, place"
@@ -93,7 +93,7 @@ int read_issue_facts(struct issue_facts *out, struct pg_tx *tx, const struct vie
                                 .foreground = pg_int(rows, 0, 9),
                                 .background = pg_int(rows, 0, 10),
                                 .many_threads = pg_int(rows, 0, 11),
-                                .annealed = pg_int(rows, 0, 12)};
+                                .suppressed = pg_int(rows, 0, 12)};
     return 0;
 }
 

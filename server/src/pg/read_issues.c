@@ -16,11 +16,11 @@
 /* $7 $8 kind, $9 $10 state, $11 words, $12 rank and $13 key of the last row seen, $14 limit, $15 $16 devices by issue,
  * $17 $18 by group */
 static const char groups_sql[] =
-    "WITH h AS (SELECT issue_id, %8$s AS tree, sum(reports) AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
+    "WITH h AS (SELECT issue_id, %8$s AS tree, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS first_hour,"
     "   max(most_bytes) AS most_bytes FROM issue_hour"
     "  WHERE " HOUR_IN_VIEW " GROUP BY 1%9$s),"
-    " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
+    " c AS (SELECT " SHOWN_ID("h") " AS issue_id, sum(reports)::bigint AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour,"
     "   max(most_bytes) AS most_bytes FROM h" SHOWN_JOIN("h") " GROUP BY 1),"
     " n AS (SELECT c.*, i.caller1, i.caller2, %1$s AS title, %2$s AS image FROM c JOIN issue i USING (issue_id)" WHOLES
@@ -29,20 +29,20 @@ static const char groups_sql[] =
     " m AS MATERIALIZED (SELECT n.*, " GROUP_KEY("title", "image") " AS key FROM n),"
     " fd AS (SELECT * FROM unnest($15::bigint[], $16::bigint[]) u (issue_id, devices)),"
     " gd AS (SELECT * FROM unnest($17::text[], $18::bigint[]) u (key, devices)),"
-    " g AS (SELECT key, min(title) AS title, min(image) AS image, sum(reports)::bigint AS reports, sum(hangs) AS hangs,"
-    "   sum(hang_ms) AS hang_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at,"
+    " g AS (SELECT key, min(title) AS title, min(image) AS image, sum(reports)::bigint AS reports, sum(events) AS events,"
+    "   sum(waited_ms) AS waited_ms, max(longest_ms) AS longest_ms, max(last_at) AS last_at,"
     "   max(most_bytes) AS most_bytes FROM m GROUP BY key),"
     " r AS (SELECT g.*, %3$s AS rank FROM g LEFT JOIN gd USING (key)),"
     " page AS (SELECT * FROM r WHERE $12::text IS NULL OR rank %5$s $12::text::%6$s OR (rank = $12::text::%6$s AND key > $13)"
     "  ORDER BY rank %7$s, key LIMIT $14),"
     " f AS (SELECT m.key AS of_group, m.issue_id, %4$s AS feature_rank FROM m LEFT JOIN fd gd USING (issue_id)"
-    "  CROSS JOIN LATERAL (SELECT m.title, m.hangs, m.hang_ms, m.longest_ms, m.last_at, m.most_bytes) g"
+    "  CROSS JOIN LATERAL (SELECT m.title, m.events, m.waited_ms, m.longest_ms, m.last_at, m.most_bytes) g"
     "  WHERE m.key IN (SELECT key FROM page)),"
     " t AS (SELECT (SELECT count(*) FROM g) AS groups, count(*) AS features, coalesce(sum(reports), 0)::bigint AS reports,"
-    "   coalesce(sum(hangs), 0)::float8 AS hangs, coalesce(sum(hang_ms), 0)::float8 AS hang_ms,"
+    "   coalesce(sum(events), 0)::float8 AS events, coalesce(sum(waited_ms), 0)::float8 AS waited_ms,"
     "   coalesce(max(longest_ms), 0)::bigint AS longest_ms, max(last_at) AS last_at, min(first_hour) AS first_hour FROM m)"
-    " SELECT t.groups, t.features, t.reports, t.hangs, t.hang_ms, t.longest_ms, t.last_at, t.first_hour,"
-    "  page.key, page.title, page.image, page.reports, page.hangs::float8, page.hang_ms::float8, page.longest_ms,"
+    " SELECT t.groups, t.features, t.reports, t.events, t.waited_ms, t.longest_ms, t.last_at, t.first_hour,"
+    "  page.key, page.title, page.image, page.reports, page.events::float8, page.waited_ms::float8, page.longest_ms,"
     "  page.last_at, page.rank::text, f.issue_id, page.most_bytes"
     " FROM t LEFT JOIN (page JOIN f ON f.of_group = page.key) ON true"
     " ORDER BY page.rank %7$s, page.key, f.feature_rank %7$s, f.issue_id";
@@ -51,8 +51,8 @@ static const char groups_sql[] =
 static const struct {
     const char *of_group, *of_feature, *type;
 } sorts[] = {
-    [READ_SORT_IMPACT] = {"round(g.hang_ms::numeric, 0)", "round(g.hang_ms::numeric, 0)", "numeric"},
-    [READ_SORT_HANGS] = {"round(g.hangs::numeric, 3)", "round(g.hangs::numeric, 3)", "numeric"},
+    [READ_SORT_IMPACT] = {"round(g.waited_ms::numeric, 0)", "round(g.waited_ms::numeric, 0)", "numeric"},
+    [READ_SORT_EVENTS] = {"round(g.events::numeric, 3)", "round(g.events::numeric, 3)", "numeric"},
     [READ_SORT_DEVICES] = {"coalesce(gd.devices, 0)", "coalesce(gd.devices, 0)", "bigint"},
     [READ_SORT_LONGEST] = {"g.longest_ms", "g.longest_ms", "bigint"},
     [READ_SORT_LAST] = {"(extract(epoch FROM g.last_at) * 1000000)::bigint", "(extract(epoch FROM g.last_at) * 1000000)::bigint", "bigint"},
@@ -66,37 +66,37 @@ static const char features_sql[] =
     " FROM unnest($2::bigint[]) WITH ORDINALITY u (issue_id, place) JOIN issue i USING (issue_id)" WHOLES
     " JOIN version v ON v.version_id = coalesce(w.first_version_id, i.first_version_id) WHERE i.app_id = $1 ORDER BY u.place";
 
-/* A hang counts in the part of the range its hour begins in. $8 beginning and $9 length of the range, seconds */
+/* An event counts in the part of the range its hour begins in. $8 beginning and $9 length of the range, seconds */
 #define PART "floor((date_part('epoch', hour) - $8::float8) * 24 / $9::float8)::integer"
 _Static_assert(MIRE_TREND_PARTS == 24, "parts of PART");
 #define PART_PARAMS(v) PG_REAL((double)(v)->span.from_s), PG_REAL((double)((v)->span.to_s - (v)->span.from_s))
 static const char counters_sql[] =
-    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(hangs) AS hangs, sum(reports) AS reports, sum(hang_ms) AS hang_ms,"
+    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(events) AS events, sum(reports) AS reports, sum(waited_ms) AS waited_ms,"
     "   max(longest_ms) AS longest_ms, max(last_at) AS last_at, min(hour) AS hour, min(rank) AS low, max(rank) AS high,"
     "   max(most_bytes) AS most_bytes"
     "  FROM issue_hour JOIN unnest($10::bigint[], $11::integer[]) u (version_id, rank) USING (version_id)"
     "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($12::bigint[]) GROUP BY 1, 3%2$s)"
-    " SELECT " SHOWN_ID("h") ", h.part, sum(hangs), sum(reports)::bigint, sum(hang_ms), max(longest_ms), max(last_at),"
+    " SELECT " SHOWN_ID("h") ", h.part, sum(events), sum(reports)::bigint, sum(waited_ms), max(longest_ms), max(last_at),"
     "  min(hour), min(low), max(high), max(most_bytes)"
     " FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1, 2 ORDER BY 1";
 static const char trend_sql[] =
-    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(hangs) AS hangs FROM issue_hour"
+    "WITH h AS (SELECT issue_id, %1$s AS tree, " PART " AS part, sum(events) AS events FROM issue_hour"
     "  WHERE " HOUR_IN_VIEW " AND issue_id = ANY ($10::bigint[]) GROUP BY 1, 3%2$s)"
-    " SELECT h.part, sum(hangs) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1";
+    " SELECT h.part, sum(events) FROM h" SHOWN_JOIN("h") " WHERE " SHOWN_ID("h") " = ANY ($7::bigint[]) GROUP BY 1";
 /* clang-format on */
 
 static struct totals totals_at(const struct pg_rows *rows, size_t row, int column)
 {
     return (struct totals){.reports = pg_int(rows, row, column),
-                           .hangs = pg_real(rows, row, column + 1),
-                           .hang_ms = pg_real(rows, row, column + 2),
+                           .events = pg_real(rows, row, column + 1),
+                           .waited_ms = pg_real(rows, row, column + 2),
                            .longest_ms = pg_int(rows, row, column + 3)};
 }
 
-static void trend_add(double *trend, int64_t part, double hangs)
+static void trend_add(double *trend, int64_t part, double events)
 {
     if (part >= 0 && part < MIRE_TREND_PARTS)
-        trend[part] += hangs;
+        trend[part] += events;
 }
 
 int read_trend(double trend[MIRE_TREND_PARTS], struct pg_tx *tx, struct arena *arena, const struct view *view,
@@ -187,9 +187,9 @@ static void feature_add(struct feature *f, const struct ranks *ranks, const stru
     trend_add(f->trend, pg_int(rows, row, 1), pg_real(rows, row, 2));
     f->last_us = f->totals.reports == 0 || last_us > f->last_us ? last_us : f->last_us;
     f->first_hour_us = f->totals.reports == 0 || hour_us < f->first_hour_us ? hour_us : f->first_hour_us;
-    f->totals.hangs += pg_real(rows, row, 2);
+    f->totals.events += pg_real(rows, row, 2);
     f->totals.reports += pg_int(rows, row, 3);
-    f->totals.hang_ms += pg_real(rows, row, 4);
+    f->totals.waited_ms += pg_real(rows, row, 4);
     f->totals.longest_ms = longest_ms > f->totals.longest_ms ? longest_ms : f->totals.longest_ms;
     f->most_bytes = most_bytes > f->most_bytes ? most_bytes : f->most_bytes;
     f->first_version = version_compare(oldest, f->first_version) < 0 ? oldest : f->first_version;
@@ -271,8 +271,8 @@ int read_report_count(int64_t *out, struct pg_tx *tx, const struct view *view)
     " SELECT issue_id FROM (SELECT " SHOWN_ID("h") " AS issue_id, sum(much) AS much FROM h" SHOWN_JOIN("h") \
     "  GROUP BY 1) c JOIN issue USING (issue_id)" \
     " WHERE " which " AND " IS_WANTED("category", "$7", "$8") " ORDER BY round(much::numeric, 0) DESC, issue_id LIMIT $9"
-#define TOP_WAITED TOP("hang_ms", "subject = ''")
-#define TOP_MEMORY TOP("hangs", "subject <> ''")
+#define TOP_WAITED TOP("waited_ms", "subject = ''")
+#define TOP_MEMORY TOP("events", "subject <> ''")
 /* clang-format on */
 
 int read_top(int64_t **out, size_t *count, struct pg_tx *tx, struct arena *arena, const struct view *view,

@@ -6,17 +6,17 @@
 /* clang-format off */
 /* $7 the issue */
 #define TREES(which) \
-    "WITH h AS (SELECT issue_id, tree, sum(reports)::bigint AS reports, sum(hangs) AS hangs, max(last_at) AS last_at" \
+    "WITH h AS (SELECT issue_id, tree, sum(reports)::bigint AS reports, sum(events) AS events, max(last_at) AS last_at" \
     "  FROM issue_hour WHERE " HOUR_IN_VIEW which("7") " GROUP BY 1, 2)" \
-    " SELECT t.tree_id, issue_id, tree, t.caller1, t.first_seen, t.frames, coalesce(h.reports, 0), coalesce(h.hangs, 0)," \
+    " SELECT t.tree_id, issue_id, tree, t.caller1, t.first_seen, t.frames, coalesce(h.reports, 0), coalesce(h.events, 0)," \
     "  h.last_at FROM (SELECT * FROM issue_tree WHERE app_id = $1" which("7") ") t LEFT JOIN h USING (issue_id, tree)" \
     " ORDER BY 7 DESC, tree_id LIMIT $8"
 static const char members_sql[] =
     "WITH m AS (SELECT issue_id FROM issue_shown WHERE shown_id = $7 AND tree = 0 UNION SELECT $7),"
-    " h AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(hangs) AS hangs FROM issue_hour WHERE " HOUR_IN_VIEW
+    " h AS (SELECT issue_id, sum(reports)::bigint AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
     "  AND issue_id = ANY (ARRAY(SELECT issue_id FROM m)) GROUP BY 1)"
     " SELECT i.issue_id, i.caller1, i.caller2, i.category, i.reason, i.state, i.first_seen, coalesce(h.reports, 0),"
-    "  coalesce(h.hangs, 0), i.subject FROM m JOIN issue i USING (issue_id) LEFT JOIN h USING (issue_id)"
+    "  coalesce(h.events, 0), i.subject FROM m JOIN issue i USING (issue_id) LEFT JOIN h USING (issue_id)"
     " WHERE i.app_id = $1 ORDER BY i.issue_id <> $7, 8 DESC, i.issue_id LIMIT $8";
 static const char log_sql[] =
     "WITH m AS (SELECT $2::bigint AS issue_id UNION SELECT issue_id FROM issue_shown WHERE shown_id = $2)"
@@ -46,7 +46,7 @@ int read_trees(struct tree_part **out, size_t *count, struct pg_tx *tx, struct a
                                        .first_us = pg_time(rows, i, 4),
                                        .frames = arena_strdup(arena, pg_text(rows, i, 5)),
                                        .reports = pg_int(rows, i, 6),
-                                       .hangs = pg_real(rows, i, 7),
+                                       .events = pg_real(rows, i, 7),
                                        .last_us = pg_time(rows, i, 8)};
         if (!(*out)[i].frames)
             return MIRE_FAULT_MEMORY;
@@ -61,7 +61,7 @@ static int member_fill(struct member_part *m, struct arena *arena, const struct 
     *m = (struct member_part){.issue = pg_int(rows, row, 0),
                               .first_us = pg_time(rows, row, 6),
                               .reports = pg_int(rows, row, 7),
-                              .hangs = pg_real(rows, row, 8),
+                              .events = pg_real(rows, row, 8),
                               .memory = *pg_text(rows, row, 9) != '\0'};
     for (int i = 0; i < 5; i++)
         if (!(*texts[i] = arena_strdup(arena, pg_text(rows, row, i + 1))))

@@ -31,7 +31,7 @@ static int row_fill(struct report_row *r, struct arena *arena, const struct pg_r
 
 /* clang-format off */
 #define REPORTS(which) \
-    "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " HANG_IN_VIEW which("6") \
+    "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") \
     " AND ($8::uuid IS NULL OR (received_at, report_id) < ($7, $8)) ORDER BY received_at DESC, report_id DESC LIMIT $9"
 /* clang-format on */
 
@@ -53,7 +53,7 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
 
 /* clang-format off */
 #define PICK(which, where, order) \
-    "SELECT " ROW_COLUMNS " FROM hang JOIN version USING (version_id, app_id) WHERE " HANG_IN_VIEW which("6") where \
+    "SELECT " ROW_COLUMNS " FROM event JOIN version USING (version_id, app_id) WHERE " EVENT_IN_VIEW which("6") where \
     " ORDER BY " order " LIMIT 1"
 #define PICKS(which) { \
     [READ_LATEST] = PICK(which, "", "received_at DESC, report_id DESC"), \
@@ -63,11 +63,11 @@ int read_reports(struct report_row **out, size_t *count, struct pg_tx *tx, struc
 }
 static const char *const pick_sql[2][4] = {PICKS(ISSUE_ALONE), PICKS(ISSUE_MANY)};
 #define NEIGHBOUR(which, sign, direction) \
-    "(SELECT report_id FROM hang WHERE " HANG_IN_VIEW which("6") " AND (received_at, report_id) " sign " ($7, $8)" \
+    "(SELECT report_id FROM event WHERE " EVENT_IN_VIEW which("6") " AND (received_at, report_id) " sign " ($7, $8)" \
     " ORDER BY received_at " direction ", report_id " direction " LIMIT 1)"
 #define PLACE(which) \
     "SELECT count(*), count(*) FILTER (WHERE (received_at, report_id) > ($7, $8))," \
-    NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM hang WHERE " HANG_IN_VIEW which("6")
+    NEIGHBOUR(which, ">", "ASC") ", " NEIGHBOUR(which, "<", "DESC") " FROM event WHERE " EVENT_IN_VIEW which("6")
 /* clang-format on */
 
 int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena, const struct view *view, int64_t issue,
@@ -101,10 +101,10 @@ int read_report(struct report_place *out, struct pg_tx *tx, struct arena *arena,
 /* clang-format off */
 #define STACKS(which) \
     "SELECT h.weight, s.document, h.received_at, h.report_id FROM (SELECT slot, day, report_id, weight, received_at" \
-    "  FROM hang WHERE " HANG_IN_VIEW which("6") \
+    "  FROM event WHERE " EVENT_IN_VIEW which("6") \
     "  AND (received_at, report_id) < ($7, $8) AND ($9::uuid IS NULL OR report_id = $9)" \
     "  ORDER BY received_at DESC, report_id DESC LIMIT $10) h" \
-    " LEFT JOIN hang_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC"
+    " LEFT JOIN event_stack s USING (slot, day, report_id) ORDER BY received_at DESC, report_id DESC"
 /* clang-format on */
 
 int read_stacks(struct pg_tx *tx, const struct view *view, int64_t issue, const struct uuid *one, int limit,

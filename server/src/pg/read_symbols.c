@@ -9,9 +9,9 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT i.build_id, i.name, i.arch, l.reports, l.names, i.first_seen, i.looks,"
-                      " nullif(i.look_at, 'infinity'), i.answer, i.version, i.build, i.flaw"
+                      " nullif(i.look_at, 'infinity'), i.answer, i.version, i.build, i.defect"
                       " FROM (SELECT build_id, count(*) AS reports, count(*) FILTER (WHERE had = 'names') AS names"
-                      "  FROM lacking WHERE app_id = $1 GROUP BY build_id) l JOIN image i USING (build_id)"
+                      "  FROM missing_debug_file WHERE app_id = $1 GROUP BY build_id) l JOIN image i USING (build_id)"
                       " ORDER BY l.reports - l.names DESC, l.reports DESC, i.name, i.build_id LIMIT $2",
                       PG_INT4(app), PG_INT8(most));
     if (rc)
@@ -31,9 +31,9 @@ int read_missing(struct missing_row **out, size_t *count, struct pg_tx *tx, stru
                                          .answer = arena_strdup(arena, pg_text(rows, i, 8)),
                                          .version = arena_strdup(arena, pg_text(rows, i, 9)),
                                          .build = arena_strdup(arena, pg_text(rows, i, 10)),
-                                         .flaw = arena_strdup(arena, pg_text(rows, i, 11))};
+                                         .defect = arena_strdup(arena, pg_text(rows, i, 11))};
         struct missing_row *row = &(*out)[i];
-        if (!row->build_id || !row->name || !row->arch || !row->answer || !row->version || !row->build || !row->flaw)
+        if (!row->build_id || !row->name || !row->arch || !row->answer || !row->version || !row->build || !row->defect)
             return MIRE_FAULT_MEMORY;
         hex_format(row->build_id, id.bytes, id.len);
     }
@@ -46,7 +46,7 @@ int read_symbol_files(struct symbol_row **out, size_t *count, struct symbol_sum 
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "SELECT build_id, kind, arch, name, size_bytes, uploaded_at, source, count(*) OVER (),"
-                      " sum(size_bytes) OVER ()::int8, flaw, depth FROM symbol_file"
+                      " sum(size_bytes) OVER ()::int8, defect, depth FROM symbol_file"
                       " ORDER BY uploaded_at DESC, build_id, kind LIMIT $1",
                       PG_INT8(most));
     if (rc)
@@ -63,10 +63,10 @@ int read_symbol_files(struct symbol_row **out, size_t *count, struct symbol_sum 
                                         .size_bytes = pg_int(rows, i, 4),
                                         .came_us = pg_time(rows, i, 5),
                                         .source = arena_strdup(arena, pg_text(rows, i, 6)),
-                                        .flaw = arena_strdup(arena, pg_text(rows, i, 9)),
+                                        .defect = arena_strdup(arena, pg_text(rows, i, 9)),
                                         .depth = arena_strdup(arena, pg_text(rows, i, 10))};
         struct symbol_row *row = &(*out)[i];
-        if (!row->build_id || !row->kind || !row->arch || !row->name || !row->source || !row->flaw || !row->depth)
+        if (!row->build_id || !row->kind || !row->arch || !row->name || !row->source || !row->defect || !row->depth)
             return MIRE_FAULT_MEMORY;
         hex_format(row->build_id, id.bytes, id.len);
     }

@@ -12,15 +12,15 @@
 
 /* clang-format off */
 #define SHARES(column, from) \
-    "SELECT " column ", sum(reports)::bigint, sum(hangs)::float8 FROM " from \
+    "SELECT " column ", sum(reports)::bigint, sum(events)::float8 FROM " from \
     " WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, " column " COLLATE \"C\" LIMIT $9"
 static const char *const share_sql[] = {
     [READ_BY_VERSION] = SHARES("version", "version_hour JOIN version USING (version_id, app_id)"),
     [READ_BY_KIND] = SHARES("category", "version_hour"),
     [READ_BY_STATE] =
-    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(hangs) AS hangs FROM issue_hour WHERE " HOUR_IN_VIEW
+    "WITH h AS (SELECT issue_id, tree, sum(reports) AS reports, sum(events) AS events FROM issue_hour WHERE " HOUR_IN_VIEW
     "  GROUP BY 1, 2)"
-    " SELECT " STATE " AS shown_state, sum(reports)::bigint, sum(hangs)::float8 FROM h" SHOWN_JOIN("h")
+    " SELECT " STATE " AS shown_state, sum(reports)::bigint, sum(events)::float8 FROM h" SHOWN_JOIN("h")
     " JOIN issue i ON i.issue_id = " SHOWN_ID("h") WHOLES
     " WHERE " KIND_WANTED " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $9",
 };
@@ -39,7 +39,7 @@ int read_shares(struct share **out, size_t *count, struct pg_tx *tx, struct aren
         if (!*out || !((*out)[i].key = arena_strdup(arena, pg_text(rows, i, 0))))
             return MIRE_FAULT_MEMORY;
         (*out)[i].reports = pg_int(rows, i, 1);
-        (*out)[i].hangs = pg_real(rows, i, 2);
+        (*out)[i].events = pg_real(rows, i, 2);
     }
     return 0;
 }
@@ -51,20 +51,20 @@ int read_shares(struct share **out, size_t *count, struct pg_tx *tx, struct aren
 /* Which sums a row holds: the bits are those of grouping(category, version, at). $9 bucket */
 enum { ALL = 7, OF_KIND = 3, OF_VERSION = 5, OF_POINT = 4 };
 static const char sums_sql[] =
-    "WITH h AS (SELECT version_id, category, hour, sum(reports) AS reports, sum(hangs) AS hangs, sum(hang_ms) AS hang_ms,"
+    "WITH h AS (SELECT version_id, category, hour, sum(reports) AS reports, sum(events) AS events, sum(waited_ms) AS waited_ms,"
     "   max(longest_ms) AS longest_ms FROM version_hour WHERE " HOUR_IN_VIEW " AND " KIND_WANTED " GROUP BY 1, 2, 3),"
     " s AS MATERIALIZED (SELECT version_id, category, " BUCKET("$9") " AS at, sum(reports)::bigint AS reports,"
-    "   sum(hangs) AS hangs, sum(hang_ms) AS hang_ms, max(longest_ms) AS longest_ms, min(hour) AS first_hour"
+    "   sum(events) AS events, sum(waited_ms) AS waited_ms, max(longest_ms) AS longest_ms, min(hour) AS first_hour"
     "  FROM h GROUP BY 1, 2, 3),"
     " v AS (SELECT version_id, version, min(first_seen) OVER (PARTITION BY version) AS first_seen FROM version"
     "  WHERE app_id = $1)"
     " SELECT grouping(category, version, at), category, version, at, coalesce(sum(reports), 0)::bigint,"
-    "  coalesce(sum(hangs), 0), coalesce(sum(hang_ms), 0), coalesce(max(longest_ms), 0)::bigint, min(first_hour),"
+    "  coalesce(sum(events), 0), coalesce(sum(waited_ms), 0), coalesce(max(longest_ms), 0)::bigint, min(first_hour),"
     "  min(first_seen)"
     " FROM s JOIN v USING (version_id) GROUP BY GROUPING SETS ((), (category), (version), (version, at))"
     " ORDER BY 1 DESC, version COLLATE \"C\", at";
 #define SERIES(which) \
-    "SELECT version, " BUCKET("$7") ", sum(hangs), sum(hang_ms) FROM issue_hour JOIN version USING (version_id, app_id)" \
+    "SELECT version, " BUCKET("$7") ", sum(events), sum(waited_ms) FROM issue_hour JOIN version USING (version_id, app_id)" \
     " WHERE " HOUR_IN_VIEW which("8") " GROUP BY 1, 2 ORDER BY version COLLATE \"C\", 2"
 /* clang-format on */
 
@@ -103,20 +103,20 @@ static int by_age(const void *a, const void *b)
 struct line {
     const struct point *points;
     size_t count;
-    double hangs;
+    double events;
 };
 
 /* Sums of other orders of addition are equal to the thousandth. */
-static int by_hangs(const void *a, const void *b)
+static int by_events(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
-    double difference = y->hangs - x->hangs;
+    double difference = y->events - x->events;
     if (difference > 0.0005 || difference < -0.0005)
         return difference > 0 ? 1 : -1;
     return strcmp(x->points->version, y->points->version);
 }
 
-/* Points, which come version by version, put in order of the versions' hangs; at most MIRE_SERIES_MAX of these. */
+/* Points, which come version by version, put in order of the versions' events; at most MIRE_SERIES_MAX of these. */
 static int points_arrange(struct point **points, size_t *count, struct arena *arena)
 {
     struct line *lines = arena_array(arena, *count + 1, sizeof *lines);
@@ -130,10 +130,10 @@ static int points_arrange(struct point **points, size_t *count, struct arena *ar
         if (i == 0 || strcmp(p[-1].version, p->version) != 0)
             lines[line_count++].points = p;
         lines[line_count - 1].count++;
-        lines[line_count - 1].hangs += p->hangs;
+        lines[line_count - 1].events += p->events;
     }
     if (line_count)
-        qsort(lines, line_count, sizeof *lines, by_hangs);
+        qsort(lines, line_count, sizeof *lines, by_events);
     for (size_t i = 0; i < line_count && i < MIRE_SERIES_MAX; at += lines[i++].count)
         memcpy(&arranged[at], lines[i].points, lines[i].count * sizeof *arranged);
     *points = arranged;
@@ -144,8 +144,8 @@ static int points_arrange(struct point **points, size_t *count, struct arena *ar
 static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows *rows, size_t row)
 {
     struct totals totals = {.reports = pg_int(rows, row, 4),
-                            .hangs = pg_real(rows, row, 5),
-                            .hang_ms = pg_real(rows, row, 6),
+                            .events = pg_real(rows, row, 5),
+                            .waited_ms = pg_real(rows, row, 6),
                             .longest_ms = pg_int(rows, row, 7)};
     int64_t what = pg_int(rows, row, 0);
     const char *text = arena_strdup(arena, pg_text(rows, row, what == OF_KIND ? 1 : 2));
@@ -156,11 +156,11 @@ static int sums_add(struct sums *out, struct arena *arena, const struct pg_rows 
         out->totals = totals;
         out->first_hour_us = pg_time(rows, row, 8);
     } else if (what == OF_KIND) {
-        out->kinds[out->kind_count++] = (struct share){text, totals.reports, totals.hangs};
+        out->kinds[out->kind_count++] = (struct share){text, totals.reports, totals.events};
     } else if (what == OF_VERSION) {
         out->versions[out->version_count++] = (struct version_row){text, pg_time(rows, row, 9), totals};
     } else {
-        out->points[out->point_count++] = (struct point){text, pg_int(rows, row, 3), totals.hangs, totals.hang_ms};
+        out->points[out->point_count++] = (struct point){text, pg_int(rows, row, 3), totals.events, totals.waited_ms};
     }
     return 0;
 }

@@ -23,8 +23,8 @@ int pg_rekey_ask(int64_t *job_out, struct pg_tx *tx, const struct rekey_ask *ask
     " coalesce(f.issues_new, 0), CASE WHEN j.preview THEN (SELECT count(*) FROM (SELECT from_issue_id,"        \
     "  sum(reports) AS moved FROM rekey_flow w WHERE w.job_id = j.job_id"                                      \
     "  AND w.to_issue_id IS DISTINCT FROM w.from_issue_id GROUP BY 1) w"                                       \
-    "  WHERE w.moved >= (SELECT count(*) FROM hang h JOIN issue i ON i.app_id = h.app_id"                      \
-    "   AND i.issue_id = h.issue_id WHERE i.issue_id = w.from_issue_id)) ELSE 0 END"                           \
+    "  WHERE w.moved >= (SELECT count(*) FROM event e JOIN issue i ON i.app_id = e.app_id"                     \
+    "   AND i.issue_id = e.issue_id WHERE i.issue_id = w.from_issue_id)) ELSE 0 END"                           \
     " FROM rekey_job j LEFT JOIN LATERAL (SELECT sum(reports)::int8 AS reports, sum(failed)::int8 AS failed,"  \
     "  sum(reports) FILTER (WHERE to_issue_id IS DISTINCT FROM from_issue_id)::int8 AS moved,"                 \
     "  count(DISTINCT to_key) FILTER (WHERE to_issue_id IS NULL) AS issues_new FROM rekey_flow f"              \

@@ -36,7 +36,7 @@ static int queue_file(struct pg_tx *tx, int64_t job, struct pg_bytes build_id)
 {
     return pg_query(NULL, tx,
                     "WITH queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
-                    "  SELECT slot, $1, day, report_id FROM lacking WHERE build_id = $2 AND (had = 'none'"
+                    "  SELECT slot, $1, day, report_id FROM missing_debug_file WHERE build_id = $2 AND (had = 'none'"
                     "   OR NOT EXISTS (SELECT FROM symbol_file WHERE build_id = $2)"
                     "   OR EXISTS (SELECT FROM symbol_file WHERE build_id = $2 AND kind = 'debug'))"
                     "  ON CONFLICT DO NOTHING RETURNING 1)"
@@ -59,7 +59,7 @@ static int queue_files(struct pg_tx *tx)
                       "WITH come AS (DELETE FROM symbol_arrival WHERE build_id IN (SELECT build_id FROM symbol_arrival"
                       "  WHERE horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
                       "  ORDER BY build_id LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING build_id)"
-                      " SELECT m.build_id, EXISTS (SELECT FROM lacking l WHERE l.build_id = m.build_id)"
+                      " SELECT m.build_id, EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = m.build_id)"
                       " FROM (SELECT build_id FROM come UNION SELECT w.build_id FROM come JOIN split_wanted w"
                       "  ON w.split_id = come.build_id UNION SELECT i.build_id FROM come JOIN image i"
                       "  ON octet_length(come.build_id) = 16 AND i.build_id > come.build_id"
@@ -116,10 +116,10 @@ static int queue_job(struct pg_tx *tx)
         return rc;
     int64_t job = pg_int(rows, 0, 0);
     rc = pg_query(&last, tx,
-                  "WITH more AS (SELECT h.slot, h.day, h.report_id, h.received_at FROM hang h, rekey_job j"
-                  "  WHERE j.job_id = $1 AND h.app_id = $2 AND h.received_at <= coalesce(j.next_at, 'infinity')"
-                  "  AND (h.received_at, h.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
-                  "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY h.received_at DESC, h.report_id DESC LIMIT $3),"
+                  "WITH more AS (SELECT e.slot, e.day, e.report_id, e.received_at FROM event e, rekey_job j"
+                  "  WHERE j.job_id = $1 AND e.app_id = $2 AND e.received_at <= coalesce(j.next_at, 'infinity')"
+                  "  AND (e.received_at, e.report_id) < (coalesce(j.next_at, 'infinity'), coalesce(j.next_id,"
+                  "   'ffffffff-ffff-ffff-ffff-ffffffffffff')) ORDER BY e.received_at DESC, e.report_id DESC LIMIT $3),"
                   " queued AS (INSERT INTO rekey_queue (slot, job_id, day, report_id)"
                   "  SELECT slot, $1, day, report_id FROM more ON CONFLICT DO NOTHING RETURNING 1)"
                   " SELECT received_at, report_id, (SELECT count(*) FROM queued) FROM more"
@@ -152,14 +152,14 @@ int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slo
         rows_out, tx,
         "WITH due AS MATERIALIZED (SELECT slot, job_id, day, report_id, attempts FROM rekey_queue WHERE slot >= $1"
         "  ORDER BY slot, job_id, day, report_id LIMIT $2 FOR UPDATE SKIP LOCKED),"
-        " held AS MATERIALIZED (SELECT h.* FROM hang h JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
-        "  USING (slot, day, report_id) ORDER BY h.slot, h.day, h.report_id FOR UPDATE OF h)"
-        " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, h.app_id, h.received_at, h.issue_id,"
-        " h.version_id, h.category, h.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
-        " i.caller1_image, i.caller2, i.caller2_image, h.tree"
-        " FROM due d JOIN rekey_job j USING (job_id) LEFT JOIN held h USING (slot, day, report_id)"
-        " LEFT JOIN issue i ON i.issue_id = h.issue_id"
-        " LEFT JOIN report r USING (slot, day, report_id) LEFT JOIN hang_stack s USING (slot, day, report_id)"
+        " held AS MATERIALIZED (SELECT e.* FROM event e JOIN (SELECT DISTINCT slot, day, report_id FROM due) d"
+        "  USING (slot, day, report_id) ORDER BY e.slot, e.day, e.report_id FOR UPDATE OF e)"
+        " SELECT slot, day, report_id, j.job_id, j.preview, j.rules, d.attempts, e.app_id, e.received_at, e.issue_id,"
+        " e.version_id, e.category, e.subject_bytes, r.format, r.encoding, r.body, s.document, i.unnamed, i.caller1,"
+        " i.caller1_image, i.caller2, i.caller2_image, e.tree"
+        " FROM due d JOIN rekey_job j USING (job_id) LEFT JOIN held e USING (slot, day, report_id)"
+        " LEFT JOIN issue i ON i.issue_id = e.issue_id"
+        " LEFT JOIN report r USING (slot, day, report_id) LEFT JOIN event_stack s USING (slot, day, report_id)"
         " ORDER BY slot, day, report_id, job_id",
         PG_INT2(from_slot), PG_INT8(most));
 }
@@ -264,24 +264,25 @@ int pg_issue_take(struct pg_tx *tx, int64_t issue_id, int64_t received_us, int64
                     PG_INT8(issue_id), PG_TIME(received_us), PG_INT8(version_id));
 }
 
-int pg_hang_move(struct pg_tx *tx, const struct hang_row *hang)
+int pg_event_move(struct pg_tx *tx, const struct event_row *event)
 {
-    struct uuid id = id_of(&hang->key);
+    struct uuid id = id_of(&event->key);
     return pg_query(NULL, tx,
-                    "UPDATE hang SET issue_id = $4, category = $5, reason = $6, holder = $7,"
+                    "UPDATE event SET issue_id = $4, category = $5, reason = $6, holder = $7,"
                     " subject_bytes = nullif($8, -1), frame_count = $9, unresolved_count = $10, rules_version = $11,"
                     " waited_ms = $12, open = $13, tree = $14 WHERE slot = $1 AND day = $2 AND report_id = $3",
-                    PG_INT2(hang->key.slot), PG_DAY(hang->key.day), PG_UUID(&id), PG_INT8(hang->issue_id),
-                    PG_TEXT(hang->category), PG_TEXT(hang->reason), PG_TEXT(hang->holder), PG_INT8(hang->subject_bytes),
-                    PG_INT4(hang->frame_count), PG_INT4(hang->unresolved_count), PG_INT4(hang->rules_version),
-                    PG_INT8(hang->waited_ms), PG_BOOL(hang->open), PG_INT4(hang->tree));
+                    PG_INT2(event->key.slot), PG_DAY(event->key.day), PG_UUID(&id), PG_INT8(event->issue_id),
+                    PG_TEXT(event->category), PG_TEXT(event->reason), PG_TEXT(event->holder),
+                    PG_INT8(event->subject_bytes), PG_INT4(event->frame_count), PG_INT4(event->unresolved_count),
+                    PG_INT4(event->rules_version), PG_INT8(event->waited_ms), PG_BOOL(event->open),
+                    PG_INT4(event->tree));
 }
 
 int pg_lacks_forget(struct pg_tx *tx, const struct report_key *key)
 {
     struct uuid id = id_of(key);
-    return pg_query(NULL, tx, "DELETE FROM lacking WHERE slot = $1 AND day = $2 AND report_id = $3", PG_INT2(key->slot),
-                    PG_DAY(key->day), PG_UUID(&id));
+    return pg_query(NULL, tx, "DELETE FROM missing_debug_file WHERE slot = $1 AND day = $2 AND report_id = $3",
+                    PG_INT2(key->slot), PG_DAY(key->day), PG_UUID(&id));
 }
 
 #define HOUR_KEY(hour) \
@@ -296,9 +297,9 @@ int pg_version_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
     if (rc)
         return rc;
     return pg_query(NULL, tx,
-                    "UPDATE version_hour v SET longest_ms = coalesce((SELECT max(coalesce(h.waited_ms, h.duration_ms))"
-                    "  FROM hang h WHERE h.app_id = $3 AND h.received_at >= $2 AND h.received_at < $2 + interval '1 h'"
-                    "  AND h.slot = $1 AND h.version_id = $4 AND h.category = $5), v.longest_ms)"
+                    "UPDATE version_hour v SET longest_ms = coalesce((SELECT max(e.waited_ms)"
+                    "  FROM event e WHERE e.app_id = $3 AND e.received_at >= $2 AND e.received_at < $2 + interval '1 h'"
+                    "  AND e.slot = $1 AND e.version_id = $4 AND e.category = $5), v.longest_ms)"
                     " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND category = $5",
                     HOUR_KEY(hour), PG_TEXT(hour->category));
 }
@@ -315,10 +316,10 @@ int pg_issue_hour_settle(struct pg_tx *tx, const struct hour_row *hour)
         NULL, tx,
         "UPDATE issue_hour i SET longest_ms = coalesce(m.longest_ms, i.longest_ms),"
         " last_at = coalesce(m.last_at, i.last_at), most_bytes = coalesce(m.most_bytes, i.most_bytes)"
-        " FROM (SELECT max(coalesce(h.waited_ms, h.duration_ms)) AS longest_ms, max(h.received_at) AS"
-        "  last_at, max(coalesce(h.subject_bytes, 0)) AS most_bytes FROM hang h WHERE h.app_id = $3"
-        "  AND h.issue_id = $5 AND h.received_at >= $2 AND h.received_at < $2 + interval '1 h'"
-        "  AND h.slot = $1 AND h.version_id = $4 AND h.tree = $6) m"
+        " FROM (SELECT max(e.waited_ms) AS longest_ms, max(e.received_at) AS"
+        "  last_at, max(coalesce(e.subject_bytes, 0)) AS most_bytes FROM event e WHERE e.app_id = $3"
+        "  AND e.issue_id = $5 AND e.received_at >= $2 AND e.received_at < $2 + interval '1 h'"
+        "  AND e.slot = $1 AND e.version_id = $4 AND e.tree = $6) m"
         " WHERE slot = $1 AND hour = $2 AND app_id = $3 AND version_id = $4 AND issue_id = $5 AND tree = $6",
         HOUR_KEY(hour), PG_INT8(hour->issue_id), PG_INT4(hour->tree));
 }

@@ -2,7 +2,7 @@
  * rekey_due.h - the statements of those who do the jobs of rekey.h: queueing, claiming, moving, ending. Every function
  * runs inside the caller's transaction and returns 0 or a fault unless it says otherwise.
  *
- *     symbol_arrival, rekey_job --queue--> rekey_queue --claim--> derive --move--> hang, counters, issue --end-->
+ *     symbol_arrival, rekey_job --queue--> rekey_queue --claim--> derive --move--> event, counters, issue --end-->
  * gone_to
  *
  * Rows are locked in the order of derive.h, those of one table by rising key; who changes issues, or opens several, has
@@ -52,7 +52,7 @@ struct rekey_stored {
 
 /*
  * Claim up to `most` reports on slot `from_slot` and behind it; other transactions pass over them until this one ends.
- * The hangs are locked, by rising key. A report that is due for two jobs may come twice.
+ * The events are locked, by rising key. A report that is due for two jobs may come twice.
  */
 int pg_rekey_claim(struct pg_rows **rows_out, struct pg_tx *tx, int16_t from_slot, int64_t most);
 void pg_rekey_read_stored(struct rekey_stored *out, const struct pg_rows *rows, size_t row);
@@ -91,7 +91,7 @@ int pg_issue_rename(struct pg_tx *tx, int64_t issue_id, const struct issue_row *
 int pg_issue_inherit(struct pg_tx *tx, int64_t issue_id, int64_t from);
 
 /* What a report is now, in place of what was stored. */
-int pg_hang_move(struct pg_tx *tx, const struct hang_row *hang);
+int pg_event_move(struct pg_tx *tx, const struct event_row *event);
 int pg_lacks_forget(struct pg_tx *tx, const struct report_key *key);
 
 /* After reports were taken away from a counter: the longest and newest of those that are left; none: the row goes. */

@@ -30,8 +30,8 @@ static int settle_state(struct pg_tx *tx, int64_t job, int64_t issue)
                     "UPDATE issue i SET state = best.state FROM (SELECT state FROM (SELECT o.state, sum(f.reports) AS n"
                     "  FROM rekey_flow f JOIN issue o ON o.issue_id = f.from_issue_id WHERE f.job_id = $1"
                     "  AND f.to_issue_id = $2 AND f.from_issue_id <> $2 AND o.gone_to = $2 GROUP BY o.state"
-                    " UNION ALL SELECT t.state, (SELECT count(*) FROM hang h WHERE h.app_id = t.app_id"
-                    "  AND h.issue_id = $2) - coalesce((SELECT sum(f.reports) FROM rekey_flow f WHERE f.job_id = $1"
+                    " UNION ALL SELECT t.state, (SELECT count(*) FROM event e WHERE e.app_id = t.app_id"
+                    "  AND e.issue_id = $2) - coalesce((SELECT sum(f.reports) FROM rekey_flow f WHERE f.job_id = $1"
                     "  AND f.to_issue_id = $2 AND f.from_issue_id <> $2), 0) FROM issue t WHERE t.issue_id = $2) s"
                     "  GROUP BY state ORDER BY sum(n) DESC, state LIMIT 1) best"
                     " WHERE i.issue_id = $2 AND i.state <> best.state",
@@ -43,13 +43,13 @@ static int move_counters(struct pg_tx *tx, struct arena *arena, int32_t app_id, 
 {
     int rc =
         pg_query(NULL, tx,
-                 "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, hangs, hang_ms,"
-                 " longest_ms, last_at, most_bytes, tree) SELECT slot, hour, app_id, $3, version_id, reports, hangs,"
-                 " hang_ms, longest_ms, last_at, most_bytes, tree FROM issue_hour WHERE app_id = $1"
+                 "INSERT INTO issue_hour AS t (slot, hour, app_id, issue_id, version_id, reports, events, waited_ms,"
+                 " longest_ms, last_at, most_bytes, tree) SELECT slot, hour, app_id, $3, version_id, reports, events,"
+                 " waited_ms, longest_ms, last_at, most_bytes, tree FROM issue_hour WHERE app_id = $1"
                  " AND issue_id = $2 ORDER BY slot, hour, version_id, tree"
                  " ON CONFLICT (slot, hour, app_id, issue_id, version_id, tree) DO UPDATE SET"
-                 " reports = t.reports + EXCLUDED.reports, hangs = t.hangs + EXCLUDED.hangs,"
-                 " hang_ms = t.hang_ms + EXCLUDED.hang_ms,"
+                 " reports = t.reports + EXCLUDED.reports, events = t.events + EXCLUDED.events,"
+                 " waited_ms = t.waited_ms + EXCLUDED.waited_ms,"
                  " longest_ms = greatest(t.longest_ms, EXCLUDED.longest_ms),"
                  " most_bytes = greatest(t.most_bytes, EXCLUDED.most_bytes),"
                  " last_at = greatest(t.last_at, EXCLUDED.last_at)",
@@ -66,7 +66,7 @@ static int leave(struct pg_tx *tx, struct arena *arena, int32_t app_id, int64_t 
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     int rc = pg_query(&rows, tx,
                       "UPDATE issue o SET gone_to = $3 WHERE o.issue_id = $2 AND o.app_id = $1 AND NOT EXISTS (SELECT"
-                      " FROM hang h WHERE h.app_id = $1 AND h.issue_id = $2)",
+                      " FROM event e WHERE e.app_id = $1 AND e.issue_id = $2)",
                       PG_INT4(app_id), PG_INT8(from), PG_INT8(to));
     if (rc || !pg_touched(rows))
         return rc;
@@ -99,8 +99,8 @@ static int forget_trees(struct pg_tx *tx, int64_t job)
 {
     return pg_query(NULL, tx,
                     "DELETE FROM issue_tree t USING (SELECT DISTINCT from_issue_id FROM rekey_flow WHERE job_id = $1) f"
-                    " WHERE t.issue_id = f.from_issue_id AND NOT EXISTS (SELECT FROM hang h WHERE h.app_id = t.app_id"
-                    " AND h.issue_id = t.issue_id AND h.tree = t.tree)",
+                    " WHERE t.issue_id = f.from_issue_id AND NOT EXISTS (SELECT FROM event e WHERE e.app_id = t.app_id"
+                    " AND e.issue_id = t.issue_id AND e.tree = t.tree)",
                     PG_INT8(job));
 }
 
@@ -112,7 +112,7 @@ static int leave_next(struct pg_tx *tx, struct arena *arena, int64_t job)
                       "SELECT i.app_id, i.issue_id, f.to_issue_id FROM (SELECT from_issue_id, to_issue_id, sum(reports)"
                       "  AS n FROM rekey_flow WHERE job_id = $1 AND to_issue_id <> from_issue_id AND reports > 0"
                       "  GROUP BY 1, 2) f JOIN issue i ON i.issue_id = f.from_issue_id WHERE i.gone_to IS NULL"
-                      " AND NOT EXISTS (SELECT FROM hang h WHERE h.app_id = i.app_id AND h.issue_id = i.issue_id)"
+                      " AND NOT EXISTS (SELECT FROM event e WHERE e.app_id = i.app_id AND e.issue_id = i.issue_id)"
                       " ORDER BY i.issue_id, f.n DESC, f.to_issue_id LIMIT 1",
                       PG_INT8(job));
     if (rc || !pg_row_count(rows))

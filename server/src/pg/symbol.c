@@ -62,21 +62,22 @@ int pg_symbol_piece(struct pg_rows **out, struct pg_tx *tx, struct pg_bytes buil
 }
 
 /* How good a file of these columns is; unknown is what came before it was kept. */
-#define GOODNESS(table) "(" table ".flaw = '', CASE " table ".depth WHEN 'names' THEN 1 WHEN 'lines' THEN 2 ELSE 3 END)"
+#define GOODNESS(table) \
+    "(" table ".defect = '', CASE " table ".depth WHEN 'names' THEN 1 WHEN 'lines' THEN 2 ELSE 3 END)"
 
 int pg_symbol_begin(struct pg_tx *tx, const struct symbol_file *file)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
     struct pg_bytes id = file->build_id;
     int rc = pg_query(&rows, tx,
-                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash, flaw, depth)"
+                      "INSERT INTO symbol_file (build_id, kind, arch, name, size_bytes, hash, defect, depth)"
                       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
                       " ON CONFLICT (build_id, kind) DO UPDATE SET arch = EXCLUDED.arch, name = EXCLUDED.name,"
-                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, flaw = EXCLUDED.flaw,"
+                      " size_bytes = EXCLUDED.size_bytes, hash = EXCLUDED.hash, defect = EXCLUDED.defect,"
                       " depth = EXCLUDED.depth, uploaded_at = now()"
                       " WHERE " GOODNESS("EXCLUDED") " >= " GOODNESS("symbol_file") " RETURNING 1",
                       PG_BYTES(id.bytes, id.len), PG_TEXT(kind(file->debug)), PG_TEXT(file->arch), PG_TEXT(file->name),
-                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->flaw),
+                      PG_INT8(file->size_bytes), PG_BYTES(file->hash.bytes, file->hash.len), PG_TEXT(file->defect),
                       PG_TEXT(file->depth));
     if (rc || !pg_row_count(rows))
         return rc ? rc : 1;
@@ -91,7 +92,7 @@ int pg_symbol_add(struct pg_tx *tx, struct pg_bytes build_id, bool debug, int32_
                     PG_BYTES(frame.bytes, frame.len));
 }
 
-#define FILE_COLUMNS "SELECT build_id, kind = 'debug', arch, name, size_bytes, flaw, depth, hash FROM symbol_file"
+#define FILE_COLUMNS "SELECT build_id, kind = 'debug', arch, name, size_bytes, defect, depth, hash FROM symbol_file"
 
 /* The first of the rows: 1, 0 there is none. */
 static int take_file(struct symbol_file *out, struct arena *arena, const struct pg_rows *rows)
@@ -105,9 +106,9 @@ static int take_file(struct symbol_file *out, struct arena *arena, const struct 
                                 .name = arena_strdup(arena, pg_text(rows, 0, 3)),
                                 .size_bytes = pg_int(rows, 0, 4),
                                 .hash = {arena_copy(arena, hash.bytes, hash.len), hash.len},
-                                .flaw = arena_strdup(arena, pg_text(rows, 0, 5)),
+                                .defect = arena_strdup(arena, pg_text(rows, 0, 5)),
                                 .depth = arena_strdup(arena, pg_text(rows, 0, 6))};
-    return out->build_id.bytes && out->arch && out->name && out->hash.bytes && out->flaw && out->depth
+    return out->build_id.bytes && out->arch && out->name && out->hash.bytes && out->defect && out->depth
                ? 1
                : MIRE_FAULT_MEMORY;
 }
@@ -142,15 +143,15 @@ int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct 
                        size_t count)
 {
     MIRE_SCOPED(pg_rows_free) struct pg_rows *rows = NULL;
-    int rc =
-        pg_query(&rows, tx,
-                 "SELECT coalesce(f.rank, 0), f.hash, f.flaw <> '' OR (f.rank = 2 AND f.depth = 'lines') OR"
-                 "  EXISTS (SELECT FROM lacking l WHERE l.build_id = a.id)"
-                 "  OR EXISTS (SELECT FROM split_wanted w JOIN lacking l USING (build_id) WHERE w.split_id = a.id),"
-                 "  coalesce(f.flaw, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
-                 " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, flaw, depth FROM symbol_file s"
-                 "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
-                 PG_BYTESS(ids, count));
+    int rc = pg_query(
+        &rows, tx,
+        "SELECT coalesce(f.rank, 0), f.hash, f.defect <> '' OR (f.rank = 2 AND f.depth = 'lines') OR"
+        "  EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = a.id)"
+        "  OR EXISTS (SELECT FROM split_wanted w JOIN missing_debug_file l USING (build_id) WHERE w.split_id = a.id),"
+        "  coalesce(f.defect, '') FROM unnest($1::bytea[]) WITH ORDINALITY a (id, n) LEFT JOIN LATERAL"
+        " (SELECT CASE kind WHEN 'debug' THEN 2 ELSE 1 END AS rank, hash, defect, depth FROM symbol_file s"
+        "  WHERE s.build_id = a.id ORDER BY 1 DESC LIMIT 1) f ON true ORDER BY n",
+        PG_BYTESS(ids, count));
     for (size_t i = 0; !rc && i < count; i++) {
         struct pg_bytes hash = pg_bytes(rows, i, 1);
         bool told = hash.len == sizeof out[i].hash;
@@ -160,7 +161,7 @@ int pg_symbols_lacking(struct symbol_there *out, struct pg_tx *tx, const struct 
         out[i].wanting = wanting && !out[i].lacking;
         if (out[i].wanting) {
             memcpy(out[i].hash, hash.bytes, hash.len);
-            snprintf(out[i].flaw, sizeof out[i].flaw, "%s", pg_text(rows, i, 3));
+            snprintf(out[i].defect, sizeof out[i].defect, "%s", pg_text(rows, i, 3));
         }
     }
     return rc;
@@ -245,7 +246,7 @@ int pg_symbol_wanted(struct symbol_wanted *out, struct pg_tx *tx)
                       "UPDATE image SET look_at = now() + interval '10 min', looks = looks + 1 WHERE build_id ="
                       " (SELECT build_id FROM image i WHERE look_at <= now()"
                       "  AND NOT EXISTS (SELECT FROM symbol_file f WHERE f.build_id = i.build_id AND f.kind = 'debug')"
-                      "  AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id)"
+                      "  AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id)"
                       "  ORDER BY look_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING build_id, name, looks");
     if (rc || !pg_row_count(rows))
         return rc;
@@ -264,12 +265,13 @@ int pg_symbol_answer(struct pg_tx *tx, struct pg_bytes build_id, const char *ans
 
 int pg_symbols_sought(struct pg_rows **out, struct pg_tx *tx, int64_t most, int64_t again_s)
 {
-    return pg_query(out, tx,
-                    "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
-                    " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
-                    ""
-                    " AND EXISTS (SELECT FROM lacking l WHERE l.build_id = i.build_id) ORDER BY build_id LIMIT $1",
-                    PG_INT8(most), PG_INT8(again_s));
+    return pg_query(
+        out, tx,
+        "SELECT build_id, CASE WHEN answer LIKE 'found in %' THEN look_at - $2 * interval '1 s' END"
+        " FROM image i WHERE look_at > now() AND look_at < 'infinity'"
+        ""
+        " AND EXISTS (SELECT FROM missing_debug_file l WHERE l.build_id = i.build_id) ORDER BY build_id LIMIT $1",
+        PG_INT8(most), PG_INT8(again_s));
 }
 
 int pg_symbol_due(struct pg_tx *tx, struct pg_bytes build_id)

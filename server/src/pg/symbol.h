@@ -36,7 +36,7 @@ struct symbol_file {
     const char *arch, *name;
     int64_t size_bytes;
     struct pg_bytes hash; /* BLAKE2b-256 of its contents */
-    const char *flaw;     /* what of it is damaged; "": nothing is, as far as is known */
+    const char *defect;   /* what of it is damaged; "": nothing is, as far as is known */
     const char *depth;    /* what it tells of the code: "names", "lines", "dwarf", "": unknown */
     const char *instead;  /* what is used in its place, and why, for people; "" or NULL: it is used itself */
 };
@@ -102,7 +102,7 @@ struct symbol_there {
     bool wanting; /* there is, and yet it is damaged, has lines alone where `debug` is asked for, or reports lack it,
                      or the program it is a split file of: what is not `hash` may serve better */
     uint8_t hash[32]; /* of the contents that are there, if wanting */
-    char flaw[240];   /* what of them is damaged, if wanting */
+    char defect[240]; /* what of them is damaged, if wanting */
 };
 
 /* Which of these files are lacking; `out` has one a file. */

@@ -152,9 +152,9 @@ static int note_lack(struct job *job, const struct symbolicate_lack *lack)
             return 0;
     struct symbolicate_lack *kept = &job->lacks[job->lack_count++];
     *kept = *lack;
-    kept->flaw = arena_strdup(job->arena, lack->flaw);
-    if (!lack->splits || !kept->flaw) /* else they are the module's, which may be closed for another */
-        return kept->flaw ? 0 : MIRE_FAULT_MEMORY;
+    kept->defect = arena_strdup(job->arena, lack->defect);
+    if (!lack->splits || !kept->defect) /* else they are the module's, which may be closed for another */
+        return kept->defect ? 0 : MIRE_FAULT_MEMORY;
     struct symbol_splits *splits = arena_array(job->arena, 1, sizeof *splits);
     if (splits)
         *splits = *lack->splits;
@@ -192,9 +192,9 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
     bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are lacking, or a part is damaged */
     const struct symbol_splits *splits = debug && module_lacks(module)->count ? module_lacks(module) : NULL;
     const struct symbol_alt *alt = debug ? module_lacks_alt(module) : NULL;
-    char flaw[MIRE_SYMBOL_WHY];
-    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits || alt, splits, flaw};
-    (void)module_flaw(flaw, module);
+    char defect[MIRE_SYMBOL_WHY];
+    struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits || alt, splits, defect};
+    (void)module_defect(defect, module);
     if (image->id_len && !module_is_whole(module))
         rc = note_lack(job, &lack);
     if (!rc && image->id_len && alt)
@@ -215,7 +215,7 @@ static int resolve_java(struct job *job, struct symbols *symbols, int32_t image,
     if (java.retrace && !retrace_is_whole(java.retrace)) {
         java.lacks = true;
         lack.had = MIRE_SYMBOLS_SYMTAB;
-        lack.flaw = MIRE_RETRACE_FLAW;
+        lack.defect = MIRE_RETRACE_DEFECT;
     }
     return rc || !java.lacks ? rc : note_lack(job, &lack);
 }
@@ -296,13 +296,13 @@ static int build_nodes(struct resolved *out, uint32_t **map_out, const struct jo
 static int map_stacks(struct resolved *out, const struct job *job, const uint32_t *map)
 {
     const struct report *report = job->report;
-    size_t sample_count = report->hang.sample_count;
+    size_t sample_count = report->event.sample_count;
     struct report_sample *samples = arena_array(job->arena, sample_count, sizeof *samples);
     struct resolved_thread *threads = arena_array(job->arena, report->thread_count, sizeof *threads);
     if (!samples || !threads)
         return MIRE_FAULT_MEMORY;
     for (size_t i = 0; i < sample_count; i++) {
-        samples[i] = report->hang.samples[i];
+        samples[i] = report->event.samples[i];
         samples[i].node = map[samples[i].node];
     }
     for (size_t i = 0; i < report->thread_count; i++) {
@@ -326,16 +326,16 @@ static int map_stacks(struct resolved *out, const struct job *job, const uint32_
 static void map_choices(struct resolved *out, const struct job *job, const uint32_t *map)
 {
     const struct report *report = job->report;
-    out->wait_node = map[report->hang.wait_node]; /* of the root: the root */
-    if (report->hang.hot.known) {                 /* the device's own choice; the feature stage may choose better */
-        out->hot.node = map[report->hang.hot.node];
-        out->hot.run = report->hang.hot.run;
+    out->wait_node = map[report->event.wait_node]; /* of the root: the root */
+    if (report->event.hot.known) {                 /* the device's own choice; the feature stage may choose better */
+        out->hot.node = map[report->event.hot.node];
+        out->hot.run = report->event.hot.run;
     }
-    if (report->hang.blame.known) { /* of the function itself, not of a call inlined into it */
-        const struct chain *chain = &job->chains[report->nodes[report->hang.blame.node].frame];
+    if (report->event.blame.known) { /* of the function itself, not of a call inlined into it */
+        const struct chain *chain = &job->chains[report->nodes[report->event.blame.node].frame];
         out->blame = (struct resolved_verdict){.known = chain->count > 0,
                                                .place = chain->first + (chain->count ? chain->count - 1 : 0),
-                                               .share_ppm = report->hang.blame.share_ppm};
+                                               .share_ppm = report->event.blame.share_ppm};
     }
 }
 
@@ -385,30 +385,30 @@ static int mend_texts(const struct job *job)
 int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, struct arena *arena,
                 struct symbols *symbols, const struct report *report, uint64_t now_ms)
 {
-    const struct report_hang *hang = &report->hang;
+    const struct report_event *event = &report->event;
     struct job job = {.arena = arena, .report = report, .now_ms = now_ms, .names_ns = MIRE_NAMES_NS};
     uint32_t *map = NULL;
     *out = (struct resolved){
-        .trigger = hang->trigger,
-        .name = hang->name,
-        .gate = hang->gate,
-        .launch = hang->launch,
-        .foreground = hang->foreground,
-        .foreground_known = hang->foreground_known,
-        .threshold_ms = hang->threshold_ms,
-        .late_ms = hang->late_ms,
-        .suspended_ms = hang->suspended_ms,
-        .begin_slack_ms = hang->begin_slack_ms,
-        .guess = hang->guess,
-        .lock = hang->lock,
+        .trigger = event->trigger,
+        .name = event->name,
+        .gate = event->gate,
+        .launch = event->launch,
+        .foreground = event->foreground,
+        .foreground_known = event->foreground_known,
+        .threshold_ms = event->threshold_ms,
+        .late_ms = event->late_ms,
+        .suspended_ms = event->suspended_ms,
+        .begin_slack_ms = event->begin_slack_ms,
+        .guess = event->guess,
+        .lock = event->lock,
         .holder = {.thread = -1, .frame = -1},
-        .cpu = hang->cpu,
-        .disk = hang->disk,
-        .frames = hang->frames,
-        .annealed = hang->annealed,
+        .cpu = event->cpu,
+        .disk = event->disk,
+        .frames = event->frames,
+        .suppressed = event->suppressed,
         .exit = report->exit,
-        .thread = hang->thread,
-        .period_ms = hang->period_ms,
+        .thread = event->thread,
+        .period_ms = event->period_ms,
         .hot = {.caller1 = -1, .caller2 = -1},
         .cost = report->cost,
         .bucket_count = report->bucket_count,

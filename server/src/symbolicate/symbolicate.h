@@ -23,7 +23,7 @@ struct symbolicate_lack {
     enum symbol_kind had;               /* MIRE_SYMBOLS_NONE or MIRE_SYMBOLS_SYMTAB */
     bool there;                         /* it is, but for other files that its DWARF refers to */
     const struct symbol_splits *splits; /* those of them that are split files; NULL: none is */
-    const char *flaw;                   /* what is wrong with what is there; "" */
+    const char *defect;                 /* what is wrong with what is there; "" */
 };
 
 struct symbolicate_counts {

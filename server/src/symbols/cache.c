@@ -164,8 +164,8 @@ bool module_is_whole(const struct module *module)
            !module->head.damaged_units;
 }
 
-/* One more flaw, as far as there is room. */
-__attribute__((format(printf, 2, 3))) static void add_flaw(char *out, const char *format, ...)
+/* One more defect, as far as there is room. */
+__attribute__((format(printf, 2, 3))) static void add_defect(char *out, const char *format, ...)
 {
     size_t len = strlen(out);
     va_list args;
@@ -177,7 +177,7 @@ __attribute__((format(printf, 2, 3))) static void add_flaw(char *out, const char
     va_end(args);
 }
 
-size_t module_flaw(char *out, const struct module *module)
+size_t module_defect(char *out, const struct module *module)
 {
     size_t damaged = 0, missing = 0;
     char first[2][2 * MIRE_SYMBOL_SPLIT_ID + 1], alt_id[2 * MIRE_SYMBOL_ID_MAX + 1];
@@ -194,15 +194,15 @@ size_t module_flaw(char *out, const struct module *module)
     }
     unsigned units = module->head.damaged_units;
     if (units)
-        add_flaw(out, "is damaged: %u or more of its units cannot be read whole", units);
+        add_defect(out, "is damaged: %u or more of its units cannot be read whole", units);
     if (damaged)
-        add_flaw(out, "%zu split file%s damaged (%s%s)", damaged, damaged > 1 ? "s are" : " is", first[0],
-                 damaged > 1 ? ", ..." : "");
+        add_defect(out, "%zu split file%s damaged (%s%s)", damaged, damaged > 1 ? "s are" : " is", first[0],
+                   damaged > 1 ? ", ..." : "");
     if (alt)
-        add_flaw(out, "its dwz file is %s (%s, %s)", alt->edition ? "damaged" : "missing", alt->name, alt_id);
+        add_defect(out, "its dwz file is %s (%s, %s)", alt->edition ? "damaged" : "missing", alt->name, alt_id);
     if (missing)
-        add_flaw(out, "%zu split file%s missing (%s%s)", missing, missing > 1 ? "s are" : " is", first[1],
-                 missing > 1 ? ", ..." : "");
+        add_defect(out, "%zu split file%s missing (%s%s)", missing, missing > 1 ? "s are" : " is", first[1],
+                   missing > 1 ? ", ..." : "");
     return units + damaged + (alt && alt->edition);
 }
 

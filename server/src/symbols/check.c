@@ -106,7 +106,7 @@ bool symbols_check(char *why, enum symbol_depth *depth_out, const struct file_by
             wrong = find_damage(&damage, object);
         }
         if (object->facts.changed)
-            wrong = MIRE_RETRACE_FLAW;
+            wrong = MIRE_RETRACE_DEFECT;
         object_close(object);
     }
     if (wrong)

@@ -146,9 +146,9 @@ static enum child_answer check_here(char *why, int in, uint64_t at, uint64_t len
         return CHILD_REFUSED;
     struct file_bytes item = {file.bytes + at, (size_t)len, 0};
     enum symbol_depth depth;
-    char flaw[MIRE_SYMBOL_WHY];
-    bool whole = symbols_check(flaw, &depth, &item);
-    snprintf(why, MIRE_SYMBOL_WHY, "%d%.*s", (int)depth, MIRE_SYMBOL_WHY - 2, flaw);
+    char defect[MIRE_SYMBOL_WHY];
+    bool whole = symbols_check(defect, &depth, &item);
+    snprintf(why, MIRE_SYMBOL_WHY, "%d%.*s", (int)depth, MIRE_SYMBOL_WHY - 2, defect);
     file_bytes_unmap(&file);
     return whole ? CHILD_DONE : CHILD_WRONG;
 }

@@ -91,7 +91,7 @@ const char *retrace_map(struct retrace **out, int fd, bool whole);
 bool retrace_is_methods(const struct retrace *retrace);
 
 /* Is it as R8 wrote it? True of one that tells no hash of itself. Of one that is not, what to say. */
-#define MIRE_RETRACE_FLAW "is damaged: its pg_map_hash is of something else"
+#define MIRE_RETRACE_DEFECT "is damaged: its pg_map_hash is of something else"
 bool retrace_is_whole(const struct retrace *retrace);
 
 /*

@@ -95,7 +95,7 @@ static void end_place(struct shelf_place *place, struct search *search, enum chi
 static void tell_damage(char *why, const struct module *module, const struct search *search)
 {
     const struct symbols_options *options = search->options;
-    if (module_flaw(why, module) && options->refused)
+    if (module_defect(why, module) && options->refused)
         options->refused(options->refused_context, search->path, why);
 }
 
@@ -180,7 +180,7 @@ static int load_mapping(struct entry *entry, const struct symbols_options *optio
         if (wrong)
             snprintf(why, sizeof why, "%s", wrong);
         if (*out && !retrace_is_whole(*out) && !done && options->refused)
-            options->refused(options->refused_context, search.path, MIRE_RETRACE_FLAW);
+            options->refused(options->refused_context, search.path, MIRE_RETRACE_DEFECT);
         end_place(&place, &search, wrong ? CHILD_WRONG : answer, why);
     }
     search_close(&search);

@@ -160,7 +160,7 @@ bool module_is_whole(const struct module *module);
  *
  * Returns how many parts are damaged, those that are merely missing not among them.
  */
-size_t module_flaw(char *out, const struct module *module);
+size_t module_defect(char *out, const struct module *module);
 
 /*
  * Find a mapping of Java names (retrace.h) by its id: the uploaded one.
@@ -240,7 +240,7 @@ int symbols_child(int argc, char **argv);
 /*
  * Convert one file into memory, for whoever has it at hand; closed by module_close.
  *
- *   why   room for MIRE_SYMBOL_WHY bytes: what is wrong with it if false is returned, else what module_flaw says
+ *   why   room for MIRE_SYMBOL_WHY bytes: what is wrong with it if false is returned, else what module_defect says
  *   path  of the file
  *   id    of a universal file the slice with this UUID is converted, else the file must have that build id; id_len 0:
  *         the first slice, whatever its id is

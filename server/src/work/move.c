@@ -153,7 +153,7 @@ static int keep_tree(struct move *move)
     struct item *item = &move->item;
     item->issue_id = move->to_issue;
     int rc = is_stored(move) ? stages_keep_tree(item) : 0;
-    move->after.hang.tree = move->after.hour.tree = item->tree;
+    move->after.event.tree = move->after.hour.tree = item->tree;
     return rc;
 }
 
@@ -173,7 +173,7 @@ static int find_issues(struct batch *batch, struct pg_tx *tx)
         qsort(order, count, sizeof(struct move *), by_feature);
     for (size_t i = 0; !rc && i < count; i++) {
         rc = find_issue(order[i], tx, &alone);
-        order[i]->after.hang.issue_id = order[i]->after.hour.issue_id = order[i]->to_issue;
+        order[i]->after.event.issue_id = order[i]->after.hour.issue_id = order[i]->to_issue;
     }
     for (size_t i = 0; !rc && i < count; i++)
         rc = keep_tree(order[i]);
@@ -215,7 +215,7 @@ static int store_own(const struct batch *batch, struct pg_tx *tx)
         const struct move *move = &batch->moves[i];
         if (!is_stored(move))
             continue;
-        rc = pg_hang_move(tx, &move->after.hang);
+        rc = pg_event_move(tx, &move->after.event);
         if (!rc)
             rc = stages_store_stacks(&move->item, &move->stored.key);
         if (!rc)
@@ -267,8 +267,8 @@ static int by_issue_hour(const void *a, const void *b)
 static struct hour_row taken(const struct hour_row *hour)
 {
     struct hour_row out = *hour;
-    out.hangs = -hour->hangs;
-    out.hang_ms = -hour->hang_ms;
+    out.events = -hour->events;
+    out.waited_ms = -hour->waited_ms;
     out.longest_ms = out.most_bytes = 0;
     return out;
 }
@@ -303,8 +303,8 @@ static int shift_memory(const struct batch *batch, const struct shift *shifts, s
         if (move->item.report.kind != MIRE_REPORT_MEMORY || !move->had)
             continue;
         rc = shifts[i].reports < 0
-                 ? pg_issue_memory_take(tx, batch->arena, &move->before.hang, move->had)
-                 : pg_issue_memory_add(tx, batch->arena, &move->after.hang, &move->item.resolved.memory);
+                 ? pg_issue_memory_take(tx, batch->arena, &move->before.event, move->had)
+                 : pg_issue_memory_add(tx, batch->arena, &move->after.event, &move->item.resolved.memory);
     }
     return rc;
 }

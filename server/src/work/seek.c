@@ -119,7 +119,7 @@ static int store(const struct seeking *seeking, int fd, const struct object_fact
                                .name = seeking->wanted.name,
                                .size_bytes = (int64_t)file.len,
                                .hash = {hash, sizeof hash},
-                               .flaw = "",
+                               .defect = "",
                                .depth = ""};
     hash_blake2b(hash, sizeof hash, file.bytes, file.len);
     if (!rc)

@@ -300,7 +300,7 @@ static int make_lack(struct lack_row *out, const struct item *item, const struct
                              .had = lack->had == MIRE_SYMBOLS_NONE ? "none" : "names",
                              .version = copy_cut(item, image->by_version ? app->version : ""),
                              .build = copy_cut(item, image->by_version ? app->build : ""),
-                             .flaw = lack->flaw,
+                             .defect = lack->defect,
                              .sought = !image->java && !lack->there,
                              .splits = lack->splits ? lack->splits->ids : NULL,
                              .split_count = lack->splits ? lack->splits->count : 0};
@@ -341,7 +341,7 @@ static int run_aggregate(struct item *item)
     if (report_is_baseline(&item->report))
         return store_baseline(item, &facts);
     aggregate_rows(&rows, &item->report, &facts);
-    int rc = pg_hang_store(&is_new, item->tx, &rows.hang);
+    int rc = pg_event_store(&is_new, item->tx, &rows.event);
     if (!rc && is_new)
         rc = stages_store_stacks(item, &facts.key);
     if (!rc && is_new)
@@ -349,7 +349,7 @@ static int run_aggregate(struct item *item)
     if (!rc && is_new)
         rc = pg_hour_add(item->tx, &rows.hour);
     if (!rc && is_new && item->report.kind == MIRE_REPORT_MEMORY)
-        rc = pg_issue_memory_add(item->tx, item->arena, &rows.hang, &item->resolved.memory);
+        rc = pg_issue_memory_add(item->tx, item->arena, &rows.event, &item->resolved.memory);
     if (!rc && is_new)
         rc = store_losses(item, &facts);
     return rc;

@@ -37,7 +37,7 @@ enum stage_outcome {
 };
 
 struct stage {
-    const char *name;              /* as in unworked.stage */
+    const char *name;              /* as in dead_letter.stage */
     int (*run)(struct item *item); /* an outcome or a fault */
 };
 

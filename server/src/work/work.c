@@ -3,9 +3,9 @@
  *
  *     stage says            then
  *     done                  next stage; after the last: finish, commit
- *     unusable              undo, unworked, commit
+ *     unusable              undo, dead letter, commit
  *     fault: away, raced    roll back, wait a little; the report is due again at once
- *     fault: anything else  undo, count the attempt, commit; unworked after the last attempt
+ *     fault: anything else  undo, count the attempt, commit; dead letter after the last attempt
  *     nothing, ever again   the next process counts the attempt (hand.h)
  */
 #include "work/work.h"
@@ -329,7 +329,7 @@ void work_metrics(struct work *work, struct text *out)
     metric_head(out, "mire_reports_worked_total", "counter", "Reports taken from the inbox, by what came of it.");
     metric_value(out, "mire_reports_worked_total", "outcome=\"done\"", (double)atomic_load(&work->done));
     metric_value(out, "mire_reports_worked_total", "outcome=\"failed\"", (double)atomic_load(&work->failed));
-    metric_value(out, "mire_reports_worked_total", "outcome=\"unworked\"", (double)atomic_load(&work->given_up));
+    metric_value(out, "mire_reports_worked_total", "outcome=\"dead_letter\"", (double)atomic_load(&work->given_up));
     metric_head(out, "mire_reports_rekeyed_total", "counter", "Stored reports derived anew, by what came of it.");
     metric_value(out, "mire_reports_rekeyed_total", "outcome=\"moved\"", (double)atomic_load(&work->moved));
     metric_value(out, "mire_reports_rekeyed_total", "outcome=\"stayed\"", (double)atomic_load(&work->stayed));

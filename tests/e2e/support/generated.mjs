@@ -39,14 +39,14 @@ export function reportOf(stacks, change = {}) {
   return {
     mire: 1,
     id: identify(),
-    kind: 'hang',
+    kind: 'event',
     app: { name: 'generated', version: change.version ?? '1.0' },
     device: { install: '00112233445566778899aabbccddeeff', os: 'linux', arch: 'x86_64', model: change.model ?? '' },
     process: { pid: 1, name: 'generated' },
     images: [{ name: change.image ?? '/opt/generated/app', id: '0123456789abcdef', load: 0x400000, size: 1 << 24 }],
     frames: { image: Array.from(frames, () => 0), offset: [...frames.keys()] },
     nodes,
-    hang: {
+    event: {
       begin_ns: 0,
       begin_wall_ms: Date.now() - at,
       duration_ms: at,
@@ -137,7 +137,7 @@ export function memoryReport(trigger, leak = 1, change = {}) {
   });
   const column = (of) => rows.map((row) => Math.round(of(row)));
   const held = rows.reduce((sum, row) => sum + row.bytes, 0);
-  const { hang, ...rest } = report;
+  const { event, ...rest } = report;
   return {
     ...rest,
     kind: 'memory',

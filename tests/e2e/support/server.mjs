@@ -84,7 +84,7 @@ export async function vector(name, change = {}) {
   const tail = crypto.randomUUID().slice(19);
   const random = crypto.randomUUID().slice(15, 18);
   report.id = `${time.slice(0, 8)}-${time.slice(8)}-7${random}-${tail}`;
-  report.hang.begin_wall_ms = now - report.hang.duration_ms;
+  report.event.begin_wall_ms = now - report.event.duration_ms;
   return { ...report, ...change };
 }
 

@@ -1,4 +1,4 @@
-"""What processes of the world hold: reports of memory beside hangs, and the baselines that they are compared with.
+"""What processes of the world hold: reports of memory beside events, and the baselines that they are compared with.
 
     memory  {trigger, footprint_bytes ... as the API names them; categories, stacks, trail, healthy}
     stack   {category, stack: indexes into frames, innermost first, bytes, count, error_bytes, error_count, grown_bytes,

@@ -33,7 +33,7 @@ def stored(data):
 
 
 def document(h, issue):
-    """The resolved-stack document of a hang: a trie over the samples' stacks."""
+    """The resolved-stack document of an event: a trie over the samples' stacks."""
     doc, nodes, index = h["doc"], [], {}
 
     def node(stack):
@@ -74,7 +74,7 @@ def document(h, issue):
         "hot": {"node": node(doc["hot"]["stack"]), "run": doc["hot"]["run"], "thread": doc["hot"]["thread"], "repeat": doc["hot"]["repeat"], "caller1": c1,
                 "caller2": c2},
         "threads": threads, **verdict, **known,
-        **{k: e[k] for k in ("trigger", "name", "suspended_ms", "begin_slack_ms", "annealed")},
+        **{k: e[k] for k in ("trigger", "name", "suspended_ms", "begin_slack_ms", "suppressed")},
         "turns": {"from_ms": [t["from_ms"] for t in e["turns"]], "count": [t["turns"] for t in e["turns"]]},
         "facts": [{"name": "Operating system", "value": f"{h['os']} {h['os_version']}"},
                   {"name": "Processors", "value": "8"}, {"name": "Threads", "value": "5"}],
@@ -94,7 +94,7 @@ def ended(h):
 def waited(h):
     """Milliseconds of one event, and of all it stands for."""
     process = h["category"] in ("cpu", "power", "disk", "foom", "memory", "custom", "test")
-    return (0, 0) if process else (h["duration_ms"], h["duration_ms"] + h["annealed_ms"])
+    return (0, 0) if process else (h["duration_ms"], h["duration_ms"] + h["suppressed_ms"])
 
 
 def field(value):
@@ -114,13 +114,13 @@ def copy(table, columns, rows):
     return f"COPY {table} ({columns}) FROM STDIN;\n" + "".join(line + "\n" for line in lines) + "\\.\n"
 
 
-def counted(hangs, key, with_last):
+def counted(events, key, with_last):
     sums = {}
-    for h in hangs:
+    for h in events:
         hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
         s = sums.setdefault((slot(h["report_id"]), hour, h["app_id"], *key(h)), [0, 0, 0, 0, h["received_at"], 0])
         s[0] += 1
-        s[1] += h["weight"] * (1 + h["annealed"])
+        s[1] += h["weight"] * (1 + h["suppressed"])
         s[2] += h["weight"] * waited(h)[1]
         s[3] = max(s[3], waited(h)[0])
         s[4] = max(s[4], h["received_at"])
@@ -128,9 +128,9 @@ def counted(hangs, key, with_last):
     return [(*k, *(s if with_last else s[:4])) for k, s in sums.items()]
 
 
-def turns(hangs):
+def turns(events):
     sums = {}
-    for h in hangs:
+    for h in events:
         hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
         for t in h["doc"]["event"]["turns"]:
             key = slot(h["report_id"]), hour, h["app_id"], h["version_id"], t["from_ms"]
@@ -152,9 +152,9 @@ def summed(told, key):
     return [(*k, memory.population(v)) for k, v in sums.items()]
 
 
-def populations(hangs, baselines):
+def populations(events, baselines):
     utc = lambda t: t["received_at"].astimezone(UTC).date().isoformat()
-    held = [h for h in hangs if "memory" in h["doc"]]
+    held = [h for h in events if "memory" in h["doc"]]
     of = lambda b: (b["app_id"], b["version_id"], b["device_class"])
     return "".join([
         copy("issue_memory", "slot,day,app_id,issue_id,version_id,tree,population",
@@ -165,10 +165,10 @@ def populations(hangs, baselines):
     ])
 
 
-def trees(hangs, issues):
+def trees(events, issues):
     """One stack for each tree: the hot one of its first report."""
     found = {}
-    for h in hangs:
+    for h in events:
         if h["tree"] and "hot" in h["doc"]:
             frames = [h["doc"]["frames"][f] for f in h["doc"]["hot"]["stack"]]
             clean = lambda text: text.replace("\t", " ").replace("\n", " ")
@@ -182,9 +182,9 @@ def trees(hangs, issues):
 
 def script(world):
     """One psql script."""
-    apps, versions, issues, hangs, baselines = world
+    apps, versions, issues, events, baselines = world
     by_id = {i["issue_id"]: i for i in issues}
-    ids = [(slot(h["report_id"]), day(h["report_id"]), h["report_id"]) for h in hangs]
+    ids = [(slot(h["report_id"]), day(h["report_id"]), h["report_id"]) for h in events]
     return "BEGIN;\n" + "".join([
         copy("app", "app_id,slug,name", [(a["app_id"], a["slug"], a["name"]) for a in apps]),
         copy("version", "version_id,app_id,version,build,first_seen",
@@ -194,23 +194,23 @@ def script(world):
              [(i["issue_id"], i["app_id"], i["issue_id"].to_bytes(16, "big"), i["caller1"], i["caller1_image"],
                i["caller1_place"], i["caller2"], i["caller2_image"], i["category"], i["reason"], 1, i["state"],
                i["first_seen"], i["first_version_id"], i["subject"], i.get("split_from")) for i in issues]),
-        copy("hang", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
+        copy("event", "slot,day,report_id,app_id,version_id,issue_id,received_at,begun_at,duration_ms,category,reason,open,"
              "weight,install,os,os_version,arch,model,process_name,sample_count,frame_count,unresolved_count,rules_version,"
-             "foreground,launch,thread_count,annealed,annealed_ms,holder,footprint_bytes,subject_bytes,exit,exit_ppm,tree",
+             "foreground,launch,thread_count,suppressed,suppressed_ms,holder,footprint_bytes,subject_bytes,exit,exit_ppm,tree,waited_ms",
              [(*k, h["app_id"], h["version_id"], h["issue_id"], h["received_at"], h["begun_at"], h["duration_ms"],
                h["category"], h["reason"], h["open"], h["weight"], bytes.fromhex(h["install"]), h["os"], h["os_version"],
                h["arch"], h["model"], h["process"], h["sample_count"], h["frame_count"], h["unresolved_count"], 1, h["foreground"], h["launch"],
-               h["thread_count"], h["annealed"], h["annealed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], *ended(h), h["tree"])
-              for k, h in zip(ids, hangs)]),
-        copy("hang_stack", "slot,day,report_id,document",
-             [(*k, document(h, by_id[h["issue_id"]])) for k, h in zip(ids, hangs)]),
-        copy("version_hour", "slot,hour,app_id,version_id,category,reports,hangs,hang_ms,longest_ms",
-             counted(hangs, lambda h: (h["version_id"], h["category"]), False)),
-        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,tree,reports,hangs,hang_ms,longest_ms,last_at,most_bytes",
-             counted(hangs, lambda h: (h["issue_id"], h["version_id"], h["tree"]), True)),
-        copy("issue_tree", "app_id,issue_id,tree,first_seen,frames,caller1", trees(hangs, by_id)),
-        copy("turn_hour", "slot,hour,app_id,version_id,from_ms,turns", turns(hangs)),
-    ]) + populations(hangs, baselines) + "SELECT setval(pg_get_serial_sequence('issue', 'issue_id'), 1000) \\g /dev/null\nCOMMIT;\n"
+               h["thread_count"], h["suppressed"], h["suppressed_ms"], h["holder"], h["footprint_bytes"], h["subject_bytes"], *ended(h), h["tree"], waited(h)[0])
+              for k, h in zip(ids, events)]),
+        copy("event_stack", "slot,day,report_id,document",
+             [(*k, document(h, by_id[h["issue_id"]])) for k, h in zip(ids, events)]),
+        copy("version_hour", "slot,hour,app_id,version_id,category,reports,events,waited_ms,longest_ms",
+             counted(events, lambda h: (h["version_id"], h["category"]), False)),
+        copy("issue_hour", "slot,hour,app_id,issue_id,version_id,tree,reports,events,waited_ms,longest_ms,last_at,most_bytes",
+             counted(events, lambda h: (h["issue_id"], h["version_id"], h["tree"]), True)),
+        copy("issue_tree", "app_id,issue_id,tree,first_seen,frames,caller1", trees(events, by_id)),
+        copy("turn_hour", "slot,hour,app_id,version_id,from_ms,turns", turns(events)),
+    ]) + populations(events, baselines) + "SELECT setval(pg_get_serial_sequence('issue', 'issue_id'), 1000) \\g /dev/null\nCOMMIT;\n"
 
 
 def load(conninfo, world):

@@ -1,7 +1,7 @@
-"""A small, fixed world of apps, issues and hangs, for the example answers and for the API's integration test.
+"""A small, fixed world of apps, issues and events, for the example answers and for the API's integration test.
 
-Everything follows from SEED, so two runs build the same world. A hang is a plain dict with the columns of the table
-`hang` and, under "doc", its resolved stacks:
+Everything follows from SEED, so two runs build the same world. An event is a plain dict with the columns of the table
+`event` and, under "doc", its resolved stacks:
 
     frames   [{function, image, file, line, offset, inlined, role}]
     samples  [{at_ms, weight_ms, stack, thread}]      stack: indexes into frames, innermost first
@@ -104,10 +104,10 @@ COST = {"stopped_max_ns": 21400, "stopped_sum_ns": 214800, "unwind_sum_ns": 1904
 def event(category, reason, duration_ms):
     """What a report of that kind says besides its stacks."""
     said = {"trigger": "busy", "name": "", "foreground": None, "suspended_ms": 0, "begin_slack_ms": 0, "lock": None,
-            "cpu": None, "disk": None, "frames": None, "exit": None, "annealed": {"count": 0, "duration_ms": 0}, "turns": [],
+            "cpu": None, "disk": None, "frames": None, "exit": None, "suppressed": {"count": 0, "duration_ms": 0}, "turns": [],
             "cost": {**COST, "wakeups": None, "stored_bytes": None, "period_raised": None}}
     if reason == "lock":
-        said |= {"foreground": True, "suspended_ms": 1200, "annealed": {"count": 2, "duration_ms": 5400},
+        said |= {"foreground": True, "suspended_ms": 1200, "suppressed": {"count": 2, "duration_ms": 5400},
                  "lock": {"owner_tid": 4213, "itself": False, "thread": 1, "frame": 1},
                  "turns": [{"from_ms": 250, "turns": 31}, {"from_ms": 500, "turns": 7}, {"from_ms": 2000, "turns": 1}],
                  "cost": {**COST, "wakeups": 412, "stored_bytes": 5120, "period_raised": 1}}
@@ -127,7 +127,7 @@ def event(category, reason, duration_ms):
     return said
 
 
-#        number caller1 caller2 category reason  state, outer frames, leaves, hangs, median seconds
+#        number caller1 caller2 category reason  state, outer frames, leaves, events, median seconds
 CAUSES = {
     "redis": [
         (1, KEYS, "processCommand", "hang", "cpu", "open", REDIS_OUTER, KEYS_LEAVES, 46, 3.4),
@@ -186,7 +186,7 @@ MACHINES = [("debian 12", "x86_64", "KVM"), ("debian 12", "aarch64", "Raspberry 
 
 
 def resolved(rng, cause, duration_ms):
-    """Stacks of one hang of a cause: shared outer frames, leaves drawn by weight."""
+    """Stacks of one event of a cause: shared outer frames, leaves drawn by weight."""
     _, caller1, _, _, _, _, outer, leaves, _, _ = cause
     frames, index = [], {}
 
@@ -241,7 +241,7 @@ def received_before(rng, now):
 
 def memory_world(rng, app, versions, installs, now):
     """Issues of memory, their reports, and baselines."""
-    issues, hangs, baselines = [], [], []
+    issues, events, baselines = [], [], []
     for version, device_class in ((versions[0], "4gb"), (versions[1], "4gb"), (versions[1], "8gb")):
         for _ in range(9):
             received, rid = received_before(rng, now)
@@ -265,22 +265,22 @@ def memory_world(rng, app, versions, installs, now):
             machine = rng.choices(MACHINES, [6, 1, 2, 2])[0]
             doc = {"frames": MAP_FRAMES, "samples": [], "period_ms": 0, "threads": [], "verdict": None, "event": said,
                    "hot": {"stack": [], "run": 0, "thread": 0, "repeat": []}, "memory": held}
-            hangs.append({
+            events.append({
                 "report_id": rid, "app_id": app["app_id"], "issue_id": number, "version_id": version["version_id"],
                 "received_at": received, "begun_at": received, "duration_ms": 0, "category": kind, "reason": reason,
                 "open": kind == "foom", "weight": 1.0, "install": rng.choice(installs), "os": "linux", "os_version": machine[0],
                 "arch": machine[1], "model": machine[2], "process": MAPVIEW, "doc": doc,
                 "footprint_bytes": held["footprint_bytes"],
                 "subject_bytes": next((c["held_bytes"] for c in held["categories"] if c["name"] == subject), 0)})
-    return issues, hangs, baselines
+    return issues, events, baselines
 
 
 def world(seed=SEED, now=NOW):
-    """Returns (apps, versions, issues, hangs, baselines); hangs in the order they were received."""
+    """Returns (apps, versions, issues, events, baselines); events in the order they were received."""
     rng = random.Random(seed)
     installs = [rng.randbytes(16).hex() for _ in range(24)]
     apps = [{"app_id": i + 1, "slug": s, "name": n} for i, (s, n) in enumerate(APPS)]
-    versions, issues, hangs = [], [], []
+    versions, issues, events = [], [], []
     for app in apps:
         for v in VERSIONS.get(app["slug"], []):
             versions.append({"version_id": len(versions) + 1, "app_id": app["app_id"], "version": v, "build": ""})
@@ -303,7 +303,7 @@ def world(seed=SEED, now=NOW):
                 tail = rng.getrandbits(74)
                 rid = uuid.UUID(int=(ms << 80) | (7 << 76) | ((tail >> 62) << 64) | (2 << 62) | (tail & (1 << 62) - 1))
                 install = rng.choice(installs)
-                hangs.append({
+                events.append({
                     "report_id": str(rid), "app_id": app["app_id"], "issue_id": number,
                     "version_id": rng.choices(own, range(1, len(own) + 1))[0]["version_id"],
                     "received_at": received, "begun_at": received - dt.timedelta(milliseconds=duration + 700),
@@ -315,28 +315,28 @@ def world(seed=SEED, now=NOW):
     own = [v for v in versions if v["app_id"] == maps["app_id"]]
     more_issues, more, baselines = memory_world(random.Random(seed + 1), maps, own, installs, now)
     issues += more_issues
-    hangs += more
+    events += more
     for i in issues:
         i.setdefault("subject", "")
-    for h in hangs:
+    for h in events:
         h.setdefault("footprint_bytes", None)
         h.setdefault("subject_bytes", None)
         h["tree"] = 0
-    for n, h in enumerate(h for h in hangs if h["issue_id"] <= 3):
+    for n, h in enumerate(h for h in events if h["issue_id"] <= 3):
         h["tree"] = [5, -7, 0][n % 3] if h["issue_id"] == 1 else 100 + h["issue_id"]
-    hangs.sort(key=lambda h: (h["received_at"], h["report_id"]))
-    for h in hangs:
+    events.sort(key=lambda h: (h["received_at"], h["report_id"]))
+    for h in events:
         e = h["doc"]["event"]
         h["foreground"], h["launch"], h["thread_count"] = e["foreground"], h["category"] == "launch", 5
-        h["annealed"], h["annealed_ms"] = e["annealed"]["count"], e["annealed"]["duration_ms"]
+        h["suppressed"], h["suppressed_ms"] = e["suppressed"]["count"], e["suppressed"]["duration_ms"]
         h["holder"] = "journal in flush_journal" if h["reason"] == "lock" else ""
         h["sample_count"] = len(h["doc"]["samples"])
         h["frame_count"] = len(h["doc"]["frames"])
         h["unresolved_count"] = 0
     for v in versions:
-        seen = [h["received_at"] for h in hangs if h["version_id"] == v["version_id"]]
+        seen = [h["received_at"] for h in events if h["version_id"] == v["version_id"]]
         v["first_seen"] = min(seen) if seen else now
     for i in issues:
-        first = next(h for h in hangs if h["issue_id"] == i["issue_id"])
+        first = next(h for h in events if h["issue_id"] == i["issue_id"])
         i["first_seen"], i["first_version_id"] = first["received_at"], first["version_id"]
-    return apps, versions, issues, hangs, baselines
+    return apps, versions, issues, events, baselines

@@ -1,4 +1,4 @@
-"""The API's answers computed the slow, plain way from a list of hangs: the twin the server is compared with."""
+"""The API's answers computed the slow, plain way from a list of events: the twin the server is compared with."""
 
 import datetime as dt
 import copy
@@ -30,15 +30,15 @@ def number(x):
 
 
 class World:
-    def __init__(self, apps, versions, issues, hangs, baselines, now):
+    def __init__(self, apps, versions, issues, events, baselines, now):
         self.baselines = baselines
-        self.apps, self.issues, self.hangs, self.now = apps, {i["issue_id"]: i for i in issues}, hangs, now
+        self.apps, self.issues, self.events, self.now = apps, {i["issue_id"]: i for i in issues}, events, now
         self.versions = {v["version_id"]: v for v in versions}
 
     def shown(self, merges, splits):
         """The same world with issues shown as others: merges {issue: into}, splits {(issue, tree): into}."""
         w = copy.deepcopy(self)
-        for h in w.hangs:
+        for h in w.events:
             h["issue_id"] = splits.get((h["issue_id"], h["tree"])) or merges.get(h["issue_id"], h["issue_id"])
         for head in set(merges.values()):
             own = [self.issues[i] for i in [head, *(m for m, into in merges.items() if into == head)]]
@@ -58,51 +58,51 @@ class World:
 
     def select(self, slug, span, v=None, kind=None, state=None):
         app = next(a["app_id"] for a in self.apps if a["slug"] == slug)
-        return [h for h in self.hangs if h["app_id"] == app and span[0] <= h["received_at"] < span[1]
+        return [h for h in self.events if h["app_id"] == app and span[0] <= h["received_at"] < span[1]
                 and allowed(self.version(h), v) and allowed(self.issues[h["issue_id"]]["category"], kind)
                 and allowed(self.issues[h["issue_id"]]["state"], state)]
 
     # Parts ---------------------------------------------------------------------------------------------------------
 
-    def range(self, hangs, span):
-        newest = max((h["received_at"] for h in hangs), default=span[0])
+    def range(self, events, span):
+        newest = max((h["received_at"] for h in events), default=span[0])
         return {"from": stamp(span[0]), "to": stamp(span[1]), "as_of": stamp(newest)}
 
-    def trend(self, hangs, span):
+    def trend(self, events, span):
         parts = [0] * 24
-        for h in hangs:
+        for h in events:
             hour = h["received_at"].replace(minute=0, second=0, microsecond=0)
-            parts[int((hour - span[0]) / (span[1] - span[0]) * 24)] += events(h)
+            parts[int((hour - span[0]) / (span[1] - span[0]) * 24)] += stands_for(h)
         return [number(p) for p in parts]
 
-    def shares(self, hangs, key):
-        keys = {key(h) for h in hangs}
+    def shares(self, events, key):
+        keys = {key(h) for h in events}
         rows = []
         for k in keys:
-            own = [h for h in hangs if key(h) == k]
-            rows.append({"key": k, "reports": len(own), "hangs": number(sum(events(h) for h in own))})
+            own = [h for h in events if key(h) == k]
+            rows.append({"key": k, "reports": len(own), "events": number(sum(stands_for(h) for h in own))})
         return sorted(rows, key=lambda r: (-r["reports"], r["key"]))
 
-    def series(self, hangs, bucket_s):
+    def series(self, events, bucket_s):
         rows = []
-        for v in sorted({self.version(h) for h in hangs}, key=lambda v: (-sum(events(h) for h in hangs if self.version(h) == v), v)):
+        for v in sorted({self.version(h) for h in events}, key=lambda v: (-sum(stands_for(h) for h in events if self.version(h) == v), v)):
             points = {}
-            for h in hangs:
+            for h in events:
                 if self.version(h) == v:
                     at = int(h["received_at"].timestamp()) // bucket_s * bucket_s
                     p = points.setdefault(at, [0, 0])
-                    p[0] += events(h)
+                    p[0] += stands_for(h)
                     p[1] += h["weight"] * waited(h)[1]
-            rows.append({"key": v, "points": [{"at": stamp(dt.datetime.fromtimestamp(at, UTC)), "hangs": number(p[0]),
-                                               "hang_ms": number(p[1])} for at, p in sorted(points.items())]})
+            rows.append({"key": v, "points": [{"at": stamp(dt.datetime.fromtimestamp(at, UTC)), "events": number(p[0]),
+                                               "waited_ms": number(p[1])} for at, p in sorted(points.items())]})
         return rows
 
     def name(self, issue_id):
         return f"{'M' if self.issues[issue_id]['subject'] else 'H'}-{issue_id}"
 
-    def feature(self, issue_id, hangs, span):
+    def feature(self, issue_id, events, span):
         i = self.issues[issue_id]
-        own = [h for h in hangs if h["issue_id"] == issue_id]
+        own = [h for h in events if h["issue_id"] == issue_id]
         seen = sorted({self.version(h) for h in own} | {self.versions[i["first_version_id"]]["version"]}, key=natural)
         return {"id": self.name(issue_id), "caller1": i["caller1"], "caller1_image": i["caller1_image"],
                 "caller1_place": i["caller1_place"], "caller2": i["caller2"], "caller2_image": i["caller2_image"],
@@ -118,53 +118,53 @@ class World:
     def apps_list(self):
         rows = []
         for a in sorted(self.apps, key=lambda a: a["slug"]):
-            own = [h["received_at"] for h in self.hangs if h["app_id"] == a["app_id"]]
+            own = [h["received_at"] for h in self.events if h["app_id"] == a["app_id"]]
             rows.append({"slug": a["slug"], "name": a["name"],
                          "reports_24h": sum(t >= self.now - dt.timedelta(hours=24) for t in own),
                          "last_received_at": stamp(max(own)) if own else None})
         return {"apps": rows}
 
     def overview(self, slug, span, v=None, kind=None):
-        hangs = self.select(slug, span, v, without_apart(kind))
+        events = self.select(slug, span, v, without_apart(kind))
         bucket_s = 3600 if span[1] - span[0] <= dt.timedelta(days=3, hours=1) else 86400
         versions = []
-        for name in {self.version(h) for h in hangs}:
-            own = [h for h in hangs if self.version(h) == name]
+        for name in {self.version(h) for h in events}:
+            own = [h for h in events if self.version(h) == name]
             t = totals(own)
             del t["devices"]
             first = min(x["first_seen"] for x in self.versions.values()
                         if x["version"] == name and x["app_id"] == own[0]["app_id"])
             versions.append({"version": name, "first_seen_at": stamp(first), **t})
         versions.sort(key=lambda x: (x["first_seen_at"], natural(x["version"])), reverse=True)
-        every = [self.feature(i, hangs, span) for i in {h["issue_id"] for h in hangs}]
-        top = sorted((f for f in every if not f["subject"]), key=lambda f: (-f["totals"]["hang_ms"], int(f["id"][2:])))
-        held = sorted((f for f in every if f["subject"]), key=lambda f: (-f["totals"]["hangs"], int(f["id"][2:])))
-        return {"range": self.range(hangs, span), "bucket_s": bucket_s, "totals": totals(hangs),
-                "categories": self.shares(hangs, lambda h: h["category"]), "versions": versions,
+        every = [self.feature(i, events, span) for i in {h["issue_id"] for h in events}]
+        top = sorted((f for f in every if not f["subject"]), key=lambda f: (-f["totals"]["waited_ms"], int(f["id"][2:])))
+        held = sorted((f for f in every if f["subject"]), key=lambda f: (-f["totals"]["events"], int(f["id"][2:])))
+        return {"range": self.range(events, span), "bucket_s": bucket_s, "totals": totals(events),
+                "categories": self.shares(events, lambda h: h["category"]), "versions": versions,
                 "apart": self.shares(self.select(slug, span, v, list(APART)), lambda h: h["category"]),
-                "series": self.series(hangs, bucket_s), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "unworked": 0}
+                "series": self.series(events, bucket_s), "turns": self.turns(self.select(slug, span, v)), "top": top[:10], "memory_top": held[:10], "waiting": 0, "dead_letters": 0}
 
-    def turns(self, hangs):
+    def turns(self, events):
         sums = {}
-        for h in hangs:
+        for h in events:
             for t in h["doc"]["event"]["turns"]:
                 sums[t["from_ms"]] = sums.get(t["from_ms"], 0) + h["weight"] * t["turns"]
         return [{"from_ms": k, "turns": number(s)} for k, s in sorted(sums.items())]
 
     def facets(self, slug, span):
-        hangs = self.select(slug, span)
-        return {"version": self.shares(hangs, self.version), "kind": self.shares(hangs, lambda h: h["category"]),
-                "state": self.shares(hangs, lambda h: self.issues[h["issue_id"]]["state"])}
+        events = self.select(slug, span)
+        return {"version": self.shares(events, self.version), "kind": self.shares(events, lambda h: h["category"]),
+                "state": self.shares(events, lambda h: self.issues[h["issue_id"]]["state"])}
 
     def issue_list(self, slug, span, by="caller1", sort="-impact", v=None, kind=None, state=None):
-        hangs = self.select(slug, span, v, without_apart(kind), state)
+        events = self.select(slug, span, v, without_apart(kind), state)
         groups = {}
-        for h in hangs:
+        for h in events:
             i = self.issues[h["issue_id"]]
             title = (i["caller1"], i["caller1_image"]) if by == "caller1" else (i["subject"] or i["category"], "")
             groups.setdefault(title, []).append(h)
         rows = []
-        field = {"impact": "hang_ms", "hangs": "hangs", "devices": "devices", "longest": "longest_ms"}
+        field = {"impact": "waited_ms", "events": "events", "devices": "devices", "longest": "longest_ms"}
 
         name = sort.lstrip("-")
 
@@ -183,8 +183,8 @@ class World:
                          "last_seen_at": stamp(max(h["received_at"] for h in own)),
                          "features": ordered(features, lambda f: int(f["id"][2:]))})
         rows = ordered(rows, lambda g: g["key"])
-        return {"range": self.range(hangs, span), "total": len(rows), "features_total": len({h["issue_id"] for h in hangs}),
-                "totals": totals(hangs), "groups": rows, "next": None}
+        return {"range": self.range(events, span), "total": len(rows), "features_total": len({h["issue_id"] for h in events}),
+                "totals": totals(events), "groups": rows, "next": None}
 
     def issue(self, slug, issue_id, span, v=None):
         every = self.select(slug, span, v)
@@ -208,7 +208,7 @@ class World:
                 "p50_ms": rank(lengths, 0.5), "p95_ms": rank(lengths, 0.95), "killed": sum(h["open"] for h in own),
                 "launch": sum(h["launch"] for h in own), "foreground": sum(h["foreground"] is True for h in own),
                 "background": sum(h["foreground"] is False for h in own),
-                "many_threads": sum(h["thread_count"] > 64 for h in own), "annealed": sum(h["annealed"] for h in own),
+                "many_threads": sum(h["thread_count"] > 64 for h in own), "suppressed": sum(h["suppressed"] for h in own),
                 "durations": bins(lengths), "distributions": distributions, "series": self.series(own, bucket_s),
                 "bucket_s": bucket_s,
                 "unresolved_share": round(sum(h["unresolved_count"] for h in own) / frames, 3) if frames else 0}
@@ -258,7 +258,7 @@ class World:
                 "category": h["category"], "reason": h["reason"], "gate": "poll", "launch": h["category"] == "launch",
                 "threshold_ms": 400, "late_ms": 2, "guess": "main-thread block", "why": "", "key": [], "rules": [],
                 **{k: event[k] for k in ("trigger", "name", "foreground", "suspended_ms", "begin_slack_ms", "lock", "cpu",
-                                         "disk", "frames", "annealed", "exit", "turns")},
+                                         "disk", "frames", "suppressed", "exit", "turns")},
                 "verdict": verdict or None, "blame": verdict or None,
                 "thread": {"tid": 4211, "name": h["process"], "cpu_ms": h["duration_ms"] * 97 // 100,
                            "voluntary_switches": 3, "major_faults": 0, "read_bytes": 0},
@@ -278,7 +278,7 @@ class World:
     def memory(self, slug, issue_id, which, span, v=None):
         """One report of memory; its stacks as frames, which is what nodes and places stand for."""
         base = self.report(slug, issue_id, which, span, v)
-        h = next(h for h in self.hangs if h["report_id"] == base["row"]["id"])
+        h = next(h for h in self.events if h["report_id"] == base["row"]["id"])
         m, frames = h["doc"]["memory"], h["doc"]["frames"]
         shown = [{**{k: f[k] for k in ("function", "image", "file", "line", "inlined", "role")}, "offset": f"{f['offset']:x}",
                   "rule": None, "mark": None, "repeat": 0} for f in frames]
@@ -286,8 +286,8 @@ class World:
                 **{k: m[k] for k in m if k != "stacks"},
                 "stacks": [{**{k: s[k] for k in s if k != "stack"}, "frames": [shown[f] for f in s["stack"]]} for s in m["stacks"]]}
 
-    def told(self, hangs):
-        return [(h["doc"]["memory"], whole(h["weight"])) for h in hangs]
+    def told(self, events):
+        return [(h["doc"]["memory"], whole(h["weight"])) for h in events]
 
     def issue_memory(self, slug, issue_id, span, v=None):
         day = dt.timedelta(days=1)
@@ -341,15 +341,15 @@ def allowed(value, wanted):
     return (not yes or value in yes) and value not in no
 
 
-def events(h):
-    return h["weight"] * (1 + h["annealed"])
+def stands_for(h):
+    return h["weight"] * (1 + h["suppressed"])
 
 
-def totals(hangs):
-    return {"reports": len(hangs), "hangs": number(sum(events(h) for h in hangs)),
-            "devices": len({h["install"] for h in hangs}),
-            "hang_ms": number(sum(h["weight"] * waited(h)[1] for h in hangs)),
-            "longest_ms": max((waited(h)[0] for h in hangs), default=0)}
+def totals(events):
+    return {"reports": len(events), "events": number(sum(stands_for(h) for h in events)),
+            "devices": len({h["install"] for h in events}),
+            "waited_ms": number(sum(h["weight"] * waited(h)[1] for h in events)),
+            "longest_ms": max((waited(h)[0] for h in events), default=0)}
 
 
 def rank(ordered, p):

@@ -31,7 +31,7 @@ def examples():
     w = twin.World(*scenario.world(), scenario.NOW)
     span, day = w.span(14), w.span(1)
     yield "listApps", w.apps_list()
-    yield "getOverview", w.overview("redis", span) | {"apart": [{"key": "system", "reports": 12, "hangs": 240}]}
+    yield "getOverview", w.overview("redis", span) | {"apart": [{"key": "system", "reports": 12, "events": 240}]}
     yield "getOverview.empty", w.overview("kiosk", span)
     yield "getFacets", w.facets("redis", span)
     yield "getFacets.empty", w.facets("kiosk", span)
@@ -63,10 +63,10 @@ def examples():
     yield "unmergeIssues", {"preview": True, "act": None, "reports": from_2["totals"]["reports"], "before": [merged], "after": [from_1, from_2]}
     apart = w.shown({}, {(1, 5): 90})
     apart.issues[90] = {**w.issues[1], "issue_id": 90, "split_from": 1}
-    yield "splitIssue", {"preview": False, "act": 8, "reports": sum(h["issue_id"] == 90 for h in apart.hangs), "before": [from_1],
+    yield "splitIssue", {"preview": False, "act": 8, "reports": sum(h["issue_id"] == 90 for h in apart.events), "before": [from_1],
                          "after": [apart.feature(i, apart.select("redis", span), span) for i in (1, 90)]}
     stack = lambda issue: [{k: f[k] for k in ("function", "image", "role")} for f in (
-        h["doc"]["frames"][f] for h in [next(h for h in w.hangs if h["issue_id"] == issue)] for f in h["doc"]["hot"]["stack"])]
+        h["doc"]["frames"][f] for h in [next(h for h in w.events if h["issue_id"] == issue)] for f in h["doc"]["hot"]["stack"])]
     ours, theirs = stack(2), stack(1)
     pairs = [(a, b) for a, f in enumerate(ours) for b, g in enumerate(theirs) if f == g][-4:]
     end = lambda issue, frames: {"issue": f"H-{issue}", "tree": f"H-{issue}.0000000{issue}", "frames": frames, "caller1": next(
@@ -76,13 +76,13 @@ def examples():
          "theirs": end(1, theirs), "aligned": [{"ours": a, "theirs": b, "weight": 0.11} for a, b in pairs]}]}
     yield "getMadeOf", {"range": w.range([], span), "id": "H-1", "members": [
         {"id": f["id"], **{k: f[k] for k in ("caller1", "caller2", "category", "reason", "state", "first_seen_at")},
-         "reports": f["totals"]["reports"], "hangs": f["totals"]["hangs"]} for f in (from_1, from_2)],
-        "trees": [{"id": "H-1.00000005", "issue": "H-1", "reports": 16, "hangs": 16, "first_seen_at": from_1["first_seen_at"],
+         "reports": f["totals"]["reports"], "events": f["totals"]["events"]} for f in (from_1, from_2)],
+        "trees": [{"id": "H-1.00000005", "issue": "H-1", "reports": 16, "events": 16, "first_seen_at": from_1["first_seen_at"],
                    "last_seen_at": from_1["last_seen_at"], "frames": theirs, "caller1": end(1, theirs)["caller1"]}],
         "other_reports": 14, "acts": [{"act": 7, "kind": "merge", "what": "H-2", "into": "H-1", "author": "kim",
                                        "reason": "both sort the whole keyspace", "at": "2026-11-20T09:12:00Z", "undone_at": None,
                                        "undone_by": "", "undone_why": ""}]}
-    yield "sendReport", {"report_id": w.hangs[-1]["report_id"]}
+    yield "sendReport", {"report_id": w.events[-1]["report_id"]}
 
 
 def folded(memory):

@@ -287,7 +287,7 @@ static void report_tells_the_facts_of_its_trigger(void **state)
     assert_says(box, "\"foreground\":false,\"late_ms\":2,\"suspended_ms\":61499,\"begin_slack_ms\":450,"
                      "\"end_slack_ms\":40,\"unsure_ms\":100,");
     assert_says(box, "\"duration_ms\":3000");
-    assert_says(box, "\"lock\":{\"address\":28672,\"owner_tid\":30},\"annealed\":{\"count\":3,\"duration_ms\":7000}");
+    assert_says(box, "\"lock\":{\"address\":28672,\"owner_tid\":30},\"suppressed\":{\"count\":3,\"duration_ms\":7000}");
     hang.trigger = MIRE_TRIGGER_POWER;
     hang.tid = 0;
     hang.cpu = (struct cpu_fact){.window_ms = 60000, .percent = 93, .limit_percent = 80};
@@ -304,7 +304,7 @@ static void report_tells_the_facts_of_its_trigger(void **state)
     free(box);
 }
 
-static void a_sealed_report_has_told_the_micro_hangs(void **state)
+static void a_sealed_report_has_told_the_turns(void **state)
 {
     const struct store_caps caps = MIRE_STORE_CAPS_INIT, none = {.bytes = 1, .count = 1, .age_ms = UINT64_MAX};
     struct blackbox *box = box_new();
@@ -328,17 +328,17 @@ static void a_sealed_report_has_told_the_micro_hangs(void **state)
     free(box);
 }
 
-static void report_without_micro_hangs_tells_of_none(void **state)
+static void report_without_turns_tells_of_none(void **state)
 {
     struct report_told told = {.micro = {[0] = 17, [3] = 1}};
     struct blackbox *box = box_new();
     char *text = json(box, &told);
 
     (void)state;
-    assert_non_null(strstr(text, "\"micro_hangs\":{\"from_ms\":[250,500,1000,2000,4000,8000,16000],"
+    assert_non_null(strstr(text, "\"turns\":{\"from_ms\":[250,500,1000,2000,4000,8000,16000],"
                                  "\"count\":[17,0,0,1,0,0,0]},\"drops\":{}"));
     free(text);
-    assert_false(says(box, "micro_hangs"));
+    assert_false(says(box, "turns"));
     free(box);
 }
 
@@ -386,9 +386,9 @@ int main(void)
         cmocka_unit_test(threads_taken_along_come_first_and_once),
         cmocka_unit_test(report_has_the_path_of_the_loops_wait),
         cmocka_unit_test(report_tells_the_facts_of_its_trigger),
-        cmocka_unit_test(report_without_micro_hangs_tells_of_none),
+        cmocka_unit_test(report_without_turns_tells_of_none),
         cmocka_unit_test(report_of_many_threads_stays_small),
-        cmocka_unit_test_setup_teardown(a_sealed_report_has_told_the_micro_hangs, scratch_new, scratch_free),
+        cmocka_unit_test_setup_teardown(a_sealed_report_has_told_the_turns, scratch_new, scratch_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

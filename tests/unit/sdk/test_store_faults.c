@@ -123,7 +123,7 @@ static size_t read_back(void *out, size_t cap, const char *dir, const char *name
 
 static void store_reads_what_the_first_version_wrote(void **state)
 {
-    static const char drops[] = "full 3\nage 0\nwrite 0\nrefused 2\nbroken 0\nbig 0\nshort 0\nannealed 7\ndaily 0\n";
+    static const char drops[] = "full 3\nage 0\nwrite 0\nrefused 2\nbroken 0\nbig 0\nshort 0\nsuppressed 7\ndaily 0\n";
     static const char install[] = "00112233445566778899aabbccddeeff";
     struct store *store = store_default(*state);
     uint8_t report[4 + 8 + 72] = {'b', 'o', 'd', 'y', 0x5d, 0x2a, 0x4d, 0x18, 72};

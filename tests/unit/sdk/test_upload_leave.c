@@ -150,7 +150,7 @@ static int look_at(void *context, const char *json, size_t size)
 
 static void upload_shows_each_report_to_the_app_which_may_keep_it(void **state)
 {
-    static const char *const json = "{\"kind\":\"hang\"}";
+    static const char *const json = "{\"kind\":\"event\"}";
     char packed[128];
     size_t size = ZSTD_compress(packed, sizeof(packed), json, strlen(json), 3);
     static const struct upload_answer answers[] = {{.status = 202}};

@@ -1,4 +1,4 @@
-/* Clusters and the rows that are added for a hang. */
+/* Clusters and the rows that are added for an event. */
 #include "aggregate/aggregate.h"
 #include "cluster/cluster.h"
 #include "support/issues.h"
@@ -112,46 +112,46 @@ static void counters_are_scaled_by_the_sampling_probability(void **state)
 {
     (void)state;
     const struct report_probability sampling[] = {{"other", 0.5}, {"hang", 0.25}};
-    struct report report = {.sampling = sampling, .sampling_count = 2, .hang = {.duration_ms = 3000}};
+    struct report report = {.sampling = sampling, .sampling_count = 2, .event = {.duration_ms = 3000}};
     struct aggregate_rows rows = rows_of(&report, 500 * HOUR_US + 1);
-    assert_true(rows.hang.weight == 4 && rows.hour.hangs == 4 && rows.hour.hang_ms == 12000);
+    assert_true(rows.event.weight == 4 && rows.hour.events == 4 && rows.hour.waited_ms == 12000);
     assert_int_equal(rows.hour.longest_ms, 3000);
     assert_int_equal(rows.hour.hour_us, 500 * HOUR_US);
     assert_int_equal(rows.hour.slot, 5);
     const struct report_probability hardly[] = {{"hang", 1e-300}};
     report.sampling = hardly;
     report.sampling_count = 1;
-    assert_true(rows_of(&report, 0).hang.weight == MIRE_AGGREGATE_WEIGHT_MAX);
+    assert_true(rows_of(&report, 0).event.weight == MIRE_AGGREGATE_WEIGHT_MAX);
     report.sampling_count = 0;
-    assert_true(rows_of(&report, 0).hang.weight == 1);
+    assert_true(rows_of(&report, 0).event.weight == 1);
 }
 
-static void what_was_annealed_counts_with_the_report_that_tells_it(void **state)
+static void what_was_suppressed_counts_with_the_report_that_tells_it(void **state)
 {
     (void)state;
     const struct report_probability sampling[] = {{"hang", 0.5}};
     struct report report = {
-        .sampling = sampling, .sampling_count = 1, .hang = {.duration_ms = 3000, .annealed = {4, {10000, true}}}};
+        .sampling = sampling, .sampling_count = 1, .event = {.duration_ms = 3000, .suppressed = {4, {10000, true}}}};
     struct aggregate_rows rows = rows_of(&report, 0);
-    assert_true(rows.hang.weight == 2 && rows.hour.hangs == 10 && rows.hour.hang_ms == 26000);
+    assert_true(rows.event.weight == 2 && rows.hour.events == 10 && rows.hour.waited_ms == 26000);
     assert_int_equal(rows.hour.longest_ms, 3000);
-    report.hang.annealed = (struct report_annealed){UINT32_MAX, {UINT64_MAX, true}};
+    report.event.suppressed = (struct report_suppressed){UINT32_MAX, {UINT64_MAX, true}};
     rows = rows_of(&report, 0);
-    assert_int_equal(rows.hang.annealed, MIRE_AGGREGATE_ANNEALED_MAX);
-    assert_int_equal(rows.hang.annealed_ms, MIRE_AGGREGATE_ANNEALED_MS_MAX);
+    assert_int_equal(rows.event.suppressed, MIRE_AGGREGATE_SUPPRESSED_MAX);
+    assert_int_equal(rows.event.suppressed_ms, MIRE_AGGREGATE_SUPPRESSED_MS_MAX);
 }
 
 static void nobody_waits_for_a_window_of_the_process(void **state)
 {
     (void)state;
-    struct report report = {.hang = {.duration_ms = 60000, .annealed = {1, {60000, true}}}};
+    struct report report = {.event = {.duration_ms = 60000, .suppressed = {1, {60000, true}}}};
     struct aggregate_facts facts = {.category = MIRE_CATEGORY_POWER, .reason = "cpu", .holder = ""};
     struct aggregate_rows rows;
     aggregate_rows(&rows, &report, &facts);
     assert_string_equal(rows.hour.category, "power");
-    assert_true(rows.hour.hangs == 2 && rows.hour.hang_ms == 0);
+    assert_true(rows.hour.events == 2 && rows.hour.waited_ms == 0);
     assert_int_equal(rows.hour.longest_ms, 0);
-    assert_int_equal(rows.hang.duration_ms, 60000);
+    assert_int_equal(rows.event.duration_ms, 60000);
 }
 
 static void turns_go_to_the_bucket_they_begin_in(void **state)
@@ -168,17 +168,17 @@ static void turns_go_to_the_bucket_they_begin_in(void **state)
 static void a_clock_that_is_ahead_is_not_believed(void **state)
 {
     (void)state;
-    struct report report = {.hang = {.begin_wall_ms = {1000, true}}};
+    struct report report = {.event = {.begin_wall_ms = {1000, true}}};
     int64_t now = 1000 * HOUR_US;
-    assert_int_equal(rows_of(&report, now).hang.begun_us, 1000000);
-    report.hang.begin_wall_ms.value = (uint64_t)(now + 23 * HOUR_US) / 1000;
-    assert_int_equal(rows_of(&report, now).hang.begun_us, now + 23 * HOUR_US);
-    report.hang.begin_wall_ms.value = (uint64_t)(now + 25 * HOUR_US) / 1000;
-    assert_int_equal(rows_of(&report, now).hang.begun_us, now);
-    report.hang.begin_wall_ms.value = UINT64_MAX;
-    assert_int_equal(rows_of(&report, now).hang.begun_us, now);
-    report.hang.begin_wall_ms.known = false;
-    assert_int_equal(rows_of(&report, now).hang.begun_us, now);
+    assert_int_equal(rows_of(&report, now).event.begun_us, 1000000);
+    report.event.begin_wall_ms.value = (uint64_t)(now + 23 * HOUR_US) / 1000;
+    assert_int_equal(rows_of(&report, now).event.begun_us, now + 23 * HOUR_US);
+    report.event.begin_wall_ms.value = (uint64_t)(now + 25 * HOUR_US) / 1000;
+    assert_int_equal(rows_of(&report, now).event.begun_us, now);
+    report.event.begin_wall_ms.value = UINT64_MAX;
+    assert_int_equal(rows_of(&report, now).event.begun_us, now);
+    report.event.begin_wall_ms.known = false;
+    assert_int_equal(rows_of(&report, now).event.begun_us, now);
 }
 
 static void texts_are_cut_between_characters(void **state)
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(a_scene_with_a_name_is_an_issue_of_its_own),
         cmocka_unit_test(assignments_agree_with_a_naive_list),
         cmocka_unit_test(counters_are_scaled_by_the_sampling_probability),
-        cmocka_unit_test(what_was_annealed_counts_with_the_report_that_tells_it),
+        cmocka_unit_test(what_was_suppressed_counts_with_the_report_that_tells_it),
         cmocka_unit_test(nobody_waits_for_a_window_of_the_process),
         cmocka_unit_test(turns_go_to_the_bucket_they_begin_in),
         cmocka_unit_test(a_clock_that_is_ahead_is_not_believed),

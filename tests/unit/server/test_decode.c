@@ -72,11 +72,11 @@ static void check_stacks(const struct json *expect, const char *name, const stru
     if (!stacks)
         return;
     bool memory = report->kind == MIRE_REPORT_MEMORY;
-    size_t count = memory ? report->memory.stack_count : report->hang.sample_count;
+    size_t count = memory ? report->memory.stack_count : report->event.sample_count;
     assert_int_equal(json_size(expect, stacks), count);
     uint32_t stack = stacks + 1;
     for (size_t i = 0; i < count; i++, stack = json_next(expect, stack)) {
-        uint32_t node = memory ? report->memory.stacks[i].node : report->hang.samples[i].node;
+        uint32_t node = memory ? report->memory.stacks[i].node : report->event.samples[i].node;
         uint32_t want = stack + 1;
         for (uint32_t k = 0; k < json_size(expect, stack); k++, want = json_next(expect, want)) {
             assert_int_not_equal(node, 0);
@@ -164,16 +164,16 @@ static void check_valid(const char *name)
     check_number(&expect, name, "base", report.image_count ? report.images[0].base : 0);
     check_number(&expect, name, "frames", report.frame_count);
     check_number(&expect, name, "nodes", report.node_count - 1);
-    check_number(&expect, name, "samples", report.hang.sample_count);
+    check_number(&expect, name, "samples", report.event.sample_count);
     check_number(&expect, name, "threads", report.thread_count);
-    check_number(&expect, name, "begin_ns", report.hang.begin_ns);
-    check_number(&expect, name, "duration_ms", report.hang.duration_ms);
+    check_number(&expect, name, "begin_ns", report.event.begin_ns);
+    check_number(&expect, name, "duration_ms", report.event.duration_ms);
     check_stacks(&expect, name, &report);
     if (report.kind == MIRE_REPORT_MEMORY)
         check_memory(&expect, name, &report.memory);
     uint32_t open = json_member(&expect, 0, "open");
     if (open)
-        assert_int_equal(json_kind(&expect, open) == MIRE_JSON_TRUE, report.hang.open);
+        assert_int_equal(json_kind(&expect, open) == MIRE_JSON_TRUE, report.event.open);
     json_fini(&expect);
     arena_fini(&arena);
     free(body);
@@ -232,11 +232,11 @@ static void absent_fields_have_their_defaults(void **state)
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
     assert_string_equal(report.app.build, "");
     assert_string_equal(report.app.channel, "public");
-    assert_string_equal(report.hang.guess, "");
-    assert_string_equal(report.hang.trigger, "busy");
-    assert_false(report.hang.lock.known || report.hang.blame.known || report.hang.cpu.known);
-    assert_false(report.hang.thread.cpu_ms.known);
-    assert_false(report.hang.hot.known);
+    assert_string_equal(report.event.guess, "");
+    assert_string_equal(report.event.trigger, "busy");
+    assert_false(report.event.lock.known || report.event.blame.known || report.event.cpu.known);
+    assert_false(report.event.thread.cpu_ms.known);
+    assert_false(report.event.hot.known);
     assert_true(report_weight(&report) == 1);
     arena_fini(&arena);
     free(body);
@@ -252,11 +252,11 @@ static void samples_tell_the_system_call_they_slept_in(void **state)
     struct decode_fault fault;
     arena_init(&arena, MIRE_DECODE_ARENA_MAX);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
-    assert_int_equal(report.hang.samples[1].syscall, 202);
-    assert_int_equal(report.hang.samples[2].syscall, -1);
+    assert_int_equal(report.event.samples[1].syscall, 202);
+    assert_int_equal(report.event.samples[2].syscall, -1);
     memcpy(strstr(body, "syscall"), "another", 7);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
-    assert_int_equal(report.hang.samples[1].syscall, -1);
+    assert_int_equal(report.event.samples[1].syscall, -1);
     arena_fini(&arena);
     free(body);
 }
@@ -296,25 +296,25 @@ static void facts_of_the_lag_engine_are_read(void **state)
     struct decode_fault fault;
     arena_init(&arena, MIRE_DECODE_ARENA_MAX);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
-    const struct report_hang *hang = &report.hang;
-    assert_string_equal(hang->trigger, "busy");
-    assert_string_equal(hang->name, "scroll");
-    assert_true(hang->foreground_known && hang->foreground);
-    assert_int_equal(hang->suspended_ms, 60000);
-    assert_int_equal(hang->begin_slack_ms, 450);
-    assert_int_equal(hang->end_slack_ms, 40);
-    assert_int_equal(hang->unsure_ms, 100);
-    assert_int_equal(hang->wait_node, 1);
-    assert_true(hang->lock.known && hang->lock.owner_tid.known);
-    assert_int_equal(hang->lock.owner_tid.value, 4712);
-    assert_int_equal(hang->cpu.percent, 31);
-    assert_int_equal(hang->disk.write_bytes, 8192);
-    assert_int_equal(hang->frames.dropped, 177);
-    assert_int_equal(hang->annealed.count, 4);
-    assert_int_equal(hang->annealed.duration_ms.value, 11020);
-    assert_true(hang->blame.known);
-    assert_int_equal(hang->blame.node, 2);
-    assert_int_equal(hang->blame.share_ppm, 1000000);
+    const struct report_event *event = &report.event;
+    assert_string_equal(event->trigger, "busy");
+    assert_string_equal(event->name, "scroll");
+    assert_true(event->foreground_known && event->foreground);
+    assert_int_equal(event->suspended_ms, 60000);
+    assert_int_equal(event->begin_slack_ms, 450);
+    assert_int_equal(event->end_slack_ms, 40);
+    assert_int_equal(event->unsure_ms, 100);
+    assert_int_equal(event->wait_node, 1);
+    assert_true(event->lock.known && event->lock.owner_tid.known);
+    assert_int_equal(event->lock.owner_tid.value, 4712);
+    assert_int_equal(event->cpu.percent, 31);
+    assert_int_equal(event->disk.write_bytes, 8192);
+    assert_int_equal(event->frames.dropped, 177);
+    assert_int_equal(event->suppressed.count, 4);
+    assert_int_equal(event->suppressed.duration_ms.value, 11020);
+    assert_true(event->blame.known);
+    assert_int_equal(event->blame.node, 2);
+    assert_int_equal(event->blame.share_ppm, 1000000);
     assert_int_equal(report.threads[0].state, 'R');
     assert_int_equal(report.threads[0].syscall, -1);
     assert_int_equal(report.cost.wakeups.value, 64);
@@ -335,13 +335,13 @@ static void samples_tell_what_their_stacks_lack(void **state)
     struct decode_fault fault;
     arena_init(&arena, MIRE_DECODE_ARENA_MAX);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
-    assert_int_equal(report.hang.samples[0].loss, '.');
-    assert_int_equal(report.hang.samples[1].folded, 4990);
-    assert_int_equal(report.hang.samples[2].loss, 'c');
-    assert_int_equal(report.hang.samples[2].skipped, 300);
+    assert_int_equal(report.event.samples[0].loss, '.');
+    assert_int_equal(report.event.samples[1].folded, 4990);
+    assert_int_equal(report.event.samples[2].loss, 'c');
+    assert_int_equal(report.event.samples[2].skipped, 300);
     memcpy(strstr(body, "\"loss"), "\"more", 5);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
-    assert_int_equal(report.hang.samples[2].loss, '.');
+    assert_int_equal(report.event.samples[2].loss, '.');
     arena_fini(&arena);
     free(body);
 }
@@ -356,10 +356,10 @@ static void samples_tell_whose_stack_they_are(void **state)
     struct decode_fault fault;
     arena_init(&arena, MIRE_DECODE_ARENA_MAX);
     assert_int_equal(decode_report(&report, &arena, &fault, "mire", "identity", body, len), MIRE_DECODE_OK);
-    assert_string_equal(report.hang.trigger, "cpu");
-    assert_int_equal(report.hang.samples[0].thread, 1);
-    assert_int_equal(report.hang.samples[1].thread, 0);
-    assert_int_equal(report.hang.samples[2].thread, 2);
+    assert_string_equal(report.event.trigger, "cpu");
+    assert_int_equal(report.event.samples[0].thread, 1);
+    assert_int_equal(report.event.samples[1].thread, 0);
+    assert_int_equal(report.event.samples[2].thread, 2);
     arena_fini(&arena);
     free(body);
 }

@@ -137,7 +137,7 @@ static void shares_are_of_all_samples(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.duration_ms = 1000;
+    s->report.event.duration_ms = 1000;
     for (int i = 0; i < 6; i++)
         sample(s, 100, 'R', LOOP "keysCommand" R);
     samples_without_a_stack(s, 1, 'g');
@@ -156,7 +156,7 @@ static void where_most_stacks_are_missing_nobody_is_blamed(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.duration_ms = 1000;
+    s->report.event.duration_ms = 1000;
     sample(s, 100, 'S', LOOP "keysCommand" R "read" LIBC);
     sample(s, 100, 'S', LOOP "keysCommand" R "read" LIBC);
     samples_without_a_stack(s, 7, 'b');
@@ -174,7 +174,7 @@ static void a_verdict_says_how_much_of_the_hang_it_saw(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.duration_ms = 10000;
+    s->report.event.duration_ms = 10000;
     sample(s, 900, 'R', LOOP "keysCommand" R);
     struct feature f = find(s);
     assert_string_equal(f.why, "keysCommand holds 100 % of the sampled time (deepest app frame of the path); the "
@@ -187,7 +187,7 @@ static void of_many_different_short_stacks_nobody_is_blamed(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.duration_ms = 2000;
+    s->report.event.duration_ms = 2000;
     for (int i = 0; i < 20; i++) {
         char stack[256];
         snprintf(stack, sizeof stack, "part_%d" R, i);
@@ -376,14 +376,14 @@ static void a_sleep_that_may_be_the_loops_is_idle(void **state)
     (void)state;
     struct stacks *s = stacks_new();
     sample(s, 50, 'S', "main" APP "next_job" APP "read" LIBC);
-    s->report.hang.unsure_ms = 1400; /* of 3000 */
+    s->report.event.unsure_ms = 1400; /* of 3000 */
     assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
-    s->report.hang.unsure_ms = 1500;
+    s->report.event.unsure_ms = 1500;
     struct feature f = find(s);
     assert_int_equal(f.category, MIRE_CATEGORY_IDLE);
     assert_int_equal(f.reason, MIRE_REASON_IDLE);
     assert_non_null(strstr(f.why, "cannot be told whether its loop waited"));
-    s->report.hang.trigger = "call"; /* the app asked for it: it is what it is */
+    s->report.event.trigger = "call"; /* the app asked for it: it is what it is */
     assert_int_equal(find(s).category, MIRE_CATEGORY_CUSTOM);
     stacks_free(s);
 }
@@ -418,11 +418,11 @@ static void running_without_cpu_time_is_not_computing(void **state)
     struct stacks *s = stacks_new();
     for (int i = 0; i < 4; i++)
         sample(s, 50, 'R', TICK "on_save" APP "write_page" APP "fsync" LIBC);
-    s->report.hang.thread.cpu_ms = (struct fact){60, true};
+    s->report.event.thread.cpu_ms = (struct fact){60, true};
     assert_int_equal(find(s).reason, MIRE_REASON_IO);
-    s->report.hang.thread.cpu_ms.value = 1000; /* the disk is memory: what the frames say is still what it does */
+    s->report.event.thread.cpu_ms.value = 1000; /* the disk is memory: what the frames say is still what it does */
     assert_int_equal(find(s).reason, MIRE_REASON_IO);
-    s->report.hang.thread.cpu_ms.value = 2500;
+    s->report.event.thread.cpu_ms.value = 2500;
     assert_int_equal(find(s).reason, MIRE_REASON_CPU);
     stacks_free(s);
 }
@@ -433,7 +433,7 @@ static void wanting_to_compute_is_cpu_on_a_busy_machine_too(void **state)
     struct stacks *s = stacks_new();
     for (int i = 0; i < 4; i++)
         sample(s, 50, 'R', TICK "on_zoom" APP "smooth_tile" APP);
-    s->report.hang.thread.cpu_ms = (struct fact){60, true}; /* other programs had the processors */
+    s->report.event.thread.cpu_ms = (struct fact){60, true}; /* other programs had the processors */
     assert_int_equal(find(s).reason, MIRE_REASON_CPU);
     stacks_free(s);
 }
@@ -447,7 +447,7 @@ static void a_lock_is_told_from_computing(void **state)
     struct feature f = find(s);
     assert_string_equal(f.caller1.function, "cache_get");
     assert_int_equal(f.reason, MIRE_REASON_LOCK);
-    s->report.hang.thread.cpu_ms = (struct fact){2900, true}; /* spinning all the time */
+    s->report.event.thread.cpu_ms = (struct fact){2900, true}; /* spinning all the time */
     assert_int_equal(find(s).reason, MIRE_REASON_CPU);
     stacks_free(s);
 }
@@ -463,13 +463,13 @@ static void disk_sleep_is_io_whatever_the_frames_say(void **state)
 }
 
 /* The reason of a stack asleep in a system call. */
-static enum hang_reason asleep(const char *arch, int32_t number, const char *stack)
+static enum event_reason asleep(const char *arch, int32_t number, const char *stack)
 {
     struct stacks *s = stacks_new();
     s->report.device.arch = arch;
     sample(s, 1000, 'S', stack);
     s->samples[0].syscall = number;
-    enum hang_reason reason = find(s).reason;
+    enum event_reason reason = find(s).reason;
     stacks_free(s);
     return reason;
 }

@@ -41,12 +41,12 @@ static void read_report(struct told *out, const char *id, const char *java, cons
         snprintf(frames + strlen(frames), sizeof frames - strlen(frames), "%s%c", at > rows ? "," : "", *at);
     int len = snprintf(
         json, sizeof json,
-        "{\"mire\":1,\"id\":\"019aa1b2-c3d4-7e5f-8a6b-0123456789ab\",\"kind\":\"hang\","
+        "{\"mire\":1,\"id\":\"019aa1b2-c3d4-7e5f-8a6b-0123456789ab\",\"kind\":\"event\","
         "\"app\":{\"name\":\"a\",\"version\":\"1\"},"
         "\"device\":{\"install\":\"00112233445566778899aabbccddeeff\",\"os\":\"android\",\"arch\":\"aarch64\"},"
         "\"process\":{\"pid\":1,\"name\":\"a\"},\"images\":[{\"name\":\"/data/base.apk\",\"load\":0,\"java\":true%s}],"
         "\"java\":%s,\"frames\":{\"image\":[0,0],\"offset\":[0,%d]},\"nodes\":{\"up\":[%s],\"frame\":[%s]},"
-        "\"hang\":{\"begin_ns\":0,\"duration_ms\":1,\"threshold_ms\":1,\"open\":false,"
+        "\"event\":{\"begin_ns\":0,\"duration_ms\":1,\"threshold_ms\":1,\"open\":false,"
         "\"samples\":{\"at_ms\":[0],\"weight_ms\":[1],\"node\":[%s]}}}",
         id, java, strchr(rows, '1') != NULL, up, frames, leaf);
     assert_in_range(len, 1, sizeof json - 1);

@@ -5,13 +5,13 @@ static void the_category_follows_the_facts(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.launch = true;
+    s->report.event.launch = true;
     assert_int_equal(find(s).category, MIRE_CATEGORY_LAUNCH);
-    s->report.hang.open = true;
+    s->report.event.open = true;
     assert_int_equal(find(s).category, MIRE_CATEGORY_KILLED);
-    s->report.hang.foreground_known = true;
+    s->report.event.foreground_known = true;
     assert_int_equal(find(s).category, MIRE_CATEGORY_BACKGROUND);
-    s->report.hang.foreground = true;
+    s->report.event.foreground = true;
     assert_int_equal(find(s).category, MIRE_CATEGORY_KILLED);
     stacks_free(s);
 }
@@ -20,7 +20,7 @@ static void a_hang_killed_for_another_reason_is_not_blocked_and_killed(void **st
 {
     static const struct {
         const char *verdict;
-        enum hang_category category;
+        enum event_category category;
     } cases[] = {
         {"watchdog_kill", MIRE_CATEGORY_KILLED}, {"foom", MIRE_CATEGORY_HANG},       {"crash", MIRE_CATEGORY_HANG},
         {"user_quit", MIRE_CATEGORY_HANG},       {"rebooted", MIRE_CATEGORY_HANG},   {"os_kill", MIRE_CATEGORY_HANG},
@@ -28,20 +28,20 @@ static void a_hang_killed_for_another_reason_is_not_blocked_and_killed(void **st
     };
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.open = s->report.exit.known = true;
+    s->report.event.open = s->report.exit.known = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         s->report.exit.verdict = cases[i].verdict;
         assert_int_equal(find(s).category, cases[i].category);
     }
-    s->report.hang.open = false;
+    s->report.event.open = false;
     s->report.exit.verdict = "watchdog_kill"; /* this hang was over before */
     assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
     stacks_free(s);
 }
 
-static enum hang_category category_by(struct stacks *s, const char *trigger)
+static enum event_category category_by(struct stacks *s, const char *trigger)
 {
-    s->report.hang.trigger = trigger;
+    s->report.event.trigger = trigger;
     return find(s).category;
 }
 
@@ -49,8 +49,8 @@ static void a_trigger_of_the_process_is_a_kind_of_its_own(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.open = s->report.hang.launch = s->report.hang.foreground_known = true;
-    s->report.hang.guess = "foreground_block"; /* has no say */
+    s->report.event.open = s->report.event.launch = s->report.event.foreground_known = true;
+    s->report.event.guess = "foreground_block"; /* has no say */
     assert_int_equal(category_by(s, "cpu"), MIRE_CATEGORY_CPU);
     assert_int_equal(find(s).reason, MIRE_REASON_CPU);
     assert_int_equal(category_by(s, "power"), MIRE_CATEGORY_POWER);
@@ -68,23 +68,23 @@ static void many_threads_are_to_blame_only_if_they_took_the_processor(void **sta
 {
     (void)state;
     struct stacks *s = stacks_new();
-    struct report_hang *hang = &s->report.hang;
+    struct report_event *event = &s->report.event;
     for (int i = 0; i < 5; i++)
         sample(s, 100, 'R', LOOP "keysCommand" R);
-    hang->samples = s->samples;
+    event->samples = s->samples;
     s->report.process.thread_count = (struct fact){65, true};
-    hang->thread.cpu_ms = (struct fact){900, true};
-    hang->thread.involuntary_switches = (struct fact){80, true};
+    event->thread.cpu_ms = (struct fact){900, true};
+    event->thread.involuntary_switches = (struct fact){80, true};
     assert_int_equal(find(s).category, MIRE_CATEGORY_THREADS);
     s->report.process.thread_count.value = 64;
     assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
     s->report.process.thread_count.value = 65;
-    hang->thread.cpu_ms.value = 2900; /* it ran */
+    event->thread.cpu_ms.value = 2900; /* it ran */
     assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
-    hang->thread.cpu_ms.value = 900;
-    hang->thread.involuntary_switches.value = 1; /* it went to sleep by itself */
+    event->thread.cpu_ms.value = 900;
+    event->thread.involuntary_switches.value = 1; /* it went to sleep by itself */
     assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
-    hang->thread.involuntary_switches.value = 80;
+    event->thread.involuntary_switches.value = 80;
     for (int i = 0; i < 5; i++)
         s->samples[i].state = 'S';
     assert_int_equal(find(s).category, MIRE_CATEGORY_HANG);
@@ -94,7 +94,7 @@ static void many_threads_are_to_blame_only_if_they_took_the_processor(void **sta
 static void only_kinds_in_which_somebody_waits_take_time(void **state)
 {
     (void)state;
-    struct report report = {.hang = {.duration_ms = 60000, .frames = {.known = true, .longest_ms = {300, true}}}};
+    struct report report = {.event = {.duration_ms = 60000, .frames = {.known = true, .longest_ms = {300, true}}}};
     assert_int_equal(category_waited_ms(MIRE_CATEGORY_HANG, &report), 60000);
     assert_int_equal(category_waited_ms(MIRE_CATEGORY_KILLED, &report), 60000);
     assert_int_equal(category_waited_ms(MIRE_CATEGORY_FRAMES, &report), 300);
@@ -124,7 +124,7 @@ static void threads_that_do_one_thing_are_blamed_together(void **state)
     struct stacks *s = stacks_new();
     struct resolved_thread threads[3];
     s->doc.threads = threads;
-    s->report.hang.trigger = "cpu";
+    s->report.event.trigger = "cpu";
     sample(s, 100, 'S', LOOP "aeApiPoll" R);
     other(s, &threads[0], 300, "pool-1", START "work" R "hash" R);
     other(s, &threads[1], 300, "pool-2", START "work" R "hash" R);
@@ -142,7 +142,7 @@ static void of_threads_that_do_different_things_the_busiest_is_blamed(void **sta
     struct stacks *s = stacks_new();
     struct resolved_thread threads[2];
     s->doc.threads = threads;
-    s->report.hang.trigger = "power";
+    s->report.event.trigger = "power";
     sample(s, 100, 'R', LOOP "keysCommand" R);
     other(s, &threads[0], 500, "encoder", START "encode" R "motion" R);
     other(s, &threads[1], 400, "mixer", START "mix" R);
@@ -160,13 +160,13 @@ static void the_apps_name_of_a_capture_is_its_scene(void **state)
     (void)state;
     struct stacks *s = stacks_new();
     sample(s, 100, 'R', LOOP "keysCommand" R);
-    s->report.hang.name = "checkout";
+    s->report.event.name = "checkout";
     assert_string_equal(find(s).caller2.function, "readQueryFromClient"); /* of a hang it is no scene */
-    s->report.hang.trigger = "call";
+    s->report.event.trigger = "call";
     struct feature named = find(s);
     assert_string_equal(named.caller1.function, "keysCommand");
     assert_string_equal(named.caller2.function, "checkout");
-    s->report.hang.name = "login";
+    s->report.event.name = "login";
     struct feature other_name = find(s);
     assert_memory_not_equal(named.key, other_name.key, MIRE_FEATURE_KEY);
     stacks_free(s);

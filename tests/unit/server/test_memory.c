@@ -334,7 +334,7 @@ static void the_kind_follows_the_trigger_and_parts_the_keys(void **state)
 {
     static const struct {
         const char *trigger;
-        enum hang_category category;
+        enum event_category category;
     } rows[] = {{"foom", MIRE_CATEGORY_FOOM},        {"demand", MIRE_CATEGORY_MEMORY},
                 {"pressure", MIRE_CATEGORY_MEMORY},  {"footprint", MIRE_CATEGORY_MEMORY},
                 {"moonlight", MIRE_CATEGORY_MEMORY}, {"test", MIRE_CATEGORY_TEST}};

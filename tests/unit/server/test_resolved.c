@@ -43,7 +43,7 @@ static struct resolved document(void)
         .cpu = {true, 60000, 93, {80, true}},
         .disk = {true, 10000, 1, UINT64_MAX, {0, false}},
         .frames = {true, 20, 40, {1000, true}, {0, false}, {300, true}},
-        .annealed = {4, {11020, true}},
+        .suppressed = {4, {11020, true}},
         .blame = {true, 2, 640000},
         .verdict = {true, 1, 980000},
         .bucket_count = 3,
@@ -134,7 +134,7 @@ static void a_document_comes_back_as_it_was(void **state)
     assert_memory_equal(&back.cpu, &doc.cpu, sizeof doc.cpu);
     assert_memory_equal(&back.disk, &doc.disk, sizeof doc.disk);
     assert_memory_equal(&back.frames, &doc.frames, sizeof doc.frames);
-    assert_memory_equal(&back.annealed, &doc.annealed, sizeof doc.annealed);
+    assert_memory_equal(&back.suppressed, &doc.suppressed, sizeof doc.suppressed);
     assert_true(back.blame.known && back.blame.place == 2 && back.blame.share_ppm == 640000);
     assert_true(back.verdict.known && back.verdict.place == 1 && back.verdict.share_ppm == 980000);
     assert_true(back.threads[0].state == 'D' && back.threads[0].syscall == 17 && back.threads[1].syscall == -1);

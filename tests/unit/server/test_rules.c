@@ -343,7 +343,7 @@ static void idle_samples_take_no_part_where_others_have_the_time(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.duration_ms = 100;
+    s->report.event.duration_ms = 100;
     sample(s, 50, 'S', WAIT "poll" LIBC);
     sample(s, 50, 'R', TICK "on_save" APP);
     struct feature f = find(s);
@@ -643,8 +643,8 @@ static void an_exception_is_its_own_reason(void **state)
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.trigger = "exception";
-    s->report.hang.name = "java.lang.NullPointerException";
+    s->report.event.trigger = "exception";
+    s->report.event.name = "java.lang.NullPointerException";
     sample(s, 1, '?',
            "org.shop.Main.run@ org.eclipse.swt.widgets.Display.readAndDispatch@ org.shop.Cart.open@ "
            "org.shop.Cart.add@ java.util.ArrayList.get@");
@@ -662,7 +662,7 @@ static void the_reason_may_be_pages_another_process_or_a_frozen_one(void **state
 {
     (void)state;
     struct stacks *s = stacks_new();
-    s->report.hang.thread.major_faults = (struct fact){40, true};
+    s->report.event.thread.major_faults = (struct fact){40, true};
     sample(s, 100, 'D', TICK "on_open" APP "decode" APP);
     assert_int_equal(find(s).reason, MIRE_REASON_PAGE_IN);
     stacks_free(s);
@@ -671,7 +671,7 @@ static void the_reason_may_be_pages_another_process_or_a_frozen_one(void **state
     assert_int_equal(find(s).reason, MIRE_REASON_IPC);
     stacks_free(s);
     s = stacks_new();
-    s->report.hang.late_ms = 2000;
+    s->report.event.late_ms = 2000;
     sample(s, 100, 'S', TICK "on_open" APP);
     assert_int_equal(find(s).reason, MIRE_REASON_LATE);
     stacks_free(s);

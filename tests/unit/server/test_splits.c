@@ -332,7 +332,7 @@ static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **sta
         {"clang5.so", "clang5.so.dwp", NULL, ".debug_abbrev.dwo", 0, 0},
         {"clang5.so", "clang5.so.dwp", NULL, ".debug_cu_index", 4, 0x40}, /* how many columns */
     };
-    char spoilt[128], flaw[MIRE_SYMBOL_WHY];
+    char spoilt[128], defect[MIRE_SYMBOL_WHY];
     snprintf(spoilt, sizeof spoilt, "%s/spoilt", dir);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         damage(spoilt, rows[i].split, rows[i].section, rows[i].from, rows[i].flip);
@@ -341,8 +341,8 @@ static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **sta
         for (int again = 0; again < 2; again++) {
             struct symbols *symbols = open_symbols();
             struct module *module = find(symbols, rows[i].program);
-            assert_true(module_flaw(flaw, module) > 0);
-            assert_non_null(strstr(flaw, "1 split file is damaged"));
+            assert_true(module_defect(defect, module) > 0);
+            assert_non_null(strstr(defect, "1 split file is damaged"));
             assert_false(module_is_whole(module));
             assert_int_equal(module_lacks(module)->count, 1);
             assert_int_not_equal(address_of(module, "outer"), 0); /* named by the symbol table */
@@ -399,16 +399,16 @@ static void an_uploaded_package_is_used_before_the_one_beside_the_program(void *
 
 static void assert_lacks_alt(const char *how)
 {
-    char flaw[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
+    char defect[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
     struct object_facts facts;
     struct symbols *symbols = open_symbols();
     struct module *module = find(symbols, DWZ "app.so");
     assert_true(facts_of(&facts, FIXTURES DWZ "common.debug"));
     assert_false(module_is_whole(module));
-    assert_int_equal(module_flaw(flaw, module), !strcmp(how, "damaged"));
+    assert_int_equal(module_defect(defect, module), !strcmp(how, "damaged"));
     hex_format(hex, facts.id, facts.id_len);
     snprintf(told, sizeof told, "its dwz file is %s (common.debug, %s)", how, hex);
-    assert_string_equal(flaw, told);
+    assert_string_equal(defect, told);
     const struct symbol_alt *alt = module_lacks_alt(module);
     assert_int_equal(alt->id_len, facts.id_len);
     assert_memory_equal(alt->id, facts.id, facts.id_len);

@@ -49,7 +49,7 @@ export interface paths {
         put?: never;
         /**
          * Which of these files are not there yet; a file with lines counts as lacking while there are names only.
-         * @description Where hash is told, a file is there with these contents, and it is damaged (flaw), or reports lack it all the same, because what belongs to it is not there, or it has lines alone where debug is asked for. One of other contents takes its place, if it is no worse (instead in SymbolFile).
+         * @description Where hash is told, a file is there with these contents, and it is damaged (defect), or reports lack it all the same, because what belongs to it is not there, or it has lines alone where debug is asked for. One of other contents takes its place, if it is no worse (instead in SymbolFile).
          */
         post: operations["askSymbolsLacking"];
         delete?: never;
@@ -608,7 +608,7 @@ export interface components {
                 lacking: boolean;
                 hash?: string;
                 /** @description What of it is damaged. */
-                flaw?: string;
+                defect?: string;
             }[];
         };
         SymbolUpload: {
@@ -646,7 +646,7 @@ export interface components {
             /** @description And the build; empty if the app does not tell. */
             build: string;
             /** @description What is wrong with the files that are there, and with those they refer to (split files, one of dwz): which are damaged, and which are missing. Empty if nothing is there, or names only. */
-            flaw: string;
+            defect: string;
         };
         SymbolThere: {
             build_id: string;
@@ -660,7 +660,7 @@ export interface components {
             /** @description upload, or the address of a debuginfod server. */
             source: string;
             /** @description What of it is damaged, as it was told when it was sent; empty if nothing is. */
-            flaw: string;
+            defect: string;
             /**
              * @description What it tells of the code: functions; and lines (line tables, Breakpad, mappings); and calls, types, variables. Empty: it was not looked at (fetched, or sent before this was kept).
              * @enum {string}
@@ -716,7 +716,7 @@ export interface components {
             name: string;
             size_bytes: number;
             /** @description What of it is damaged, and where; what can be read is used all the same. Empty if it can be read whole. */
-            flaw: string;
+            defect: string;
             /**
              * @description What it tells of the code: functions; and lines (line tables, Breakpad, mappings); and calls, types, variables. Empty: it was not looked at (fetched, or sent before this was kept).
              * @enum {string}
@@ -762,11 +762,11 @@ export interface components {
             /** @description Reports received. */
             reports: number;
             /** @description Events they stand for, with those the device counted and did not send. */
-            hangs: number;
+            events: number;
             /** @description Distinct installations that reported, since range.kept_from if that is there. Exact up to a million reports, beyond that scaled up from a fixed share of the installations. */
             devices: number;
             /** @description Time somebody waited in them, scaled: nothing for cpu, power, disk, foom, memory, custom and test. */
-            hang_ms: number;
+            waited_ms: number;
             longest_ms: number;
         };
         Point: {
@@ -775,13 +775,13 @@ export interface components {
              * @description Beginning of the bucket.
              */
             at: string;
-            hangs: number;
-            hang_ms: number;
+            events: number;
+            waited_ms: number;
         };
         Series: {
             /** @description The version. */
             key: string;
-            /** @description Buckets without hangs are left out. */
+            /** @description Buckets without events are left out. */
             points: components["schemas"]["Point"][];
         };
         /** @description Null where nothing was sampled. The interval holds the true value 95 times of 100, were sessions independent. */
@@ -872,7 +872,7 @@ export interface components {
             days: components["schemas"]["RatesDay"][];
         };
         Loss: {
-            /** @description Why records were lost or held back on devices: full, age, write, refused, broken, big, format, consent, filtered, short, annealed, daily, or other. */
+            /** @description Why records were lost or held back on devices: full, age, write, refused, broken, big, format, consent, filtered, short, suppressed, daily, or other. */
             reason: string;
             /** @description Records; as told */
             count: number;
@@ -1167,15 +1167,15 @@ export interface components {
             /** @description Reports received and not worked on yet. */
             waiting: number;
             /** @description Reports that could not be worked on. */
-            unworked: number;
+            dead_letters: number;
         };
         VersionTotals: {
             version: string;
             /** Format: date-time */
             first_seen_at: string;
             reports: number;
-            hangs: number;
-            hang_ms: number;
+            events: number;
+            waited_ms: number;
             longest_ms: number;
         };
         Turns: {
@@ -1186,7 +1186,7 @@ export interface components {
         Share: {
             key: string;
             reports: number;
-            hangs: number;
+            events: number;
         };
         Facets: {
             version: components["schemas"]["Share"][];
@@ -1213,7 +1213,7 @@ export interface components {
             /** @description The most that the subject held in one report. */
             most_bytes: number;
             totals: components["schemas"]["Totals"];
-            /** @description Hangs in 24 equal parts of the range; each in the part its hour of receipt begins in. */
+            /** @description Events in 24 equal parts of the range; each in the part its hour of receipt begins in. */
             trend: number[];
             /** Format: date-time */
             first_seen_at: string;
@@ -1274,7 +1274,7 @@ export interface components {
         MadeOf: {
             range: components["schemas"]["Range"];
             id: string;
-            /** @description Issues shown as this one, itself first. Reports and hangs are those of the range that have its key. */
+            /** @description Issues shown as this one, itself first. Reports and events are those of the range that have its key. */
             members: {
                 id: string;
                 caller1: string;
@@ -1285,7 +1285,7 @@ export interface components {
                 /** Format: date-time */
                 first_seen_at: string;
                 reports: number;
-                hangs: number;
+                events: number;
             }[];
             /** @description Level 3: reports whose calls from the thread's entry to Caller1 are the same; each with one stack that stands for it. */
             trees: {
@@ -1294,7 +1294,7 @@ export interface components {
                 /** @description Of its reports' key. */
                 issue: string;
                 reports: number;
-                hangs: number;
+                events: number;
                 /** Format: date-time */
                 first_seen_at: string;
                 /**
@@ -1408,7 +1408,7 @@ export interface components {
                 reports: number;
                 /** @description Share of the issue's reports. */
                 share: number;
-                /** @description Share here over share in all hangs of the app; null with fewer than 20 reports, and of holder. */
+                /** @description Share here over share in all events of the app; null with fewer than 20 reports, and of holder. */
                 lift: number | null;
             }[];
         };
@@ -1430,7 +1430,7 @@ export interface components {
             /** @description Reports of a process with more than 64 threads. */
             many_threads: number;
             /** @description Events that the reports stand for besides */
-            annealed: number;
+            suppressed: number;
             /** @description Logarithmic bins. */
             durations: components["schemas"]["Bin"][];
             distributions: components["schemas"]["Distribution"][];
@@ -1606,7 +1606,7 @@ export interface components {
                 dropped: number;
                 longest_ms: number | null;
             } | null;
-            annealed: {
+            suppressed: {
                 /** @description Events like this one that were counted and not sent since the last that was. */
                 count: number;
                 duration_ms: number;
@@ -1641,7 +1641,7 @@ export interface components {
             rules: components["schemas"]["Rule"][];
             samples: {
                 period_ms: number;
-                /** @description How much of the hang the samples stand for. */
+                /** @description How much of the event the samples stand for. */
                 covered_ms: number;
                 at_ms: number[];
                 weight_ms: number[];
@@ -2633,8 +2633,8 @@ export interface operations {
                 /** @description Text that Caller1, Caller2, an image, the reason, the category of memory or the id must hold (each word). */
                 q?: string;
                 by?: "caller1" | "category";
-                /** @description - sorts descending. Impact is the time all hangs took, bytes the most that the category of memory to blame held. */
-                sort?: "-impact" | "impact" | "-hangs" | "hangs" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title";
+                /** @description - sorts descending. Impact is the time somebody waited in all events, bytes the most that the category of memory to blame held. */
+                sort?: "-impact" | "impact" | "-events" | "events" | "-devices" | "devices" | "-longest" | "longest" | "-last" | "last" | "-bytes" | "bytes" | "title" | "-title";
                 cursor?: string;
                 /** @description Groups a page. */
                 limit?: number;

@@ -32,12 +32,12 @@ export function Histogram({ bins, lang }: { bins: readonly Bin[]; lang: string }
   const width = Math.min(Math.max(step - 2, 1), 64);
   const label =
     mode && top > 0
-      ? say('Most hangs lasted {from} to {to}: {n|report|reports}', {
+      ? say('Most events lasted {from} to {to}: {n|report|reports}', {
           from: duration(mode.from_ms),
           to: duration(mode.to_ms),
           n: count(top, lang),
         })
-      : say('No hangs');
+      : say('No events');
   return (
     <figure class="histogram">
       <svg viewBox="0 0 300 72" role="img" aria-label={label} preserveAspectRatio="none">

@@ -15,7 +15,7 @@ export function bars(
   bucket_s: number,
   from: Date,
   to: Date,
-  pick: 'hangs' | 'hang_ms',
+  pick: 'events' | 'waited_ms',
   other: string,
   most = 5,
 ): Bars {

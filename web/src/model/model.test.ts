@@ -92,14 +92,14 @@ it('long names lose arguments, then qualifiers, then their beginning', () => {
 });
 
 it('bars fill empty buckets, fold small keys and stack up', () => {
-  const day = (n: number, hangs: number) => ({ at: `2026-11-0${n}T00:00:00Z`, hangs, hang_ms: hangs * 10 });
+  const day = (n: number, events: number) => ({ at: `2026-11-0${n}T00:00:00Z`, events, waited_ms: events * 10 });
   const series = ['a', 'b', 'c'].map((key, i) => ({ key, points: [day(1 + i, i + 1)] }));
   const made = bars(
     series,
     86_400,
     new Date('2026-11-01T00:00:00Z'),
     new Date('2026-11-04T00:00:00Z'),
-    'hangs',
+    'events',
     'rest',
     2,
   );
@@ -166,11 +166,11 @@ it('samples without a stack are counted, and the verdict goes with what it says'
   expect(hotAsText(part)).toBe(`a holds 30 %; 1 of 2 has no stack\n\n${asText(part.hot.frames)}`);
 });
 
-it('coverage says how much of the hang was seen', () => {
+it('coverage says how much of the event was seen', () => {
   const whole = coverage({ ...report(['a']), row: { ...example.row, duration_ms: example.samples.covered_ms } });
   expect(whole.whole).toBe(true);
   const part = coverage(killed as unknown as Report);
-  expect(part.covered_ms).toBeLessThanOrEqual(part.hang_ms);
+  expect(part.covered_ms).toBeLessThanOrEqual(part.event_ms);
   expect(commonLeaf(report(['a', 'a', 'b']).samples)).toEqual({ name: 'a', samples: 2 });
 });
 

@@ -1,4 +1,4 @@
-/* What one report's samples say together: where the time went, how much of the hang they stand for. */
+/* What one report's samples say together: where the time went, how much of the event they stand for. */
 import type { Frame, Report } from '../api/types';
 
 type Samples = Report['samples'];
@@ -7,8 +7,8 @@ export interface Coverage {
   covered_ms: number;
   /** Of it, what samples with a stack stand for. */
   stacks_ms: number;
-  hang_ms: number;
-  /** Samples begin at the hang's beginning, give or take a period. */
+  event_ms: number;
+  /** Samples begin at the event's beginning, give or take a period. */
   whole: boolean;
 }
 
@@ -17,14 +17,14 @@ export function withoutStack(report: Report): number {
   return report.samples.stack.filter((stack) => stack < 0).length;
 }
 
-/* How much of the hang the samples stand for, never more than all of it. */
+/* How much of the event the samples stand for, never more than all of it. */
 export function coverage(report: Report): Coverage {
-  const hang_ms = report.row.duration_ms;
+  const event_ms = report.row.duration_ms;
   const { samples } = report;
-  const covered_ms = Math.min(samples.covered_ms, hang_ms);
+  const covered_ms = Math.min(samples.covered_ms, event_ms);
   const seen = samples.weight_ms.reduce((sum, weight, i) => (samples.stack[i]! < 0 ? sum : sum + weight), 0);
   const stacks_ms = Math.min(seen, covered_ms);
-  return { covered_ms, stacks_ms, hang_ms, whole: hang_ms === 0 || covered_ms >= hang_ms * 0.95 };
+  return { covered_ms, stacks_ms, event_ms, whole: event_ms === 0 || covered_ms >= event_ms * 0.95 };
 }
 
 /* The innermost frame of sample i, or null where unwinding found nothing. */

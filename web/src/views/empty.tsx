@@ -66,7 +66,7 @@ function useWorst(app: string, drops: readonly Drop[]): Drop | undefined {
       const left = drops.map(([, change]) =>
         api.issues(app, { ...listQuery({ ...base, ...change, after: '' }, false), limit: 1 }, signal),
       );
-      const totals = (await Promise.all(left)).map((list) => list.totals.hangs);
+      const totals = (await Promise.all(left)).map((list) => list.totals.events);
       const most = Math.max(...totals);
       return most > 0 ? totals.indexOf(most) : -1;
     },

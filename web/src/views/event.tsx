@@ -43,14 +43,14 @@ function load(report: Report): string {
 }
 
 export function Verdict({ report }: { report: Report }): JSX.Element {
-  const { covered_ms, stacks_ms, hang_ms, whole } = coverage(report);
+  const { covered_ms, stacks_ms, event_ms, whole } = coverage(report);
   const process = isOfProcess(report.category);
   const leaf = commonLeaf(report.samples);
   const total = report.samples.stack.length;
   const lost = withoutStack(report);
   return (
     <p class="verdict">
-      {process ? <strong>{load(report)}</strong> : <strong>{duration(hang_ms)}</strong>}{' '}
+      {process ? <strong>{load(report)}</strong> : <strong>{duration(event_ms)}</strong>}{' '}
       {process ? null : say(REASONS[report.reason] ?? report.reason)}
       <Holder report={report} />
       {report.row.open ? <span class="tag kind-killed">{say('killed before it ended')}</span> : null}
@@ -64,10 +64,13 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
           process
             ? ''
             : lost > 0
-              ? say('stacks cover {part} of {all}', { part: duration(stacks_ms), all: duration(hang_ms) })
+              ? say('stacks cover {part} of {all}', { part: duration(stacks_ms), all: duration(event_ms) })
               : whole
                 ? say('samples cover all of it')
-                : say('samples cover the last {part} of {all}', { part: duration(covered_ms), all: duration(hang_ms) }),
+                : say('samples cover the last {part} of {all}', {
+                    part: duration(covered_ms),
+                    all: duration(event_ms),
+                  }),
           leaf ? say('{n}/{total} same innermost function', { n: leaf.samples, total }) : '',
           typeof report.thread.cpu_ms === 'number'
             ? say('{time} on the CPU', { time: duration(report.thread.cpu_ms) })
@@ -83,15 +86,15 @@ export function Verdict({ report }: { report: Report }): JSX.Element {
 
 /* What the clocks say against the length. */
 function clocks(report: Report): string[] {
-  const { late_ms, suspended_ms, begin_slack_ms, annealed } = report;
+  const { late_ms, suspended_ms, begin_slack_ms, suppressed } = report;
   return [
     late_ms > 50 ? say('the checker itself was {time} late', { time: duration(late_ms) }) : '',
     suspended_ms > 0 ? say('the machine slept {time} besides', { time: duration(suspended_ms) }) : '',
     begin_slack_ms > 0 ? say('may have begun {time} earlier', { time: duration(begin_slack_ms) }) : '',
-    annealed.count > 0
+    suppressed.count > 0
       ? say('{n} more like it, {time} together, were counted on the device and not sent', {
-          n: exact(annealed.count, lang.value),
-          time: duration(annealed.duration_ms),
+          n: exact(suppressed.count, lang.value),
+          time: duration(suppressed.duration_ms),
         })
       : '',
   ];

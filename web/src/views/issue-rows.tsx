@@ -21,7 +21,7 @@ type Columns = readonly [key: string | null, label: string, cell: string][];
 export const COLUMNS: Columns = [
   ['title', 'Issue', ''],
   [null, 'Trend', 'mid-only'],
-  ['hangs', 'Hangs', 'num'],
+  ['events', 'Hangs', 'num'],
   ['devices', 'Devices', 'num mid-only'],
   ['longest', 'Longest', 'num'],
   ['impact', 'Time lost', 'num'],
@@ -32,7 +32,7 @@ export const COLUMNS: Columns = [
 export const MEMORY_COLUMNS: Columns = [
   ['title', 'Issue', ''],
   [null, 'Trend', 'mid-only'],
-  ['hangs', 'Events', 'num'],
+  ['events', 'Events', 'num'],
   ['devices', 'Devices', 'num mid-only'],
   ['bytes', 'Most held', 'num'],
   [null, 'Versions', 'wide-only'],
@@ -50,7 +50,7 @@ function Numbers({ row, memory }: { row: Group | Feature; memory: boolean }): JS
         <td class="mid-only">
           <Spark values={row.trend} lang={lang.value} what={say('events')} />
         </td>
-        <td class="num strong">{count(row.totals.hangs, lang.value)}</td>
+        <td class="num strong">{count(row.totals.events, lang.value)}</td>
         <td class="num mid-only">{count(row.totals.devices, lang.value)}</td>
         <td class="num">{bytes(row.most_bytes)}</td>
       </>
@@ -60,10 +60,10 @@ function Numbers({ row, memory }: { row: Group | Feature; memory: boolean }): JS
       <td class="mid-only">
         <Spark values={row.trend} lang={lang.value} what={say('events')} />
       </td>
-      <td class="num">{count(row.totals.hangs, lang.value)}</td>
+      <td class="num">{count(row.totals.events, lang.value)}</td>
       <td class="num mid-only">{count(row.totals.devices, lang.value)}</td>
       <td class="num">{row.totals.longest_ms > 0 ? duration(row.totals.longest_ms) : '—'}</td>
-      <td class="num strong">{row.totals.hang_ms > 0 ? duration(row.totals.hang_ms) : '—'}</td>
+      <td class="num strong">{row.totals.waited_ms > 0 ? duration(row.totals.waited_ms) : '—'}</td>
     </>
   );
 }
@@ -199,7 +199,7 @@ export function FeatureTable(props: { app: string; features: readonly Feature[];
         <tr>
           {(memory ? MEMORY_COLUMNS : COLUMNS).map(([key, label, cell]) => (
             <th key={label} scope="col" class={cell}>
-              {key === 'hangs' ? what : say(label)}
+              {key === 'events' ? what : say(label)}
             </th>
           ))}
         </tr>

@@ -17,7 +17,7 @@ export function Side({ data }: { data: Issue }): JSX.Element {
     data.bucket_s,
     new Date(range.from),
     new Date(range.to),
-    'hangs',
+    'events',
     say('other versions'),
   );
   return (

@@ -33,7 +33,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
       <div class="tiles">
         <Tile
           label={say(counted([feature.category]))}
-          value={count(feature.totals.hangs, lang.value)}
+          value={count(feature.totals.events, lang.value)}
           note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
         />
         {isOfProcess(feature.category) ? null : (
@@ -46,7 +46,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
         {isWait(feature.category) ? (
           <Tile
             label={say('Time lost')}
-            value={duration(feature.totals.hang_ms)}
+            value={duration(feature.totals.waited_ms)}
             note={say('longest {time}', { time: duration(feature.totals.longest_ms) })}
           />
         ) : null}
@@ -93,7 +93,7 @@ function Facts({ data }: { data: Issue }): JSX.Element | null {
     data.background > 0 ? say('{n} in the background', { n: n(data.background) }) : '',
     data.launch > 0 ? say('{n} at launch', { n: n(data.launch) }) : '',
     data.many_threads > 0 ? say('{n} with more than 64 threads', { n: n(data.many_threads) }) : '',
-    data.annealed > 0 ? say('{n} more were counted on devices and not sent', { n: n(data.annealed) }) : '',
+    data.suppressed > 0 ? say('{n} more were counted on devices and not sent', { n: n(data.suppressed) }) : '',
   ].filter((text) => text !== '');
   return told.length > 0 ? (
     <p class="dim small facts">

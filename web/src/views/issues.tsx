@@ -33,7 +33,7 @@ const OF_MEMORY = ['foom', 'memory'];
 /* Nobody waits for memory: its issues stand in the order of how often they happened. */
 export function listQuery(query: Query, memory: boolean): IssueQuery {
   const { t, v, state, q, by, after } = query;
-  const sort = memory && query.sort === '-impact' ? '-hangs' : query.sort;
+  const sort = memory && query.sort === '-impact' ? '-events' : query.sort;
   const chosen = query.kind.filter((one) => !memory || OF_MEMORY.includes(one.replace('!', '')));
   const wanted = chosen.some((one) => !one.startsWith('!'));
   const kind = wanted ? chosen : [...chosen, ...OF_MEMORY.map((one) => (memory ? one : `!${one}`))];
@@ -57,7 +57,7 @@ export function IssuesPage({ app, memory = false }: { app: string; memory?: bool
             {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events}', {
               groups: exact(result.data.total, lang.value),
               issues: exact(result.data.features_total, lang.value),
-              events: count(result.data.totals.hangs, lang.value),
+              events: count(result.data.totals.events, lang.value),
             })}
           </p>
         ) : null}
@@ -66,8 +66,8 @@ export function IssuesPage({ app, memory = false }: { app: string; memory?: bool
             {say('{groups|group|groups} · {issues|issue|issues} · {events|event|events} · {time} lost', {
               groups: exact(result.data.total, lang.value),
               issues: exact(result.data.features_total, lang.value),
-              events: count(result.data.totals.hangs, lang.value),
-              time: duration(result.data.totals.hang_ms),
+              events: count(result.data.totals.events, lang.value),
+              time: duration(result.data.totals.waited_ms),
             })}
           </p>
         ) : null}
@@ -129,7 +129,7 @@ function Head({ what, memory }: { what: string; memory: boolean }): JSX.Element 
                 say(label)
               ) : (
                 <button type="button" class="sort" onClick={() => patch({ sort: sort === first ? other : first })}>
-                  {key === 'hangs' ? what : say(label)}
+                  {key === 'events' ? what : say(label)}
                   <span aria-hidden="true">{down ? ' ↓' : up ? ' ↑' : ''}</span>
                 </button>
               )}

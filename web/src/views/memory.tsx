@@ -30,7 +30,7 @@ function Body({ app, id, data }: { app: string; id: string; data: Issue }): JSX.
       <div class="tiles">
         <Tile
           label={say('Events')}
-          value={count(feature.totals.hangs, lang.value)}
+          value={count(feature.totals.events, lang.value)}
           note={say('{n|report|reports}', { n: exact(feature.totals.reports, lang.value) })}
         />
         <Tile label={say('Most held')} value={bytes(feature.most_bytes)} note={feature.subject} />

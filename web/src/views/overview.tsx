@@ -37,36 +37,36 @@ export function OverviewPage({ app }: { app: string }): JSX.Element {
 }
 
 function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
-  const [pick, setPick] = useState<'hangs' | 'hang_ms'>('hangs');
+  const [pick, setPick] = useState<'events' | 'waited_ms'>('events');
   const { v, kind } = query.value;
   const { totals, range } = data;
   if (totals.reports === 0)
-    return v.length + kind.length > 0 ? <NothingLeft app={app} what={say('hangs')} /> : <FirstReport app={app} />;
-  const killed = data.categories.find((share) => share.key === 'foom')?.hangs ?? 0;
+    return v.length + kind.length > 0 ? <NothingLeft app={app} what={say('events')} /> : <FirstReport app={app} />;
+  const killed = data.categories.find((share) => share.key === 'foom')?.events ?? 0;
   const list = (sort: string) => href({ name: 'issues', app }, { ...carried(query.value), sort });
   const what = say(counted(data.categories.map((share) => share.key)));
   const drawn = bars(data.series, data.bucket_s, new Date(range.from), new Date(range.to), pick, say('other versions'));
   return (
     <>
       <div class="tiles">
-        <Tile href={list('-hangs')} label={what} value={count(totals.hangs, lang.value)} note={sampled(totals)} />
+        <Tile href={list('-events')} label={what} value={count(totals.events, lang.value)} note={sampled(totals)} />
         <Tile
           href={list('-impact')}
           label={say('Time lost')}
-          value={duration(totals.hang_ms)}
-          note={say('all hangs together')}
+          value={duration(totals.waited_ms)}
+          note={say('all events together')}
         />
         <Tile
           href={list('-longest')}
           label={say('Longest')}
           value={duration(totals.longest_ms)}
-          note={say('a single hang')}
+          note={say('a single event')}
         />
         <Tile
           href={list('-devices')}
           label={say('Devices')}
           value={count(totals.devices, lang.value)}
-          note={say('installations that hung')}
+          note={say('affected installations')}
         />
         {killed > 0 ? (
           <Tile
@@ -78,13 +78,13 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         ) : null}
       </div>
       <Panel
-        title={pick === 'hangs' ? say('{what} by version', { what }) : say('Time lost by version')}
+        title={pick === 'events' ? say('{what} by version', { what }) : say('Time lost by version')}
         aside={
           <div class="segments" role="group" aria-label={say('Measure')}>
-            <button type="button" aria-pressed={pick === 'hangs'} onClick={() => setPick('hangs')}>
+            <button type="button" aria-pressed={pick === 'events'} onClick={() => setPick('events')}>
               {what}
             </button>
-            <button type="button" aria-pressed={pick === 'hang_ms'} onClick={() => setPick('hang_ms')}>
+            <button type="button" aria-pressed={pick === 'waited_ms'} onClick={() => setPick('waited_ms')}>
               {say('Time lost')}
             </button>
           </div>
@@ -101,9 +101,9 @@ function Body({ app, data }: { app: string; data: Overview }): JSX.Element {
         <Trend
           bars={drawn}
           lang={lang.value}
-          what={pick === 'hangs' ? what : say('Time lost')}
-          unit={pick === 'hangs' ? (value) => count(value, lang.value) : duration}
-          whole={pick === 'hangs'}
+          what={pick === 'events' ? what : say('Time lost')}
+          unit={pick === 'events' ? (value) => count(value, lang.value) : duration}
+          whole={pick === 'events'}
         />
       </Panel>
       <RatesPanel app={app} />
@@ -158,12 +158,12 @@ function isYoung(data: Overview, at: Date): boolean {
 function FirstReport({ app }: { app: string }): JSX.Element {
   const result = useQuery(['apps'], api.apps);
   const ever = result.data?.apps.find((one) => one.slug === app)?.last_received_at;
-  return ever ? <NothingLeft app={app} what={say('hangs')} /> : <Waiting app={app} />;
+  return ever ? <NothingLeft app={app} what={say('events')} /> : <Waiting app={app} />;
 }
 
 function sampled(totals: Overview['totals']): string {
-  const { reports, hangs } = totals;
-  if (Math.round(hangs) === reports)
+  const { reports, events } = totals;
+  if (Math.round(events) === reports)
     return say('{n|report|reports}, every one counted', { n: exact(reports, lang.value) });
   return say('estimated from {n|report|reports}', { n: exact(reports, lang.value) });
 }
@@ -186,7 +186,7 @@ export function Tile(props: { href?: string; label: string; value: string; note:
 }
 
 function Versions({ rows, what }: { rows: readonly VersionTotals[]; what: string }): JSX.Element {
-  const most = Math.max(...rows.map((row) => row.hang_ms), 1);
+  const most = Math.max(...rows.map((row) => row.waited_ms), 1);
   return (
     <div class="scroll" role="region" aria-label={say('Versions table')} tabIndex={0}>
       <table class="tight">
@@ -218,10 +218,10 @@ function Versions({ rows, what }: { rows: readonly VersionTotals[]; what: string
                   {row.version}
                 </button>
               </th>
-              <td class="num">{count(row.hangs, lang.value)}</td>
-              <td class="num">{duration(row.hang_ms)}</td>
+              <td class="num">{count(row.events, lang.value)}</td>
+              <td class="num">{duration(row.waited_ms)}</td>
               <td class="bar-cell wide-only">
-                <Bar share={row.hang_ms / most} />
+                <Bar share={row.waited_ms / most} />
               </td>
               <td class="num">{duration(row.longest_ms)}</td>
               <td class="wide-only">
@@ -236,7 +236,7 @@ function Versions({ rows, what }: { rows: readonly VersionTotals[]; what: string
 }
 
 function Shares({ rows, what }: { rows: readonly Share[]; what: string }): JSX.Element {
-  const sum = rows.reduce((all, row) => all + row.hangs, 0) || 1;
+  const sum = rows.reduce((all, row) => all + row.events, 0) || 1;
   return (
     <table class="tight">
       <thead>
@@ -261,11 +261,11 @@ function Shares({ rows, what }: { rows: readonly Share[]; what: string }): JSX.E
                 {kindWord(row.key)}
               </button>
             </th>
-            <td class="num">{count(row.hangs, lang.value)}</td>
+            <td class="num">{count(row.events, lang.value)}</td>
             <td class="bar-cell">
-              <Bar share={row.hangs / sum} />
+              <Bar share={row.events / sum} />
             </td>
-            <td class="num">{percent(row.hangs / sum, lang.value)}</td>
+            <td class="num">{percent(row.events / sum, lang.value)}</td>
           </tr>
         ))}
       </tbody>

@@ -43,7 +43,7 @@ function Losses({ losses }: { losses: Rates['losses'] }): JSX.Element | null {
     consent: say('no consent'),
     filtered: say('held back by the app'),
     short: say('stack too short'),
-    annealed: say('the same stack just before'),
+    suppressed: say('the same stack just before'),
     daily: say('stack sent often enough that day'),
   };
   return (

@@ -153,8 +153,10 @@ function StatusLine({ app }: { app: string }): JSX.Element {
               ? say('none waiting')
               : say('{n} waiting to be worked on', { n: exact(data.waiting, lang.value) })}
           </span>
-          {data.unworked > 0 ? (
-            <span class="bad-text">{say('{n} could not be worked on', { n: exact(data.unworked, lang.value) })}</span>
+          {data.dead_letters > 0 ? (
+            <span class="bad-text">
+              {say('{n} could not be worked on', { n: exact(data.dead_letters, lang.value) })}
+            </span>
           ) : null}
         </>
       ) : (

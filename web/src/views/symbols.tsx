@@ -95,7 +95,7 @@ function Missing({ app, rows }: { app: string; rows: readonly SymbolMissing[] })
                       ) : (
                         <span class="dim">{say('function names')}</span>
                       )}
-                      {row.flaw === '' ? null : <div class="warn-text small">{row.flaw}</div>}
+                      {row.defect === '' ? null : <div class="warn-text small">{row.defect}</div>}
                     </td>
                     <td>
                       <code>{row.build_id}</code>
@@ -132,7 +132,7 @@ interface Sent {
   done: number;
   state: 'waits' | 'goes' | 'stored' | 'failed';
   text: string;
-  flaw: string; // what of it is damaged
+  defect: string; // what of it is damaged
   instead: string; // what is used in its place
 }
 
@@ -155,11 +155,13 @@ function Upload({ app }: { app: string }): JSX.Element {
     try {
       const files = await sendSymbols(file, key, (done) => change(at, { done }));
       const text = files.map((one) => `${one.kind} ${one.build_id}`).join(', ');
-      const damaged = files.filter((one) => one.flaw !== '');
-      const flaw = damaged.map((one) => (files.length > 1 ? `${one.name} ${one.flaw}` : one.flaw)).join('; ');
+      const damaged = files.filter((one) => one.defect !== '');
+      const defect = damaged.map((one) => (files.length > 1 ? `${one.name} ${one.defect}` : one.defect)).join('; ');
       const instead = files.flatMap((one) => (one.instead === '' ? [] : [one.instead])).join('; ');
-      change(at, { state: 'stored', done: file.size, text, flaw, instead });
-      announce(flaw === '' ? say('{name}: stored', { name: file.name }) : say('{name}: damaged', { name: file.name }));
+      change(at, { state: 'stored', done: file.size, text, defect, instead });
+      announce(
+        defect === '' ? say('{name}: stored', { name: file.name }) : say('{name}: damaged', { name: file.name }),
+      );
       void client.invalidateQueries({ queryKey: ['symbols', app] });
       void client.invalidateQueries({ queryKey: ['rekey', app] });
     } catch (error) {
@@ -186,7 +188,7 @@ function Upload({ app }: { app: string }): JSX.Element {
           done: 0,
           state: 'waits',
           text: '',
-          flaw: '',
+          defect: '',
           instead: '',
         }),
       ),
@@ -280,7 +282,7 @@ function SentState({ row }: { row: Sent }): JSX.Element {
       return (
         <>
           {say('stored')} <code class="small">{row.text}</code>
-          {row.flaw === '' ? null : <div class="warn-text small">{row.flaw}</div>}
+          {row.defect === '' ? null : <div class="warn-text small">{row.defect}</div>}
           {row.instead === '' ? null : <div class="small">{row.instead}</div>}
         </>
       );
@@ -386,7 +388,7 @@ function File({ file }: { file: SymbolThere }): JSX.Element {
           : file.depth === 'lines'
             ? say('function names and lines')
             : say('lines and inlined calls')}
-        {file.flaw === '' ? null : <div class="warn-text small">{file.flaw}</div>}
+        {file.defect === '' ? null : <div class="warn-text small">{file.defect}</div>}
       </td>
       <td class="num">{bytes(file.size_bytes)}</td>
       <td>

@@ -1,0 +1,73 @@
+-- 0002: reports as they were received, the queue of those that wait, and those that could not be worked on.
+
+-- A report as received, byte for byte. A report sent twice is stored once: its day is that of its id, not that of its receipt.
+-- Nothing changes a row; a partition is dropped when its days are older than the retention.
+CREATE TABLE report (
+    slot        smallint    NOT NULL,
+    day         date        NOT NULL,
+    report_id   uuid        NOT NULL,
+    app_id      integer     NOT NULL,
+    received_at timestamptz NOT NULL DEFAULT now(),
+    format      text        NOT NULL,
+    encoding    text        NOT NULL,
+    body        bytea       NOT NULL,
+    CONSTRAINT report_is_stored_once PRIMARY KEY (slot, day, report_id),
+    CONSTRAINT report_slot_is_below_64 CHECK (slot BETWEEN 0 AND 63),
+    CONSTRAINT report_has_a_known_encoding CHECK (encoding IN ('identity', 'zstd', 'gzip')) ) PARTITION BY RANGE (day
+);
+ALTER TABLE report ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE TABLE report_other PARTITION OF report DEFAULT;
+COMMENT ON TABLE report IS 'Reports as received, byte for byte. One partition a day.';
+COMMENT ON COLUMN report.slot IS 'Distribution bucket: hash(report_id) mod 64.';
+COMMENT ON COLUMN report.day IS 'UTC day of the time inside report_id (UUIDv7): the same however late a report is sent again.';
+COMMENT ON COLUMN report.report_id IS 'Idempotency key, chosen by the device.';
+COMMENT ON COLUMN report.app_id IS 'App whose key it was sent with.';
+COMMENT ON COLUMN report.received_at IS 'When it was first received.';
+COMMENT ON COLUMN report.format IS 'Format of the body: mire.';
+COMMENT ON COLUMN report.encoding IS 'Compression of the body: identity, zstd, gzip.';
+COMMENT ON COLUMN report.body IS 'The bytes as sent.';
+COMMENT ON TABLE report_other IS 'Reports whose identifier carries a day that has no partition.';
+COMMENT ON INDEX report_is_stored_once IS 'Serves: idempotent storing, and reading one report.';
+
+-- The queue of the pipeline. Claimed with FOR UPDATE SKIP LOCKED, inside the transaction that stores all that is derived of the
+-- report and deletes the row: a report is worked on once, wherever the server is killed.
+CREATE TABLE inbox (
+    slot       smallint    NOT NULL,
+    day        date        NOT NULL,
+    report_id  uuid        NOT NULL,
+    queued_at  timestamptz NOT NULL DEFAULT now(),
+    not_before timestamptz NOT NULL DEFAULT now(),
+    attempts   smallint    NOT NULL DEFAULT 0,
+    CONSTRAINT inbox_holds_a_report_once PRIMARY KEY (slot, day, report_id)
+);
+CREATE INDEX inbox_by_time ON inbox (not_before);
+COMMENT ON TABLE inbox IS 'Reports that wait to be worked on. A row is deleted in the transaction that stores what was derived.';
+COMMENT ON COLUMN inbox.slot IS 'Slot of the report.';
+COMMENT ON COLUMN inbox.day IS 'Day of the report.';
+COMMENT ON COLUMN inbox.report_id IS 'The report.';
+COMMENT ON COLUMN inbox.queued_at IS 'When it was queued.';
+COMMENT ON COLUMN inbox.not_before IS 'Not to be tried before this time.';
+COMMENT ON COLUMN inbox.attempts IS 'How often it was tried without success.';
+COMMENT ON INDEX inbox_holds_a_report_once IS 'Serves: removing a finished report.';
+COMMENT ON INDEX inbox_by_time IS 'Serves: claiming the oldest reports that are due.';
+
+-- The dead letters: reports that a stage refused, or that failed too often. Their bytes stay in report.
+CREATE TABLE dead_letter (
+    slot      smallint    NOT NULL,
+    day       date        NOT NULL,
+    report_id uuid        NOT NULL,
+    app_id    integer     NOT NULL,
+    failed_at timestamptz NOT NULL DEFAULT now(),
+    stage     text        NOT NULL,
+    reason    text        NOT NULL,
+    CONSTRAINT dead_letter_holds_a_report_once PRIMARY KEY (slot, day, report_id)
+);
+COMMENT ON TABLE dead_letter IS 'Reports that could not be worked on, with the reason. Their bytes stay in report.';
+COMMENT ON COLUMN dead_letter.slot IS 'Slot of the report.';
+COMMENT ON COLUMN dead_letter.day IS 'Day of the report.';
+COMMENT ON COLUMN dead_letter.report_id IS 'The report.';
+COMMENT ON COLUMN dead_letter.app_id IS 'App of the report.';
+COMMENT ON COLUMN dead_letter.failed_at IS 'When it was given up.';
+COMMENT ON COLUMN dead_letter.stage IS 'Stage that failed: decode, symbolicate, feature, cluster, aggregate.';
+COMMENT ON COLUMN dead_letter.reason IS 'What the stage said.';
+COMMENT ON INDEX dead_letter_holds_a_report_once IS 'Serves: putting a report back into the inbox.';

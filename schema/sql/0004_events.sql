@@ -1,0 +1,201 @@
+-- 0004: events: what reports tell, one row a report, and their counters by hour.
+
+-- An event: the record that the server makes of a report, of whatever kind (hang, load of the whole process, memory), and the
+-- issue it belongs to. Derived: written once by the worker, changed only when the report is derived again (0008).
+CREATE TABLE event (
+    slot             smallint    NOT NULL,
+    day              date        NOT NULL,
+    report_id        uuid        NOT NULL,
+    app_id           integer     NOT NULL,
+    version_id       bigint      NOT NULL,
+    issue_id         bigint      NOT NULL,
+    tree             integer     NOT NULL DEFAULT 0,
+    received_at      timestamptz NOT NULL,
+    begun_at         timestamptz NOT NULL,
+    duration_ms      bigint      NOT NULL,
+    waited_ms        bigint      NOT NULL,
+    category         text        NOT NULL,
+    reason           text        NOT NULL,
+    open             boolean     NOT NULL,
+    launch           boolean     NOT NULL,
+    foreground       boolean,
+    weight           real        NOT NULL,
+    suppressed       bigint      NOT NULL DEFAULT 0,
+    suppressed_ms    bigint      NOT NULL DEFAULT 0,
+    thread_count     bigint,
+    holder           text        NOT NULL DEFAULT '',
+    footprint_bytes  bigint,
+    subject_bytes    bigint,
+    exit             text,
+    exit_ppm         integer,
+    install          bytea       NOT NULL,
+    os               text        NOT NULL,
+    os_version       text        NOT NULL,
+    arch             text        NOT NULL,
+    model            text        NOT NULL,
+    process_name     text        NOT NULL,
+    sample_count     integer     NOT NULL,
+    frame_count      integer     NOT NULL,
+    unresolved_count integer     NOT NULL,
+    rules_version    integer     NOT NULL,
+    CONSTRAINT event_is_stored_once PRIMARY KEY (slot, day, report_id),
+    CONSTRAINT event_weight_is_one_over_p CHECK (weight >= 1) ) PARTITION BY RANGE (day
+);
+CREATE TABLE event_other PARTITION OF event DEFAULT;
+CREATE INDEX event_by_time ON event (app_id, received_at);
+CREATE INDEX event_by_issue ON event (app_id, issue_id, received_at) INCLUDE (install, version_id);
+COMMENT ON TABLE event IS 'One row a report: its facts, and the issue it belongs to. Baselines are in memory_baseline, sessions in session. Derived; one partition a day.';
+COMMENT ON COLUMN event.slot IS 'Slot of the report.';
+COMMENT ON COLUMN event.day IS 'Day of the report.';
+COMMENT ON COLUMN event.report_id IS 'The report.';
+COMMENT ON COLUMN event.app_id IS 'App of the report.';
+COMMENT ON COLUMN event.version_id IS 'Version of the app.';
+COMMENT ON COLUMN event.issue_id IS 'Issue the report belongs to.';
+COMMENT ON COLUMN event.tree IS 'Level 3: hash of the calls from the thread''s entry to Caller1; 0 where there is none, and of trees beyond those issue_tree keeps.';
+COMMENT ON COLUMN event.received_at IS 'When the report was received.';
+COMMENT ON COLUMN event.begun_at IS 'When the event began, by the device''s clock; received_at if the device did not tell or its clock was over a day ahead.';
+COMMENT ON COLUMN event.duration_ms IS 'How long the thread was busy, or, of an event of the whole process, was watched, milliseconds.';
+COMMENT ON COLUMN event.waited_ms IS 'Time somebody waited in it, milliseconds, as in issue_hour.longest_ms.';
+COMMENT ON COLUMN event.category IS 'Kind of trouble, as in issue.category.';
+COMMENT ON COLUMN event.reason IS 'Why, as in issue.reason.';
+COMMENT ON COLUMN event.open IS 'The process was killed, or crashed, before the event was over.';
+COMMENT ON COLUMN event.launch IS 'The event began before the loop had waited for the first time.';
+COMMENT ON COLUMN event.foreground IS 'Whether the app was in the foreground; null if the device does not tell.';
+COMMENT ON COLUMN event.weight IS 'How many events this one stands for: 1 / sampling probability.';
+COMMENT ON COLUMN event.suppressed IS 'Events like this one that the device counted and did not send since the last it sent.';
+COMMENT ON COLUMN event.suppressed_ms IS 'How long those were together, milliseconds.';
+COMMENT ON COLUMN event.thread_count IS 'Threads of the process; null if the device does not tell.';
+COMMENT ON COLUMN event.holder IS 'Who held the lock that the thread waited for: thread and function; empty if nobody is known.';
+COMMENT ON COLUMN event.footprint_bytes IS 'Of foom and memory: what the process took of the device''s memory, bytes; null if the device does not tell, and of other kinds.';
+COMMENT ON COLUMN event.subject_bytes IS 'Of foom and memory: what the category to blame held, bytes; null of other kinds.';
+COMMENT ON COLUMN event.exit IS 'Verdict on the end of its process: watchdog_kill, foom, crash and so on; null if it lived when the report was made, or nobody knows.';
+COMMENT ON COLUMN event.exit_ppm IS 'How likely that verdict is, in millionths; null with it.';
+COMMENT ON COLUMN event.install IS 'Anonymous installation, 16 bytes.';
+COMMENT ON COLUMN event.os IS 'Operating system.';
+COMMENT ON COLUMN event.os_version IS 'Its version.';
+COMMENT ON COLUMN event.arch IS 'Architecture of the process.';
+COMMENT ON COLUMN event.model IS 'Device model.';
+COMMENT ON COLUMN event.process_name IS 'Name of the process.';
+COMMENT ON COLUMN event.sample_count IS 'Stacks in the report.';
+COMMENT ON COLUMN event.frame_count IS 'Distinct frames in the report.';
+COMMENT ON COLUMN event.unresolved_count IS 'Distinct frames no function name was found for.';
+COMMENT ON COLUMN event.rules_version IS 'Version of the rule pack that computed the key.';
+COMMENT ON TABLE event_other IS 'Events whose report carries a day that has no partition.';
+COMMENT ON INDEX event_is_stored_once IS 'Serves: idempotent storing, and reading one event.';
+COMMENT ON INDEX event_by_time IS 'Serves: the newest report of an app, and facets over a time range.';
+COMMENT ON INDEX event_by_issue IS 'Serves: the reports of an issue, newest first, and the devices of issues without reading the rows.';
+
+-- The symbolicated stacks of an event, read only when one report is shown, hence apart from its facts.
+CREATE TABLE event_stack (
+    slot      smallint NOT NULL,
+    day       date     NOT NULL,
+    report_id uuid     NOT NULL,
+    document  bytea    NOT NULL,
+    CONSTRAINT event_stack_is_stored_once PRIMARY KEY (slot, day, report_id) ) PARTITION BY RANGE (day
+);
+ALTER TABLE event_stack ALTER COLUMN document SET STORAGE EXTERNAL;
+CREATE TABLE event_stack_other PARTITION OF event_stack DEFAULT;
+COMMENT ON TABLE event_stack IS 'The symbolicated stacks of one event. Derived; one partition a day.';
+COMMENT ON COLUMN event_stack.slot IS 'Slot of the report.';
+COMMENT ON COLUMN event_stack.day IS 'Day of the report.';
+COMMENT ON COLUMN event_stack.report_id IS 'The report.';
+COMMENT ON COLUMN event_stack.document IS 'Resolved-stack document (server/src/model/resolved.h), zstd-compressed JSON.';
+COMMENT ON TABLE event_stack_other IS 'Stacks whose report carries a day that has no partition.';
+COMMENT ON INDEX event_stack_is_stored_once IS 'Serves: the stacks of one report.';
+
+-- Counters of a version, by kind. Written in the transaction that stores the event, so that an event counts once.
+CREATE TABLE version_hour (
+    slot       smallint         NOT NULL,
+    hour       timestamptz      NOT NULL,
+    app_id     integer          NOT NULL,
+    version_id bigint           NOT NULL,
+    category   text             NOT NULL,
+    reports    bigint           NOT NULL,
+    events     double precision NOT NULL,
+    waited_ms  double precision NOT NULL,
+    longest_ms bigint           NOT NULL,
+    CONSTRAINT version_hour_counts_once PRIMARY KEY (slot, hour, app_id, version_id, category)
+);
+COMMENT ON TABLE version_hour IS 'Events of one version and kind in one hour.';
+COMMENT ON COLUMN version_hour.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN version_hour.hour IS 'Hour in which the reports were received (UTC, its beginning).';
+COMMENT ON COLUMN version_hour.app_id IS 'App.';
+COMMENT ON COLUMN version_hour.version_id IS 'Version.';
+COMMENT ON COLUMN version_hour.category IS 'Kind of trouble.';
+COMMENT ON COLUMN version_hour.reports IS 'Reports received.';
+COMMENT ON COLUMN version_hour.events IS 'Events they stand for: sum of weight x (1 + suppressed).';
+COMMENT ON COLUMN version_hour.waited_ms IS 'Time somebody waited in them, milliseconds: sum of weight x (waited_ms + suppressed_ms); of frames the longest one; of cpu, power, disk, foom, memory, custom and test nothing.';
+COMMENT ON COLUMN version_hour.longest_ms IS 'Longest single wait, milliseconds.';
+COMMENT ON INDEX version_hour_counts_once IS 'Serves: adding a report, and the trend of an app by version.';
+
+-- Counters of an issue, by version and call tree. No page reads event to list or rank issues: it reads these.
+CREATE TABLE issue_hour (
+    slot       smallint         NOT NULL,
+    hour       timestamptz      NOT NULL,
+    app_id     integer          NOT NULL,
+    issue_id   bigint           NOT NULL,
+    version_id bigint           NOT NULL,
+    tree       integer          NOT NULL DEFAULT 0,
+    reports    bigint           NOT NULL,
+    events     double precision NOT NULL,
+    waited_ms  double precision NOT NULL,
+    longest_ms bigint           NOT NULL,
+    last_at    timestamptz      NOT NULL,
+    most_bytes bigint           NOT NULL DEFAULT 0,
+    CONSTRAINT issue_hour_counts_once PRIMARY KEY (slot, hour, app_id, issue_id, version_id, tree)
+);
+CREATE INDEX issue_hour_by_issue ON issue_hour (app_id, issue_id, hour);
+COMMENT ON TABLE issue_hour IS 'Events of one issue, version and tree in one hour.';
+COMMENT ON COLUMN issue_hour.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN issue_hour.hour IS 'Hour in which the reports were received (UTC, its beginning).';
+COMMENT ON COLUMN issue_hour.app_id IS 'App.';
+COMMENT ON COLUMN issue_hour.issue_id IS 'Issue.';
+COMMENT ON COLUMN issue_hour.version_id IS 'Version.';
+COMMENT ON COLUMN issue_hour.tree IS 'As event.tree.';
+COMMENT ON COLUMN issue_hour.reports IS 'Reports received.';
+COMMENT ON COLUMN issue_hour.events IS 'Events they stand for, as in version_hour.';
+COMMENT ON COLUMN issue_hour.waited_ms IS 'Time somebody waited in them, as in version_hour.';
+COMMENT ON COLUMN issue_hour.longest_ms IS 'Longest single wait, milliseconds.';
+COMMENT ON COLUMN issue_hour.last_at IS 'When the newest of them was received.';
+COMMENT ON COLUMN issue_hour.most_bytes IS 'Of foom and memory: the most that the category to blame held in one report, bytes; else 0.';
+COMMENT ON INDEX issue_hour_counts_once IS 'Serves: adding a report, and the issue list of a time range.';
+COMMENT ON INDEX issue_hour_by_issue IS 'Serves: the trend and versions of one issue.';
+
+-- Lengths of the turns of watched loops, also of those too short for an event.
+CREATE TABLE turn_hour (
+    slot       smallint         NOT NULL,
+    hour       timestamptz      NOT NULL,
+    app_id     integer          NOT NULL,
+    version_id bigint           NOT NULL,
+    from_ms    bigint           NOT NULL,
+    turns      double precision NOT NULL,
+    CONSTRAINT turn_hour_counts_once PRIMARY KEY (slot, hour, app_id, version_id, from_ms)
+);
+COMMENT ON TABLE turn_hour IS 'Turns of watched loops by their length, as reports told them in one hour: also those too short to be reported. Devices that never report are not in it.';
+COMMENT ON COLUMN turn_hour.slot IS 'Slot the counted reports are on.';
+COMMENT ON COLUMN turn_hour.hour IS 'Hour in which the reports were received (UTC, its beginning).';
+COMMENT ON COLUMN turn_hour.app_id IS 'App.';
+COMMENT ON COLUMN turn_hour.version_id IS 'Version.';
+COMMENT ON COLUMN turn_hour.from_ms IS 'Turns of at least so many milliseconds, and shorter than the next row''s.';
+COMMENT ON COLUMN turn_hour.turns IS 'Turns they stand for: sum of weight x count.';
+COMMENT ON INDEX turn_hour_counts_once IS 'Serves: adding a report, and the lengths of turns of a time range.';
+
+-- Records that devices could not send, by their own count.
+CREATE TABLE loss_day (
+    slot       smallint NOT NULL,
+    day        date     NOT NULL,
+    app_id     integer  NOT NULL,
+    version_id bigint   NOT NULL,
+    reason     text     NOT NULL,
+    lost       bigint   NOT NULL,
+    CONSTRAINT loss_day_is_counted_once PRIMARY KEY (slot, day, app_id, version_id, reason),
+    CONSTRAINT loss_day_counts_up CHECK (lost >= 0)
+);
+COMMENT ON TABLE loss_day IS 'Records that devices lost or held back, as the reports and session records of a day tell. Derived; summed over slots.';
+COMMENT ON COLUMN loss_day.slot IS 'Slot of the report that tells.';
+COMMENT ON COLUMN loss_day.day IS 'Day that report was received, UTC.';
+COMMENT ON COLUMN loss_day.app_id IS 'App of the report.';
+COMMENT ON COLUMN loss_day.version_id IS 'Version that tells; an older one may have lost it.';
+COMMENT ON COLUMN loss_day.reason IS 'Why, in the device''s words: full, age, write, refused, broken, big, short, suppressed, daily, format, consent, filtered; other for any else.';
+COMMENT ON COLUMN loss_day.lost IS 'How many records; not weighted.';
+COMMENT ON INDEX loss_day_is_counted_once IS 'Serves: adding, and sums of an app by reason over days.';
