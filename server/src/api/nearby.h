@@ -4,7 +4,7 @@
  *
  *     issue_tree --- rows since the last question ---> cluster/similar.h, one index an app ---> the members most alike
  *
- * Every process that answers has its own (docs/adr/0028-suggestions-come-from-memory.md): nothing is handed from worker
+ * Every process that answers has its own (docs/adr/0028-similar-issues-in-memory.md): nothing is handed from worker
  * to server but rows. A row that is gone or has moved to another issue since is found out when its stack is read to be
  * shown; an index with many such rows is made anew. Merges need no change: what a tree is shown as is asked each time.
  *

@@ -1,6 +1,6 @@
 /*
  * alias.h - issues, or trees of them, that somebody wants shown as another issue: rows that are added and undone, and
- * what follows of them (docs/adr/0024-merges-and-splits-are-rows.md).
+ * what follows of them (docs/adr/0024-merges-and-splits-as-alias-rows.md).
  *
  *     issue_alias    H-4 -> H-1    who, when, why             the log; a row is undone, never deleted
  *     issue_shown    H-4 -> H-1    followed to the end        what lists and pages join
