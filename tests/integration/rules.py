@@ -66,6 +66,13 @@ class RulesTest(unittest.TestCase):
         self.assertRegex(said, r"\.rules:2: no such class: lok; write one of app")
         self.assertRegex(self.rules("packs"), r"(?m)^linux_c +\d+ +\d+$")
 
+    def test_a_file_in_latin_1_has_the_names_it_means(self):
+        path = self.folder / "latin1.rules"
+        path.write_bytes("lock caf\u00e9.so* caf\u00e9_lock\n".encode("latin-1"))
+        self.assertIn("1 rules, all good", self.rules("check", str(path)))
+        self.rules("put", self.app, str(path), "--reason", "a lock")
+        self.assertEqual(self.get("/rules", "getRules")["rules"], "lock caf\u00e9.so* caf\u00e9_lock\n")
+
     def test_a_change_is_previewed_then_moves_stored_reports(self):
         self.send(3)
         before = self.features()

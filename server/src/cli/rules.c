@@ -99,28 +99,41 @@ static int send(struct rules_call *call, const char *method, const char *rest, c
     return answer_read(&call->json, &call->answer, "mire rules", call->server) ? CLI_DONE : CLI_FAILED;
 }
 
-/* "rules": the file as a JSON text. */
-static bool put_file(struct text *out, const char *path)
+/* A file of rules in UTF-8, as the names are that they are compared with. False: it cannot be read, and that was said.
+ */
+static bool read_rules(struct text *out, const char *path)
 {
     size_t len;
     MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire rules", path);
     if (!bytes)
         return false;
+    if (memchr(bytes, '\0', len)) /* no text; who reads it says so */
+        text_append(out, bytes, len);
+    else
+        text_add_valid(out, bytes, len);
+    return !text_failed(out);
+}
+
+/* "rules": the file as a JSON text. */
+static bool put_file(struct text *out, const char *path)
+{
+    MIRE_SCOPED(text_fini) struct text rules = {0};
+    if (!read_rules(&rules, path))
+        return false;
     text_add(out, "\"rules\":");
-    text_add_json(out, bytes, len);
+    text_add_json(out, rules.bytes, rules.len);
     return !text_failed(out);
 }
 
 static int run_check(struct rules_call *call)
 {
-    size_t len;
-    MIRE_SCOPED(free_memory) char *bytes = cli_read_file(&len, "mire rules", call->app);
+    MIRE_SCOPED(text_fini) struct text text = {0};
     struct rules_fault fault = {0};
     struct rules *rules = NULL;
-    if (!bytes)
+    if (!read_rules(&text, call->app))
         return CLI_FAILED;
     /* A pack of its own names its version; what an app sends does not. */
-    struct rules_source source = {"extra", bytes, len, 0};
+    struct rules_source source = {"extra", text.bytes ? text.bytes : "", text.len, 0};
     enum rules_outcome outcome = rules_make(&rules, &fault, &source, 1);
     if (outcome == MIRE_RULES_WRONG && strstr(fault.text, "a pack begins with")) {
         source.version = 1;

@@ -2,6 +2,7 @@
 #include "feature/pack.h"
 
 #include "base/scope.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,15 @@ enum rules_outcome pack_read(char **out, size_t *len_out, struct rules_fault *fa
     *len_out = file ? fread(text, 1, MIRE_RULES_TEXT_MAX + 1, file) : 0;
     if (!file || ferror(file))
         return pack_wrong(fault, 0, "cannot be read");
+    if (!text_is_valid(text, *len_out) && !memchr(text, '\0', *len_out)) {
+        struct text mended = {0};
+        text_add_valid(&mended, text, *len_out);
+        free(text);
+        text = mended.bytes;
+        *len_out = mended.len;
+        if (text_failed(&mended))
+            return MIRE_RULES_NO_MEMORY;
+    }
     *out = text;
     text = NULL;
     return MIRE_RULES_OK;

@@ -753,7 +753,7 @@ static void rules_of_a_file_come_before_the_built_in_ones(void **state)
     struct rules_fault fault = {0};
     struct rule_found found;
     FILE *file = fdopen(mkstemp(path), "w");
-    fputs("version 7\n# ours\ncontainer shop cart_*\napp libc.so* malloc\n", file);
+    fputs("version 7\n# ours\ncontainer shop cart_*\napp libc.so* malloc\nlock shop caf\xe9_*\n", file);
     fclose(file);
     assert_int_equal(rules_builtin(&builtin, &fault), MIRE_RULES_OK);
     assert_int_equal(rules_load(&rules, &fault, path), MIRE_RULES_OK);
@@ -764,6 +764,7 @@ static void rules_of_a_file_come_before_the_built_in_ones(void **state)
     assert_string_equal(found.pack, "extra");
     assert_int_equal(found.version, 7);
     assert_int_equal(rules_classify(rules, "/lib/libc.so.6", "malloc"), MIRE_CLASS_APP);
+    assert_int_equal(rules_classify(rules, "/opt/shop", "caf\xc3\xa9_wait"), MIRE_CLASS_LOCK); /* the file is Latin-1 */
     found = rule_for(rules, "/lib/libc.so.6", "calloc");
     assert_string_equal(found.pack, "linux_c");
     rules_free(rules);
