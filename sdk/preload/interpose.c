@@ -5,10 +5,10 @@
 #include "gate/hooks.h"
 
 /* clang-format off */
-#define EXPORT_WAIT(result, name, parameters, arguments, waits, on, length) \
+#define EXPORT_WAIT(result, name, parameters, arguments, waits, on, length, asked) \
     __attribute__((visibility("default"))) result name parameters;   \
     result name parameters                                           \
-    MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length)
+    MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length, asked)
 MIRE_HOOKS(EXPORT_WAIT)
 
 #define EXPORT_EXIT(name)                                            \

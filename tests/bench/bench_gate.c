@@ -35,7 +35,7 @@ static double seconds(void)
 static __attribute__((noinline)) void call(int kind, int ms)
 {
     struct timeval day;
-    bool nested;
+    enum mire__wait nested;
 
     switch (kind) {
     case BARE:

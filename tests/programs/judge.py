@@ -65,9 +65,9 @@ def judge_run(result, run, end, threshold_ms, witness):
 def judge_turns(result, run, end, reports, threshold_ms, witness):
     matched = set()
     for turn in run.turns:
-        if turn.ms < threshold_ms + NEAR_MS or turn.begin < run.watched_from:
+        if turn.longest.ms < threshold_ms + NEAR_MS or turn.begin < run.watched_from:
             continue
-        report = find_report(turn, reports)
+        report = find_report(turn.longest, reports)
         if not report and witness.saw(turn.begin, turn.end) and turn.ms < threshold_ms * 1.5:
             result.starved += 1
             continue
@@ -78,7 +78,7 @@ def judge_turns(result, run, end, reports, threshold_ms, witness):
         result.seen += 1
         matched.add(id(report))
         apart = (span(report)[1] - span(report)[0]) / 1e6 - turn.ms
-        if not turn.open and not witness.saw(turn.begin, turn.end):
+        if not turn.open and len(turn.pieces) == 1 and not witness.saw(turn.begin, turn.end):
             result.lengths.append(apart)
             if abs(apart) > LENGTH_MS:
                 result.notes.append(f"{end.name}: {turn.ms:.0f} ms told {apart:+.0f} ms{in_window(run, turn)}")

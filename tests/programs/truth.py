@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+SHORT_NS, REST_NS = 1_000_000, 20_000_000  # a wait that is over sooner is part of the work; so long a one is a loop's rest
 CALLS = ("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2", "rt_sigtimedwait", "pause", "rt_sigsuspend",
          "accept", "accept4")
 LINE = re.compile(r"\s*(\d+)\.(\d+):\s+(\w+):(\w+): (.*?)(?: ABI:\d+\s+SP:(0x[0-9a-f]+))?\s*$")
@@ -26,10 +27,21 @@ class Turn:
 
     def __init__(self, begin, end, is_open=False):
         self.begin, self.end, self.open = begin, end, is_open
+        self.pieces = [self]
 
     @property
     def ms(self):
         return (self.end - self.begin) / 1e6
+
+    def grow(self, piece):
+        if len(self.pieces) == 1:
+            self.pieces = [Turn(self.begin, self.end)]
+        self.pieces.append(piece)
+        self.end, self.open = piece.end, piece.open
+
+    @property
+    def longest(self):
+        return max(self.pieces, key=lambda piece: piece.ms)
 
     def shares(self, begin, end):
         """Nanoseconds that both spans have in common."""
@@ -68,7 +80,7 @@ class Watch:
 
 class Wait:
     def __init__(self, begin, stack, slept=False):
-        self.begin, self.end, self.stack, self.slept, self.found = begin, None, stack, slept, False
+        self.begin, self.end, self.stack, self.slept, self.rested, self.found = begin, None, stack, slept, slept, False
 
 
 def read_waits(text, reads):
@@ -87,12 +99,15 @@ def read_waits(text, reads):
             if event != "sys_enter_read" or int(re.match(r"fd: (\w+)", detail)[1], 16) in reads:
                 wait = Wait(now, stack)
         elif wait or first:
-            wait = wait or Wait(now, None, True)  # it had begun before: the program was at rest
+            wait = wait or Wait(now - REST_NS, None, True)  # it had begun before: the program was at rest
             wait.end, wait.found = now, not detail.startswith("0x0")
+            wait.slept &= now - wait.begin >= SHORT_NS
+            wait.rested = wait.slept and now - wait.begin >= REST_NS
             yield wait
             wait = None
         first &= event == "sched_switch"
     if wait:
+        wait.rested = wait.slept  # it went on to the end
         yield wait
 
 
@@ -103,14 +118,22 @@ def last_instant(text):
 
 
 def find_turns(waits, last):
-    """A wait that slept ends a turn, and so does any at the depth of the stack at which the loop has slept, or one further out that found
-    something. Another call that did not sleep, from deeper in the work, is a look for keys."""
-    depths = {wait.stack for wait in waits if wait.slept and wait.stack}
-    outermost = max((int(stack, 16) for stack in depths), default=0)
+    """A wait ends a turn if it slept, and so does any at the depth of the stack at which the loop has rested, or one further out that
+    found something. Another call, from deeper in the work, is a look for keys, or the question to a server nearby that answers at once.
+    A server that took some milliseconds leaves open which of the two it was: it parts a turn into pieces."""
+    depths = {wait.stack for wait in waits if wait.rested and wait.stack}
+    outermost = max((int(wait.stack, 16) for wait in waits if wait.stack and (wait.slept or not depths)), default=0)
     ends = [wait for wait in waits if wait.slept or wait.stack in depths or (wait.found and int(wait.stack or "0", 16) >= outermost)]
-    turns = [Turn(before.end, after.begin) for before, after in zip(ends, ends[1:]) if before.end]
-    if ends and ends[-1].end:
-        turns.append(Turn(ends[-1].end, max(last, ends[-1].end), True))
+    last = max(last, ends[-1].end or 0) if ends else last
+    turns = []
+    for before, after in zip(ends, ends[1:] + [None]):
+        if not before.end:
+            continue
+        piece = Turn(before.end, after.begin if after else last, after is None)
+        if turns and before.slept and not before.rested and before.stack not in depths and int(before.stack or "0", 16) < outermost:
+            turns[-1].grow(piece)
+        else:
+            turns.append(piece)
     return turns
 
 

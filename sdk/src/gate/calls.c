@@ -3,9 +3,14 @@
 
 #include "platform/platform.h"
 
-#define SLEPT_NS       50000 /* a wait this long has slept, or was interrupted, which does no harm once */
-#define UNTRIED_MAX    63    /* of a loop that never sleeps so many waits are not timed between two that are */
-#define FUNCTION_BYTES 4096  /* two calls of one function lie no further apart */
+#define SLEPT_NS 50000 /* a wait this long has slept, or was interrupted, which does no harm once */
+#define RESTED_NS                                                                                      \
+    (20 * MIRE_NS_PER_MS) /* deeper than a loop: a loop of its own has rested, no server took its time \
+                           */
+#define UNTRIED_MAX    63 /* of a loop that never sleeps so many waits are not timed between two that are */
+#define OFTEN          50 /* a wait made so often is a loop's, not one for a connection */
+#define ASKED_MAX      64
+#define FUNCTION_BYTES 4096 /* two calls of one function lie no further apart */
 
 static void set_known(struct known_call *known, struct gate_call call)
 {
@@ -25,6 +30,11 @@ static inline bool is_free(const struct known_call *known)
     return atomic_load_explicit(&known->from, memory_order_relaxed) == 0;
 }
 
+static bool is_often(const struct known_call *known)
+{
+    return atomic_load_explicit(&known->count, memory_order_relaxed) >= OFTEN;
+}
+
 /* No further in than the outermost call that has slept; or in the same function, which has several such calls. */
 static bool lies_outside(const struct gate *gate, uint32_t row, struct gate_call call)
 {
@@ -34,28 +44,57 @@ static bool lies_outside(const struct gate *gate, uint32_t row, struct gate_call
            (call.frame == known.frame && call.from - known.from + FUNCTION_BYTES < 2 * FUNCTION_BYTES);
 }
 
-bool mire__gate_as_counts(struct gate *gate, enum mire__wait_length length, struct gate_call call)
+/*
+ * Of a long wait deeper than the loop's: may it be a question of the work, answered at once? In one turn a loop that
+ * has waited often further out allows for ASKED_MAX of them. Before that, the second one from one place may be the loop
+ * itself, which finds something each time.
+ */
+static bool may_ask(struct asked_calls *deep, struct gate_call call, uint64_t turn, bool loop_is_known)
 {
-    bool any = false, outside = false;
+    if (deep->turn != turn)
+        *deep = (struct asked_calls){.turn = turn};
+    if (loop_is_known)
+        return deep->count++ < ASKED_MAX;
+    for (uint32_t i = 0; i < deep->count && i < MIRE_ASKED_CALLS; i++) {
+        if (deep->calls[i].from == call.from && deep->calls[i].frame == call.frame)
+            return false;
+    }
+    if (deep->count >= MIRE_ASKED_CALLS)
+        return false;
+    deep->calls[deep->count++] = call;
+    return true;
+}
+
+enum mire__wait mire__gate_as_counts(struct gate *gate, enum mire__wait_length length, struct gate_call call,
+                                     uint64_t turn)
+{
+    bool any = false, outside = false, loop_is_known = false;
 
     for (uint32_t row = 0; row < MIRE_KNOWN_CALLS && !is_free(&gate->known[row]); row++) {
         struct gate_call known = call_of(&gate->known[row]);
 
         if (known.from == call.from && known.frame == call.frame) {
             gate->usual = &gate->known[row];
-            return true;
+            return MIRE_WAIT_COUNTS;
         }
         any = true;
         outside |= lies_outside(gate, row, call);
+        loop_is_known |= call.frame < known.frame && is_often(&gate->known[row]);
     }
-    if (length != MIRE_WAIT_LONG && any && !outside)
-        return false;
+    if (any && !outside) {
+        if (length == MIRE_WAIT_SHORT || length == MIRE_WAIT_LOOK)
+            return MIRE_WAIT_NESTED;
+        if (length == MIRE_WAIT_LONG && (turn & 1) && may_ask(&gate->deep, call, turn, loop_is_known))
+            return MIRE_WAIT_ASKS;
+    }
     gate->usual = NULL;
+    if (length == MIRE_WAIT_ASKED)
+        gate->untried = 0;
     if (length != MIRE_WAIT_LOOK && gate->untried-- == 0) {
         gate->untried = 0;
         gate->tried_ns = mire__now_ns();
     }
-    return true;
+    return MIRE_WAIT_COUNTS;
 }
 
 void mire__gate_as_try_ends(struct gate *gate)
@@ -73,6 +112,8 @@ void mire__gate_as_try_ends(struct gate *gate)
         return;
     }
     gate->patience = 0;
+    if (slept_ns < RESTED_NS && !is_free(&known[0]) && call.frame < call_of(&known[0]).frame)
+        return;
     while (row < MIRE_KNOWN_CALLS && !is_free(&known[row]))
         row++;
     if (row == MIRE_KNOWN_CALLS)

@@ -117,31 +117,33 @@ static inline void begin_wait(struct gate *gate, uint64_t turn)
 }
 
 /* Any wait but one by the call that the last one was by. */
-static __attribute__((noinline)) bool begin_another(int on, enum mire__wait_length length, struct gate_call call)
+static __attribute__((noinline)) enum mire__wait begin_another(int on, enum mire__wait_length length,
+                                                               struct gate_call call)
 {
     struct gate *gate = watched();
+    enum mire__wait wait;
     uint64_t turn;
     int waits;
 
     if (!gate)
-        return false;
+        return MIRE_WAIT_COUNTS;
     waits = atomic_load_explicit(&gate->waits, memory_order_relaxed);
     if (waits != MIRE_WAITS_ALL && waits != on)
-        return true;
+        return MIRE_WAIT_NESTED;
     turn = atomic_load_explicit(&gate->turn, memory_order_relaxed);
     /* Idle already: a handler polls inside a poll, if its frame lies further in. Else the handler left by longjmp. */
     if ((turn & 1) == 0 && call.frame < atomic_load_explicit(&gate->wait_frame, memory_order_relaxed))
-        return true;
-    if (waits == MIRE_WAITS_ALL && !mire__gate_as_counts(gate, length, call))
-        return true;
+        return MIRE_WAIT_NESTED;
+    if (waits == MIRE_WAITS_ALL && (wait = mire__gate_as_counts(gate, length, call, turn)) != MIRE_WAIT_COUNTS)
+        return wait;
     atomic_store_explicit(&gate->wait_from, call.from, memory_order_relaxed);
     atomic_store_explicit(&gate->wait_frame, call.frame, memory_order_relaxed);
     begin_wait(gate, turn);
-    return false;
+    return MIRE_WAIT_COUNTS;
 }
 
 /* A loop waits at one place most of the time. `usual` is not NULL only while every wait counts. */
-bool mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate_call call)
+enum mire__wait mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate_call call)
 {
     struct gate *gate = own;
 
@@ -149,18 +151,19 @@ bool mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate
         atomic_load_explicit(&gate->wait_from, memory_order_relaxed) == call.from &&
         atomic_load_explicit(&gate->wait_frame, memory_order_relaxed) == call.frame) {
         begin_wait(gate, atomic_load_explicit(&gate->turn, memory_order_relaxed));
-        return false;
+        return MIRE_WAIT_COUNTS;
     }
     if (!gate && atomic_load_explicit(&mire__gates.names_count, memory_order_relaxed) == 0)
-        return false;
+        return MIRE_WAIT_COUNTS;
     return begin_another(on, length, call);
 }
 
-void mire__gate_as_wait_end(bool nested)
+void mire__gate_as_wait_end(enum mire__wait wait)
 {
     struct gate *gate = own;
 
-    if (!gate || nested || atomic_load_explicit(&gate->state, memory_order_relaxed) != MIRE_GATE_WATCHED)
+    if (!gate || wait != MIRE_WAIT_COUNTS ||
+        atomic_load_explicit(&gate->state, memory_order_relaxed) != MIRE_GATE_WATCHED)
         return;
     if (__builtin_expect(gate->tried_ns != 0, 0))
         mire__gate_as_try_ends(gate);

@@ -23,7 +23,15 @@
 enum mire__wait_length {
     MIRE_WAIT_LONG,
     MIRE_WAIT_SHORT, /* MIRE_WAIT_SHORT_MS at most */
-    MIRE_WAIT_LOOK   /* not at all */
+    MIRE_WAIT_LOOK,  /* not at all */
+    MIRE_WAIT_ASKED  /* long, and nothing is there yet: it has asked */
+};
+
+/* What becomes of a call that may wait. */
+enum mire__wait {
+    MIRE_WAIT_COUNTS, /* the thread is idle in it */
+    MIRE_WAIT_NESTED, /* it belongs to the work, or lies inside another wait */
+    MIRE_WAIT_ASKS    /* a long one from deep inside the work: begin again, with MIRE_WAIT_ASKED, if nothing is there */
 };
 
 /* Which call it is: two waits of one loop have the same caller at the same depth of the stack. */
@@ -136,14 +144,13 @@ void mire__gate_dismiss(uint32_t lane);
  * Around a waiting call, on any thread; only a watched one has an effect, and only a wait that counts, see
  * mire_loop_set_waits. A call that hardly waits counts as long as no wait is known to have slept; then it does at the
  * calls that have slept (the loop's, and those of loops inside its callbacks), and no deeper in the stack than the
- * outermost of them.
- *   on    the epoll descriptor it waits on, else MIRE_WAITS_ALL
- *   call  whose it is
- *   begin's result goes to end: true if the wait does not count or lies inside another one (a handler that polls)
- * errno stays as it was. Signal handler: yes.
+ * outermost of them. A long wait anywhere else has to ask first: an answer that comes within MIRE_WAIT_SHORT_MS, such
+ * as a server's to a request of the work, ends no turn. The second such call from one place in one turn counts: a loop
+ * that finds something each time. on    the epoll descriptor it waits on, else MIRE_WAITS_ALL call  whose it is begin's
+ * result goes to end, but for MIRE_WAIT_ASKS, which has no end. errno stays as it was. Signal handler: yes.
  */
-bool mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate_call call);
-void mire__gate_as_wait_end(bool nested);
+enum mire__wait mire__gate_as_wait_begin(int on, enum mire__wait_length length, struct gate_call call);
+void mire__gate_as_wait_end(enum mire__wait wait);
 
 /*
  * Around a call that ends the program if it succeeds; see left_ns of struct gate_options. Without effect in a child,

@@ -11,7 +11,7 @@
 
 /* clang-format off */
 #define ROW(name) {#name, (void *)mire__hook_##name, NULL},
-#define WAIT_ROW(result, name, parameters, arguments, waits, on, length) ROW(name)
+#define WAIT_ROW(result, name, parameters, arguments, waits, on, length, asked) ROW(name)
 #define EXEC_ROW(name, parameters, arguments) ROW(name)
 #define LIST_ROW(name, with_array) ROW(name)
 struct hook mire__hooks[MIRE_HOOK_COUNT] = {
@@ -96,8 +96,8 @@ enum mire__wait_length mire__hook_wait_for_user(int fd)
 }
 
 /* clang-format off */
-#define DEFINE(result, name, parameters, arguments, waits, on, length) \
+#define DEFINE(result, name, parameters, arguments, waits, on, length, asked) \
     result mire__hook_##name parameters                                \
-    MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length)
+    MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length, asked)
 MIRE_HOOKS(DEFINE)
 /* clang-format on */

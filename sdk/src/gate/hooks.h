@@ -1,11 +1,13 @@
 /*
  * hooks.h - the waiting calls, one row each. A thread inside one of them waits for work.
  *
- *   X(result, name, parameters, arguments, waits, on, length)
+ *   X(result, name, parameters, arguments, waits, on, length, asked)
  *
  *     waits   whether this very call can wait
  *     on      the epoll descriptor it waits on, or MIRE_WAITS_ALL
  *     length  how long it may wait, enum mire__wait_length: a short one only looks for events
+ *     asked   the answer of the same call (`real`) that waits for MIRE_WAIT_SHORT_MS, or not at all; 0 means that
+ * nothing is there yet, or that it cannot be asked for
  *
  * A row gives a hook `mire__hook_NAME`, which stands in for NAME: by GOT patching in libmire, by name in the preload
  * library. Signal-safe where NAME is.
@@ -48,37 +50,47 @@ static inline enum mire__wait_length mire__wait_of_us(const struct timeval *time
     return timeout->tv_usec == 0 ? MIRE_WAIT_LOOK : MIRE_WAIT_SHORT;
 }
 
+/* What a long wait's first part takes; it is taken from the rest. */
+static inline int mire__wait_short(int *timeout)
+{
+    if (*timeout > 0)
+        *timeout -= MIRE_WAIT_SHORT_MS;
+    return MIRE_WAIT_SHORT_MS;
+}
+
+static const struct timespec mire__no_time;
+
 /* clang-format off */
 #define MIRE_HOOKS(X) \
-    X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ms(timeout)) \
-    X(int, __poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size), true, MIRE_WAITS_ALL, mire__wait_of_ms(timeout)) \
+    X(int, poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ms(timeout), real(fds, count, mire__wait_short(&timeout))) \
+    X(int, __poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t size), (fds, count, timeout, size), true, MIRE_WAITS_ALL, mire__wait_of_ms(timeout), real(fds, count, mire__wait_short(&timeout), size)) \
     X(int, ppoll, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask), \
-      (fds, count, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
+      (fds, count, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout), real(fds, count, &mire__no_time, mask)) \
     X(int, __ppoll_chk, (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, \
-      size_t size), (fds, count, timeout, mask, size), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
+      size_t size), (fds, count, timeout, mask, size), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout), real(fds, count, &mire__no_time, mask, size)) \
     X(int, epoll_wait, (int epoll, struct epoll_event *events, int cap, int timeout), \
-      (epoll, events, cap, timeout), true, epoll, mire__wait_of_ms(timeout)) \
+      (epoll, events, cap, timeout), true, epoll, mire__wait_of_ms(timeout), real(epoll, events, cap, mire__wait_short(&timeout))) \
     X(int, epoll_pwait, (int epoll, struct epoll_event *events, int cap, int timeout, const sigset_t *mask), \
-      (epoll, events, cap, timeout, mask), true, epoll, mire__wait_of_ms(timeout)) \
+      (epoll, events, cap, timeout, mask), true, epoll, mire__wait_of_ms(timeout), real(epoll, events, cap, mire__wait_short(&timeout), mask)) \
     X(int, epoll_pwait2, (int epoll, struct epoll_event *events, int cap, const struct timespec *timeout, \
-      const sigset_t *mask), (epoll, events, cap, timeout, mask), true, epoll, mire__wait_of_ns(timeout)) \
+      const sigset_t *mask), (epoll, events, cap, timeout, mask), true, epoll, mire__wait_of_ns(timeout), real(epoll, events, cap, &mire__no_time, mask)) \
     X(int, select, (int count, fd_set *in, fd_set *out, fd_set *err, struct timeval *timeout), \
-      (count, in, out, err, timeout), true, MIRE_WAITS_ALL, mire__wait_of_us(timeout)) \
+      (count, in, out, err, timeout), true, MIRE_WAITS_ALL, mire__wait_of_us(timeout), 0) \
     X(int, pselect, (int count, fd_set *in, fd_set *out, fd_set *err, const struct timespec *timeout, \
-      const sigset_t *mask), (count, in, out, err, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
-    X(int, sigsuspend, (const sigset_t *mask), (mask), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
-    X(int, pause, (void), (), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
-    X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
-    X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
+      const sigset_t *mask), (count, in, out, err, timeout, mask), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout), 0) \
+    X(int, sigsuspend, (const sigset_t *mask), (mask), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
+    X(int, pause, (void), (), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
+    X(int, sigwait, (const sigset_t *set, int *signal_out), (set, signal_out), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
+    X(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info), true, MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
     X(int, sigtimedwait, (const sigset_t *set, siginfo_t *info, const struct timespec *timeout), \
-      (set, info, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout)) \
-    X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
+      (set, info, timeout), true, MIRE_WAITS_ALL, mire__wait_of_ns(timeout), 0) \
+    X(int, accept, (int fd, struct sockaddr *address, socklen_t *size), (fd, address, size), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
     X(int, accept4, (int fd, struct sockaddr *address, socklen_t *size, int flags), \
-      (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG) \
-    X(ssize_t, read, (int fd, void *out, size_t size), (fd, out, size), mire__hook_asks_user(fd, size), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd)) \
-    X(ssize_t, __read_chk, (int fd, void *out, size_t size, size_t room), (fd, out, size, room), mire__hook_asks_user(fd, size), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd))
+      (fd, address, size, flags), mire__hook_blocks(fd), MIRE_WAITS_ALL, MIRE_WAIT_LONG, 0) \
+    X(ssize_t, read, (int fd, void *out, size_t size), (fd, out, size), mire__hook_asks_user(fd, size), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd), 0) \
+    X(ssize_t, __read_chk, (int fd, void *out, size_t size, size_t room), (fd, out, size, room), mire__hook_asks_user(fd, size), MIRE_WAITS_ALL, mire__hook_wait_for_user(fd), 0)
 
-#define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits, on, length) result mire__hook_##name parameters;
+#define MIRE_HOOK_DECLARE(result, name, parameters, arguments, waits, on, length, asked) result mire__hook_##name parameters;
 MIRE_HOOKS(MIRE_HOOK_DECLARE)
 /* clang-format on */
 
@@ -87,21 +99,27 @@ MIRE_HOOKS(MIRE_HOOK_DECLARE)
  * gate goes by the caller's return address and stack.
  */
 /* clang-format off */
-#define MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length) \
-    {                                                                          \
+#define MIRE_HOOK_BODY(result, name, parameters, arguments, waits, on, length, asked)       \
+    {                                                                                       \
         result(*real) parameters = (result(*) parameters)mire__hook_real(MIRE_HOOK_##name); \
-        result answer;                                                         \
-                                                                               \
-        if (!real) {                                                           \
-            errno = ENOSYS;                                                    \
-            return -1;                                                         \
-        }                                                                      \
-        if (!(waits))                                                          \
-            return real arguments;                                             \
-        bool nested = mire__gate_as_wait_begin(on, length, MIRE_CALL_HERE);    \
-        answer = real arguments;                                               \
-        mire__gate_as_wait_end(nested);                                        \
-        return answer;                                                         \
+        result answer;                                                                      \
+                                                                                            \
+        if (!real) {                                                                        \
+            errno = ENOSYS;                                                                 \
+            return -1;                                                                      \
+        }                                                                                   \
+        if (!(waits))                                                                       \
+            return real arguments;                                                          \
+        enum mire__wait wait = mire__gate_as_wait_begin(on, length, MIRE_CALL_HERE);        \
+        if (__builtin_expect(wait == MIRE_WAIT_ASKS, 0)) {                                  \
+            answer = asked;                                                                 \
+            if (answer != 0)                                                                \
+                return answer;                                                              \
+            wait = mire__gate_as_wait_begin(on, MIRE_WAIT_ASKED, MIRE_CALL_HERE);           \
+        }                                                                                   \
+        answer = real arguments;                                                            \
+        mire__gate_as_wait_end(wait);                                                       \
+        return answer;                                                                      \
     }
 /* clang-format on */
 
@@ -146,7 +164,7 @@ void mire__hooks_bind(void *handle);
 /* All hooks, those of leave.h among them: their names, and what they stand for. */
 /* clang-format off */
 #define MIRE_HOOK_NUMBER(name) MIRE_HOOK_##name,
-#define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits, on, length) MIRE_HOOK_NUMBER(name)
+#define MIRE_WAIT_NUMBER(result, name, parameters, arguments, waits, on, length, asked) MIRE_HOOK_NUMBER(name)
 #define MIRE_EXEC_NUMBER(name, parameters, arguments) MIRE_HOOK_NUMBER(name)
 #define MIRE_LIST_NUMBER(name, with_array) MIRE_HOOK_NUMBER(name)
 enum mire__hook_number {

@@ -31,6 +31,14 @@ struct known_call {
     _Atomic uint64_t count; /* how often it was made since it is known */
 };
 
+/* Long waits from inside the work of one turn, which had to ask first. */
+#define MIRE_ASKED_CALLS 16
+struct asked_calls {
+    uint64_t turn;
+    uint32_t count; /* larger than MIRE_ASKED_CALLS where not all of them are kept */
+    struct gate_call calls[MIRE_ASKED_CALLS];
+};
+
 /* One watched thread's words, on cache lines of their own: nobody else's turns slow it down. */
 struct gate {
     _Alignas(128) _Atomic uint32_t state;
@@ -52,6 +60,7 @@ struct gate {
     _Atomic uintptr_t wait_from; /* the call of the outermost wait under way; 0 if idle by a mark */
     _Atomic uintptr_t wait_frame;
     struct known_call known[MIRE_KNOWN_CALLS];
+    struct asked_calls deep;     /* the thread itself only */
     _Atomic uint64_t begun_turn; /* this turn began at begun_ns, before there was a gate; 0 if none did */
     uint64_t begun_ns;
     _Atomic uint32_t tid;
@@ -85,9 +94,12 @@ struct gate *mire__gate_as_take(uint64_t begun_ns, const char *name);
 /* The calling thread has none, but names are looked for: takes some if its name is one of them. Signal handler: yes. */
 struct gate *mire__gate_as_look_for_name(void);
 
-/* Is it a wait, not a look from inside the work? Sets gate->usual: to NULL if its call is not known. Signal handler:
- * yes. */
-bool mire__gate_as_counts(struct gate *gate, enum mire__wait_length length, struct gate_call call);
+/*
+ * Is it a wait, a look from inside the work, or does it have to ask first? `turn` is the gate's. Sets gate->usual: to
+ * NULL if its call is not known. Signal handler: yes.
+ */
+enum mire__wait mire__gate_as_counts(struct gate *gate, enum mire__wait_length length, struct gate_call call,
+                                     uint64_t turn);
 
 /*
  * Of a wait that began with gate->tried_ns: did it sleep? Then its call is known from now on; the outermost one is

@@ -11,7 +11,7 @@ def sources(subject):
     words = "some words of a comment " * 60
     subject.write("large.c", "".join(f"int function_{i}(int a) {{ return a * {i}; }} /* {words} */\n" for i in range(FUNCTIONS)))
     os.link(subject.path("large.c"), subject.path("large2.c"))
-    subject.write("large.txt", "".join(f"{i} some words of a text that is long enough to take its time\n" for i in range(LINES)))
+    os.link(subject.write("large.txt", "".join(f"{i} some words of a text that is long enough to take its time\n" for i in range(LINES))), subject.path("large2.txt"))
 
 
 def second(command, *words):
@@ -42,7 +42,7 @@ FEATHERPAD = Row(
     "featherpad", ("featherpad", "Xvfb", "xdotool"), ("featherpad", "-s", "{dir}/small.c"),
     (Hang("open 26 MB", pressed("ctrl+o", " large.txt", "Return"), ("FeatherPad::FPwin::addText*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main")),
      Hang("cut all", pressed("ctrl+a", "ctrl+x"), ("FeatherPad::TextEdit::cut*", "FeatherPad::*"), ("FeatherPad::*",), good1=("Q*",), good2=("Q*", "main"),
-          before=lambda s: pressed("ctrl+o", " large.txt", "Return")(s))),
+          before=lambda s: pressed("ctrl+o", " large2.txt", "Return")(s))),
     where="window", prepare=sources, ready=lambda s: s.window(), signal=9)
 
 MOUSEPAD = Row(

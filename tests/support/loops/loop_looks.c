@@ -7,6 +7,8 @@
  *     dialog  a callback runs a loop of its own deeper in the stack, which waits and looks as well, for as long as a
  *             hang: that is none
  *     twice   a function that looks first, and waits only if there is nothing
+ *     asks    a loop that waits; its work asks a server now and then, whose answer is there when it is waited for
+ *     served  a loop deeper in the stack than the wait for its connection; something is there each time it waits
  */
 #include "planted.h"
 
@@ -36,6 +38,44 @@ STAY void planted_hang_looking(int timeout_ms)
     }
     printf("hung %llu\n", (unsigned long long)(planted_now_ns() - begin_ns));
     fflush(stdout);
+}
+
+STAY void wait_deeper(int depth)
+{
+    volatile char room[64];
+
+    room[0] = 0;
+    if (depth > 0)
+        wait_deeper(depth - 1);
+    else
+        look(-1);
+    room[1] = room[0];
+}
+
+/* Work for HANG_MS, in eight parts; each of them waits at a place of its own. */
+STAY void planted_hang_asking(void)
+{
+    const uint64_t begin_ns = planted_now_ns();
+
+    for (int part = 1; part <= 8; part++) {
+        while (planted_now_ns() - begin_ns < part * (HANG_MS * 1000000u / 8)) {
+        }
+        wait_deeper(part);
+    }
+    printf("hung %llu\n", (unsigned long long)(planted_now_ns() - begin_ns));
+    fflush(stdout);
+}
+
+/* Turns of 20 ms, whose wait always finds something. */
+STAY void serve(int turns)
+{
+    while (turns-- > 0) {
+        const uint64_t begin_ns = planted_now_ns();
+
+        while (planted_now_ns() - begin_ns < 20000000u) {
+        }
+        look(-1);
+    }
 }
 
 /* A loop of its own in a frame of its own. */
@@ -100,6 +140,19 @@ int main(int argc, char **argv)
         run_dialog();
         idle(100, 3);
         planted_hang();
+    } else if (strcmp(argv[2], "asks") == 0) {
+        if (write(key[1], "k", 1) != 1)
+            return 2;
+        planted_hang_asking();
+        if (read(key[0], argv[2], 1) != 1)
+            return 2;
+    } else if (strcmp(argv[2], "served") == 0) {
+        if (write(key[1], "k", 1) != 1)
+            return 2;
+        serve(120);
+        planted_hang();
+        serve(30);
+        return 0;
     } else {
         if (write(key[1], "k", 1) != 1)
             return 2;

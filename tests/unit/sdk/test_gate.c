@@ -286,7 +286,7 @@ static void a_handler_that_polls_inside_a_wait_is_no_turn(void **state)
 {
     (void)state;
     struct sigaction action = {.sa_handler = poll_in_handler}, before;
-    bool nested;
+    enum mire__wait nested;
 
     sigaction(SIGUSR1, &action, &before);
     nested = mire__gate_as_wait_begin(MIRE_WAITS_ALL, MIRE_WAIT_LONG, MIRE_CALL_HERE);
@@ -401,6 +401,36 @@ static void a_key_that_is_there_ends_no_work(void **state)
     close(ends[1]);
 }
 
+static __attribute__((noinline)) void ask(int fd, int times, uint64_t turns)
+{
+    uint64_t before = turn();
+
+    for (int i = 0; i < times; i++)
+        assert_int_equal(look_for(fd, -1), 1);
+    assert_int_equal(turn(), before + 2 * turns);
+}
+
+static void a_question_that_is_answered_at_once_ends_no_work(void **state)
+{
+    (void)state;
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "k", 1), 1);
+    wait_deeper(0, 5);
+    ask(ends[0], 1, 0);
+    ask(ends[0], 2, 1); /* the same place again: it may be a loop */
+    wait_deeper(0, 5);
+    ask(ends[0], 2, 1);
+    for (int i = 0; i < 60; i++)
+        wait_deeper(0, 0);
+    ask(ends[0], 64, 0); /* that was the loop */
+    ask(ends[0], 1, 1);
+    assert_int_equal(look_for(ends[0] + 100, 5), 1); /* POLLNVAL is an answer as well */
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void a_loop_inside_a_callback_looks_as_well(void **state)
 {
     (void)state;
@@ -408,7 +438,9 @@ static void a_loop_inside_a_callback_looks_as_well(void **state)
     uint64_t counts[MIRE_KNOWN_CALLS], before;
 
     wait_deeper(1, 5);
-    wait_deeper(6, 5); /* a dialog's, deeper: it has slept too */
+    wait_deeper(6, 5); /* deeper: a server was asked, and took its time */
+    assert_int_equal(mire__gate_calls(calls, counts, 0), 1);
+    wait_deeper(6, 25); /* a dialog's: it has rested */
     assert_int_equal(mire__gate_calls(calls, counts, 0), 2);
     assert_true(calls[0].frame > calls[1].frame);
     before = turn();
@@ -420,7 +452,7 @@ static void a_loop_inside_a_callback_looks_as_well(void **state)
     assert_int_equal(mire__gate_calls(calls, counts, 0), 3);
     assert_true(calls[0].frame > calls[1].frame && calls[0].frame > calls[2].frame);
     for (int depth = 10; depth < 20; depth++)
-        wait_deeper(depth, 5);
+        wait_deeper(depth, 25);
     assert_int_equal(mire__gate_calls(calls, counts, 0), MIRE_KNOWN_CALLS);
     before = turn();
     wait_deeper(0, 0); /* the outermost is never replaced */
@@ -565,6 +597,7 @@ int main(void)
         GATE_TEST(marks_nest),
         GATE_TEST(a_look_from_inside_the_work_is_no_turn),
         GATE_TEST(a_key_that_is_there_ends_no_work),
+        GATE_TEST(a_question_that_is_answered_at_once_ends_no_work),
         GATE_TEST(a_loop_inside_a_callback_looks_as_well),
         GATE_TEST(an_accept_that_cannot_wait_is_no_turn),
         GATE_TEST(only_the_waits_that_are_the_loops_count),
