@@ -18,40 +18,6 @@ void mire__heap_bind(void *handle)
     mire__heap_hooks_turn();
 }
 
-/*
- * Do the calls that are not bound yet lead to the ordinary hooks, found by name or patched in over what is? Not where
- * the program has a malloc of its own besides.
- */
-static bool are_reached(void)
-{
-    static const enum mire__heap_hook stood_for[] = {MIRE_EXACT_HOOKS(MIRE_HEAP_HOOK_NUMBER)};
-
-    for (size_t i = 0; i < MIRE_EXACT_COUNT; i++) {
-        const char *name = mire__exact_hooks[i].name;
-        const void *const ways[] = {atomic_load(&mire__exact_hooks[i].real),
-                                    atomic_load(&mire__heap_hooks[stood_for[i]].real)};
-        const void *found = dlsym(RTLD_DEFAULT, name);
-
-        if (found != ways[0] && found != ways[1])
-            found = mire__patch_own(name);
-        if (found != ways[0] && found != ways[1])
-            return false;
-    }
-    return true;
-}
-
-void mire__heap_hooks_direct(bool on)
-{
-    static _Atomic bool are;
-
-    if (on == atomic_load(&are) || (on && !are_reached()) || atomic_exchange(&are, on) == on)
-        return;
-    if (on)
-        mire__patch_over(mire__exact_hooks, MIRE_EXACT_COUNT);
-    else
-        mire__patch_remove(mire__exact_hooks);
-}
-
 struct search {
     uintptr_t address;
     const void *found;

@@ -29,11 +29,6 @@ enum mire__heap_hook { MIRE_HEAP_HOOKS(MIRE_HEAP_HOOK_NUMBER) MIRE_HEAP_HOOK_COU
 /* clang-format on */
 extern struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] __attribute__((visibility("hidden")));
 
-/* Those of exact mode alone, which stand for the ordinary ones of these names (mire__heap_hooks_direct). */
-#define MIRE_EXACT_HOOKS(X) X(malloc) X(calloc) X(realloc) X(free)
-#define MIRE_EXACT_COUNT    4
-extern struct hook mire__exact_hooks[MIRE_EXACT_COUNT] __attribute__((visibility("hidden")));
-
 /* Operator new and delete (cxx_new.c), operator new's eight forms first. */
 #define MIRE_NEW_COUNT 8
 extern struct hook mire__new_hooks[];
@@ -56,17 +51,6 @@ void mire__heap_bind(void *handle);
  * it returns they may go by what was before. Thread: any, inside its slot too.
  */
 void mire__heap_hooks_turn(void);
-
-/*
- * In exact mode, have the program's calls go straight to what that mode does, round what other modes need: the hooks of
- * malloc, calloc, realloc and free for exact mode alone, over the ordinary ones. They may stay in other modes: each
- * call sees that it is another, and takes the ordinary way, which is longer then.
- *
- *   on  false: put the ordinary ones back; do so before those are taken out
- *
- * Thread: as mire__patch_add.
- */
-void mire__heap_hooks_direct(bool on);
 
 /* Do any two blocks of the allocator that is bound begin 32 bytes apart or more (MIRE_HOW_APART)? */
 bool mire__heap_blocks_apart(void);

@@ -54,11 +54,6 @@ MIRE_SLOW static void *exact_calloc(size_t count, size_t size);
 MIRE_SLOW static void *exact_realloc(void *old, size_t size);
 MIRE_SLOW static void exact_free(void *block);
 
-/* clang-format off */
-#define EXACT_ROW(name) {#name, (void *)exact_##name, (void *)mire__heap_##name},
-struct hook mire__exact_hooks[MIRE_EXACT_COUNT] = {MIRE_EXACT_HOOKS(EXACT_ROW)};
-/* clang-format on */
-
 static struct {
     _Alignas(64) struct ways quiet; /* enough is left, nothing in the filter */
     struct ways other;
@@ -154,7 +149,6 @@ MIRE_SLOW static void *note_quick(struct collect_thread *self, void *block, size
 {
     uint64_t pc = (uintptr_t)__builtin_return_address(0), sp = MIRE_CALL_SP;
 
-    __asm__("" : "+r"(sp)); /* the compiler calculates it anew each time else */
     return mire__quick_alloc(self, block, size, pc, sp);
 }
 

@@ -8,7 +8,6 @@
 #include "core/variant.h"
 #include "heap/reclaim.h"
 #include "platform/apart.h"
-#include "platform/own.h"
 #include "platform/platform.h"
 #include "report/snapshot.h"
 #include "store/tables.h"
@@ -80,16 +79,6 @@ static enum mire_err open_somewhere(struct heap *heap, const struct heap_options
     return err;
 }
 
-/*
- * Have the program's calls go by the mode that they are in. Not where that would end what the second C library is for
- * (platform/own.h): what they go by then is right as well.
- */
-static void go_by_mode(const struct heap *heap)
-{
-    if (!mire__own_is_beside())
-        mire__heap_hooks_direct(mire__heap_as_mode(heap) == MIRE_HEAP_EXACT);
-}
-
 static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_bytes)
 {
     const struct blackbox_facts *facts = &monitor.context->box->facts;
@@ -124,7 +113,6 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
     }
     if (mire__heap_blocks_apart())
         mire__heap_how_change(heap, MIRE_HOW_APART, MIRE_HOW_APART);
-    go_by_mode(heap);
     monitor.heap = heap;
     mire__memory_begin(monitor.context);
     mire__collect_rest(ring, monitor.context->worker);
@@ -157,7 +145,6 @@ static void close_tables(void *context)
 enum mire_err mire__heap_monitor_set(enum mire_memory_mode mode, uint64_t interval_bytes)
 {
     static const enum heap_mode modes[] = {MIRE_HEAP_OFF, MIRE_HEAP_SAMPLED, MIRE_HEAP_EXACT};
-    enum mire_err err;
 
     if (interval_bytes == 0)
         interval_bytes = INTERVAL_INIT;
@@ -165,9 +152,7 @@ enum mire_err mire__heap_monitor_set(enum mire_memory_mode mode, uint64_t interv
         return MIRE_E_STATE;
     if (!monitor.heap)
         return mode == MIRE_MEMORY_OFF ? MIRE_OK : open_tables(mode, interval_bytes);
-    err = mire__heap_set_mode(monitor.heap, modes[mode], interval_bytes);
-    go_by_mode(monitor.heap);
-    return err;
+    return mire__heap_set_mode(monitor.heap, modes[mode], interval_bytes);
 }
 
 /* As the document says; where it does not, as the app does. */
@@ -241,7 +226,6 @@ uint64_t mire__heap_monitor_keep(struct worker *worker)
     mire__random(&random, sizeof(random));
     mire__collect_sweep(monitor.heap);
     mire__heap_keep(&kept, monitor.heap, now_ns, random);
-    go_by_mode(monitor.heap); /* it may have changed by itself */
     mire__collect_rest(ring, worker);
     return UINT64_MAX;
 }

@@ -55,7 +55,6 @@ enum mire_err mire__variant_hook_heap(void)
 void mire__variant_unhook_heap(bool exits)
 {
     (void)exits;
-    mire__heap_hooks_direct(false);
     mire__objects_unhook();
     mire__patch_remove(mire__new_hooks);
     mire__patch_remove(mire__heap_hooks);

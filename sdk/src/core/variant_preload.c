@@ -90,7 +90,6 @@ void mire__variant_unhook_heap(bool exits)
 {
     if (exits)
         return;
-    mire__heap_hooks_direct(false);
     mire__objects_unhook();
     mire__patch_remove(mire__new_hooks);
 }

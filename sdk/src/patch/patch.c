@@ -46,7 +46,6 @@ static struct hook lookup = {"dlsym", (void *)hook_dlsym, NULL};
 static struct added {
     _Atomic(struct hook *) hooks;
     size_t count;
-    bool over; /* what they stand for are hooks themselves (mire__patch_over) */
 } added[MIRE_PATCH_TABLES];
 static _Atomic unsigned long long patched_adds; /* struct changes: as it was at the last patching */
 
@@ -210,8 +209,7 @@ struct symbols {
 
 /* What one pass over the modules does. */
 struct pass {
-    const struct hook *only; /* of this table; NULL: of all of its kind */
-    bool over;               /* the kind: of mire__patch_over, or the others */
+    const struct hook *only; /* of this table; NULL: of all */
     bool patch;
     struct changes changes, again;
     bool letters[256]; /* that a name of the hooks begins with */
@@ -226,11 +224,11 @@ static const struct hook *table_at(size_t *count, const struct pass *pass, size_
 
     if (i >= MIRE_PATCH_TABLES) {
         *count = 1;
-        return pass->over || (pass->only && !pass->patch) ? NULL : &lookup;
+        return pass->only && !pass->patch ? NULL : &lookup;
     }
     hooks = atomic_load(&added[i].hooks);
     *count = added[i].count;
-    return hooks && added[i].over == pass->over && (!pass->only || pass->only == hooks) ? hooks : NULL;
+    return hooks && (!pass->only || pass->only == hooks) ? hooks : NULL;
 }
 
 static void gather_letters(struct pass *pass)
@@ -323,40 +321,11 @@ static const struct hook *hook_of(const struct pass *pass, const struct tables *
     return NULL;
 }
 
-/* Does the slot lead to a hook that stands over this one? */
-static bool is_covered(const struct hook *hook, const void *now)
-{
-    for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
-        const struct hook *hooks = added[i].over ? atomic_load(&added[i].hooks) : NULL;
-
-        for (size_t k = 0; hooks && k < added[i].count; k++) {
-            if (hooks[k].hook == now && atomic_load(&hooks[k].real) == hook->hook)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Does the slot of a foreign function lead to the loader still, by way of the module's own code? */
-static bool is_unbound(const struct dl_phdr_info *info, const ElfW(Sym) * symbol, uint32_t type, const void *now)
-{
-    if (type != mire__arch.reloc_slot || symbol->st_shndx != SHN_UNDEF)
-        return false;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-        if (part->p_type == PT_LOAD && (uintptr_t)now - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
-            return true;
-    }
-    return false;
-}
-
 static void treat_slot(const struct dl_phdr_info *info, const struct tables *tables, const ElfW(Rela) * relocation,
                        struct pass *pass)
 {
     uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
     const uint32_t number = (uint32_t)ELF64_R_SYM(relocation->r_info);
-    const ElfW(Sym) *symbol = &tables->symbols[number];
     const struct hook *hook;
     _Atomic(void *) *slot;
     void *real, *now;
@@ -371,9 +340,7 @@ static void treat_slot(const struct dl_phdr_info *info, const struct tables *tab
     now = atomic_load(slot);
     if (!pass->patch && now == hook->hook)
         store_slot(&pass->stores, slot, real);
-    if (!pass->patch || now == hook->hook || is_covered(hook, now))
-        return;
-    if (pass->over ? now == real || is_unbound(info, symbol, type, now) : type != mire__arch.reloc_word || now == real)
+    if (pass->patch && now != hook->hook && (type != mire__arch.reloc_word || now == real))
         store_slot(&pass->stores, slot, hook->hook);
 }
 
@@ -447,39 +414,6 @@ unsigned long long mire__patch_modules_loaded(void)
     return changes.adds;
 }
 
-struct search {
-    struct hook hook;
-    const void *found;
-};
-
-static int look_for_own(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct search *search = context;
-    struct symbols symbols = {.count = 0};
-    struct tables tables;
-
-    (void)size;
-    if (!find_tables(&tables, info) || !tables.hash)
-        return 0;
-    find_own(&symbols, &tables, &search->hook);
-    for (size_t i = 0; i < symbols.count && i < SYMBOLS_MAX && !search->found; i++) {
-        const ElfW(Sym) *symbol = &tables.symbols[symbols.all[i].number];
-
-        if (symbol->st_shndx != SHN_UNDEF)
-            search->found = (const void *)(info->dlpi_addr + symbol->st_value);
-    }
-    return search->found != NULL;
-}
-
-const void *mire__patch_own(const char *name)
-{
-    struct search search = {.hook.name = name};
-
-    mire__own_share();
-    dl_iterate_phdr(look_for_own, &search);
-    return search.found;
-}
-
 /* One thread adds or removes at a time: its process. A forked child has inherited what its parent's thread will not
  * end. */
 static _Atomic uint32_t changing;
@@ -501,9 +435,9 @@ static void end_change(void)
     atomic_store_explicit(&changing, 0, memory_order_release);
 }
 
-static enum mire_err add(struct hook *hooks, size_t count, bool over)
+static enum mire_err add(struct hook *hooks, size_t count)
 {
-    struct pass pass = {.only = hooks, .over = over, .patch = true};
+    struct pass pass = {.only = hooks, .patch = true};
 
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
         if (atomic_load(&added[i].hooks))
@@ -511,7 +445,6 @@ static enum mire_err add(struct hook *hooks, size_t count, bool over)
         if (!atomic_load(&lookup.real))
             atomic_store(&lookup.real, (void *)dlsym);
         added[i].count = count;
-        added[i].over = over;
         atomic_store(&added[i].hooks, hooks);
         treat_all(&pass);
         return MIRE_OK;
@@ -519,25 +452,15 @@ static enum mire_err add(struct hook *hooks, size_t count, bool over)
     return MIRE_E_FULL;
 }
 
-static enum mire_err add_alone(struct hook *hooks, size_t count, bool over)
+enum mire_err mire__patch_add(struct hook *hooks, size_t count)
 {
     enum mire_err err;
 
     mire__own_share();
     begin_change();
-    err = add(hooks, count, over);
+    err = add(hooks, count);
     end_change();
     return err;
-}
-
-enum mire_err mire__patch_add(struct hook *hooks, size_t count)
-{
-    return add_alone(hooks, count, false);
-}
-
-enum mire_err mire__patch_over(struct hook *hooks, size_t count)
-{
-    return add_alone(hooks, count, true);
 }
 
 static bool any_added(void)
@@ -548,22 +471,16 @@ static bool any_added(void)
     return false;
 }
 
-static void refresh(bool over)
-{
-    struct pass pass = {.over = over, .patch = true};
-
-    treat_all(&pass);
-}
-
 void mire__patch_refresh(void)
 {
+    struct pass pass = {.patch = true};
+
     /* While the loader adds modules their tables are not filled in yet; the next turn comes again. */
     if (!any_added() || (&_r_debug && _r_debug.r_state != RT_CONSISTENT))
         return;
     if (mire__patch_modules_loaded() == patched_adds)
         return;
-    refresh(false);
-    refresh(true);
+    treat_all(&pass);
 }
 
 /* The last call is a jump, so that dlsym sees who called: RTLD_NEXT and RTLD_DEFAULT go by that. */
@@ -584,14 +501,13 @@ void mire__patch_remove(const struct hook *hooks)
 
     begin_change();
     for (size_t i = 0; i < MIRE_PATCH_TABLES; i++) {
-        tables += atomic_load(&added[i].hooks) && !added[i].over;
+        tables += atomic_load(&added[i].hooks) != NULL;
         if (atomic_load(&added[i].hooks) == hooks)
             which = i;
     }
     if (which < MIRE_PATCH_TABLES) {
         mire__own_share();
-        pass.over = added[which].over;
-        pass.only = pass.over || tables > 1 ? hooks : NULL;
+        pass.only = tables > 1 ? hooks : NULL;
         treat_all(&pass);
         atomic_store(&added[which].hooks, NULL);
     }

@@ -19,7 +19,7 @@ struct hook {
 };
 
 /* Tables of hooks at a time. */
-#define MIRE_PATCH_TABLES 5
+#define MIRE_PATCH_TABLES 4
 
 /*
  * Hook the functions of a table in every module loaded now; again (refresh) those of modules loaded since.
@@ -30,25 +30,10 @@ struct hook {
 enum mire_err mire__patch_add(struct hook *hooks, size_t count);
 void mire__patch_refresh(void);
 
-/*
- * The same of hooks that stand for other hooks, for as long as those are to be gone round: they are put where a slot
- * leads to what they stand for, or to nothing yet (a call that is bound when it is made). The caller knows that it
- * would lead there.
- */
-enum mire_err mire__patch_over(struct hook *hooks, size_t count);
-
-/*
- * The function of that name which is the first module's that has one; NULL: none has, as far as is known. That is what
- * calls lead to. dlsym may tell of another place: a program that is not position-independent and takes a foreign
- * function's address has one of its own for it, by way of which the function is called.
- * Thread: as above.
- */
-const void *mire__patch_own(const char *name);
-
 /* How many modules the loader has ever loaded: another number, and there may be new ones. Thread: as above. */
 unsigned long long mire__patch_modules_loaded(void);
 
-/* Put back what the table's hooks stand for, everywhere; hooks over others before those. Thread: as mire__patch_add. */
+/* Put back what the table's hooks stand for, everywhere. Thread: as mire__patch_add. */
 void mire__patch_remove(const struct hook *hooks);
 
 #endif

@@ -72,12 +72,6 @@ static void runs_change_within(void *(*hook)(size_t))
     heaps_free(first);
 }
 
-static void runs_change_within_the_way_of_exact_mode(void **state)
-{
-    (void)state;
-    runs_change_within((void *(*)(size_t))mire__exact_hooks[0].hook);
-}
-
 static void runs_change_within_the_hook(void **state)
 {
     (void)state;
@@ -87,7 +81,6 @@ static void runs_change_within_the_hook(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_change_within_the_way_of_exact_mode),
         cmocka_unit_test(runs_change_within_the_hook),
     };
 

@@ -116,76 +116,6 @@ static void a_module_loaded_later_is_hooked_before_it_is_reached(void **state)
     mire__gate_unpatch();
 }
 
-static uint32_t polls_over;
-static int (*poll_below)(struct pollfd *fds, nfds_t count, int timeout_ms);
-
-static int poll_over(struct pollfd *fds, nfds_t count, int timeout_ms)
-{
-    polls_over++;
-    return poll_below(fds, count, timeout_ms);
-}
-
-static struct hook *gate_hook(const char *name)
-{
-    for (size_t i = 0; i < MIRE_HOOK_COUNT; i++) {
-        if (strcmp(mire__hooks[i].name, name) == 0)
-            return &mire__hooks[i];
-    }
-    return NULL;
-}
-
-/* Hooks over others are put where those are; modules that come later get both, one after the other. */
-static void a_hook_stands_over_another(void **state)
-{
-    (void)state;
-    static struct hook over[] = {{"poll", (void *)poll_over, NULL}};
-    int (*module_poll)(void);
-    uint64_t before;
-    void *module;
-
-    assert_int_equal(mire__gate_patch(), MIRE_OK);
-    *(void **)&poll_below = gate_hook("poll")->hook;
-    over[0].real = gate_hook("poll")->hook;
-    assert_int_equal(mire__patch_over(over, 1), MIRE_OK);
-    module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
-    assert_non_null(module);
-    *(void **)&module_poll = dlsym(module, "poll_once");
-    before = turn();
-    polls_over = 0;
-    assert_int_equal(module_poll(), 0);
-    assert_int_equal(turn(), before + 2);
-    assert_int_equal(polls_over, 1);
-    mire__patch_remove(over);
-    assert_int_equal(module_poll(), 0);
-    assert_int_equal(turn(), before + 4);
-    assert_int_equal(polls_over, 1);
-    assert_int_equal(mire__patch_over(over, 1), MIRE_OK);
-    assert_int_equal(module_poll(), 0);
-    assert_int_equal(polls_over, 2);
-    mire__patch_remove(over);
-    dlclose(module);
-    mire__gate_unpatch();
-}
-
-/* A call that would be bound to another function than the hook below is left alone. */
-static void a_hook_stands_over_nothing_else(void **state)
-{
-    (void)state;
-    static struct hook over[] = {{"poll", (void *)poll_over, NULL}};
-    int (*module_poll)(void);
-    void *module = dlopen(MIRE_BINARY_DIR "/tests/unit/sdk/libpolling.so", RTLD_NOW);
-
-    assert_non_null(module);
-    over[0].real = gate_hook("poll")->hook;
-    assert_int_equal(mire__patch_over(over, 1), MIRE_OK);
-    *(void **)&module_poll = dlsym(module, "poll_once");
-    polls_over = 0;
-    assert_int_equal(module_poll(), 0);
-    assert_int_equal(polls_over, 0);
-    mire__patch_remove(over);
-    dlclose(module);
-}
-
 /* The module is visible to itself only: whoever called on its behalf would not find it. */
 static void dlsym_knows_who_called(void **state)
 {
@@ -222,7 +152,6 @@ static int end_with_old_loader(void **state)
 static void a_loader_that_does_not_count_will_do(void **state)
 {
     a_module_loaded_later_is_hooked_before_it_is_reached(state);
-    a_hook_stands_over_another(state);
 }
 
 int main(void)
@@ -232,8 +161,6 @@ int main(void)
         PATCH_TEST(a_module_loaded_later_is_hooked_before_it_is_reached),
         PATCH_TEST(dlsym_knows_who_called),
         PATCH_TEST(a_loaded_module_is_patched_and_put_back),
-        PATCH_TEST(a_hook_stands_over_another),
-        PATCH_TEST(a_hook_stands_over_nothing_else),
         cmocka_unit_test_setup_teardown(a_loader_that_does_not_count_will_do, begin_with_old_loader,
                                         end_with_old_loader),
     };
