@@ -3,6 +3,7 @@
 
 #include "allochook/hooks.h"
 #include "allochook/thread_state.h"
+#include "heap/modules.h"
 #include "platform/platform.h"
 
 #define END_WAIT_NS 200000000ull
@@ -10,10 +11,59 @@
 
 static struct collect_gate closed;
 struct collect_gate *mire__collect_gate = &closed;
-struct code *mire__collect_code;
+struct step_cache *mire__collect_steps;
+
+/* ---- what the tables learn of the code ---- */
+
+static void on_module(void *context, const struct module *module, const struct module_facts *facts)
+{
+    const struct heap_image_facts image = {.start = module->start,
+                                           .end = module->end,
+                                           .load = module->load,
+                                           .base = facts->base,
+                                           .path = facts->path,
+                                           .id = facts->id,
+                                           .id_size = facts->id_size};
+
+    mire__images_as_add(NULL, context, &image);
+}
+
+static void on_module_gone(void *context, uint64_t start, uint64_t end)
+{
+    mire__images_as_gone(context, start, end);
+}
+
+/* What threads have remembered is void: none of them takes the fast path before it has seen so. */
+static void on_forgotten(void *context)
+{
+    struct heap *heap = context;
+
+    atomic_fetch_add_explicit(&heap->how, MIRE_HOW_CODE, memory_order_release);
+}
+
+/* The code that MIRE_HIDDEN (hooks.h) gathers; nothing where no hook is linked. */
+extern const char __start_mire_hidden[] __attribute__((visibility("hidden"), weak));
+extern const char __stop_mire_hidden[] __attribute__((visibility("hidden"), weak));
+
+/* Frames of the hooks, and of operator new where it calls malloc. */
+static bool is_hidden(void *context, uint64_t pc, uint64_t function)
+{
+    (void)context;
+    if (pc >= (uintptr_t)__start_mire_hidden && pc < (uintptr_t)__stop_mire_hidden)
+        return true;
+    for (size_t i = 0; i < MIRE_NEW_COUNT && function; i++) {
+        if ((uintptr_t)atomic_load_explicit(&mire__new_hooks[i].real, memory_order_relaxed) == function)
+            return true;
+    }
+    return false;
+}
+
+/* ---- begin and end ---- */
 
 enum mire_err mire__collect_begin(struct heap *heap)
 {
+    struct step_cache_owner owner = {
+        .on_module = on_module, .on_module_gone = on_module_gone, .on_forgotten = on_forgotten, .is_hidden = is_hidden};
     struct collect_thread *self;
 
     if (mire__collect_gate == &closed) {
@@ -23,16 +73,16 @@ enum mire_err mire__collect_begin(struct heap *heap)
             return MIRE_E_MEMORY;
         mire__collect_gate = gate;
     }
-    if (!mire__collect_code)
-        mire__collect_code = mire__pages_map_inherited(sizeof(*mire__collect_code), false);
-    if (!mire__collect_code || !mire__threads_open())
+    if (!mire__collect_steps)
+        mire__collect_steps = mire__pages_map_inherited(sizeof(*mire__collect_steps), false);
+    if (!mire__collect_steps || !mire__threads_open())
         return MIRE_E_MEMORY;
-    mire__code_hide(mire__collect_code, mire__new_hooks, MIRE_NEW_COUNT);
-    mire__code_open(mire__collect_code, heap);
+    owner.context = heap;
+    mire__step_cache_open(mire__collect_steps, &owner);
     self = mire__threads_as_begin(heap, (uintptr_t)__builtin_frame_address(0), NULL);
     if (self)
-        mire__found_note(heap, self->slot, mire__collect_code->modules.scratch,
-                         sizeof(mire__collect_code->modules.scratch));
+        mire__found_note(heap, self->slot, mire__collect_steps->modules.scratch,
+                         sizeof(mire__collect_steps->modules.scratch));
     mire__heap_how_change(heap, MIRE_HOW_OPEN, MIRE_HOW_OPEN);
     atomic_store(&mire__collect_gate->heap, heap);
     heap->on_mode = mire__heap_hooks_turn;

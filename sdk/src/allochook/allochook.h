@@ -12,7 +12,7 @@
 #ifndef MIRE_ALLOCHOOK_ALLOCHOOK_H
 #define MIRE_ALLOCHOOK_ALLOCHOOK_H
 
-#include "allochook/walk.h"
+#include "allochook/call_stack.h"
 #include "heap/blocks.h"
 #include "heap/counters.h"
 #include "heap/heap.h"
@@ -38,14 +38,14 @@ struct collect_thread {
     uint64_t usual;                      /* the tables' `how` while nothing is out of the ordinary here; else 0 */
     _Atomic uint64_t calling_sp;         /* the stack pointer at a hook whose real call is under way; 0 none */
     uint64_t calling_size;               /* what that call is to allocate */
-    struct walk walk;
+    struct call_stack stack;
+
+    /* One page for a walk's new frames, one for the stacks of a thread that has few of them. */
+    _Alignas(4096) struct self_fresh fresh[MIRE_SELF_DEPTH];
+    struct stack_few few;
+    struct stack_many many; /* of the first states alone: thread_state.c */
 };
-/* A state's pages: one for the last stack, one for a walk, one for the tails of a thread that has few. */
-_Static_assert(offsetof(struct collect_thread, walk.fresh) % 4096 == 0, "a walk's frames begin with a page");
-_Static_assert(offsetof(struct collect_thread, walk.heads[MIRE_WALK_HEADS - MIRE_WALK_TAIL_SETS_INIT]) % 4096 == 0 &&
-                   offsetof(struct collect_thread, walk.heads[MIRE_WALK_HEADS]) ==
-                       offsetof(struct collect_thread, walk.tails),
-               "the heads and tails of a thread that has few do too");
+_Static_assert(sizeof(struct stack_few) == 4096 && offsetof(struct collect_thread, few) % 4096 == 0, "that is a page");
 
 /* Of this library alone: found by its place, without a table between. */
 #define MIRE_INSIDE __attribute__((visibility("hidden")))
@@ -57,7 +57,7 @@ struct collect_gate {
     void *context;
 };
 extern struct collect_gate *mire__collect_gate MIRE_INSIDE;
-extern struct code *mire__collect_code MIRE_INSIDE;
+extern struct step_cache *mire__collect_steps MIRE_INSIDE;
 
 /*
  * The calling thread's state, NULL before its first call; and how many bytes it may allocate until the next call that
@@ -147,11 +147,11 @@ static inline void mire__collect_as_return(struct collect_thread *self)
 }
 
 /* A block was allocated: it is noted, in sampled mode if it is drawn. */
-void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size);
+void mire__collect_as_alloc(struct collect_thread *self, const struct self_frame *site, const void *block, size_t size);
 
 /* The same of a block of the app's own allocator: it may begin anywhere, so that from now on any may (heap/shadow.h).
  */
-void mire__collect_as_told(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size);
+void mire__collect_as_told(struct collect_thread *self, const struct self_frame *site, const void *block, size_t size);
 
 /* A block is to be freed: call it before the allocator gets it back. */
 void mire__collect_as_free(struct collect_thread *self, const void *block);
@@ -166,7 +166,7 @@ struct collect_move {
     bool known;
 };
 void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread *self, const void *old);
-void mire__collect_as_move_end(struct collect_thread *self, const struct walk_frame *site,
+void mire__collect_as_move_end(struct collect_thread *self, const struct self_frame *site,
                                const struct collect_move *was, const void *old, const void *done, size_t size);
 
 /*
@@ -199,11 +199,11 @@ static inline bool mire__collect_as_may_know(const void *block)
 
 /* The node of the stack from a call on; inside the slot. */
 static inline uint32_t mire__collect_as_node(struct collect_thread *self, struct heap *heap,
-                                             const struct walk_frame *site)
+                                             const struct self_frame *site)
 {
     return mire__heap_as_mode(heap) == MIRE_HEAP_EXACT
-               ? mire__walk_as_node(&self->walk, heap, mire__collect_code, site)
-               : mire__walk_as_node_seldom(&self->walk, heap, mire__collect_code, site);
+               ? mire__call_stack_as_node(&self->stack, heap, mire__collect_steps, site)
+               : mire__call_stack_as_walk_once(&self->stack, heap, mire__collect_steps, site);
 }
 
 /* Wake whoever rests (mire__collect_rest). */

@@ -23,7 +23,7 @@ enum number { NEWS(NUMBER) DELETES(NUMBER) COUNT };
 #define DEFINE_NEW(name)                                                                        \
     MIRE_SLOW static void *slow##name(size_t size, uintptr_t a, uintptr_t b)                    \
     {                                                                                           \
-        const struct walk_frame site = MIRE_CALL_SITE;                                          \
+        const struct self_frame site = MIRE_CALL_SITE;                                          \
         void *(*real)(size_t, uintptr_t, uintptr_t) =                                           \
             (void *(*)(size_t, uintptr_t, uintptr_t))atomic_load(&mire__new_hooks[NUMBER##name].real); \
         void *block = real(size, a, b);                                                         \

@@ -74,9 +74,6 @@ MIRE_QUICK bool mire__quick_open(const struct collect_thread *self, struct heap_
     return false;
 }
 
-/* What was read before is not kept in registers, of which there are few, but read again. */
-#define MIRE_QUICK_FORGET(pointer) __asm__ volatile("" : "+r"(pointer) : : "memory")
-
 /* Are all blocks in the first plane of cells? While something is out of the ordinary that is not known: false. */
 MIRE_QUICK bool mire__quick_is_apart(const struct collect_thread *self)
 {
@@ -110,22 +107,20 @@ MIRE_QUICK void *mire__quick_set(struct collect_thread *self, _Atomic uint32_t *
  */
 MIRE_QUICK void *mire__quick_alloc(struct collect_thread *self, void *block, size_t size, uint64_t pc, uint64_t sp)
 {
-    struct walk_tail *tail;
+    struct stack_cache *cache = &self->stack.cache;
+    struct stack_entry *entry = cache->expected;
     _Atomic uint32_t *cell;
 
     if (__builtin_expect(!mire__quick_open(self, self->slot, self->heap), 0))
         return mire__quick_as_else(self, block, size, pc, sp, MIRE_QUICK_FP);
-    tail = mire__walk_as_expected(&self->walk, pc, sp);
-    MIRE_QUICK_FORGET(self);
-    MIRE_QUICK_FORGET(block);
-    if (__builtin_expect(!tail, 0))
+    if (__builtin_expect(entry->based || !mire__stack_is(entry, pc, sp, MIRE_QUICK_FP), 0))
         return mire__quick_as_look(self, block, size, pc, sp, MIRE_QUICK_FP);
-    mire__walk_follow(&self->walk, tail);
+    mire__stack_cache_follow(cache, entry);
     if (__builtin_expect(!mire__quick_is_apart(self), 0))
-        return mire__quick_as_spread(self, block, size, tail->node);
+        return mire__quick_as_spread(self, block, size, entry->node);
     if (__builtin_expect(!mire__cells_plain(&cell, self->heap, (uintptr_t)block, 0), 0))
-        return mire__quick_as_set(self, block, size, tail->node);
-    return mire__quick_set(self, cell, block, size, tail->node, true);
+        return mire__quick_as_set(self, block, size, entry->node);
+    return mire__quick_set(self, cell, block, size, entry->node, true);
 }
 
 enum quick_end { QUICK_NOT, QUICK_DONE, QUICK_STRAYS };

@@ -186,7 +186,7 @@ static bool is_libgobject(const void *pc)
 
 MIRE_SLOW static void *slice_slow(size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     void *(*real)(size_t) = (void *(*)(size_t))atomic_load(&hooks[NUMBER_g_slice_alloc0].real);
     struct collect_thread *self = mire__collect_as_enter(site.sp);
     void *block = real(size);

@@ -131,7 +131,7 @@ MIRE_SLOW static void free_late(void *block)
 
 /* ---- allocation ---- */
 
-static inline void *done(struct collect_thread *self, const struct walk_frame *site, void *block, size_t size)
+static inline void *done(struct collect_thread *self, const struct self_frame *site, void *block, size_t size)
 {
     if (!self)
         return block;
@@ -177,7 +177,7 @@ MIRE_QUICK void *done_quick(struct collect_thread *self, void *block)
 #define DEFINE_SLOW(name, parameters, arguments, bytes)                                   \
     MIRE_SLOW static void *name##_slow parameters                                         \
     {                                                                                     \
-        const struct walk_frame site = MIRE_CALL_SITE;                                    \
+        const struct self_frame site = MIRE_CALL_SITE;                                    \
         struct collect_thread *self = mire__collect_as_enter(site.sp);                    \
                                                                                           \
         return done(self, &site, BOUND(name) arguments, bytes);                           \
@@ -230,7 +230,7 @@ DEFINE_ALIGNED(pvalloc, (size_t size), (size))
 
 MIRE_SLOW static int posix_memalign_slow(void **out, size_t alignment, size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
     int err = REAL(posix_memalign)(out, alignment, size);
 
@@ -249,7 +249,7 @@ MIRE_HIDDEN int mire__heap_posix_memalign(void **out, size_t alignment, size_t s
 
 /* ---- the end of a block ---- */
 
-static void *moved(struct collect_thread *self, struct walk_frame site, const struct collect_move *was, void *old,
+static void *moved(struct collect_thread *self, struct self_frame site, const struct collect_move *was, void *old,
                    void *block, size_t size)
 {
     mire__collect_as_return(self);
@@ -259,7 +259,7 @@ static void *moved(struct collect_thread *self, struct walk_frame site, const st
 
 MIRE_SLOW static void *realloc_slow(void *old, size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
     struct collect_move was;
 
@@ -302,7 +302,7 @@ MIRE_SLOW static void *exact_move(void *old, size_t size)
         mire__quick_as_tell(counts, NULL);
     block = BOUND(realloc)(old, size);
     if (__builtin_expect(!block, 0))
-        return moved(self, (struct walk_frame)MIRE_CALL_SITE, &was, old, NULL, size);
+        return moved(self, (struct self_frame)MIRE_CALL_SITE, &was, old, NULL, size);
     return done_quick(self, block);
 }
 
@@ -329,7 +329,7 @@ MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
 
 MIRE_SLOW static void *reallocarray_slow(void *old, size_t count, size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     size_t bytes;
     bool fails = __builtin_mul_overflow(count, size, &bytes);
     struct collect_thread *self = fails ? NULL : mire__collect_as_enter(site.sp);

@@ -43,7 +43,7 @@ static enum heap_kind kind_of(int flags, int fd)
 }
 
 /* The thread's state around a real call; `nested` if it is an allocator that calls, in the middle of a block. */
-static struct collect_thread *enter(bool *nested, const struct walk_frame *site)
+static struct collect_thread *enter(bool *nested, const struct self_frame *site)
 {
     struct collect_thread *self = mire__collect_as_enter(site->sp);
 
@@ -57,7 +57,7 @@ static void leave(struct collect_thread *self, bool nested)
         mire__collect_as_return(self);
 }
 
-static void note_map(struct collect_thread *self, const struct walk_frame *site, const void *at, size_t size,
+static void note_map(struct collect_thread *self, const struct self_frame *site, const void *at, size_t size,
                      enum heap_kind kind)
 {
     struct heap *heap = mire__collect_as_open(self);
@@ -95,7 +95,7 @@ static bool is_reserve(int protection, int flags)
     return protection == PROT_NONE && (flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE;
 }
 
-static void note_commit(struct collect_thread *self, const struct walk_frame *site, const void *at, size_t size,
+static void note_commit(struct collect_thread *self, const struct self_frame *site, const void *at, size_t size,
                         enum heap_kind kind)
 {
     struct heap *heap = mire__collect_as_open(self);
@@ -111,7 +111,7 @@ static void note_commit(struct collect_thread *self, const struct walk_frame *si
 
 MIRE_SLOW static void *mmap_slow(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     bool nested;
     struct collect_thread *self = enter(&nested, &site);
     void *done = REAL(mmap)(at, size, protection, flags, fd, offset);
@@ -146,7 +146,7 @@ MIRE_HIDDEN void *mire__heap_mmap64(void *at, size_t size, int protection, int f
 
 MIRE_SLOW static int munmap_slow(void *at, size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     bool nested;
     struct collect_thread *self = enter(&nested, &site);
     int answer;
@@ -182,7 +182,7 @@ static void take_region(struct region_was *was, struct collect_thread *self, con
 
 MIRE_SLOW static void *mremap_slow(void *old, size_t old_size, size_t size, int flags, void *at)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     bool nested;
     struct collect_thread *self = enter(&nested, &site);
     struct region_was was;
@@ -218,7 +218,7 @@ MIRE_HIDDEN void *mire__heap_mremap(void *old, size_t old_size, size_t size, int
 /* What may be neither read nor written keeps its memory, if it had any. */
 MIRE_SLOW static int mprotect_slow(void *at, size_t size, int protection)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     bool nested;
     struct collect_thread *self = enter(&nested, &site);
     int answer = REAL(mprotect)(at, size, protection);
@@ -246,7 +246,7 @@ static uint64_t where_break_is(void)
     return whole_pages((uint64_t)syscall(SYS_brk, 0));
 }
 
-static void note_break(struct collect_thread *self, const struct walk_frame *site, uint64_t was, uint64_t now)
+static void note_break(struct collect_thread *self, const struct self_frame *site, uint64_t was, uint64_t now)
 {
     if (now > was)
         note_map(self, site, (const void *)(uintptr_t)was, now - was, MIRE_KIND_BRK);
@@ -258,7 +258,7 @@ static void note_break(struct collect_thread *self, const struct walk_frame *sit
 #define DEFINE_BREAK(result, name, type, argument, failed)                          \
     MIRE_SLOW static result name##_slow(type argument)                              \
     {                                                                               \
-        const struct walk_frame site = MIRE_CALL_SITE;                               \
+        const struct self_frame site = MIRE_CALL_SITE;                               \
         uint64_t was = where_break_is();                                            \
         bool nested;                                                                \
         struct collect_thread *self = enter(&nested, &site);                        \
@@ -291,6 +291,6 @@ MIRE_HIDDEN int mire__heap_dlclose(void *handle)
     int answer = real ? real(handle) : -1;
 
     if (mire__collect_as_on())
-        mire__code_as_look(mire__collect_code);
+        mire__step_cache_as_refresh(mire__collect_steps);
     return answer;
 }

@@ -108,12 +108,12 @@ static void learn_usual(struct collect_thread *self, const struct heap *heap)
     uint64_t how = atomic_load_explicit(&heap->how, memory_order_acquire);
     bool usual = ((uint32_t)how & ~(MIRE_HOW_CELLS | MIRE_HOW_APART)) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) &&
                  self->scope == 0 &&
-                 self->walk.version == atomic_load_explicit(&mire__collect_code->version, memory_order_acquire);
+                 self->stack.walk.version == atomic_load_explicit(&mire__collect_steps->version, memory_order_acquire);
 
     self->usual = usual ? how : 0;
 }
 
-static void note(struct collect_thread *self, struct heap *heap, const struct walk_frame *site, const void *block,
+static void note(struct collect_thread *self, struct heap *heap, const struct self_frame *site, const void *block,
                  size_t size, uint32_t scope)
 {
     uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
@@ -132,7 +132,7 @@ static void note(struct collect_thread *self, struct heap *heap, const struct wa
     learn_usual(self, heap);
 }
 
-void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
+void mire__collect_as_alloc(struct collect_thread *self, const struct self_frame *site, const void *block, size_t size)
 {
     struct heap *heap = mire__collect_as_open(self);
 
@@ -142,7 +142,7 @@ void mire__collect_as_alloc(struct collect_thread *self, const struct walk_frame
     mire__collect_as_close(self);
 }
 
-void mire__collect_as_told(struct collect_thread *self, const struct walk_frame *site, const void *block, size_t size)
+void mire__collect_as_told(struct collect_thread *self, const struct self_frame *site, const void *block, size_t size)
 {
     struct heap *heap = mire__collect_as_open(self);
 
@@ -156,7 +156,7 @@ void mire__collect_as_told(struct collect_thread *self, const struct walk_frame 
 
 void *mire__quick_as_else(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    const struct self_frame site = {.pc = pc, .sp = sp, .fp = fp};
 
     if (block)
         mire__collect_as_alloc(self, &site, block, size);
@@ -187,7 +187,7 @@ void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t siz
 }
 
 /* The stack is not remembered. */
-static void *walk(struct collect_thread *self, void *block, size_t size, const struct walk_frame *site)
+static void *walk(struct collect_thread *self, void *block, size_t size, const struct self_frame *site)
 {
     const bool apart = mire__quick_is_apart(self);
     _Atomic uint32_t *cell;
@@ -196,21 +196,19 @@ static void *walk(struct collect_thread *self, void *block, size_t size, const s
 
     if (plain)
         __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
-    node = mire__walk_as_node_else(&self->walk, self->heap, mire__collect_code, site);
+    node = mire__call_stack_as_walk(&self->stack, self->heap, mire__collect_steps, site);
     return plain ? mire__quick_set(self, cell, block, size, node, false) : mire__quick_as_set(self, block, size, node);
 }
 
 void *mire__quick_as_look(MIRE_QUICK_CALL)
 {
-    const struct walk_frame site = {.pc = pc, .sp = sp, .fp = fp};
-    struct walk_tail *tail = self->walk.rests ? NULL : mire__walk_as_tail(&self->walk, pc, sp, fp);
-    uint32_t node = 0;
+    const struct self_frame site = {.pc = pc, .sp = sp, .fp = fp};
+    struct stack_entry *entry = mire__stack_cache_as_find(&self->stack.cache, pc, sp, fp);
+    uint32_t node = entry ? mire__stack_cache_as_node(entry, &self->stack.walk) : 0;
 
-    if (tail)
-        node = tail->what & MIRE_TAIL_BASED ? mire__walk_as_based(&self->walk, tail) : tail->node;
     if (__builtin_expect(node == 0, 0))
         return walk(self, block, size, &site);
-    mire__walk_learn(&self->walk, tail);
+    mire__stack_cache_learn(&self->stack.cache, entry);
     return set(self, block, size, node);
 }
 
@@ -250,7 +248,7 @@ void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread
     mire__collect_as_close(self);
 }
 
-void mire__collect_as_move_end(struct collect_thread *self, const struct walk_frame *site,
+void mire__collect_as_move_end(struct collect_thread *self, const struct self_frame *site,
                                const struct collect_move *was, const void *old, const void *done, size_t size)
 {
     struct heap *heap = done || (size > 0 && was->known) ? mire__collect_as_open(self) : NULL;

@@ -83,7 +83,7 @@ MIRE_SLOW static void *begin(void *context)
 MIRE_SLOW static int create_slow(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                                  void *argument)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
     struct start *start = self ? take_start() : NULL;
     struct heap *heap;

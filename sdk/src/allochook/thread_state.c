@@ -28,12 +28,12 @@ struct heap_slot mire__collect_closed = {.inside = 1};
 static struct collect_thread unwatched;
 
 /*
- * The first states have room to grow. Those behind them have not, and take address space as they are needed, some at a
- * time: a program may lock into memory whatever it has addresses for.
+ * The first states have room for many stacks. Those behind them have not, and take address space as they are needed,
+ * some at a time: a program may lock into memory whatever it has addresses for.
  */
-#define LARGE       MIRE_WALK_GROWING_MAX
-#define SMALL_BYTES (offsetof(struct collect_thread, walk.tails[MIRE_WALK_TAIL_SETS_INIT]))
-#define SMALL_COUNT 63u /* at a time */
+#define LARGE       16u
+#define SMALL_BYTES (offsetof(struct collect_thread, many))
+#define SMALL_COUNT 127u /* at a time */
 #define CHUNKS      ((MIRE_COLLECT_THREADS - LARGE) / SMALL_COUNT)
 _Static_assert(SMALL_BYTES % 4096 == 0 && CHUNKS * SMALL_COUNT + LARGE == MIRE_COLLECT_THREADS, "nothing is left over");
 
@@ -114,8 +114,8 @@ bool mire__threads_open(void)
     for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
         struct collect_thread *state = state_at(i);
 
-        state->walk.version = 0; /* the code's is higher */
-        state->walk.slot = NULL;
+        state->stack.walk.version = 0; /* the code's is higher */
+        state->stack.cache.slot = NULL;
         if (state->slot)
             state->slot = &mire__collect_closed;
         state->usual = 0;
@@ -215,7 +215,7 @@ static bool find_first(struct stack_look *look)
  * other at the upper end of its stack, so where that and the stack pointer lie in one mapping they are of the thread,
  * and stay as long as it does. Returns the end of the mapping, of another than the first thread; 0.
  */
-static uint64_t find_stack(struct walk *walk, uint64_t sp, const struct span *told)
+static uint64_t find_stack(struct call_stack *stack, uint64_t sp, const struct span *told)
 {
     struct stack_look look = {.sp = sp, .self = mire__arch_as_thread_pointer()};
     const struct mapping mapping = {
@@ -230,10 +230,10 @@ static uint64_t find_stack(struct walk *walk, uint64_t sp, const struct span *to
             look.high = look.end = told->end;
         }
     } else
-        mire__code_as_mappings(mire__collect_code, look_at_mapping, &look);
-    mire__walk_as_forget(walk, 0);
-    walk->low = look.low;
-    walk->high = look.high;
+        mire__step_cache_as_mappings(mire__collect_steps, look_at_mapping, &look);
+    mire__call_stack_as_forget(stack, 0);
+    stack->walk.low = look.low;
+    stack->walk.high = look.high;
     return look.end;
 }
 
@@ -242,7 +242,7 @@ static bool take_slot(struct collect_thread *self, struct heap *heap)
     self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
     self->heap = heap;
     self->usual = 0;
-    self->walk.slot = self->slot;
+    self->stack.cache.slot = self->slot;
     atomic_store_explicit(&self->calling_sp, 0, memory_order_relaxed);
     /* Told once more: who takes the state over finds the slot by it. */
     atomic_store_explicit(&self->tid, atomic_load_explicit(&self->tid, memory_order_relaxed), memory_order_release);
@@ -266,12 +266,12 @@ static void release(struct collect_thread *state, struct heap *heap)
 
 void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node)
 {
-    struct heap *heap = self->walk.end ? mire__collect_as_open(self) : NULL;
+    struct heap *heap = self->stack.walk.end ? mire__collect_as_open(self) : NULL;
 
     if (!heap)
         return;
-    self->stack_start = self->walk.low;
-    self->stack_end = self->walk.end;
+    self->stack_start = self->stack.walk.low;
+    self->stack_end = self->stack.walk.end;
     self->stack_of = atomic_load_explicit(&self->tid, memory_order_relaxed);
     mire__regions_as_map_stack(heap, self->stack_start, self->stack_end - self->stack_start, node, self->stack_of);
     mire__collect_as_close(self);
@@ -335,8 +335,10 @@ struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, co
         self->drawn = MIRE_HEAP_INTERVALS_MAX;
         self->more = 0;
         mire__random(&self->random, sizeof(self->random));
-        self->walk.stays = (uintptr_t)self - (uintptr_t)pool.large >= LARGE_BYTES;
-        self->walk.end = find_stack(&self->walk, sp, stack);
+        self->stack.walk.fresh = self->fresh;
+        self->stack.cache.few = &self->few;
+        self->stack.cache.many = (uintptr_t)self - (uintptr_t)pool.large < LARGE_BYTES ? &self->many : NULL;
+        self->stack.walk.end = find_stack(&self->stack, sp, stack);
         if (!take_slot(self, heap)) {
             atomic_store(&self->tid, 0);
             self = NULL;
@@ -361,7 +363,7 @@ size_t mire__threads_spans(struct span out[MIRE_THREADS_SPANS])
 
     for (uint32_t i = 0; i < pool.parents_count; i++)
         out[count++] = pool.parents[i];
-    out[count++] = span_of(mire__collect_code, sizeof(*mire__collect_code));
+    out[count++] = span_of(mire__collect_steps, sizeof(*mire__collect_steps));
     out[count++] = span_of(mire__collect_gate, sizeof(*mire__collect_gate));
     return count;
 }

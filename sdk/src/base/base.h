@@ -16,6 +16,13 @@
 #define MIRE_NS_PER_MS  UINT64_C(1000000)
 #define MIRE_COUNT(arr) (sizeof(arr) / sizeof((arr)[0]))
 
+/* For hot paths that are one function each: inlined wherever the compiler optimises. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define MIRE_INLINE static inline
+#else
+#define MIRE_INLINE static inline __attribute__((always_inline))
+#endif
+
 /* How a program ends itself without exit(). */
 enum mire__left { MIRE_LEFT_NOT, MIRE_LEFT_EXIT /* _exit and its like */, MIRE_LEFT_EXEC, MIRE_LEFT_ABORT };
 

@@ -9,7 +9,7 @@
 
 void mire_alloc_hook(const void *block, size_t size)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = block && !mire__site_is_quick(size) ? mire__collect_as_enter(site.sp) : NULL;
 
     if (!self)
@@ -20,21 +20,21 @@ void mire_alloc_hook(const void *block, size_t size)
 
 void mire_free_hook(const void *block)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
 
     mire__site_end(block, site.sp);
 }
 
 void mire_alloc_pool(const void *memory)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
 
     mire__site_end(memory, site.sp);
 }
 
 void mire_memory_tag(const void *block, const char *class_name)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self =
         class_name && mire__collect_as_may_know(block) ? mire__collect_as_enter(site.sp) : NULL;
     struct heap *heap = NULL;
@@ -55,7 +55,7 @@ void mire_memory_tag(const void *block, const char *class_name)
 /* A scope is 0, none, or the number of its class. */
 int mire_memory_scope_begin(const char *class_name)
 {
-    const struct walk_frame site = MIRE_CALL_SITE;
+    const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = class_name ? mire__collect_as_enter(site.sp) : NULL;
     struct heap *heap;
     int outer = 0;

@@ -19,13 +19,6 @@
 #include "base/base.h"
 #include "heapread/file.h"
 
-/* What an allocation does nearly always is part of its hook (allochook/fast.h). */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define MIRE_INLINE static inline
-#else
-#define MIRE_INLINE static inline __attribute__((always_inline))
-#endif
-
 struct heap_options {
     uint64_t budget_bytes; /* file and memory without a file, MIRE_HEAP_BUDGET_MIN..MAX */
     enum heap_mode mode;

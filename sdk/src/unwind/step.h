@@ -1,119 +1,142 @@
 /*
- * step.h - one step of a stack: from a frame to its caller, for one place in the code.
+ * step.h - one step of a stack: from a frame to its caller, for one pc.
  *
- * What `.eh_frame` says of a place is boiled down to a few numbers on the two registers that nearly all code is
- * described by, stack pointer and frame pointer:
+ * What `.eh_frame` says of a pc is compiled into a few numbers on the two registers that nearly all code is described
+ * by, stack pointer and frame pointer:
  *
  *     CFA            = base + offset                  or  word at (base + offset), + add
  *     return address = word at CFA + ra_at
- *     frame pointer  = as it is, or word at CFA + fp_at, or at base + fp_at
+ *     frame pointer  = unchanged, or word at CFA + fp_at, or word at base + fp_at
  *     stack pointer  = CFA
  *
- * Pure: the stack itself is not looked at. Signal-safe.
+ * Two walkers use this header: self.h walks by compiled steps, snapshot.h interprets `.eh_frame` frame by frame and
+ * shares what is said below of signal frames and of calls. Compiling reads no stack. Signal-safe.
  */
 #ifndef MIRE_UNWIND_STEP_H
 #define MIRE_UNWIND_STEP_H
 
 #include "unwind/modules.h"
 
-enum rule_kind {
-    RULE_NONE = 0, /* nothing is known, or more than these numbers can say: the way ends here */
-    RULE_END,      /* a thread's first frame */
-    RULE_CFA,      /* CFA = base + offset */
-    RULE_CFA_AT,   /* CFA = word at (base + offset), + add */
-    RULE_SIGNAL    /* what was interrupted stands in the kernel's frame */
+enum step_kind {
+    STEP_NONE = 0, /* nothing is known, or these numbers cannot express it: the walk ends here */
+    STEP_END,      /* a thread's first frame */
+    STEP_CFA,      /* CFA = base + offset */
+    STEP_CFA_AT,   /* CFA = word at (base + offset), + add */
+    STEP_SIGNAL    /* the kernel's signal frame holds the registers of the interrupted code */
 };
 
-enum rule_fp { RULE_FP_SAME = 0, RULE_FP_AT_CFA, RULE_FP_AT_BASE, RULE_FP_LOST };
+enum step_fp { STEP_FP_SAME = 0, STEP_FP_AT_CFA, STEP_FP_AT_BASE, STEP_FP_LOST };
 
-struct rule {
+struct step {
     uint8_t kind;
     uint8_t from_fp; /* base is the frame pointer, else the stack pointer */
-    uint8_t fp;      /* enum rule_fp */
+    uint8_t fp;      /* enum step_fp */
     uint8_t flags;
     int32_t offset, add;
     int16_t ra_at, fp_at;
 };
 
-#define MIRE_RULE_HIDDEN  1u  /* an allocator's own frame: not told */
-#define MIRE_RULE_GUESSED 2u  /* by frame pointer, in code that nothing describes */
-#define MIRE_RULE_LINKED  4u  /* the return address is still in the link register: only where a signal stopped */
-#define MIRE_RULE_PLAIN   8u  /* RULE_CFA, and nothing but words at CFA: mire__rule_mark */
-#define MIRE_RULE_BY_SP   16u /* plain, and the frame pointer's value does not matter */
+#define MIRE_STEP_HIDDEN  1u  /* the frame is left out of stacks */
+#define MIRE_STEP_GUESSED 2u  /* by frame pointer, in code without call frame information */
+#define MIRE_STEP_LINKED  4u  /* the return address is still in the link register: only where a signal stopped */
+#define MIRE_STEP_PLAIN   8u  /* STEP_CFA that reads words at CFA alone: mire__step_mark */
+#define MIRE_STEP_BY_SP   16u /* plain, and independent of the frame pointer's value */
 
 /*
- * The rule for one place.
- *   place  of the call, one byte before the address it returns to; or exactly where a signal stopped the thread
- *   exact  which of the two
- * RULE_NONE where no module is known there. Returns where the function begins, 0 if
- * that is not told.
+ * Compile the step for one pc.
+ *   pc     of the call, one byte before the return address; or of the interrupted instruction
+ *   exact  which of the two: true for an interrupted instruction
+ * The result is STEP_NONE where no module is known. Returns where the function begins, 0 if unknown.
  */
-uint64_t mire__rule_make(struct rule *out, struct modules *modules, uint64_t place, bool exact);
+uint64_t mire__step_make(struct step *out, struct modules *modules, uint64_t pc, bool exact);
 
-/* Does the frame pointer's value matter to the rule? */
-static inline bool mire__rule_needs_fp(const struct rule *rule)
+/* Does the step depend on the frame pointer's value? */
+static inline bool mire__step_needs_fp(const struct step *step)
 {
-    return rule->from_fp || rule->fp == RULE_FP_AT_BASE;
+    return step->from_fp || step->fp == STEP_FP_AT_BASE;
 }
+
+/* ---- signal frames and calls, for both walkers ---- */
+
+/* Is the code at `pc` the return from a signal handler? */
+bool mire__step_is_sigreturn(struct modules *modules, uint64_t pc);
+
+typedef bool mire__step_read_fn(void *context, uint64_t *out, uint64_t address);
 
 /*
- * The rule of nearly every place in sixteen bits: of a caller whose return address lies right below the CFA, which is
- * so many words from the stack pointer.
- *
- *     wwwwwwww wwwwfff1      w words, f the frame pointer: 0 as it is, else at the CFA less f + 1 words
- *
- * 0: it takes another rule.
+ * The registers of the code that a signal interrupted.
+ *   sp    of the signal frame
+ *   read  reads one word of the stack
+ * Returns false if a word cannot be read.
  */
-#define MIRE_BRIEF 1u
+bool mire__step_signal_regs(struct regs *out, uint64_t sp, mire__step_read_fn *read, void *context);
 
-static inline uint32_t mire__brief_cfa(uint32_t brief) /* from the stack pointer, bytes */
+/*
+ * Is there a call right before `address`, in code of a module?
+ *   target  the function that is called, 0 if the call does not say
+ */
+bool mire__step_is_return(uint64_t *target, struct modules *modules, uint64_t address);
+
+/* ---- packed steps ---- */
+
+/*
+ * A step in sixteen bits, which is enough for nearly every pc on x86-64: the return address lies right below the CFA,
+ * and the CFA is a number of words from the stack pointer.
+ *
+ *     wwwwwwww wwwwfff1      w words; f the frame pointer: 0 unchanged, else at the CFA less f + 1 words
+ *
+ * 0 is no packed step.
+ */
+#define MIRE_STEP_PACKED 1u
+
+static inline uint32_t mire__packed_cfa(uint32_t packed) /* from the stack pointer, bytes */
 {
-    return (brief & 0xfff0) / 2;
+    return (packed & 0xfff0) / 2;
 }
-static inline bool mire__brief_moves_fp(uint32_t brief)
+static inline bool mire__packed_moves_fp(uint32_t packed)
 {
-    return (brief & 0xe) != 0;
+    return (packed & 0xe) != 0;
 }
-static inline uint32_t mire__brief_fp(uint32_t brief) /* from the return address down, bytes */
+static inline uint32_t mire__packed_fp(uint32_t packed) /* from the return address down, bytes */
 {
-    return (brief & 0xe) * 4;
+    return (packed & 0xe) * 4;
 }
 
-/* A marked rule; and back. */
-static inline uint32_t mire__rule_brief(const struct rule *rule)
+/* Pack a marked step, 0 if it does not fit; and the way back. */
+static inline uint32_t mire__step_pack(const struct step *step)
 {
-    const uint32_t fp = rule->fp == RULE_FP_SAME ? 0 : (uint32_t)(-8 - rule->fp_at) / 8;
+    const uint32_t fp = step->fp == STEP_FP_SAME ? 0 : (uint32_t)(-8 - step->fp_at) / 8;
 
-    if (rule->flags != (MIRE_RULE_PLAIN | MIRE_RULE_BY_SP) || rule->ra_at != -8 || rule->fp_at % 8 != 0 || fp > 7 ||
-        (fp == 0 && rule->fp != RULE_FP_SAME) || rule->offset % 8 != 0 || rule->offset < (int32_t)(8 + 8 * fp) ||
-        rule->offset > 0xfff * 8)
+    if (step->flags != (MIRE_STEP_PLAIN | MIRE_STEP_BY_SP) || step->ra_at != -8 || step->fp_at % 8 != 0 || fp > 7 ||
+        (fp == 0 && step->fp != STEP_FP_SAME) || step->offset % 8 != 0 || step->offset < (int32_t)(8 + 8 * fp) ||
+        step->offset > 0xfff * 8)
         return 0;
-    return (uint32_t)rule->offset * 2 | fp << 1 | MIRE_BRIEF;
+    return (uint32_t)step->offset * 2 | fp << 1 | MIRE_STEP_PACKED;
 }
-static inline struct rule mire__rule_of_brief(uint32_t brief)
+static inline struct step mire__step_unpack(uint32_t packed)
 {
-    return (struct rule){.kind = RULE_CFA,
-                         .fp = mire__brief_moves_fp(brief) ? RULE_FP_AT_CFA : RULE_FP_SAME,
-                         .flags = MIRE_RULE_PLAIN | MIRE_RULE_BY_SP,
-                         .offset = (int32_t)mire__brief_cfa(brief),
+    return (struct step){.kind = STEP_CFA,
+                         .fp = mire__packed_moves_fp(packed) ? STEP_FP_AT_CFA : STEP_FP_SAME,
+                         .flags = MIRE_STEP_PLAIN | MIRE_STEP_BY_SP,
+                         .offset = (int32_t)mire__packed_cfa(packed),
                          .ra_at = -8,
-                         .fp_at = (int16_t)(-8 - (int32_t)mire__brief_fp(brief))};
+                         .fp_at = (int16_t)(-8 - (int32_t)mire__packed_fp(packed))};
 }
 
 /*
- * Say in the flags whether it is of the kind that nearly all are of. Such a one may always be asked for a word at
- * fp_at, which is the return address's where the frame pointer is as it was.
+ * Set the flags PLAIN and BY_SP where they hold. In a plain step fp_at can always be read: where the frame pointer is
+ * unchanged it is the place of the return address.
  */
-static inline void mire__rule_mark(struct rule *rule)
+static inline void mire__step_mark(struct step *step)
 {
-    if (rule->kind != RULE_CFA || (rule->flags & (MIRE_RULE_GUESSED | MIRE_RULE_LINKED)) ||
-        (rule->fp != RULE_FP_SAME && rule->fp != RULE_FP_AT_CFA))
+    if (step->kind != STEP_CFA || (step->flags & (MIRE_STEP_GUESSED | MIRE_STEP_LINKED)) ||
+        (step->fp != STEP_FP_SAME && step->fp != STEP_FP_AT_CFA))
         return;
-    rule->flags |= MIRE_RULE_PLAIN;
-    if (!mire__rule_needs_fp(rule))
-        rule->flags |= MIRE_RULE_BY_SP;
-    if (rule->fp == RULE_FP_SAME)
-        rule->fp_at = rule->ra_at;
+    step->flags |= MIRE_STEP_PLAIN;
+    if (!mire__step_needs_fp(step))
+        step->flags |= MIRE_STEP_BY_SP;
+    if (step->fp == STEP_FP_SAME)
+        step->fp_at = step->ra_at;
 }
 
 #endif
