@@ -90,9 +90,8 @@ static double time_tables(struct heaps *heaps, uint64_t live, uint64_t size, uin
 }
 
 /*
- * Clear and set `pairs` times among `live` blocks of `size` bytes, `spacing` apart. how: MIRE_HOW_APART, or 0 as beside
- * an allocator of which nothing is known.
- *   goal  the most it may take, in times of malloc and free
+ * Clear and set `pairs` times among `live` blocks of `size` bytes, `spacing` apart. how: MIRE_FLAG_ONE_PHASE, or 0 as
+ * beside an allocator of which nothing is known. goal  the most it may take, in times of malloc and free
  */
 static void time_pairs(const char *name, uint64_t live, uint64_t size, uint64_t spacing, uint32_t pairs, uint32_t how,
                        double goal)
@@ -101,7 +100,7 @@ static void time_pairs(const char *name, uint64_t live, uint64_t size, uint64_t 
     void **blocks = calloc(live, sizeof(*blocks));
     double ours = 1e9, theirs = 1e9;
 
-    mire__heap_how_change(&heaps->heap, how, how);
+    mire__heap_flags_change(&heaps->heap, how, how);
     for (uint64_t i = 0; i < live; i++) {
         heaps_set(heaps, BASE + i * spacing, size, 1);
         blocks[i] = malloc(size);
@@ -129,11 +128,11 @@ static double time_dismissal(void)
     double begin, best = 1e9;
 
     for (uint64_t i = 0; i < 2000; i++)
-        mire__live_as_sample(&heaps->heap, heaps->slot, BASE + i * 524288, 100, 1, 1);
+        mire__block_as_sample(&heaps->heap, heaps->slot, BASE + i * 524288, 100, 1, 1);
     for (int round = 0; round < ROUNDS; round++) {
         begin = cpu_ns();
         for (uint64_t i = 0; i < 800000; i++)
-            known += mire__blocks_maybe(&heaps->heap, BASE + 48 + i % 65536 * 64);
+            known += mire__filter_may_hold(&heaps->heap, BASE + 48 + i % 65536 * 64);
         begin = (cpu_ns() - begin) / 8e5;
         best = begin < best ? begin : best;
     }
@@ -253,10 +252,10 @@ static void read_a_million(void)
 
 int main(void)
 {
-    time_pairs("pair_small_hot", 1000, 48, 64, 400000, MIRE_HOW_APART, 1.6);
+    time_pairs("pair_small_hot", 1000, 48, 64, 400000, MIRE_FLAG_ONE_PHASE, 1.6);
     time_pairs("pair_small_hot_any_allocator", 1000, 48, 64, 400000, 0, 1.6);
-    time_pairs("pair_small_1m_live", 1000000, 48, 64, 400000, MIRE_HOW_APART, 0.7);
-    time_pairs("pair_large_hot", 1000, 5000, 8192, 200000, MIRE_HOW_APART, 5);
+    time_pairs("pair_small_1m_live", 1000000, 48, 64, 400000, MIRE_FLAG_ONE_PHASE, 0.7);
+    time_pairs("pair_large_hot", 1000, 5000, 8192, 200000, MIRE_FLAG_ONE_PHASE, 5);
     print("free_dismissed", time_dismissal(), "ns", 5);
     print("longest_push_growing", longest_growth(true), "us", 50);
     print("longest_set_growing", longest_growth(false), "us", 50);

@@ -67,7 +67,7 @@ static void put_entries(const uint8_t *cie, size_t cie_size, const uint8_t *fde,
 static void walk(const uint8_t *data, size_t size)
 {
     static struct modules modules;
-    static struct snapshot snapshot;
+    static struct stack_snapshot snapshot;
     struct sample sample = {0};
     uint64_t base = (uintptr_t)&module_bytes;
 

@@ -82,7 +82,7 @@ static void print_facts(const struct heap_reader *reader)
            facts.budget_bytes, facts.used_bytes, facts.used_most_bytes, facts.allocated_count, facts.freed_count);
     printf(", \"nodes\": %u, \"places\": %u, \"threads\": %u, \"images\": %u, \"stack_bytes\": %" PRIu64
            "}, \"drops\": {",
-           facts.node_count, facts.place_count, facts.thread_count, facts.image_count, facts.stack_bytes);
+           facts.node_count, facts.pc_count, facts.thread_count, facts.image_count, facts.stack_bytes);
     for (uint32_t i = 0; i < MIRE_HEAP_DROPS; i++)
         printf("%s\"%s\": %" PRIu64, i ? ", " : "", mire__read_drop_name((enum heap_drop)i), facts.drops[i]);
     printf("}");
@@ -182,7 +182,7 @@ static int print_tables(const struct heap_reader *reader)
     if (!sums.stacks)
         return 1;
     mire__read_blocks(reader, on_live, &sums);
-    mire__read_regions(reader, on_live, &sums);
+    mire__read_mappings(reader, on_live, &sums);
     print_facts(reader);
     print_categories(reader, &sums);
     print_images(reader);

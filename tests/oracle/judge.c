@@ -259,7 +259,7 @@ static bool on_region(void *context, const struct heap_live *live)
     static const uint32_t kinds[] = {
         [TRUTH_ANONYMOUS] = MIRE_KIND_ANONYMOUS, [TRUTH_SHARED] = MIRE_KIND_SHARED, [TRUTH_FILE] = MIRE_KIND_FILE};
     struct bench *bench = context;
-    uint32_t site = stack_of(bench, live->node) & 0xff, strays = 0;
+    uint32_t site = stack_of(bench, live->node) & 0xff, untold = 0;
 
     if (site < SITE_MPROTECT)
         return true;
@@ -267,17 +267,17 @@ static bool on_region(void *context, const struct heap_live *live)
         struct known *known = place_of(bench, page);
 
         if (known->address == 0)
-            strays += !is_maybe(bench, page);
+            untold += !is_maybe(bench, page);
         else if ((known->stack & 0xff) != site && !is_maybe(bench, page))
             wrong(bench, "page %llx is of site %x, not %x", (unsigned long long)page, site, known->stack & 0xff);
         else if (live->category != MIRE_CATEGORY_KINDS + kinds[known->kind])
             wrong(bench, "page %llx is in category %u", (unsigned long long)page, live->category);
         known->seen |= known->address != 0;
     }
-    if (strays <= bench->pages_under_way[site])
-        bench->pages_under_way[site] -= strays;
+    if (untold <= bench->pages_under_way[site])
+        bench->pages_under_way[site] -= untold;
     else
-        wrong(bench, "%u pages from %llx on are not mapped (%llu bytes, site %x)", strays,
+        wrong(bench, "%u pages from %llx on are not mapped (%llu bytes, site %x)", untold,
               (unsigned long long)live->address, (unsigned long long)live->size, site);
     return true;
 }
@@ -287,7 +287,7 @@ static void judge_pages(struct bench *bench)
     memset(bench->table, 0, sizeof(bench->table[0]) << TABLE_LOG);
     for (uint32_t i = 0; i < TRUTH_SPANS; i++)
         expect_span(bench, &bench->truth->spans[i]);
-    (void)mire__read_regions(bench->reader, on_region, bench);
+    (void)mire__read_mappings(bench->reader, on_region, bench);
     for (uint32_t i = 0; i < 1u << TABLE_LOG; i++) {
         const struct known *known = &bench->table[i];
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/structure/layers.sh - every #include of sdk/ and server/ is one that layers.txt allows.
 #
-# Also: a path shows its folder ("ring/ring.h", never "ring.h" or "../ring/ring.h"), and a file begins with a header of its own folder.
+# Also: a folder with a door is included by that header alone; a path shows its folder ("ring/ring.h", never "ring.h" or "../ring/ring.h"), and a file begins with a header of its own folder.
 set -eu
 cd "${MIRE_SOURCE_DIR:-$(dirname "$0")/../..}"
 find sdk server -name '*.[ch]' ! -path '*/include/*' | sort | xargs awk '
@@ -34,6 +34,7 @@ find sdk server -name '*.[ch]' ! -path '*/include/*' | sort | xargs awk '
 
   FILENAME == "tests/structure/layers.txt" {
     if (/^#/ || NF == 0) next
+    if ($1 == "door") { door[$3] = $5; next }
     if ($1 == "only") { for (i = 4; i <= NF; i++) only[$2, $3 " " $i] = 1; guarded[$2] = 1; next }
     may[$1 " " $2] = 1
     for (i = 4; i <= NF; i++) allowed[$1 " " $2, $i] = 1
@@ -52,6 +53,8 @@ find sdk server -name '*.[ch]' ! -path '*/include/*' | sort | xargs awk '
       split(path, part, "/"); into = part[1]
       if (into != folder && into != "mire" && !((here, into) in allowed) && !((here, "*") in allowed))
         fault(here " may not include " into " (" path ")")
+      if (into != folder && into in door && path != door[into])
+        fault("\"" path "\" is private to its folder: include \"" door[into] "\"")
     }
     if (!seen_include++ && own != "" && index(path, folder "/") != 1)
       fault("includes \"" path "\" before its own header \"" own "\"")

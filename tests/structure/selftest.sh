@@ -24,6 +24,7 @@ sdk ring   -> base
 server http ->
 server pg  ->
 server cli ->
+door sdk base -> base/base.h
 only <libpq-fe.h> server pg
 T
   put sdk/include/mire/mire.h <<'T'
@@ -106,6 +107,8 @@ echo '#include "../base/base.h"' | put sdk/src/ring/ring.h
 refuses layers climbs
 echo '#include "base.h"' | put sdk/src/ring/ring.h
 refuses layers 'does not show its folder'
+echo '#include "base/other.h"' | put sdk/src/ring/ring.h
+refuses layers 'is private to its folder'
 echo '#include <libpq-fe.h>' | put server/src/http/http.h
 refuses layers '<libpq-fe.h> does not belong in server http'
 echo '#include <mire/mire.h>' | put server/src/http/http.h

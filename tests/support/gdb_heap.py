@@ -12,8 +12,7 @@ import gdb
 FIRST, LAST = 1000003, 1000999
 SIZE_IN = {"malloc": "rdi", "calloc": "rsi", "realloc": "rsi", "aligned_alloc": "rsi"}
 DEPTH_MAX = 128
-HOOK = "mire__heap_"  # in the library: what stands in for malloc is at its name as well
-DIRECT = "exact_"     # and what calls go to straight in exact mode
+HOOK = "mire__heap_" # in the library: what stands in for malloc is at its name as well
 
 
 def is_code(pc):
@@ -53,7 +52,6 @@ def main():
     gdb.execute("run", to_string=True)
     library = next(one for one in gdb.objfiles() if "mire-preload" in one.filename)
     hooks = {address(library, HOOK + name): name for name in SIZE_IN}
-    hooks |= {address(library, DIRECT + name): name for name in ("malloc", "calloc", "realloc")}
     for at, name in hooks.items():
         register = SIZE_IN[name]
         gdb.execute(f"break *{at} if ${register} >= {FIRST} && ${register} <= {LAST}", to_string=True)

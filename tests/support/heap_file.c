@@ -77,10 +77,10 @@ static void fill(struct heaps *heaps)
     }
     for (uint32_t i = 0; i < 40; i++) {
         heaps_set(heaps, 0x200000000 + i * 0x1000, 640, draw);
-        mire__live_as_tag(&heaps->heap, heaps->slot, 0x200000000 + i * 0x1000,
-                          mire__classes_as_find(&heaps->heap, "MapTile"));
+        mire__block_as_tag(&heaps->heap, heaps->slot, 0x200000000 + i * 0x1000,
+                           mire__classes_as_find(&heaps->heap, "MapTile"));
     }
-    mire__regions_as_map(&heaps->heap, 0x300000000, 8 << 20, MIRE_KIND_STACK, load);
+    mire__mappings_as_map(&heaps->heap, 0x300000000, 8 << 20, MIRE_KIND_STACK, load);
 }
 
 int main(int argc, char **argv)

@@ -54,7 +54,7 @@ static inline enum heap_read heap_walk(struct heap_walk *walk, const void *bytes
     mire__read_facts(&facts, &walk->reader);
     walk->impossible += strlen(facts.boot_id) >= sizeof(facts.boot_id);
     walk->torn = mire__read_blocks(&walk->reader, heap_walk_live, walk);
-    walk->torn += mire__read_regions(&walk->reader, heap_walk_live, walk);
+    walk->torn += mire__read_mappings(&walk->reader, heap_walk_live, walk);
     for (uint32_t i = 0; i < MIRE_CATEGORIES_MAX + 2; i++) {
         if (mire__read_category(&category, &walk->reader, i))
             walk->impossible += strlen(category.name) >= sizeof(category.name);

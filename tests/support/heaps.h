@@ -75,17 +75,17 @@ static inline uint32_t heaps_stack(struct heaps *heaps, uint32_t depth, ...)
 
 static inline bool heaps_set(struct heaps *heaps, uint64_t address, uint64_t size, uint32_t node)
 {
-    return mire__live_as_set(&heaps->heap, heaps->slot, address, size, node);
+    return mire__block_as_set(&heaps->heap, heaps->slot, address, size, node);
 }
 
 static inline bool heaps_clear(struct heaps *heaps, uint64_t address)
 {
     struct live_block was;
 
-    return mire__live_as_clear(&was, &heaps->heap, heaps->slot, address);
+    return mire__block_as_clear(&was, &heaps->heap, heaps->slot, address);
 }
 
-/* So much of the budget is claimed that the keeper gives back what it can. */
+/* So much of the budget is claimed that the reclaimer gives back what it can. */
 static inline void heaps_fill(struct heaps *heaps)
 {
     atomic_fetch_add(&heaps->heap.header->claimed_bytes, heaps->heap.budget_bytes / 4);

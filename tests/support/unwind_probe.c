@@ -56,7 +56,7 @@ bool mire__mappings_visit(bool (*visit)(void *context, const struct mapping *map
 
 int main(int argc, char **argv)
 {
-    static struct snapshot snapshot;
+    static struct stack_snapshot snapshot;
     static struct modules modules;
     struct sample sample = {0};
 

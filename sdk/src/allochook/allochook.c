@@ -38,7 +38,7 @@ static void on_forgotten(void *context)
 {
     struct heap *heap = context;
 
-    atomic_fetch_add_explicit(&heap->how, MIRE_HOW_CODE, memory_order_release);
+    atomic_fetch_add_explicit(&heap->flags, MIRE_FLAG_STEPS, memory_order_release);
 }
 
 /* The code that MIRE_HIDDEN (hooks.h) gathers; nothing where no hook is linked. */
@@ -81,12 +81,12 @@ enum mire_err mire__collect_begin(struct heap *heap)
     mire__step_cache_open(mire__collect_steps, &owner);
     self = mire__threads_as_begin(heap, (uintptr_t)__builtin_frame_address(0), NULL);
     if (self)
-        mire__found_note(heap, self->slot, mire__collect_steps->modules.scratch,
-                         sizeof(mire__collect_steps->modules.scratch));
-    mire__heap_how_change(heap, MIRE_HOW_OPEN, MIRE_HOW_OPEN);
+        mire__existing_record(heap, self->slot, mire__collect_steps->modules.scratch,
+                              sizeof(mire__collect_steps->modules.scratch));
+    mire__heap_flags_change(heap, MIRE_FLAG_OPEN, MIRE_FLAG_OPEN);
     atomic_store(&mire__collect_gate->heap, heap);
-    heap->on_mode = mire__heap_hooks_turn;
-    mire__heap_hooks_turn();
+    heap->on_mode = mire__heap_hooks_dispatch;
+    mire__heap_hooks_dispatch();
     return MIRE_OK;
 }
 
@@ -97,7 +97,7 @@ void mire__collect_rest(void (*wake)(void *context), void *context)
     mire__collect_gate->wake = wake;
     mire__collect_gate->context = context;
     if (heap)
-        mire__heap_how_change(heap, MIRE_HOW_RESTS, MIRE_HOW_RESTS);
+        mire__heap_flags_change(heap, MIRE_FLAG_RESTS, MIRE_FLAG_RESTS);
 }
 
 bool mire__collect_end(void)
@@ -108,9 +108,9 @@ bool mire__collect_end(void)
     struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_relaxed);
 
     if (heap)
-        mire__heap_how_change(heap, MIRE_HOW_RESTS | MIRE_HOW_OPEN, 0);
+        mire__heap_flags_change(heap, MIRE_FLAG_RESTS | MIRE_FLAG_OPEN, 0);
     atomic_store(&mire__collect_gate->heap, NULL);
-    mire__heap_hooks_turn();
+    mire__heap_hooks_dispatch();
     mire__barrier_all();
     while (heap && mire__threads_any_inside(heap)) {
         if (mire__now_ns() >= end_ns)

@@ -1,10 +1,10 @@
-/* bind.c - what the hooks stand for, by the loader's word. */
+/* bind.c - see hooks.h: the real calls, looked up by the loader. */
 #include "allochook/hooks.h"
 
 #include <dlfcn.h>
 #include <link.h>
 
-/* The thread that is binding: dlsym may allocate, which is told that there is no memory, and takes it well. */
+/* This thread is binding. dlsym may allocate; it is told that there is no memory, and copes with that. */
 static __thread bool binding __attribute__((tls_model("initial-exec")));
 
 void mire__heap_bind(void *handle)
@@ -15,7 +15,7 @@ void mire__heap_bind(void *handle)
         if (real && real != mire__heap_hooks[i].hook)
             atomic_store_explicit(&mire__heap_hooks[i].real, real, memory_order_relaxed);
     }
-    mire__heap_hooks_turn();
+    mire__heap_hooks_dispatch();
 }
 
 struct search {
@@ -37,7 +37,7 @@ static int look_at_library(struct dl_phdr_info *info, size_t size, void *context
     return search->found != NULL;
 }
 
-/* What tells the library that a function is in from others; NULL: nobody knows. (dladdr goes through all its names.) */
+/* An address that identifies a function's library; NULL if unknown. (dladdr would search all of its names.) */
 static const void *library_of(const void *function)
 {
     struct search search = {.address = (uintptr_t)function};
@@ -47,7 +47,7 @@ static const void *library_of(const void *function)
     return search.found;
 }
 
-/* The C library, told by a call that nobody stands in for. */
+/* The C library: it defines a function that nobody replaces. */
 static const void *libc_itself(void)
 {
     return library_of(dlsym(RTLD_DEFAULT, "getppid"));
@@ -61,7 +61,7 @@ static bool brings_both(const void *allocate, const void *create)
     return library && library == library_of(create) && library != libc_itself();
 }
 
-bool mire__heap_blocks_apart(void)
+bool mire__heap_blocks_have_one_phase(void)
 {
 #ifdef __GLIBC__ /* whose least chunk is 32 bytes */
     const void *library = library_of(atomic_load(&mire__heap_hooks[MIRE_HEAP_HOOK_malloc].real));
@@ -83,7 +83,7 @@ bool mire__heap_bind_new(void *handle)
     return allocate && create && brings_both(allocate, create);
 }
 
-void *mire__heap_real_late(enum mire__heap_hook hook)
+void *mire__heap_real_unbound(enum mire__heap_hook hook)
 {
     if (binding)
         return NULL;

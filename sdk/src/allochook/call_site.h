@@ -1,5 +1,6 @@
 /*
- * call_site.h - where a hook was called from. Private to heap/'s hooks.
+ * call_site.h - where a hook was called from, and whether its call needs more than the real call. For the hooks, and
+ * for the app's own allocators (core/calls_memory.c).
  */
 #ifndef MIRE_ALLOCHOOK_CALL_SITE_H
 #define MIRE_ALLOCHOOK_CALL_SITE_H
@@ -8,8 +9,8 @@
 #include "allochook/hooks.h"
 
 /*
- * In a function that a hook jumps to, and that keeps a frame pointer (built so, sdk/CMakeLists.txt): what holds when it
- * returns.
+ * The registers after the function around this returns. A hook jumps to such a function, which keeps a frame pointer
+ * (sdk/CMakeLists.txt): so they are those after the program's call.
  */
 #define MIRE_CALL_SITE                                                                        \
     {                                                                                         \
@@ -21,7 +22,7 @@
 
 #define MIRE_SLOW __attribute__((noinline, section("mire_hidden")))
 
-/* A block is to be freed, by a call whose caller's stack pointer is `sp`. */
+/* Forget a block that a call with this stack pointer is about to free. */
 static inline void mire__site_end(const void *block, uint64_t sp)
 {
     struct collect_thread *self = mire__collect_as_may_know(block) ? mire__collect_as_enter(sp) : NULL;
@@ -32,8 +33,8 @@ static inline void mire__site_end(const void *block, uint64_t sp)
     mire__collect_as_free(self, block);
 }
 
-/* Take so many bytes off what is left until a sample. False: there are not so many. */
-static inline bool mire__site_counts(size_t size)
+/* Spend so many bytes of the sampling budget. Returns false, and spends nothing, if it does not cover them. */
+static inline bool mire__site_spend(size_t size)
 {
     uint64_t left;
 
@@ -43,14 +44,14 @@ static inline bool mire__site_counts(size_t size)
     return true;
 }
 
-/* Is a call that allocates so many bytes done with the real call alone? If so, they are counted. */
-static inline bool mire__site_is_quick(size_t size)
+/* Is the real call enough for a call that allocates so many bytes? Then they are spent. */
+static inline bool mire__site_is_covered(size_t size)
 {
     const struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
-    uint32_t mode = heap ? mire__heap_how(heap, MIRE_HOW_MODE) : MIRE_HEAP_OFF;
+    uint32_t mode = heap ? mire__heap_flags(heap, MIRE_FLAG_MODE) : MIRE_HEAP_OFF;
 
     if (__builtin_expect(mode == MIRE_HEAP_SAMPLED, 1))
-        return mire__site_counts(size);
+        return mire__site_spend(size);
     if (mode == MIRE_HEAP_EXACT)
         return false;
     mire__collect_as_undraw(mire__collect_self);
@@ -58,9 +59,8 @@ static inline bool mire__site_is_quick(size_t size)
 }
 
 /*
- * The same of a call that ends a block besides, by one look at the tables' state. True only while nothing is noted or
- * in sampled mode.
- *   old  NULL: none ends
+ * The same of a call that also ends a block. Never true in exact mode.
+ *   old  the block; may be NULL
  */
 static inline bool mire__site_passes(const void *old, size_t size)
 {
@@ -70,7 +70,7 @@ static inline bool mire__site_passes(const void *old, size_t size)
         mire__collect_as_undraw(mire__collect_self);
         return true;
     }
-    return !mire__collect_as_may_hold(heap, old) && mire__site_counts(size);
+    return !mire__collect_as_may_hold(heap, old) && mire__site_spend(size);
 }
 
 #endif

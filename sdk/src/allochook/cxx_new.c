@@ -1,8 +1,8 @@
-/* cxx_new.c - operator new and delete of allocators that bring their own, and do not go through malloc. Signal-safe.
+/* cxx_new.c - operator new and delete of allocators that define their own and do not call malloc. Signal-safe.
  *
- * Those of the C++ library call malloc: the block is noted there, and frames of theirs are left out of its stack
- * (code.h). So these hooks are patched in only where the allocator's library defines operator new itself. The forms
- * differ in what follows their first argument: it is passed on as it comes, in registers.
+ * Operator new of the C++ library calls malloc: the block is recorded there, and operator new's frames are left out
+ * of its stack (allochook.c). So these hooks are patched in only where the allocator's library defines operator new
+ * itself. The forms differ in the arguments behind the first: they are passed on in registers.
  */
 #include "allochook/hooks.h"
 
@@ -19,7 +19,7 @@
 #define NUMBER(name) NUMBER##name,
 enum number { NEWS(NUMBER) DELETES(NUMBER) COUNT };
 
-/* It may throw: whatever is called meanwhile is not taken for nested. */
+/* It may throw and never return here, so the thread is not inside a real call meanwhile. */
 #define DEFINE_NEW(name)                                                                        \
     MIRE_SLOW static void *slow##name(size_t size, uintptr_t a, uintptr_t b)                    \
     {                                                                                           \
@@ -40,7 +40,7 @@ enum number { NEWS(NUMBER) DELETES(NUMBER) COUNT };
         void *(*real)(size_t, uintptr_t, uintptr_t) =                                           \
             (void *(*)(size_t, uintptr_t, uintptr_t))atomic_load(&mire__new_hooks[NUMBER##name].real); \
                                                                                                 \
-        return mire__site_is_quick(size) ? real(size, a, b) : slow##name(size, a, b);           \
+        return mire__site_is_covered(size) ? real(size, a, b) : slow##name(size, a, b);           \
     }
 NEWS(DEFINE_NEW)
 

@@ -1,6 +1,6 @@
-/* existing.c - mappings that were there before anything was noted: files, the first stack, the break. Signal-safe.
+/* existing.c - mappings from before the run: files, the first stack, the break. Signal-safe.
  *
- * Nobody knows who asked for them: their stack is the empty one. Ours are left out.
+ * Nobody knows which calls made them: their stack is the empty one. The SDK's own are left out.
  */
 #include "allochook/thread_state.h"
 #include "heap/mappings.h"
@@ -43,7 +43,7 @@ static enum heap_kind kind_of(const struct mapping *mapping)
     return path[0] == '/' ? MIRE_KIND_FILE : MIRE_KIND_OTHER;
 }
 
-/* What of [start, end) is not ours. */
+/* Record those parts of [start, end) that are not the SDK's. */
 static void note(const struct finding *finding, uint64_t start, uint64_t end, enum heap_kind kind)
 {
     for (size_t i = 0; i < finding->ours_count && start < end; i++) {
@@ -56,7 +56,7 @@ static void note(const struct finding *finding, uint64_t start, uint64_t end, en
         start = ours->end;
     }
     if (start < end)
-        mire__regions_as_map(finding->heap, start, end - start, kind, 0);
+        mire__mappings_as_map(finding->heap, start, end - start, kind, 0);
 }
 
 static bool find(void *context, const struct mapping *mapping)
@@ -72,7 +72,7 @@ static bool find(void *context, const struct mapping *mapping)
     return true;
 }
 
-void mire__found_note(struct heap *heap, struct heap_slot *slot, char *scratch, size_t scratch_bytes)
+void mire__existing_record(struct heap *heap, struct heap_slot *slot, char *scratch, size_t scratch_bytes)
 {
     struct finding finding = {.heap = heap};
 

@@ -1,4 +1,4 @@
-/* gobject.c - see gobject.h. The hooks are signal-safe as far as what they stand for is. */
+/* gobject.c - see gobject.h. The hooks are signal-safe as far as the real calls are. */
 #include "allochook/gobject.h"
 
 #include "allochook/call_site.h"
@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* GLib's words, as its binary interface has them. */
+/* As in GLib's binary interface. */
 typedef uintptr_t gtype;
 
 #define NAME           "libgobject-2.0.so"
@@ -20,7 +20,7 @@ typedef uintptr_t gtype;
 #define ALWAYS_MALLOC  1     /* G_SLICE_CONFIG_ALWAYS_MALLOC */
 #define ALIGNMENT      16u   /* of a block, and of what lies in front of an instance */
 #define PRIVATE_MAX    8192u /* bytes in front of an instance at most; more, and it has no class */
-#define PRIVATE_DRAWN  1024u /* the same in sampled mode, where most instances are not known and looked for in vain */
+#define PRIVATE_DRAWN  1024u /* the same in sampled mode, where most searches are in vain */
 #define TYPES_MAX      2048u /* remembered */
 #define OFFSET_UNKNOWN 0xffffu
 
@@ -32,7 +32,7 @@ typedef uintptr_t gtype;
 enum { HOOKS(NUMBER) COUNT };
 /* clang-format on */
 
-/* What is remembered of a type; never another type's. */
+/* What is known of a type. An entry's type never changes. */
 struct type_entry {
     _Atomic gtype type;
     _Atomic uint64_t value; /* run << 48 | class << 16 | bytes in front of an instance; another run's: nothing */
@@ -68,7 +68,7 @@ static struct type_entry *entry_of(gtype type)
     return NULL;
 }
 
-/* Class and offset of a type, the class looked for by its name. False: it has none. */
+/* Class and offset of a type; the class is found by its name. False: it has none. */
 static bool type_value(uint32_t *class, uint32_t *offset, struct heap *heap, struct type_entry *entry, gtype type)
 {
     uint64_t value = entry ? atomic_load_explicit(&entry->value, memory_order_relaxed) : 0;
@@ -94,13 +94,13 @@ static void remember(struct type_entry *entry, uint32_t class, uint32_t offset)
 
 /* ---- instances ---- */
 
-/* How far behind the begin of its block does the instance lie? Private data comes first. */
+/* The instance's offset within its block: private data comes first. */
 static uint32_t find_offset(struct live_block *block, const struct heap *heap, uint64_t instance)
 {
     uint32_t most = mire__heap_as_mode(heap) == MIRE_HEAP_EXACT ? PRIVATE_MAX : PRIVATE_DRAWN;
 
     for (uint32_t offset = 0; offset <= most; offset += ALIGNMENT) {
-        if (mire__live_as_find(block, heap, instance - offset))
+        if (mire__block_as_find(block, heap, instance - offset))
             return block->size > offset ? offset : OFFSET_UNKNOWN;
     }
     return OFFSET_UNKNOWN;
@@ -119,11 +119,11 @@ static void tag(struct collect_thread *self, struct heap *heap, uint64_t instanc
         remember(entry, class, offset);
         if (offset == OFFSET_UNKNOWN)
             return;
-    } else if (!mire__live_as_find(&block, heap, instance - offset)) {
+    } else if (!mire__block_as_find(&block, heap, instance - offset)) {
         return;
     }
-    if (!block.tagged || mire__live_as_class(heap, block.node) != class)
-        mire__live_as_tag(heap, self->slot, instance - offset, class);
+    if (!block.tagged || mire__block_as_class(heap, block.node) != class)
+        mire__block_as_tag(heap, self->slot, instance - offset, class);
 }
 
 /* An instance came back: its first word is its class, whose first word is its type. */
@@ -201,7 +201,7 @@ MIRE_SLOW static void *slice_slow(size_t size)
 
 MIRE_HIDDEN static void *hook_g_slice_alloc0(size_t size)
 {
-    if (!is_libgobject(__builtin_return_address(0)) || mire__site_is_quick(size))
+    if (!is_libgobject(__builtin_return_address(0)) || mire__site_is_covered(size))
         return REAL(g_slice_alloc0)(size);
     return slice_slow(size);
 }
@@ -277,7 +277,7 @@ static bool was_met(const struct heap *heap)
     return false;
 }
 
-/* The list has the name that it was loaded by. Opening what is not there would look for it among the system's files. */
+/* Is it loaded, by its name in the loader's list? dlopen would search the file system for it. */
 static int may_be_it(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;

@@ -1,11 +1,11 @@
 /*
- * hooks.h - the calls that allocate and map, one row each.
+ * hooks.h - the intercepted calls, one row each.
  *
- *   X(name)   `mire__heap_NAME` stands in for NAME: by patching in libmire, by name in the preload library
+ *   X(name)   `mire__heap_NAME` replaces NAME: by patching in libmire, by its name in the preload library
  *
- * A hook's stack begins at its caller. What is quick (sampled, nothing drawn) jumps on to the real call; the rest is
- * done in a function of its own, that is jumped to as well, so that none of ours lies between the caller and the block.
- * Where a compiler puts a frame there all the same, it is known by its section and left out (MIRE_HIDDEN).
+ * A recorded stack begins at the hook's caller. A hook jumps to the real call, or to a function that records; so no
+ * frame of the SDK lies between the caller and the allocator. Where a compiler makes a frame all the same, its
+ * section tells it, and it is left out of stacks (MIRE_HIDDEN).
  *
  * errno is the real call's. Thread: any.  Signal handler: where the real call may.
  */
@@ -35,37 +35,37 @@ extern struct hook mire__new_hooks[];
 extern const size_t mire__new_hooks_count;
 
 /*
- * Bind them. Returns whether they are to be patched in: the allocator has its own. Else what operator new calls is
- * noted, and its own frames are left out.
- *   handle  as for mire__heap_bind, which comes before
+ * Bind them. Returns true if they are to be patched in, for the allocator's library defines operator new itself.
+ * Otherwise the malloc that operator new calls is recorded, and operator new's frames are left out.
+ *   handle  as for mire__heap_bind, which must come first
  */
 bool mire__heap_bind_new(void *handle);
 
 #define MIRE_HIDDEN __attribute__((section("mire_hidden")))
 
-/* Look up the real calls. handle: RTLD_DEFAULT where hooks are patched in, RTLD_NEXT where they are found by name. */
+/* Look up the real calls. handle: RTLD_DEFAULT where hooks are patched in, RTLD_NEXT in the preload library */
 void mire__heap_bind(void *handle);
 
 /*
- * The mode has changed, or the tables that are noted in, or the real calls were bound: have the hooks go by it. Until
- * it returns they may go by what was before. Thread: any, inside its slot too.
+ * Set the hooks' function pointers (malloc.c) after a change of the mode, of the tables in use or of the real calls.
+ * Until it returns hooks may act on the old state. Thread: any, inside its slot too.
  */
-void mire__heap_hooks_turn(void);
+void mire__heap_hooks_dispatch(void);
 
-/* Do any two blocks of the allocator that is bound begin 32 bytes apart or more (MIRE_HOW_APART)? */
-bool mire__heap_blocks_apart(void);
+/* Do any two blocks of the bound allocator begin 32 bytes apart or more? See MIRE_FLAG_ONE_PHASE. */
+bool mire__heap_blocks_have_one_phase(void);
 
 /*
- * A real call's address. One that is called before mire__heap_bind is bound by its first call, with RTLD_NEXT; NULL
- * while that is going on, and where there is no such call.
+ * The address of a real call. A call before mire__heap_bind binds all of them, with RTLD_NEXT; NULL meanwhile, and
+ * where there is no such call.
  */
-void *mire__heap_real_late(enum mire__heap_hook hook);
+void *mire__heap_real_unbound(enum mire__heap_hook hook);
 
 static inline void *mire__heap_real(enum mire__heap_hook hook)
 {
     void *real = atomic_load_explicit(&mire__heap_hooks[hook].real, memory_order_relaxed);
 
-    return __builtin_expect(real != NULL, 1) ? real : mire__heap_real_late(hook);
+    return __builtin_expect(real != NULL, 1) ? real : mire__heap_real_unbound(hook);
 }
 
 void *mire__heap_malloc(size_t size);
@@ -94,7 +94,7 @@ int mire__heap_pthread_create(pthread_t *thread, const pthread_attr_t *attribute
 int mire__heap_mlockall(int flags);
 int mire__heap_munlockall(void);
 
-/* A module may go with it. */
+/* A module may be unloaded by it. */
 int mire__heap_dlclose(void *handle);
 
 #endif

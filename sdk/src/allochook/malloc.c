@@ -1,4 +1,4 @@
-/* malloc.c - see hooks.h: the table, and malloc and its kin. Signal-safe where the calls are. */
+/* malloc.c - see hooks.h: the table of hooks, malloc and its kin. Signal-safe where the calls are. */
 #include "allochook/hooks.h"
 
 #include "allochook/call_site.h"
@@ -19,88 +19,92 @@ struct hook mire__heap_hooks[MIRE_HEAP_HOOK_COUNT] = {MIRE_HEAP_HOOKS(ROW)};
                                                           memory_order_relaxed))
 
 /*
- * The calls that programs make most begin with a look at what is in reach: at the bytes that are left until a sample,
- * at the filter of blocks. In sampled mode there is nearly always enough left, and nothing in the filter; in exact mode
- * nothing is ever left. So what the look finds and the mode together say where the call goes on, by two pointers each:
+ * Each hook dispatches through one of two function pointers, chosen by whether the sampling budget covers this call
+ * and by the filter of blocks. In sampled mode the budget covers nearly every call, and the filter holds nearly no
+ * block; in exact mode the budget is always 0. The mode sets the pointers:
  *
- *     sampled mode   the real call, or the whole of the hook
- *     exact mode     the hook's way of exact mode; that takes the whole of it where something is out of the ordinary
- *     not noted      the real call, as soon as nothing is left
- *     else           the whole of the hook, which looks at the tables' state: a forked child has its parent's ways
+ *                 covered                exceeded
+ *     sampled     the real call          _slow: draws a sample, or finds the block
+ *     exact       -                      _fast: fast.h; _slow where that does not apply
+ *     off         _slow                  the real call, once the budget is 0
+ *     unbound     _slow                  _slow: binds the real call
+ *
+ * _slow reads the state of the tables and passes the call on, or records it (_record). A forked child has its parent's
+ * pointers, so each function also works when nothing is recorded.
  */
 #define FUNCTION(name) __typeof__(&mire__heap_##name)
 
 /*
- * Looked into where what is found does not matter: while the mode has always been exact, too. All of it is one page of
- * zeros, which is near, where the tables' own is as large as the nearest cache.
+ * The filter in use where no block can be in the tables' own: before a run, and while the mode has always been exact.
+ * It stays in the nearest cache, for all of it is one physical page of zeros.
  */
 static _Atomic uint8_t no_blocks[MIRE_HEAP_FILTER];
 
-struct ways {
+struct targets {
     _Atomic(FUNCTION(malloc)) malloc;
     _Atomic(FUNCTION(calloc)) calloc;
     _Atomic(FUNCTION(realloc)) realloc;
     _Atomic(FUNCTION(free)) free;
 };
 
-MIRE_SLOW static void *whole_malloc(size_t size);
-MIRE_SLOW static void *whole_calloc(size_t count, size_t size);
-MIRE_SLOW static void *whole_realloc(void *old, size_t size);
-MIRE_SLOW static void whole_free(void *block);
-MIRE_SLOW static void *uncount_realloc(void *old, size_t size);
+MIRE_SLOW static void *malloc_slow(size_t size);
+MIRE_SLOW static void *calloc_slow(size_t count, size_t size);
+MIRE_SLOW static void *realloc_slow(void *old, size_t size);
+MIRE_SLOW static void free_slow(void *block);
+MIRE_SLOW static void *realloc_recount(void *old, size_t size);
 
-MIRE_SLOW static void *exact_malloc(size_t size);
-MIRE_SLOW static void *exact_calloc(size_t count, size_t size);
-MIRE_SLOW static void *exact_realloc(void *old, size_t size);
-MIRE_SLOW static void exact_free(void *block);
+MIRE_SLOW static void *malloc_fast(size_t size);
+MIRE_SLOW static void *calloc_fast(size_t count, size_t size);
+MIRE_SLOW static void *realloc_fast(void *old, size_t size);
+MIRE_SLOW static void free_fast(void *block);
 
 static struct {
-    _Alignas(64) struct ways quiet; /* enough is left, nothing in the filter */
-    struct ways other;
-    _Atomic(_Atomic uint8_t *) filter; /* of the tables that are noted in */
-} way = {.quiet = {whole_malloc, whole_calloc, uncount_realloc, whole_free},
-         .other = {whole_malloc, whole_calloc, whole_realloc, whole_free},
-         .filter = no_blocks};
+    _Alignas(64) struct targets covered; /* the budget covers the call, and the filter holds no such block */
+    struct targets exceeded;
+    _Atomic(_Atomic uint8_t *) filter; /* of the tables in use */
+} dispatch = {.covered = {malloc_slow, calloc_slow, realloc_recount, free_slow},
+              .exceeded = {malloc_slow, calloc_slow, realloc_slow, free_slow},
+              .filter = no_blocks};
 
-/* Read before the filter, which is stored before it. */
-#define WAY(which, name) atomic_load_explicit(&way.which.name, memory_order_acquire)
+/* Acquire: the filter that belongs to a pointer is stored before it. */
+#define TARGET(which, name) atomic_load_explicit(&dispatch.which.name, memory_order_acquire)
 
 static inline bool is_in_filter(const void *block)
 {
-    return mire__filter_has(atomic_load_explicit(&way.filter, memory_order_relaxed), (uintptr_t)block);
+    return mire__filter_has(atomic_load_explicit(&dispatch.filter, memory_order_relaxed), (uintptr_t)block);
 }
 
-#define TURN(which, name, to) atomic_store(&way.which.name, BOUND(name) ? (to) : whole_##name)
+#define SET(which, name, to) atomic_store(&dispatch.which.name, BOUND(name) ? (to) : name##_slow)
 
-void mire__heap_hooks_turn(void)
+void mire__heap_hooks_dispatch(void)
 {
     const struct heap *heap;
-    uint32_t how;
+    uint32_t flags;
     bool sampled, exact, off;
 
     do {
         heap = atomic_load(&mire__collect_gate->heap);
-        how = heap ? mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS) : MIRE_HEAP_OFF;
-        sampled = (how & MIRE_HOW_MODE) == MIRE_HEAP_SAMPLED;
-        exact = (how & MIRE_HOW_MODE) == MIRE_HEAP_EXACT;
-        off = (how & MIRE_HOW_MODE) == MIRE_HEAP_OFF;
-        if (heap) /* before a way leads past it */
-            atomic_store(&way.filter, exact && mire__heap_was_exact(heap) ? no_blocks : heap->filter);
-        TURN(quiet, malloc, sampled ? BOUND(malloc) : whole_malloc);
-        TURN(quiet, calloc, sampled ? BOUND(calloc) : whole_calloc);
-        TURN(quiet, realloc, how == MIRE_HEAP_SAMPLED ? BOUND(realloc) : uncount_realloc);
-        TURN(quiet, free, how == MIRE_HEAP_SAMPLED ? BOUND(free) : exact ? exact_free : whole_free);
-        TURN(other, malloc, exact ? exact_malloc : off ? BOUND(malloc) : whole_malloc);
-        TURN(other, calloc, exact ? exact_calloc : off ? BOUND(calloc) : whole_calloc);
-        TURN(other, realloc, exact && BOUND(malloc) ? exact_realloc : whole_realloc);
-        TURN(other, free, exact ? exact_free : whole_free);
+        flags = heap ? mire__heap_flags(heap, MIRE_FLAG_MODE | MIRE_FLAG_SHADOW) : MIRE_HEAP_OFF;
+        sampled = (flags & MIRE_FLAG_MODE) == MIRE_HEAP_SAMPLED;
+        exact = (flags & MIRE_FLAG_MODE) == MIRE_HEAP_EXACT;
+        off = (flags & MIRE_FLAG_MODE) == MIRE_HEAP_OFF;
+        if (heap) /* before a pointer that relies on it */
+            atomic_store(&dispatch.filter, exact && mire__heap_was_exact(heap) ? no_blocks : heap->filter);
+        SET(covered, malloc, sampled ? BOUND(malloc) : malloc_slow);
+        SET(covered, calloc, sampled ? BOUND(calloc) : calloc_slow);
+        SET(covered, realloc, flags == MIRE_HEAP_SAMPLED ? BOUND(realloc) : realloc_recount);
+        SET(covered, free, flags == MIRE_HEAP_SAMPLED ? BOUND(free) : exact ? free_fast : free_slow);
+        SET(exceeded, malloc, exact ? malloc_fast : off ? BOUND(malloc) : malloc_slow);
+        SET(exceeded, calloc, exact ? calloc_fast : off ? BOUND(calloc) : calloc_slow);
+        SET(exceeded, realloc, exact && BOUND(malloc) ? realloc_fast : realloc_slow);
+        SET(exceeded, free, exact ? free_fast : free_slow);
     } while (heap != atomic_load(&mire__collect_gate->heap) ||
-             (heap && how != mire__heap_how(heap, MIRE_HOW_MODE | MIRE_HOW_CELLS)));
+             (heap && flags != mire__heap_flags(heap, MIRE_FLAG_MODE | MIRE_FLAG_SHADOW)));
 }
 
 /*
- * Before the real calls are bound: what is called then is bound by its call (mire__heap_real_late). Functions of their
- * own, so that a hook is a few instructions and a jump.
+ * A call before mire__heap_bind binds the real call itself (mire__heap_real_unbound). These are functions of their own,
+ * so that a hook is a few instructions and a jump.
  */
 static void *none(void)
 {
@@ -109,19 +113,19 @@ static void *none(void)
 }
 
 /* clang-format off */
-#define DEFINE_LATE(name, parameters, arguments)                                          \
-    MIRE_SLOW static void *name##_late parameters                                         \
+#define DEFINE_UNBOUND(name, parameters, arguments)                                          \
+    MIRE_SLOW static void *name##_unbound parameters                                         \
     {                                                                                     \
         void *(*real) parameters = REAL(name);                                            \
                                                                                           \
         return real ? real arguments : none();                                            \
     }
-DEFINE_LATE(malloc, (size_t size), (size))
-DEFINE_LATE(calloc, (size_t count, size_t size), (count, size))
-DEFINE_LATE(realloc, (void *old, size_t size), (old, size))
+DEFINE_UNBOUND(malloc, (size_t size), (size))
+DEFINE_UNBOUND(calloc, (size_t count, size_t size), (count, size))
+DEFINE_UNBOUND(realloc, (void *old, size_t size), (old, size))
 /* clang-format on */
 
-MIRE_SLOW static void free_late(void *block)
+MIRE_SLOW static void free_unbound(void *block)
 {
     void (*real)(void *) = REAL(free);
 
@@ -142,40 +146,40 @@ static inline void *done(struct collect_thread *self, const struct self_frame *s
 }
 
 /*
- * The same in exact mode. One function for all hooks: it takes a KiB of the nearest cache. They jump to it, so it
- * stands where they stood. Returns the block.
+ * The same on the fast path. One function for all hooks, for it takes a KiB of the nearest cache. They jump to it, so
+ * its caller is the program. Returns the block.
  */
-MIRE_SLOW static void *note_quick(struct collect_thread *self, void *block, size_t size)
+MIRE_SLOW static void *record_fast(struct collect_thread *self, void *block, size_t size)
 {
     uint64_t pc = (uintptr_t)__builtin_return_address(0), sp = MIRE_CALL_SP;
 
-    return mire__quick_alloc(self, block, size, pc, sp);
+    return mire__fast_alloc(self, block, size, pc, sp);
 }
 
 /*
- * Begin a call that is to allocate so many bytes; end it. Between them nothing but the thread's state is kept. A block
- * that was not to be had is noted by nobody: its address is 0 (heap/blocks.h).
+ * Begin and end a call that allocates so many bytes. Only the thread's state is kept between the two. A failed call
+ * needs no test: the address 0 has no shadow entry, and the slow path leaves it out.
  */
-MIRE_QUICK struct collect_thread *begin_quick(size_t size, uint64_t sp)
+MIRE_FAST struct collect_thread *begin_fast(size_t size, uint64_t sp)
 {
-    struct collect_thread *self = mire__quick_enter(sp);
+    struct collect_thread *self = mire__fast_enter(sp);
 
     if (__builtin_expect(self != NULL, 1))
         self->calling_size = size;
     return self;
 }
 
-MIRE_QUICK void *done_quick(struct collect_thread *self, void *block)
+MIRE_FAST void *done_fast(struct collect_thread *self, void *block)
 {
-    const size_t size = self->calling_size; /* before a signal's handler may begin a call */
+    const size_t size = self->calling_size; /* read first: a signal handler may begin a call below */
 
     mire__collect_as_return(self);
-    return note_quick(self, block, size);
+    return record_fast(self, block, size);
 }
 
 /* clang-format off */
-#define DEFINE_SLOW(name, parameters, arguments, bytes)                                   \
-    MIRE_SLOW static void *name##_slow parameters                                         \
+#define DEFINE_RECORD(name, parameters, arguments, bytes)                                   \
+    MIRE_SLOW static void *name##_record parameters                                         \
     {                                                                                     \
         const struct self_frame site = MIRE_CALL_SITE;                                    \
         struct collect_thread *self = mire__collect_as_enter(site.sp);                    \
@@ -186,26 +190,26 @@ MIRE_QUICK void *done_quick(struct collect_thread *self, void *block)
 
 /* clang-format off */
 #define DEFINE_NEW(name, parameters, arguments, bytes)                                    \
-    DEFINE_SLOW(name, parameters, arguments, bytes)                                       \
-    MIRE_SLOW static void *whole_##name parameters                                        \
+    DEFINE_RECORD(name, parameters, arguments, bytes)                                       \
+    MIRE_SLOW static void *name##_slow parameters                                        \
     {                                                                                     \
         if (__builtin_expect(!BOUND(name), 0))                                            \
-            return name##_late arguments;                                                 \
-        return mire__site_is_quick(bytes) ? BOUND(name) arguments : name##_slow arguments; \
+            return name##_unbound arguments;                                                 \
+        return mire__site_is_covered(bytes) ? BOUND(name) arguments : name##_record arguments; \
     }                                                                                     \
-    MIRE_SLOW static void *exact_##name parameters                                        \
+    MIRE_SLOW static void *name##_fast parameters                                        \
     {                                                                                     \
-        struct collect_thread *self = begin_quick(bytes, MIRE_CALL_SP);                   \
+        struct collect_thread *self = begin_fast(bytes, MIRE_CALL_SP);                   \
                                                                                           \
         if (__builtin_expect(!self, 0))                                                   \
-            return whole_##name arguments;                                                \
-        return done_quick(self, BOUND(name) arguments);                                   \
+            return name##_slow arguments;                                                \
+        return done_fast(self, BOUND(name) arguments);                                   \
     }                                                                                     \
     MIRE_HIDDEN void *mire__heap_##name parameters                                        \
     {                                                                                     \
-        if (__builtin_expect(!mire__site_counts(bytes), 0))                               \
-            return WAY(other, name) arguments;                                            \
-        return WAY(quiet, name) arguments;                                                \
+        if (__builtin_expect(!mire__site_spend(bytes), 0))                               \
+            return TARGET(exceeded, name) arguments;                                            \
+        return TARGET(covered, name) arguments;                                                \
     }
 DEFINE_NEW(malloc, (size_t size), (size), size)
 DEFINE_NEW(calloc, (size_t count, size_t size), (count, size), count * size)
@@ -213,14 +217,14 @@ DEFINE_NEW(calloc, (size_t count, size_t size), (count, size), count * size)
 
 /* clang-format off */
 #define DEFINE_ALIGNED(name, parameters, arguments)                                       \
-    DEFINE_SLOW(name, parameters, arguments, size)                                        \
+    DEFINE_RECORD(name, parameters, arguments, size)                                        \
     MIRE_HIDDEN void *mire__heap_##name parameters                                        \
     {                                                                                     \
         void *(*real) parameters = REAL(name);                                            \
                                                                                           \
         if (__builtin_expect(!real, 0))                                                   \
             return none();                                                                \
-        return mire__site_is_quick(size) ? real arguments : name##_slow arguments;        \
+        return mire__site_is_covered(size) ? real arguments : name##_record arguments;        \
     }
 DEFINE_ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
 DEFINE_ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size))
@@ -228,7 +232,7 @@ DEFINE_ALIGNED(valloc, (size_t size), (size))
 DEFINE_ALIGNED(pvalloc, (size_t size), (size))
 /* clang-format on */
 
-MIRE_SLOW static int posix_memalign_slow(void **out, size_t alignment, size_t size)
+MIRE_SLOW static int posix_memalign_record(void **out, size_t alignment, size_t size)
 {
     const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
@@ -244,7 +248,7 @@ MIRE_HIDDEN int mire__heap_posix_memalign(void **out, size_t alignment, size_t s
 
     if (__builtin_expect(!real, 0))
         return ENOMEM;
-    return mire__site_is_quick(size) ? real(out, alignment, size) : posix_memalign_slow(out, alignment, size);
+    return mire__site_is_covered(size) ? real(out, alignment, size) : posix_memalign_record(out, alignment, size);
 }
 
 /* ---- the end of a block ---- */
@@ -257,7 +261,7 @@ static void *moved(struct collect_thread *self, struct self_frame site, const st
     return block;
 }
 
-MIRE_SLOW static void *realloc_slow(void *old, size_t size)
+MIRE_SLOW static void *realloc_record(void *old, size_t size)
 {
     const struct self_frame site = MIRE_CALL_SITE;
     struct collect_thread *self = mire__collect_as_enter(site.sp);
@@ -269,65 +273,65 @@ MIRE_SLOW static void *realloc_slow(void *old, size_t size)
     return moved(self, site, &was, old, BOUND(realloc)(old, size), size);
 }
 
-MIRE_SLOW static void *whole_realloc(void *old, size_t size)
+MIRE_SLOW static void *realloc_slow(void *old, size_t size)
 {
     if (__builtin_expect(!BOUND(realloc), 0))
-        return realloc_late(old, size);
-    return mire__site_passes(old, size) ? BOUND(realloc)(old, size) : realloc_slow(old, size);
+        return realloc_unbound(old, size);
+    return mire__site_passes(old, size) ? BOUND(realloc)(old, size) : realloc_record(old, size);
 }
 
-/* In sampled mode too, where the old block may be in a cell: whatever becomes of the new one counts it again. */
-MIRE_SLOW static void *uncount_realloc(void *old, size_t size)
+/* The budget was spent for this call already: give it back, for the slow path spends it again. */
+MIRE_SLOW static void *realloc_recount(void *old, size_t size)
 {
     mire__collect_left += (int64_t)size;
-    return whole_realloc(old, size);
+    return realloc_slow(old, size);
 }
 
-MIRE_SLOW static void *exact_move(void *old, size_t size)
+MIRE_SLOW static void *realloc_move_fast(void *old, size_t size)
 {
-    struct collect_thread *self = begin_quick(size, MIRE_CALL_SP);
+    struct collect_thread *self = begin_fast(size, MIRE_CALL_SP);
     struct collect_move was = {.known = true};
     struct heap_count *counts;
-    enum quick_end end;
+    enum fast_end end;
     void *block;
 
     if (__builtin_expect(!self, 0))
-        return whole_realloc(old, size);
-    end = mire__quick_free(&was.block, &counts, self, old, false);
-    if (__builtin_expect(end == QUICK_NOT, 0)) {
+        return realloc_slow(old, size);
+    end = mire__fast_free(&was.block, &counts, self, old, false);
+    if (__builtin_expect(end == FAST_NOT, 0)) {
         mire__collect_as_return(self);
-        return whole_realloc(old, size);
+        return realloc_slow(old, size);
     }
-    if (__builtin_expect(end == QUICK_STRAYS, 0))
-        mire__quick_as_tell(counts, NULL);
+    if (__builtin_expect(end == FAST_UNTOLD, 0))
+        mire__fast_as_tell(counts, NULL);
     block = BOUND(realloc)(old, size);
     if (__builtin_expect(!block, 0))
         return moved(self, (struct self_frame)MIRE_CALL_SITE, &was, old, NULL, size);
-    return done_quick(self, block);
+    return done_fast(self, block);
 }
 
-MIRE_SLOW static void *exact_realloc(void *old, size_t size)
+MIRE_SLOW static void *realloc_fast(void *old, size_t size)
 {
     struct collect_thread *self;
 
     if (old)
-        return exact_move(old, size);
-    self = begin_quick(size, MIRE_CALL_SP);
+        return realloc_move_fast(old, size);
+    self = begin_fast(size, MIRE_CALL_SP);
     if (__builtin_expect(!self, 0))
-        return whole_realloc(NULL, size);
-    return done_quick(self, BOUND(malloc)(size)); /* the same, by definition, and shorter */
+        return realloc_slow(NULL, size);
+    return done_fast(self, BOUND(malloc)(size)); /* the same by definition, and shorter */
 }
 
 MIRE_HIDDEN void *mire__heap_realloc(void *old, size_t size)
 {
-    FUNCTION(realloc) next = WAY(quiet, realloc);
+    FUNCTION(realloc) next = TARGET(covered, realloc);
 
-    if (__builtin_expect(is_in_filter(old) || !mire__site_counts(size), 0))
-        return WAY(other, realloc)(old, size);
+    if (__builtin_expect(is_in_filter(old) || !mire__site_spend(size), 0))
+        return TARGET(exceeded, realloc)(old, size);
     return next(old, size);
 }
 
-MIRE_SLOW static void *reallocarray_slow(void *old, size_t count, size_t size)
+MIRE_SLOW static void *reallocarray_record(void *old, size_t count, size_t size)
 {
     const struct self_frame site = MIRE_CALL_SITE;
     size_t bytes;
@@ -349,16 +353,16 @@ MIRE_HIDDEN void *mire__heap_reallocarray(void *old, size_t count, size_t size)
         return none();
     if (mire__site_passes(old, count * size))
         return real(old, count, size);
-    return reallocarray_slow(old, count, size);
+    return reallocarray_record(old, count, size);
 }
 
-MIRE_SLOW static void free_strays(void *block, struct heap_count *counts)
+MIRE_SLOW static void free_untold(void *block, struct heap_count *counts)
 {
-    mire__quick_as_tell(counts, block);
+    mire__fast_as_tell(counts, block);
     BOUND(free)(block);
 }
 
-MIRE_SLOW static void free_slow(void *block)
+MIRE_SLOW static void free_record(void *block)
 {
     struct collect_thread *self = mire__collect_as_enter(MIRE_CALL_SP);
 
@@ -369,67 +373,67 @@ MIRE_SLOW static void free_slow(void *block)
         mire__collect_as_return(self);
 }
 
-MIRE_SLOW static void whole_free(void *block)
+MIRE_SLOW static void free_slow(void *block)
 {
     if (__builtin_expect(!BOUND(free), 0))
-        free_late(block);
-    else if (mire__site_passes(block, 0)) /* nothing is noted */
+        free_unbound(block);
+    else if (mire__site_passes(block, 0))
         BOUND(free)(block);
+    else
+        free_record(block);
+}
+
+/* Left by jumps alone, so no register is saved. */
+MIRE_FAST void free_fast_path(void *block, const struct collect_thread *self, bool one_phase)
+{
+    struct heap_count *counts = NULL;
+    struct live_block was;
+    enum fast_end end = mire__fast_free(&was, &counts, self, block, one_phase);
+
+    if (__builtin_expect(end == FAST_DONE, 1))
+        BOUND(free)(block);
+    else if (end == FAST_UNTOLD)
+        free_untold(block, counts);
     else
         free_slow(block);
 }
 
-/* Nothing but jumps lead out of here, so it keeps no register. */
-MIRE_QUICK void free_quick(void *block, const struct collect_thread *self, bool apart)
-{
-    struct heap_count *counts = NULL;
-    struct live_block was;
-    enum quick_end end = mire__quick_free(&was, &counts, self, block, apart);
-
-    if (__builtin_expect(end == QUICK_DONE, 1))
-        BOUND(free)(block);
-    else if (end == QUICK_STRAYS)
-        free_strays(block, counts);
-    else
-        whole_free(block);
-}
-
-/* Where blocks are spread over all planes of cells; or something is out of the ordinary. */
-MIRE_SLOW static void free_spread(void *block)
+/* Where blocks are spread over all phases, or the fast path may not apply. */
+MIRE_SLOW static void free_any_phase(void *block)
 {
     const struct collect_thread *self = mire__collect_self;
 
     if (__builtin_expect(self != NULL, 1))
-        free_quick(block, self, false);
+        free_fast_path(block, self, false);
     else
-        whole_free(block);
+        free_slow(block);
 }
 
-MIRE_SLOW static void exact_free(void *block)
+MIRE_SLOW static void free_fast(void *block)
 {
     const struct collect_thread *self = mire__collect_self;
 
     if (__builtin_expect(!block, 0))
         BOUND(free)(block);
-    else if (__builtin_expect(self && mire__quick_is_apart(self), 1))
-        free_quick(block, self, true);
+    else if (__builtin_expect(self && mire__fast_is_one_phase(self), 1))
+        free_fast_path(block, self, true);
     else
-        free_spread(block);
+        free_any_phase(block);
 }
 
 MIRE_HIDDEN void mire__heap_free(void *block)
 {
-    FUNCTION(free) next = WAY(quiet, free);
+    FUNCTION(free) next = TARGET(covered, free);
 
     if (__builtin_expect(is_in_filter(block), 0))
-        WAY(other, free)(block);
+        TARGET(exceeded, free)(block);
     else
         next(block);
 }
 
 /* ---- the preload library ---- */
 
-/* There the hooks bear the very names of what they stand for, so that a program's call leads to them without a jump. */
+/* There the hooks have the names of the real calls, so a call of the program reaches them without another jump. */
 #ifdef MIRE_HOOKS_INTERPOSE
 /* clang-format off */
 #define INTERPOSE(name) \

@@ -1,9 +1,9 @@
 /*
- * mlock.c - see hooks.h: mlockall, without what is the library's.
+ * mlock.c - see hooks.h: mlockall without the SDK's memory.
  *
- * The kernel counts addresses, of tables too that hardly a page of is in memory, against RLIMIT_MEMLOCK, and would fill
- * them. So what is mapped now is locked mapping by mapping, ours left out; only what is mapped later is left to the
- * kernel. A call that would fail without us is passed on as it is, to fail with the same word.
+ * The kernel counts addresses against RLIMIT_MEMLOCK, and would fill the tables, of which few pages are in memory. So
+ * existing mappings are locked one by one, without the SDK's own; later ones are left to the kernel. A call that
+ * would fail without Mire is passed on unchanged, to fail with the same error.
  */
 #include "allochook/hooks.h"
 

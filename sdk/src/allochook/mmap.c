@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define PAGE_BYTES  4096ull /* the least; a mapping is told in whole ones */
+#define PAGE_BYTES  4096ull /* the smallest; mappings are recorded in whole pages */
 #define TMPFS_MAGIC 0x01021994
 
 #define REAL(name) ((__typeof__(&mire__heap_##name))mire__heap_real(MIRE_HEAP_HOOK_##name))
@@ -21,7 +21,7 @@ static uint64_t whole_pages(uint64_t bytes)
     return (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 }
 
-/* What is mapped, by its flags, and by its file where there is one. */
+/* The kind of a mapping, by its flags and its file. */
 static enum heap_kind kind_of(int flags, int fd)
 {
     bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
@@ -42,7 +42,7 @@ static enum heap_kind kind_of(int flags, int fd)
     return MIRE_KIND_FILE;
 }
 
-/* The thread's state around a real call; `nested` if it is an allocator that calls, in the middle of a block. */
+/* The thread's state around a real call. nested: an allocator calls, from within a hook's real call */
 static struct collect_thread *enter(bool *nested, const struct self_frame *site)
 {
     struct collect_thread *self = mire__collect_as_enter(site->sp);
@@ -64,7 +64,7 @@ static void note_map(struct collect_thread *self, const struct self_frame *site,
 
     if (!heap)
         return;
-    mire__regions_as_map(heap, (uintptr_t)at, whole_pages(size), kind, mire__collect_as_node(self, heap, site));
+    mire__mappings_as_map(heap, (uintptr_t)at, whole_pages(size), kind, mire__collect_as_node(self, heap, site));
     mire__collect_as_close(self);
 }
 
@@ -74,22 +74,22 @@ static void note_unmap(struct collect_thread *self, const void *at, size_t size)
 
     if (!heap)
         return;
-    mire__regions_as_unmap(heap, (uintptr_t)at, whole_pages(size));
+    mire__mappings_as_unmap(heap, (uintptr_t)at, whole_pages(size));
     mire__collect_as_close(self);
 }
 
-/* Address space, no memory: that may come by mprotect. */
+/* Address space that may get memory by mprotect. */
 static void note_reserve(struct collect_thread *self, const void *at, size_t size)
 {
     struct heap *heap = mire__collect_as_open(self);
 
     if (!heap)
         return;
-    mire__regions_as_map(heap, (uintptr_t)at, whole_pages(size), MIRE_KIND_RESERVED, 0);
+    mire__mappings_as_map(heap, (uintptr_t)at, whole_pages(size), MIRE_KIND_RESERVED, 0);
     mire__collect_as_close(self);
 }
 
-/* May memory of its own come there later? */
+/* Can mprotect give it memory of its own later? */
 static bool is_reserve(int protection, int flags)
 {
     return protection == PROT_NONE && (flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE;
@@ -102,8 +102,8 @@ static void note_commit(struct collect_thread *self, const struct self_frame *si
 
     if (!heap)
         return;
-    if (mire__regions_as_is_reserved(heap, (uintptr_t)at, whole_pages(size)))
-        mire__regions_as_commit(heap, (uintptr_t)at, whole_pages(size), kind, mire__collect_as_node(self, heap, site));
+    if (mire__mappings_as_is_reserved(heap, (uintptr_t)at, whole_pages(size)))
+        mire__mappings_as_commit(heap, (uintptr_t)at, whole_pages(size), kind, mire__collect_as_node(self, heap, site));
     mire__collect_as_close(self);
 }
 
@@ -132,7 +132,7 @@ MIRE_HIDDEN void *mire__heap_mmap(void *at, size_t size, int protection, int fla
 {
     void *(*real)(void *, size_t, int, int, int, off_t) = REAL(mmap);
 
-    if (__builtin_expect(!real, 0)) /* before it is bound: the system's own */
+    if (__builtin_expect(!real, 0)) /* not bound yet */
         return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
     if (!mire__collect_as_on())
         return real(at, size, protection, flags, fd, offset);
@@ -167,16 +167,15 @@ MIRE_HIDDEN int mire__heap_munmap(void *at, size_t size)
     return mire__collect_as_on() ? munmap_slow(at, size) : real(at, size);
 }
 
-/* The old mapping ends before the real call, for another thread may be given its place while this one is still in it.
- */
-static void take_region(struct region_was *was, struct collect_thread *self, const void *old, size_t size)
+/* The old mapping ends before the real call: another thread may get its addresses before the call returns. */
+static void take_region(struct mapping_was *was, struct collect_thread *self, const void *old, size_t size)
 {
     struct heap *heap = self ? mire__collect_as_open(self) : NULL;
 
     was->known = false;
     if (!heap)
         return;
-    mire__regions_as_take(was, heap, (uintptr_t)old, whole_pages(size));
+    mire__mappings_as_take(was, heap, (uintptr_t)old, whole_pages(size));
     mire__collect_as_close(self);
 }
 
@@ -185,7 +184,7 @@ MIRE_SLOW static void *mremap_slow(void *old, size_t old_size, size_t size, int 
     const struct self_frame site = MIRE_CALL_SITE;
     bool nested;
     struct collect_thread *self = enter(&nested, &site);
-    struct region_was was;
+    struct mapping_was was;
     struct heap *heap;
     bool failed;
     void *done;
@@ -198,10 +197,10 @@ MIRE_SLOW static void *mremap_slow(void *old, size_t old_size, size_t size, int 
         return done;
     if (!was.known)
         was.kind = MIRE_KIND_ANONYMOUS;
-    if (!failed && (size > old_size || !was.known)) /* who made it grow has it */
+    if (!failed && (size > old_size || !was.known)) /* the call that made it grow owns it */
         was.node = mire__collect_as_node(self, heap, &site);
-    mire__regions_as_map(heap, (uintptr_t)(failed ? old : done), whole_pages(failed ? old_size : size), was.kind,
-                         was.node);
+    mire__mappings_as_map(heap, (uintptr_t)(failed ? old : done), whole_pages(failed ? old_size : size), was.kind,
+                          was.node);
     mire__collect_as_close(self);
     return done;
 }
@@ -215,7 +214,7 @@ MIRE_HIDDEN void *mire__heap_mremap(void *old, size_t old_size, size_t size, int
     return mire__collect_as_on() ? mremap_slow(old, old_size, size, flags, at) : real(old, old_size, size, flags, at);
 }
 
-/* What may be neither read nor written keeps its memory, if it had any. */
+/* PROT_NONE is passed on: a mapping keeps the memory that it has. */
 MIRE_SLOW static int mprotect_slow(void *at, size_t size, int protection)
 {
     const struct self_frame site = MIRE_CALL_SITE;

@@ -1,4 +1,4 @@
-/* record.c - what a call of the program's did, into the tables. Signal-safe. */
+/* record.c - what a call of the program did, written to the tables: the slow path (fast.h). Signal-safe. */
 #include "allochook/allochook.h"
 
 #include "allochook/fast.h"
@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-struct collect_thread *mire__collect_as_enter_else(uint64_t sp)
+struct collect_thread *mire__collect_as_enter_slow(uint64_t sp)
 {
     struct heap *heap = atomic_load_explicit(&mire__collect_gate->heap, memory_order_acquire);
     struct collect_thread *self = heap ? mire__threads_as_begin(heap, sp, NULL) : NULL;
@@ -21,7 +21,7 @@ void mire__collect_as_wake(struct heap *heap)
 {
     struct collect_gate *gate = mire__collect_gate;
 
-    if (mire__heap_how_change(heap, MIRE_HOW_RESTS, 0))
+    if (mire__heap_flags_change(heap, MIRE_FLAG_RESTS, 0))
         gate->wake(gate->context);
 }
 
@@ -61,7 +61,7 @@ static int64_t draw(struct collect_thread *self, uint64_t mean)
     return (int64_t)(-logarithm(uniform) * (double)mean) + 1;
 }
 
-/* A part of the bytes left: no more at a time than what makes sure that the largest blocks are looked at. */
+/* A part of the budget, at most `cap`: so a block of that size always exceeds it, and is kept for certain. */
 static int64_t refill(struct collect_thread *self, int64_t cap)
 {
     int64_t part = self->more < cap ? self->more : cap;
@@ -71,8 +71,8 @@ static int64_t refill(struct collect_thread *self, int64_t cap)
 }
 
 /*
- * Is a block of `size` bytes a sample? They are taken off what is left.
- *   interval  the one it was drawn by, 0: it is kept for certain
+ * Is a block of `size` bytes a sample? The bytes are spent.
+ *   interval  the index of the interval that drew it; 0: it is kept for certain
  */
 static bool is_drawn(uint32_t *interval, struct collect_thread *self, const struct heap *heap, size_t size)
 {
@@ -102,34 +102,34 @@ static bool is_drawn(uint32_t *interval, struct collect_thread *self, const stru
     return false;
 }
 
-/* What fast.h compares with: only while nothing of the thread, the tables or the code is out of the ordinary. */
-static void learn_usual(struct collect_thread *self, const struct heap *heap)
+/* The thread may take the fast path while the tables' flags are these, it has no scope and its stacks are valid. */
+static void set_fast_path_flags(struct collect_thread *self, const struct heap *heap)
 {
-    uint64_t how = atomic_load_explicit(&heap->how, memory_order_acquire);
-    bool usual = ((uint32_t)how & ~(MIRE_HOW_CELLS | MIRE_HOW_APART)) == (MIRE_HEAP_EXACT | MIRE_HOW_OPEN) &&
-                 self->scope == 0 &&
-                 self->stack.walk.version == atomic_load_explicit(&mire__collect_steps->version, memory_order_acquire);
+    uint64_t flags = atomic_load_explicit(&heap->flags, memory_order_acquire);
+    bool fast = ((uint32_t)flags & ~(MIRE_FLAG_SHADOW | MIRE_FLAG_ONE_PHASE)) == (MIRE_HEAP_EXACT | MIRE_FLAG_OPEN) &&
+                self->scope == 0 &&
+                self->stack.walk.version == atomic_load_explicit(&mire__collect_steps->version, memory_order_acquire);
 
-    self->usual = usual ? how : 0;
+    self->fast_path_flags = fast ? flags : 0;
 }
 
-static void note(struct collect_thread *self, struct heap *heap, const struct self_frame *site, const void *block,
-                 size_t size, uint32_t scope)
+static void record(struct collect_thread *self, struct heap *heap, const struct self_frame *site, const void *block,
+                   size_t size, uint32_t scope)
 {
     uint64_t address = (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK;
     uint32_t interval;
-    bool noted = false;
+    bool recorded = false;
 
     if (mire__heap_as_mode(heap) != MIRE_HEAP_SAMPLED)
         mire__collect_as_undraw(self);
     if (mire__heap_as_mode(heap) == MIRE_HEAP_EXACT)
-        noted = mire__live_as_set(heap, self->slot, address, size, mire__collect_as_node(self, heap, site));
+        recorded = mire__block_as_set(heap, self->slot, address, size, mire__collect_as_node(self, heap, site));
     else if (mire__heap_as_mode(heap) == MIRE_HEAP_SAMPLED && is_drawn(&interval, self, heap, size))
-        noted =
-            mire__live_as_sample(heap, self->slot, address, size, mire__collect_as_node(self, heap, site), interval);
-    if (__builtin_expect(scope != 0, 0) && noted)
-        mire__live_as_tag(heap, self->slot, address, scope);
-    learn_usual(self, heap);
+        recorded =
+            mire__block_as_sample(heap, self->slot, address, size, mire__collect_as_node(self, heap, site), interval);
+    if (__builtin_expect(scope != 0, 0) && recorded)
+        mire__block_as_tag(heap, self->slot, address, scope);
+    set_fast_path_flags(self, heap);
 }
 
 void mire__collect_as_alloc(struct collect_thread *self, const struct self_frame *site, const void *block, size_t size)
@@ -138,23 +138,24 @@ void mire__collect_as_alloc(struct collect_thread *self, const struct self_frame
 
     if (!heap)
         return;
-    note(self, heap, site, block, size, self->scope);
+    record(self, heap, site, block, size, self->scope);
     mire__collect_as_close(self);
 }
 
-void mire__collect_as_told(struct collect_thread *self, const struct self_frame *site, const void *block, size_t size)
+void mire__collect_as_app_alloc(struct collect_thread *self, const struct self_frame *site, const void *block,
+                                size_t size)
 {
     struct heap *heap = mire__collect_as_open(self);
 
     if (!heap)
         return;
-    if (mire__heap_how(heap, MIRE_HOW_APART))
-        mire__heap_how_change(heap, MIRE_HOW_APART, 0);
-    note(self, heap, site, block, size, self->scope);
+    if (mire__heap_flags(heap, MIRE_FLAG_ONE_PHASE))
+        mire__heap_flags_change(heap, MIRE_FLAG_ONE_PHASE, 0);
+    record(self, heap, site, block, size, self->scope);
     mire__collect_as_close(self);
 }
 
-void *mire__quick_as_else(MIRE_QUICK_CALL)
+void *mire__fast_as_slow(MIRE_FAST_CALL)
 {
     const struct self_frame site = {.pc = pc, .sp = sp, .fp = fp};
 
@@ -163,44 +164,46 @@ void *mire__quick_as_else(MIRE_QUICK_CALL)
     return block;
 }
 
-void *mire__quick_as_set(struct collect_thread *self, void *block, size_t size, uint32_t node)
+void *mire__fast_as_set_slow(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
-    mire__live_as_set(self->heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node);
+    mire__block_as_set(self->heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, size, node);
     mire__collect_as_close(self);
     return block;
 }
 
-/* Note the block where there is room in its cell; else wherever. */
+/* Record the block: in its shadow entry if that is free, else by the slow path. */
 static inline void *set(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
-    const uint32_t plane = mire__cell_plane((uintptr_t)block, mire__quick_is_apart(self));
-    _Atomic uint32_t *cell;
+    const uint32_t phase = mire__shadow_phase((uintptr_t)block, mire__fast_is_one_phase(self));
+    _Atomic uint32_t *shadow;
 
-    return mire__cells_plain(&cell, self->heap, (uintptr_t)block, plane)
-               ? mire__quick_set(self, cell, block, size, node, false)
-               : mire__quick_as_set(self, block, size, node);
+    return mire__shadow_entry(&shadow, self->heap, (uintptr_t)block, phase)
+               ? mire__fast_set(self, shadow, block, size, node, false)
+               : mire__fast_as_set_slow(self, block, size, node);
 }
 
-void *mire__quick_as_spread(struct collect_thread *self, void *block, size_t size, uint32_t node)
+void *mire__fast_as_any_phase(struct collect_thread *self, void *block, size_t size, uint32_t node)
 {
     return set(self, block, size, node);
 }
 
-/* The stack is not remembered. */
+/* The stack is not in the cache. */
 static void *walk(struct collect_thread *self, void *block, size_t size, const struct self_frame *site)
 {
-    const bool apart = mire__quick_is_apart(self);
-    _Atomic uint32_t *cell;
-    bool plain = mire__cells_plain(&cell, self->heap, (uintptr_t)block, mire__cell_plane((uintptr_t)block, apart));
+    const bool one_phase = mire__fast_is_one_phase(self);
+    _Atomic uint32_t *shadow;
+    bool plain =
+        mire__shadow_entry(&shadow, self->heap, (uintptr_t)block, mire__shadow_phase((uintptr_t)block, one_phase));
     uint32_t node;
 
     if (plain)
-        __builtin_prefetch(cell, 1); /* it comes while the stack is walked */
+        __builtin_prefetch(shadow, 1); /* comes to the cache while the stack is walked */
     node = mire__call_stack_as_walk(&self->stack, self->heap, mire__collect_steps, site);
-    return plain ? mire__quick_set(self, cell, block, size, node, false) : mire__quick_as_set(self, block, size, node);
+    return plain ? mire__fast_set(self, shadow, block, size, node, false)
+                 : mire__fast_as_set_slow(self, block, size, node);
 }
 
-void *mire__quick_as_look(MIRE_QUICK_CALL)
+void *mire__fast_as_other_stack(MIRE_FAST_CALL)
 {
     const struct self_frame site = {.pc = pc, .sp = sp, .fp = fp};
     struct stack_entry *entry = mire__stack_cache_as_find(&self->stack.cache, pc, sp, fp);
@@ -212,7 +215,7 @@ void *mire__quick_as_look(MIRE_QUICK_CALL)
     return set(self, block, size, node);
 }
 
-void *mire__quick_as_tell(struct heap_count *counts, void *block)
+void *mire__fast_as_tell(struct heap_count *counts, void *block)
 {
     struct collect_thread *self = mire__collect_self;
     struct heap *heap = self && mire__collect_has_slot(self) ? mire__collect_as_open(self) : NULL;
@@ -233,7 +236,7 @@ void mire__collect_as_free(struct collect_thread *self, const void *block)
 
     if (!heap)
         return;
-    mire__live_as_clear(&was, heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
+    mire__block_as_clear(&was, heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK);
     mire__collect_as_close(self);
 }
 
@@ -244,7 +247,7 @@ void mire__collect_as_move_begin(struct collect_move *was, struct collect_thread
     was->known = false;
     if (!heap)
         return;
-    was->known = mire__live_as_clear(&was->block, heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK);
+    was->known = mire__block_as_clear(&was->block, heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK);
     mire__collect_as_close(self);
 }
 
@@ -256,9 +259,9 @@ void mire__collect_as_move_end(struct collect_thread *self, const struct self_fr
     if (!heap)
         return;
     if (!done)
-        mire__live_as_put(heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK, &was->block);
+        mire__block_as_put_back(heap, self->slot, (uintptr_t)old & MIRE_HEAP_ADDRESS_MASK, &was->block);
     else
-        note(self, heap, site, done, size,
-             was->known && was->block.tagged ? mire__live_as_class(heap, was->block.node) : self->scope);
+        record(self, heap, site, done, size,
+               was->known && was->block.tagged ? mire__block_as_class(heap, was->block.node) : self->scope);
     mire__collect_as_close(self);
 }

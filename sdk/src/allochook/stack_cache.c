@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* Expected where nothing is known: its pc is no frame's. In no thread's page, for a thread may never need one. */
+static struct stack_entry nothing;
+
 /* ---- discriminators ---- */
 
 /* The number of a discriminator, which is added if it is new. MIRE_STACK_DISCRIMINATORS: there is no room. */
@@ -228,8 +231,8 @@ void mire__stack_cache_as_forget(struct stack_cache *cache)
     cache->entries = cache->few->entries;
     cache->buckets_mask = cache->entries_mask = MIRE_STACK_FEW - 1;
     cache->off = false;
-    cache->last = cache->expected = &cache->entries[0][0];
-    cache->last->next = cache->last;
+    cache->last = NULL;
+    cache->expected = &nothing;
     begin_period(cache, MIRE_STACK_FEW_WALKS);
 }
 

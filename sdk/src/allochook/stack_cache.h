@@ -21,8 +21,8 @@
 #ifndef MIRE_ALLOCHOOK_STACK_CACHE_H
 #define MIRE_ALLOCHOOK_STACK_CACHE_H
 
-#include "heapread/file.h"
-#include "unwind/self.h"
+#include "heapread/read.h"
+#include "unwind/unwind.h"
 
 #define MIRE_STACK_WAYS           4u  /* entries, or buckets, in a set: all are looked at */
 #define MIRE_STACK_WORDS          28u /* of an entry; a multiple of four. Most stacks are whole within so many */
@@ -92,7 +92,8 @@ struct stack_cache {
     struct stack_bucket (*buckets)[MIRE_STACK_WAYS]; /* in use: those of `few` or of `many` */
     struct stack_entry (*entries)[MIRE_STACK_WAYS];
     uint32_t buckets_mask, entries_mask; /* sets in use - 1 */
-    struct stack_entry *last, *expected; /* found last, and found after it the last time; never NULL */
+    struct stack_entry *last;            /* that was found; NULL: none */
+    struct stack_entry *expected;        /* that was found after it the last time; an empty one if unknown */
     bool off;                            /* nothing is looked for, nor remembered */
     uint32_t victim;                     /* the way that is displaced next */
     uint32_t walks;                      /* until the next review */
@@ -212,7 +213,8 @@ MIRE_INLINE void mire__stack_cache_follow(struct stack_cache *cache, struct stac
 /* This entry was found, and not expected. */
 MIRE_INLINE void mire__stack_cache_learn(struct stack_cache *cache, struct stack_entry *entry)
 {
-    cache->last->next = entry;
+    if (cache->last)
+        cache->last->next = entry;
     mire__stack_cache_follow(cache, entry);
 }
 

@@ -1,9 +1,9 @@
 /*
- * thread.c - see hooks.h: threads, whose stacks are told with the stack that made them.
+ * thread.c - see hooks.h: the stacks of threads, recorded as mappings with the stack that made the thread.
  *
- * The C library maps a thread's stack by itself, and keeps it for the next thread. So it is noted by the thread, as its
- * first act, and ends when the thread's state does (thread_state.c). The thread's first function is jumped to: its
- * stack is as if nobody had come between.
+ * The C library maps a thread's stack by itself, and keeps it for the next thread. So the thread records it as its
+ * first act, and the record ends with the thread's state (thread_state.c). The thread's first function is jumped to:
+ * no frame of the SDK lies below it.
  */
 #include "allochook/hooks.h"
 
@@ -16,7 +16,7 @@
 
 #define PAGE_BYTES 4096ull
 
-/* Threads that are being made at a time; the stacks of more are not told. */
+/* Threads that are being made at a time; the stacks of more are not recorded. */
 #define STARTS 64
 
 static struct start {
@@ -38,7 +38,7 @@ static struct start *take_start(void)
     return NULL;
 }
 
-/* By the C library's word, which is quicker than the kernel's. What it allocates for that is not the program's. */
+/* The C library answers faster than the kernel. What it allocates for the answer is not the program's. */
 MIRE_SLOW static bool find_own_stack(struct span *out)
 {
     struct collect_thread *before = mire__collect_own_begin();

@@ -1,7 +1,7 @@
-/* thread_state.c - the states of threads that allocate: found, taken over from threads that ended. Signal-safe.
+/* thread_state.c - see thread_state.h. Signal-safe.
  *
- * Nobody tells that a thread ends: destructors of its variables still allocate and free afterwards. A state whose
- * thread is no longer there is free; some of those in use are looked at whenever another one is needed.
+ * No event marks the end of a thread: destructors of its variables still allocate and free after any that could. A
+ * state whose thread no longer exists is free; some states in use are checked whenever another one is needed.
  */
 #include "allochook/thread_state.h"
 
@@ -12,19 +12,19 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-#define LOOKS        8             /* states looked at for each new thread: more end than begin, then */
+#define LOOKS        8 /* states checked for each new thread: more than one, so that free states do not pile up */
 #define MAIN_STACK   (64ull << 20) /* the kernel keeps twice as much free below the first thread's stack */
 #define FULL_WAIT_NS 100000000ull
 
 __thread struct collect_thread *mire__collect_self __attribute__((tls_model("initial-exec")));
 __thread int64_t mire__collect_left __attribute__((tls_model("initial-exec")));
 
-/* There was no state for the thread, which is counted: once, however often it calls. */
+/* The thread got no state, which was counted: once, however often it calls. */
 static __thread bool is_lost __attribute__((tls_model("initial-exec")));
 
 struct heap_slot mire__collect_closed = {.inside = 1};
 
-/* Of threads that are not watched: ours, and each one while its state is made. */
+/* The state of threads that are not recorded: the SDK's, and each thread while its state is made. */
 static struct collect_thread unwatched;
 
 /*
@@ -43,9 +43,9 @@ _Static_assert(SMALL_BYTES % 4096 == 0 && CHUNKS * SMALL_COUNT + LARGE == MIRE_C
 static struct {
     struct collect_thread *large;
     _Atomic(char *) chunks[CHUNKS];
-    uint32_t pid;          /* whose they are */
+    uint32_t pid;          /* the process that made them */
     _Atomic uint32_t used; /* states that were ever taken */
-    _Atomic uint32_t next; /* which one is looked at next */
+    _Atomic uint32_t next; /* the one that is checked next */
     _Atomic uint64_t full_until_ns;
     struct span parents[MIRE_THREADS_PARENTS]; /* states of the processes this one was forked from */
     uint32_t parents_count;
@@ -61,7 +61,7 @@ static struct collect_thread *state_at(uint32_t number)
                                              small % SMALL_COUNT * SMALL_BYTES);
 }
 
-/* See that there is memory for a state. False: no address space. */
+/* Make room for a state. Returns false without address space. */
 static bool make_room(uint32_t number)
 {
     _Atomic(char *) *chunk = number < LARGE ? NULL : &pool.chunks[(number - LARGE) / SMALL_COUNT];
@@ -95,7 +95,7 @@ static size_t own_spans(struct span out[1 + CHUNKS])
     return count;
 }
 
-/* What was inherited stays, wiped, for a child's thread may still point to the state that it had. */
+/* Inherited states stay mapped, wiped: the child's thread may still point to its own. */
 static void leave_to_parent(void)
 {
     struct span spans[1 + CHUNKS];
@@ -114,11 +114,11 @@ bool mire__threads_open(void)
     for (uint32_t i = 0; i < atomic_load(&pool.used); i++) {
         struct collect_thread *state = state_at(i);
 
-        state->stack.walk.version = 0; /* the code's is higher */
+        state->stack.walk.version = 0; /* older than any of the step cache */
         state->stack.cache.slot = NULL;
         if (state->slot)
             state->slot = &mire__collect_closed;
-        state->usual = 0;
+        state->fast_path_flags = 0;
         state->stack_end = 0;
         state->scope = 0;
     }
@@ -144,7 +144,7 @@ bool mire__threads_any_inside(const struct heap *heap)
     return false;
 }
 
-/* Take a state whose thread is gone, with all that it did to it until its last call. */
+/* Take a state whose thread is gone, with all its stores until its last call (acquire pairs with its releases). */
 static bool take_over(struct collect_thread *state, uint32_t tid)
 {
     uint32_t owner = atomic_load_explicit(&state->tid, memory_order_acquire);
@@ -198,7 +198,7 @@ static bool look_at_mapping(void *context, const struct mapping *mapping)
     return false;
 }
 
-/* The kernel put the program's name at the end of the first thread's stack. False: this is not that stack. */
+/* The first thread's stack ends with the program's name, which the kernel put there. False: another stack. */
 static bool find_first(struct stack_look *look)
 {
     const uint64_t name = getauxval(AT_EXECFN), end = (name + 4096) & ~UINT64_C(4095);
@@ -211,9 +211,9 @@ static bool find_first(struct stack_look *look)
 }
 
 /*
- * Where the thread's own stack lies. The first thread's is known to the kernel. The libraries put what belongs to any
- * other at the upper end of its stack, so where that and the stack pointer lie in one mapping they are of the thread,
- * and stay as long as it does. Returns the end of the mapping, of another than the first thread; 0.
+ * Find the thread's own stack. The kernel tells the first thread's. The C libraries put thread-local storage at the
+ * upper end of any other stack: if that and the stack pointer lie in one mapping, the mapping is the thread's stack
+ * and stays as long as the thread. Returns the end of the mapping; 0 for the first thread, and if none was found.
  */
 static uint64_t find_stack(struct call_stack *stack, uint64_t sp, const struct span *told)
 {
@@ -222,10 +222,10 @@ static uint64_t find_stack(struct call_stack *stack, uint64_t sp, const struct s
         .start = told ? told->start : 0, .end = told ? told->end : 0, .writable = true, .path = ""};
 
     if (mire__tid() == mire__pid() && find_first(&look)) {
-        /* known without a look */
+        /* found */
     } else if (told) {
         look_at_mapping(&look, &mapping);
-        if (look.high == 0 && sp >= told->start && sp < told->end) { /* what belongs to it lies elsewhere */
+        if (look.high == 0 && sp >= told->start && sp < told->end) { /* its thread-local storage lies elsewhere */
             look.low = told->start;
             look.high = look.end = told->end;
         }
@@ -241,10 +241,10 @@ static bool take_slot(struct collect_thread *self, struct heap *heap)
 {
     self->slot = mire__slot_as_take(heap, atomic_load_explicit(&self->tid, memory_order_relaxed));
     self->heap = heap;
-    self->usual = 0;
+    self->fast_path_flags = 0;
     self->stack.cache.slot = self->slot;
     atomic_store_explicit(&self->calling_sp, 0, memory_order_relaxed);
-    /* Told once more: who takes the state over finds the slot by it. */
+    /* Stored again, as a release: the next owner of the state finds the slot. */
     atomic_store_explicit(&self->tid, atomic_load_explicit(&self->tid, memory_order_relaxed), memory_order_release);
     return self->slot != NULL;
 }
@@ -255,13 +255,13 @@ static void release(struct collect_thread *state, struct heap *heap)
     if (!mire__collect_has_slot(state))
         return;
     if (state->stack_end && mire__slot_as_enter(state->slot)) {
-        mire__regions_as_end_stack(heap, state->stack_start, state->stack_end - state->stack_start, state->stack_of);
+        mire__mappings_as_end_stack(heap, state->stack_start, state->stack_end - state->stack_start, state->stack_of);
         mire__slot_as_leave(state->slot);
     }
     state->stack_start = state->stack_end = 0;
     mire__slot_as_give(heap, state->slot);
     state->slot = NULL;
-    state->usual = 0;
+    state->fast_path_flags = 0;
 }
 
 void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node)
@@ -273,7 +273,7 @@ void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node)
     self->stack_start = self->stack.walk.low;
     self->stack_end = self->stack.walk.end;
     self->stack_of = atomic_load_explicit(&self->tid, memory_order_relaxed);
-    mire__regions_as_map_stack(heap, self->stack_start, self->stack_end - self->stack_start, node, self->stack_of);
+    mire__mappings_as_map_stack(heap, self->stack_start, self->stack_end - self->stack_start, node, self->stack_of);
     mire__collect_as_close(self);
 }
 

@@ -1,5 +1,5 @@
 /*
- * thread_state.h - the states of threads that allocate. Private to heap/.
+ * thread_state.h - the states of threads that allocate. Private to allochook/.
  */
 #ifndef MIRE_ALLOCHOOK_THREAD_STATE_H
 #define MIRE_ALLOCHOOK_THREAD_STATE_H
@@ -10,31 +10,31 @@ struct span {
     uint64_t start, end;
 };
 
-/* Make room for states, once; those there are belong to no run any more. False: no address space. */
+/* Make room for states, once; existing states belong to no run any more. Returns false without address space. */
 bool mire__threads_open(void);
 
-/* Is any thread at work on the tables? */
+/* Does any thread work on the tables? */
 bool mire__threads_any_inside(const struct heap *heap);
 
 /*
- * The calling thread's state with a slot of this run, its first time or again. NULL: it has none.
+ * The calling thread's state, with a slot of this run. NULL if there is none to be had.
  *   sp     the stack pointer of the caller
- *   stack  the thread's, NULL if it has to be looked for
+ *   stack  the thread's, NULL if unknown
  */
 struct collect_thread *mire__threads_as_begin(struct heap *heap, uint64_t sp, const struct span *stack);
 
-/* The calling thread's stack is told, with the stack of whoever made it. */
+/* Record the calling thread's stack as a mapping, with the stack that made the thread. */
 void mire__threads_as_note_stack(struct collect_thread *self, uint32_t node);
 
-/* Address space of ours: states, those that were inherited, the code's and the gate's; and room for the tables' two. */
+/* Address space of this folder: states, inherited ones too, the step cache and the gate; with room for two more. */
 #define MIRE_THREADS_PARENTS 32u
 #define MIRE_THREADS_SPANS   (MIRE_THREADS_PARENTS + 37)
 size_t mire__threads_spans(struct span out[MIRE_THREADS_SPANS]);
 
 /*
- * Note what is mapped now, but what is ours; existing.c.
+ * Record the mappings that exist now, without the SDK's own; existing.c.
  *   scratch  8 KiB at least
  */
-void mire__found_note(struct heap *heap, struct heap_slot *slot, char *scratch, size_t scratch_bytes);
+void mire__existing_record(struct heap *heap, struct heap_slot *slot, char *scratch, size_t scratch_bytes);
 
 #endif

@@ -143,7 +143,7 @@ void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext)
         pass_on(signal, info, ucontext);
 }
 
-void mire__snapshot_as_copy_stack(struct snapshot *snapshot)
+void mire__snapshot_as_copy_stack(struct stack_snapshot *snapshot)
 {
     uint64_t sp = snapshot->regs.value[mire__arch.sp];
 
@@ -152,7 +152,7 @@ void mire__snapshot_as_copy_stack(struct snapshot *snapshot)
     snapshot->stack_size = mire__peek(snapshot->stack, snapshot->stack_address, snapshot->wanted_bytes);
 }
 
-void mire__snapshot_as_load_stack(struct snapshot *snapshot, const struct quiet_stack *stack)
+void mire__snapshot_as_load_stack(struct stack_snapshot *snapshot, const struct quiet_stack *stack)
 {
     uint64_t from = (snapshot->regs.value[mire__arch.sp] - 128) & ~7ull, size = stack->end - from;
 
@@ -163,7 +163,7 @@ void mire__snapshot_as_load_stack(struct snapshot *snapshot, const struct quiet_
 
 void mire__sampler_as_copy_script(struct sampler *sampler)
 {
-    const struct snapshot *snapshot = &sampler->snapshot;
+    const struct stack_snapshot *snapshot = &sampler->snapshot;
 
     mire__script_as_copy(&sampler->script,
                          (struct script_stack){snapshot->stack_address, snapshot->stack_size, snapshot->stack});

@@ -23,13 +23,13 @@ void mire__handler_pass_to(void (*handler)(int signal, siginfo_t *info, void *uc
 void mire__handler_as_answer(int signal, siginfo_t *info, void *ucontext);
 
 /* Copy the stack from the snapshot's stack pointer on: wanted_bytes of it, as far as there is memory. */
-void mire__snapshot_as_copy_stack(struct snapshot *snapshot);
+void mire__snapshot_as_copy_stack(struct stack_snapshot *snapshot);
 
 /* Copy the frames of the script that the thread runs; its stack has been copied. */
 void mire__sampler_as_copy_script(struct sampler *sampler);
 
 /* The same as mire__snapshot_as_copy_stack without a system call, of a stack that is known to end at `stack->end` and
  * to go on from there to its pointer. */
-void mire__snapshot_as_load_stack(struct snapshot *snapshot, const struct quiet_stack *stack);
+void mire__snapshot_as_load_stack(struct stack_snapshot *snapshot, const struct quiet_stack *stack);
 
 #endif

@@ -94,7 +94,7 @@ static bool is_short(uint64_t milliseconds)
  */
 static bool is_short_at(const struct sampler *sampler, uint64_t address)
 {
-    const struct snapshot *snapshot = &sampler->snapshot;
+    const struct stack_snapshot *snapshot = &sampler->snapshot;
     uint64_t into = address - snapshot->stack_address;
     int64_t time[2];
 

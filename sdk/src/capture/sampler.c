@@ -65,7 +65,7 @@ void mire__sampler_close(struct sampler *sampler)
 /* Read a thread asleep in the kernel. False if it moved meanwhile. */
 static bool take_asleep(struct sampler *sampler, uint32_t tid, const struct thread_state *before)
 {
-    struct snapshot *snapshot = &sampler->snapshot;
+    struct stack_snapshot *snapshot = &sampler->snapshot;
     struct thread_state after;
 
     mire__arch_as_regs_asleep(&snapshot->regs, before);

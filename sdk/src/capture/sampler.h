@@ -15,7 +15,7 @@
 #include "capture/unwind.h"
 #include "platform/platform.h"
 #include "ring/blackbox.h"
-#include "unwind/modules.h"
+#include "unwind/unwind.h"
 
 /* The stack of a thread that may make no system call of ours (platform/filter.h). */
 struct quiet_stack {
@@ -38,7 +38,7 @@ struct sampler {
     _Atomic uint32_t wake_tid;        /* the thread that such timers signal; 0: none */
     struct capture_cost cost;
     struct thread_state state; /* of the thread that the last sample is of, as it was then */
-    struct snapshot snapshot;
+    struct stack_snapshot snapshot;
     struct quiet_stack quiet; /* of the wanted thread; written while the request is IDLE */
     struct modules modules;
     struct script script; /* its chain is written as the snapshot is */

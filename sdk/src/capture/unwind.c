@@ -2,7 +2,7 @@
 #include "capture/unwind.h"
 
 #include "capture/fold.h"
-#include "unwind/snapshot.h"
+#include "unwind/unwind.h"
 
 _Static_assert((int)UNWOUND_PC == MIRE_FOUND_PC && (int)UNWOUND_FP == MIRE_FOUND_FP &&
                    (int)UNWOUND_CFI == MIRE_FOUND_CFI && (int)UNWOUND_SIGNAL == MIRE_FOUND_SIGNAL &&
@@ -59,7 +59,7 @@ static void add_frame(void *context, const struct unwound *frame)
     mire__fold_add(&gathering->fold, &(struct fold_frame){frame->pc, frame->into, frame->by});
 }
 
-size_t mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules)
+size_t mire__unwind(struct sample *out, const struct stack_snapshot *snapshot, struct modules *modules)
 {
     const struct stack_copy copy = {&snapshot->regs, snapshot->stack_address, snapshot->stack, snapshot->stack_size};
     struct gathering gathering;

@@ -1,8 +1,8 @@
 /*
- * unwind.h - from a thread's registers and a copy of its stack to the addresses of its calls.
+ * unwind.h - from a thread's registers and a copy of its stack to the frames of a sample.
  *
- * Each frame is left by call frame information where there is some, else by the frame pointer. Memory outside the copy
- * (the stack further out, or another stack that a signal interrupted) is read as it is now. Thread: check thread.
+ * The copy is walked by unwind/snapshot.h; frames of the script that the thread runs go between the others, and
+ * recursion is folded (fold.h). Thread: check thread.
  */
 #ifndef MIRE_CAPTURE_UNWIND_H
 #define MIRE_CAPTURE_UNWIND_H
@@ -10,15 +10,15 @@
 #include "platform/arch.h"
 #include "ring/ring.h"
 #include "script/script.h"
-#include "unwind/modules.h"
+#include "unwind/unwind.h"
 
 /* A thread at one instant. */
-struct snapshot {
+struct stack_snapshot {
     struct regs regs;
-    bool unfolded;                     /* keep what recursion adds: for comparisons with other unwinders */
-    const struct script_place *script; /* frames of the script that it runs, innermost first; go between the others */
+    bool unfolded;                     /* keep the frames that recursion adds: to compare with other unwinders */
+    const struct script_place *script; /* frames of the script that it runs, innermost first */
     uint32_t script_count;
-    size_t wanted_bytes;    /* how much stack to copy, at most sizeof(stack) */
+    size_t wanted_bytes;    /* of stack to copy, at most sizeof(stack) */
     uint64_t stack_address; /* of stack[0] */
     size_t stack_size;
     uint8_t stack[MIRE_STACK_COPY_BYTES];
@@ -28,9 +28,9 @@ struct snapshot {
  * Walk to the outermost frame. Fills in sample->depth, pc, into, found, folded and skipped (fold.h), and sets
  * MIRE_SAMPLE_CUT or MIRE_SAMPLE_BROKEN in its flags where they hold.
  *   modules  its caches are used
- * Returns how many bytes of stack from stack_address on the frames found take up: what the copy should have held. Those
+ * Returns the bytes of stack, from stack_address on, that the frames take up: the copy should have held as many. Frames
  * beyond MIRE_STACK_COPY_BYTES, and those on another stack, do not count.
  */
-size_t mire__unwind(struct sample *out, const struct snapshot *snapshot, struct modules *modules);
+size_t mire__unwind(struct sample *out, const struct stack_snapshot *snapshot, struct modules *modules);
 
 #endif

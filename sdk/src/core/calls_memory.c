@@ -10,12 +10,12 @@
 void mire_alloc_hook(const void *block, size_t size)
 {
     const struct self_frame site = MIRE_CALL_SITE;
-    struct collect_thread *self = block && !mire__site_is_quick(size) ? mire__collect_as_enter(site.sp) : NULL;
+    struct collect_thread *self = block && !mire__site_is_covered(size) ? mire__collect_as_enter(site.sp) : NULL;
 
     if (!self)
         return;
     mire__collect_as_return(self);
-    mire__collect_as_told(self, &site, block, size);
+    mire__collect_as_app_alloc(self, &site, block, size);
 }
 
 void mire_free_hook(const void *block)
@@ -48,7 +48,7 @@ void mire_memory_tag(const void *block, const char *class_name)
     uint32_t class = mire__classes_as_find(heap, class_name);
 
     if (class)
-        mire__live_as_tag(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, class);
+        mire__block_as_tag(heap, self->slot, (uintptr_t)block & MIRE_HEAP_ADDRESS_MASK, class);
     mire__collect_as_close(self);
 }
 
@@ -68,7 +68,7 @@ int mire_memory_scope_begin(const char *class_name)
     if (!heap)
         return outer;
     self->scope = mire__classes_as_find(heap, class_name);
-    self->usual = 0;
+    self->fast_path_flags = 0;
     mire__collect_as_close(self);
     return outer;
 }
@@ -79,6 +79,6 @@ void mire_memory_scope_end(int outer)
 
     if (self && mire__collect_has_slot(self) && outer >= 0 && outer < (int)MIRE_HEAP_CLASSES_MAX) {
         self->scope = (uint32_t)outer;
-        self->usual = 0;
+        self->fast_path_flags = 0;
     }
 }

@@ -111,8 +111,8 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
         mire__collect_end();
         return err;
     }
-    if (mire__heap_blocks_apart())
-        mire__heap_how_change(heap, MIRE_HOW_APART, MIRE_HOW_APART);
+    if (mire__heap_blocks_have_one_phase())
+        mire__heap_flags_change(heap, MIRE_FLAG_ONE_PHASE, MIRE_FLAG_ONE_PHASE);
     monitor.heap = heap;
     mire__memory_begin(monitor.context);
     mire__collect_rest(ring, monitor.context->worker);
@@ -215,7 +215,7 @@ struct heap *mire__heap_monitor_tables(void)
 uint64_t mire__heap_monitor_keep(struct worker *worker)
 {
     uint64_t random, now_ns = mire__now_ns();
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
 
     if (!monitor.heap)
         return UINT64_MAX;
@@ -225,7 +225,7 @@ uint64_t mire__heap_monitor_keep(struct worker *worker)
     mire__objects_hook(monitor.heap); /* libgobject may have been loaded since */
     mire__random(&random, sizeof(random));
     mire__collect_sweep(monitor.heap);
-    mire__heap_keep(&kept, monitor.heap, now_ns, random);
+    mire__heap_reclaim(&kept, monitor.heap, now_ns, random);
     mire__collect_rest(ring, worker);
     return UINT64_MAX;
 }

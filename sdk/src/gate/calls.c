@@ -4,7 +4,7 @@
 #include "platform/platform.h"
 
 #define SLEPT_NS 50000 /* a wait this long has slept, or was interrupted, which does no harm once */
-#define RESTED_NS                                                                                      \
+#define RESTED_NS \
     (20 * MIRE_NS_PER_MS) /* deeper than a loop: a loop of its own has rested, no server took its time \
                            */
 #define UNTRIED_MAX    63 /* of a loop that never sleeps so many waits are not timed between two that are */

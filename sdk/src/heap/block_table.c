@@ -1,8 +1,8 @@
 /* block_table.c - the hash table of live blocks. Signal-safe.
  *
- * A segment has a lock; nobody holds two but the keeper. The directory is looked at again under the lock: the segment
- * may have been split or joined meanwhile. How a segment is split is in mire__blocks_split; each step is one store, and
- * between any two of them a reader finds every entry once (heapread/file.h).
+ * Each segment has a lock; the reclaimer alone holds two. The directory is read again under the lock, for the segment
+ * may have been split or joined meanwhile. A split is a row of single stores (mire__block_table_split), and between
+ * any two of them a reader finds every entry once (heapread/file.h).
  */
 #include "heap/inside.h"
 
@@ -33,13 +33,13 @@ void mire__filter_take(struct heap *heap, uint64_t address)
 
 /* ---- segments ---- */
 
-/* The segment of a hash, locked; NULL if its lock is not to be had. */
+/* The segment of a hash, locked; NULL if the lock could not be taken. */
 static struct heap_segment *lock_segment(struct heap *heap, uint64_t hash)
 {
-    struct heap_segment *segment = mire__blocks_segment(heap, hash), *now;
+    struct heap_segment *segment = mire__block_table_segment(heap, hash), *now;
 
     while (mire__heap_lock(&segment->lock)) {
-        now = mire__blocks_segment(heap, hash);
+        now = mire__block_table_segment(heap, hash);
         if (now == segment)
             return segment;
         mire__heap_unlock(&segment->lock);
@@ -59,7 +59,7 @@ static bool is_of(const struct heap_entry *entry, uint64_t address)
     return mire__where_address(atomic_load_explicit(&entry->where, memory_order_relaxed) ^ address) == 0;
 }
 
-/* The entry of an address, NULL if there is none. It lies in its first line nearly always. */
+/* The entry of an address, NULL if there is none. It is nearly always in its first line. */
 static struct heap_entry *look_for(struct heap_segment *segment, uint64_t hash, uint64_t address)
 {
     struct heap_entry *line = mire__segment_line(segment, hash);
@@ -91,15 +91,15 @@ static struct heap_entry *look_for_free(struct heap_segment *segment, uint64_t h
     return NULL;
 }
 
-void mire__blocks_point(struct heap *heap, uint32_t covers, uint32_t number)
+void mire__block_table_point(struct heap *heap, uint32_t covers, uint32_t number)
 {
     uint32_t depth = MIRE_COVERS_DEPTH(covers), span = 1u << (MIRE_SEGMENT_BITS_MAX - depth);
 
     for (uint32_t i = 0, at = MIRE_COVERS_PREFIX(covers) * span; i < span; i++)
-        atomic_store_explicit(&heap->directory[at + i], (uint16_t)number, memory_order_release);
+        atomic_store_explicit(&heap->block_directory[at + i], (uint16_t)number, memory_order_release);
 }
 
-/* The number of an empty segment, its memory there and zero; UINT32_MAX if there is no room. Under split_lock. */
+/* The number of an empty segment, claimed and zero; UINT32_MAX if there is no room. Under split_lock. */
 static uint32_t fresh_segment(struct heap *heap)
 {
     _Atomic uint32_t *used = &heap->header->segments_used;
@@ -143,7 +143,8 @@ static bool split_segment(struct heap *heap, struct heap_segment *from)
     if (number == UINT32_MAX)
         return false;
     to = &heap->blocks[number];
-    atomic_store_explicit(&to->lock, 1, memory_order_relaxed); /* nobody splits it before all of the directory has it */
+    atomic_store_explicit(&to->lock, 1,
+                          memory_order_relaxed); /* it must not be split before the whole directory names it */
     for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
         if (is_upper(from, i, depth)) {
             atomic_store_explicit(&to->entries[i].what,
@@ -156,9 +157,9 @@ static bool split_segment(struct heap *heap, struct heap_segment *from)
     }
     atomic_store_explicit(&to->covers, upper, memory_order_release);
     atomic_store_explicit(&from->covers, (depth + 2) | MIRE_COVERS_PREFIX(covers) * 2 << 8, memory_order_release);
-    mire__blocks_point(heap, upper, number);
+    mire__block_table_point(heap, upper, number);
     mire__heap_unlock(&to->lock);
-    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) { /* by hash: others work on the new segment by now */
+    for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) { /* by hash: other threads work on the new segment already */
         if (is_upper(from, i, depth))
             atomic_store_explicit(&from->entries[i].where, 0, memory_order_relaxed);
     }
@@ -180,8 +181,8 @@ static struct heap_segment *make_room(enum heap_drop *drop, struct heap_entry **
     while ((segment = lock_segment(heap, hash))) {
         bool split;
 
-        /* The filter counts what is added under this lock: where it has nothing, nothing has to be looked for. */
-        *entry = mire__blocks_maybe(heap, address) ? look_for(segment, hash, address) : NULL;
+        /* Entries are added to the filter under this lock: if it has none, there is no need to search. */
+        *entry = mire__filter_may_hold(heap, address) ? look_for(segment, hash, address) : NULL;
         *found = *entry != NULL;
         if (!*entry)
             *entry = look_for_free(segment, hash);
@@ -206,8 +207,8 @@ static void store_entry(struct heap_entry *entry, uint64_t address, const struct
                           memory_order_release);
 }
 
-bool mire__blocks_as_put(struct live_block *was, bool *replaced, struct heap *heap, uint64_t address,
-                         const struct live_block *block)
+bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct heap *heap, uint64_t address,
+                              const struct live_block *block)
 {
     uint64_t hash = mire__block_hash(address);
     struct heap_entry *entry;
@@ -230,8 +231,8 @@ bool mire__blocks_as_put(struct live_block *was, bool *replaced, struct heap *he
     return true;
 }
 
-bool mire__blocks_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block, _Atomic uint32_t *at,
-                           uint32_t cell)
+bool mire__block_table_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block,
+                                _Atomic uint32_t *at, uint32_t shadow)
 {
     uint64_t hash = mire__block_hash(address);
     struct heap_entry *entry;
@@ -246,8 +247,8 @@ bool mire__blocks_as_adopt(struct heap *heap, uint64_t address, const struct liv
         mire__filter_add(heap, address);
         store_entry(entry, address, block);
     }
-    moved =
-        atomic_compare_exchange_strong_explicit(at, &cell, MIRE_CELL_MOVED, memory_order_acq_rel, memory_order_relaxed);
+    moved = atomic_compare_exchange_strong_explicit(at, &shadow, MIRE_SHADOW_MOVED, memory_order_acq_rel,
+                                                    memory_order_relaxed);
     if (!found && !moved) {
         atomic_store_explicit(&entry->where, 0, memory_order_release);
         mire__filter_take(heap, address);
@@ -259,13 +260,13 @@ bool mire__blocks_as_adopt(struct heap *heap, uint64_t address, const struct liv
     return moved;
 }
 
-bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t address)
+bool mire__block_table_as_take(struct live_block *was, struct heap *heap, uint64_t address)
 {
     uint64_t hash = mire__block_hash(address);
     struct heap_segment *segment;
     struct heap_entry *entry;
 
-    if (!mire__blocks_maybe(heap, address))
+    if (!mire__filter_may_hold(heap, address))
         return false;
     segment = lock_segment(heap, hash);
     if (!segment) {
@@ -283,10 +284,10 @@ bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t ad
     return entry != NULL;
 }
 
-bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged)
+bool mire__block_table_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged)
 {
     uint64_t hash = mire__block_hash(address), where, what;
-    struct heap_segment *segment = mire__blocks_maybe(heap, address) ? lock_segment(heap, hash) : NULL;
+    struct heap_segment *segment = mire__filter_may_hold(heap, address) ? lock_segment(heap, hash) : NULL;
     struct heap_entry *entry;
 
     if (!segment)
@@ -303,11 +304,11 @@ bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, 
     return entry != NULL;
 }
 
-bool mire__blocks_as_find(struct live_block *found_out, const struct heap *heap, uint64_t address)
+bool mire__block_table_as_find(struct live_block *found_out, const struct heap *heap, uint64_t address)
 {
     uint64_t hash = mire__block_hash(address);
-    struct heap *writable = (struct heap *)(uintptr_t)heap; /* a lock is taken; nothing else changes */
-    struct heap_segment *segment = mire__blocks_maybe(heap, address) ? lock_segment(writable, hash) : NULL;
+    struct heap *writable = (struct heap *)(uintptr_t)heap; /* the lock alone changes */
+    struct heap_segment *segment = mire__filter_may_hold(heap, address) ? lock_segment(writable, hash) : NULL;
     struct heap_entry *entry;
 
     if (!segment)

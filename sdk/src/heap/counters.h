@@ -1,23 +1,24 @@
 /*
- * counters.h - each thread's counters and the word that says whether it is at work on the tables.
+ * counters.h - each thread's counters, and the word that says whether it works on the tables.
  *
- *     inside    1   the thread may hold a page of cells, or a lock
- *               0   it does not: what it looked up before is forgotten
+ *     inside    1   the thread may hold a shadow page, or a lock
+ *               0   it holds neither, and forgets what it has looked up
  *
- * The keeper, before it gives a page back, changes what the page is reached by, then waits until it has seen each
- * thread outside. So threads pay one store to enter and one to leave; the barrier is the keeper's alone
+ * Before the reclaimer gives a page back, it changes the reference to the page, then waits until it has seen each
+ * thread outside. So threads pay one store to enter and one to leave; the barrier is the reclaimer's alone
  * (mire__barrier_all).
  *
- * Counters: what a thread allocated and freed, by size class, ever; so the sums over all slots are exact, also in the
- * file of a killed process but for the call in flight. Peaks need the sum of all threads at one instant: each thread
- * tells what changed since it told last when that is more than MIRE_TELL_BYTES or MIRE_TELL_COUNT. So a peak is exact
- * where one thread allocates and frees a class; each other thread may add that much error, in either direction.
+ * Counters are all allocations and frees of a thread, by size class; so the sums over all slots are exact, also in
+ * the file of a killed process, but for the call in flight. Peaks need the sum over all threads at one instant: each
+ * thread tells the peaks its change since it told last, when that is more than MIRE_TELL_BYTES or MIRE_TELL_COUNT. So
+ * a peak is exact where one thread allocates and frees a class; each other thread may add that much error, in either
+ * direction.
  */
 #ifndef MIRE_HEAP_COUNTERS_H
 #define MIRE_HEAP_COUNTERS_H
 
 #include "heap/heap.h"
-#include "heapread/categories.h"
+#include "heapread/read.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -25,16 +26,16 @@
 /*
  * A slot for the calling thread.
  *   tid  the thread's, not 0
- * Returns NULL, and counts, if there is none left or no room: the thread is not watched then.
+ * Returns NULL, which is counted, if there is none left or no room: the thread is not recorded then.
  */
 struct heap_slot *mire__slot_as_take(struct heap *heap, uint32_t tid);
 
-/* The thread ends, or is no longer watched: its counters stay for the sums, the slot for the next thread. */
+/* The thread ends, or is no longer recorded: its counters stay in the sums, the slot goes to the next thread. */
 void mire__slot_as_give(struct heap *heap, struct heap_slot *slot);
 
 /*
- * Begin to work on the tables. False if the thread is inside already: a signal handler interrupted it there, or an
- * allocator calls another; nothing is to be done then.
+ * Begin to work on the tables. Returns false if the thread is inside already, for a signal handler interrupted it
+ * there or an allocator calls another: then do nothing.
  */
 MIRE_INLINE bool mire__slot_as_enter(struct heap_slot *slot)
 {
@@ -62,18 +63,12 @@ void mire__slot_as_tell(struct heap *heap, const struct heap_slot *slot, struct 
 #define MIRE_TELL_BYTES 32768
 #define MIRE_TELL_COUNT 64
 
-/*
- * Where in a slot the counters of small sizes are, by sixteens rounded up: a look instead of a calculation of ten
- * instructions more.
- */
+/* The offset within a slot of the counters of a small size, by sixteens rounded up: spares ten instructions. */
 #define MIRE_SLOT_CLASSES       513u
 #define MIRE_SLOT_COUNTS(class) (offsetof(struct heap_slot, counts) + (class) * sizeof(struct heap_count))
 extern const uint16_t mire__slot_classes[MIRE_SLOT_CLASSES] __attribute__((visibility("hidden")));
 
-/*
- * The counters of a size. The compiler is not to know that they are part of the slot: it keeps the address of each of
- * them in a register else.
- */
+/* The counters of a size. Hidden from the compiler is that they are part of the slot: it would keep each address. */
 MIRE_INLINE struct heap_count *mire__slot_counts(struct heap_slot *slot, uint64_t size)
 {
     uint64_t at = __builtin_expect(size <= (MIRE_SLOT_CLASSES - 1) * 16, 1) ? mire__slot_classes[(size + 15) / 16]
@@ -84,7 +79,7 @@ MIRE_INLINE struct heap_count *mire__slot_counts(struct heap_slot *slot, uint64_
     return c;
 }
 
-/* A sum that the thread alone stores to. It may read it as it lies, which is one instruction less than atomically. */
+/* A sum that this thread alone stores to: a plain read is enough, and one instruction less than an atomic one. */
 MIRE_INLINE int64_t mire__slot_get(const _Atomic int64_t *sum)
 {
     int64_t now;
@@ -96,7 +91,7 @@ MIRE_INLINE int64_t mire__slot_get(const _Atomic int64_t *sum)
 /* Add to one. */
 MIRE_INLINE void mire__slot_add(_Atomic int64_t *sum, int64_t what)
 {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) /* other threads read all of it or nothing of it, too */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) /* one instruction is atomic to readers, too */
     __asm__("addq %1, %0" : "+m"(*sum) : "re"(what) : "cc");
 #else
     atomic_store_explicit(sum, mire__slot_get(sum) + what, memory_order_relaxed);
@@ -110,7 +105,7 @@ MIRE_INLINE void mire__slot_put(_Atomic int64_t *sum, int64_t what)
 
 /*
  * A block of `size` bytes begins to live.
- * Returns its counters if the peaks are to be told, by mire__slot_as_tell; NULL.
+ * Returns its counters if the peaks are to be told of them (mire__slot_as_tell), else NULL.
  */
 MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t size)
 {
@@ -127,7 +122,7 @@ MIRE_INLINE struct heap_count *mire__slot_raise(struct heap_slot *slot, uint64_t
                : NULL;
 }
 
-/* The same of one that ends: only here a sum falls, so only here it is looked at as the highest. */
+/* A block ends. Only here a sum falls, so only here it is compared with the highest. */
 MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t size)
 {
     struct heap_count *c = mire__slot_counts(slot, size);
@@ -145,20 +140,20 @@ MIRE_INLINE struct heap_count *mire__slot_drop(struct heap_slot *slot, uint64_t 
                : NULL;
 }
 
-/* Both, told. */
+/* Both, and tell the peaks. */
 static inline void mire__slot_as_count(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
-    struct heap_count *strays = mire__slot_raise(slot, size);
+    struct heap_count *untold = mire__slot_raise(slot, size);
 
-    if (strays)
-        mire__slot_as_tell(heap, slot, strays);
+    if (untold)
+        mire__slot_as_tell(heap, slot, untold);
 }
 static inline void mire__slot_as_uncount(struct heap *heap, struct heap_slot *slot, uint64_t size)
 {
-    struct heap_count *strays = mire__slot_drop(slot, size);
+    struct heap_count *untold = mire__slot_drop(slot, size);
 
-    if (strays)
-        mire__slot_as_tell(heap, slot, strays);
+    if (untold)
+        mire__slot_as_tell(heap, slot, untold);
 }
 
 #endif

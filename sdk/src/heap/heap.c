@@ -1,4 +1,4 @@
-/* heap.c - see heap.h: sections, what is claimed of them, the mode. Signal-safe. */
+/* heap.c - see heap.h: sections, and which parts of them are claimed. Signal-safe. */
 #include "heap/heap.h"
 
 #include "heap/index.h"
@@ -8,14 +8,10 @@
 #include <string.h>
 
 /*
- * How far a section is claimed ahead: a claim makes four pages present, some 3 us, on a virtual machine at times 30. At
- * first nothing is, for of most sections a small program needs no more.
+ * A section is claimed so far ahead: a claim makes four pages present, in some 3 us, on a virtual machine at times
+ * 30. The first claim is exact, for most sections of a small program need no more.
  */
 #define STEP 16384u
-
-/* What a program gets that fills the tables in exact mode. */
-#define FIRST_INTERVAL_BYTES (64u << 10)
-#define LAST_INTERVAL_BYTES  (UINT64_C(1) << 30)
 
 static uint64_t round_up(uint64_t bytes)
 {
@@ -35,14 +31,14 @@ static uint64_t section_bytes(enum heap_section_id section, uint64_t budget)
         return round_up(MIRE_HEAP_IMAGES_MAX * sizeof(struct heap_image));
     case MIRE_HEAP_PATHS:
         return MIRE_HEAP_PATHS_BYTES;
-    case MIRE_HEAP_REGIONS:
-        return round_up(MIRE_HEAP_REGIONS_MAX * sizeof(struct heap_region));
-    case MIRE_HEAP_PLACES:
-        return MIRE_HEAP_PLACES_MAX * sizeof(uint64_t);
+    case MIRE_HEAP_MAPPINGS:
+        return round_up(MIRE_HEAP_MAPPINGS_MAX * sizeof(struct heap_mapping));
+    case MIRE_HEAP_PCS:
+        return MIRE_HEAP_PCS_MAX * sizeof(uint64_t);
     case MIRE_HEAP_WORDS:
         return MIRE_HEAP_WORDS_MAX * sizeof(uint16_t);
     case MIRE_HEAP_BLOCKS:
-    case MIRE_HEAP_CELLS:
+    case MIRE_HEAP_SHADOW:
         return round_up(budget);
     case MIRE_HEAP_KEYS:
         return round_up(budget / MIRE_HEAP_PAGE_BYTES * sizeof(uint64_t));
@@ -68,9 +64,9 @@ uint64_t mire__heap_file_bytes(uint64_t budget_bytes)
 /* ---- locks ---- */
 
 /*
- * While its holder runs it is a matter of microseconds; one that lost its processor gets it back within some
- * milliseconds, if those who wait do not take it up: a thousand threads that wake every 50 us leave it none. So each
- * nap is twice as long as the one before.
+ * A holder that runs needs some microseconds. A holder that lost its processor gets it back within some milliseconds,
+ * unless the waiting threads use it up, as a thousand threads that wake every 50 us do. So each nap is twice as long
+ * as the one before.
  */
 #define SPINS      64
 #define YIELDS     16
@@ -98,47 +94,11 @@ bool mire__heap_lock_slow(_Atomic uint32_t *lock)
     return false;
 }
 
-/* Who holds mode_lock. */
-static void store_mode(struct heap *heap, enum heap_mode mode)
-{
-    const uint32_t cells = mode == MIRE_HEAP_EXACT ? MIRE_HOW_CELLS : 0;
-    void (*on_mode)(void) = atomic_load(&heap->on_mode);
-
-    atomic_store_explicit(&heap->header->mode, mode, memory_order_release);
-    mire__heap_how_change(heap, MIRE_HOW_MODE | cells, mode | cells);
-    if (on_mode)
-        on_mode();
-}
-
 /* ---- claims ---- */
 
-/* Another thread's allocations make the budget run out: go over to (longer) sampling at once. */
-static void press(struct heap *heap)
-{
-    struct heap_header *header = heap->header;
-    uint32_t mode = atomic_load_explicit(&header->mode, memory_order_relaxed), index;
-    uint64_t interval = FIRST_INTERVAL_BYTES;
-
-    if (atomic_load_explicit(&heap->pressed, memory_order_relaxed) || !mire__heap_try(&heap->mode_lock.taken))
-        return;
-    if (mode == MIRE_HEAP_SAMPLED)
-        interval = 2 * mire__heap_as_interval_bytes(heap, mire__heap_as_interval(heap));
-    index = interval <= LAST_INTERVAL_BYTES ? mire__heap_interval_index(heap, interval) : MIRE_HEAP_INTERVALS_MAX;
-    if (mode != MIRE_HEAP_OFF && index < MIRE_HEAP_INTERVALS_MAX) {
-        atomic_store_explicit(&header->interval, index, memory_order_release);
-        store_mode(heap, MIRE_HEAP_SAMPLED);
-        if (mode == MIRE_HEAP_EXACT)
-            atomic_store_explicit(&header->inexact_ns, mire__now_ns(), memory_order_relaxed);
-        if (atomic_fetch_add_explicit(&header->degrade_count, 1, memory_order_relaxed) == 0)
-            atomic_store_explicit(&header->degraded_ns, mire__now_ns(), memory_order_relaxed);
-    }
-    atomic_store_explicit(&heap->pressed, 1, memory_order_release);
-    mire__heap_unlock(&heap->mode_lock.taken);
-}
-
 /*
- * Of the budget. The rest is for what is claimed until the keeper has thinned the tables, and for what the library
- * takes beside them: 3 MB, so that the process as a whole grows by no more than the default budget.
+ * The rest of the budget is the reserve: for claims until the reclaimer has thinned the tables, and for the 3 MB that
+ * the library takes beside the tables. So the process as a whole grows by no more than the default budget.
  */
 #define PRESSED_32NDS 25
 
@@ -154,7 +114,7 @@ bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes)
     if (sum > atomic_load_explicit(&header->claimed_most_bytes, memory_order_relaxed))
         atomic_store_explicit(&header->claimed_most_bytes, sum, memory_order_relaxed);
     if (sum > heap->budget_bytes / 32 * PRESSED_32NDS)
-        press(heap);
+        mire__heap_press(heap);
     return true;
 }
 
@@ -165,7 +125,7 @@ static bool claim_pages(struct heap *heap, void *pages, uint64_t bytes)
     if (mire__pages_claim(pages, bytes))
         return true;
     atomic_fetch_sub_explicit(&heap->header->claimed_bytes, bytes, memory_order_relaxed);
-    press(heap);
+    mire__heap_press(heap);
     return false;
 }
 
@@ -180,7 +140,7 @@ bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint
     if (bytes > most || !mire__heap_lock(&heap->claim_lock.taken))
         return false;
     while ((ready = atomic_load_explicit(&heap->header->ready[section], memory_order_relaxed)) < bytes) {
-        /* Slots: a page for each thread of a few, an eighth more at a time for those of many. */
+        /* Slots: a page for each of the first threads, then an eighth more at a time. */
         uint64_t ahead = section == MIRE_HEAP_SLOTS ? (ready / 8 | (MIRE_HEAP_PAGE_BYTES - 1)) + 1 : STEP;
         uint64_t step = ready == 0 ? round_up(bytes) : ahead;
         uint64_t next = step < at->bytes - ready ? step : at->bytes - ready;
@@ -218,54 +178,9 @@ void *mire__heap_extra(struct heap *heap, uint64_t bytes)
     return mire__heap_claim(heap, MIRE_HEAP_EXTRA, bytes) ? heap->extra : NULL;
 }
 
-/* ---- mode ---- */
-
-uint32_t mire__heap_interval_index(struct heap *heap, uint64_t interval_bytes)
-{
-    struct heap_header *header = heap->header;
-    uint32_t count = atomic_load_explicit(&header->interval_count, memory_order_relaxed);
-
-    for (uint32_t i = 1; i < count; i++) {
-        if (mire__heap_as_interval_bytes(heap, i) == interval_bytes)
-            return i;
-    }
-    if (count == MIRE_HEAP_INTERVALS_MAX)
-        return MIRE_HEAP_INTERVALS_MAX;
-    atomic_store_explicit(&header->intervals[count], interval_bytes, memory_order_relaxed);
-    atomic_store_explicit(&header->interval_count, count + 1, memory_order_release);
-    return count;
-}
-
-enum mire_err mire__heap_set_mode(struct heap *heap, enum heap_mode mode, uint64_t interval_bytes)
-{
-    struct heap_header *header = heap->header;
-    uint32_t was = atomic_load_explicit(&header->mode, memory_order_relaxed), index = 0;
-    enum mire_err err = MIRE_OK;
-
-    if (mode > MIRE_HEAP_SAMPLED || (mode == MIRE_HEAP_SAMPLED && interval_bytes == 0))
-        return MIRE_E_RANGE;
-    if (!mire__heap_lock(&heap->mode_lock.taken))
-        return MIRE_E_STATE;
-    if (mode == MIRE_HEAP_EXACT && atomic_load_explicit(&header->degrade_count, memory_order_relaxed) > 0)
-        err = MIRE_E_STATE;
-    else if (mode == MIRE_HEAP_SAMPLED &&
-             (index = mire__heap_interval_index(heap, interval_bytes)) == MIRE_HEAP_INTERVALS_MAX)
-        err = MIRE_E_FULL;
-    if (!err) {
-        atomic_store_explicit(&header->asked_mode, mode, memory_order_relaxed);
-        atomic_store_explicit(&header->asked_interval_bytes, index ? interval_bytes : 0, memory_order_relaxed);
-        if (mode != MIRE_HEAP_EXACT && was == MIRE_HEAP_EXACT)
-            atomic_store_explicit(&header->inexact_ns, mire__now_ns(), memory_order_relaxed);
-        atomic_store_explicit(&header->interval, index, memory_order_release);
-        store_mode(heap, mode);
-    }
-    mire__heap_unlock(&heap->mode_lock.taken);
-    return err;
-}
-
 /* ---- open and close ---- */
 
-/* Cut a piece off the memory without a file; with out NULL only its size is added up. */
+/* Cut a piece off the memory without a file. Before that is mapped only sizes are added up. */
 static void piece(uint64_t *at, void *out, const struct heap *heap, uint64_t bytes)
 {
     void *piece = heap->anonymous ? (char *)heap->anonymous + *at : NULL;
@@ -294,16 +209,17 @@ static uint64_t lay_out(struct heap *heap, uint64_t budget)
 {
     uint64_t at = 0, pages = budget / MIRE_HEAP_PAGE_BYTES;
 
-    piece(&at, &heap->roots, heap, MIRE_CELLS_PLANES * MIRE_HEAP_ROOTS * sizeof(void *));
-    piece(&at, &heap->root_tables, heap, (uint64_t)MIRE_HEAP_ROOT_CAP * MIRE_HEAP_ROOT_SIZE * sizeof(heap_root));
-    piece(&at, &heap->directory, heap, sizeof(uint16_t) << MIRE_SEGMENT_BITS_MAX);
-    piece(&at, &heap->region_order, heap, MIRE_HEAP_REGIONS_MAX * sizeof(uint16_t));
+    piece(&at, &heap->shadow_directory, heap, MIRE_SHADOW_PHASES * MIRE_DIRECTORY_TABLES * sizeof(void *));
+    piece(&at, &heap->directory_tables, heap,
+          (uint64_t)MIRE_DIRECTORY_TABLES_MAX * MIRE_DIRECTORY_TABLE_REFS * sizeof(shadow_ref));
+    piece(&at, &heap->block_directory, heap, sizeof(uint16_t) << MIRE_SEGMENT_BITS_MAX);
+    piece(&at, &heap->mapping_order, heap, MIRE_HEAP_MAPPINGS_MAX * sizeof(uint16_t));
     index_pieces(&at, &heap->node_index, heap, 1u << MIRE_INDEX_BITS_MAX);
-    index_pieces(&at, &heap->place_index, heap, 1u << 13);
-    spare_pieces(&at, &heap->region_spare, heap, MIRE_HEAP_REGIONS_MAX);
-    piece(&at, &heap->region_owner, heap, MIRE_HEAP_REGIONS_MAX * sizeof(uint32_t));
-    spare_pieces(&at, &heap->cell_spare, heap, pages);
-    piece(&at, &heap->cell_looks, heap, pages);
+    index_pieces(&at, &heap->pc_index, heap, 1u << 13);
+    spare_pieces(&at, &heap->mapping_spare, heap, MIRE_HEAP_MAPPINGS_MAX);
+    piece(&at, &heap->mapping_owner, heap, MIRE_HEAP_MAPPINGS_MAX * sizeof(uint32_t));
+    spare_pieces(&at, &heap->shadow_spare, heap, pages);
+    piece(&at, &heap->shadow_looks, heap, pages);
     spare_pieces(&at, &heap->block_spare, heap, pages);
     return at;
 }
@@ -325,13 +241,13 @@ static void format(struct heap *heap, const struct heap_options *options)
     atomic_store_explicit(&header->intervals[0], 1, memory_order_relaxed);
     atomic_store_explicit(&header->interval_count, 1, memory_order_relaxed);
     atomic_store_explicit(&header->words_used, 1, memory_order_relaxed);
-    atomic_store_explicit(&header->places_used, 1, memory_order_relaxed);
+    atomic_store_explicit(&header->pcs_used, 1, memory_order_relaxed);
     atomic_store_explicit(&header->classes_used, 1, memory_order_relaxed);
     if (options->mode != MIRE_HEAP_EXACT)
         atomic_store_explicit(&header->inexact_ns, options->start_mono_ns, memory_order_relaxed);
 }
 
-/* Where the sections lie, here and in the header. */
+/* Set where the sections lie, here and in the header. */
 static void place_sections(struct heap *heap, uint64_t budget)
 {
     char *memory = (char *)heap->header, *at[MIRE_HEAP_SECTIONS];
@@ -348,17 +264,17 @@ static void place_sections(struct heap *heap, uint64_t budget)
     heap->classes = (struct heap_class *)at[MIRE_HEAP_CLASSES];
     heap->images = (struct heap_image *)at[MIRE_HEAP_IMAGES];
     heap->paths = at[MIRE_HEAP_PATHS];
-    heap->regions = (struct heap_region *)at[MIRE_HEAP_REGIONS];
-    heap->places = (_Atomic uint64_t *)at[MIRE_HEAP_PLACES];
+    heap->mappings = (struct heap_mapping *)at[MIRE_HEAP_MAPPINGS];
+    heap->pcs = (_Atomic uint64_t *)at[MIRE_HEAP_PCS];
     heap->words = (_Atomic uint16_t *)at[MIRE_HEAP_WORDS];
     heap->blocks = (struct heap_segment *)at[MIRE_HEAP_BLOCKS];
     heap->keys = (_Atomic uint64_t *)at[MIRE_HEAP_KEYS];
-    heap->cells = (_Atomic uint32_t *)at[MIRE_HEAP_CELLS];
+    heap->shadow = (_Atomic uint32_t *)at[MIRE_HEAP_SHADOW];
     heap->extra = at[MIRE_HEAP_EXTRA];
     heap->there = (_Atomic uint8_t *)at[MIRE_HEAP_THERE];
 }
 
-/* What every run needs: first steps of the sections, the directories and the filter. */
+/* Claim the needs of every run: first parts of the sections, the directories and the filter. */
 static bool claim_first(struct heap *heap)
 {
     uint64_t fixed =
@@ -367,7 +283,7 @@ static bool claim_first(struct heap *heap)
     return mire__heap_claim_anonymous(heap, MIRE_HEAP_PAGE_BYTES + fixed) &&
            mire__heap_claim(heap, MIRE_HEAP_PEAKS, sizeof(struct heap_peaks)) &&
            mire__heap_claim(heap, MIRE_HEAP_IMAGES, 1) && mire__heap_claim(heap, MIRE_HEAP_PATHS, 1) &&
-           mire__heap_claim(heap, MIRE_HEAP_PLACES, 1) && mire__heap_claim(heap, MIRE_HEAP_WORDS, 1) &&
+           mire__heap_claim(heap, MIRE_HEAP_PCS, 1) && mire__heap_claim(heap, MIRE_HEAP_WORDS, 1) &&
            mire__heap_claim(heap, MIRE_HEAP_THERE, 1) && mire__heap_claim(heap, MIRE_HEAP_BLOCKS, MIRE_HEAP_PAGE_BYTES);
 }
 
@@ -389,12 +305,12 @@ enum mire_err mire__heap_open(struct heap *heap, void *memory, const struct heap
     }
     lay_out(heap, options->budget_bytes);
     if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) {
-        mire__heap_close(heap); /* does not know of the memory yet, which must not be looked at */
+        mire__heap_close(heap); /* heap->header is NULL: unclaimed memory must not be read */
         return MIRE_E_FULL;
     }
-    *first = 1; /* some systems say that they gave a page back, and did not: qemu-user */
+    *first = 1; /* qemu-user says that it gave a page back, and did not */
     heap->holds_pages = !mire__pages_punch(memory, MIRE_HEAP_PAGE_BYTES);
-    if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) { /* others were quicker on a full disk */
+    if (!mire__pages_claim(memory, MIRE_HEAP_PAGE_BYTES)) { /* another process took the last page of a full disk */
         mire__heap_close(heap);
         return MIRE_E_FULL;
     }

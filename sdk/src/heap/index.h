@@ -1,16 +1,16 @@
 /*
  * index.h - a hash index that grows without a pause: numbers of entries that lie elsewhere, found by hash.
  *
- *     directories  [ 0 ] [ 0 | 1 ] [ 0 | 0 | 2 | 1 ] ...   by no, one, two ... of the hash's top bits; the last is in
- * use segments     [ 128 entries ] [ 128 entries ] [ 128 entries ]
+ *     directories  [ 0 ] [ 0 | 1 ] [ 0 | 0 | 2 | 1 ] ...     of no, one, two ... top bits of the hash; the last is used
+ *     segments     [ 128 entries ] [ 128 entries ] [ 128 entries ]
  *
- * A full segment is split in two, one at a time, so the longest growth moves 128 entries: some 10 us. Where a split
- * takes one more bit of the hash than the directory has, the next one is made of it, twice as large: no larger than
- * must be, for every search looks there first and is to find it in the nearest cache. All of it lies in memory without
- * a file: the index can be made anew from what it refers to, and nobody needs it after the run.
+ * A full segment is split in two, one at a time, so the longest growth moves 128 entries: some 10 us. When a split
+ * needs one more bit of the hash than the directory has, a directory of twice the size is made. It is no larger than
+ * necessary, for every search reads it first and should find it in the nearest cache. All of it lies in memory
+ * without a file: the index can be rebuilt from the entries, and nobody needs it after the run.
  *
- * An entry is a number below 2^23 with 9 bits of its hash; whoever searches compares the thing itself. Searching takes
- * no lock and may miss an entry while its segment is split: search again under the lock before adding. One writer at a
+ * An entry is a number below 2^23 with 9 bits of its hash; the searcher compares the thing itself. A search takes no
+ * lock and may miss an entry while its segment is split: search again under the lock before adding. One writer at a
  * time. Signal-safe throughout.
  */
 #ifndef MIRE_HEAP_INDEX_H
@@ -34,8 +34,8 @@ static inline uint32_t mire__index_entry(uint64_t hash, uint32_t number)
     return number | (uint32_t)(hash & 0x1ff) << 23;
 }
 
-/* The place of a hash in the directory of `depth` bits. The directories lie one behind the other. */
-static inline _Atomic uint16_t *mire__index_place(const struct heap_index *index, uint64_t hash, uint32_t depth)
+/* The slot of a hash in the directory of `depth` bits. The directories lie one behind the other. */
+static inline _Atomic uint16_t *mire__index_slot(const struct heap_index *index, uint64_t hash, uint32_t depth)
 {
     return &index->directories[(UINT64_C(1) << 63 | hash >> 1) >> (63 - depth)];
 }
@@ -44,7 +44,7 @@ static inline _Atomic uint16_t *mire__index_place(const struct heap_index *index
 static inline _Atomic uint32_t *mire__index_segment(const struct heap_index *index, uint64_t hash)
 {
     uint32_t depth = atomic_load_explicit(&index->depth, memory_order_acquire);
-    uint32_t at = atomic_load_explicit(mire__index_place(index, hash, depth), memory_order_acquire);
+    uint32_t at = atomic_load_explicit(mire__index_slot(index, hash, depth), memory_order_acquire);
 
     return index->segments + (size_t)at * MIRE_INDEX_ENTRIES;
 }

@@ -1,8 +1,8 @@
 /*
  * inside.h - what the files of heap/ share. Private to the tables.
  *
- * Locks: whoever waits for one that is not given back soon gives up; see mire__heap_lock. A thread that holds one is
- * inside its slot, so no signal handler on it comes to want it.
+ * Every wait for a lock is bounded: mire__heap_lock. A thread that holds a lock is inside its slot, so no signal
+ * handler on it can want the same lock.
  */
 #ifndef MIRE_HEAP_INSIDE_H
 #define MIRE_HEAP_INSIDE_H
@@ -15,13 +15,13 @@ static inline bool mire__heap_try(_Atomic uint32_t *lock)
            atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0;
 }
 
-/* The rest of mire__heap_lock. */
+/* The slow path of mire__heap_lock. */
 bool mire__heap_lock_slow(_Atomic uint32_t *lock);
 
 /*
- * Take a lock. What is done under one takes some microseconds. If its holder lost its processor the caller offers its
- * own, then sleeps, 50 us at first, each time longer; after 1 s it gives up: false, not taken. No thread waits for
- * itself: see counters.h.
+ * Take a lock. Holders need some microseconds. If the holder lost its processor the caller yields its own, then sleeps,
+ * 50 us at first and longer each time. Returns false, without the lock, after 1 s. No thread waits for itself: see
+ * counters.h.
  */
 static inline bool mire__heap_lock(_Atomic uint32_t *lock)
 {
@@ -34,7 +34,7 @@ static inline void mire__heap_unlock(_Atomic uint32_t *lock)
 }
 
 /*
- * See that the first `bytes` of a section may be stored to.
+ * Claim the first `bytes` of a section: from then on they may be stored to.
  * Returns false if the budget, the section or the file's place does not allow it.
  */
 bool mire__heap_claim_slow(struct heap *heap, enum heap_section_id section, uint64_t bytes);
@@ -45,29 +45,29 @@ static inline bool mire__heap_claim(struct heap *heap, enum heap_section_id sect
            mire__heap_claim_slow(heap, section, bytes);
 }
 
+/* The reserve of the budget is touched: go over to sampling, or to a longer interval, at once. */
+void mire__heap_press(struct heap *heap);
+
 /* Count memory without a file against the budget. False: it is used up. */
 bool mire__heap_claim_anonymous(struct heap *heap, uint64_t bytes);
 
-/* Claim one page of the file again that was given back; give some back, each of which was claimed. */
+/* Claim one page of the file that was given back. And: give claimed pages back. */
 bool mire__heap_claim_page(struct heap *heap, void *page);
 bool mire__heap_give_pages(struct heap *heap, void *first, uint32_t count);
 
-/*
- * Is so much of the budget left that what would come back is not worth the work? What lies in pages of little use takes
- * no more than that; to give them back and make them anew costs every call that comes meanwhile.
- */
+/* Is so little of the budget claimed that giving back sparse pages is not worth the cost to the calls meanwhile? */
 static inline bool mire__heap_is_roomy(const struct heap *heap)
 {
     return atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) < heap->budget_bytes / 4;
 }
 
-/* Or so little that what comes back soon may spare the tables the change to sampled mode? */
+/* Is so much claimed that sparse pages given back soon may avoid the change to sampled mode? */
 static inline bool mire__heap_is_tight(const struct heap *heap)
 {
     return atomic_load_explicit(&heap->header->claimed_bytes, memory_order_relaxed) >= heap->budget_bytes / 2;
 }
 
-/* Is the page of a segment of blocks claimed? Else it must not be looked at. */
+/* Is a segment of the block table claimed? Otherwise it must not be read. */
 static inline bool mire__heap_is_there(const struct heap *heap, uint32_t segment)
 {
     return atomic_load_explicit(&heap->there[segment], memory_order_acquire) != 0;
@@ -83,74 +83,76 @@ static inline void mire__heap_set_there(struct heap *heap, uint32_t segment, boo
  */
 uint32_t mire__heap_interval_index(struct heap *heap, uint64_t interval_bytes);
 
-/* ---- blocks.c: cells ---- */
+/* ---- blocks.c: the shadow ---- */
 
-/* The table of pages for the 256 MiB around an address, of one plane; NULL where nothing has been noted for miles. */
-static inline _Atomic(heap_root *) *mire__cells_table(const struct heap *heap, uint64_t address, uint32_t plane)
+/* Where the page directory's table for an address is; NULL in it: no table. */
+static inline _Atomic(shadow_ref *) *mire__shadow_table(const struct heap *heap, uint64_t address, uint32_t phase)
 {
-    return &heap->roots[plane * MIRE_HEAP_ROOTS + (address >> MIRE_HEAP_ROOT_LOG)];
+    return &heap->shadow_directory[phase * MIRE_DIRECTORY_TABLES + (address >> MIRE_DIRECTORY_SPAN_LOG)];
 }
 
-/* The entry of the page of cells for an address there. */
-static inline heap_root *mire__cells_root_in(const struct heap *heap, uint64_t address, uint32_t plane)
+/* The reference of an address; NULL if there is no table. */
+static inline shadow_ref *mire__shadow_ref(const struct heap *heap, uint64_t address, uint32_t phase)
 {
-    heap_root *table = atomic_load_explicit(mire__cells_table(heap, address, plane), memory_order_acquire);
+    shadow_ref *table = atomic_load_explicit(mire__shadow_table(heap, address, phase), memory_order_acquire);
 
-    return table ? &table[(address >> MIRE_CELLS_SPAN_LOG) % MIRE_HEAP_ROOT_SIZE] : NULL;
+    return table ? &table[(address >> MIRE_SHADOW_PAGE_SPAN_LOG) % MIRE_DIRECTORY_TABLE_REFS] : NULL;
 }
 
-/* Two cells at a time: their sizes. Of two that begin no block it is 0. */
-static inline uint64_t mire__cells_sizes(const _Atomic uint32_t *cells)
+/* The size fields of two entries at a time; 0 if neither begins a block. */
+static inline uint64_t mire__shadow_sizes(const _Atomic uint32_t *entries)
 {
     typedef uint64_t __attribute__((may_alias)) pair;
 
-    return __atomic_load_n((const pair *)(uintptr_t)cells, __ATOMIC_RELAXED) &
-           (MIRE_CELL_SIZE_MASK | (uint64_t)MIRE_CELL_SIZE_MASK << 32);
+    return __atomic_load_n((const pair *)(uintptr_t)entries, __ATOMIC_RELAXED) &
+           (MIRE_SHADOW_SIZE_MASK | (uint64_t)MIRE_SHADOW_SIZE_MASK << 32);
 }
 
-/* Do no more than MIRE_CELLS_SPARSE blocks begin in a page? */
-bool mire__cells_sparse(const _Atomic uint32_t *page);
+/* Has a page MIRE_SHADOW_SPARSE blocks or fewer? */
+bool mire__shadow_is_sparse(const _Atomic uint32_t *page);
 
 /* ---- block_table.c ---- */
 
 /*
- * Add an entry. One that has the same address is replaced and told.
+ * Add an entry. It replaces one with the same address, which *was tells.
  *   was      was->size is valid if *replaced
  * Returns false if there is no room or no lock; counted.
  */
-bool mire__blocks_as_put(struct live_block *was, bool *replaced, struct heap *heap, uint64_t address,
-                         const struct live_block *block);
+bool mire__block_table_as_put(struct live_block *was, bool *replaced, struct heap *heap, uint64_t address,
+                              const struct live_block *block);
 
 /*
- * Move a block from its cell: add an entry and clear the cell, unless somebody cleared it first; at any instant
- * header->moving and the cell say where the block is. Thread: keeper. cell  what is in *at
- * Returns whether the block is an entry now; no room or no lock is counted, and it stays in its cell.
+ * Move a block out of its shadow entry: add an entry here and clear that one, unless another thread cleared it first.
+ * At any instant header->moving and the shadow entry say where the block is.
+ *   at, shadow  the shadow entry, and its value
+ * Returns whether the block is here now. If not, for want of room or of a lock, it stays where it was; counted.
+ * Thread: reclaimer.
  */
-bool mire__blocks_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block, _Atomic uint32_t *at,
-                           uint32_t cell);
+bool mire__block_table_as_adopt(struct heap *heap, uint64_t address, const struct live_block *block,
+                                _Atomic uint32_t *at, uint32_t shadow);
 
-/* Take an entry out. False if it is not there, or (counted) its lock was not to be had. */
-bool mire__blocks_as_take(struct live_block *was, struct heap *heap, uint64_t address);
+/* Take an entry out. False if it is not there, or its lock could not be taken (counted). */
+bool mire__block_table_as_take(struct live_block *was, struct heap *heap, uint64_t address);
 
 /* Change an entry's node and tag. False as above. */
-bool mire__blocks_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged);
+bool mire__block_table_as_change(struct heap *heap, uint64_t address, uint32_t node, bool tagged);
 
-/* What is there. */
-bool mire__blocks_as_find(struct live_block *found, const struct heap *heap, uint64_t address);
+/* Look an entry up. */
+bool mire__block_table_as_find(struct live_block *found, const struct heap *heap, uint64_t address);
 
 /* The segment of a hash, and the first of the lines in which its entry may lie. */
-static inline struct heap_segment *mire__blocks_segment(const struct heap *heap, uint64_t hash)
+static inline struct heap_segment *mire__block_table_segment(const struct heap *heap, uint64_t hash)
 {
     return heap->blocks +
-           atomic_load_explicit(&heap->directory[hash >> (64 - MIRE_SEGMENT_BITS_MAX)], memory_order_acquire);
+           atomic_load_explicit(&heap->block_directory[hash >> (64 - MIRE_SEGMENT_BITS_MAX)], memory_order_acquire);
 }
 static inline struct heap_entry *mire__segment_line(struct heap_segment *segment, uint64_t hash)
 {
     return &segment->entries[mire__block_line(hash) * 4];
 }
 
-/* Let every place of the directory that a segment covers name it. */
-void mire__blocks_point(struct heap *heap, uint32_t covers, uint32_t number);
+/* Store a segment's number in all places of the directory that it covers. */
+void mire__block_table_point(struct heap *heap, uint32_t covers, uint32_t number);
 
 /* Count an entry in the filter, or take it off. */
 void mire__filter_add(struct heap *heap, uint64_t address);

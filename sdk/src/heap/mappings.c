@@ -1,7 +1,6 @@
 /* mappings.c - see mappings.h. Signal-safe.
  *
- * The entries stay where they are; an array of their numbers, in memory without a file, is in the order of their
- * addresses.
+ * Entries never move. An array of their numbers, in memory without a file, is sorted by address.
  */
 #include "heap/mappings.h"
 
@@ -20,9 +19,9 @@ static void set(_Atomic uint64_t *word, uint64_t value)
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-static struct heap_region *region_at(const struct heap *heap, uint32_t order)
+static struct heap_mapping *region_at(const struct heap *heap, uint32_t order)
 {
-    return &heap->regions[heap->region_order[order]];
+    return &heap->mappings[heap->mapping_order[order]];
 }
 
 static uint64_t what_make(enum heap_kind kind, uint32_t node)
@@ -30,10 +29,10 @@ static uint64_t what_make(enum heap_kind kind, uint32_t node)
     return (uint64_t)kind << 32 | node;
 }
 
-/* Whose stack it is; 0: no thread's. */
+/* The thread whose stack it is; 0: none. */
 static uint32_t *owner_at(struct heap *heap, uint32_t order)
 {
-    return &heap->region_owner[heap->region_order[order]];
+    return &heap->mapping_owner[heap->mapping_order[order]];
 }
 
 /* Addresses without memory are not counted. */
@@ -54,10 +53,10 @@ static void uncount(struct heap *heap, uint64_t what, uint64_t regions, uint64_t
         mire__shared_as_uncount(&heap->peaks->kinds[what >> 32], regions, bytes);
 }
 
-/* The first in order that ends behind `address`. */
+/* The first in order that ends after `address`. */
 static uint32_t first_behind(const struct heap *heap, uint64_t address)
 {
-    uint32_t low = 0, high = heap->region_count;
+    uint32_t low = 0, high = heap->mapping_count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -72,49 +71,49 @@ static uint32_t first_behind(const struct heap *heap, uint64_t address)
 
 /*
  * Fill an entry, and put it at its place in the order. Not counted.
- *   whole  the one whose rest it is, cut by the caller next; NULL: none's
+ *   whole  the mapping of which it is the rest, which the caller cuts next; NULL: none
  * False: no room.
  */
 static bool insert(struct heap *heap, uint32_t order, uint64_t start, uint64_t end, uint64_t what, uint32_t owner,
-                   struct heap_region *whole)
+                   struct heap_mapping *whole)
 {
     _Atomic uint32_t *used = &heap->header->regions_used;
     uint32_t number = atomic_load_explicit(used, memory_order_relaxed);
-    struct heap_region *region;
+    struct heap_mapping *region;
 
-    if (heap->region_spare.count > 0) {
-        number = heap->region_spare.numbers[--heap->region_spare.count];
+    if (heap->mapping_spare.count > 0) {
+        number = heap->mapping_spare.numbers[--heap->mapping_spare.count];
     } else {
-        if (number == MIRE_HEAP_REGIONS_MAX ||
-            !mire__heap_claim(heap, MIRE_HEAP_REGIONS, (number + UINT64_C(1)) * sizeof(*region)))
+        if (number == MIRE_HEAP_MAPPINGS_MAX ||
+            !mire__heap_claim(heap, MIRE_HEAP_MAPPINGS, (number + UINT64_C(1)) * sizeof(*region)))
             return false;
         atomic_store_explicit(used, number + 1, memory_order_release);
     }
-    region = &heap->regions[number];
+    region = &heap->mappings[number];
     set(&region->start, start);
     set(&region->what, what);
     if (whole)
         set(&whole->rest, number + UINT64_C(1));
     set(&region->end, end);
-    heap->region_owner[number] = owner;
-    memmove(heap->region_order + order + 1, heap->region_order + order,
-            (heap->region_count - order) * sizeof(*heap->region_order));
-    heap->region_order[order] = (uint16_t)number;
-    heap->region_count++;
+    heap->mapping_owner[number] = owner;
+    memmove(heap->mapping_order + order + 1, heap->mapping_order + order,
+            (heap->mapping_count - order) * sizeof(*heap->mapping_order));
+    heap->mapping_order[order] = (uint16_t)number;
+    heap->mapping_count++;
     return true;
 }
 
 static void erase(struct heap *heap, uint32_t order)
 {
     set(&region_at(heap, order)->end, 0);
-    heap->region_spare.numbers[heap->region_spare.count++] = heap->region_order[order];
-    heap->region_count--;
-    memmove(heap->region_order + order, heap->region_order + order + 1,
-            (heap->region_count - order) * sizeof(*heap->region_order));
+    heap->mapping_spare.numbers[heap->mapping_spare.count++] = heap->mapping_order[order];
+    heap->mapping_count--;
+    memmove(heap->mapping_order + order, heap->mapping_order + order + 1,
+            (heap->mapping_count - order) * sizeof(*heap->mapping_order));
 }
 
 /*
- * Take [start, end) out of all regions.
+ * Take [start, end) out of all mappings.
  *   what_out  of the last one cut; may be NULL
  * Returns false if there was no room for the rest of one that was cut in its middle.
  */
@@ -123,8 +122,8 @@ static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t 
     uint32_t order = first_behind(heap, start);
     bool room = true;
 
-    while (order < heap->region_count && get(&region_at(heap, order)->start) < end) {
-        struct heap_region *region = region_at(heap, order);
+    while (order < heap->mapping_count && get(&region_at(heap, order)->start) < end) {
+        struct heap_mapping *region = region_at(heap, order);
         uint64_t from = get(&region->start), to = get(&region->end), what = get(&region->what);
 
         if (what_out)
@@ -153,11 +152,11 @@ static bool cut(uint64_t *what_out, struct heap *heap, uint64_t start, uint64_t 
     return room;
 }
 
-/* Add [start, end), where nothing is. */
+/* Add [start, end), which is free. */
 static bool add(struct heap *heap, uint64_t start, uint64_t end, uint64_t what, uint32_t owner)
 {
     uint32_t order = first_behind(heap, start);
-    struct heap_region *before = order > 0 ? region_at(heap, order - 1) : NULL;
+    struct heap_mapping *before = order > 0 ? region_at(heap, order - 1) : NULL;
 
     if (before && get(&before->end) == start && get(&before->what) == what && *owner_at(heap, order - 1) == owner) {
         set(&before->end, end);
@@ -172,21 +171,21 @@ static bool add(struct heap *heap, uint64_t start, uint64_t end, uint64_t what, 
 
 static bool lock(struct heap *heap)
 {
-    if (mire__heap_lock(&heap->regions_lock.taken))
+    if (mire__heap_lock(&heap->mappings_lock.taken))
         return true;
-    mire__heap_as_drop(heap, MIRE_HEAP_DROP_REGION);
+    mire__heap_as_drop(heap, MIRE_HEAP_DROP_MAPPING);
     return false;
 }
 
 static bool unlock(struct heap *heap, bool done)
 {
-    mire__heap_unlock(&heap->regions_lock.taken);
+    mire__heap_unlock(&heap->mappings_lock.taken);
     if (!done)
-        mire__heap_as_drop(heap, MIRE_HEAP_DROP_REGION);
+        mire__heap_as_drop(heap, MIRE_HEAP_DROP_MAPPING);
     return done;
 }
 
-bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node)
+bool mire__mappings_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node)
 {
     bool done;
 
@@ -199,25 +198,25 @@ bool mire__regions_as_map(struct heap *heap, uint64_t start, uint64_t bytes, enu
     return unlock(heap, done);
 }
 
-static bool is_reserved(const struct heap_region *region)
+static bool is_reserved(const struct heap_mapping *region)
 {
     return get(&region->what) >> 32 == MIRE_KIND_RESERVED;
 }
 
-bool mire__regions_as_is_reserved(struct heap *heap, uint64_t start, uint64_t bytes)
+bool mire__mappings_as_is_reserved(struct heap *heap, uint64_t start, uint64_t bytes)
 {
     bool found = false;
 
     if (!lock(heap))
         return false;
     for (uint32_t i = first_behind(heap, start);
-         !found && i < heap->region_count && get(&region_at(heap, i)->start) < start + bytes; i++)
+         !found && i < heap->mapping_count && get(&region_at(heap, i)->start) < start + bytes; i++)
         found = is_reserved(region_at(heap, i));
-    mire__heap_unlock(&heap->regions_lock.taken);
+    mire__heap_unlock(&heap->mappings_lock.taken);
     return found;
 }
 
-bool mire__regions_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node)
+bool mire__mappings_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, enum heap_kind kind, uint32_t node)
 {
     uint64_t end = start + bytes;
     uint32_t order;
@@ -225,9 +224,9 @@ bool mire__regions_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, 
 
     if (end < start || !lock(heap))
         return end < start;
-    while (start < end && (order = first_behind(heap, start)) < heap->region_count &&
+    while (start < end && (order = first_behind(heap, start)) < heap->mapping_count &&
            get(&region_at(heap, order)->start) < end) {
-        struct heap_region *region = region_at(heap, order);
+        struct heap_mapping *region = region_at(heap, order);
         uint64_t from = get(&region->start) > start ? get(&region->start) : start;
         uint64_t to = get(&region->end) < end ? get(&region->end) : end;
 
@@ -240,17 +239,18 @@ bool mire__regions_as_commit(struct heap *heap, uint64_t start, uint64_t bytes, 
     return unlock(heap, done);
 }
 
-/* Has the program mapped anything there itself? */
+/* Has the program mapped anything there by itself? */
 static bool is_the_programs(const struct heap *heap, uint64_t start, uint64_t end)
 {
-    for (uint32_t i = first_behind(heap, start); i < heap->region_count && get(&region_at(heap, i)->start) < end; i++) {
-        if (heap->region_owner[heap->region_order[i]] == 0 && (uint32_t)get(&region_at(heap, i)->what) != 0)
+    for (uint32_t i = first_behind(heap, start); i < heap->mapping_count && get(&region_at(heap, i)->start) < end;
+         i++) {
+        if (heap->mapping_owner[heap->mapping_order[i]] == 0 && (uint32_t)get(&region_at(heap, i)->what) != 0)
             return true;
     }
     return false;
 }
 
-bool mire__regions_as_map_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t node, uint32_t owner)
+bool mire__mappings_as_map_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t node, uint32_t owner)
 {
     bool done = true;
 
@@ -265,14 +265,14 @@ bool mire__regions_as_map_stack(struct heap *heap, uint64_t start, uint64_t byte
     return unlock(heap, done);
 }
 
-bool mire__regions_as_end_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t owner)
+bool mire__mappings_as_end_stack(struct heap *heap, uint64_t start, uint64_t bytes, uint32_t owner)
 {
     uint32_t order;
 
     if (!lock(heap))
         return false;
     order = first_behind(heap, start);
-    while (order < heap->region_count && get(&region_at(heap, order)->start) < start + bytes) {
+    while (order < heap->mapping_count && get(&region_at(heap, order)->start) < start + bytes) {
         uint64_t from = get(&region_at(heap, order)->start), to = get(&region_at(heap, order)->end);
 
         if (*owner_at(heap, order) == owner)
@@ -282,7 +282,7 @@ bool mire__regions_as_end_stack(struct heap *heap, uint64_t start, uint64_t byte
     return unlock(heap, true);
 }
 
-bool mire__regions_as_take(struct region_was *was, struct heap *heap, uint64_t start, uint64_t bytes)
+bool mire__mappings_as_take(struct mapping_was *was, struct heap *heap, uint64_t start, uint64_t bytes)
 {
     uint64_t what = UINT64_MAX;
     bool done;
@@ -299,9 +299,9 @@ bool mire__regions_as_take(struct region_was *was, struct heap *heap, uint64_t s
     return unlock(heap, done);
 }
 
-bool mire__regions_as_unmap(struct heap *heap, uint64_t start, uint64_t bytes)
+bool mire__mappings_as_unmap(struct heap *heap, uint64_t start, uint64_t bytes)
 {
-    struct region_was was;
+    struct mapping_was was;
 
-    return mire__regions_as_take(&was, heap, start, bytes);
+    return mire__mappings_as_take(&was, heap, start, bytes);
 }

@@ -32,21 +32,21 @@ static bool is_same(const struct heap *heap, const struct heap_image *image, con
            memcmp(heap->paths + image->path_at, facts->path, path_bytes) == 0;
 }
 
-/* Mark places: those of one image as they were (gone false), or all within [start, end) as gone. */
+/* Mark pcs: those of one image as valid again (gone false), or all within [start, end) as gone. */
 static void mark_places(struct heap *heap, uint64_t start, uint64_t end, uint32_t image, bool gone)
 {
-    uint32_t count = atomic_load_explicit(&heap->header->places_used, memory_order_acquire);
+    uint32_t count = atomic_load_explicit(&heap->header->pcs_used, memory_order_acquire);
 
     for (uint32_t i = 1; i < count; i++) {
-        uint64_t place = atomic_load_explicit(&heap->places[i], memory_order_relaxed);
-        uint64_t address = place & MIRE_HEAP_ADDRESS_MASK;
+        uint64_t pc = atomic_load_explicit(&heap->pcs[i], memory_order_relaxed);
+        uint64_t address = pc & MIRE_HEAP_ADDRESS_MASK;
 
-        if (place == 0 || address < start || address >= end)
+        if (pc == 0 || address < start || address >= end)
             continue;
         if (gone)
-            atomic_fetch_or_explicit(&heap->places[i], MIRE_HEAP_PLACE_GONE, memory_order_relaxed);
-        else if ((place >> MIRE_HEAP_ADDRESS_BITS & 0x7fff) == image)
-            atomic_fetch_and_explicit(&heap->places[i], ~MIRE_HEAP_PLACE_GONE, memory_order_relaxed);
+            atomic_fetch_or_explicit(&heap->pcs[i], MIRE_HEAP_PC_GONE, memory_order_relaxed);
+        else if ((pc >> MIRE_HEAP_ADDRESS_BITS & 0x7fff) == image)
+            atomic_fetch_and_explicit(&heap->pcs[i], ~MIRE_HEAP_PC_GONE, memory_order_relaxed);
     }
 }
 
@@ -69,7 +69,7 @@ static void leave(struct heap *heap, uint64_t start, uint64_t end)
         atomic_fetch_add_explicit(&heap->generation, 1, memory_order_release);
 }
 
-/* Add it behind the others. False: no room. */
+/* Append it. False: no room. */
 static bool append(struct heap *heap, const struct heap_image_facts *facts, uint32_t id_size, uint32_t path_bytes)
 {
     struct heap_header *header = heap->header;

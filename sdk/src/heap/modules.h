@@ -1,8 +1,8 @@
 /*
- * modules.h - loaded modules, and those that were: a stack taken in a library is told with that library's name after it
- * was unloaded and another came to lie at its addresses.
+ * modules.h - loaded and unloaded modules: a stack taken in a library keeps that library's name after it was unloaded
+ * and another one lies at its addresses. Reports call a module an image.
  *
- * Add an image before a stack with its addresses is noted; a place first seen without one has none for ever.
+ * Add an image before a stack with its addresses is recorded; a pc first seen without one has none for ever.
  */
 #ifndef MIRE_HEAP_MODULES_H
 #define MIRE_HEAP_MODULES_H
@@ -19,15 +19,15 @@ struct heap_image_facts {
 };
 
 /*
- * An image was loaded. One that is known as it is now, or was unloaded and is back where it was, is found again. Images
- * that it overlaps are gone.
+ * An image was loaded. If it is known already, or is back at the addresses it was unloaded from, its entry is used
+ * again. Images that it overlaps are gone.
  *   index_out  may be NULL
  * Returns MIRE_OK, MIRE_E_RANGE (start >= end, nothing done), MIRE_E_FULL (table full or busy; counted).
  * Thread: any, inside its slot or without one; takes up to a millisecond.
  */
 enum mire_err mire__images_as_add(uint32_t *index_out, struct heap *heap, const struct heap_image_facts *facts);
 
-/* Images within [start, end) were unloaded: their addresses mean nothing any more. heap->generation grows. */
+/* Images within [start, end) were unloaded: their pcs end. heap->generation grows. */
 void mire__images_as_gone(struct heap *heap, uint64_t start, uint64_t end);
 
 /* The index of the image loaded at `address`, MIRE_HEAP_NO_IMAGE if none. */

@@ -1,55 +1,53 @@
 /*
  * reclaim.c - see reclaim.h.
  *
- * A page of cells is given back in steps, between which no thread holds on to what it saw before:
+ * A shadow page is given back in steps, between which no thread holds on to what it read before:
  *
- *     1  its place among the roots is marked CLOSING: blocks go to the other table, clearing goes on
- *     2  wait until all have left that were inside
- *     3  what lives in it is moved to the other table, and its place is cleared. If it cannot be, the mark is taken
- * away 4  wait again; then the page is a hole, and may be a page of other addresses
+ *     1  its reference in the page directory is marked CLOSING: new blocks go to the block table, clearing goes on
+ *     2  wait until every thread that was inside has left
+ *     3  move its blocks to the block table and clear the reference; if that fails, take the mark away
+ *     4  wait again; then the page is a hole, and may become the page of other addresses
  *
- * Cells are moved to blocks while MIRE_HOW_MOVING is set: nobody adds a cell then, and who clears one exchanges it, so
- * that of two who want it one gets it. A move is made under the lock of the block's segment, which whoever works on
- * that address takes as well if it does not find the cell.
+ * Entries are moved while MIRE_FLAG_MOVING is set. Nobody adds an entry then, and threads clear entries by exchange: of
+ * two that want an entry, one gets it. A move holds the lock of the block's segment; so does a thread that did not find
+ * the block in its shadow entry.
  */
 #include "heap/reclaim.h"
 
 #include "heap/classes.h"
 #include "heap/inside.h"
-#include "heapread/weight.h"
+#include "heapread/read.h"
 #include "platform/platform.h"
 
 #include <string.h>
 
-/* How long to wait for threads inside. One that was stopped there would be waited for in vain: the next round tries
- * again. */
+/* The wait for threads inside ends after this time, for one may be stopped there. The next round tries again. */
 #define QUIET_NS (100 * MIRE_NS_PER_MS)
 
 /*
- * Looked again after naps, each twice as long as the one before: who is inside and runs has left by then; who lost its
- * processor gets it back the sooner.
+ * Naps between two looks, each twice as long as the one before: a thread that lost its processor gets it back sooner.
  */
 #define NAP_NS     50000
 #define NAP_MAX_NS (5 * MIRE_NS_PER_MS)
 
-/* In a page's look: it was sparse; rounds in which it is not looked at again, for it was not. */
+/* The result of a look at a page: it was sparse; else the rounds in which it is not looked at again. */
 #define LOOK_SPARSE 255u
 #define LOOK_DENSE  3u
 
-/* Pages looked at before those inside are waited for. */
+/* Pages that share one wait for threads inside. */
 #define PAGES_AT_ONCE 256u
 
-/* Segments are joined when both together have no more entries than this. */
+/* Two segments are joined if they have no more entries than this together. */
 #define JOIN_ENTRIES (MIRE_SEGMENT_ENTRIES / 2)
 
-/* ---- waiting for those inside ---- */
+/* ---- waiting for threads inside ---- */
 
 static bool all_left(struct heap *heap)
 {
     uint64_t until = mire__now_ns() + QUIET_NS;
     uint32_t count;
 
-    mire__barrier_all(); /* before the count: a thread that takes its slot only now finds what was changed */
+    mire__barrier_all(); /* before the count: a thread that takes its slot after it sees the change */
     count = atomic_load_explicit(&heap->header->slots_used, memory_order_acquire);
     for (uint32_t i = 0; i < count && i < MIRE_HEAP_THREADS_MAX; i++) {
         _Atomic uint32_t *inside = &heap->slots[i].inside;
@@ -78,9 +76,7 @@ static double next_random(uint64_t *random)
     return (double)(x * 0x2545f4914f6cdd1dull >> 11) * 0x1p-53;
 }
 
-/*
- * Does a block stay when the interval is now `interval`? Then block->interval is what it is drawn by from now on.
- */
+/* Does a block stay when `interval` is in force? If so, block->interval becomes that interval. */
 static bool stays(struct live_block *block, const struct heap *heap, uint32_t interval, uint64_t *random)
 {
     uint64_t now = mire__heap_as_interval_bytes(heap, interval);
@@ -95,37 +91,38 @@ static bool stays(struct live_block *block, const struct heap *heap, uint32_t in
     return next_random(random) < chance;
 }
 
-/* ---- pages of cells ---- */
+/* ---- shadow pages ---- */
 
-/* The entry among the roots of a page that is of some addresses. */
-static heap_root *root_of(const struct heap *heap, uint32_t number)
+/* The reference to a page in use. */
+static shadow_ref *ref_of(const struct heap *heap, uint32_t number)
 {
     uint64_t key = atomic_load_explicit(&heap->keys[number], memory_order_relaxed);
 
-    return mire__cells_root_in(heap, mire__key_begin(key), mire__key_plane(key));
+    return mire__shadow_ref(heap, mire__key_begin(key), mire__key_phase(key));
 }
 
-/* Move what is in a closing page to the other table. Returns how many blocks there were; false if some are left. */
+/* Move the blocks of a closing page to the block table. *blocks: how many. Returns false if some are left. */
 static bool empty_page(uint32_t *blocks, struct heap *heap, uint32_t number)
 {
-    _Atomic uint32_t *page = mire__cells_page(heap, number);
+    _Atomic uint32_t *page = mire__shadow_page(heap, number);
     uint64_t begin = mire__key_begin(atomic_load_explicit(&heap->keys[number], memory_order_relaxed));
     bool empty = true;
 
     *blocks = 0;
-    for (uint32_t at = 0; at < MIRE_CELLS_PAGE; at++) {
-        uint32_t cell = mire__cell_get(&page[at]);
-        uint64_t address = begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
+    for (uint32_t at = 0; at < MIRE_SHADOW_PAGE_ENTRIES; at++) {
+        uint32_t shadow = mire__shadow_get(&page[at]);
+        uint64_t address =
+            begin + ((uint64_t)at << MIRE_SHADOW_SPAN_LOG) + ((shadow >> MIRE_SHADOW_OFFSET_SHIFT & 3) << 3);
         struct live_block block;
 
-        if (at % 2 == 0 && mire__cells_sizes(&page[at]) == 0) {
-            at++; /* nothing in two */
+        if (at % 2 == 0 && mire__shadow_sizes(&page[at]) == 0) {
+            at++; /* both are empty */
             continue;
         }
-        if (mire__cell_unpack(&block, cell, mire__cell_next(page, at)) &&
-            mire__blocks_as_adopt(heap, address, &block, &page[at], cell))
+        if (mire__shadow_unpack(&block, shadow, mire__shadow_next(page, at)) &&
+            mire__block_table_as_adopt(heap, address, &block, &page[at], shadow))
             ++*blocks;
-        empty &= (mire__cell_get(&page[at]) & MIRE_CELL_SIZE_MASK) == 0;
+        empty &= (mire__shadow_get(&page[at]) & MIRE_SHADOW_SIZE_MASK) == 0;
     }
     return empty;
 }
@@ -136,69 +133,69 @@ static uint32_t give_back(struct heap *heap, const uint32_t *numbers, uint32_t c
     uint32_t empty[PAGES_AT_ONCE], empty_count = 0, given = 0;
     bool quiet;
 
-    mire__heap_how_change(heap, MIRE_HOW_MOVING, MIRE_HOW_MOVING);
+    mire__heap_flags_change(heap, MIRE_FLAG_MOVING, MIRE_FLAG_MOVING);
     quiet = all_left(heap);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t open = mire__root_of_page(mire__cells_page(heap, numbers[i]));
+        uint64_t open = mire__ref_of_page(mire__shadow_page(heap, numbers[i]));
         uint32_t blocks = 0;
         bool take = quiet && empty_page(&blocks, heap, numbers[i]);
 
-        atomic_store_explicit(root_of(heap, numbers[i]), take ? MIRE_ROOT_COUNTING | MIRE_ROOT_SPARSE | blocks : open,
+        atomic_store_explicit(ref_of(heap, numbers[i]), take ? MIRE_REF_COUNTING | MIRE_REF_SPARSE | blocks : open,
                               memory_order_release);
         if (take) {
             atomic_store_explicit(&heap->keys[numbers[i]], 0, memory_order_release);
             empty[empty_count++] = numbers[i];
         }
     }
-    mire__heap_how_change(heap, MIRE_HOW_MOVING, 0);
+    mire__heap_flags_change(heap, MIRE_FLAG_MOVING, 0);
     if (empty_count == 0 || !all_left(heap))
-        return 0; /* those without a root are lost for this run if somebody will not leave */
+        return 0; /* a thread will not leave: the pages without a reference are lost for this run */
     for (uint32_t i = 0, run; i < empty_count; i += run) {
         for (run = 1; i + run < empty_count && empty[i + run] == empty[i] + run;)
             run++;
-        if (!mire__heap_give_pages(heap, mire__cells_page(heap, empty[i]), run) ||
-            !mire__heap_lock(&heap->cells_lock.taken))
+        if (!mire__heap_give_pages(heap, mire__shadow_page(heap, empty[i]), run) ||
+            !mire__heap_lock(&heap->shadow_lock.taken))
             continue;
         for (uint32_t j = 0; j < run; j++)
-            heap->cell_spare.numbers[heap->cell_spare.count++] = empty[i + j];
-        mire__heap_unlock(&heap->cells_lock.taken);
+            heap->shadow_spare.numbers[heap->shadow_spare.count++] = empty[i + j];
+        mire__heap_unlock(&heap->shadow_lock.taken);
         given += run;
     }
     return given;
 }
 
 /*
- * Is a page to be given back? Not where little lives for a moment, between two uses of what was allocated there, nor
- * what is emptied by a program that frees all before it ends: unless it is to be `at_once`.
+ * Is a page to be given back? Unless it is to be `at_once`, it must be sparse in two rounds in a row: little may live
+ * there for a moment alone, and a program may free everything before it ends.
  */
 static bool is_done_with(struct heap *heap, uint32_t number, bool at_once)
 {
-    uint8_t *look = &heap->cell_looks[number], was = *look;
+    uint8_t *look = &heap->shadow_looks[number], was = *look;
 
     if (was > 0 && was < LOOK_SPARSE && !at_once && !mire__heap_is_tight(heap)) {
         *look = was - 1;
         return false;
     }
     *look = LOOK_DENSE;
-    if (!mire__cells_sparse(mire__cells_page(heap, number)))
+    if (!mire__shadow_is_sparse(mire__shadow_page(heap, number)))
         return false;
     at_once |= was == LOOK_SPARSE;
     *look = at_once ? 0 : LOOK_SPARSE;
     return at_once;
 }
 
-/* Look for pages in which little lives, and give them back: all of them at once, or until there is room enough. */
+/* Give sparse pages back: all of them at once, or until there is room enough. */
 static uint32_t trim(struct heap *heap, bool at_once)
 {
-    uint32_t count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
+    uint32_t count = atomic_load_explicit(&heap->header->shadow_pages_used, memory_order_acquire);
     uint32_t numbers[PAGES_AT_ONCE], found = 0, given = 0;
 
     for (uint32_t i = 0; i < count && (at_once || !mire__heap_is_roomy(heap)); i++) {
-        uint64_t open = mire__root_of_page(mire__cells_page(heap, i));
+        uint64_t open = mire__ref_of_page(mire__shadow_page(heap, i));
 
         if (atomic_load_explicit(&heap->keys[i], memory_order_relaxed) != 0 && is_done_with(heap, i, at_once) &&
-            atomic_compare_exchange_strong_explicit(root_of(heap, i), &open, open | MIRE_ROOT_CLOSING,
+            atomic_compare_exchange_strong_explicit(ref_of(heap, i), &open, open | MIRE_REF_CLOSING,
                                                     memory_order_relaxed, memory_order_relaxed))
             numbers[found++] = i;
         if (found == PAGES_AT_ONCE) {
@@ -212,37 +209,37 @@ static uint32_t trim(struct heap *heap, bool at_once)
 /* ---- from exact to sampled ---- */
 
 /* False: the block is left out from now on. */
-static bool move_cell(struct heap *heap, _Atomic uint32_t *page, uint32_t at, uint64_t address, uint32_t interval,
-                      uint64_t *random)
+static bool move_entry(struct heap *heap, _Atomic uint32_t *page, uint32_t at, uint64_t address, uint32_t interval,
+                       uint64_t *random)
 {
-    uint32_t cell = mire__cell_get(&page[at]);
+    uint32_t shadow = mire__shadow_get(&page[at]);
     struct live_block block;
 
-    if (!mire__cell_unpack(&block, cell, mire__cell_next(page, at)))
+    if (!mire__shadow_unpack(&block, shadow, mire__shadow_next(page, at)))
         return true;
-    address += (uint64_t)(cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3;
+    address += (uint64_t)(shadow >> MIRE_SHADOW_OFFSET_SHIFT & 3) << 3;
     if (stays(&block, heap, interval, random)) {
-        mire__blocks_as_adopt(heap, address, &block, &page[at], cell);
+        mire__block_table_as_adopt(heap, address, &block, &page[at], shadow);
         return true;
     }
-    return !atomic_compare_exchange_strong_explicit(&page[at], &cell, 0, memory_order_relaxed, memory_order_relaxed);
+    return !atomic_compare_exchange_strong_explicit(&page[at], &shadow, 0, memory_order_relaxed, memory_order_relaxed);
 }
 
-/* Thin all cells into blocks. False: somebody would not leave; nothing is done. */
-static bool move_cells(struct heap_kept *kept, struct heap *heap, uint32_t interval, uint64_t *random)
+/* Thin all shadow entries into the block table. Returns false, and does nothing, if a thread will not leave. */
+static bool move_shadow(struct heap_reclaimed *kept, struct heap *heap, uint32_t interval, uint64_t *random)
 {
     uint32_t count;
 
     if (!all_left(heap))
         return false;
-    count = atomic_load_explicit(&heap->header->cell_pages_used, memory_order_acquire);
+    count = atomic_load_explicit(&heap->header->shadow_pages_used, memory_order_acquire);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t key = atomic_load_explicit(&heap->keys[i], memory_order_relaxed);
         uint64_t begin = mire__key_begin(key);
 
-        for (uint32_t at = 0; key && at < MIRE_CELLS_PAGE; at++) {
-            if (!move_cell(heap, mire__cells_page(heap, i), at, begin + ((uint64_t)at << MIRE_CELL_SPAN_LOG), interval,
-                           random))
+        for (uint32_t at = 0; key && at < MIRE_SHADOW_PAGE_ENTRIES; at++) {
+            if (!move_entry(heap, mire__shadow_page(heap, i), at, begin + ((uint64_t)at << MIRE_SHADOW_SPAN_LOG),
+                            interval, random))
                 kept->blocks_thinned++;
         }
     }
@@ -292,7 +289,7 @@ static uint32_t thin_blocks(struct heap *heap, uint32_t interval, uint64_t *rand
     return left_out;
 }
 
-/* Entries in a segment, up to one more than what is joined has. */
+/* Entries in a segment; counting ends beyond what can be joined. */
 static uint32_t entry_count(const struct heap_segment *segment)
 {
     uint32_t count = 0;
@@ -345,7 +342,7 @@ static bool join(struct heap *heap, uint32_t lower, uint32_t upper)
         return false;
     atomic_store_explicit(&to->covers, joined, memory_order_release);
     atomic_store_explicit(&from->covers, 0, memory_order_release);
-    mire__blocks_point(heap, joined, lower);
+    mire__block_table_point(heap, joined, lower);
     return true;
 }
 
@@ -362,12 +359,12 @@ static uint32_t buddy_of(const struct heap *heap, uint32_t number)
     prefix = MIRE_COVERS_PREFIX(covers);
     if (depth == 0 || depth > MIRE_SEGMENT_BITS_MAX || prefix & 1)
         return 0;
-    other =
-        atomic_load_explicit(&heap->directory[(prefix + 1) << (MIRE_SEGMENT_BITS_MAX - depth)], memory_order_relaxed);
+    other = atomic_load_explicit(&heap->block_directory[(prefix + 1) << (MIRE_SEGMENT_BITS_MAX - depth)],
+                                 memory_order_relaxed);
     return atomic_load_explicit(&heap->blocks[other].covers, memory_order_relaxed) == covers + 256 ? other : 0;
 }
 
-/* Join what is joined, one level; give the emptied segments back. Returns how many. */
+/* Join pairs of segments, one level; give the emptied ones back. Returns how many. */
 static uint32_t join_blocks(struct heap *heap)
 {
     uint32_t count = atomic_load_explicit(&heap->header->segments_used, memory_order_acquire);
@@ -398,21 +395,21 @@ static uint32_t join_blocks(struct heap *heap)
     return given;
 }
 
-/* Put the interval in force through. */
-static void degrade(struct heap_kept *kept, struct heap *heap, uint64_t *random)
+/* Thin the tables to the interval in force. */
+static void degrade(struct heap_reclaimed *kept, struct heap *heap, uint64_t *random)
 {
     uint32_t interval = mire__heap_as_interval(heap);
 
-    mire__heap_how_change(heap, MIRE_HOW_MOVING, MIRE_HOW_MOVING);
-    if (move_cells(kept, heap, interval, random)) {
+    mire__heap_flags_change(heap, MIRE_FLAG_MOVING, MIRE_FLAG_MOVING);
+    if (move_shadow(kept, heap, interval, random)) {
         kept->blocks_thinned += thin_blocks(heap, interval, random);
         kept->degraded = true;
         atomic_store_explicit(&heap->pressed, 0, memory_order_release);
     }
-    mire__heap_how_change(heap, MIRE_HOW_MOVING, 0);
+    mire__heap_flags_change(heap, MIRE_FLAG_MOVING, 0);
 }
 
-void mire__heap_keep(struct heap_kept *kept, struct heap *heap, uint64_t now_ns, uint64_t random)
+void mire__heap_reclaim(struct heap_reclaimed *kept, struct heap *heap, uint64_t now_ns, uint64_t random)
 {
     memset(kept, 0, sizeof(*kept));
     atomic_store_explicit(&heap->header->seen_ns, now_ns, memory_order_relaxed);

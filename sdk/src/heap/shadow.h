@@ -1,10 +1,11 @@
 /*
- * shadow.h - small live blocks, in cells addressed by their address (heapread/file.h). The way that nearly all
- * allocations go; what it cannot do is left to blocks.c.
+ * shadow.h - live blocks in shadow entries, which are addressed by the block's address (heapread/file.h). Nearly all
+ * allocations take this path; the slow path is in blocks.c.
  *
- * Several blocks may begin in one cell, and threads note them at the same time. So the last bits of a block's address
- * say which plane it is in: no two share a place, and a plain store notes it. Where no two begin in one cell, as of
- * glibc's (MIRE_HOW_APART), all are in the first plane: that needs fewer pages.
+ * Several blocks may begin within the 32 bytes of a shadow entry, and threads record them at the same time. The last
+ * bits of a block's address choose its phase, and each phase has entries of its own: so no two blocks share an entry,
+ * and one plain store records a block. Where no two begin within 32 bytes, as in glibc (MIRE_FLAG_ONE_PHASE), all are
+ * in the first phase, which takes fewer pages.
  *
  * Thread: any, inside its slot.
  */
@@ -13,26 +14,23 @@
 
 #include "heap/heap.h"
 
-/* Larger blocks do not make a page: an entry in the hash table takes 16 to 24 bytes, a cell for each 32 bytes more. */
-#define MIRE_LIVE_SMALL 512u
-#define MIRE_CELL_LAST  (MIRE_CELLS_PAGE - 1)
+/* Larger blocks do not make a page: their 16 to 24 bytes in the block table are less than their shadow would take. */
+#define MIRE_SHADOW_SMALL 512u
+#define MIRE_SHADOW_LAST  (MIRE_SHADOW_PAGE_ENTRIES - 1)
 
 /*
- * 32 KiB get a page of cells when so many small blocks live there, or the first where a page is beside them already:
- * heaps grow at their ends; with half of the budget used up it must not be one of few. With few it is given back. A
- * page costs as much as 150 blocks in the other table, and saves 60 ns for each block that comes and goes; so one is
- * made as well where many blocks have come and gone, while half of the budget is free, and where some have while three
- * quarters are. Where there is a page, blocks of all sizes are in cells. The same holds of each plane; but wide blocks
- * that begin in two planes in turn would take two pages where one has room for them all, so they must be more.
+ * When 32 KiB of address space get a shadow page, for each phase (docs/adr/0017-memory-tables.md). A page costs as
+ * much as 150 blocks in the block table, and saves 60 ns for each block that comes and goes. Where there is a page,
+ * blocks of all sizes use it.
  */
-#define MIRE_CELLS_DENSE  64u
-#define MIRE_CELLS_COMING 16u
-#define MIRE_CELLS_BUSY   256u
-#define MIRE_CELLS_SPARSE 32u
-#define MIRE_CELLS_WIDE   128u /* bytes */
-#define MIRE_CELLS_PARTED 128u /* wide blocks that are dense in one of several planes */
+#define MIRE_SHADOW_DENSE  64u  /* small blocks live there */
+#define MIRE_SHADOW_COMING 16u  /* blocks of any size have come, while three quarters of the budget are free */
+#define MIRE_SHADOW_BUSY   256u /* the same, while half of it is free */
+#define MIRE_SHADOW_SPARSE 32u  /* a page with so few blocks is given back */
+#define MIRE_SHADOW_WIDE   128u /* bytes: such blocks in two phases in turn would take two pages instead of one */
+#define MIRE_SHADOW_PARTED 128u /* so there must be more of them in one phase */
 
-/* A block as it was noted. */
+/* A recorded block. */
 struct live_block {
     uint64_t size;
     uint32_t node;     /* its stack; of a tagged block, the tag's child of it */
@@ -40,230 +38,233 @@ struct live_block {
     bool tagged;
 };
 
-/*
- * What the roots of a plane say of an address, which may bear a tag (heap.h); 0 where nothing has been noted for miles.
- */
-MIRE_INLINE uint64_t mire__cells_root(const struct heap *heap, uint64_t address, uint32_t plane)
+/* The value of an address's reference in the page directory (heap.h). The address may have a pointer tag. */
+MIRE_INLINE uint64_t mire__shadow_ref_value(const struct heap *heap, uint64_t address, uint32_t phase)
 {
     const uint32_t tag_bits = 64 - MIRE_HEAP_ADDRESS_BITS;
-    const uint64_t at = address << tag_bits >> (tag_bits + MIRE_HEAP_ROOT_LOG);
-    heap_root *table = atomic_load_explicit(&heap->roots[plane * MIRE_HEAP_ROOTS + at], memory_order_acquire);
+    const uint64_t at = address << tag_bits >> (tag_bits + MIRE_DIRECTORY_SPAN_LOG);
+    shadow_ref *table =
+        atomic_load_explicit(&heap->shadow_directory[phase * MIRE_DIRECTORY_TABLES + at], memory_order_acquire);
 
     if (!table)
         return 0;
-    return atomic_load_explicit(&table[(address >> MIRE_CELLS_SPAN_LOG) % MIRE_HEAP_ROOT_SIZE], memory_order_acquire);
+    return atomic_load_explicit(&table[(address >> MIRE_SHADOW_PAGE_SPAN_LOG) % MIRE_DIRECTORY_TABLE_REFS],
+                                memory_order_acquire);
 }
 
-/* The cells of a page by its number. */
-static inline _Atomic uint32_t *mire__cells_page(const struct heap *heap, uint32_t number)
+/* The shadow entries of a page by its number. */
+static inline _Atomic uint32_t *mire__shadow_page(const struct heap *heap, uint32_t number)
 {
-    return heap->cells + (size_t)number * MIRE_CELLS_PAGE;
+    return heap->shadow + (size_t)number * MIRE_SHADOW_PAGE_ENTRIES;
 }
 
-/* What the roots say of addresses that have that page. */
-static inline uint64_t mire__root_of_page(const _Atomic uint32_t *page)
+/* The value of a reference to a page. */
+static inline uint64_t mire__ref_of_page(const _Atomic uint32_t *page)
 {
     return (uintptr_t)page;
 }
 
-/* The page that they tell of, be it closing; NULL: none. */
-static inline _Atomic uint32_t *mire__root_page(uint64_t root)
+/* The page of a reference, also of one that is closing; NULL if there is none. */
+static inline _Atomic uint32_t *mire__ref_page(uint64_t ref)
 {
-    const bool closing = (root & MIRE_ROOT_CLOSING) == MIRE_ROOT_CLOSING;
+    const bool closing = (ref & MIRE_REF_CLOSING) == MIRE_REF_CLOSING;
 
-    return closing || (int64_t)root > 0 ? (_Atomic uint32_t *)(uintptr_t)(root & ~MIRE_ROOT_CLOSING) : NULL;
+    return closing || (int64_t)ref > 0 ? (_Atomic uint32_t *)(uintptr_t)(ref & ~MIRE_REF_CLOSING) : NULL;
 }
 
 /*
- * What a cell tells. `next` is the cell behind it, of meaning if the size is told there.
- * False: it begins no block, or is torn.
+ * Unpack a shadow entry. `next` is the one behind it, which holds the size of a larger block.
+ * Returns false if no block begins in it, or it is torn.
  */
-static inline bool mire__cell_unpack(struct live_block *block, uint32_t cell, uint32_t next)
+static inline bool mire__shadow_unpack(struct live_block *block, uint32_t shadow, uint32_t next)
 {
-    uint32_t size = cell & MIRE_CELL_SIZE_MASK;
+    uint32_t size = shadow & MIRE_SHADOW_SIZE_MASK;
 
-    if (size == 0 || (size == MIRE_CELL_SIZE_NEXT && (next & MIRE_CELL_SIZE_MASK)))
+    if (size == 0 || (size == MIRE_SHADOW_SIZE_NEXT && (next & MIRE_SHADOW_SIZE_MASK)))
         return false;
-    block->size = size == MIRE_CELL_SIZE_NEXT ? next >> MIRE_CELL_OFFSET_SHIFT : size - 1;
-    block->node = cell >> MIRE_CELL_NODE_SHIFT;
+    block->size = size == MIRE_SHADOW_SIZE_NEXT ? next >> MIRE_SHADOW_OFFSET_SHIFT : size - 1;
+    block->node = shadow >> MIRE_SHADOW_NODE_SHIFT;
     block->interval = 0;
-    block->tagged = (cell & MIRE_CELL_TAGGED) != 0;
+    block->tagged = (shadow & MIRE_SHADOW_TAGGED) != 0;
     return true;
 }
 
-static inline uint32_t mire__cell_get(const _Atomic uint32_t *cell)
+static inline uint32_t mire__shadow_get(const _Atomic uint32_t *shadow)
 {
-    return atomic_load_explicit(cell, memory_order_relaxed);
+    return atomic_load_explicit(shadow, memory_order_relaxed);
 }
 
-/* The cell of an address within its page, and where in it the address lies, in eights. */
-static inline uint32_t mire__cell_of(uint64_t address)
+/* The number of an address's entry within its page; and where in its 32 bytes the address lies, in eights. */
+static inline uint32_t mire__shadow_index(uint64_t address)
 {
-    return (uint32_t)(address >> MIRE_CELL_SPAN_LOG) % MIRE_CELLS_PAGE;
+    return (uint32_t)(address >> MIRE_SHADOW_SPAN_LOG) % MIRE_SHADOW_PAGE_ENTRIES;
 }
-static inline uint32_t mire__cell_offset(uint64_t address)
+static inline uint32_t mire__shadow_offset(uint64_t address)
 {
     return (uint32_t)(address >> 3) & 3;
 }
 
-/* The same where it stands in a cell. */
-MIRE_INLINE uint32_t mire__cell_offset_bits(uint64_t address)
+/* The eights, as the bits of an entry. */
+MIRE_INLINE uint32_t mire__shadow_offset_bits(uint64_t address)
 {
-    return (uint32_t)address << (MIRE_CELL_OFFSET_SHIFT - 3) & 3u << MIRE_CELL_OFFSET_SHIFT;
+    return (uint32_t)address << (MIRE_SHADOW_OFFSET_SHIFT - 3) & 3u << MIRE_SHADOW_OFFSET_SHIFT;
 }
 
-/* The plane for a block at an address. apart: MIRE_HOW_APART holds */
-MIRE_INLINE uint32_t mire__cell_plane(uint64_t address, bool apart)
+/* The phase of a block at an address. one_phase: MIRE_FLAG_ONE_PHASE holds */
+MIRE_INLINE uint32_t mire__shadow_phase(uint64_t address, bool one_phase)
 {
-    return apart ? 0 : mire__cell_offset(address);
+    return one_phase ? 0 : mire__shadow_offset(address);
 }
-_Static_assert(MIRE_CELLS_PLANES == 1u << (MIRE_CELL_SPAN_LOG - 3), "a plane for each eight bytes of a cell");
+_Static_assert(MIRE_SHADOW_PHASES == 1u << (MIRE_SHADOW_SPAN_LOG - 3), "a phase for each eight bytes");
 
-static inline uint32_t mire__cell_next(const _Atomic uint32_t *page, uint32_t at)
+static inline uint32_t mire__shadow_next(const _Atomic uint32_t *page, uint32_t at)
 {
-    return at < MIRE_CELL_LAST ? mire__cell_get(&page[at + 1]) : 0;
-}
-
-/* The cells of a plane around an address; NULL where there are none. */
-MIRE_INLINE _Atomic uint32_t *mire__cells_at(const struct heap *heap, uint64_t address, uint32_t plane)
-{
-    return mire__root_page(mire__cells_root(heap, address, plane));
+    return at < MIRE_SHADOW_LAST ? mire__shadow_get(&page[at + 1]) : 0;
 }
 
-/* Begins a block at this very address in the cell? */
-static inline bool mire__cell_is(uint32_t cell, uint64_t address)
+/* The shadow page of an address, NULL if there is none. */
+MIRE_INLINE _Atomic uint32_t *mire__shadow_page_at(const struct heap *heap, uint64_t address, uint32_t phase)
 {
-    return (cell & MIRE_CELL_SIZE_MASK) != 0 && (cell >> MIRE_CELL_OFFSET_SHIFT & 3) == mire__cell_offset(address);
+    return mire__ref_page(mire__shadow_ref_value(heap, address, phase));
+}
+
+/* Does a block at exactly this address begin in the shadow entry? */
+static inline bool mire__shadow_is(uint32_t shadow, uint64_t address)
+{
+    return (shadow & MIRE_SHADOW_SIZE_MASK) != 0 &&
+           (shadow >> MIRE_SHADOW_OFFSET_SHIFT & 3) == mire__shadow_offset(address);
+}
+
+/* The shadow entry of an address. Returns false if there is none, or its page is being emptied. */
+MIRE_INLINE bool mire__shadow_entry(_Atomic uint32_t **shadow, const struct heap *heap, uint64_t address,
+                                    uint32_t phase)
+{
+    const uint64_t ref = mire__shadow_ref_value(heap, address, phase);
+
+    *shadow = (_Atomic uint32_t *)(uintptr_t)(ref + (address >> (MIRE_SHADOW_SPAN_LOG - 2) & 4 * MIRE_SHADOW_LAST));
+    return __builtin_expect((int64_t)ref > 0, 1);
+}
+
+/* Is it the last entry of its page? */
+MIRE_INLINE bool mire__shadow_is_last(const _Atomic uint32_t *shadow)
+{
+    return ((uintptr_t)shadow & 4 * MIRE_SHADOW_LAST) == 4 * MIRE_SHADOW_LAST;
 }
 
 /*
- * The cell of an address in a plane, by its page, where nothing is about to change: not in a page that is being
- * emptied. False: there is none.
+ * Record an untagged block in its shadow entry (mire__shadow_entry). Returns false, and does nothing, if an entry is
+ * in use.
+ *   aligned  the address is known to be a multiple of 8
  */
-MIRE_INLINE bool mire__cells_plain(_Atomic uint32_t **cell, const struct heap *heap, uint64_t address, uint32_t plane)
+MIRE_INLINE bool mire__shadow_as_set_entry(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node,
+                                           bool aligned)
 {
-    const uint64_t root = mire__cells_root(heap, address, plane);
+    uint32_t shadow = node << MIRE_SHADOW_NODE_SHIFT | mire__shadow_offset_bits(address);
 
-    *cell = (_Atomic uint32_t *)(uintptr_t)(root + (address >> (MIRE_CELL_SPAN_LOG - 2) & 4 * MIRE_CELL_LAST));
-    return __builtin_expect((int64_t)root > 0, 1);
-}
-
-/* Is it the last of its page? */
-MIRE_INLINE bool mire__cell_is_last(const _Atomic uint32_t *cell)
-{
-    return ((uintptr_t)cell & 4 * MIRE_CELL_LAST) == 4 * MIRE_CELL_LAST;
-}
-
-/*
- * Note an untagged block in its cell (mire__cells_plain), where nothing is in the way. False: nothing is done.
- *   aligned  its address is known to be a multiple of 8
- */
-MIRE_INLINE bool mire__cell_as_set(_Atomic uint32_t *at, uint64_t address, uint64_t size, uint32_t node, bool aligned)
-{
-    uint32_t cell = node << MIRE_CELL_NODE_SHIFT | mire__cell_offset_bits(address);
-
-    if ((!aligned && (address & 7) != 0) || (mire__cell_get(at) & MIRE_CELL_SIZE_MASK))
+    if ((!aligned && (address & 7) != 0) || (mire__shadow_get(at) & MIRE_SHADOW_SIZE_MASK))
         return false;
-    if (__builtin_expect(size <= MIRE_CELL_SHORT_MAX, 1)) {
-        atomic_store_explicit(at, cell | (uint32_t)(size + 1), memory_order_release);
+    if (__builtin_expect(size <= MIRE_SHADOW_SHORT_MAX, 1)) {
+        atomic_store_explicit(at, shadow | (uint32_t)(size + 1), memory_order_release);
         return true;
     }
-    if (size > MIRE_CELL_SIZE_MAX || mire__cell_is_last(at) || mire__cell_get(at + 1) & MIRE_CELL_SIZE_MASK)
+    if (size > MIRE_SHADOW_SIZE_MAX || mire__shadow_is_last(at) || mire__shadow_get(at + 1) & MIRE_SHADOW_SIZE_MASK)
         return false;
-    atomic_store_explicit(at + 1, (uint32_t)size << MIRE_CELL_OFFSET_SHIFT, memory_order_relaxed);
-    atomic_store_explicit(at, cell | MIRE_CELL_SIZE_NEXT, memory_order_release);
+    atomic_store_explicit(at + 1, (uint32_t)size << MIRE_SHADOW_OFFSET_SHIFT, memory_order_relaxed);
+    atomic_store_explicit(at, shadow | MIRE_SHADOW_SIZE_NEXT, memory_order_release);
     return true;
 }
 
-/* The same by its address, while nothing is moved. */
-MIRE_INLINE bool mire__cells_as_set(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
+/* The same by address, while the reclaimer moves nothing. */
+MIRE_INLINE bool mire__shadow_as_set(struct heap *heap, uint64_t address, uint64_t size, uint32_t node)
 {
     _Atomic uint32_t *at;
 
-    return mire__cells_plain(&at, heap, address, mire__cell_plane(address, mire__heap_how(heap, MIRE_HOW_APART))) &&
-           mire__cell_as_set(at, address, size, node, false);
+    return mire__shadow_entry(&at, heap, address,
+                              mire__shadow_phase(address, mire__heap_flags(heap, MIRE_FLAG_ONE_PHASE))) &&
+           mire__shadow_as_set_entry(at, address, size, node, false);
 }
 
 /*
- * Take an untagged block out of its cell (mire__cells_plain), while nothing is moved: what is nearly always to be done,
- * in registers alone. False: nothing is done.
+ * Take an untagged block out of its shadow entry (mire__shadow_entry), while the reclaimer moves nothing.
+ * Returns false, and does nothing, in every other case.
  */
-MIRE_INLINE bool mire__cell_as_take(struct live_block *was, _Atomic uint32_t *at, uint64_t address)
+MIRE_INLINE bool mire__shadow_as_take_entry(struct live_block *was, _Atomic uint32_t *at, uint64_t address)
 {
-    const uint32_t told = MIRE_CELL_TAGGED | 3u << MIRE_CELL_OFFSET_SHIFT;
-    uint32_t cell = mire__cell_get(at), next;
+    const uint32_t told = MIRE_SHADOW_TAGGED | 3u << MIRE_SHADOW_OFFSET_SHIFT;
+    uint32_t shadow = mire__shadow_get(at), next;
     uint64_t size;
 
-    /* Tells of an address that is no multiple of 8 from all as well: its last bits meet none that are told. */
-    if (__builtin_expect((cell & told) != (uint32_t)(address % 32) << (MIRE_CELL_OFFSET_SHIFT - 3), 0))
+    /* Also false for an address that is no multiple of 8: its last bits are compared with bits that are 0. */
+    if (__builtin_expect((shadow & told) != (uint32_t)(address % 32) << (MIRE_SHADOW_OFFSET_SHIFT - 3), 0))
         return false;
-    size = (uint64_t)(cell & MIRE_CELL_SIZE_MASK) - 1;
-    if (__builtin_expect(size > MIRE_CELL_SHORT_MAX, 0)) {
-        next = mire__cell_is_last(at) ? 0 : mire__cell_get(at + 1);
-        if ((cell & MIRE_CELL_SIZE_MASK) != MIRE_CELL_SIZE_NEXT || next & MIRE_CELL_SIZE_MASK)
+    size = (uint64_t)(shadow & MIRE_SHADOW_SIZE_MASK) - 1;
+    if (__builtin_expect(size > MIRE_SHADOW_SHORT_MAX, 0)) {
+        next = mire__shadow_is_last(at) ? 0 : mire__shadow_get(at + 1);
+        if ((shadow & MIRE_SHADOW_SIZE_MASK) != MIRE_SHADOW_SIZE_NEXT || next & MIRE_SHADOW_SIZE_MASK)
             return false;
-        size = next >> MIRE_CELL_OFFSET_SHIFT;
+        size = next >> MIRE_SHADOW_OFFSET_SHIFT;
     }
     atomic_store_explicit(at, 0, memory_order_relaxed);
-    *was = (struct live_block){.size = size, .node = cell >> MIRE_CELL_NODE_SHIFT};
+    *was = (struct live_block){.size = size, .node = shadow >> MIRE_SHADOW_NODE_SHIFT};
     return true;
 }
 
-/* The same by its address, in a plane. */
-MIRE_INLINE bool mire__cells_as_take(struct live_block *was, const struct heap *heap, uint64_t address, uint32_t plane)
+/* The same by address. */
+MIRE_INLINE bool mire__shadow_as_take(struct live_block *was, const struct heap *heap, uint64_t address, uint32_t phase)
 {
     _Atomic uint32_t *at;
 
-    return mire__cells_plain(&at, heap, address, plane) && mire__cell_as_take(was, at, address);
+    return mire__shadow_entry(&at, heap, address, phase) && mire__shadow_as_take_entry(was, at, address);
 }
 
-/* Take a block out of its cell in a page. False: it is not there, or just now taken by the keeper. */
-static inline bool mire__cell_as_clear(struct live_block *was, struct heap *heap, _Atomic uint32_t *page,
-                                       uint64_t address)
+/* Take a block out of its page. Returns false if it is not there, or the reclaimer has just taken it. */
+static inline bool mire__shadow_as_clear_entry(struct live_block *was, struct heap *heap, _Atomic uint32_t *page,
+                                               uint64_t address)
 {
-    /* Read before the cell: what was moved out of that meanwhile is not there, once nothing is moved any more. */
-    bool moving = (atomic_load_explicit(&heap->how, memory_order_acquire) & MIRE_HOW_MOVING) != 0;
-    uint32_t at = mire__cell_of(address), cell;
+    /* Read before the shadow entry: what was moved out of that meanwhile is not there, once nothing is moved any more.
+     */
+    bool moving = (atomic_load_explicit(&heap->flags, memory_order_acquire) & MIRE_FLAG_MOVING) != 0;
+    uint32_t at = mire__shadow_index(address), shadow;
 
-    /* Acquired: one that the keeper has emptied is found in the other table. */
-    cell = atomic_load_explicit(&page[at], memory_order_acquire);
-    if (!mire__cell_is(cell, address) || !mire__cell_unpack(was, cell, mire__cell_next(page, at)))
+    /* Acquire: a block whose entry the reclaimer has emptied is then found in the block table. */
+    shadow = atomic_load_explicit(&page[at], memory_order_acquire);
+    if (!mire__shadow_is(shadow, address) || !mire__shadow_unpack(was, shadow, mire__shadow_next(page, at)))
         return false;
     if (__builtin_expect(moving, 0))
-        return atomic_compare_exchange_strong_explicit(&page[at], &cell, 0, memory_order_acquire, memory_order_acquire);
+        return atomic_compare_exchange_strong_explicit(&page[at], &shadow, 0, memory_order_acquire,
+                                                       memory_order_acquire);
     atomic_store_explicit(&page[at], 0, memory_order_relaxed);
     return true;
 }
 
-/* The same by its address, of a block that was noted as it would be now. */
-static inline bool mire__cells_as_clear(struct live_block *was, struct heap *heap, uint64_t address)
+/* The same by address, of a block whose phase has not changed since. */
+static inline bool mire__shadow_as_clear(struct live_block *was, struct heap *heap, uint64_t address)
 {
-    const uint32_t plane = mire__cell_plane(address, mire__heap_how(heap, MIRE_HOW_APART));
+    const uint32_t phase = mire__shadow_phase(address, mire__heap_flags(heap, MIRE_FLAG_ONE_PHASE));
     _Atomic uint32_t *page;
 
-    return (address & ~(MIRE_HEAP_ADDRESS_MASK & ~UINT64_C(7))) == 0 && (page = mire__cells_at(heap, address, plane)) &&
-           mire__cell_as_clear(was, heap, page, address);
+    return (address & ~(MIRE_HEAP_ADDRESS_MASK & ~UINT64_C(7))) == 0 &&
+           (page = mire__shadow_page_at(heap, address, phase)) && mire__shadow_as_clear_entry(was, heap, page, address);
 }
 
-/* ---- the filter of the other table ---- */
+/* ---- the filter of the block table ---- */
 
 /*
- * A byte for each KiB of address space, in turn: blocks that are freed one after the other lie close together, so their
- * bytes are in the nearest cache. With one from a hash for each address that is a line of 64 KiB for each free.
+ * A byte for each KiB of address space, in turn. Blocks that are freed one after the other lie close together, so their
+ * bytes are in the nearest cache; with a hash of the address, each free would read another line of 64 KiB.
  */
 static inline uint32_t mire__filter_at(uint64_t address)
 {
     return (uint32_t)(address >> 10 ^ address >> 26) % MIRE_HEAP_FILTER;
 }
-_Static_assert(MIRE_HEAP_FILTER <= 1u << (MIRE_HEAP_ADDRESS_BITS - 26),
-               "the bits that a pointer's tag may be in say nothing");
+_Static_assert(MIRE_HEAP_FILTER <= 1u << (MIRE_HEAP_ADDRESS_BITS - 26), "a pointer tag changes nothing");
 
-/* Is a block at that address possibly there? It may bear a tag. */
+/* May the block table hold a block at that address? The address may have a pointer tag. */
 static inline bool mire__filter_has(const _Atomic uint8_t *filter, uint64_t address)
 {
     return atomic_load_explicit(&filter[mire__filter_at(address)], memory_order_relaxed) != 0;
 }
-static inline bool mire__blocks_maybe(const struct heap *heap, uint64_t address)
+static inline bool mire__filter_may_hold(const struct heap *heap, uint64_t address)
 {
     return mire__filter_has(heap->filter, address);
 }

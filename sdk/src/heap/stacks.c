@@ -4,23 +4,23 @@
 #include "heap/inside.h"
 #include "heap/modules.h"
 
-/* Words that a push may look at or store beyond the last used one. */
+/* Words beyond the last used one that a push may read or store. */
 #define WORDS_AHEAD 8u
 
-/* The place of the node that ends at a word, and the word before its first; false: no node ends there. */
-static bool node_place(uint32_t *place, uint32_t *before, const struct heap *heap, uint32_t node)
+/* The pc of the node that ends at a word, and the word before its first; false: no node ends there. */
+static bool pc_of_node(uint32_t *pc, uint32_t *before, const struct heap *heap, uint32_t node)
 {
     uint16_t word = mire__word_at(heap, node);
 
     if (node == 0)
         return false;
     *before = node - 1;
-    *place = word;
+    *pc = word;
     if (mire__word_is_short(word))
         return word != 0;
     if (!mire__word_ends_long(word) || node < 2)
         return false;
-    *place = mire__words_value(mire__word_at(heap, node - 1), word);
+    *pc = mire__words_value(mire__word_at(heap, node - 1), word);
     *before = node - 2;
     return true;
 }
@@ -37,37 +37,37 @@ static uint32_t parent_of(const struct heap *heap, uint32_t before)
 
 bool mire__node_as_is(const struct heap *heap, uint32_t node, uint32_t parent, uint64_t address)
 {
-    uint32_t place, before;
+    uint32_t pc, before;
 
-    return node_place(&place, &before, heap, node) && mire__node_place_is(heap, place, address) &&
+    return pc_of_node(&pc, &before, heap, node) && mire__node_pc_is(heap, pc, address) &&
            parent_of(heap, before) == parent;
 }
 
 static uint64_t hash_of_node(const struct heap *heap, uint32_t node)
 {
-    uint32_t place, before;
+    uint32_t pc, before;
 
-    if (!node_place(&place, &before, heap, node))
+    if (!pc_of_node(&pc, &before, heap, node))
         return 0;
     return mire__node_hash(parent_of(heap, before),
-                           atomic_load_explicit(&heap->places[place], memory_order_relaxed) & MIRE_HEAP_ADDRESS_MASK);
+                           atomic_load_explicit(&heap->pcs[pc], memory_order_relaxed) & MIRE_HEAP_ADDRESS_MASK);
 }
 
-/* ---- places ---- */
+/* ---- pcs ---- */
 
 static uint64_t hash_of_address(uint64_t address)
 {
     return mire__index_mix(address * 0xff51afd7ed558ccdull);
 }
 
-static uint64_t hash_of_place(const struct heap *heap, uint32_t place)
+static uint64_t hash_of_pc(const struct heap *heap, uint32_t pc)
 {
-    return hash_of_address(atomic_load_explicit(&heap->places[place], memory_order_relaxed) & MIRE_HEAP_ADDRESS_MASK);
+    return hash_of_address(atomic_load_explicit(&heap->pcs[pc], memory_order_relaxed) & MIRE_HEAP_ADDRESS_MASK);
 }
 
-static uint32_t find_place(const struct heap *heap, uint64_t address, uint64_t hash)
+static uint32_t find_pc(const struct heap *heap, uint64_t address, uint64_t hash)
 {
-    _Atomic uint32_t *segment = mire__index_segment(&heap->place_index, hash);
+    _Atomic uint32_t *segment = mire__index_segment(&heap->pc_index, hash);
     uint32_t at = mire__index_begin(hash);
 
     for (uint32_t i = 0; i < MIRE_INDEX_ENTRIES; i++, at++) {
@@ -75,63 +75,63 @@ static uint32_t find_place(const struct heap *heap, uint64_t address, uint64_t h
 
         if (entry == 0)
             break;
-        if (entry >> 23 == (hash & 0x1ff) && mire__node_place_is(heap, entry & MIRE_INDEX_NUMBER, address))
+        if (entry >> 23 == (hash & 0x1ff) && mire__node_pc_is(heap, entry & MIRE_INDEX_NUMBER, address))
             return entry & MIRE_INDEX_NUMBER;
     }
     return 0;
 }
 
 /*
- * A place in no module, where there was one in the meantime: nothing tells the one from the other, so it is the same
- * again. An address has one such place at most, and one for each image that ever lay there: places of one address
- * share a hash, which the index has room for only so often.
+ * An address in no module, where a module was in the meantime: the old pc and the new one cannot be told apart, so
+ * the old one is used again. An address has at most one such pc, and one for each module that ever lay there. This
+ * bounds the pcs of one address, which share a hash: the index has room for so many alone.
  */
-static uint32_t revive_place(struct heap *heap, uint64_t address, uint64_t hash)
+static uint32_t revive_pc(struct heap *heap, uint64_t address, uint64_t hash)
 {
-    const uint64_t gone = mire__place_make(address, MIRE_HEAP_NO_IMAGE) | MIRE_HEAP_PLACE_GONE;
-    _Atomic uint32_t *segment = mire__index_segment(&heap->place_index, hash);
+    const uint64_t gone = mire__pc_make(address, MIRE_HEAP_NO_IMAGE) | MIRE_HEAP_PC_GONE;
+    _Atomic uint32_t *segment = mire__index_segment(&heap->pc_index, hash);
     uint32_t at = mire__index_begin(hash);
 
     for (uint32_t i = 0; i < MIRE_INDEX_ENTRIES; i++, at++) {
         uint32_t entry = atomic_load_explicit(&segment[at % MIRE_INDEX_ENTRIES], memory_order_relaxed);
-        uint32_t place = entry & MIRE_INDEX_NUMBER;
+        uint32_t pc = entry & MIRE_INDEX_NUMBER;
 
         if (entry == 0)
             break;
-        if (atomic_load_explicit(&heap->places[place], memory_order_relaxed) != gone)
+        if (atomic_load_explicit(&heap->pcs[pc], memory_order_relaxed) != gone)
             continue;
-        atomic_fetch_and_explicit(&heap->places[place], ~MIRE_HEAP_PLACE_GONE, memory_order_relaxed);
-        return place;
+        atomic_fetch_and_explicit(&heap->pcs[pc], ~MIRE_HEAP_PC_GONE, memory_order_relaxed);
+        return pc;
     }
     return 0;
 }
 
 /*
- * The place of an address, added if it is new; 0 if there is no room. Under the lock.
- *   revived  was it one that was gone? Then it may have nodes
+ * The pc of an address, added if it is new; 0 if there is no room. Under the lock.
+ *   revived  it was gone before, so it may have nodes
  */
-static uint32_t place_of(bool *revived, struct heap *heap, uint64_t address)
+static uint32_t number_of_pc(bool *revived, struct heap *heap, uint64_t address)
 {
     uint64_t hash = hash_of_address(address);
-    uint32_t place = find_place(heap, address, hash), image;
+    uint32_t pc = find_pc(heap, address, hash), image;
 
     *revived = false;
-    if (place)
-        return place;
+    if (pc)
+        return pc;
     image = mire__images_as_find(heap, address);
     if (image == MIRE_HEAP_NO_IMAGE)
-        place = revive_place(heap, address, hash);
-    *revived = place != 0;
-    if (place)
-        return place;
-    place = atomic_load_explicit(&heap->header->places_used, memory_order_relaxed);
-    if (place == MIRE_HEAP_PLACES_MAX || !mire__heap_claim(heap, MIRE_HEAP_PLACES, (place + 1) * sizeof(uint64_t)))
+        pc = revive_pc(heap, address, hash);
+    *revived = pc != 0;
+    if (pc)
+        return pc;
+    pc = atomic_load_explicit(&heap->header->pcs_used, memory_order_relaxed);
+    if (pc == MIRE_HEAP_PCS_MAX || !mire__heap_claim(heap, MIRE_HEAP_PCS, (pc + 1) * sizeof(uint64_t)))
         return 0;
-    if (!mire__index_add(heap, &heap->place_index, hash, place, hash_of_place))
+    if (!mire__index_add(heap, &heap->pc_index, hash, pc, hash_of_pc))
         return 0;
-    atomic_store_explicit(&heap->header->places_used, place + 1, memory_order_release);
-    atomic_store_explicit(&heap->places[place], mire__place_make(address, image), memory_order_release);
-    return place;
+    atomic_store_explicit(&heap->header->pcs_used, pc + 1, memory_order_release);
+    atomic_store_explicit(&heap->pcs[pc], mire__pc_make(address, image), memory_order_release);
+    return pc;
 }
 
 /* ---- adding ---- */
@@ -142,24 +142,24 @@ static void store_word(struct heap *heap, uint32_t at, uint16_t word)
 }
 
 /*
- * Add one node behind the last one. Its number is known before its words are stored; a number beyond what holds
- * something is no node, so the count may be stored first. Under the lock. 0: no room.
+ * Append one node. The count is stored before the words, for words of 0 are no node: a reader finds the whole node or
+ * none. Under the lock. Returns 0 if there is no room.
  */
 static uint32_t append(struct heap *heap, uint32_t parent, uint64_t address)
 {
     struct heap_header *header = heap->header;
     uint32_t at = atomic_load_explicit(&header->words_used, memory_order_relaxed);
     bool revived;
-    uint32_t place = place_of(&revived, heap, address);
+    uint32_t pc = number_of_pc(&revived, heap, address);
     bool follows = at == parent + 1;
     uint32_t jump = follows ? 0 : 2, node = revived ? mire__nodes_as_child(heap, parent, address) : 0;
 
     if (node)
         return node;
-    if (place == 0 || at + WORDS_AHEAD > MIRE_HEAP_WORDS_MAX ||
+    if (pc == 0 || at + WORDS_AHEAD > MIRE_HEAP_WORDS_MAX ||
         !mire__heap_claim(heap, MIRE_HEAP_WORDS, (at + WORDS_AHEAD) * sizeof(uint16_t)))
         return 0;
-    node = at + jump + (place < MIRE_HEAP_PLACE_SHORT ? 0 : 1);
+    node = at + jump + (pc < MIRE_HEAP_PC_SHORT ? 0 : 1);
     if (jump && !mire__index_add(heap, &heap->node_index, mire__node_hash(parent, address), node, hash_of_node))
         return 0;
     atomic_store_explicit(&header->words_used, node + 1, memory_order_release);
@@ -171,16 +171,16 @@ static uint32_t append(struct heap *heap, uint32_t parent, uint64_t address)
         atomic_store_explicit(&header->runs_used, atomic_load_explicit(&header->runs_used, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     }
-    if (place < MIRE_HEAP_PLACE_SHORT) {
-        store_word(heap, node, (uint16_t)place);
+    if (pc < MIRE_HEAP_PC_SHORT) {
+        store_word(heap, node, (uint16_t)pc);
     } else {
-        store_word(heap, node - 1, mire__word_first(place));
-        store_word(heap, node, (uint16_t)(0xc000 | (place & 0x1fff)));
+        store_word(heap, node - 1, mire__word_first(pc));
+        store_word(heap, node, (uint16_t)(0xc000 | (pc & 0x1fff)));
     }
     return node;
 }
 
-/* Go inwards as far as nodes are known. Returns the frames left. */
+/* Go inwards as far as nodes exist. Returns the frames left. */
 static uint32_t follow(uint32_t *nodes_out, const struct heap *heap, uint32_t *node, const uint64_t *addresses,
                        uint32_t left)
 {
@@ -214,24 +214,24 @@ bool mire__nodes_as_push(uint32_t *nodes_out, struct heap *heap, uint32_t parent
 
 /* ---- tags ---- */
 
-uint32_t mire__live_as_class(const struct heap *heap, uint32_t node)
+uint32_t mire__block_as_class(const struct heap *heap, uint32_t node)
 {
-    uint32_t place, before;
+    uint32_t pc, before;
     uint64_t address;
 
-    if (!node_place(&place, &before, heap, node) || place >= MIRE_HEAP_PLACES_MAX)
+    if (!pc_of_node(&pc, &before, heap, node) || pc >= MIRE_HEAP_PCS_MAX)
         return 0;
-    address = atomic_load_explicit(&heap->places[place], memory_order_relaxed) & MIRE_HEAP_ADDRESS_MASK;
+    address = atomic_load_explicit(&heap->pcs[pc], memory_order_relaxed) & MIRE_HEAP_ADDRESS_MASK;
     return address > MIRE_HEAP_TAG_BASE && address < MIRE_HEAP_TAG_BASE + MIRE_HEAP_CLASSES_MAX
                ? (uint32_t)(address - MIRE_HEAP_TAG_BASE)
                : 0;
 }
 
-uint32_t mire__live_as_untagged(const struct heap *heap, uint32_t node)
+uint32_t mire__block_as_untagged(const struct heap *heap, uint32_t node)
 {
-    uint32_t place, before;
+    uint32_t pc, before;
 
-    if (mire__live_as_class(heap, node) == 0 || !node_place(&place, &before, heap, node))
+    if (mire__block_as_class(heap, node) == 0 || !pc_of_node(&pc, &before, heap, node))
         return node;
     return parent_of(heap, before);
 }

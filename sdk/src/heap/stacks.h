@@ -1,15 +1,16 @@
 /*
- * stacks.h - stacks as nodes of one tree, each node stored once (heapread/file.h says how).
+ * stacks.h - stacks as nodes of one tree, each node stored once; heapread/file.h has the form.
  *
  *     node 0 (root) -- main -- parse -- alloc_node -- malloc's caller        a node is the whole stack up to its frame
  *                        \---- layout -- ...
  *
- * A stack is found by going from the root, or from any node that the thread knows to be right still, inwards. What is
- * compared is the address itself; hashes only say where to look. Finding takes no lock. Adding takes one, for as long
- * as the missing frames need.
+ * A stack is found inwards from the root, or from a node that the thread knows to be right still. Addresses are
+ * compared; hashes only say where to look. Finding takes no lock. Adding takes one, for as long as the missing frames
+ * need.
  *
- * Addresses are those to look up: of the instruction that calls (return address - 1), tags stripped, below 2^48. When
- * an image is unloaded (modules.h), its places go: the same addresses later are other places, and other nodes.
+ * Addresses are those of call instructions (return address - 1), without pointer tags, below 2^48. A pc is an address
+ * as seen in one module, and has a number. When a module is unloaded (modules.h), its pcs end: the same address is
+ * another pc later, and other nodes.
  */
 #ifndef MIRE_HEAP_STACKS_H
 #define MIRE_HEAP_STACKS_H
@@ -23,10 +24,9 @@ static inline uint16_t mire__word_at(const struct heap *heap, uint32_t at)
     return atomic_load_explicit(&heap->words[at], memory_order_acquire);
 }
 
-static inline bool mire__node_place_is(const struct heap *heap, uint32_t place, uint64_t address)
+static inline bool mire__node_pc_is(const struct heap *heap, uint32_t pc, uint64_t address)
 {
-    return place < MIRE_HEAP_PLACES_MAX &&
-           mire__place_is(atomic_load_explicit(&heap->places[place], memory_order_relaxed), address);
+    return pc < MIRE_HEAP_PCS_MAX && mire__pc_is(atomic_load_explicit(&heap->pcs[pc], memory_order_relaxed), address);
 }
 
 /* The child that follows its parent directly, 0 if that is another. */
@@ -35,30 +35,30 @@ static inline uint32_t mire__node_next(const struct heap *heap, uint32_t parent,
     uint16_t word = mire__word_at(heap, parent + 1), second;
 
     if (mire__word_is_short(word))
-        return word != 0 && mire__node_place_is(heap, word, address) ? parent + 1 : 0;
+        return word != 0 && mire__node_pc_is(heap, word, address) ? parent + 1 : 0;
     if (!mire__word_is_first(word))
         return 0;
     second = mire__word_at(heap, parent + 2);
-    if (mire__word_ends_long(second) && mire__node_place_is(heap, mire__words_value(word, second), address))
+    if (mire__word_ends_long(second) && mire__node_pc_is(heap, mire__words_value(word, second), address))
         return parent + 2;
     return 0;
 }
 
-/* The hash of a child; and is this node, the first of a run, that child? */
+/* The hash of a child. And: is this node, the first of a run, that child? */
 static inline uint64_t mire__node_hash(uint32_t parent, uint64_t address)
 {
     return mire__index_mix(address ^ (uint64_t)parent * ((UINT64_C(1) << 40) + 1));
 }
 bool mire__node_as_is(const struct heap *heap, uint32_t node, uint32_t parent, uint64_t address);
 
-/* The same, at less cost where the node is one word, as nearly all are: it and the jump in front are compared. */
+/* The same, faster for a node of one word, as nearly all are: the word and the jump before it are compared. */
 static inline bool mire__node_is(const struct heap *heap, uint32_t node, uint32_t parent, uint64_t address)
 {
     uint16_t word = mire__word_at(heap, node);
 
     if (__builtin_expect(!mire__word_is_short(word), 0))
         return mire__node_as_is(heap, node, parent, address);
-    return word != 0 && mire__node_place_is(heap, word, address) &&
+    return word != 0 && mire__node_pc_is(heap, word, address) &&
            mire__word_at(heap, node - 1) == mire__word_jump(parent) &&
            mire__word_at(heap, node - 2) == mire__word_first(parent);
 }

@@ -1,13 +1,13 @@
 /*
- * categories.h - what live memory is told apart by: size classes of heap blocks, kinds of mappings, object classes.
+ * categories.h - the categories of live memory: size classes of heap blocks, kinds of mappings, object classes.
  *
  *     0 .. 62      "Malloc 16", "Malloc 32", ... heap blocks by size: up to 128 bytes in steps of 16, up to 8 KiB four
  *                  classes to each doubling, then one
  *     64 .. 71     mappings by kind: "VM: anonymous", "VM: file", ...
  *     128 + c      objects of class c, 1 and above, by the name the app gave it
  *
- * A tagged block counts among its class's and no longer in its size class's live blocks. The numbers are those of one
- * run's file; names are what a report tells. This header stands alone, as file.h does.
+ * A tagged block counts as live in its class, and no longer in its size class. Numbers hold within one run's file;
+ * reports use names. This header depends on file.h alone.
  */
 #ifndef MIRE_HEAPREAD_CATEGORIES_H
 #define MIRE_HEAPREAD_CATEGORIES_H

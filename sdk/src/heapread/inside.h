@@ -1,6 +1,6 @@
 /*
- * inside.h - what the files of read.h share: words that a running process may change, each read once, and how much
- * of a section may be looked at. Private to them.
+ * inside.h - shared by the files of heapread/: words that a running process may change, each read once, and the
+ * readable part of a section. Private.
  */
 #ifndef MIRE_HEAPREAD_INSIDE_H
 #define MIRE_HEAPREAD_INSIDE_H
@@ -37,13 +37,13 @@ static inline const void *mire__read_section(const struct heap_reader *reader, e
     return reader->bytes + reader->at[id];
 }
 
-/* How much of a section may be looked at: what is claimed by now, of what the file has. */
+/* The readable bytes of a section: the claimed ones, as far as the file has them. */
 static inline uint64_t mire__read_bytes(const struct heap_reader *reader, enum heap_section_id id)
 {
     return mire__least(reader->bytes_of[id], mire__get64(&reader->header->ready[id]));
 }
 
-/* How many entries of a section may be looked at: what its counter says, of what is there. */
+/* The readable entries of a section: as many as its counter says, as far as they exist. */
 static inline uint32_t mire__read_entries(const struct heap_reader *reader, enum heap_section_id id, uint32_t used,
                                           uint64_t entry_bytes)
 {

@@ -1,8 +1,8 @@
 /*
  * read.c - see read.h.
  *
- * mire__read_open finds how much of each section is there; after that every index is checked against that. Words that a
- * running process may change are read once, as atomics, and judged by what was read.
+ * mire__read_open finds how much of each section exists; every index is checked against that. Words that a running
+ * process may change are read once, as atomics, and the value that was read is checked.
  */
 #include "heapread/inside.h"
 
@@ -88,11 +88,10 @@ void mire__read_facts(struct heap_facts *out, const struct heap_reader *reader)
     out->used_bytes = mire__get64(&header->claimed_bytes);
     out->used_most_bytes = mire__get64(&header->claimed_most_bytes);
     out->node_count = mire__get32(&header->nodes_used);
-    out->place_count = mire__get32(&header->places_used);
+    out->pc_count = mire__get32(&header->pcs_used);
     out->image_count =
         mire__read_entries(reader, MIRE_HEAP_IMAGES, mire__get32(&header->images_used), sizeof(struct heap_image));
-    out->stack_bytes =
-        sizeof(uint16_t) * (uint64_t)mire__get32(&header->words_used) + sizeof(uint64_t) * out->place_count;
+    out->stack_bytes = sizeof(uint16_t) * (uint64_t)mire__get32(&header->words_used) + sizeof(uint64_t) * out->pc_count;
     for (uint32_t i = 0; i < MIRE_HEAP_DROPS; i++)
         out->drops[i] = mire__get64(&header->drops[i]);
     add_calls(out, reader);
@@ -101,9 +100,9 @@ void mire__read_facts(struct heap_facts *out, const struct heap_reader *reader)
 const char *mire__read_drop_name(enum heap_drop drop)
 {
     static const char *const names[MIRE_HEAP_DROPS] = {
-        [MIRE_HEAP_DROP_FULL] = "full",     [MIRE_HEAP_DROP_BUSY] = "busy",     [MIRE_HEAP_DROP_STACK] = "stack",
-        [MIRE_HEAP_DROP_THREAD] = "thread", [MIRE_HEAP_DROP_REGION] = "region", [MIRE_HEAP_DROP_IMAGE] = "image",
-        [MIRE_HEAP_DROP_CLASS] = "class",   [MIRE_HEAP_DROP_FREE] = "free",     [MIRE_HEAP_DROP_OVERLAP] = "overlap",
+        [MIRE_HEAP_DROP_FULL] = "full",     [MIRE_HEAP_DROP_BUSY] = "busy",      [MIRE_HEAP_DROP_STACK] = "stack",
+        [MIRE_HEAP_DROP_THREAD] = "thread", [MIRE_HEAP_DROP_MAPPING] = "region", [MIRE_HEAP_DROP_IMAGE] = "image",
+        [MIRE_HEAP_DROP_CLASS] = "class",   [MIRE_HEAP_DROP_FREE] = "free",      [MIRE_HEAP_DROP_OVERLAP] = "overlap",
         [MIRE_HEAP_DROP_CALL] = "call"};
 
     return (uint32_t)drop < MIRE_HEAP_DROPS ? names[drop] : "";
@@ -118,10 +117,10 @@ static uint32_t word_at(const struct heap_reader *reader, uint32_t at)
     return at < mire__read_bytes(reader, MIRE_HEAP_WORDS) / sizeof(*words) ? mire__get16(&words[at]) : 0;
 }
 
-/* The place of a node and its parent. False: no node ends there. */
-static bool read_node(uint64_t *place, uint32_t *parent, const struct heap_reader *reader, uint32_t node)
+/* The pc of a node and its parent. False: no node ends there. */
+static bool read_node(uint64_t *pc, uint32_t *parent, const struct heap_reader *reader, uint32_t node)
 {
-    const _Atomic uint64_t *places = mire__read_section(reader, MIRE_HEAP_PLACES);
+    const _Atomic uint64_t *pcs = mire__read_section(reader, MIRE_HEAP_PCS);
     uint32_t used = mire__get32(&reader->header->words_used), word, number, before = node - 1;
 
     if (node == 0 || node >= used || node >= MIRE_HEAP_WORDS_MAX)
@@ -135,10 +134,10 @@ static bool read_node(uint64_t *place, uint32_t *parent, const struct heap_reade
         number = mire__words_value((uint16_t)first, (uint16_t)word);
         before = node - 2;
     }
-    if (number == 0 || number >= mire__read_entries(reader, MIRE_HEAP_PLACES, mire__get32(&reader->header->places_used),
-                                                    sizeof(*places)))
+    if (number == 0 ||
+        number >= mire__read_entries(reader, MIRE_HEAP_PCS, mire__get32(&reader->header->pcs_used), sizeof(*pcs)))
         return false;
-    *place = mire__get64(&places[number]);
+    *pc = mire__get64(&pcs[number]);
     *parent = before;
     word = before > 1 ? word_at(reader, before) : 0;
     if (mire__word_ends_jump((uint16_t)word)) {
@@ -146,17 +145,17 @@ static bool read_node(uint64_t *place, uint32_t *parent, const struct heap_reade
         if (*parent >= before)
             return false;
     }
-    return *place != 0;
+    return *pc != 0;
 }
 
 uint32_t mire__read_class(const struct heap_reader *reader, uint32_t node)
 {
     uint32_t parent;
-    uint64_t place, address;
+    uint64_t pc, address;
 
-    if (!read_node(&place, &parent, reader, node))
+    if (!read_node(&pc, &parent, reader, node))
         return 0;
-    address = place & MIRE_HEAP_ADDRESS_MASK;
+    address = pc & MIRE_HEAP_ADDRESS_MASK;
     return address > MIRE_HEAP_TAG_BASE && address < MIRE_HEAP_TAG_BASE + MIRE_HEAP_CLASSES_MAX
                ? (uint32_t)(address - MIRE_HEAP_TAG_BASE)
                : 0;
@@ -164,14 +163,14 @@ uint32_t mire__read_class(const struct heap_reader *reader, uint32_t node)
 
 bool mire__read_frame(struct heap_frame *out, const struct heap_reader *reader, uint32_t *node)
 {
-    uint64_t place;
+    uint64_t pc;
 
     do {
-        if (!read_node(&place, node, reader, *node))
+        if (!read_node(&pc, node, reader, *node))
             return false;
-        out->address = place & MIRE_HEAP_ADDRESS_MASK;
+        out->address = pc & MIRE_HEAP_ADDRESS_MASK;
     } while (out->address >= MIRE_HEAP_TAG_BASE);
-    out->image = (uint32_t)(place >> MIRE_HEAP_ADDRESS_BITS) & 0x7fff;
+    out->image = (uint32_t)(pc >> MIRE_HEAP_ADDRESS_BITS) & 0x7fff;
     return true;
 }
 
@@ -185,7 +184,7 @@ static void read_shared(struct heap_category *out, const struct heap_shared_coun
     out->peak_bytes = mire__get64(&counts->peak_bytes);
 }
 
-/* Sums over the threads; and peaks, with what each thread reached since it told last. */
+/* Sums over the threads; and peaks, with the highest sum of each thread since it told last. */
 /* The highest sum that one thread's counter stands for, beside what all have told. */
 static int64_t highest(uint64_t all_told, const _Atomic int64_t *told, const _Atomic int64_t *high,
                        const _Atomic int64_t *live)
@@ -225,7 +224,7 @@ static void read_size(struct heap_category *out, const struct heap_reader *reade
         peak_count = high_count > peak_count ? high_count : peak_count;
         peak_bytes = high_bytes > peak_bytes ? high_bytes : peak_bytes;
     }
-    /* What lives in all threads together, of which the peaks may not have been told yet. */
+    /* The sum over all threads now, which the peaks may not have been told yet. */
     peak_count = live_count > peak_count ? live_count : peak_count;
     peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
     out->peak_count = peak_count > 0 ? (uint64_t)peak_count : 0;

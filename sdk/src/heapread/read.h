@@ -1,11 +1,11 @@
 /*
- * read.h - reading a run's tables: in the process that writes them, after its death, or from a file somebody sent.
+ * read.h - read a run's tables: in the process that writes them, after its death, or from a file that somebody sent.
  *
- * Takes any bytes: every offset, count and number is checked before it is used, and no text is believed to end. What is
- * half written is left out. Pure: no calls of the system, no heap, no clock; memory is the caller's. Compiled into the
- * SDK and into the server's command line; stands alone, as file.h does.
+ * Takes any bytes: every offset, count and number is checked before it is used, and no text is assumed to end. Half-
+ * written entries are left out. Pure: no system calls, no heap, no clock; memory is the caller's. It is part of the
+ * SDK and of the server's command line, and depends on no other folder.
  *
- * Over tables that are being written each entry is read once and is as it was at some instant during the read.
+ * Tables may change while they are read: each entry is read once, as it was at some instant during the read.
  *
  *     struct heap_reader reader;
  *     if (mire__read_open(&reader, bytes, size) == 0) {
@@ -19,6 +19,7 @@
 #define MIRE_HEAPREAD_READ_H
 
 #include "heapread/categories.h"
+#include "heapread/weight.h"
 
 #include <stddef.h>
 
@@ -27,29 +28,29 @@ struct heap_reader {
     uint64_t size;
     const struct heap_header *header;
     uint64_t at[MIRE_HEAP_SECTIONS];       /* where each section lies */
-    uint64_t bytes_of[MIRE_HEAP_SECTIONS]; /* and how much of it is within the bytes */
+    uint64_t bytes_of[MIRE_HEAP_SECTIONS]; /* how much of it is within the bytes */
     uint32_t intervals_count;
     uint64_t intervals[MIRE_HEAP_INTERVALS_MAX];
     uint16_t segment_of[1u << MIRE_SEGMENT_BITS_MAX]; /* of a hash's top bits; made by mire__read_open */
 };
 
-/* What the header says. */
+/* The facts of the header. */
 struct heap_facts {
     uint8_t run_id[16];
     char boot_id[40]; /* ends with a zero byte */
     uint32_t pid;
     uint64_t start_ticks, start_mono_ns, start_wall_ms;
-    uint64_t seen_ns; /* CLOCK_MONOTONIC of the last look by the keeper, 0: none */
+    uint64_t seen_ns; /* CLOCK_MONOTONIC of the reclaimer's last round, 0: none */
     bool stopped;     /* ended by itself, not by a kill */
     enum heap_mode mode, asked_mode;
     uint64_t interval_bytes, asked_interval_bytes; /* 0 in exact mode */
     uint32_t degrade_count;                        /* times the interval was raised for want of room */
     uint64_t degraded_ns;                          /* CLOCK_MONOTONIC of the first, 0: never */
-    uint64_t inexact_ns;                           /* since when totals and peaks leave calls out, 0: they do not */
+    uint64_t inexact_ns; /* since when totals and peaks leave calls out; 0: they leave out none */
     uint64_t budget_bytes, used_bytes, used_most_bytes;
     uint64_t allocated_count, freed_count; /* calls counted in exact mode, all threads */
-    uint32_t node_count, place_count, thread_count, image_count;
-    uint64_t stack_bytes; /* what nodes and places take in the file */
+    uint32_t node_count, pc_count, thread_count, image_count;
+    uint64_t stack_bytes; /* of nodes and pcs in the file */
     uint64_t drops[MIRE_HEAP_DROPS];
 };
 
@@ -82,9 +83,9 @@ typedef bool mire__read_live_fn(void *context, const struct heap_live *live);
 uint64_t mire__read_blocks(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
 
 /* Every mapping; they overlap in a damaged file only. Results as above. */
-uint64_t mire__read_regions(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
+uint64_t mire__read_mappings(const struct heap_reader *reader, mire__read_live_fn *visit, void *context);
 
-/* Totals and peaks of a category; exact mode only (facts.inexact_ns). What is live is told by the visits above. */
+/* Totals and peaks of a category; exact mode only (facts.inexact_ns). The visits above give the live ones. */
 struct heap_category {
     char name[MIRE_CATEGORY_NAME_BYTES]; /* UTF-8 as it was given, not checked; ends with a zero byte */
     uint64_t total_count, total_bytes;
@@ -98,22 +99,21 @@ struct heap_category {
 bool mire__read_category(struct heap_category *out, const struct heap_reader *reader, uint32_t category);
 
 /*
- * What lives by the threads' own counters: quicker than a visit of every block, and exact only in exact mode.
+ * Live bytes by the threads' own counters: faster than a visit of every block, and exact in exact mode only.
  *   large_out  of it, blocks of more than `large` bytes, by size classes; those of object classes count as small
  */
 uint64_t mire__read_live_bytes(uint64_t *large_out, const struct heap_reader *reader, uint64_t large);
 
 /* One frame of a stack. */
 struct heap_frame {
-    uint64_t address; /* to look up; that of the call */
+    uint64_t address; /* to look up: of the call instruction */
     uint32_t image;   /* MIRE_HEAP_NO_IMAGE: none known */
 };
 
 /*
- * A node's frame and its parent. A tag's pseudo-frame is skipped: *node names the stack below.
+ * A node's frame and its parent. The pseudo-frame of a tag is skipped.
  *   node  in: the node. out: its parent, 0 when this was the outermost frame
- * Returns false at the root, or where the bytes are no node. Going on until then takes fewer than MIRE_HEAP_WORDS_MAX
- * steps.
+ * Returns false at the root, or if the bytes are no node; after fewer than MIRE_HEAP_WORDS_MAX steps in any case.
  */
 bool mire__read_frame(struct heap_frame *out, const struct heap_reader *reader, uint32_t *node);
 

@@ -1,8 +1,8 @@
 /*
- * read_live.c - see read.h: what lives, block for block and mapping for mapping.
+ * read_live.c - see read.h: live blocks and mappings, one by one.
  *
- * A block that is on its way from one table to the other may be in both, and an entry may move to another segment
- * meanwhile: each is told once all the same.
+ * A block that moves from one table to the other may be in both, and an entry may move to another segment meanwhile:
+ * each is visited once all the same.
  */
 #include "heapread/inside.h"
 #include "heapread/weight.h"
@@ -44,19 +44,19 @@ void mire__read_segments(uint16_t segment_of[], const struct heap_reader *reader
 
 #define LOOKS_MAX 256u /* for segments that were split or joined while they were visited */
 
-/* What a visit is made of. */
+/* The state of a visit. */
 struct visit {
     const struct heap_reader *reader;
     mire__read_live_fn *visit;
     void *context;
     uint64_t torn;
     uint64_t moving;   /* a block that may be in both tables */
-    bool moving_seen;  /* in its cell */
+    bool moving_seen;  /* in its shadow entry */
     bool moving_moved; /* out of it */
     uint32_t words_used;
 };
 
-/* Tell one block. False: the visitor has enough. */
+/* Visit one block. False: the visitor wants no more. */
 static bool tell(struct visit *v, uint64_t address, uint64_t size, uint32_t node, uint32_t interval)
 {
     struct heap_live live = {.address = address, .size = size, .node = node, .chance = 1};
@@ -76,29 +76,30 @@ static bool tell(struct visit *v, uint64_t address, uint64_t size, uint32_t node
 
 static bool visit_page(struct visit *v, const _Atomic uint32_t *page, uint64_t begin)
 {
-    const uint64_t moving_at = (v->moving - begin) >> MIRE_CELL_SPAN_LOG;
+    const uint64_t moving_at = (v->moving - begin) >> MIRE_SHADOW_SPAN_LOG;
 
-    if (moving_at < MIRE_CELLS_PAGE && mire__get32(&page[moving_at]) == MIRE_CELL_MOVED)
+    if (moving_at < MIRE_SHADOW_PAGE_ENTRIES && mire__get32(&page[moving_at]) == MIRE_SHADOW_MOVED)
         v->moving_moved = true;
-    for (uint32_t i = 0; i < MIRE_CELLS_PAGE; i++) {
-        uint32_t cell = mire__get32(&page[i]), size = cell & MIRE_CELL_SIZE_MASK, next;
-        uint64_t address = begin + ((uint64_t)i << MIRE_CELL_SPAN_LOG) + ((cell >> MIRE_CELL_OFFSET_SHIFT & 3) << 3);
+    for (uint32_t i = 0; i < MIRE_SHADOW_PAGE_ENTRIES; i++) {
+        uint32_t shadow = mire__get32(&page[i]), size = shadow & MIRE_SHADOW_SIZE_MASK, next;
+        uint64_t address =
+            begin + ((uint64_t)i << MIRE_SHADOW_SPAN_LOG) + ((shadow >> MIRE_SHADOW_OFFSET_SHIFT & 3) << 3);
         uint64_t bytes = size - 1;
 
         if (size == 0)
             continue;
-        if (size == MIRE_CELL_SIZE_NEXT) {
-            next = i + 1 < MIRE_CELLS_PAGE ? mire__get32(&page[i + 1]) : MIRE_CELL_SIZE_MASK;
-            if (mire__get32(&page[i]) != cell)
-                continue; /* gone while it was read */
-            if (next & MIRE_CELL_SIZE_MASK) {
+        if (size == MIRE_SHADOW_SIZE_NEXT) {
+            next = i + 1 < MIRE_SHADOW_PAGE_ENTRIES ? mire__get32(&page[i + 1]) : MIRE_SHADOW_SIZE_MASK;
+            if (mire__get32(&page[i]) != shadow)
+                continue; /* it ended while it was read */
+            if (next & MIRE_SHADOW_SIZE_MASK) {
                 v->torn++;
                 continue;
             }
-            bytes = next >> MIRE_CELL_OFFSET_SHIFT;
+            bytes = next >> MIRE_SHADOW_OFFSET_SHIFT;
         }
         v->moving_seen |= address == v->moving;
-        if (!tell(v, address, bytes, cell >> MIRE_CELL_NODE_SHIFT, 0))
+        if (!tell(v, address, bytes, shadow >> MIRE_SHADOW_NODE_SHIFT, 0))
             return false;
     }
     return true;
@@ -108,9 +109,9 @@ static bool visit_cells(struct visit *v)
 {
     const struct heap_reader *reader = v->reader;
     const _Atomic uint64_t *keys = mire__read_section(reader, MIRE_HEAP_KEYS);
-    const _Atomic uint32_t *cells = mire__read_section(reader, MIRE_HEAP_CELLS);
-    uint32_t used = mire__get32(&reader->header->cell_pages_used);
-    uint32_t count = mire__read_entries(reader, MIRE_HEAP_CELLS, used, MIRE_HEAP_PAGE_BYTES);
+    const _Atomic uint32_t *entries = mire__read_section(reader, MIRE_HEAP_SHADOW);
+    uint32_t used = mire__get32(&reader->header->shadow_pages_used);
+    uint32_t count = mire__read_entries(reader, MIRE_HEAP_SHADOW, used, MIRE_HEAP_PAGE_BYTES);
 
     count = (uint32_t)mire__least(count, mire__read_entries(reader, MIRE_HEAP_KEYS, used, sizeof(*keys)));
     for (uint32_t i = 0; i < count; i++) {
@@ -122,7 +123,7 @@ static bool visit_cells(struct visit *v)
             v->torn++;
             continue;
         }
-        if (!visit_page(v, cells + (uint64_t)i * MIRE_CELLS_PAGE, mire__key_begin(key)))
+        if (!visit_page(v, entries + (uint64_t)i * MIRE_SHADOW_PAGE_ENTRIES, mire__key_begin(key)))
             return false;
     }
     return true;
@@ -146,7 +147,7 @@ static void copy_segment(struct segment_copy *copy, const struct heap_segment *s
         copy->where[i] = mire__get64(&segment->entries[i].where);
         copy->what[i] = mire__get64(&segment->entries[i].what);
         if (mire__get64(&segment->entries[i].where) != copy->where[i])
-            copy->where[i] = 0; /* gone while it was read */
+            copy->where[i] = 0; /* it ended while it was read */
     }
     if (mire__get32(&segment->covers) != covers)
         return;
@@ -155,13 +156,13 @@ static void copy_segment(struct segment_copy *copy, const struct heap_segment *s
     copy->to = copy->from + span;
 }
 
-/* Is the block that was being moved an entry now? It has ended if it is in no cell, and was not moved. */
+/* Is the block that was being moved in the block table now? If it is in neither table, it has ended. */
 static bool is_moved(const struct visit *v)
 {
     return !v->moving_seen && (v->moving_moved || mire__get64(&v->reader->header->moving) != v->moving);
 }
 
-/* Tell what of a segment lies at `from` or beyond. */
+/* Visit the entries of a segment whose hashes lie at `from` or beyond. */
 static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_t from)
 {
     for (uint32_t i = 0; i < MIRE_SEGMENT_ENTRIES; i++) {
@@ -177,7 +178,7 @@ static bool visit_copy(struct visit *v, const struct segment_copy *copy, uint32_
     return true;
 }
 
-/* In order of the hashes, so that each is told once though segments are split and joined meanwhile. */
+/* In order of the hashes: each is visited once though segments are split and joined meanwhile. */
 static bool visit_segments(struct visit *v)
 {
     const struct heap_reader *reader = v->reader;
@@ -202,7 +203,7 @@ static bool visit_segments(struct visit *v)
             looks--;
             looked = true;
         } else {
-            at++; /* nobody has it: a damaged file */
+            at++; /* no segment has it: a damaged file */
         }
     }
     return true;
@@ -218,8 +219,8 @@ uint64_t mire__read_blocks(const struct heap_reader *reader, mire__read_live_fn 
     return v.torn;
 }
 
-/* Where the mapping ends: see heap_region's rest. */
-static uint64_t region_end(const struct heap_region *regions, uint32_t count, uint32_t i)
+/* Where the mapping ends: see heap_mapping's rest. */
+static uint64_t region_end(const struct heap_mapping *regions, uint32_t count, uint32_t i)
 {
     uint64_t rest = mire__get64(&regions[i].rest), end = mire__get64(&regions[i].end), start;
 
@@ -229,11 +230,11 @@ static uint64_t region_end(const struct heap_region *regions, uint32_t count, ui
     return start < end ? start : end;
 }
 
-uint64_t mire__read_regions(const struct heap_reader *reader, mire__read_live_fn *visit, void *context)
+uint64_t mire__read_mappings(const struct heap_reader *reader, mire__read_live_fn *visit, void *context)
 {
-    const struct heap_region *regions = mire__read_section(reader, MIRE_HEAP_REGIONS);
+    const struct heap_mapping *regions = mire__read_section(reader, MIRE_HEAP_MAPPINGS);
     uint32_t count =
-        mire__read_entries(reader, MIRE_HEAP_REGIONS, mire__get32(&reader->header->regions_used), sizeof(*regions));
+        mire__read_entries(reader, MIRE_HEAP_MAPPINGS, mire__get32(&reader->header->regions_used), sizeof(*regions));
     uint32_t words_used = mire__get32(&reader->header->words_used);
     uint64_t torn = 0;
 

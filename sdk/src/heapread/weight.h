@@ -1,5 +1,5 @@
 /*
- * weight.h - what a sampled block stands for. Pure; stands alone, as file.h does.
+ * weight.h - the weight of a sampled block. Pure; depends on nothing else.
  *
  * Samples lie at random along all bytes allocated, one in `interval` bytes on average, independent of each other
  * (Poisson). So a block of s bytes is drawn with p = 1 - exp(-s / interval), and one that was drawn stands for w = 1 /
@@ -31,7 +31,7 @@ static inline double mire__draw_chance(uint64_t size_bytes, uint64_t interval_by
     return -sum;
 }
 
-/* Newton's; halves the guess until it is near. The library of mathematics is not worth being loaded for it. */
+/* Newton's method, from a guess that is halved until it is near. Spares the program libm. */
 static inline double mire__draw_root(double square)
 {
     double guess = square > 1 ? square : 1, next = (guess + square / guess) / 2;
@@ -43,14 +43,14 @@ static inline double mire__draw_root(double square)
     return guess;
 }
 
-/* How far sums over blocks may be off. Zeros: over blocks that were certain, which are exact. */
+/* The error of sums over blocks. Zeros: of blocks that were kept for certain, whose sums are exact. */
 struct draw_spread {
     double variance_count, variance_bytes;
-    double largest_count, largest_bytes; /* that one drawn block stands for */
-    double missing;                      /* blocks not drawn, as far as those drawn tell: the sum of w - 1 */
+    double largest_count, largest_bytes; /* the largest weight of one drawn block */
+    double missing;                      /* estimate of the blocks that were not drawn: the sum of w - 1 */
 };
 
-/* One more block is in the sums. chance: with which it was drawn, 1 if for certain. */
+/* Add a block to the sums. chance: with which it was drawn, 1 if it was kept for certain */
 static inline void mire__draw_add(struct draw_spread *spread, uint64_t size_bytes, double chance)
 {
     double size = (double)size_bytes, weight = 1 / chance, variance = weight * (weight - 1);
@@ -66,15 +66,15 @@ static inline void mire__draw_add(struct draw_spread *spread, uint64_t size_byte
     spread->missing += weight - 1;
 }
 
-/* By how much a block counts that may be missing: less where it is less than likely, one in 20, that one is. */
+/* The weight of a block that may be missing: less where the odds are below one in 20 that one is. */
 static inline double mire__draw_unit(const struct draw_spread *spread, double largest)
 {
     return spread->missing < 0.05 ? largest * 20 * spread->missing : largest;
 }
 
 /*
- * Begin the sums of all there is. Whatever was drawn, small blocks may be there of which none was: the most that one of
- * 16 bytes stands for counts in any case.
+ * Begin the sums over all blocks. Small blocks may exist of which none was drawn, so the weight of a block of 16 bytes
+ * counts in any case.
  */
 static inline void mire__draw_begin(struct draw_spread *all, uint64_t interval_bytes)
 {
@@ -84,8 +84,8 @@ static inline void mire__draw_begin(struct draw_spread *all, uint64_t interval_b
 }
 
 /*
- * Add the sums of a part. The blocks of parts are of different sizes, and likely to be missing to different degrees:
- * the largest of their units is that of all.
+ * Add the sums of a part. Parts have blocks of different sizes, which may be missing to different degrees: the largest
+ * unit of the parts is the unit of all.
  */
 static inline void mire__draw_join(struct draw_spread *all, const struct draw_spread *part)
 {
@@ -102,8 +102,8 @@ static inline void mire__draw_join(struct draw_spread *all, const struct draw_sp
 
 /*
  * Half of a 95 % interval about a sum. Each drawn block is one event of a Poisson process; the ends of the interval for
- * few events are those of the chi-squared distribution, of which this is the usual approximation, with the most that
- * one drawn block stands for as the unit.
+ * few events are those of the chi-squared distribution, of which this is the usual approximation, with the
+ * largest weight of one drawn block as the unit.
  */
 static inline double mire__draw_half(double variance, double unit)
 {

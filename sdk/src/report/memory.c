@@ -164,7 +164,7 @@ void mire__memory_look_at_mappings(const struct heap_reader *reader, const struc
         mire__parts_note(&residency, &look.pieces, small);
     }
     mire__pieces_fini(&look.pieces);
-    mire__read_regions(reader, look_at, &look);
+    mire__read_mappings(reader, look_at, &look);
     mire__extra_set_residency(said->extra, &residency);
 }
 

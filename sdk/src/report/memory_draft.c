@@ -251,7 +251,7 @@ static enum mire_err gather(struct memory_draft *draft)
         (draft->said->areas && mire__pieces_make(&draft->pieces, draft->said->areas, draft->reader) != MIRE_OK))
         return MIRE_E_MEMORY;
     mire__read_blocks(draft->reader, on_block, draft);
-    mire__read_regions(draft->reader, on_region, draft);
+    mire__read_mappings(draft->reader, on_region, draft);
     sum_up(draft);
     if (!draft->said->areas)
         recall_residency(draft);

@@ -43,11 +43,11 @@ static int by_start(const void *one, const void *other)
 static enum mire_err gather_regions(struct regions *out, const struct heap_reader *reader)
 {
     memset(out, 0, sizeof(*out));
-    out->cap = MIRE_HEAP_REGIONS_MAX;
+    out->cap = MIRE_HEAP_MAPPINGS_MAX;
     out->list = mire__malloc(out->cap * sizeof(*out->list));
     if (!out->list)
         return MIRE_E_MEMORY;
-    mire__read_regions(reader, on_region, out);
+    mire__read_mappings(reader, on_region, out);
     mire__own.qsort(out->list, out->count, sizeof(*out->list), by_start);
     return MIRE_OK;
 }

@@ -3,7 +3,7 @@
  */
 #include "report/snapshot.h"
 
-#include "heapread/file.h"
+#include "heapread/read.h"
 #include "platform/own.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #define MIRE_REPORT_SNAPSHOT_H
 
 #include "exit/evidence.h"
-#include "heapread/file.h"
+#include "heapread/read.h"
 #include "report/tally.h"
 #include "ring/blackbox.h"
 

@@ -12,7 +12,7 @@
 #define MIRE_REPORT_TALLY_H
 
 #include "base/base.h"
-#include "heapread/weight.h"
+#include "heapread/read.h"
 
 /* Real programs have some ten thousand; the table of so many takes 6 MB, that of drawn blocks 8. */
 #define MIRE_TALLY_PAIRS_MAX (3u << 16)

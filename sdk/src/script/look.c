@@ -2,7 +2,7 @@
 #include "script/script.h"
 
 #include "platform/platform.h"
-#include "unwind/symbols.h"
+#include "unwind/unwind.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool may_be(const struct module *module, uint32_t index)
 
 static bool look_at(struct script *script, struct modules *modules, const struct module *module)
 {
-    struct symbols symbols;
+    struct module_symbols symbols;
     uint64_t version = 0;
 
     if (!mire__symbols_open(&symbols, &modules->cache, module))

@@ -22,7 +22,7 @@
 
 #include "ring/blackbox.h"
 #include "script/layout.h"
-#include "unwind/modules.h"
+#include "unwind/unwind.h"
 
 /* Of a chain the inner and the outer half of so many are kept. */
 #define MIRE_SCRIPT_FRAMES_MAX 256

@@ -1,5 +1,5 @@
 /*
- * cfi.h - call frame information: for a place in the code, where its caller's registers are.
+ * cfi.h - call frame information: where the registers of the caller are, for a pc.
  *
  * Reads .eh_frame through .eh_frame_hdr's sorted table, as the C++ ABI and DWARF 5 section 6.4 describe them, from
  * memory that may be gone or wrong: every read is checked, every loop bounded. Thread: one at a time
@@ -8,8 +8,8 @@
 #ifndef MIRE_UNWIND_CFI_H
 #define MIRE_UNWIND_CFI_H
 
-#include "unwind/peek.h"
 #include "platform/arch.h"
+#include "unwind/peek.h"
 
 enum cfi_rule_kind {
     CFI_SAME = 0,      /* the caller's value is still in the register */
@@ -17,8 +17,8 @@ enum cfi_rule_kind {
     CFI_AT_OFFSET,     /* at CFA + value */
     CFI_IS_OFFSET,     /* is CFA + value */
     CFI_REGISTER,      /* in register `value` */
-    CFI_AT_EXPRESSION, /* at the address an expression gives */
-    CFI_IS_EXPRESSION  /* is what an expression gives */
+    CFI_AT_EXPRESSION, /* at the address that an expression gives */
+    CFI_IS_EXPRESSION  /* the value of an expression */
 };
 
 struct cfi_rule {
@@ -27,9 +27,9 @@ struct cfi_rule {
     int64_t value; /* offset, register, or the expression's address */
 };
 
-/* What holds at one place. */
+/* The rules for one pc. */
 struct cfi_row {
-    uint64_t function;   /* where the code that this describes begins */
+    uint64_t function;   /* where the described code begins */
     struct cfi_rule cfa; /* CFI_REGISTER: cfa_register + value; CFI_IS_EXPRESSION */
     uint32_t cfa_register;
     uint32_t ra_column;
@@ -38,25 +38,25 @@ struct cfi_row {
 };
 
 /*
- * Rows that a reading keeps aside. The caller's memory and not the stack: they take 5 KB, and a reading runs on any
- * thread that allocates, however small its stack. Any content.
+ * Rows that a reading needs meanwhile, of any content. They take 5 KB of the caller's memory instead of the stack: a
+ * reading may run on a thread with a small stack.
  */
 #define MIRE_CFI_REMEMBER_MAX 8 /* nesting of DW_CFA_remember_state; compilers use 1 */
 struct cfi_scratch {
     struct cfi_row initial; /* after the CIE's instructions */
     struct cfi_row remembered[MIRE_CFI_REMEMBER_MAX];
-    struct cfi_row row; /* for a caller that has no better place for the answer */
+    struct cfi_row row; /* for callers without memory for the answer */
 };
 
 /*
- * Read the row that holds at pc.
+ * Read the row for a pc.
  *   header  address of the .eh_frame_hdr of the module that pc lies in; 0 if it has none
- * Returns false if nothing is known of this place, or it cannot be understood.
+ * Returns false if nothing describes the pc, or the description cannot be read.
  */
 bool mire__cfi_read(struct cfi_row *out, struct cfi_scratch *scratch, struct peek_cache *cache, uint64_t header,
                     uint64_t pc);
 
-/* Rows found lately: most samples of a hang stand in the same places. Zeroed memory. */
+/* Recently found rows: most samples of a hang have the same pcs. Zeroed memory. */
 #define MIRE_CFI_ROWS 512
 struct cfi_cache {
     struct cfi_scratch scratch;
@@ -65,16 +65,16 @@ struct cfi_cache {
     struct cfi_row rows[MIRE_CFI_ROWS];
 };
 
-/* The same, of rows found lately. Returns NULL for false; else the row, until the next call. */
+/* The same, through the cache. Returns the row, which stays until the next call; NULL for false. */
 const struct cfi_row *mire__cfi_find(struct cfi_cache *rows, struct peek_cache *cache, uint64_t header, uint64_t pc);
 
-/* Memory of the thread: one word. False if it is not there. */
+/* Read one word of the thread's memory. Returns false if it is not there. */
 typedef bool mire__word_fn(void *context, uint64_t *out, uint64_t address);
 
 /*
  * Evaluate a DWARF expression.
  *   push   first on the stack if with_push: the CFA, for rules
- * False if it cannot be: a lost register, memory that is not there, an operation unknown or endless.
+ * Returns false if it cannot: a lost register, missing memory, an unknown operation, too many of them.
  */
 bool mire__expression(uint64_t *out, struct peek_cache *cache, const struct cfi_rule *rule, const struct regs *regs,
                       bool with_push, uint64_t push, mire__word_fn *word, void *context);

@@ -1,5 +1,5 @@
 /*
- * headers.h - what the headers of a loaded module say of it: read in memory, where the module begins.
+ * headers.h - the headers of a loaded module, read in memory.
  *
  *     file      [ header | text ........ | data ]        three segments, each with its own distance between
  *     memory    [ header |   | text ........ |   | data ]      offset in the file and address
@@ -27,7 +27,7 @@ struct segment {
 
 struct headers {
     uint64_t load;         /* load bias: address in memory less address in the file's own numbers */
-    uint64_t end;          /* address in memory behind its last byte */
+    uint64_t end;          /* address in memory after its last byte */
     uint64_t eh_frame_hdr; /* address in memory, 0 if it has none */
     uint64_t dynamic;      /* the same of the dynamic section */
     uint64_t dynamic_bytes;
@@ -45,11 +45,11 @@ struct headers {
 /*
  * Read the headers of a module that begins at `start`.
  *   size_bytes  of the mapping there, which holds the program headers
- * Returns false if none begins there, or it is for another machine.
+ * Returns false if no module begins there, or it is for another machine.
  */
 bool mire__headers_read(struct headers *out, uint64_t start, uint64_t size_bytes);
 
-/* The name that the module was given by its linker. Returns its length, 0 if it has none or `out` is too small. */
+/* The name that the linker gave the module. Returns its length, 0 if it has none or `out` is too small. */
 size_t mire__headers_soname(char *out, size_t cap_bytes, const struct headers *headers);
 
 #endif

@@ -5,20 +5,21 @@
 
 #include <string.h>
 
-#define PAGE_BYTES_MAX  65536u /* of any processor we run on */
-#define TRIES_ANONYMOUS 4      /* starts looked at for code without a file: a program has thousands of such mappings */
-#define ANONYMOUS_MAX   (MIRE_IMAGES_MAX * 3 / 4)
-#define NO_START        2 /* of no file: nothing begins there. A file's hash is odd */
-#define HASH_START      0xcbf29ce484222325ull
-#define HASH_PRIME      0x100000001b3ull
+#define PAGE_BYTES_MAX 65536u /* of any supported processor */
+#define TRIES_ANONYMOUS \
+    4 /* starts that are tried for code without a file: a program may have thousands of such mappings */
+#define ANONYMOUS_MAX (MIRE_IMAGES_MAX * 3 / 4)
+#define NO_START      2 /* no module begins there. A file's hash is odd */
+#define HASH_START    0xcbf29ce484222325ull
+#define HASH_PRIME    0x100000001b3ull
 
 static bool has_file(const char *path)
 {
     return path[0] == '/' || strcmp(path, "[vdso]") == 0;
 }
 
-/* Which file a mapping is of; 0: anonymous memory, under whatever name. Mostly that of the one before. */
-static uint64_t file_of(struct gather *gather, const struct mapping *mapping)
+/* The file of a mapping; 0: anonymous memory under any name. It is mostly the file of the mapping before. */
+static uint64_t file_of(struct module_gather *gather, const struct mapping *mapping)
 {
     uint64_t hash = HASH_START ^ mapping->inode;
 
@@ -31,7 +32,7 @@ static uint64_t file_of(struct gather *gather, const struct mapping *mapping)
     return hash | 1;
 }
 
-/* Another module in the same place has another file or another extent. */
+/* Another module at the same addresses has another file or another extent. */
 static void sign(struct modules *modules, const struct module *module, uint64_t file, uint64_t offset)
 {
     const uint64_t facts[] = {module->start, module->end, module->load, file, offset};
@@ -40,7 +41,7 @@ static void sign(struct modules *modules, const struct module *module, uint64_t 
         modules->signature = (modules->signature ^ facts[i]) * HASH_PRIME;
 }
 
-/* The list writes a newline as "\012", and says of a file that has no name any more that it is deleted. */
+/* The list writes a newline as "\012", and " (deleted)" behind a file that has no name any more. */
 static void tidy_path(char *path)
 {
     static const char deleted[] = " (deleted)";
@@ -58,8 +59,8 @@ static void tidy_path(char *path)
     *to = '\0';
 }
 
-/* A library in an archive, or in memory without a name, is called as its linker called it. */
-static void name_image(struct gather *gather, const char *path)
+/* A library in an archive, or in memory without a name, has the name that its linker gave it. */
+static void name_image(struct module_gather *gather, const char *path)
 {
     static const char memory[] = "/memfd:";
     size_t length;
@@ -77,7 +78,7 @@ static void name_image(struct gather *gather, const char *path)
 
 static void add_module(struct modules *modules, const struct module_facts *facts, uint64_t file, uint64_t offset)
 {
-    struct gather *gather = &modules->gather;
+    struct module_gather *gather = &modules->gather;
 
     if (modules->count == MIRE_IMAGES_MAX)
         return;
@@ -87,7 +88,7 @@ static void add_module(struct modules *modules, const struct module_facts *facts
     sign(modules, &gather->module, file, offset);
 }
 
-/* Code without a module is one thing, and shall not take the place of modules: the last ones are told as one. */
+/* Code without a module must not displace modules in the list: the last of such mappings are joined. */
 static void add_anonymous(struct modules *modules)
 {
     const struct module_facts facts = {.path = ""};
@@ -109,7 +110,7 @@ static bool is_called(const char *path, const char *part)
 /* The mappings gathered so far are a module, if there is code among them. */
 static void finish_module(struct modules *modules)
 {
-    struct gather *gather = &modules->gather;
+    struct module_gather *gather = &modules->gather;
     struct module *module = &gather->module;
     struct module_facts facts = {.path = gather->path};
 
@@ -165,7 +166,7 @@ static void take(struct module *module, const struct mapping *mapping, uint64_t 
     module->text_end = end;
 }
 
-/* Behind what is listed already: another module may lie in a hole of this one. */
+/* By address: another module may lie in a hole of this one. */
 static void begin_module(struct modules *modules, const struct module_start *image)
 {
     uint64_t start = image->address;
@@ -188,7 +189,7 @@ static bool may_begin(const struct module_start *start, const struct mapping *ma
  */
 static bool begin_image(struct modules *modules, const struct mapping *mapping, uint64_t file, bool executable)
 {
-    struct gather *gather = &modules->gather;
+    struct module_gather *gather = &modules->gather;
     uint32_t count = gather->starts_count, tries = file ? MIRE_STARTS_MAX : TRIES_ANONYMOUS;
     uint32_t noted = count < MIRE_STARTS_MAX ? count : MIRE_STARTS_MAX;
 
@@ -215,10 +216,10 @@ static bool begin_image(struct modules *modules, const struct mapping *mapping, 
     return false;
 }
 
-/* Gather the mapping's first part. Returns where that ends. */
+/* Gather the first part of a mapping. Returns its end. */
 static uint64_t gather_part(struct modules *modules, const struct mapping *mapping, uint64_t file)
 {
-    struct gather *gather = &modules->gather;
+    struct module_gather *gather = &modules->gather;
     uint64_t until = 0;
 
     if (gather->is_image)
@@ -242,7 +243,7 @@ static uint64_t gather_part(struct modules *modules, const struct mapping *mappi
 static bool gather_mapping(void *context, const struct mapping *mapping)
 {
     struct modules *modules = context;
-    struct gather *gather = &modules->gather;
+    struct module_gather *gather = &modules->gather;
     uint64_t file = file_of(gather, mapping);
     struct mapping rest = *mapping;
 
@@ -267,7 +268,7 @@ static bool gather_mapping(void *context, const struct mapping *mapping)
 
 void mire__modules_read(struct modules *modules, mire__module_fn *visit, void *context)
 {
-    struct gather *gather = &modules->gather;
+    struct module_gather *gather = &modules->gather;
     uint64_t signature = modules->signature;
 
     gather->visit = visit;

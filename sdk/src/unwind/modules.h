@@ -1,16 +1,16 @@
 /*
- * modules.h - which code lies where, learnt from /proc/self/maps and from the modules' own headers in memory.
+ * modules.h - the loaded modules, learnt from /proc/self/maps and from the modules' own headers in memory.
  *
  *     maps    A: r--p 0   A: r-xp 0   A: rw-p 0   [anon] r-xp   z.apk: r--p 4000   z.apk: r-xp 4000   memfd: rwxs 0
  *     module  `------------ A ---------------'   code without   `-- z.apk!/libz.so ----------------'   code without
  *                                                  a module                                              a module
  *
- * A module is an image (ELF or PE) whose headers lie where its first mapping begins, wherever in a file that is; the
- * mappings that its segments name belong to it. Executable mappings that belong to none hold code made at run time,
- * whatever they are called and backed by.
+ * A module is an image (ELF or PE) whose headers lie at the begin of its first mapping, at any offset of a file; the
+ * mappings that its segments name belong to it. Executable mappings that belong to no module hold code that was made at
+ * run time.
  *
- * Never from the loader: a hung thread may hold its lock. Everything is read as memory that may vanish at any time.
- * Thread: one at a time. Memory is the caller's. Signal-safe.
+ * The loader is never asked, for a hung thread may hold its lock. Everything is read as memory that may vanish at any
+ * time. Thread: one at a time. Memory is the caller's. Signal-safe.
  */
 #ifndef MIRE_UNWIND_MODULES_H
 #define MIRE_UNWIND_MODULES_H
@@ -30,7 +30,7 @@ struct module {
     bool is_python;                /* its file is called after Python: an interpreter may be in it */
 };
 
-/* What is to be known of a module besides: for whoever keeps a list. */
+/* More about a module, for those who keep a list of modules. */
 struct module_facts {
     /* Borrowed until the visitor returns. "[vdso]" is one; "/x/base.apk!/libz.so" lies within a file,
      * "/memfd:a!/libz.so" in one without a name; "" is code without a module. */
@@ -46,14 +46,14 @@ struct module_start {
     uint64_t file; /* hash of inode and path; 0: anonymous memory */
     uint64_t address, size_bytes, offset;
 };
-struct gather {
+struct module_gather {
     mire__module_fn *visit;
     void *context;
     struct module module; /* its mappings so far; text_end is 0 before the first executable one */
     bool is_image;        /* an image is being gathered: `headers`, `image` and `path` are its own */
     struct headers headers;
     struct module_start image;
-    uint32_t starts_count; /* ever noted */
+    uint32_t starts_count; /* so far */
     struct module_start starts[MIRE_STARTS_MAX];
     char path[4096 + 256];
     uint64_t before_file, before_inode; /* of the last mapping that had a file, and its path */
@@ -67,12 +67,12 @@ struct modules {
     uint64_t signature;                  /* of the list, so that a change is noticed */
     struct peek_cache cache;
     struct cfi_cache rows;
-    struct gather gather;
+    struct module_gather gather;
     char scratch[16 * 1024];
 };
 
 /*
- * Read the list anew. What is cached stays if the list is as it was.
+ * Read the list. Caches stay valid if the list has not changed.
  *   visit  is called with every module; may be NULL
  */
 void mire__modules_read(struct modules *modules, mire__module_fn *visit, void *context);

@@ -1,6 +1,6 @@
 /*
- * peek.h - reading the memory of modules, which may vanish at any time, a page at a time. Thread: one at a time
- * per cache. Signal-safe.
+ * peek.h - read the memory of modules, which may vanish at any time, a page at a time. Thread: one at a time per
+ * cache. Signal-safe.
  */
 #ifndef MIRE_UNWIND_PEEK_H
 #define MIRE_UNWIND_PEEK_H
@@ -12,16 +12,16 @@
 #define MIRE_PEEK_PAGES      128
 #define MIRE_PEEK_PAGE_BYTES 4096
 
-/* Pages of module memory read lately. They never change while their module stays. Zeroed memory. */
+/* Recently read pages of modules, which do not change while their module stays. Zeroed memory. */
 struct peek_cache {
     uint64_t address[MIRE_PEEK_PAGES]; /* 0: empty */
     uint8_t bytes[MIRE_PEEK_PAGES][MIRE_PEEK_PAGE_BYTES];
 };
 
-/* Read module memory. False if any of it is not there. */
+/* Read module memory. Returns false if a part of it is missing. */
 bool mire__peek_cached(void *out, struct peek_cache *cache, uint64_t address, size_t size_bytes);
 
-/* The same bytes where they lie among the pages read lately; NULL if that is to be done first. */
+/* The same bytes in the cache; NULL if they must be read first. */
 static inline const uint8_t *mire__peek_held(const struct peek_cache *cache, uint64_t address, size_t size_bytes)
 {
     size_t at = (size_t)address % MIRE_PEEK_PAGE_BYTES,
@@ -33,19 +33,19 @@ static inline const uint8_t *mire__peek_held(const struct peek_cache *cache, uin
                : NULL;
 }
 
-/* Bytes of module memory, read one after the other; `bad` once anything went wrong. */
+/* Bytes of module memory, read one after the other; `bad` after any failure. */
 struct cursor {
     struct peek_cache *cache;
     uint64_t at, end;
     bool bad;
 };
 
-/* The rest of mire__cursor_fixed: the bytes are to be fetched, or not to be had. */
+/* The slow path of mire__cursor_fixed: the bytes must be read, or are missing. */
 uint64_t mire__cursor_fetch(struct cursor *cursor, size_t size_bytes);
 
 /*
- * The next bytes, 1, 2, 4 or 8, zero-extended. A row of .eh_frame is some hundred of them, and is read while a thread
- * waits for its block: so nearly all are taken from where they lie.
+ * The next bytes, 1, 2, 4 or 8, zero-extended. A row of .eh_frame takes some hundred such reads while a thread waits
+ * for its block, so nearly all of them are served from the cache.
  */
 static inline uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_bytes)
 {
@@ -59,7 +59,7 @@ static inline uint64_t mire__cursor_fixed(struct cursor *cursor, size_t size_byt
     return value;
 }
 
-/* The rest of mire__cursor_uleb: a number of more than seven bits, of which the first were read. */
+/* The slow path of mire__cursor_uleb: a number of more than seven bits, of which the first were read. */
 uint64_t mire__cursor_uleb_else(struct cursor *cursor, uint64_t first);
 
 static inline uint64_t mire__cursor_uleb(struct cursor *cursor)

@@ -61,9 +61,10 @@ struct self_fresh {
 
 /* A thread's memory of its last stack. Zeroed but for `fresh`: of none. Arrays are used from their begin: few pages. */
 struct self_walk {
-    uint64_t low, high; /* the thread's own stack; high 0: unknown */
-    uint64_t end;       /* of its mapping, 0 for the first thread's */
-    uint32_t version;   /* of the step cache, as of the last stack */
+    uint64_t low, high;       /* the thread's own stack; high 0: unknown */
+    uint64_t end;             /* of its mapping, 0 for the first thread's */
+    struct self_fresh *fresh; /* room for the MIRE_SELF_DEPTH new frames of a walk, innermost first; the caller's */
+    uint32_t version;         /* of the step cache, as of the last stack */
 
     /* The last stack, outermost frame first. */
     uint32_t count, words_count;
@@ -72,8 +73,6 @@ struct self_walk {
     uint8_t needs_fp[MIRE_SELF_DEPTH]; /* the way out of this frame depends on its frame pointer */
     uint8_t by_sp[MIRE_SELF_BY_SP];    /* the last frame with a stack pointer of that slot */
     struct self_frame frames[MIRE_SELF_DEPTH];
-
-    struct self_fresh *fresh; /* room for the MIRE_SELF_DEPTH new frames of a walk, innermost first; the caller's */
 
     uint8_t window[MIRE_SELF_WINDOW];
     uint64_t window_at;

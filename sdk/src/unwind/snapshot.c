@@ -12,8 +12,8 @@
 
 enum outcome { WENT_ON, ENDED, BROKEN, LOST_FP };
 
-/* A piece of the stack beyond the copy: a deep stack is read from it frame by frame. */
-struct window {
+/* A piece of the stack beyond the copy, which a deep stack is read from. */
+struct copy_window {
     uint64_t address;
     size_t size;
     uint8_t bytes[MIRE_WALK_WINDOW_BYTES];
@@ -21,7 +21,7 @@ struct window {
 
 struct unwinding {
     const struct stack_copy *copy;
-    struct window *window;
+    struct copy_window *window;
     struct modules *modules;
     struct regs regs;
     uint8_t found; /* how the frame now in `regs` was found: enum unwound_by */
@@ -40,7 +40,7 @@ static bool word_in(uint64_t *out, uint64_t begin, const uint8_t *bytes, size_t 
 }
 
 /* A word beyond the copy, as it is now. */
-static bool read_beyond(struct window *window, uint64_t *out, uint64_t address)
+static bool read_beyond(struct copy_window *window, uint64_t *out, uint64_t address)
 {
     if (word_in(out, window->address, window->bytes, window->size, address))
         return true;
@@ -78,7 +78,7 @@ static void set(struct regs *regs, uint32_t reg, uint64_t value)
     regs->known |= 1ull << reg;
 }
 
-/* The value a rule gives a register of the caller. False: it is lost. */
+/* The value that a rule gives a register of the caller. False: it is lost. */
 static bool apply_rule(uint64_t *out, const struct unwinding *walk, const struct cfi_row *row, uint32_t reg,
                        uint64_t cfa)
 {
@@ -124,8 +124,7 @@ static enum outcome step_by_row(struct unwinding *walk, const struct cfi_row *ro
     struct regs next = {0};
     uint64_t cfa, ra;
     bool leaf = row->rules[row->ra_column].kind == CFI_SAME;
-    /* Where nothing is pushed the stack pointer is the caller's: in a leaf, and in vfork, which pops its return
-     * address. */
+    /* In a leaf, and in vfork, which pops its return address, the stack pointer is the caller's. */
     bool bare = leaf || (walk->exact && row->rules[row->ra_column].kind == CFI_REGISTER);
 
     if (!find_cfa(&cfa, walk, row))
@@ -167,8 +166,9 @@ static bool returns_from_call(bool *sure_out, struct unwinding *walk, uint64_t a
 }
 
 /*
- * The frame pointer of a function that keeps one, when its value was lost further in: a thread that sleeps in the
- * kernel shows its stack pointer only. Somewhere above lies the pair (caller's frame pointer, return address).
+ * Search for the frame pointer of a function that keeps one, after its value was lost further in: of a thread that
+ * sleeps in the kernel only the stack pointer is known. The pair (caller's frame pointer, return address) lies above
+ * it.
  */
 static bool hunt_frame_pointer(struct unwinding *walk, uint64_t function)
 {
@@ -220,7 +220,7 @@ static enum outcome step_by_frame_pointer(struct unwinding *walk)
     return WENT_ON;
 }
 
-/* A call to an address without code: what the call pushed is all there is of the frame. */
+/* A call to an address without code: the frame is the return address that the call pushed. */
 static enum outcome step_over_wild_call(struct unwinding *walk)
 {
     uint64_t sp = walk->regs.value[mire__arch.sp], ra;
@@ -248,16 +248,15 @@ static enum outcome step_by_sigreturn(struct unwinding *walk)
 }
 
 /*
- * Look the frame up; NULL where it is not described. For one that called, by its call; but the kernel's signal frame is
- * returned to at its beginning.
+ * The row of the frame; NULL if nothing describes it. A frame that made a call is looked up by the call; but the
+ * kernel's signal frame is returned to at its first instruction.
  */
 static const struct cfi_row *look_up(uint64_t *place, struct unwinding *walk, const struct module **module)
 {
     struct modules *modules = walk->modules;
     const struct cfi_row *row = NULL;
 
-    if (mire__arch.link ==
-        MIRE_NO_REG) /* the column of the return address is then the program counter to expressions */
+    if (mire__arch.link == MIRE_NO_REG) /* expressions then find the pc in the column of the return address */
         set(&walk->regs, mire__arch.ra_column, walk->regs.pc);
     *place = walk->regs.pc - (walk->exact ? 0 : 1);
     *module = mire__modules_find(modules, *place);
@@ -303,7 +302,7 @@ static uint64_t sp_of(const struct unwinding *walk)
 
 bool mire__unwind_copy(const struct stack_copy *copy, struct modules *modules, mire__unwound_fn *visit, void *context)
 {
-    struct window window;
+    struct copy_window window;
     struct unwinding state = {
         .copy = copy, .window = &window, .modules = modules, .regs = *copy->regs, .found = UNWOUND_PC, .exact = true};
     struct unwinding *walk = &state;

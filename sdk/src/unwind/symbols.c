@@ -8,23 +8,23 @@
 #define CHAIN_MAX   64  /* symbols of one bucket that are looked at; linkers make chains of some four */
 #define NAME_MAX    64
 
-static bool peek(void *out, const struct symbols *symbols, uint64_t address, size_t size_bytes)
+static bool peek(void *out, const struct module_symbols *symbols, uint64_t address, size_t size_bytes)
 {
     return mire__peek_cached(out, symbols->cache, address, size_bytes);
 }
 
 /* glibc has moved the pointers of the section to where the module lies, other loaders do not. */
-static uint64_t moved(const struct symbols *symbols, uint64_t address)
+static uint64_t moved(const struct module_symbols *symbols, uint64_t address)
 {
     return address < symbols->load ? address + symbols->load : address;
 }
 
-bool mire__symbols_open(struct symbols *out, struct peek_cache *cache, const struct module *module)
+bool mire__symbols_open(struct module_symbols *out, struct peek_cache *cache, const struct module *module)
 {
     struct headers headers;
     Elf64_Dyn entry;
 
-    *out = (struct symbols){.cache = cache, .load = module->load};
+    *out = (struct module_symbols){.cache = cache, .load = module->load};
     if (!mire__headers_read(&headers, module->start, module->end - module->start) || !headers.is_elf)
         return false;
     for (uint32_t i = 0; i < DYNAMIC_MAX && (i + 1) * sizeof(entry) <= headers.dynamic_bytes; i++) {
@@ -50,7 +50,7 @@ static uint32_t hash_of(const char *name)
 }
 
 /* The address of the symbol with that number, if it has the name and the module defines it. */
-static uint64_t address_of(const struct symbols *symbols, uint32_t number, const char *name)
+static uint64_t address_of(const struct module_symbols *symbols, uint32_t number, const char *name)
 {
     size_t length = strlen(name) + 1;
     char found[NAME_MAX];
@@ -63,7 +63,7 @@ static uint64_t address_of(const struct symbols *symbols, uint32_t number, const
     return symbols->load + symbol.st_value;
 }
 
-uint64_t mire__symbols_find(const struct symbols *symbols, const char *name)
+uint64_t mire__symbols_find(const struct module_symbols *symbols, const char *name)
 {
     struct {
         uint32_t buckets, first, filter_words, shift;

@@ -144,7 +144,7 @@ int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct a
 
 /* Devices (read_devices.c): honours the whole view */
 
-#define MIRE_DEVICES_EXACT                                                                     \
+#define MIRE_DEVICES_EXACT \
     1000000 /* reports; with more of them, devices are counted from a share of the identifiers \
              */
 

@@ -68,7 +68,7 @@ static struct call call_of(uint64_t seed, uint64_t number)
     return call;
 }
 
-/* Four of the first begin in each cell. */
+/* Four of the first begin in each shadow entry. */
 static uint64_t address_of(uint32_t at)
 {
     if (at < CLOSE)
@@ -112,10 +112,10 @@ static void play(struct model *model, const struct call *call)
 static void *keep_tables(void *context)
 {
     struct heap *heap = context;
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
 
     for (;;) {
-        mire__heap_keep(&kept, heap, 1, 1);
+        mire__heap_reclaim(&kept, heap, 1, 1);
         usleep(500);
     }
     return NULL;
@@ -129,13 +129,13 @@ static void make_call(struct heap *heap, struct heap_slot *slot, struct model *m
 
     mire__nodes_as_push(nodes, heap, MIRE_NODE_ROOT, frames, 2);
     if (call->region && model->page[call->at])
-        mire__regions_as_unmap(heap, start, call->count * UINT64_C(4096));
+        mire__mappings_as_unmap(heap, start, call->count * UINT64_C(4096));
     else if (call->region)
-        mire__regions_as_map(heap, start, call->count * UINT64_C(4096), MIRE_KIND_ANONYMOUS, nodes[0]);
+        mire__mappings_as_map(heap, start, call->count * UINT64_C(4096), MIRE_KIND_ANONYMOUS, nodes[0]);
     else if (model->size[call->at])
-        mire__live_as_clear(&was, heap, slot, address_of(call->at));
+        mire__block_as_clear(&was, heap, slot, address_of(call->at));
     else
-        mire__live_as_set(heap, slot, address_of(call->at), call->size, nodes[0]);
+        mire__block_as_set(heap, slot, address_of(call->at), call->size, nodes[0]);
     play(model, call);
 }
 
@@ -145,13 +145,14 @@ static void run_child(void)
     struct model *model = calloc(1, sizeof(*model));
     static struct heap heap;
     struct heap_slot *slot;
-    pthread_t keeper;
+    pthread_t reclaimer;
 
     options.budget_bytes = BUDGET;
     options.mode = MIRE_HEAP_EXACT;
-    if (mire__heap_open(&heap, memory, &options) != MIRE_OK || pthread_create(&keeper, NULL, keep_tables, &heap) != 0)
+    if (mire__heap_open(&heap, memory, &options) != MIRE_OK ||
+        pthread_create(&reclaimer, NULL, keep_tables, &heap) != 0)
         _exit(1);
-    atomic_fetch_add(&heap.header->claimed_bytes, BUDGET / 4); /* so that the keeper gives back what it can */
+    atomic_fetch_add(&heap.header->claimed_bytes, BUDGET / 4); /* so that the reclaimer gives back what it can */
     slot = mire__slot_as_take(&heap, 1);
     for (uint64_t number = 0;; number++) {
         struct call call = call_of(shared->seed, number);
@@ -231,7 +232,7 @@ static void check_tables(uint64_t done)
     check->reader = &reader;
     assert_int_equal(mire__read_open(&reader, memory, memory_bytes), MIRE_READ_OK);
     assert_int_equal(mire__read_blocks(&reader, check_block, check), 0);
-    assert_int_equal(mire__read_regions(&reader, check_region, check), 0);
+    assert_int_equal(mire__read_mappings(&reader, check_region, check), 0);
     if (!check->under_way.region)
         check->model.size[check->under_way.at] = 0;
     for (uint32_t at = 0; at < ADDRESSES; at++)

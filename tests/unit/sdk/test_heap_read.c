@@ -31,11 +31,11 @@ static struct heaps *filled(enum heap_mode mode)
         if (mode == MIRE_HEAP_EXACT)
             heaps_set(heaps, address, i < 300 ? i % 250 : i * 3, node);
         else
-            mire__live_as_sample(&heaps->heap, heaps->slot, address, i * 3, node, i % 2);
+            mire__block_as_sample(&heaps->heap, heaps->slot, address, i * 3, node, i % 2);
         if (i % 10 == 0)
-            mire__live_as_tag(&heaps->heap, heaps->slot, address, class);
+            mire__block_as_tag(&heaps->heap, heaps->slot, address, class);
         if (i % 60 == 0)
-            mire__regions_as_map(&heaps->heap, BASE + i * 65536, 4096 * (i + 1), MIRE_KIND_STACK, node);
+            mire__mappings_as_map(&heaps->heap, BASE + i * 65536, 4096 * (i + 1), MIRE_KIND_STACK, node);
     }
     return heaps;
 }
@@ -79,9 +79,9 @@ static void what_is_no_such_file_is_told(void **state)
     header->version++;
     assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_VERSION);
     header->version--;
-    header->sections[MIRE_HEAP_CELLS].at += 8;
+    header->sections[MIRE_HEAP_SHADOW].at += 8;
     assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_FORMAT);
-    header->sections[MIRE_HEAP_CELLS].at -= 8;
+    header->sections[MIRE_HEAP_SHADOW].at -= 8;
     header->magic = 0;
     assert_int_equal(heap_walk(&walk, heaps->memory, heaps->bytes), MIRE_READ_FORMAT);
     heaps_free(heaps);
@@ -146,23 +146,23 @@ static void damage_of_any_kind_is_borne(void **state)
 
 /* ---- half written ---- */
 
-static void a_size_without_its_cell_is_no_block(void **state)
+static void a_size_without_its_entry_is_no_block(void **state)
 {
     struct heaps *heaps = heaps_new(MIRE_HEAP_BUDGET_MIN, MIRE_HEAP_EXACT);
 
     (void)state;
-    for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++) /* so that there is a page, with one block in it */
-        heaps_set(heaps, 0x8400 + (MIRE_CELLS_DENSE - i) * 192, 100, 0);
-    heaps->heap.cells[6] = 100u << MIRE_CELL_OFFSET_SHIFT;
+    for (uint64_t i = 0; i < MIRE_SHADOW_DENSE; i++) /* so that there is a page, with one block in it */
+        heaps_set(heaps, 0x8400 + (MIRE_SHADOW_DENSE - i) * 192, 100, 0);
+    heaps->heap.shadow[6] = 100u << MIRE_SHADOW_OFFSET_SHIFT;
     heap_walk(&walk, heaps->memory, heaps->bytes);
-    assert_int_equal(walk.blocks, MIRE_CELLS_DENSE);
+    assert_int_equal(walk.blocks, MIRE_SHADOW_DENSE);
     assert_int_equal(walk.torn, 0);
-    heaps->heap.cells[5] = MIRE_CELL_SIZE_NEXT; /* now it is one */
+    heaps->heap.shadow[5] = MIRE_SHADOW_SIZE_NEXT; /* now it is one */
     heap_walk(&walk, heaps->memory, heaps->bytes);
-    assert_int_equal(walk.blocks, MIRE_CELLS_DENSE + 1);
-    heaps->heap.cells[6] = 17; /* a block within a block */
+    assert_int_equal(walk.blocks, MIRE_SHADOW_DENSE + 1);
+    heaps->heap.shadow[6] = 17; /* a block within a block */
     heap_walk(&walk, heaps->memory, heaps->bytes);
-    assert_int_equal(walk.blocks, MIRE_CELLS_DENSE + 1);
+    assert_int_equal(walk.blocks, MIRE_SHADOW_DENSE + 1);
     assert_int_equal(walk.torn, 1);
     heaps_free(heaps);
 }
@@ -183,13 +183,13 @@ static void a_block_on_its_way_counts_once(void **state)
     (void)state;
     for (uint64_t i = 0; i < 200; i++)
         heaps_set(heaps, 0x8000 + i * 128, 100, 0);
-    assert_non_null(mire__cells_at(&heaps->heap, 0x8000 + 199 * 128, 0));
-    mire__blocks_as_put(&was, &replaced, &heaps->heap, 0x8000 + 199 * 128, &block);
+    assert_non_null(mire__shadow_page_at(&heaps->heap, 0x8000 + 199 * 128, 0));
+    mire__block_table_as_put(&was, &replaced, &heaps->heap, 0x8000 + 199 * 128, &block);
     heaps->heap.header->moving = 0x8000 + 199 * 128;
     assert_live(heaps, 200);
-    heaps->heap.cells[199 * 4] = MIRE_CELL_MOVED;
+    heaps->heap.shadow[199 * 4] = MIRE_SHADOW_MOVED;
     assert_live(heaps, 200);
-    heaps->heap.cells[199 * 4] = 0; /* its end */
+    heaps->heap.shadow[199 * 4] = 0; /* its end */
     assert_live(heaps, 199);
     heaps->heap.header->moving = 0; /* it was moved, and the move is over */
     assert_live(heaps, 200);
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(everything_is_read),
         cmocka_unit_test(what_is_no_such_file_is_told),
         cmocka_unit_test(damage_of_any_kind_is_borne),
-        cmocka_unit_test(a_size_without_its_cell_is_no_block),
+        cmocka_unit_test(a_size_without_its_entry_is_no_block),
         cmocka_unit_test(a_block_on_its_way_counts_once),
         cmocka_unit_test(an_entry_counts_once_while_its_segment_is_split),
         cmocka_unit_test(a_node_that_is_being_added_is_none),

@@ -46,7 +46,7 @@ static bool is_noted(struct heaps *heaps, const void *block)
 {
     struct live_block found;
 
-    return mire__live_as_find(&found, &heaps->heap, (uintptr_t)block);
+    return mire__block_as_find(&found, &heaps->heap, (uintptr_t)block);
 }
 
 static void runs_change_within(void *(*hook)(size_t))

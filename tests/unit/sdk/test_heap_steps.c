@@ -31,7 +31,7 @@
 #define BUDGET    (8u << 20)
 #define PAGE      UINT64_C(4096)
 #define REGIONS   UINT64_C(0x600000000000)
-#define CLOSE     UINT64_C(0x7f0000000000) /* blocks of which several begin in one cell */
+#define CLOSE     UINT64_C(0x7f0000000000) /* blocks of which several begin in one shadow entry */
 #define APART     UINT64_C(0x7e0000000000) /* blocks for the other table */
 #define PLACES    1024u
 #define CLOSE_N   (PLACES / 2)
@@ -45,8 +45,8 @@ struct call {
     uint32_t from, count, what;
 };
 
-/* What pages the keeper gives back. */
-enum gives { GIVES_NONE, GIVES_CELLS, GIVES_SEGMENT, GIVES_COUNT };
+/* What pages the reclaimer gives back. */
+enum gives { GIVES_NONE, GIVES_SHADOW, GIVES_SEGMENT, GIVES_COUNT };
 
 struct subject {
     enum gives gives; /* stepped through from the call on that gives such a page back */
@@ -102,9 +102,9 @@ static void region_make(struct heaps *heaps, const struct call *call)
     uint64_t start = REGIONS + call->from * PAGE;
 
     if (call->what)
-        mire__regions_as_map(&heaps->heap, start, call->count * PAGE, MIRE_KIND_ANONYMOUS, call->what - 1);
+        mire__mappings_as_map(&heaps->heap, start, call->count * PAGE, MIRE_KIND_ANONYMOUS, call->what - 1);
     else
-        mire__regions_as_unmap(&heaps->heap, start, call->count * PAGE);
+        mire__mappings_as_unmap(&heaps->heap, start, call->count * PAGE);
 }
 
 static bool region_visit(void *context, const struct heap_live *live)
@@ -140,12 +140,12 @@ static void block_make(struct heaps *heaps, const struct call *call)
     uint64_t address = call->from < CLOSE_N ? CLOSE + call->from * 24 : APART + (call->from - CLOSE_N) * PAGE;
 
     if (call->count == 0) {
-        struct heap_kept kept;
+        struct heap_reclaimed kept;
 
         mire__slot_as_leave(heaps->slot);
-        mire__heap_keep(&kept, &heaps->heap, 1, 1);
+        mire__heap_reclaim(&kept, &heaps->heap, 1, 1);
         mire__slot_as_enter(heaps->slot);
-        atomic_store(&shared->to_spare[GIVES_CELLS], heaps->heap.cell_spare.count);
+        atomic_store(&shared->to_spare[GIVES_SHADOW], heaps->heap.shadow_spare.count);
         atomic_store(&shared->to_spare[GIVES_SEGMENT], heaps->heap.block_spare.count);
         return;
     }
@@ -342,14 +342,14 @@ static void every_instruction_leaves_whole_tables(void **state)
 
 int main(void)
 {
-    static struct subject mappings = {GIVES_NONE, region_call, region_make, mire__read_regions, region_visit};
+    static struct subject mappings = {GIVES_NONE, region_call, region_make, mire__read_mappings, region_visit};
     static struct subject blocks = {GIVES_NONE, block_call, block_make, mire__read_blocks, block_visit};
-    static struct subject cells = {GIVES_CELLS, kept_call, block_make, mire__read_blocks, block_visit};
+    static struct subject shadow = {GIVES_SHADOW, kept_call, block_make, mire__read_blocks, block_visit};
     static struct subject segments = {GIVES_SEGMENT, kept_call, block_make, mire__read_blocks, block_visit};
     const struct CMUnitTest tests[] = {
         {"of_mappings", every_instruction_leaves_whole_tables, NULL, NULL, &mappings},
         {"of_blocks", every_instruction_leaves_whole_tables, NULL, NULL, &blocks},
-        {"of_blocks_whose_cells_are_given_back", every_instruction_leaves_whole_tables, NULL, NULL, &cells},
+        {"of_blocks_whose_entries_are_given_back", every_instruction_leaves_whole_tables, NULL, NULL, &shadow},
         {"of_blocks_whose_segments_are_joined", every_instruction_leaves_whole_tables, NULL, NULL, &segments},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,8 +103,8 @@ static struct heaps *a_process(void)
     assert_true(heaps_set(heaps, 0x60000000, 64, load));
     assert_true(heaps_clear(heaps, 0x60000000));
     assert_true(
-        mire__live_as_tag(&heaps->heap, heaps->slot, 0x50000000, mire__classes_as_find(&heaps->heap, "MapTile")));
-    assert_true(mire__regions_as_map(&heaps->heap, 0x70000000, 2 * MIB, MIRE_KIND_ANONYMOUS, load));
+        mire__block_as_tag(&heaps->heap, heaps->slot, 0x50000000, mire__classes_as_find(&heaps->heap, "MapTile")));
+    assert_true(mire__mappings_as_map(&heaps->heap, 0x70000000, 2 * MIB, MIRE_KIND_ANONYMOUS, load));
     return heaps;
 }
 
@@ -198,8 +198,8 @@ static void stacks_are_told_of_the_largest_categories_and_of_objects(void **stat
         assert_true(heaps_set(heaps, 0x10000000 + i * MIB, 100000, node));
         assert_true(heaps_set(heaps, 0x20000000 + i * MIB, 40, node));
         assert_true(heaps_set(heaps, 0x30000000 + i * MIB, 30, node));
-        assert_true(mire__live_as_tag(&heaps->heap, heaps->slot, 0x30000000 + i * MIB,
-                                      mire__classes_as_find(&heaps->heap, "MapTile")));
+        assert_true(mire__block_as_tag(&heaps->heap, heaps->slot, 0x30000000 + i * MIB,
+                                       mire__classes_as_find(&heaps->heap, "MapTile")));
     }
     said.caps = (struct memory_caps){.top = 1, .objects = 1, .each = 5, .stacks = 100};
     text = json_of(heaps, &said);
@@ -338,13 +338,13 @@ static void mappings_of_a_dead_run_count_as_when_they_were_looked_at_last(void *
     assert_true(resident_of(text, "VM: anonymous") == 1 * MIB);
     assert_rows_add_up(text);
     free(text);
-    assert_true(mire__regions_as_map(&heaps->heap, 0x70800000, MIB, MIRE_KIND_ANONYMOUS, 0));
+    assert_true(mire__mappings_as_map(&heaps->heap, 0x70800000, MIB, MIRE_KIND_ANONYMOUS, 0));
     text = json_of(heaps, &said);
     assert_true(resident_of(text, "VM: anonymous") == 2 * MIB && resident_of(text, "Malloc 1 MiB") == 3000000);
     assert_rows_add_up(text);
     free(text);
-    assert_true(mire__regions_as_unmap(&heaps->heap, 0x70000000, 2 * MIB));
-    assert_true(mire__regions_as_unmap(&heaps->heap, 0x70800000, MIB / 2));
+    assert_true(mire__mappings_as_unmap(&heaps->heap, 0x70000000, 2 * MIB));
+    assert_true(mire__mappings_as_unmap(&heaps->heap, 0x70800000, MIB / 2));
     text = json_of(heaps, &said);
     assert_true(resident_of(text, "VM: anonymous") == 524288);
     assert_rows_add_up(text);
@@ -463,7 +463,7 @@ static void rows_of_a_living_process_add_up_to_its_footprint(void **state)
         areas.held_bytes += list[i].held_bytes;
     for (uint64_t i = 0; i < 1024; i++)
         assert_true(heaps_set(heaps, 0x10000000 + i * 1040, 1024, load));
-    assert_true(mire__regions_as_map(&heaps->heap, 0x70000000, 2 * MIB, MIRE_KIND_ANONYMOUS, load));
+    assert_true(mire__mappings_as_map(&heaps->heap, 0x70000000, 2 * MIB, MIRE_KIND_ANONYMOUS, load));
     said.areas = &areas;
     text = json_of(heaps, &said);
     assert_has(text, "\"footprint_from\":\"now\"");
@@ -513,7 +513,7 @@ static void sampled_run(double *estimate, double *half, double *half_all, double
 
         *truth += (double)size;
         if (drand48() < mire__draw_chance(size, interval))
-            assert_true(mire__live_as_sample(&heaps->heap, heaps->slot, 0x10000000 + i * 0x10000, size, node, index));
+            assert_true(mire__block_as_sample(&heaps->heap, heaps->slot, 0x10000000 + i * 0x10000, size, node, index));
     }
     text = json_of(heaps, &said);
     assert_has(text, "\"mode\":\"sampled\",\"interval_bytes\":65536");

@@ -37,7 +37,7 @@ static const uint8_t return_7[] = {0xe0, 0x00, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd
 typedef int laid_out_fn(int (*back)(int), int number);
 
 static struct modules modules;
-static struct snapshot snapshot;
+static struct stack_snapshot snapshot;
 static struct sample sample;
 static void *trace[64];
 static uint32_t trace_depth;

@@ -345,7 +345,7 @@ static void a_full_table_makes_room_for_the_next_hang(void **state)
 static void a_module_tells_where_its_symbols_are(void **state)
 {
     static struct modules modules;
-    struct symbols symbols;
+    struct module_symbols symbols;
     const struct module *libc;
 
     (void)state;

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-static struct snapshot snapshot;
+static struct stack_snapshot snapshot;
 static struct modules modules;
 static struct sample sample;
 

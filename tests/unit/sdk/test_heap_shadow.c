@@ -1,4 +1,4 @@
-/* test_heap_cells.c - blocks that begin in the same cells, those of two threads at the same time too. */
+/* test_heap_shadow.c - blocks that begin in the same shadow entries, those of two threads at the same time too. */
 #include "heap/reclaim.h"
 #include "heapread/read.h"
 #include "support/heaps.h"
@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#define BASE  UINT64_C(0x7f0000000000)
-#define CELLS 16u
-#define TURNS 400000u
+#define BASE    UINT64_C(0x7f0000000000)
+#define ENTRIES 16u
+#define TURNS   400000u
 
-/* One of two threads: all its blocks begin so many bytes into their cells. */
+/* One of two threads: all its blocks begin so many bytes into their shadow entries. */
 struct neighbour {
     struct heaps *heaps;
     struct heap_slot *slot;
@@ -24,7 +24,7 @@ struct neighbour {
 
 static uint64_t address_of(const struct neighbour *self, uint32_t turn)
 {
-    return BASE + turn % CELLS * 64 + self->offset;
+    return BASE + turn % ENTRIES * 64 + self->offset;
 }
 
 static void *come_and_go(void *argument)
@@ -37,12 +37,12 @@ static void *come_and_go(void *argument)
     for (uint32_t turn = 0; turn < TURNS; turn++) {
         uint64_t address = address_of(self, turn);
 
-        mire__live_as_set(heap, self->slot, address, self->size, 1);
-        self->lost += !mire__live_as_find(&was, heap, address) || was.size != self->size;
-        self->lost += !mire__live_as_clear(&was, heap, self->slot, address);
+        mire__block_as_set(heap, self->slot, address, self->size, 1);
+        self->lost += !mire__block_as_find(&was, heap, address) || was.size != self->size;
+        self->lost += !mire__block_as_clear(&was, heap, self->slot, address);
     }
-    for (uint32_t cell = 0; cell < CELLS; cell++)
-        mire__live_as_set(heap, self->slot, address_of(self, cell), self->size, 1);
+    for (uint32_t entry = 0; entry < ENTRIES; entry++)
+        mire__block_as_set(heap, self->slot, address_of(self, entry), self->size, 1);
     mire__slot_as_leave(self->slot);
     return NULL;
 }
@@ -55,18 +55,18 @@ static bool count_size(void *context, const struct heap_live *live)
     return true;
 }
 
-/* So that there is a page of cells for the addresses. */
+/* So that there is a shadow page for the addresses. */
 static void make_page(struct heaps *heaps)
 {
-    for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++)
+    for (uint64_t i = 0; i < MIRE_SHADOW_DENSE; i++)
         heaps_set(heaps, BASE + 8192 + i * 64, 8, 1);
-    assert_non_null(mire__cells_at(&heaps->heap, BASE, 0));
-    for (uint64_t i = 0; i < MIRE_CELLS_DENSE; i++)
+    assert_non_null(mire__shadow_page_at(&heaps->heap, BASE, 0));
+    for (uint64_t i = 0; i < MIRE_SHADOW_DENSE; i++)
         assert_true(heaps_clear(heaps, BASE + 8192 + i * 64));
 }
 
-/* The second one's size is told in the next cell. */
-static void neighbours_in_a_cell_are_both_kept(void **state)
+/* The second one's size is told in the next shadow entry. */
+static void neighbours_in_an_entry_are_both_kept(void **state)
 {
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
     struct neighbour both[2] = {{.offset = 0, .size = 16}, {.offset = 16, .size = 80}};
@@ -87,8 +87,8 @@ static void neighbours_in_a_cell_are_both_kept(void **state)
     }
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
     assert_int_equal(mire__read_blocks(&reader, count_size, sizes), 0);
-    assert_int_equal(sizes[0], CELLS);
-    assert_int_equal(sizes[1], CELLS);
+    assert_int_equal(sizes[0], ENTRIES);
+    assert_int_equal(sizes[1], ENTRIES);
     assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_OVERLAP], 0);
     heaps_free(heaps);
 }
@@ -105,9 +105,9 @@ static uint32_t entry_count(const struct heap *heap)
 }
 
 /* Blocks that lie as close as that: further pages are made when some had to go to the other table. */
-static void assert_all_have_cells(uint32_t quantum)
+static void assert_all_have_entries(uint32_t quantum)
 {
-    const uint32_t planes = 32 / quantum, blocks = planes * MIRE_CELLS_PAGE;
+    const uint32_t phases = 32 / quantum, blocks = phases * MIRE_SHADOW_PAGE_ENTRIES;
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
     static struct heap_reader reader;
     uint64_t sizes[2] = {0, 0};
@@ -115,10 +115,10 @@ static void assert_all_have_cells(uint32_t quantum)
 
     for (uint32_t i = 0; i < blocks; i++)
         assert_true(heaps_set(heaps, BASE + i * quantum, quantum, i));
-    assert_int_equal(heaps->heap.header->cell_pages_used, planes);
-    assert_in_range(entry_count(&heaps->heap), 1, planes * MIRE_CELLS_COMING);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, phases);
+    assert_in_range(entry_count(&heaps->heap), 1, phases * MIRE_SHADOW_COMING);
     for (uint32_t i = 0; i < blocks; i++) {
-        assert_true(mire__live_as_find(&found, &heaps->heap, BASE + i * quantum));
+        assert_true(mire__block_as_find(&found, &heaps->heap, BASE + i * quantum));
         assert_int_equal(found.node, i);
     }
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
@@ -132,40 +132,40 @@ static void assert_all_have_cells(uint32_t quantum)
     heaps_free(heaps);
 }
 
-static void blocks_of_8_bytes_all_have_cells(void **state)
+static void blocks_of_8_bytes_all_have_entries(void **state)
 {
     (void)state;
-    assert_all_have_cells(16);
-    assert_all_have_cells(8);
+    assert_all_have_entries(16);
+    assert_all_have_entries(8);
 }
 
-/* One page would have room for all of them, but they begin in two planes. */
-static void wide_blocks_in_two_planes_have_cells_when_many_came(void **state)
+/* One page would have room for all of them, but they begin in two phases. */
+static void wide_blocks_in_two_phases_have_entries_when_many_came(void **state)
 {
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
-    const uint32_t blocks = (MIRE_CELLS_PAGE << MIRE_CELL_SPAN_LOG) / 208;
+    const uint32_t blocks = (MIRE_SHADOW_PAGE_ENTRIES << MIRE_SHADOW_SPAN_LOG) / 208;
 
     (void)state;
     for (uint32_t i = 0; i < blocks; i++)
         assert_true(heaps_set(heaps, BASE + i * 208, 192, i));
-    assert_int_equal(heaps->heap.header->cell_pages_used, 0);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 0);
     assert_int_equal(entry_count(&heaps->heap), blocks);
     for (uint32_t i = 0; i < 4 * blocks; i++) {
         assert_true(heaps_clear(heaps, BASE + i % blocks * 208));
         assert_true(heaps_set(heaps, BASE + i % blocks * 208, 192, i));
     }
-    assert_int_equal(heaps->heap.header->cell_pages_used, 2);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 2);
     assert_int_equal(entry_count(&heaps->heap), 0);
     heaps_free(heaps);
 }
 
-/* The keeper takes back each plane's page by itself; what was in it is found all the same. */
-static void pages_of_all_planes_are_given_back(void **state)
+/* The reclaimer takes back each phase's page by itself; what was in it is found all the same. */
+static void pages_of_all_phases_are_given_back(void **state)
 {
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
-    uint32_t given = 0, blocks = MIRE_CELLS_PAGE;
+    uint32_t given = 0, blocks = MIRE_SHADOW_PAGE_ENTRIES;
     struct live_block found;
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
 
     (void)state;
     for (uint32_t i = 0; i < blocks; i++)
@@ -175,13 +175,13 @@ static void pages_of_all_planes_are_given_back(void **state)
     heaps_fill(heaps);
     mire__slot_as_leave(heaps->slot);
     for (uint64_t round = 1; round <= 2; round++) {
-        mire__heap_keep(&kept, &heaps->heap, round, round);
+        mire__heap_reclaim(&kept, &heaps->heap, round, round);
         given += kept.pages_given_back;
     }
     assert_true(mire__slot_as_enter(heaps->slot));
-    assert_int_equal(given, MIRE_CELLS_PLANES);
+    assert_int_equal(given, MIRE_SHADOW_PHASES);
     for (uint32_t i = 0; i < blocks; i++) {
-        assert_int_equal(mire__live_as_find(&found, &heaps->heap, BASE + i * 8), i % 64 == 63);
+        assert_int_equal(mire__block_as_find(&found, &heaps->heap, BASE + i * 8), i % 64 == 63);
         assert_true(i % 64 != 63 || found.node == i);
     }
     heaps_free(heaps);
@@ -190,10 +190,10 @@ static void pages_of_all_planes_are_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_in_a_cell_are_both_kept),
-        cmocka_unit_test(blocks_of_8_bytes_all_have_cells),
-        cmocka_unit_test(wide_blocks_in_two_planes_have_cells_when_many_came),
-        cmocka_unit_test(pages_of_all_planes_are_given_back),
+        cmocka_unit_test(neighbours_in_an_entry_are_both_kept),
+        cmocka_unit_test(blocks_of_8_bytes_all_have_entries),
+        cmocka_unit_test(wide_blocks_in_two_phases_have_entries_when_many_came),
+        cmocka_unit_test(pages_of_all_phases_are_given_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

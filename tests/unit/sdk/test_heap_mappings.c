@@ -1,4 +1,4 @@
-/* test_heap_regions.c - mappings against a naive twin: an array with an entry for each page. */
+/* test_heap_mappings.c - mappings against a naive twin: an array with an entry for each page. */
 #include "heap/mappings.h"
 #include "heapread/read.h"
 #include "support/heaps.h"
@@ -72,7 +72,7 @@ static void assert_read_as(const struct heaps *heaps, const struct twin *twin)
 
     memset(&pages, 0, sizeof(pages));
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
-    assert_int_equal(mire__read_regions(&reader, mark_pages, &pages), 0);
+    assert_int_equal(mire__read_mappings(&reader, mark_pages, &pages), 0);
     assert_memory_equal(pages.kind, twin->kind, sizeof(pages.kind));
     assert_memory_equal(pages.node, twin->node, sizeof(pages.node));
 }
@@ -109,29 +109,29 @@ static void regions_are_those_of_a_naive_twin(void **state)
 
         switch (roll(5)) {
         case 0:
-            assert_true(mire__regions_as_unmap(&heaps->heap, BASE + from * PAGE, count * PAGE));
+            assert_true(mire__mappings_as_unmap(&heaps->heap, BASE + from * PAGE, count * PAGE));
             twin_fill(&twin, from, count, 0, 0);
             break;
         case 1:
-            assert_true(mire__regions_as_map(&heaps->heap, BASE + from * PAGE, count * PAGE, MIRE_KIND_RESERVED, 0));
+            assert_true(mire__mappings_as_map(&heaps->heap, BASE + from * PAGE, count * PAGE, MIRE_KIND_RESERVED, 0));
             twin_fill(&twin, from, count, 0, 0);
             memset(twin.reserved + from, true, count);
-            assert_true(mire__regions_as_is_reserved(&heaps->heap, BASE + (from + count - 1) * PAGE, PAGE));
+            assert_true(mire__mappings_as_is_reserved(&heaps->heap, BASE + (from + count - 1) * PAGE, PAGE));
             break;
         case 2:
-            assert_true(mire__regions_as_commit(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
+            assert_true(mire__mappings_as_commit(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
             twin_commit(&twin, from, count, (uint32_t)kind + 1, node + 1);
-            assert_false(mire__regions_as_is_reserved(&heaps->heap, BASE + from * PAGE, count * PAGE));
+            assert_false(mire__mappings_as_is_reserved(&heaps->heap, BASE + from * PAGE, count * PAGE));
             break;
         default:
-            assert_true(mire__regions_as_map(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
+            assert_true(mire__mappings_as_map(&heaps->heap, BASE + from * PAGE, count * PAGE, kind, node));
             twin_fill(&twin, from, count, (uint32_t)kind + 1, node + 1);
         }
         assert_counted_as(heaps, &twin);
         if (step % 16 == 0)
             assert_read_as(heaps, &twin);
     }
-    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_REGION], 0);
+    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_MAPPING], 0);
     assert_true(heaps->heap.header->regions_used <= PAGES);
     heaps_free(heaps);
 }
@@ -143,8 +143,8 @@ static void a_break_that_grows_is_one_region(void **state)
 
     (void)state;
     for (uint64_t i = 0; i < 100; i++)
-        assert_true(mire__regions_as_map(&heaps->heap, BASE + i * PAGE, PAGE, MIRE_KIND_BRK, 3));
-    assert_true(mire__regions_as_unmap(&heaps->heap, BASE + 50 * PAGE, 50 * PAGE));
+        assert_true(mire__mappings_as_map(&heaps->heap, BASE + i * PAGE, PAGE, MIRE_KIND_BRK, 3));
+    assert_true(mire__mappings_as_unmap(&heaps->heap, BASE + 50 * PAGE, 50 * PAGE));
     assert_int_equal(counts->count, 1);
     assert_int_equal(counts->bytes - counts->freed_bytes, 50 * PAGE);
     assert_int_equal(counts->peak_bytes, 100 * PAGE);
@@ -155,19 +155,19 @@ static void what_was_mapped_is_told_and_can_be_put_back(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
     static struct twin twin;
-    struct region_was was;
+    struct mapping_was was;
 
     (void)state;
     heaps_stack(heaps, 1, UINT64_C(0x401000));
-    assert_true(mire__regions_as_take(&was, &heaps->heap, BASE, 4 * PAGE));
+    assert_true(mire__mappings_as_take(&was, &heaps->heap, BASE, 4 * PAGE));
     assert_false(was.known);
-    assert_true(mire__regions_as_map(&heaps->heap, BASE, 4 * PAGE, MIRE_KIND_DEVICE, 1));
-    assert_true(mire__regions_as_take(&was, &heaps->heap, BASE, 4 * PAGE));
+    assert_true(mire__mappings_as_map(&heaps->heap, BASE, 4 * PAGE, MIRE_KIND_DEVICE, 1));
+    assert_true(mire__mappings_as_take(&was, &heaps->heap, BASE, 4 * PAGE));
     assert_true(was.known);
     assert_int_equal(was.kind, MIRE_KIND_DEVICE);
     assert_int_equal(was.node, 1);
     assert_read_as(heaps, &twin);
-    assert_true(mire__regions_as_map(&heaps->heap, BASE, 4 * PAGE, was.kind, was.node));
+    assert_true(mire__mappings_as_map(&heaps->heap, BASE, 4 * PAGE, was.kind, was.node));
     twin_fill(&twin, 0, 4, MIRE_KIND_DEVICE + 1, 2);
     assert_read_as(heaps, &twin);
     heaps_free(heaps);
@@ -182,19 +182,19 @@ static void an_ended_thread_takes_its_own_stack_alone(void **state)
     (void)state;
     for (uint64_t i = 0; i < 4; i++)
         heaps_stack(heaps, 1, 0x401000 + i);
-    assert_true(mire__regions_as_map_stack(&heaps->heap, BASE, 8 * PAGE, 1, 100));
-    assert_true(mire__regions_as_map(&heaps->heap, BASE + 2 * PAGE, PAGE, MIRE_KIND_FILE, 2));
-    assert_true(mire__regions_as_map_stack(&heaps->heap, BASE + 4 * PAGE, 3 * PAGE, 1, 101));
+    assert_true(mire__mappings_as_map_stack(&heaps->heap, BASE, 8 * PAGE, 1, 100));
+    assert_true(mire__mappings_as_map(&heaps->heap, BASE + 2 * PAGE, PAGE, MIRE_KIND_FILE, 2));
+    assert_true(mire__mappings_as_map_stack(&heaps->heap, BASE + 4 * PAGE, 3 * PAGE, 1, 101));
     twin_fill(&twin, 0, 8, MIRE_KIND_STACK + 1, 2);
     twin_fill(&twin, 2, 1, MIRE_KIND_FILE + 1, 3);
     assert_read_as(heaps, &twin);
-    assert_true(mire__regions_as_end_stack(&heaps->heap, BASE, 8 * PAGE, 100));
+    assert_true(mire__mappings_as_end_stack(&heaps->heap, BASE, 8 * PAGE, 100));
     twin_fill(&twin, 0, 2, 0, 0);
     twin_fill(&twin, 3, 1, 0, 0);
     twin_fill(&twin, 7, 1, 0, 0);
     assert_read_as(heaps, &twin);
     assert_counted_as(heaps, &twin);
-    assert_true(mire__regions_as_end_stack(&heaps->heap, BASE + 4 * PAGE, 3 * PAGE, 101));
+    assert_true(mire__mappings_as_end_stack(&heaps->heap, BASE + 4 * PAGE, 3 * PAGE, 101));
     twin_fill(&twin, 4, 3, 0, 0);
     assert_read_as(heaps, &twin);
     heaps_free(heaps);
@@ -208,11 +208,11 @@ static void a_stack_that_the_program_mapped_stays_what_it_was(void **state)
     (void)state;
     for (uint64_t i = 0; i < 4; i++)
         heaps_stack(heaps, 1, 0x401000 + i);
-    assert_true(mire__regions_as_map(&heaps->heap, BASE, 8 * PAGE, MIRE_KIND_ANONYMOUS, 2));
-    assert_true(mire__regions_as_map_stack(&heaps->heap, BASE + PAGE, 2 * PAGE, 1, 100));
+    assert_true(mire__mappings_as_map(&heaps->heap, BASE, 8 * PAGE, MIRE_KIND_ANONYMOUS, 2));
+    assert_true(mire__mappings_as_map_stack(&heaps->heap, BASE + PAGE, 2 * PAGE, 1, 100));
     twin_fill(&twin, 0, 8, MIRE_KIND_ANONYMOUS + 1, 3);
     assert_read_as(heaps, &twin);
-    assert_true(mire__regions_as_end_stack(&heaps->heap, BASE + PAGE, 2 * PAGE, 100));
+    assert_true(mire__mappings_as_end_stack(&heaps->heap, BASE + PAGE, 2 * PAGE, 100));
     assert_read_as(heaps, &twin);
     heaps_free(heaps);
 }
@@ -222,9 +222,9 @@ static void nothing_is_mapped_by_no_bytes(void **state)
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
 
     (void)state;
-    assert_true(mire__regions_as_map(&heaps->heap, BASE, 0, MIRE_KIND_FILE, 0));
-    assert_true(mire__regions_as_map(&heaps->heap, UINT64_MAX - 4095, 8192, MIRE_KIND_FILE, 0)); /* wraps */
-    assert_true(mire__regions_as_unmap(&heaps->heap, BASE, PAGE));
+    assert_true(mire__mappings_as_map(&heaps->heap, BASE, 0, MIRE_KIND_FILE, 0));
+    assert_true(mire__mappings_as_map(&heaps->heap, UINT64_MAX - 4095, 8192, MIRE_KIND_FILE, 0)); /* wraps */
+    assert_true(mire__mappings_as_unmap(&heaps->heap, BASE, PAGE));
     assert_int_equal(heaps->heap.header->regions_used, 0);
     heaps_free(heaps);
 }
@@ -234,11 +234,11 @@ static void regions_beyond_the_table_are_counted(void **state)
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
 
     (void)state;
-    for (uint64_t i = 0; i < MIRE_HEAP_REGIONS_MAX; i++) /* downwards, so that each is inserted before all others */
-        mire__regions_as_map(&heaps->heap, BASE + (MIRE_HEAP_REGIONS_MAX - i) * 2 * PAGE, PAGE, MIRE_KIND_FILE, 0);
-    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_REGION], 0);
-    assert_false(mire__regions_as_map(&heaps->heap, BASE, PAGE, MIRE_KIND_FILE, 0));
-    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_REGION], 1);
+    for (uint64_t i = 0; i < MIRE_HEAP_MAPPINGS_MAX; i++) /* downwards, so that each is inserted before all others */
+        mire__mappings_as_map(&heaps->heap, BASE + (MIRE_HEAP_MAPPINGS_MAX - i) * 2 * PAGE, PAGE, MIRE_KIND_FILE, 0);
+    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_MAPPING], 0);
+    assert_false(mire__mappings_as_map(&heaps->heap, BASE, PAGE, MIRE_KIND_FILE, 0));
+    assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_MAPPING], 1);
     heaps_free(heaps);
 }
 

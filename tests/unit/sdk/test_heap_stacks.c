@@ -1,4 +1,4 @@
-/* test_heap_nodes.c - stacks in, the same stacks out; no node twice; images that come and go. */
+/* test_heap_stacks.c - stacks in, the same stacks out; no node twice; images that come and go. */
 #include "heapread/read.h"
 #include "support/heaps.h"
 #include "support/seed.h"
@@ -106,7 +106,7 @@ static void stacks_come_out_as_they_went_in(void **state)
         }
     }
     reader = read_tables(heaps);
-    assert_true(heaps->heap.header->places_used > MIRE_HEAP_PLACE_SHORT);
+    assert_true(heaps->heap.header->pcs_used > MIRE_HEAP_PC_SHORT);
     for (uint32_t i = 0; i < STACKS; i++)
         assert_stack(reader, nodes[i], stacks[i], depths[i]);
     assert_int_equal(assert_no_node_twice(reader, heaps->heap.header->words_used), heaps->heap.header->nodes_used);

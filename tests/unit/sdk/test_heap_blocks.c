@@ -1,4 +1,4 @@
-/* test_heap_live.c - live blocks against a naive twin, as the tables find them and as a reader of the file does. */
+/* test_heap_blocks.c - live blocks against a naive twin, as the tables find them and as a reader of the file does. */
 #include "heap/classes.h"
 #include "heap/reclaim.h"
 #include "heapread/read.h"
@@ -110,12 +110,12 @@ static void take_away(struct heaps *heaps, struct twin *twin, struct arena *aren
     struct twin_block block = twin->blocks[at];
     struct live_block was;
 
-    assert_true(mire__live_as_find(&was, &heaps->heap, block.address));
-    assert_true(mire__live_as_clear(&was, &heaps->heap, heaps->slot, block.address));
+    assert_true(mire__block_as_find(&was, &heaps->heap, block.address));
+    assert_true(mire__block_as_clear(&was, &heaps->heap, heaps->slot, block.address));
     assert_int_equal(was.size, block.size);
     assert_int_equal(was.node, block.node);
     assert_int_equal(was.interval, 0);
-    assert_false(mire__live_as_clear(&was, &heaps->heap, heaps->slot, block.address));
+    assert_false(mire__block_as_clear(&was, &heaps->heap, heaps->slot, block.address));
     twin->blocks[at] = twin->blocks[--twin->count];
     for (uint32_t i = 0; i < arena_count; i++) {
         uint64_t off = block.address - arenas[i].begin;
@@ -174,15 +174,15 @@ static bool system_takes_pages_back(void)
     return taken;
 }
 
-/* Rounds of the keeper. Returns the pages that were given back. */
+/* Rounds of the reclaimer. Returns the pages that were given back. */
 static uint32_t keep(struct heaps *heaps, uint32_t rounds)
 {
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
     uint32_t given = 0;
 
     mire__slot_as_leave(heaps->slot);
     for (uint32_t round = 1; round <= rounds; round++) {
-        mire__heap_keep(&kept, &heaps->heap, round, round);
+        mire__heap_reclaim(&kept, &heaps->heap, round, round);
         given += kept.pages_given_back;
     }
     assert_true(mire__slot_as_enter(heaps->slot));
@@ -257,7 +257,7 @@ static void a_page_in_which_little_lives_is_given_back_too(void **state)
     assert_int_equal(keep(heaps, 1), 0);
     assert_int_equal(keep(heaps, 1), 1);
     for (uint64_t i = 0; i < 512; i++) {
-        assert_int_equal(mire__live_as_find(&found, &heaps->heap, 0x10000000 + i * 64), i % 64 == 3);
+        assert_int_equal(mire__block_as_find(&found, &heaps->heap, 0x10000000 + i * 64), i % 64 == 3);
         assert_true(i % 64 != 3 || found.node == i);
     }
     heaps_free(heaps);
@@ -311,12 +311,12 @@ static void who_comes_too_late_finds_nothing_in_tables_that_were_retired(void **
 
     (void)state;
     assert_true(heaps_set(heaps, 0x10000000, 5000, 0));
-    assert_true(mire__blocks_maybe(&heaps->heap, 0x10000000));
+    assert_true(mire__filter_may_hold(&heaps->heap, 0x10000000));
     mire__slot_as_leave(heaps->slot);
     mire__heap_stop(&heaps->heap);
     mire__heap_retire(&heaps->heap);
     for (uint64_t address = 0x10000000; address < 0x18000000; address += 1024)
-        assert_false(mire__blocks_maybe(&heaps->heap, address));
+        assert_false(mire__filter_may_hold(&heaps->heap, address));
     heaps_free(heaps);
 }
 
@@ -340,7 +340,7 @@ static void blocks_far_from_each_other_take_no_pages(void **state)
     heaps_fill(heaps);
     before = heaps->heap.header->claimed_bytes;
     come_far_apart(heaps, 10, 10000);
-    assert_int_equal(heaps->heap.header->cell_pages_used, 0);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 0);
     assert_true(heaps->heap.header->claimed_bytes < before + (1u << 20) + 10000 * 40);
     heaps_free(heaps);
 }
@@ -352,15 +352,15 @@ static void while_there_is_room_those_that_come_again_do(void **state)
 
     (void)state;
     come_far_apart(heaps, 1, 80);
-    assert_int_equal(heaps->heap.header->cell_pages_used, 0);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 0);
     come_far_apart(heaps, 1, 80); /* the ends of those before were not seen */
-    assert_int_equal(heaps->heap.header->cell_pages_used, 10);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 10);
     come_far_apart(heaps, 10, 100000);
     assert_in_range(heaps->heap.header->claimed_bytes, BUDGET / 4, BUDGET / 2 + 100000 * 40);
     heaps_free(heaps);
 }
 
-/* Heaps grow at their ends: their first block there has a cell already. Far from any page it has none. */
+/* Heaps grow at their ends: their first block there has a shadow entry already. Far from any page it has none. */
 static void the_first_small_block_beside_a_page_makes_the_next(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
@@ -368,26 +368,26 @@ static void the_first_small_block_beside_a_page_makes_the_next(void **state)
     (void)state;
     for (uint64_t i = 0; i < 512; i++)
         assert_true(heaps_set(heaps, 0x10000000 + i * 64, 50, 0));
-    assert_int_equal(heaps->heap.header->cell_pages_used, 1);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 1);
     assert_true(heaps_set(heaps, 0x10008000, 50, 0));
-    assert_int_equal(heaps->heap.header->cell_pages_used, 2);
-    assert_true(heaps_set(heaps, 0x10010000, MIRE_LIVE_SMALL + 1, 0)); /* a large one makes none */
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 2);
+    assert_true(heaps_set(heaps, 0x10010000, MIRE_SHADOW_SMALL + 1, 0)); /* a large one makes none */
     assert_true(heaps_set(heaps, 0x10028000, 50, 0));
-    assert_int_equal(heaps->heap.header->cell_pages_used, 2);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, 2);
     heaps_free(heaps);
 }
 
 static void a_page_of_a_thread_that_stays_inside_is_kept(void **state)
 {
     struct heaps *heaps = heaps_new(BUDGET, MIRE_HEAP_EXACT);
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
 
     (void)state;
     heaps_fill(heaps);
     fill_a_page(heaps);
     empty_a_page(heaps);
     for (uint64_t round = 1; round <= 2; round++) {
-        mire__heap_keep(&kept, &heaps->heap, round, 1); /* heaps->slot is inside */
+        mire__heap_reclaim(&kept, &heaps->heap, round, 1); /* heaps->slot is inside */
         assert_int_equal(kept.pages_given_back, 0);
     }
     assert_true(heaps_set(heaps, 0x10000000, 50, 0));
@@ -401,7 +401,7 @@ static void a_block_whose_end_was_not_seen_gives_way(void **state)
     struct live_block found;
 
     (void)state;
-    for (uint64_t i = 4; i < 128; i++) { /* so that there are cells */
+    for (uint64_t i = 4; i < 128; i++) { /* so that there are shadow entries */
         assert_true(heaps_set(heaps, 0x10000 + i * 256, 40, 1));
         assert_true(heaps_set(heaps, 0x20000 + i * 256, 40, 1));
         assert_true(heaps_set(heaps, 0x40000 + i * 256, 40, 1));
@@ -417,10 +417,10 @@ static void a_block_whose_end_was_not_seen_gives_way(void **state)
     assert_true(heaps_set(heaps, 0x40000, 4000, 5)); /* now in the other table */
     assert_true(heaps_clear(heaps, 0x40000));
     assert_false(heaps_clear(heaps, 0x40000));
-    assert_true(mire__live_as_find(&found, &heaps->heap, 0x10000));
+    assert_true(mire__block_as_find(&found, &heaps->heap, 0x10000));
     assert_int_equal(found.size, 200);
-    assert_false(mire__live_as_find(&found, &heaps->heap, 0x20020));
-    assert_true(mire__live_as_find(&found, &heaps->heap, 0x30000));
+    assert_false(mire__block_as_find(&found, &heaps->heap, 0x20020));
+    assert_true(mire__block_as_find(&found, &heaps->heap, 0x30000));
     assert_int_equal(found.node, 4);
     assert_int_equal(heaps->heap.header->drops[MIRE_HEAP_DROP_OVERLAP], 5);
     heaps_free(heaps);
@@ -435,9 +435,9 @@ static void a_failed_realloc_is_taken_back(void **state)
 
     (void)state;
     assert_true(heaps_set(heaps, 0x10000, 40, 7));
-    assert_true(mire__live_as_clear(&was, &heaps->heap, heaps->slot, 0x10000));
-    assert_true(mire__live_as_put(&heaps->heap, heaps->slot, 0x10000, &was));
-    assert_true(mire__live_as_find(&found, &heaps->heap, 0x10000));
+    assert_true(mire__block_as_clear(&was, &heaps->heap, heaps->slot, 0x10000));
+    assert_true(mire__block_as_put_back(&heaps->heap, heaps->slot, 0x10000, &was));
+    assert_true(mire__block_as_find(&found, &heaps->heap, 0x10000));
     assert_int_equal(found.node, 7);
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
     assert_true(mire__read_category(&category, &reader, mire__size_class(40)));
@@ -502,17 +502,17 @@ static void tagged_blocks_count_as_their_class(void **state)
         uint64_t address = 0x10000 + i * 8192;
 
         assert_true(heaps_set(heaps, address, i < 5 ? 100 : 5000, stack));
-        assert_true(mire__live_as_tag(&heaps->heap, heaps->slot, address, label));
-        assert_true(mire__live_as_tag(&heaps->heap, heaps->slot, address, image));
+        assert_true(mire__block_as_tag(&heaps->heap, heaps->slot, address, label));
+        assert_true(mire__block_as_tag(&heaps->heap, heaps->slot, address, image));
     }
-    assert_false(mire__live_as_tag(&heaps->heap, heaps->slot, 0x999990, image));
-    assert_false(mire__live_as_tag(&heaps->heap, heaps->slot, 0x10000, 0));
+    assert_false(mire__block_as_tag(&heaps->heap, heaps->slot, 0x999990, image));
+    assert_false(mire__block_as_tag(&heaps->heap, heaps->slot, 0x10000, 0));
     for (uint64_t i = 0; i < 8; i++)
         assert_true(heaps_clear(heaps, 0x10000 + i * 8192));
-    assert_true(mire__live_as_find(&found, &heaps->heap, 0x10000 + 9 * 8192));
+    assert_true(mire__block_as_find(&found, &heaps->heap, 0x10000 + 9 * 8192));
     assert_true(found.tagged);
-    assert_int_equal(mire__live_as_class(&heaps->heap, found.node), image);
-    assert_int_equal(mire__live_as_untagged(&heaps->heap, found.node), stack);
+    assert_int_equal(mire__block_as_class(&heaps->heap, found.node), image);
+    assert_int_equal(mire__block_as_untagged(&heaps->heap, found.node), stack);
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
     assert_category(&reader, MIRE_CATEGORY_CLASSES + image, "UIImage", 10, 10, 5 * 100 + 5 * 5000);
     assert_category(&reader, MIRE_CATEGORY_CLASSES + label, "GtkLabel", 10, 1, 5000);
@@ -578,7 +578,7 @@ static void what_lives_is_no_more_than_its_peak(void **state)
 
         assert_non_null(slot);
         for (uint64_t at = 0; at < EACH; at++)
-            assert_true(mire__live_as_set(&heaps->heap, slot, 0x10000 + (i * EACH + at) * 128, BYTES, 0));
+            assert_true(mire__block_as_set(&heaps->heap, slot, 0x10000 + (i * EACH + at) * 128, BYTES, 0));
     }
     assert_int_equal(mire__read_open(&reader, heaps->memory, heaps->bytes), MIRE_READ_OK);
     assert_true(mire__read_category(&found, &reader, mire__size_class(BYTES)));

@@ -1,4 +1,4 @@
-/* test_heap_keep.c - tables that run full: what stays, with which weight, and what threads see meanwhile. */
+/* test_heap_reclaim.c - tables that run full: what stays, with which weight, and what threads see meanwhile. */
 #include "heap/classes.h"
 #include "heap/reclaim.h"
 #include "heapread/read.h"
@@ -29,10 +29,10 @@ static uint32_t roll(uint32_t below)
     return test_roll(&random_state, below);
 }
 
-static void keep(struct heaps *heaps, struct heap_kept *kept)
+static void keep(struct heaps *heaps, struct heap_reclaimed *kept)
 {
     mire__slot_as_leave(heaps->slot);
-    mire__heap_keep(kept, &heaps->heap, 1, random_state++);
+    mire__heap_reclaim(kept, &heaps->heap, 1, random_state++);
     assert_true(mire__slot_as_enter(heaps->slot));
 }
 
@@ -97,7 +97,7 @@ static void full_tables_are_thinned_without_bias(void **state)
     uint32_t class = mire__classes_as_find(&heaps->heap, "UIImage");
     uint32_t stack = heaps_stack(heaps, 1, UINT64_C(0x401000)), presses = 0, big = 0;
     double truth_bytes = 0;
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
     struct heap_facts facts;
     struct estimate e;
 
@@ -114,12 +114,12 @@ static void full_tables_are_thinned_without_bias(void **state)
         if (mire__heap_as_mode(&heaps->heap) == MIRE_HEAP_EXACT)
             assert_true(heaps_set(heaps, address, size, stack));
         else if (size >= mire__heap_as_certain_bytes(&heaps->heap, interval))
-            assert_true(mire__live_as_sample(&heaps->heap, heaps->slot, address, size, stack, 0));
+            assert_true(mire__block_as_sample(&heaps->heap, heaps->slot, address, size, stack, 0));
         else if (drawn)
-            assert_true(mire__live_as_sample(&heaps->heap, heaps->slot, address, size, stack, interval));
+            assert_true(mire__block_as_sample(&heaps->heap, heaps->slot, address, size, stack, interval));
         big += size > 5000000;
         if (i < TAGGED)
-            assert_true(mire__live_as_tag(&heaps->heap, heaps->slot, address, class));
+            assert_true(mire__block_as_tag(&heaps->heap, heaps->slot, address, class));
         if (heaps->heap.pressed) {
             keep(heaps, &kept);
             assert_true(kept.degraded);
@@ -148,11 +148,11 @@ static void full_tables_are_thinned_without_bias(void **state)
     heaps_free(heaps);
 }
 
-/* What the cells took is what the interval was raised for: while they are there it would be raised again. */
+/* What the shadow entries took is what the interval was raised for: while they are there it would be raised again. */
 static void what_was_thinned_is_given_back_at_once(void **state)
 {
     struct heaps *heaps = heaps_new(4u << 20, MIRE_HEAP_EXACT);
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
     uint64_t i = 0;
 
     (void)state;
@@ -168,7 +168,7 @@ static void what_was_thinned_is_given_back_at_once(void **state)
     keep(heaps, &kept);
     assert_true(kept.degraded);
     assert_true(heaps->heap.header->claimed_bytes < heaps->heap.budget_bytes / 4 || heaps->heap.holds_pages);
-    assert_int_equal(heaps->heap.header->cell_pages_used, heaps->heap.cell_spare.count);
+    assert_int_equal(heaps->heap.header->shadow_pages_used, heaps->heap.shadow_spare.count);
     heaps_free(heaps);
 }
 
@@ -200,8 +200,8 @@ static void the_mode_is_switched_while_it_runs(void **state)
         assert_true(heaps_set(heaps, BASE + (i << 13), mixed_size(BASE + (i << 13)), 0));
     assert_int_equal(mire__heap_set_mode(&heaps->heap, MIRE_HEAP_SAMPLED, 0), MIRE_E_RANGE);
     assert_int_equal(mire__heap_set_mode(&heaps->heap, MIRE_HEAP_SAMPLED, 4096), MIRE_OK);
-    assert_true(mire__live_as_sample(&heaps->heap, heaps->slot, BASE + (11u << 13), mixed_size(BASE + (11u << 13)), 0,
-                                     mire__heap_as_interval(&heaps->heap)));
+    assert_true(mire__block_as_sample(&heaps->heap, heaps->slot, BASE + (11u << 13), mixed_size(BASE + (11u << 13)), 0,
+                                      mire__heap_as_interval(&heaps->heap)));
     e = estimate(heaps, mixed_size);
     assert_int_equal(e.certain, 10);
     assert_int_equal(e.seen, 11);
@@ -263,7 +263,7 @@ struct worker {
     bool wrong, mode_fixed;
 };
 
-/* The first half of an arena lies close together, two blocks in each cell. */
+/* The first half of an arena lies close together, two blocks in each shadow entry. */
 static uint64_t address_in(uint32_t arena, uint32_t at)
 {
     return BASE + ((uint64_t)arena << 32) + (at < EACH / 2 ? at * UINT64_C(16) : (1u << 20) + at * UINT64_C(160));
@@ -284,7 +284,7 @@ static void take_over(struct worker *worker, struct heap_slot *slot)
     for (uint32_t i = 0; i < MIRE_COUNT(worker->neighbour->handed); i++) {
         uint64_t address = atomic_exchange(&worker->neighbour->handed[i], 0);
 
-        if (address && !mire__live_as_clear(&was, &worker->heaps->heap, slot, address))
+        if (address && !mire__block_as_clear(&was, &worker->heaps->heap, slot, address))
             worker->wrong |= worker->mode_fixed;
     }
 }
@@ -303,11 +303,11 @@ static void one_step(struct worker *worker, struct heap_slot *slot)
     }
     if (worker->live[at] == 0) {
         mire__nodes_as_push(nodes, &worker->heaps->heap, MIRE_NODE_ROOT, frames, 3);
-        worker->live[at] = mire__live_as_set(&worker->heaps->heap, slot, address, small_size(address), nodes[0]);
+        worker->live[at] = mire__block_as_set(&worker->heaps->heap, slot, address, small_size(address), nodes[0]);
         worker->wrong |= worker->live[at] == 0;
     } else {
         worker->live[at] = 0;
-        if (!mire__live_as_clear(&was, &worker->heaps->heap, slot, address))
+        if (!mire__block_as_clear(&was, &worker->heaps->heap, slot, address))
             worker->wrong |= worker->mode_fixed;
         else
             worker->wrong |= was.size != small_size(address);
@@ -315,7 +315,7 @@ static void one_step(struct worker *worker, struct heap_slot *slot)
     /* Another address, that the neighbour will free. */
     address = BASE + ((uint64_t)(worker->index + 16) << 32) + (1u << 20) + (uint64_t)worker->steps * 160;
     if (worker->steps % 4 == 0 && atomic_load(&worker->handed[to]) == 0 &&
-        mire__live_as_set(&worker->heaps->heap, slot, address, small_size(address), 0) &&
+        mire__block_as_set(&worker->heaps->heap, slot, address, small_size(address), 0) &&
         !atomic_compare_exchange_strong(&worker->handed[to], &none, address))
         worker->wrong = true;
     if (worker->steps % 16 == 0)
@@ -351,11 +351,11 @@ static bool was_starved(const struct heaps *heaps)
     return count > 0;
 }
 
-/* Run the workers beside a keeper; `degrade`: it thins all the time. False: the machine was too busy to tell. */
+/* Run the workers beside a reclaimer; `degrade`: it thins all the time. False: the machine was too busy to tell. */
 static bool run_workers(struct worker *workers, struct heaps *heaps, bool degrade)
 {
     pthread_t threads[THREADS];
-    struct heap_kept kept;
+    struct heap_reclaimed kept;
 
     heaps_fill(heaps);
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -370,7 +370,7 @@ static bool run_workers(struct worker *workers, struct heaps *heaps, bool degrad
             mire__heap_set_mode(&heaps->heap, MIRE_HEAP_SAMPLED, 64u << (i / 10));
             atomic_store(&heaps->heap.pressed, 1);
         }
-        mire__heap_keep(&kept, &heaps->heap, 1, i);
+        mire__heap_reclaim(&kept, &heaps->heap, 1, i);
         mire__read_facts(&(struct heap_facts){0}, read_tables(heaps));
         estimate(heaps, small_size);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -388,7 +388,7 @@ static bool run_workers(struct worker *workers, struct heaps *heaps, bool degrad
     return true;
 }
 
-static void threads_beside_the_keeper_lose_nothing(void **state)
+static void threads_beside_the_reclaimer_lose_nothing(void **state)
 {
     struct heaps *heaps = heaps_new(20u << 20, MIRE_HEAP_EXACT);
     static struct worker workers[THREADS];
@@ -432,7 +432,7 @@ int main(void)
         cmocka_unit_test(the_mode_is_switched_while_it_runs),
         cmocka_unit_test(chances_are_those_of_the_exponential),
         cmocka_unit_test(too_small_a_budget_is_refused),
-        cmocka_unit_test(threads_beside_the_keeper_lose_nothing),
+        cmocka_unit_test(threads_beside_the_reclaimer_lose_nothing),
         cmocka_unit_test(blocks_thinned_under_way_leave_no_ghosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
