@@ -343,9 +343,8 @@ class LateTest(Programs):
         until("the job ends", lambda: all(job["state"] == "done" for job in self.get("/apps/by-dir-damaged/rekey")["jobs"]))
         shutil.copy(debug, place.with_suffix(".aside"))
         place.with_suffix(".aside").rename(place)
-        until("the inlined call is to blame", lambda: [one for one in self.issues("by-dir-damaged") if one["caller1"] == "paint_rows"])
+        self.inlined_call_is_to_blame("by-dir-damaged", before)
         self.assertNotIn(build, [one["build_id"] for one in self.get("/apps/by-dir-damaged/symbols")["missing"]])
-        self.assertEqual(self.get(f"/apps/by-dir-damaged/issues/{before['id']}")["feature"]["caller1"], "paint_rows")
 
     def test_a_split_file_comes_after_its_program(self):
         """The debug file refers to a .dwo, which has the inlined call; it comes last."""
@@ -405,9 +404,8 @@ class LateTest(Programs):
         self.assertEqual(lacking["defect"], f"is damaged: 1 or more of its units cannot be read whole; 1 split file is damaged ({split})")
         self.assertRegex(upload(damaged, code=1), rf"(?m)^there   {split} .*; it is damaged: 1 or more of its units[^$]*0 stored, 1 there already")
         self.assertIn("1 stored", upload(whole))
-        until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
+        self.inlined_call_is_to_blame(app, before)
         self.assertNotIn(build, [one["build_id"] for one in self.get(f"/apps/{app}/symbols")["missing"]])
-        self.assertEqual(self.get(f"/apps/{app}/issues/{before['id']}")["feature"]["caller1"], "paint_rows")
         self.assertIn("0 stored, 1 there already", upload(whole))
 
     def test_a_damaged_dwo_is_replaced_by_a_whole_one(self):
@@ -444,9 +442,13 @@ class LateTest(Programs):
         self.assertEqual(told["defect"], "is damaged" if how == "damaged" else "")
 
     def dwz_comes(self, app, build, shared, issue):
-        until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
+        self.inlined_call_is_to_blame(app, issue)
         self.assertFalse({build, shared} & {one["build_id"] for one in self.get(f"/apps/{app}/symbols")["missing"]})
-        self.assertEqual(self.get(f"/apps/{app}/issues/{issue['id']}")["feature"]["caller1"], "paint_rows")
+
+    def inlined_call_is_to_blame(self, app, issue):
+        """The report moves to an issue of the inlined function; the emptied one leads there once the job has ended."""
+        until("the inlined call is to blame", lambda: [one for one in self.issues(app) if one["caller1"] == "paint_rows"])
+        until("the old number leads there", lambda: self.get(f"/apps/{app}/issues/{issue['id']}")["feature"]["caller1"] == "paint_rows")
 
     def test_a_file_of_dwz_comes_after_its_program_first_damaged(self):
         common, build, shared, issue = self.dwz("by-dwz", 22)
