@@ -3,7 +3,7 @@
  */
 #include "daemon/config.h"
 #include "daemon/daemon.h"
-#include "symbols/symbols.h"
+#include "sandbox/child.h"
 
 #include <sodium.h>
 

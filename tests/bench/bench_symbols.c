@@ -27,8 +27,8 @@
  */
 #include "floor.h"
 #include "object/object.h"
-#include "symbols/cache.h"
-#include "symbols/convert.h"
+#include "cache/cache.h"
+#include "cache/convert.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* An uploaded archive: unpacked, and what it holds looked at. */
-#include "symbols/contents.h"
+#include "sandbox/open.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* A converted file as the sandboxed child hands it over: opened, and asked for addresses. */
-#include "symbols/cache.h"
+#include "cache/cache.h"
 
 #include <libdeflate.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* An uploaded file: looked at, and if it passes, converted, and the cache asked for addresses as symbolication does. */
 #include "object/object.h"
-#include "symbols/cache.h"
-#include "symbols/convert.h"
+#include "cache/cache.h"
+#include "cache/convert.h"
 
 #include <stdlib.h>
 #include <string.h>

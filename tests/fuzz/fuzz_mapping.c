@@ -1,6 +1,6 @@
 /* A mapping of Java names: read, and asked for frames that its first bytes name. */
 #include "object/object.h"
-#include "symbols/retrace.h"
+#include "java/retrace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Mangled names: what is written fits and ends, whatever the name. */
-#include "symbols/swift/swift.h"
-#include "symbols/symbols.h"
+#include "demangle/swift/swift.h"
+#include "symbolizer/symbolizer.h"
 
 #include <stdlib.h>
 #include <string.h>

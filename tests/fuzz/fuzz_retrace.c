@@ -1,5 +1,5 @@
 /* A mapping as the sandboxed child hands it over: opened as a file, and asked for frames and numbers. */
-#include "symbols/retrace.h"
+#include "java/retrace.h"
 
 #include <stdlib.h>
 #include <string.h>

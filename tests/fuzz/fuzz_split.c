@@ -1,6 +1,6 @@
 /* A program and its split file: the bytes of the program as a u32, the program, the split file. */
 #include "object/object.h"
-#include "symbols/convert.h"
+#include "cache/convert.h"
 
 #include "base/bytes.h"
 

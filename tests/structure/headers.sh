@@ -33,7 +33,11 @@ for header in $(find sdk/wire sdk/src sdk/preload -name '*.h' 2>/dev/null); do
   name=${header#sdk/}
   alone "gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -Isdk/include -Isdk/src -Isdk -x c" "${name#src/}"
 done
+server='-Iserver/src -Iserver/symbolizer -Iserver -Isdk'
 for header in $(find server/src -name '*.h'); do
-  alone "gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only $libraries -Iserver/src -Isdk -x c" "${header#server/src/}"
+  alone "gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only $libraries $server -x c" "${header#server/src/}"
+done
+for header in $(find server/symbolizer -name '*.h' 2>/dev/null); do
+  alone "gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only $server -x c" "${header#server/}"
 done
 [ "$faults" = 0 ]

@@ -7,9 +7,11 @@ cd "${MIRE_SOURCE_DIR:-$(dirname "$0")/../..}"
 find sdk server -name '*.[ch]' ! -path '*/include/*' | sort | xargs awk '
   function fault(text) { print FILENAME ":" FNR ": " text; faults++ }
 
-  # sdk/src/ring/x.c -> "sdk ring"; sdk/wire/x.c -> "sdk wire"; server/src/main_mired.c -> "server main"
+  # sdk/src/ring/x.c -> "sdk ring"; sdk/wire/x.c -> "sdk wire"; server/src/main_mired.c -> "server main";
+  # server/symbolizer/dwarf/x.c -> "server dwarf"; server/symbolizer/x.c -> "server symbolizer"
   function folder_of(path,   part, n) {
     n = split(path, part, "/")
+    if (part[2] == "symbolizer" && n > 3) return part[1] " " part[3]
     if (part[2] != "src") return part[1] " " part[2]
     return n == 3 ? part[1] " main" : part[1] " " part[3]
   }
@@ -28,6 +30,7 @@ find sdk server -name '*.[ch]' ! -path '*/include/*' | sort | xargs awk '
       header = FILENAME; sub(/\.c$/, ".h", header)
       own = exists(header) ? header : ""
       sub(/^(sdk|server)\/(src\/)?/, "", own)
+      if (own ~ /^symbolizer\/.*\//) sub(/^symbolizer\//, "", own)
     }
     seen_include = 0
   }

@@ -6,7 +6,8 @@
 #include "model/report.h"
 #include "pg/key.h"
 #include "pg/rekey.h"
-#include "symbols/contents.h"
+#include "archive/contents.h"
+#include "sandbox/open.h"
 
 #include <stdlib.h>
 #include <string.h>

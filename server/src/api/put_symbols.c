@@ -18,7 +18,7 @@
 #include "base/fault.h"
 #include "base/scope.h"
 #include "pg/symbol.h"
-#include "symbols/contents.h"
+#include "archive/contents.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -4,7 +4,8 @@
 #include "cli/symbols_maps.h"
 
 #include "base/scope.h"
-#include "symbols/archive.h"
+#include "archive/archive.h"
+#include "sandbox/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

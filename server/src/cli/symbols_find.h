@@ -4,8 +4,8 @@
 #ifndef MIRE_CLI_SYMBOLS_FIND_H
 #define MIRE_CLI_SYMBOLS_FIND_H
 
-#include "symbols/contents.h"
-#include "symbols/maps.h"
+#include "archive/contents.h"
+#include "object/maps.h"
 
 struct found_file {
     char *path; /* of the file, or of the archive it is in */

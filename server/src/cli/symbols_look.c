@@ -8,7 +8,7 @@
 #include "cli/symbols_pick.h"
 #include "cli/symbols_retrace.h"
 
-#include "symbols/symbols.h"
+#include "symbolizer/symbolizer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * symbols_maps.h - the BCSymbolMaps among a build's files (symbols/maps.h), put behind their debug files.
+ * symbols_maps.h - the BCSymbolMaps among a build's files (object/maps.h), put behind their debug files.
  */
 #ifndef MIRE_CLI_SYMBOLS_MAPS_H
 #define MIRE_CLI_SYMBOLS_MAPS_H
 
-#include "symbols/maps.h"
+#include "object/maps.h"
 
 /* Take an open file, if it is a map or the list that names one. False: it is neither. */
 bool symbols_maps_take(struct maps *maps, const char *path, int fd);

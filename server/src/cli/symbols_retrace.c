@@ -7,7 +7,7 @@
 #include "cli/say.h"
 
 #include "object/object.h"
-#include "symbols/retrace.h"
+#include "java/retrace.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "cli/say.h"
 
 #include "base/id.h"
-#include "symbols/symbols.h"
+#include "symbolizer/symbolizer.h"
 
 #include <curl/curl.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #define MIRE_SYMBOLICATE_INSIDE_H
 
 #include "symbolicate/symbolicate.h"
-#include "symbols/retrace.h"
+#include "java/retrace.h"
 
 #define MIRE_PLACE_NAME 4096                 /* bytes of a function's name as shown */
 #define MIRE_NAMES_NS   UINT64_C(1000000000) /* processor time for names of a report that take long */

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "model/resolved.h"
-#include "symbols/symbols.h"
+#include "symbolizer/symbolizer.h"
 
 /* An image that frames lie in and that would be known better with a debug file. */
 struct symbolicate_lack {

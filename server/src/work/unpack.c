@@ -7,7 +7,8 @@
 #include "base/log.h"
 #include "model/report.h"
 #include "pg/symbol.h"
-#include "symbols/symbols.h"
+#include "symbolizer/cache_directory.h"
+#include "symbolizer/symbolizer.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

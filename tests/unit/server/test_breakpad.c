@@ -1,6 +1,6 @@
 /* Breakpad files: whose they are, what they say of an address, and what they do not. */
 #include "object/object.h"
-#include "symbols/symbols.h"
+#include "symbolizer/symbolizer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Painting, sorting, and a cache written from random segments, each beside a naive twin. */
 #include "base/paint.h"
 #include "base/sort.h"
-#include "symbols/cache_inside.h"
-#include "symbols/pack.h"
+#include "cache/cache_inside.h"
+#include "cache/pack.h"
 #include "support/seed.h"
 
 #include <setjmp.h>

@@ -1,7 +1,9 @@
 /* What a file that was sent holds: itself, slices, members of archives; and archives that mean harm. */
 #include "base/bytes.h"
-#include "symbols/archive.h"
-#include "symbols/contents.h"
+#include "archive/archive.h"
+#include "archive/contents.h"
+#include "sandbox/child.h"
+#include "sandbox/open.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Names as people read them, whatever the language. */
-#include "symbols/symbols.h"
+#include "symbolizer/symbolizer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

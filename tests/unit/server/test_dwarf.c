@@ -1,7 +1,7 @@
 /* The rules of reading DWARF, each on a file made for it byte by byte; and files that mean harm. */
 #include "object/object.h"
-#include "symbols/cache_inside.h"
-#include "symbols/convert.h"
+#include "cache/cache_inside.h"
+#include "cache/convert.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

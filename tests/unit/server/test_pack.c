@@ -1,5 +1,5 @@
 /* What a pack numbers, and what is written of it. */
-#include "symbols/pack.h"
+#include "cache/pack.h"
 #include "support/seed.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Java frames with short names, and what the source called them. */
 #include "object/object.h"
-#include "symbols/retrace.h"
+#include "java/retrace.h"
 
 #include "base/id.h"
 

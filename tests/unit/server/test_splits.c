@@ -3,7 +3,9 @@
 #include "base/bytes.h"
 #include "base/id.h"
 #include "object/object.h"
-#include "symbols/symbols.h"
+#include "sandbox/child.h"
+#include "symbolizer/cache_directory.h"
+#include "symbolizer/symbolizer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

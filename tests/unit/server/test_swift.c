@@ -1,5 +1,5 @@
 /* Swift's names: what they stand for, in both styles; and what is none. */
-#include "symbols/swift/swift.h"
+#include "demangle/swift/swift.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Finding a module and asking it: answers beside addr2line's on this very program, and damaged copies of it. */
-#include "symbols/symbols.h"
+#include "symbolizer/symbolizer.h"
 #include "object/object.h"
 
 #include <setjmp.h>

@@ -1,0 +1,164 @@
+/*
+ * belt.c - a ring of parts. One thread fills a part, the other writes it; both wait by semaphores, and only where the
+ * other is a whole ring behind or has nothing left. What the writer changes with every row is on its own stack: it
+ * would share a line of memory with what the other reads with every row.
+ */
+#include "cache/belt.h"
+
+#include "base/grow.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTS 4
+
+struct belt_ring {
+    pthread_t thread;
+    sem_t filled; /* parts that wait for the thread */
+    sem_t empty;  /* parts that can be filled beside the one that is */
+    struct written *written;
+    struct belt_part *parts[PARTS]; /* the first is the belt's own */
+    unsigned filling;
+};
+
+static void write_texts(struct written *to, const struct belt_text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct written_texts *list = texts[i].is_path ? &to->paths : &to->names;
+        char *rows = grow(list->rows, &list->room, list->count, texts[i].len + 1, 1);
+        if (!rows) {
+            to->failed = true;
+            return;
+        }
+        list->rows = rows;
+        memcpy(rows + list->count, texts[i].text, texts[i].len);
+        rows[list->count + texts[i].len] = '\0';
+        list->count += texts[i].len + 1;
+    }
+}
+
+/* Write a part; it is empty then. */
+static void write_part(struct written *to, struct belt_part *part)
+{
+    struct pack_scope *scopes =
+        grow(to->scopes.rows, &to->scopes.room, to->scopes.count, part->scope_count, sizeof *scopes);
+    if (scopes || !part->scope_count) {
+        to->scopes.rows = scopes;
+        if (part->scope_count)
+            memcpy(scopes + to->scopes.count, part->scopes, part->scope_count * sizeof *scopes);
+        to->scopes.count += part->scope_count;
+    } else {
+        to->failed = true;
+    }
+    if (!to->failed)
+        write_texts(to, part->texts, part->text_count);
+    blocks_add(&to->blocks, part->segments, part->segment_count);
+    part->segment_count = part->scope_count = part->text_count = 0;
+}
+
+bool belt_init(struct belt *belt)
+{
+    *belt = (struct belt){.filling = calloc(1, sizeof *belt->filling)};
+    return belt->filling != NULL;
+}
+
+void belt_reserve(struct belt *belt, size_t segments, size_t scopes, size_t name_bytes)
+{
+    struct written *to = &belt->written;
+    struct pack_scope *rows = grow(to->scopes.rows, &to->scopes.room, to->scopes.count, scopes, sizeof *rows);
+    to->scopes.rows = rows ? rows : to->scopes.rows;
+    char *names = grow(to->names.rows, &to->names.room, to->names.count, name_bytes, 1);
+    to->names.rows = names ? names : to->names.rows;
+    blocks_reserve(&to->blocks, segments);
+}
+
+static void sem_wait_whole(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) && errno == EINTR)
+        ;
+}
+
+static void *write_all(void *context)
+{
+    struct belt_ring *ring = context;
+    struct written own = *ring->written;
+    bool last = false;
+    for (size_t i = 0; !last; i++) {
+        struct belt_part *part = ring->parts[i % PARTS];
+        sem_wait_whole(&ring->filled);
+        last = part->is_last;
+        write_part(&own, part);
+        sem_post(&ring->empty);
+    }
+    *ring->written = own;
+    return NULL;
+}
+
+static void free_ring(struct belt_ring *ring)
+{
+    sem_destroy(&ring->filled);
+    sem_destroy(&ring->empty);
+    for (unsigned i = 1; i < PARTS; i++)
+        free(ring->parts[i]);
+    free(ring);
+}
+
+void belt_begin_thread(struct belt *belt)
+{
+    struct belt_ring *ring = calloc(1, sizeof *ring);
+    bool good = ring != NULL;
+    if (!good)
+        return;
+    sem_init(&ring->filled, 0, 0);
+    sem_init(&ring->empty, 0, PARTS - 1);
+    ring->written = &belt->written;
+    ring->parts[0] = belt->filling;
+    for (unsigned i = 1; i < PARTS; i++)
+        good &= (ring->parts[i] = calloc(1, sizeof *ring->parts[i])) != NULL;
+    if (good && !pthread_create(&ring->thread, NULL, write_all, ring))
+        belt->ring = ring;
+    else
+        free_ring(ring);
+}
+
+void belt_hand_over(struct belt *belt)
+{
+    struct belt_ring *ring = belt->ring;
+    if (!ring) {
+        write_part(&belt->written, belt->filling);
+        return;
+    }
+    sem_post(&ring->filled);
+    sem_wait_whole(&ring->empty);
+    ring->filling = (ring->filling + 1) % PARTS;
+    belt->filling = ring->parts[ring->filling];
+}
+
+void belt_end(struct belt *belt)
+{
+    struct belt_ring *ring = belt->ring;
+    if (ring) {
+        belt->filling->is_last = true;
+        sem_post(&ring->filled);
+        pthread_join(ring->thread, NULL);
+        belt->filling = ring->parts[0];
+        belt->ring = NULL;
+        free_ring(ring);
+    }
+    if (belt->filling)
+        write_part(&belt->written, belt->filling);
+}
+
+void belt_fini(struct belt *belt)
+{
+    belt_end(belt);
+    free(belt->filling);
+    blocks_fini(&belt->written.blocks);
+    free(belt->written.scopes.rows);
+    free(belt->written.names.rows);
+    free(belt->written.paths.rows);
+    *belt = (struct belt){0};
+}

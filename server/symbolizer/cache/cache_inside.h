@@ -1,0 +1,30 @@
+/*
+ * cache_inside.h - an open cache: cache.c opens it, cache_look.c looks addresses up. Inside cache/ only.
+ */
+#ifndef MIRE_CACHE_CACHE_INSIDE_H
+#define MIRE_CACHE_CACHE_INSIDE_H
+
+#include "cache/cache.h"
+
+#include <stdatomic.h>
+
+struct module {
+    const uint8_t *bytes;
+    size_t len;
+    struct cache_head head;
+    const uint32_t *pages;
+    const struct cache_block *blocks;
+    const uint32_t *files;
+    const uint8_t *scopes;
+    const uint8_t *data;
+    const char *stored;          /* the texts as they lie in the file */
+    _Atomic(const char *) texts; /* NULL: not unpacked yet. Whoever looks first; acquire, release */
+    uint32_t scope_bytes;
+    struct symbol_splits lacks;
+    struct symbol_alt alt; /* id_len 0: it is not lacking */
+};
+
+/* The texts, unpacked; those that are damaged are all empty. NULL: there is no memory for them now. */
+const char *cache_unpack(const struct module *module);
+
+#endif

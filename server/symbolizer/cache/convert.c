@@ -1,0 +1,384 @@
+/*
+ * convert.c - shares units out among threads, then writes down what they found.
+ *
+ * Units are taken one after the other from a common counter, the last of them longest first, so that a long one does
+ * not leave the others waiting. Before those the lowest come first: what a lower one has need not be read again. Each
+ * thread fills its own harvest, on its own stack: side by side, one's counts and another's would lie in one line of
+ * memory. Which thread read a unit cannot be seen in the cache.
+ */
+#include "cache/convert.h"
+#include "cache/breakpad.h"
+#include "cache/layers.h"
+#include "cache/others.h"
+
+#include "dwarf/dwarf.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LAST 64 /* units: some hundredths of a second */
+
+struct job {
+    struct dwarf *dwarf;
+    atomic_size_t next; /* unit; any thread, relaxed */
+    atomic_bool failed; /* any thread, relaxed */
+    size_t last_count;
+    struct last_unit {
+        uint64_t bytes;
+        size_t unit;
+    } last[LAST];
+};
+
+struct share {
+    struct job *job;
+    struct layer *layer; /* filled once all units are read */
+    pthread_t thread;
+};
+
+struct naming {
+    struct names *names;
+    struct names *frames;
+    const struct convert_source *source;
+    uint64_t base;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct last_unit *x = a;
+    const struct last_unit *y = b;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+/* The units that come last, the longest of them first. */
+static void order_last(struct job *job)
+{
+    size_t count = dwarf_unit_count(job->dwarf);
+    job->last_count = count < LAST ? count : LAST;
+    for (size_t i = 0; i < job->last_count; i++) {
+        size_t unit = count - job->last_count + i;
+        job->last[i] = (struct last_unit){dwarf_unit_bytes(job->dwarf, unit), unit};
+    }
+    qsort(job->last, job->last_count, sizeof *job->last, by_bytes);
+}
+
+static void *read_units(void *context)
+{
+    struct share *share = context;
+    struct job *job = share->job;
+    struct dwarf_harvest harvest = {0};
+    size_t count = dwarf_unit_count(job->dwarf);
+    size_t in_order = count - job->last_count;
+    for (size_t i; (i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < count;) {
+        size_t unit = i < in_order ? i : job->last[i - in_order].unit;
+        if (atomic_load_explicit(&job->failed, memory_order_relaxed) || !dwarf_read(&harvest, job->dwarf, unit)) {
+            atomic_store_explicit(&job->failed, true, memory_order_relaxed);
+            break;
+        }
+    }
+    dwarf_harvest_rest(&harvest);
+    share->layer->harvest = harvest;
+    if (!layer_prepare(share->layer))
+        atomic_store_explicit(&job->failed, true, memory_order_relaxed);
+    return NULL;
+}
+
+/* Symbols, and functions of the unwind table. False: out of memory. */
+static bool read_names(const struct naming *to)
+{
+    const struct convert_source *source = to->source;
+    for (size_t i = 0; i < source->object_count; i++) {
+        const struct object *object = source->objects[i];
+        if (!names_add(to->names, object->symbols, object->symbol_count, object, to->base) ||
+            !names_add(to->frames, object->frames, object->frame_count, object, to->base))
+            return false;
+    }
+    names_seal(to->names);
+    names_seal(to->frames);
+    return true;
+}
+
+/* All units, and the names, while other threads are at the units. False: out of memory. */
+static bool read_all(struct layer *layers, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
+{
+    struct job job = {.dwarf = dwarf};
+    struct share shares[MIRE_CONVERT_THREADS];
+    unsigned started = 1;
+    order_last(&job);
+    for (unsigned i = 0; i < threads; i++)
+        shares[i] = (struct share){.job = &job, .layer = &layers[i]};
+    while (started < threads && !pthread_create(&shares[started].thread, NULL, read_units, &shares[started]))
+        started++;
+    bool named = read_names(naming);
+    read_units(&shares[0]);
+    while (started > 1)
+        pthread_join(shares[--started].thread, NULL);
+    return named && !job.failed;
+}
+
+static const struct object *first_with_dwarf(const struct convert_source *source)
+{
+    for (size_t i = 0; i < source->object_count; i++)
+        if (source->objects[i]->facts.has_dwarf)
+            return source->objects[i];
+    return NULL;
+}
+
+/* Where offsets count from: the beginning of the code. */
+static bool find_base(uint64_t *out, const struct convert_source *source)
+{
+    *out = UINT64_MAX;
+    for (size_t i = 0; i < source->object_count; i++)
+        if (source->objects[i]->code_count && source->objects[i]->code[0].low < *out)
+            *out = source->objects[i]->code[0].low;
+    return *out != UINT64_MAX;
+}
+
+static void write_head(struct cache_head *head, const struct convert_source *source, uint64_t base, bool has_dwarf)
+{
+    const struct object_facts *facts = &source->objects[0]->facts;
+    const uint8_t *id = source->id_len ? source->id : facts->id;
+    size_t id_len = source->id_len ? source->id_len : facts->id_len;
+    memcpy(head->id, id, id_len);
+    head->id_len = (uint8_t)id_len;
+    head->base = base;
+    head->kind = has_dwarf ? MIRE_SYMBOLS_DEBUG : MIRE_SYMBOLS_SYMTAB;
+    memcpy(head->arch, facts->arch, sizeof head->arch);
+}
+
+struct giving {
+    struct layers *layers;
+    const struct convert_source *source;
+};
+
+static void *give_back(void *context)
+{
+    struct giving *giving = context;
+    for (size_t i = 0; i < giving->layers->count; i++)
+        layer_fini(&giving->layers->rows[i]);
+    for (size_t i = 0; i < giving->source->object_count; i++)
+        object_rest(giving->source->objects[i]);
+    return NULL;
+}
+
+/* Once it is laid, what was found and read is given back: beside the writing if there is a thread for that, or before
+ * it. */
+static const char *pack_all(int fd, struct giving *giving, struct cache_head *head, const struct cache_lack *lacks,
+                            unsigned threads)
+{
+    struct pack pack;
+    pthread_t thread;
+    uint32_t high;
+    bool good = pack_init(&pack) && layers_pack(&high, &pack, giving->layers, threads > 1);
+    const char *wrong = good ? NULL : "needs more memory than there is";
+    bool beside = threads > 1 && !pthread_create(&thread, NULL, give_back, giving);
+    if (!beside)
+        give_back(giving);
+    if (good && !pack_write(&pack, fd, head, lacks, high))
+        wrong = "could not be written";
+    if (beside)
+        pthread_join(thread, NULL);
+    pack_fini(&pack);
+    return wrong;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct dwarf_wanted *x = a;
+    const struct dwarf_wanted *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Units that want a split file, lowest id first; freed by the caller. NULL: out of memory. */
+static struct dwarf_wanted *list_wanted(size_t *count_out, const struct dwarf *dwarf)
+{
+    struct dwarf_wanted *list = calloc(MIRE_CONVERT_WANTS, sizeof *list);
+    *count_out = list ? dwarf_wants(list, MIRE_CONVERT_WANTS, dwarf) : 0;
+    if (*count_out)
+        qsort(list, *count_out, sizeof *list, by_id);
+    return list;
+}
+
+/* Write down which split files are wanted. False: the system refuses. */
+static bool write_wants(size_t *count_out, int fd, const struct dwarf *dwarf)
+{
+    size_t count;
+    struct dwarf_wanted *list = list_wanted(&count, dwarf);
+    bool good = list != NULL;
+    for (size_t i = 0; i < count && good; i++) {
+        struct convert_want want = {.id = list[i].id};
+        bool whole = list[i].name[0] == '/' || !list[i].directory[0];
+        int len = list[i].name[0] ? snprintf(want.path, sizeof want.path, "%s%s%s", whole ? "" : list[i].directory,
+                                             whole ? "" : "/", list[i].name)
+                                  : 0;
+        if (len >= (int)sizeof want.path)
+            want.path[0] = '\0';
+        good = write(fd, &want, sizeof want) == (ssize_t)sizeof want;
+    }
+    free(list);
+    *count_out = count;
+    return good;
+}
+
+/* The split file that has a unit, or should; NULL: it was not found. */
+static const struct convert_split *split_of(const struct convert_source *source, uint64_t id)
+{
+    for (size_t i = 0; i < source->split_count; i++)
+        if (source->splits[i].package || source->splits[i].id == id)
+            return &source->splits[i];
+    return NULL;
+}
+
+/* Can a file of dwz not be read whole, whose units have no code? Out of memory counts as that. */
+static bool is_damaged(struct dwarf *alt)
+{
+    struct dwarf_harvest harvest = {.everything = true};
+    bool good = !dwarf_units_lost(alt);
+    for (size_t i = 0; i < dwarf_unit_count(alt) && good; i++)
+        good = dwarf_read(&harvest, alt, i) && !harvest.damaged_units;
+    dwarf_harvest_fini(&harvest);
+    return !good;
+}
+
+/* Note that what the DWARF refers to was not found, or cannot be read whole. */
+static void note_alt(struct cache_lack *lacks, struct cache_head *head, const struct object_facts *facts,
+                     uint64_t edition)
+{
+    struct cache_lack lack = {.edition = edition, .id_len = (uint8_t)facts->alt_id_len, .is_alt = 1};
+    memcpy(lack.id, facts->alt_id, facts->alt_id_len);
+    snprintf(lack.name, sizeof lack.name, "%s", facts->alt_name);
+    lacks[head->lack_count++] = lack;
+}
+
+/* Note which split files were not found, and of which a part is damaged or not there. False: out of memory. */
+static bool note_lacks(struct cache_lack *lacks, struct cache_head *head, struct convert_facts *facts,
+                       const struct convert_source *source, const struct dwarf *dwarf)
+{
+    size_t count;
+    struct dwarf_wanted *list = list_wanted(&count, dwarf);
+    for (size_t i = 0; i < count; i++) {
+        const struct convert_split *split = split_of(source, list[i].id);
+        struct cache_lack lack = {.edition = split ? split->edition : 0, .id_len = MIRE_SYMBOL_SPLIT_ID};
+        split_id_bytes(lack.id, split ? split->id : list[i].id);
+        facts->damaged_units += split && !list[i].damaged;
+        if (head->lack_count && !memcmp(lacks[head->lack_count - 1].id, lack.id, sizeof lack.id))
+            continue; /* several units of a package, or two that are the same */
+        if (head->lack_count < MIRE_SYMBOL_SPLITS)
+            lacks[head->lack_count++] = lack;
+    }
+    free(list);
+    return list != NULL;
+}
+
+/* Units, and what other files add to them: damaged ones leave them as they are. NULL, or what is wrong. */
+static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const struct object *object,
+                              const struct convert_source *source, uint64_t base, unsigned threads)
+{
+    if (source->alt)
+        (void)dwarf_open(alt_out, source->alt, NULL, base, threads);
+    const char *wrong = dwarf_open(out, object, *alt_out, base, threads);
+    for (size_t i = 0; i < source->split_count && !wrong; i++)
+        if (source->splits[i].object)
+            (void)dwarf_add_split(*out, source->splits[i].object);
+    return wrong;
+}
+
+const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads)
+{
+    size_t room = source->split_count > MIRE_CONVERT_THREADS ? source->split_count : MIRE_CONVERT_THREADS;
+    struct layer *rows = calloc(room, sizeof *rows);
+    struct dwarf **dwarfs = calloc(room, sizeof(struct dwarf *)); /* of object files */
+    struct names names = {0};
+    struct names frames = {0};
+    struct layers layers = {.rows = rows, .names = &names, .frames = &frames};
+    struct cache_head head = {0};
+    struct cache_lack lacks[MIRE_CACHE_LACKS];
+    struct dwarf *dwarf = NULL;
+    struct dwarf *alt = NULL;
+    uint64_t base;
+    const char *wrong = NULL;
+    const struct object *object = first_with_dwarf(source);
+    *out = (struct convert_facts){0};
+    bool told = object && object->facts.format == MIRE_FORMAT_BREAKPAD;
+    struct convert_source alone = *source;
+    if (told) { /* others count from elsewhere */
+        alone.objects[0] = object;
+        alone.object_count = 1;
+        source = &alone;
+    }
+    if (!rows || !dwarfs)
+        wrong = "needs more memory than there is";
+    else if (!source->object_count || !find_base(&base, source))
+        wrong = "has no code";
+    if (wrong) {
+        free(rows);
+        free(dwarfs);
+        return wrong;
+    }
+    struct naming naming = {&names, &frames, source, base};
+    if (told) {
+        layers.count = 1;
+        wrong = breakpad_harvest(&rows[0].harvest, object, base) && layer_prepare(&rows[0])
+                    ? NULL
+                    : "needs more memory than there is";
+        out->damaged_units = rows[0].harvest.damaged_units;
+    }
+    if (object && !told)
+        wrong = open_dwarf(&dwarf, &alt, object, source, base, threads);
+    if (dwarf && source->asks && !write_wants(&out->wanted, fd, dwarf))
+        wrong = "could not be written";
+    const struct object *others = object ? NULL : others_first(source);
+    if (others && source->asks && !others_wanted(&out->wanted, fd, others))
+        wrong = "could not be written";
+    if (out->wanted) {
+        dwarf_close(dwarf);
+        dwarf_close(alt);
+        free(rows);
+        free(dwarfs);
+        return wrong;
+    }
+    if (dwarf && !wrong) {
+        threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
+        layers.count = threads;
+        if (!read_all(rows, dwarf, &naming, threads))
+            wrong = "needs more memory than there is";
+        *out = (struct convert_facts){.units = dwarf_unit_count(dwarf),
+                                      .damaged_units = dwarf_units_lost(dwarf),
+                                      .dwarf_bytes = object->dwarf_bytes};
+        for (size_t i = 0; i < threads; i++)
+            out->damaged_units += rows[i].harvest.damaged_units;
+        if (!wrong && !note_lacks(lacks, &head, out, source, dwarf))
+            wrong = "needs more memory than there is";
+        if (object->facts.alt_id_len && (!alt || is_damaged(alt)))
+            note_alt(lacks, &head, &object->facts, source->alt_edition);
+    }
+    if (!wrong && !dwarf && !read_names(&naming))
+        wrong = "needs more memory than there is";
+    if (!wrong && others)
+        wrong = others_read(out, &layers, dwarfs, source, others, base);
+    write_head(&head, source, base, object || (layers.count && !out->damaged_units));
+    head.from_base = told;
+    head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
+    if (!wrong)
+        wrong = pack_all(fd, &(struct giving){&layers, source}, &head, lacks, threads);
+    for (size_t i = 0; i < layers.count; i++)
+        layer_fini(&rows[i]);
+    names_fini(&names);
+    names_fini(&frames);
+    dwarf_close(dwarf);
+    dwarf_close(alt);
+    for (size_t i = 0; i < room; i++)
+        dwarf_close(dwarfs[i]);
+    free(rows);
+    free(dwarfs);
+    return wrong;
+}
+
+void split_id_bytes(uint8_t *out, uint64_t id)
+{
+    for (unsigned i = 0; i < MIRE_SYMBOL_SPLIT_ID; i++)
+        out[i] = (uint8_t)(id >> (56 - 8 * i));
+}

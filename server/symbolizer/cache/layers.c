@@ -1,0 +1,292 @@
+/*
+ * layers.c - two paintings of the code, gone through side by side.
+ *
+ *     on top     [ run of unit 3        ][ run of unit 7 ][ symbol ]      [ frame ]
+ *     lines      [ bare run of unit 4 ]                    [ unit 9    ]
+ *
+ * A run brings its own lines; a symbol takes those of the bare run below it.
+ */
+#include "cache/layers.h"
+
+#include "base/paint.h"
+#include "demangle/swift/swift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SWIFT_ROOM 4096
+
+#define RANK_FRAME 1u
+#define RANK_NAME  2u /* a run's is higher, the more so the lower its unit is: add_runs */
+
+struct laying {
+    struct pack *pack;
+    const struct layers *layers;
+    struct paint top;  /* what: runs of all harvests, then names, then frames */
+    struct paint bare; /* what: bare runs of all harvests */
+    uint32_t run_count;
+    struct paint_range bare_piece; /* the one not passed yet; empty: no more */
+    uint32_t reached;
+};
+
+static struct layer *layer_of(const struct laying *l, uint32_t run, bool bare)
+{
+    struct layer *layer = &l->layers->rows[l->layers->count - 1];
+    while (layer > l->layers->rows && (bare ? layer->first_bare : layer->first_run) > run)
+        layer--;
+    return layer;
+}
+
+static uint32_t file_of(struct laying *l, struct layer *layer, uint32_t file)
+{
+    if (!file)
+        return 0;
+    if (layer->files[file] == MIRE_LAYER_NEW)
+        layer->files[file] = pack_file(l->pack, layer->harvest.files.rows[file]);
+    return layer->files[file];
+}
+
+static uint32_t text_of(struct laying *l, struct layer *layer, uint32_t name)
+{
+    if (!name)
+        return 0;
+    struct layer_name *known = &layer->names[name];
+    if (known->place == MIRE_LAYER_NEW)
+        known->place = pack_name(l->pack, layer->harvest.names.rows[name], known->key);
+    return known->place;
+}
+
+/* Where a symbol's name lies, without the version that the linker wrote behind it (memcpy@GLIBC_2.2.5). */
+static uint32_t symbol_text(struct laying *l, const char *name)
+{
+    const char *at = strchr(name, '@');
+    bool versioned = at && at > name && ((at[1] >= 'A' && at[1] <= 'Z') || at[1] == '@');
+    return pack_name(l->pack, name, versioned ? pack_key_of(name, (size_t)(at - name)) : pack_key(name));
+}
+
+/* Swift leaves words out of a mangled name that came before in it, so the name is looked for in what people read. */
+static bool is_mangled_swift(const char *symbol, const char *name, size_t len)
+{
+    static const char *const begins[] = {"$s", "$S", "_$s", "_$S", "_T"};
+    char text[SWIFT_ROOM];
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        if (strncmp(symbol, begins[i], strlen(begins[i])) != 0)
+            continue;
+        size_t written = swift_demangle(text, sizeof text, symbol, strlen(symbol), SWIFT_SHORT);
+        return written && memmem(text, written, name, len);
+    }
+    return false;
+}
+
+/*
+ * Is a symbol's name the mangled form of a name in the source? That of C++, Rust and D holds the source's, but for
+ * operators. A symbol of any other form may be of another function that the linker put at the same place.
+ */
+static bool is_mangled(const char *symbol, const char *name)
+{
+    name += *name == '~';
+    size_t len = strcspn(name, "<(");
+    if (symbol[0] == '_' && symbol[1] && strchr("ZRD", symbol[1]))
+        return !strncmp(name, "operator", 8) || memmem(symbol, strlen(symbol), name, len);
+    return len && is_mangled_swift(symbol, name, len);
+}
+
+/* A function without the linker's name may have one in the symbol table: some compilers leave it at that. */
+static uint32_t function_name(struct laying *l, struct layer *layer, const struct dwarf_scope *scope)
+{
+    const struct name *name = scope->linked ? NULL : names_at(l->layers->names, scope->entry);
+    bool better = name && (!scope->name || is_mangled(name->text, layer->harvest.names.rows[scope->name]));
+    return better ? symbol_text(l, name->text) : text_of(l, layer, scope->name);
+}
+
+/* The pack's number of a harvest's scope (plus one). */
+static uint32_t scope_of(struct laying *l, struct layer *layer, uint32_t scope)
+{
+    if (!scope)
+        return 0;
+    uint32_t *known = &layer->scopes[scope - 1];
+    if (*known != MIRE_LAYER_NEW)
+        return *known;
+    const struct dwarf_scope *from = &layer->harvest.scopes.rows[scope - 1];
+    struct pack_scope to = {.parent = scope_of(l, layer, from->parent)};
+    if (to.parent) {
+        to.file = file_of(l, layer, from->file);
+        to.line = from->line;
+    } else {
+        to.entry = from->entry;
+    }
+    to.name = to.parent ? text_of(l, layer, from->name) : function_name(l, layer, from);
+    return *known = pack_scope(l->pack, &to);
+}
+
+/* The part of a run inside [low, high). */
+static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t number)
+{
+    struct layer *layer = layer_of(l, number, false);
+    const struct dwarf_run *run = &layer->harvest.runs.rows[number - layer->first_run];
+    const struct dwarf_segment *segments = layer->harvest.segments.rows + run->first;
+    size_t i = 0;
+    if (low > run->low) { /* the segment that holds `low` */
+        size_t to = run->count;
+        while (to - i > 1) {
+            size_t middle = i + (to - i) / 2;
+            if (segments[middle].at <= low)
+                i = middle;
+            else
+                to = middle;
+        }
+    }
+    for (; i < run->count && segments[i].at < high; i++) {
+        uint32_t scope = scope_of(l, layer, segments[i].scope);
+        belt_segment(&l->pack->belt, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                           file_of(l, layer, segments[i].file), segments[i].line});
+    }
+}
+
+/* Segments of a symbol in [low, high), with the lines of the bare run there. */
+static void lay_lines(struct laying *l, uint32_t low, uint32_t high, uint32_t scope)
+{
+    struct layer *layer = layer_of(l, l->bare_piece.what, true);
+    const struct dwarf_run *run = &layer->harvest.bare_runs.rows[l->bare_piece.what - layer->first_bare];
+    const struct dwarf_segment *segments = layer->harvest.segments.rows + run->first;
+    for (size_t i = 0; i < run->count && segments[i].at < high; i++) {
+        if (i + 1 < run->count && segments[i + 1].at <= low)
+            continue;
+        belt_segment(&l->pack->belt, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                           file_of(l, layer, segments[i].file), segments[i].line});
+    }
+}
+
+static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t scope)
+{
+    while (low < high) {
+        struct paint_range *bare = &l->bare_piece;
+        while (bare->high && bare->high <= low)
+            if (!paint_next(bare, &l->bare))
+                *bare = (struct paint_range){0};
+        uint32_t end = high;
+        if (bare->high && bare->low <= low) {
+            end = bare->high < end ? bare->high : end;
+            lay_lines(l, low, end, scope);
+        } else {
+            end = bare->high && bare->low < end ? bare->low : end;
+            belt_segment(&l->pack->belt, (struct pack_segment){low, scope, 0, 0});
+        }
+        low = end;
+    }
+}
+
+static void lay(struct laying *l, const struct paint_range *piece)
+{
+    if (piece->low > l->reached)
+        belt_segment(&l->pack->belt, (struct pack_segment){.at = l->reached});
+    l->reached = piece->high;
+    if (piece->what < l->run_count) {
+        lay_run(l, piece->low, piece->high, piece->what);
+        return;
+    }
+    uint32_t number = piece->what - l->run_count;
+    const struct names *names = l->layers->names;
+    const struct name *name =
+        number < names->count ? &names->rows[number] : &l->layers->frames->rows[number - names->count];
+    struct pack_scope scope = {.name = symbol_text(l, name->text), .entry = name->low};
+    lay_symbol(l, piece->low, piece->high, pack_scope(l->pack, &scope));
+}
+
+static bool add_runs(struct paint *paint, uint32_t *count, const struct dwarf_run *runs, size_t run_count)
+{
+    for (size_t i = 0; i < run_count; i++)
+        if (!paint_add(paint, (struct paint_range){runs[i].low, runs[i].high, UINT32_MAX - runs[i].unit,
+                                                   *count + (uint32_t)i}))
+            return false;
+    *count += (uint32_t)run_count;
+    return true;
+}
+
+static bool add_names(struct paint *paint, uint32_t first, const struct names *names, uint32_t rank)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!paint_add(paint, (struct paint_range){names->rows[i].low, names->rows[i].high, rank, first + (uint32_t)i}))
+            return false;
+    return true;
+}
+
+static uint32_t *new_numbers(size_t count)
+{
+    uint32_t *numbers = malloc((count + 1) * sizeof *numbers);
+    return numbers ? memset(numbers, 0xff, (count + 1) * sizeof *numbers) : NULL;
+}
+
+bool layer_prepare(struct layer *layer)
+{
+    const struct dwarf_harvest *harvest = &layer->harvest;
+    layer->scopes = new_numbers(harvest->scopes.count);
+    layer->files = new_numbers(harvest->files.count);
+    layer->names = calloc(harvest->names.count + 1, sizeof *layer->names);
+    if (!layer->scopes || !layer->files || !layer->names)
+        return false;
+    for (size_t i = 1; i < harvest->names.count; i++) {
+        layer->names[i] = (struct layer_name){MIRE_LAYER_NEW, pack_key(harvest->names.rows[i])};
+        layer->name_bytes += layer->names[i].key.len + 1;
+    }
+    return true;
+}
+
+void layer_fini(struct layer *layer)
+{
+    dwarf_harvest_fini(&layer->harvest);
+    free(layer->scopes);
+    free(layer->files);
+    free(layer->names);
+    *layer = (struct layer){0};
+}
+
+static bool begin(struct laying *l)
+{
+    const struct layers *layers = l->layers;
+    uint32_t bare_count = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        struct layer *layer = &layers->rows[i];
+        const struct dwarf_harvest *harvest = &layer->harvest;
+        layer->first_run = l->run_count;
+        layer->first_bare = bare_count;
+        if (!add_runs(&l->top, &l->run_count, harvest->runs.rows, harvest->runs.count) ||
+            !add_runs(&l->bare, &bare_count, harvest->bare_runs.rows, harvest->bare_runs.count))
+            return false;
+    }
+    return add_names(&l->top, l->run_count, layers->names, RANK_NAME) &&
+           add_names(&l->top, l->run_count + (uint32_t)layers->names->count, layers->frames, RANK_FRAME) &&
+           paint_begin(&l->top) && paint_begin(&l->bare);
+}
+
+static void begin_belt(struct belt *belt, const struct layers *layers, bool beside)
+{
+    size_t segments = 0, scopes = 0, name_bytes = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        segments += layers->rows[i].harvest.segments.count;
+        scopes += layers->rows[i].harvest.scopes.count;
+        name_bytes += layers->rows[i].name_bytes;
+    }
+    belt_reserve(belt, segments, scopes, name_bytes);
+    if (beside)
+        belt_begin_thread(belt);
+}
+
+bool layers_pack(uint32_t *high_out, struct pack *pack, const struct layers *layers, bool beside)
+{
+    struct laying l = {.pack = pack, .layers = layers};
+    struct paint_range piece;
+    begin_belt(&pack->belt, layers, beside);
+    bool good = begin(&l);
+    if (good && !paint_next(&l.bare_piece, &l.bare))
+        l.bare_piece = (struct paint_range){0};
+    while (good && !pack->failed && paint_next(&piece, &l.top))
+        lay(&l, &piece);
+    if (good)
+        belt_segment(&pack->belt, (struct pack_segment){.at = l.reached});
+    *high_out = l.reached;
+    paint_fini(&l.top);
+    paint_fini(&l.bare);
+    pack_flush(pack);
+    return good && !pack->failed;
+}

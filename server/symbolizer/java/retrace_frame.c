@@ -1,0 +1,489 @@
+/*
+ * retrace_frame.c - one frame, by the rules of R8's own retrace tool.
+ *
+ *     rows of the method's short name, in the mapping's order
+ *       |  cut where the outermost method changes         overloads that share the short name
+ *     groups
+ *       |  rows that cover the line, else those without lines
+ *     choices                                             one a group, or a line of the source
+ *       |  inner calls removed below an exception, the compiler's own outermost frame removed
+ *     frames
+ */
+#include "java/retrace_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rows {
+    const struct retrace_member *first, *end;
+};
+
+/* What is asked, and what is found so far. */
+struct lookup {
+    const struct retrace *retrace;
+    const struct retrace_class *class;
+    const struct retrace_query *query;
+    const struct retrace_carry *before; /* what the frame inside left */
+    struct retrace_answer *answer;
+    uint32_t line; /* of the frame, or what an outline made of it; 0: unknown */
+    bool ambiguous;
+    bool name_only; /* no row tells a line: only the method is known */
+    uint16_t choices;
+    uint32_t position; /* for the frame around: the line of an outline */
+};
+
+static bool same_text(const struct lookup *l, const struct place_of_text *a, const struct place_of_text *b)
+{
+    struct piece_of_text x = retrace_text(l->retrace, a), y = retrace_text(l->retrace, b);
+    return !retrace_compare(&x, &y);
+}
+
+static bool same_lines(const struct retrace_member *a, const struct retrace_member *b)
+{
+    return a->has_lines && b->has_lines && a->from == b->from && a->to == b->to;
+}
+
+static bool covers(const struct retrace_member *row, uint32_t line)
+{
+    return row->has_lines && row->from <= line && line <= row->to;
+}
+
+static uint32_t source_lines(const struct retrace_member *row)
+{
+    return row->source_to - row->source_from + 1;
+}
+
+/* ---- which rows ---- */
+
+/* The rows of the method's short name. */
+static struct rows rows_of(const struct lookup *l)
+{
+    const struct retrace_class *class = l->class;
+    uint32_t count = l->retrace->head.member_count;
+    bool good = class->first <= count && class->count <= count - class->first;
+    const struct retrace_member *low = l->retrace->members + (good ? class->first : 0);
+    const struct retrace_member *end = low + (good ? class->count : 0), *high = end;
+    struct piece_of_text name = {l->query->method, (uint32_t)strnlen(l->query->method, INT32_MAX)}, this;
+    while (low < high) {
+        const struct retrace_member *middle = low + (high - low) / 2;
+        this = retrace_text(l->retrace, &middle->short_name);
+        if (retrace_compare(&this, &name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < end; high++) {
+        this = retrace_text(l->retrace, &high->short_name);
+        if (retrace_compare(&this, &name) != 0)
+            break;
+    }
+    return (struct rows){low, high};
+}
+
+/* The last row of the chain that begins with a row: the method itself. */
+static const struct retrace_member *outermost(const struct retrace_member *row, const struct retrace_member *end)
+{
+    while (row + 1 < end && same_lines(row, row + 1))
+        row++;
+    return row;
+}
+
+/* The rows of one method, from the first on: as long as chains end in it. */
+static struct rows next_group(const struct lookup *l, const struct rows *all, const struct retrace_member *first)
+{
+    const struct retrace_member *last = outermost(first, all->end);
+    if (first == all->first && same_text(l, &last->signature, &all->end[-1].signature))
+        return *all;
+    for (const struct retrace_member *next; last + 1 < all->end; last = next) {
+        next = outermost(last + 1, all->end);
+        if (!same_text(l, &last->signature, &next->signature))
+            break;
+    }
+    return (struct rows){first, last + 1};
+}
+
+/* The first row that covers the line, and those behind it with the same lines. */
+static struct rows rows_at(const struct rows *group, uint32_t line)
+{
+    const struct retrace_member *row = group->first;
+    while (row < group->end && !covers(row, line))
+        row++;
+    return (struct rows){row, row < group->end ? outermost(row, group->end) + 1 : row};
+}
+
+static struct rows row_without_lines(const struct rows *group)
+{
+    const struct retrace_member *row = group->first;
+    while (row < group->end && row->has_lines)
+        row++;
+    return (struct rows){row, row < group->end ? row + 1 : row};
+}
+
+/* ---- frames ---- */
+
+/* com.example.Outer$Inner -> Outer.java or Outer.kt, as its compiler would have it; names of Kotlin's files end in Kt.
+ */
+static void name_file(char *out, const struct piece_of_text *class, const char *file)
+{
+    const char *dot = class->len ? memrchr(class->at, '.', class->len) : NULL;
+    const char *from = dot ? dot + 1 : class->at;
+    size_t len = (size_t)(class->at + class->len - from);
+    const char *inner = len > 1 ? memchr(from + 1, '$', len - 1) : NULL;
+    const char *ending = strrchr(file, '.');
+    bool kotlin = ending && !strcmp(ending, ".kt");
+    len = inner ? (size_t)(inner - from) : len;
+    if (len > 2 && !memcmp(from + len - 2, "Kt", 2) && (kotlin || !ending || !ending[1])) {
+        kotlin = true;
+        len -= 2;
+    }
+    snprintf(out, MIRE_RETRACE_TEXT, "%.*s.%s", (int)(len < MIRE_RETRACE_TEXT ? len : MIRE_RETRACE_TEXT), from,
+             kotlin ? "kt" : "java");
+}
+
+static void set_file(struct retrace_frame *frame, const struct lookup *l)
+{
+    struct piece_of_text name = {frame->class_name, (uint32_t)frame->class_len};
+    const struct retrace_class *class = retrace_find_named(l->retrace, &name);
+    struct piece_of_text file = class ? retrace_text(l->retrace, &class->file) : (struct piece_of_text){"", 0};
+    if (file.len)
+        snprintf(frame->file, sizeof frame->file, "%.*s",
+                 (int)(file.len < sizeof frame->file ? file.len : sizeof frame->file - 1), file.at);
+    else if (!strcmp(l->query->file, "Native Method"))
+        snprintf(frame->file, sizeof frame->file, "%s", l->query->file);
+    else
+        name_file(frame->file, &name, l->query->file);
+}
+
+/*
+ * The line of the source.
+ *   one  the only line the row may stand for, or 0: as its rows tell
+ */
+static uint32_t source_line(const struct lookup *l, const struct retrace_member *row, uint32_t one)
+{
+    bool single = row->has_source && row->source_from == row->source_to;
+    if (one)
+        return one;
+    if (single)
+        return row->source_from;
+    if (!l->ambiguous && (!row->has_lines || !l->line))
+        return row->has_source ? row->source_from : row->has_lines && row->from ? row->from : l->line;
+    if (!covers(row, l->line) || !row->has_source)
+        return l->line;
+    return row->source_from + (l->line - row->from);
+}
+
+static struct retrace_frame *add_frame(struct lookup *l)
+{
+    struct retrace_answer *answer = l->answer;
+    if (answer->count == MIRE_RETRACE_CHAIN)
+        return NULL;
+    struct retrace_frame *frame = &answer->frames[answer->count++];
+    *frame = (struct retrace_frame){.choice = l->choices};
+    return frame;
+}
+
+static void add_row(struct lookup *l, const struct retrace_member *row, uint32_t line)
+{
+    struct retrace_frame *frame = add_frame(l);
+    if (!frame)
+        return;
+    struct piece_of_text home = retrace_text(l->retrace, row->class_name.len ? &row->class_name : &l->class->name);
+    struct piece_of_text name = retrace_text(l->retrace, &row->name);
+    frame->class_name = home.at;
+    frame->class_len = home.len;
+    frame->method = name.at;
+    frame->method_len = name.len;
+    frame->line = l->ambiguous && !l->line ? 0 : line;
+    set_file(frame, l);
+}
+
+/* ---- what is removed ---- */
+
+/* "throws(Ljava/lang/NullPointerException;)": is it the exception at hand? */
+static bool is_thrown(const struct lookup *l, const char *at, const char *end)
+{
+    const char *thrown = l->before->thrown;
+    size_t len = l->before->thrown_len;
+    if (!thrown || (size_t)(end - at) < len + 2 || *at++ != 'L' || at[len] != ';')
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if ((at[i] == '/' ? '.' : at[i]) != thrown[i])
+            return false;
+    return true;
+}
+
+/* How many inner calls one remark removes. */
+static size_t removed_by(const struct lookup *l, const char *remark, const char *end)
+{
+    static const char condition[] = "throws(", action[] = "removeInnerFrames(";
+    const char *at = remark;
+    bool holds = true;
+    while (holds && (at = memmem(at, (size_t)(end - at), condition, sizeof condition - 1))) {
+        at += sizeof condition - 1;
+        holds = is_thrown(l, at, end);
+    }
+    at = holds ? memmem(remark, (size_t)(end - remark), action, sizeof action - 1) : NULL;
+    return at ? (size_t)strtoul(at + sizeof action - 1, NULL, 10) : 0;
+}
+
+static size_t removed_inside(const struct lookup *l, const struct rows *chain)
+{
+    size_t removed = 0;
+    for (const struct retrace_member *row = chain->first; row < chain->end; row++) {
+        struct piece_of_text all = retrace_text(l->retrace, &row->rewrite);
+        const char *end = all.at + all.len;
+        for (const char *at = all.at, *next; at < end; at = next + 1) {
+            next = memchr(at, '\0', (size_t)(end - at));
+            next = next ? next : end;
+            removed += removed_by(l, at, next);
+        }
+    }
+    return removed <= (size_t)(chain->end - chain->first) ? removed : 0;
+}
+
+/* ---- choices ---- */
+
+static void add_choice(struct lookup *l, const struct rows *chain, uint32_t one)
+{
+    const struct retrace_member *last = chain->end - 1;
+    const struct retrace_member *end = last->synthesized || last->outline ? last : chain->end;
+    size_t count = l->answer->count;
+    if (l->choices == UINT16_MAX)
+        return;
+    for (const struct retrace_member *row = chain->first + removed_inside(l, chain); row < end; row++)
+        add_row(l, row, row == chain->first ? source_line(l, row, one) : source_line(l, row, 0));
+    for (size_t i = count; i + 1 < l->answer->count; i++)
+        l->answer->frames[i].inlined = true;
+    if (last->outline)
+        l->position = l->line;
+    l->choices++;
+}
+
+/* Does a row stand for several lines of the source, and nobody knows which? */
+static bool is_ambiguous(const struct retrace_member *row)
+{
+    return row->has_source && source_lines(row) > 1 &&
+           (!row->has_lines || row->to - row->from + 1 != source_lines(row));
+}
+
+/* A chain is one choice, or one a line of its innermost method. */
+static void add_chain(struct lookup *l, const struct rows *chain)
+{
+    const struct retrace_member *first = chain->first;
+    if (!l->line || !is_ambiguous(first)) {
+        add_choice(l, chain, 0);
+        return;
+    }
+    for (uint32_t line = first->source_from; line <= first->source_to && l->answer->count < MIRE_RETRACE_CHAIN; line++)
+        add_choice(l, chain, line);
+}
+
+/* Only the method is known, not which of its rows. */
+static void add_name(struct lookup *l, const struct retrace_member *row)
+{
+    if (!row->synthesized && !row->outline)
+        add_row(l, row, l->line);
+    l->choices++;
+}
+
+/* The rows chosen of a group; those without lines are a choice each. */
+static void add_rows(struct lookup *l, const struct rows *rows)
+{
+    for (struct rows chain = {rows->first, rows->first}; chain.first < rows->end; chain.first = chain.end) {
+        chain.end = outermost(chain.first, rows->end) + 1;
+        add_chain(l, &chain);
+    }
+}
+
+/* ---- selection ---- */
+
+enum selection { AT_LINE, WITHOUT_LINES, BY_NAME };
+
+static struct rows select_rows(const struct rows *group, enum selection how, uint32_t line)
+{
+    struct rows rows;
+    if (how == WITHOUT_LINES)
+        return *group;
+    if (how == BY_NAME)
+        return (struct rows){group->end - 1, group->end};
+    rows = rows_at(group, line);
+    if (rows.first == rows.end && !line)
+        rows = row_without_lines(group);
+    return rows;
+}
+
+static bool is_selected(enum selection how, const struct retrace_member *row)
+{
+    return how != WITHOUT_LINES || !row->has_lines;
+}
+
+/* Visits the selected rows of each group. A visit that adds nothing only finds out whether they are ambiguous. */
+static size_t visit(struct lookup *l, const struct rows *all, enum selection how, bool adds)
+{
+    size_t groups = 0, count = 0;
+    for (struct rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
+        group = next_group(l, all, group.first);
+        struct rows rows = select_rows(&group, how, l->line);
+        size_t here = 0;
+        for (const struct retrace_member *row = rows.first; row < rows.end; row++) {
+            if (!is_selected(how, row))
+                continue;
+            here++;
+            l->ambiguous |= !adds && how != BY_NAME && is_ambiguous(row);
+            if (adds && how == BY_NAME)
+                add_name(l, row);
+            else if (adds && how != AT_LINE)
+                add_chain(l, &(struct rows){row, row + 1});
+        }
+        if (adds && how == AT_LINE)
+            add_rows(l, &rows);
+        l->ambiguous |= !adds && how == WITHOUT_LINES && here > 1;
+        count += here;
+        groups += here > 0;
+    }
+    l->ambiguous |= !adds && groups > 1;
+    return count;
+}
+
+static bool take(struct lookup *l, const struct rows *all, enum selection how)
+{
+    l->ambiguous = false;
+    if (!visit(l, all, how, false))
+        return false;
+    visit(l, all, how, true);
+    return true;
+}
+
+/* ---- outlines ---- */
+
+/* The line that stands for a position of an outline: "2":17 -> 17; the position itself where it is not among them. */
+static uint32_t line_of_position(const struct piece_of_text *positions, uint32_t position)
+{
+    const char *at = positions->at, *end = at + positions->len;
+    uint32_t numbers[2] = {0};
+    size_t count = 0;
+    while (at < end) {
+        if (*at < '0' || *at > '9') {
+            at++;
+            continue;
+        }
+        uint64_t value = 0;
+        for (; at < end && *at >= '0' && *at <= '9' && value < UINT32_MAX; at++)
+            value = value * 10 + (uint64_t)(*at - '0');
+        numbers[count++ % 2] = (uint32_t)value;
+        if (count % 2 == 0 && numbers[0] == position)
+            return numbers[1];
+    }
+    return position;
+}
+
+/* Below an outline a row may tell which line its position stands for. */
+static void follow_position(struct lookup *l, const struct rows *all)
+{
+    if (!l->before->position)
+        return;
+    for (struct rows group = {all->first, all->first}; group.first < all->end; group.first = group.end) {
+        group = next_group(l, all, group.first);
+        struct rows rows = select_rows(&group, AT_LINE, l->line);
+        struct piece_of_text positions = {"", 0};
+        if (rows.first < rows.end)
+            positions = retrace_text(l->retrace, &rows.end[-1].positions);
+        if (positions.len) {
+            l->line = line_of_position(&positions, l->before->position);
+            return;
+        }
+    }
+}
+
+/* ---- the whole ---- */
+
+/* The mapping has the class but not the method, or not this line of it: both stay. */
+static void keep_method(struct lookup *l)
+{
+    struct piece_of_text name = retrace_text(l->retrace, &l->class->name);
+    struct retrace_frame *frame = add_frame(l);
+    if (!frame)
+        return;
+    frame->class_name = name.at;
+    frame->class_len = name.len;
+    frame->method = l->query->method;
+    frame->method_len = strnlen(l->query->method, INT32_MAX);
+    frame->line = l->query->line;
+    set_file(frame, l);
+}
+
+static int by_innermost(const void *a, const void *b)
+{
+    const struct retrace_frame *x = *(const struct retrace_frame *const *)a;
+    const struct retrace_frame *y = *(const struct retrace_frame *const *)b;
+    const struct piece_of_text texts[2][3] = {
+        {{x->class_name, (uint32_t)x->class_len},
+         {x->method, (uint32_t)x->method_len},
+         {x->file, (uint32_t)strlen(x->file)}},
+        {{y->class_name, (uint32_t)y->class_len},
+         {y->method, (uint32_t)y->method_len},
+         {y->file, (uint32_t)strlen(y->file)}},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        int order = retrace_compare(&texts[0][i], &texts[1][i]);
+        if (order)
+            return order;
+    }
+    return (x->choice > y->choice) - (x->choice < y->choice);
+}
+
+/* Choices in the order of their innermost frames' names, for a mapping's order means nothing to a reader. */
+static void sort_choices(struct retrace_answer *answer)
+{
+    const struct retrace_frame *first[MIRE_RETRACE_CHAIN];
+    struct retrace_answer sorted = {.count = 0};
+    size_t count = 0;
+    for (size_t i = 0; i < answer->count; i++)
+        if (!i || answer->frames[i].choice != answer->frames[i - 1].choice)
+            first[count++] = &answer->frames[i];
+    qsort(first, count, sizeof *first, by_innermost);
+    for (size_t i = 0; i < count; i++) {
+        const struct retrace_frame *frame = first[i], *end = answer->frames + answer->count;
+        for (uint16_t choice = frame->choice; frame < end && frame->choice == choice; frame++) {
+            sorted.frames[sorted.count] = *frame;
+            sorted.frames[sorted.count++].choice = (uint16_t)i;
+        }
+    }
+    *answer = sorted;
+}
+
+static void look_up(struct lookup *l)
+{
+    struct rows all = rows_of(l);
+    bool found = all.first < all.end;
+    follow_position(l, &all);
+    if (found)
+        found = take(l, &all, AT_LINE) || (l->line ? take(l, &all, WITHOUT_LINES) : take(l, &all, BY_NAME));
+    if (!found)
+        keep_method(l);
+    for (size_t i = 0; i < l->answer->count; i++)
+        l->answer->frames[i].ambiguous = l->choices > 1;
+    l->answer->left_out = !l->answer->count;
+    if (l->choices > 1)
+        sort_choices(l->answer);
+}
+
+void retrace_frame(struct retrace_answer *out, struct retrace_carry *carry, const struct retrace *retrace,
+                   const struct retrace_query *query)
+{
+    struct piece_of_text wanted = {query->class_name, (uint32_t)strnlen(query->class_name, INT32_MAX)};
+    struct retrace_carry before = carry ? *carry : (struct retrace_carry){0};
+    struct lookup lookup = {.retrace = retrace,
+                            .class = retrace_find(retrace, &wanted),
+                            .query = query,
+                            .before = &before,
+                            .answer = out,
+                            .line = query->line};
+    out->count = 0;
+    out->left_out = false;
+    if (lookup.class)
+        look_up(&lookup);
+    if (carry)
+        *carry = (struct retrace_carry){.position = lookup.position};
+}

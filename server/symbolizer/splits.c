@@ -1,0 +1,207 @@
+/*
+ * splits.c - split files are asked for by their ids, lowest first: by that a package is known. If none was uploaded,
+ * one beside the program is looked for. Once a package was found, it is taken to hold all others.
+ */
+#include "symbolizer/splits.h"
+#include "sandbox/child.h"
+#include "object/member.h"
+#include "symbolizer/search.h"
+
+#include "base/bytes.h"
+#include "base/write.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ID_LEN     MIRE_SYMBOL_SPLIT_ID
+#define MISSES_MAX 64 /* without a hit: then nothing of it was sent */
+#define EDITION    1  /* of a file beside the program, and of all where nobody tells editions */
+
+struct gathering {
+    const struct symbols_options *options;
+    const char *beside;
+    int fd;
+    bool package; /* one was found */
+    bool failed;
+    size_t found;
+};
+
+static uint64_t id_number(const uint8_t id[ID_LEN])
+{
+    uint64_t number = 0;
+    for (unsigned i = 0; i < ID_LEN; i++)
+        number = number << 8 | id[i];
+    return number;
+}
+
+static void put(struct gathering *g, const struct child_split *split, const void *bytes)
+{
+    if (g->fd < 0)
+        g->fd = g->options->cache_dir ? open(g->options->cache_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+                                      : memfd_create("mire-splits", MFD_CLOEXEC);
+    g->failed |= g->fd < 0 || !write_all(g->fd, split, sizeof *split) || !write_all(g->fd, bytes, split->len);
+    g->found++;
+    g->package |= split->package;
+}
+
+/* Take a file if it is a split one: any package, or the one of that id. */
+static bool take(struct gathering *g, const char *path, const uint8_t *id, uint64_t edition)
+{
+    struct object_facts facts;
+    struct file_bytes file;
+    if (!file_bytes_map(&file, path))
+        return false;
+    bool good = !object_look(&facts, file.bytes, file.len, NULL, 0) && facts.split &&
+                (id ? !memcmp(facts.id, id, ID_LEN) : facts.package);
+    if (good) {
+        struct child_split split = {id_number(facts.id), edition, facts.package, file.len};
+        put(g, &split, file.bytes);
+    }
+    file_bytes_unmap(&file);
+    return good;
+}
+
+/* Which contents the uploaded file has: 1, 0 there is none, or a fault. */
+static int find_edition(uint64_t *out, const struct symbols_options *options, const uint8_t id[ID_LEN])
+{
+    char path[PATH_MAX];
+    *out = EDITION;
+    if (options->edition)
+        return options->edition(options->uploaded_context, out, id, ID_LEN);
+    return options->uploaded ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : 0;
+}
+
+/* How much of a path is its folder, with the slash. */
+static int dir_bytes(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/*
+ * Take a .dwo from where the compiler put it, else from beside the program: by its name there, or below by the folders
+ * that it was in, the fewest first.
+ */
+static bool take_file(struct gathering *g, const char *told, const uint8_t id[ID_LEN])
+{
+    char path[PATH_MAX];
+    if (!g->beside[0] || !told[0])
+        return false;
+    if (take(g, told, id, EDITION))
+        return true;
+    for (const char *end = told + strlen(told); end > told; end--)
+        if ((end[-1] == '/' || end == told + 1) &&
+            snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside, end[-1] == '/' ? end : told) <
+                (int)sizeof path &&
+            take(g, path, id, EDITION))
+            return true;
+    return false;
+}
+
+/* An object file that a program was linked from, where it was then or beside the program; "lib.a(cart.o)": in an
+ * archive. */
+static void take_object(struct gathering *g, const struct convert_want *want)
+{
+    char path[PATH_MAX];
+    struct file_bytes whole, part;
+    struct child_split split = {.id = want->id, .edition = EDITION};
+    bool found = member_map(&whole, &part, want->path);
+    if (!found && snprintf(path, sizeof path, "%.*s%s", dir_bytes(g->beside), g->beside,
+                           want->path + dir_bytes(want->path)) < (int)sizeof path)
+        found = member_map(&whole, &part, path);
+    if (!found)
+        return;
+    split.len = part.len;
+    put(g, &split, part.bytes);
+    file_bytes_unmap(&whole);
+}
+
+/* 0 or a fault. The edition is asked for first: of contents that come in between, the cache is made anew. */
+static int take_wanted(struct gathering *g, const struct convert_want *want)
+{
+    const struct symbols_options *options = g->options;
+    struct child_split unread = {.id = want->id};
+    char path[PATH_MAX];
+    uint8_t id[ID_LEN];
+    if (want->is_object) {
+        if (g->beside[0])
+            take_object(g, want);
+        return 0;
+    }
+    split_id_bytes(id, want->id);
+    int there = options->uploaded ? find_edition(&unread.edition, options, id) : 0;
+    int rc = there > 0 ? options->uploaded(options->uploaded_context, path, sizeof path, id, ID_LEN) : there;
+    if (rc < 0 || (rc > 0 && take(g, path, id, unread.edition)))
+        return rc < 0 ? rc : 0;
+    if (take_file(g, want->path, id))
+        return 0;
+    if (rc > 0)
+        put(g, &unread, "");
+    return 0;
+}
+
+/* Is the package there that is named like `name`, with or without its last extension? */
+static bool take_package(struct gathering *g, const char *dir, int dir_len, const char *name)
+{
+    char path[PATH_MAX];
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; i < 2; i++) {
+        int name_len = i == 0 ? (int)strlen(name) : dot > name ? (int)(dot - name) : 0;
+        if (name_len && snprintf(path, sizeof path, "%.*s%.*s.dwp", dir_len, dir, name_len, name) < (int)sizeof path &&
+            take(g, path, NULL, EDITION))
+            return true;
+    }
+    return false;
+}
+
+/* app.dwp beside app, app.debug or app.dbg; of a debug file in a folder of its own, as .debug/app.debug, above it too.
+ */
+static void take_beside(struct gathering *g)
+{
+    int dir = dir_bytes(g->beside);
+    const char *name = g->beside + dir;
+    if (!*name || take_package(g, g->beside, dir, name))
+        return;
+    int above = dir > 1 ? dir - 1 : 0;
+    while (above && g->beside[above - 1] != '/')
+        above--;
+    if (above && g->beside[above] == '.')
+        (void)take_package(g, g->beside, above, name);
+}
+
+int splits_gather(int *fd_out, const struct symbols_options *options, int wants, const char *beside)
+{
+    struct gathering g = {.options = options, .beside = beside, .fd = -1};
+    struct convert_want want;
+    int rc = 0;
+    for (size_t i = 0; !rc && !g.package && (g.found || i < MISSES_MAX); i++) {
+        if (pread(wants, &want, sizeof want, (off_t)(i * sizeof want)) != (ssize_t)sizeof want)
+            break;
+        want.path[sizeof want.path - 1] = '\0';
+        rc = take_wanted(&g, &want);
+        if (!i && !g.package && !want.is_object)
+            take_beside(&g);
+    }
+    *fd_out = g.fd;
+    return rc ? rc : g.failed ? -1 : 0;
+}
+
+int lacks_came(const struct symbols_options *options, const struct module *module)
+{
+    const struct symbol_splits *lack = module_lacks(module);
+    const struct symbol_alt *alt = module_lacks_alt(module);
+    uint64_t edition;
+    int rc = 0;
+    for (size_t i = 0; i < lack->count && !rc; i++) {
+        rc = find_edition(&edition, options, lack->ids[i]);
+        rc = rc > 0 ? edition != lack->editions[i] : rc;
+    }
+    if (rc || !alt)
+        return rc;
+    rc = search_edition_of(&edition, options, alt->id, alt->id_len);
+    return rc ? rc : edition && edition != alt->edition;
+}
