@@ -25,7 +25,7 @@
     "Mire\x7f"    \
     "BAD"
 
-static bool name_it(char *out, size_t room, const struct shelf_key *key)
+static bool name_it(char *out, size_t room, const struct cache_key *key)
 {
     static const char *const kinds[] = {"", "symtab", "debug", "mapping"};
     char hex[2 * MIRE_SYMBOL_ID_MAX + 1];
@@ -38,7 +38,7 @@ static bool name_it(char *out, size_t room, const struct shelf_key *key)
     return snprintf(out, room, "%s/%s%s.%s.cache", key->dir, hex, edition, kinds[key->kind]) < (int)room;
 }
 
-bool shelf_open(struct module **out, const struct shelf_key *key)
+bool cache_directory_open(struct module **out, const struct cache_key *key)
 {
     char path[4096];
     if (!name_it(path, sizeof path, key) || cache_open(out, path, key->id, key->id_len, false))
@@ -47,7 +47,7 @@ bool shelf_open(struct module **out, const struct shelf_key *key)
     return true;
 }
 
-bool shelf_open_mapping(struct retrace **out, const struct shelf_key *key)
+bool cache_directory_open_mapping(struct retrace **out, const struct cache_key *key)
 {
     char path[4096];
     MIRE_SCOPED(close_fd) int fd = name_it(path, sizeof path, key) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -57,7 +57,7 @@ bool shelf_open_mapping(struct retrace **out, const struct shelf_key *key)
     return true;
 }
 
-bool shelf_refused(const struct shelf_key *key, const char *bad)
+bool cache_directory_refused(const struct cache_key *key, const char *bad)
 {
     char path[4096], told[sizeof BAD_MAGIC + 4096];
     struct stat st;
@@ -69,10 +69,10 @@ bool shelf_refused(const struct shelf_key *key, const char *bad)
     return !strncmp(told, BAD_MAGIC, strlen(BAD_MAGIC)) && !strcmp(told + strlen(BAD_MAGIC), bad);
 }
 
-bool shelf_begin(struct shelf_place *place, const struct shelf_key *key)
+bool cache_directory_begin(struct cache_slot *place, const struct cache_key *key)
 {
     char lock[4096];
-    *place = (struct shelf_place){.lock = -1};
+    *place = (struct cache_slot){.lock = -1};
     if (!key->dir || !key->id_len) {
         place->fd = memfd_create("mire-symbols", MFD_CLOEXEC);
         return place->fd >= 0;
@@ -92,7 +92,7 @@ bool shelf_begin(struct shelf_place *place, const struct shelf_key *key)
     return place->fd >= 0;
 }
 
-bool shelf_commit(struct shelf_place *place)
+bool cache_directory_commit(struct cache_slot *place)
 {
     bool good = place->lock < 0 || rename(place->aside, place->path) == 0;
     if (place->lock >= 0)
@@ -107,7 +107,7 @@ static bool note_bad(int fd, const char *bad)
            write_all(fd, bad, strlen(bad));
 }
 
-void shelf_abort(struct shelf_place *place, const char *bad)
+void cache_directory_abort(struct cache_slot *place, const char *bad)
 {
     if (place->lock >= 0) {
         if (!bad || !note_bad(place->fd, bad) || rename(place->aside, place->path) != 0)
@@ -165,7 +165,7 @@ static size_t list(struct cached **out, uint64_t *sum, DIR *dir)
     return count;
 }
 
-size_t symbols_make_room(const char *path, uint64_t max_bytes, uint64_t coming)
+size_t cache_directory_make_room(const char *path, uint64_t max_bytes, uint64_t coming)
 {
     uint64_t sum;
     struct cached *files;

@@ -17,7 +17,7 @@
 #include "java/retrace.h"
 #include "symbolizer/symbolizer.h"
 
-struct shelf_key {
+struct cache_key {
     const char *dir; /* NULL: there is none */
     const uint8_t *id;
     size_t id_len;
@@ -26,15 +26,15 @@ struct shelf_key {
 };
 
 /* Open what was converted. False: it is not there, or is to be made anew. */
-bool shelf_open(struct module **out, const struct shelf_key *key);
-bool shelf_open_mapping(struct retrace **out, const struct shelf_key *key);
+bool cache_directory_open(struct module **out, const struct cache_key *key);
+bool cache_directory_open_mapping(struct retrace **out, const struct cache_key *key);
 
 /* Could that very file not be converted the last time, less than a day ago? One that is uploaded anew has another path.
  */
-bool shelf_refused(const struct shelf_key *key, const char *path);
+bool cache_directory_refused(const struct cache_key *key, const char *path);
 
 /* One that is being made. Without a directory it is only in memory, and the last one to close it loses it. */
-struct shelf_place {
+struct cache_slot {
     int lock;
     int fd; /* write here */
     char path[4096];
@@ -46,17 +46,17 @@ struct shelf_place {
  *
  * Returns false if the system refuses. Then nothing is to be ended.
  */
-bool shelf_begin(struct shelf_place *place, const struct shelf_key *key);
+bool cache_directory_begin(struct cache_slot *place, const struct cache_key *key);
 
 /* End: put it in its place, or note that the file `bad` could not be converted, or nothing; and let the next one have
  * its turn. */
-bool shelf_commit(struct shelf_place *place);
-void shelf_abort(struct shelf_place *place, const char *bad);
+bool cache_directory_commit(struct cache_slot *place);
+void cache_directory_abort(struct cache_slot *place, const char *bad);
 
 /*
  * Remove files of a cache_dir, and those that are unpacked there (.debug, .symtab), longest unused first, until
  * `coming` more bytes fit. Who has one open keeps it. Returns how many went.
  */
-size_t symbols_make_room(const char *path, uint64_t max_bytes, uint64_t coming);
+size_t cache_directory_make_room(const char *path, uint64_t max_bytes, uint64_t coming);
 
 #endif

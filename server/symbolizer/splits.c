@@ -190,15 +190,15 @@ int splits_gather(int *fd_out, const struct symbols_options *options, int wants,
     return rc ? rc : g.failed ? -1 : 0;
 }
 
-int lacks_came(const struct symbols_options *options, const struct module *module)
+int missing_files_came(const struct symbols_options *options, const struct module *module)
 {
-    const struct symbol_splits *lack = module_lacks(module);
-    const struct symbol_alt *alt = module_lacks_alt(module);
+    const struct symbol_splits *missing_file = module_missing_splits(module);
+    const struct symbol_alt *alt = module_missing_alt(module);
     uint64_t edition;
     int rc = 0;
-    for (size_t i = 0; i < lack->count && !rc; i++) {
-        rc = find_edition(&edition, options, lack->ids[i]);
-        rc = rc > 0 ? edition != lack->editions[i] : rc;
+    for (size_t i = 0; i < missing_file->count && !rc; i++) {
+        rc = find_edition(&edition, options, missing_file->ids[i]);
+        rc = rc > 0 ? edition != missing_file->editions[i] : rc;
     }
     if (rc || !alt)
         return rc;

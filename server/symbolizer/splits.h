@@ -26,6 +26,6 @@ int splits_gather(int *fd_out, const struct symbols_options *options, int wants,
  * Has a file come that the module lacks, be it a split one or of dwz, or one with other contents than the damaged one?
  * 1, 0, or a fault.
  */
-int lacks_came(const struct symbols_options *options, const struct module *module);
+int missing_files_came(const struct symbols_options *options, const struct module *module);
 
 #endif

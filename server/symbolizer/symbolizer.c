@@ -75,20 +75,20 @@ static enum child_answer convert_with_splits(char *why, int fd, struct search *s
 }
 
 /* What was written to `place` is good, or `answer` and `why` say what is wrong with the files. */
-static void end_place(struct shelf_place *place, struct search *search, enum child_answer answer, const char *why)
+static void end_place(struct cache_slot *place, struct search *search, enum child_answer answer, const char *why)
 {
     const struct symbols_options *options = search->options;
     if (answer == CHILD_DONE) {
-        bool kept = shelf_commit(place);
+        bool kept = cache_directory_commit(place);
         if (kept && options->cache_dir && options->converted && search->uploaded[0])
             options->converted(options->uploaded_context, search->uploaded);
         if (options->cache_dir)
-            (void)symbols_make_room(options->cache_dir, options->cache_max_bytes, 0);
+            (void)cache_directory_make_room(options->cache_dir, options->cache_max_bytes, 0);
         return;
     }
     if (answer == CHILD_WRONG && options->refused)
         options->refused(options->refused_context, search->path, why);
-    shelf_abort(place, answer == CHILD_WRONG ? search->path : NULL);
+    cache_directory_abort(place, answer == CHILD_WRONG ? search->path : NULL);
 }
 
 /* A part of a file could not be read, and the rest is used. */
@@ -99,20 +99,20 @@ static void tell_damage(char *why, const struct module *module, const struct sea
         options->refused(options->refused_context, search->path, why);
 }
 
-static struct shelf_key key_of(const struct search *search, enum symbol_kind kind)
+static struct cache_key key_of(const struct search *search, enum symbol_kind kind)
 {
-    return (struct shelf_key){search->options->cache_dir, search->id, search->id_len, search->edition, kind};
+    return (struct cache_key){search->options->cache_dir, search->id, search->id_len, search->edition, kind};
 }
 
 /* Convert what was found, unless somebody did while we waited for our turn. */
 static void convert_files(struct module **out, char *why, struct search *search)
 {
-    struct shelf_key key = key_of(search, search->best);
-    struct shelf_place place;
-    if (!shelf_begin(&place, &key))
+    struct cache_key key = key_of(search, search->best);
+    struct cache_slot place;
+    if (!cache_directory_begin(&place, &key))
         return;
-    if (!search->anew && (shelf_open(out, &key) || shelf_refused(&key, search->path))) {
-        shelf_abort(&place, NULL);
+    if (!search->anew && (cache_directory_open(out, &key) || cache_directory_refused(&key, search->path))) {
+        cache_directory_abort(&place, NULL);
         return;
     }
     search->files.asks = true;
@@ -141,9 +141,9 @@ static int load(struct entry *entry, const struct symbols_options *options)
     int rc = search_edition(&search);
     if (rc)
         return rc;
-    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
+    struct cache_key key = key_of(&search, MIRE_SYMBOLS_DEBUG);
     entry->edition = search.edition;
-    int came = shelf_open(out, &key) ? lacks_came(options, *out) : 0;
+    int came = cache_directory_open(out, &key) ? missing_files_came(options, *out) : 0;
     if (came < 0 || (*out && !came))
         return came;
     search.anew = came > 0;
@@ -151,7 +151,7 @@ static int load(struct entry *entry, const struct symbols_options *options)
     *out = NULL;
     rc = search_all(&search, entry->path);
     key.kind = search.best;
-    if (!rc && search.files.count && (came || !shelf_open(out, &key)))
+    if (!rc && search.files.count && (came || !cache_directory_open(out, &key)))
         convert_files(out, why, &search);
     search_close(&search);
     return rc;
@@ -164,16 +164,16 @@ static int load_mapping(struct entry *entry, const struct symbols_options *optio
     size_t id_len = entry->id_len;
     struct retrace **out = &entry->mapping;
     struct search search = SEARCH_INIT(options, id, id_len);
-    struct shelf_place place;
+    struct cache_slot place;
     char why[MIRE_SYMBOL_WHY] = "";
     int rc = search_edition(&search);
-    struct shelf_key key = key_of(&search, MIRE_SYMBOLS_MAPPING);
+    struct cache_key key = key_of(&search, MIRE_SYMBOLS_MAPPING);
     entry->edition = search.edition;
-    if (rc || shelf_open_mapping(out, &key))
+    if (rc || cache_directory_open_mapping(out, &key))
         return rc;
     rc = search_mapping(&search);
-    if (!rc && search.files.count && shelf_begin(&place, &key)) {
-        bool done = shelf_open_mapping(out, &key) || shelf_refused(&key, search.path);
+    if (!rc && search.files.count && cache_directory_begin(&place, &key)) {
+        bool done = cache_directory_open_mapping(out, &key) || cache_directory_refused(&key, search.path);
         enum child_answer answer =
             done ? CHILD_REFUSED : child_convert(why, place.fd, &search.files, id, id_len, options->converter);
         const char *wrong = answer == CHILD_DONE ? retrace_map(out, place.fd, true) : NULL;

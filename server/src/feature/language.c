@@ -32,11 +32,6 @@ static const struct {
     {"cjs", MIRE_LANGUAGE_JAVASCRIPT},
 };
 
-const char *language_name(enum language language)
-{
-    return (unsigned)language < MIRE_LANGUAGE_COUNT ? names[language] : "";
-}
-
 enum language language_of_name(const char *name)
 {
     for (int i = 1; i < MIRE_LANGUAGE_COUNT; i++)

@@ -26,10 +26,8 @@ enum language {
  */
 enum language language_of(const char *function, const char *file);
 
-/* As in rules, static: c, cpp, rust, go, java, kotlin, swift, objc, d, python, javascript; "" if unknown. */
-const char *language_name(enum language language);
-
-/* MIRE_LANGUAGE_UNKNOWN if there is none of that name. */
+/* As in rules: c, cpp, rust, go, java, kotlin, swift, objc, d, python, javascript. MIRE_LANGUAGE_UNKNOWN: no such name.
+ */
 enum language language_of_name(const char *name);
 
 #endif

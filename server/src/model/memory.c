@@ -34,19 +34,9 @@ const char *memory_reason_name(enum memory_reason reason)
     return reasons[reason];
 }
 
-enum memory_reason memory_reason_of(const char *name)
-{
-    return (enum memory_reason)find(reasons, MIRE_MEMORY_REASON_COUNT, name);
-}
-
 const char *healthy_scope_name(enum healthy_scope scope)
 {
     return scopes[scope];
-}
-
-enum healthy_scope healthy_scope_of(const char *name)
-{
-    return (enum healthy_scope)find(scopes, MIRE_HEALTHY_SCOPE_COUNT, name);
 }
 
 bool memory_is_of_allocator(const struct memory_category *category)

@@ -151,13 +151,11 @@ bool memory_is_of_allocator(const struct memory_category *category);
  */
 uint64_t memory_stack_held(const struct memory_category *category, const struct memory_stack *stack);
 
-/* Names as rows, API and documents have them, static; and back: the COUNT where it is none. */
+/* Names as rows, API and documents have them, static. memory_kind_of is the way back: the COUNT where it is none. */
 const char *memory_kind_name(enum memory_kind kind);
 enum memory_kind memory_kind_of(const char *name);
 const char *memory_reason_name(enum memory_reason reason);
-enum memory_reason memory_reason_of(const char *name);
 const char *healthy_scope_name(enum healthy_scope scope);
-enum healthy_scope healthy_scope_of(const char *name);
 
 /* Stacks of one category: the first, and how many follow it. */
 struct memory_stacks {

@@ -33,7 +33,7 @@ struct job {
     size_t unresolved;
     uint64_t names_ns; /* left for names that take long */
     struct symbolicate_lack *lacks;
-    size_t lack_count;
+    size_t missing_count;
 };
 
 struct where { /* the image of a frame */

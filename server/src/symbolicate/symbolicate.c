@@ -147,10 +147,10 @@ static int name_image(struct where *out, struct job *job, const struct report_im
 static int note_lack(struct job *job, const struct symbolicate_lack *lack)
 {
     const struct report_image *image = lack->image;
-    for (size_t i = 0; i < job->lack_count; i++)
+    for (size_t i = 0; i < job->missing_count; i++)
         if (job->lacks[i].image->id_len == image->id_len && !memcmp(job->lacks[i].image->id, image->id, image->id_len))
             return 0;
-    struct symbolicate_lack *kept = &job->lacks[job->lack_count++];
+    struct symbolicate_lack *kept = &job->lacks[job->missing_count++];
     *kept = *lack;
     kept->defect = arena_strdup(job->arena, lack->defect);
     if (!lack->splits || !kept->defect) /* else they are the module's, which may be closed for another */
@@ -190,8 +190,9 @@ static int resolve_native(struct job *job, struct symbols *symbols, const struct
     where.base = module_is_from_base(module) ? image->base : 0;
     enum symbol_kind kind = module_kind(module);
     bool debug = kind == MIRE_SYMBOLS_DEBUG; /* of which split files are lacking, or a part is damaged */
-    const struct symbol_splits *splits = debug && module_lacks(module)->count ? module_lacks(module) : NULL;
-    const struct symbol_alt *alt = debug ? module_lacks_alt(module) : NULL;
+    const struct symbol_splits *splits =
+        debug && module_missing_splits(module)->count ? module_missing_splits(module) : NULL;
+    const struct symbol_alt *alt = debug ? module_missing_alt(module) : NULL;
     char defect[MIRE_SYMBOL_WHY];
     struct symbolicate_lack lack = {image, debug ? MIRE_SYMBOLS_SYMTAB : kind, splits || alt, splits, defect};
     (void)module_defect(defect, module);
@@ -252,8 +253,8 @@ static int resolve_frames(struct job *job, struct symbols *symbols)
         else
             rc = resolve_native(job, symbols, &report->images[i], these, count);
     }
-    if (job->lack_count)
-        qsort(job->lacks, job->lack_count, sizeof *job->lacks, by_build);
+    if (job->missing_count)
+        qsort(job->lacks, job->missing_count, sizeof *job->lacks, by_build);
     return rc;
 }
 
@@ -430,6 +431,6 @@ int symbolicate(struct resolved *out, struct symbolicate_counts *counts_out, str
         rc = report_facts(&out->facts, &out->fact_count, arena, report);
     out->places = job.places;
     out->place_count = job.place_count;
-    *counts_out = (struct symbolicate_counts){report->frame_count, job.unresolved, job.lacks, job.lack_count};
+    *counts_out = (struct symbolicate_counts){report->frame_count, job.unresolved, job.lacks, job.missing_count};
     return rc;
 }

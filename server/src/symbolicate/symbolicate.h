@@ -30,7 +30,7 @@ struct symbolicate_counts {
     size_t frames;                        /* distinct frames of the report */
     size_t unresolved;                    /* of them without a function's name, or one that a mapping may change */
     const struct symbolicate_lack *lacks; /* in the arena, by rising build id, each once */
-    size_t lack_count;
+    size_t missing_count;
 };
 
 /*

@@ -195,13 +195,13 @@ static int store_images(const struct batch *batch, struct pg_tx *tx)
 {
     size_t count = 0;
     for (size_t i = 0; i < batch->count; i++)
-        count += is_stored(&batch->moves[i]) ? batch->moves[i].item.counts.lack_count : 0;
+        count += is_stored(&batch->moves[i]) ? batch->moves[i].item.counts.missing_count : 0;
     struct lack_row *all = arena_array(batch->arena, count, sizeof *all);
     if (!all)
         return MIRE_FAULT_MEMORY;
     count = 0;
     for (size_t i = 0; i < batch->count; i++)
-        for (size_t k = 0; is_stored(&batch->moves[i]) && k < batch->moves[i].item.counts.lack_count; k++)
+        for (size_t k = 0; is_stored(&batch->moves[i]) && k < batch->moves[i].item.counts.missing_count; k++)
             all[count++] = batch->moves[i].lacks[k];
     if (count)
         qsort(all, count, sizeof *all, by_build);
@@ -221,7 +221,8 @@ static int store_own(const struct batch *batch, struct pg_tx *tx)
         if (!rc)
             rc = pg_lacks_forget(tx, &move->stored.key);
         if (!rc)
-            rc = pg_lacks_store(tx, &move->stored.key, move->stored.app_id, move->lacks, move->item.counts.lack_count);
+            rc = pg_lacks_store(tx, &move->stored.key, move->stored.app_id, move->lacks,
+                                move->item.counts.missing_count);
     }
     return rc;
 }

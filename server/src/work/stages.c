@@ -310,10 +310,10 @@ static int make_lack(struct lack_row *out, const struct item *item, const struct
 int stages_lacks(struct lack_row **out, const struct item *item)
 {
     const struct symbolicate_counts *counts = &item->counts;
-    struct lack_row *lacks = arena_array(item->arena, counts->lack_count, sizeof *lacks);
+    struct lack_row *lacks = arena_array(item->arena, counts->missing_count, sizeof *lacks);
     if (!lacks)
         return MIRE_FAULT_MEMORY;
-    for (size_t i = 0; i < counts->lack_count; i++) {
+    for (size_t i = 0; i < counts->missing_count; i++) {
         if (make_lack(&lacks[i], item, &counts->lacks[i]))
             return MIRE_FAULT_MEMORY;
     }
@@ -326,8 +326,8 @@ static int store_lacks(struct item *item, const struct report_key *key)
     struct lack_row *lacks;
     int rc = stages_lacks(&lacks, item);
     if (!rc)
-        rc = pg_images_store(item->tx, lacks, item->counts.lack_count);
-    return rc ? rc : pg_lacks_store(item->tx, key, item->claim.app_id, lacks, item->counts.lack_count);
+        rc = pg_images_store(item->tx, lacks, item->counts.missing_count);
+    return rc ? rc : pg_lacks_store(item->tx, key, item->claim.app_id, lacks, item->counts.missing_count);
 }
 
 static int run_aggregate(struct item *item)

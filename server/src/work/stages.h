@@ -56,7 +56,7 @@ struct cluster_index stages_index(struct pg_tx *tx);
  * has no number. 0 or a fault. */
 int stages_keep_tree(struct item *item);
 
-/* Modules without debug file, in the item's arena; there are as many as item->counts.lack_count. 0 or a fault. */
+/* Modules without debug file, in the item's arena; there are as many as item->counts.missing_count. 0 or a fault. */
 int stages_lacks(struct lack_row **out, const struct item *item);
 
 /* Store the resolved stacks of a report, in place of earlier ones. */

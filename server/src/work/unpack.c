@@ -94,7 +94,7 @@ int unpack_find(void *context, char *path, size_t path_room, const uint8_t *id, 
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now */
         return 1;
     }
-    size_t removed = symbols_make_room(unpack->cache_dir, unpack->cache_max_bytes, (uint64_t)info.size_bytes);
+    size_t removed = cache_directory_make_room(unpack->cache_dir, unpack->cache_max_bytes, (uint64_t)info.size_bytes);
     if (removed)
         log_event(unpack->log, MIRE_LOG_DEBUG, "work.cache_removed", LOG_NUMBER("files", (long long)removed));
     return fetch(path, unpack->tx, own, &info);

@@ -17,28 +17,29 @@
 #include <zstd.h>
 
 /* The name comes from whoever made the file. */
-static void take_alt(struct symbol_alt *out, const struct cache_lack *lack)
+static void take_alt(struct symbol_alt *out, const struct cache_missing_file *missing_file)
 {
-    *out = (struct symbol_alt){.id_len = lack->id_len, .edition = lack->edition};
-    memcpy(out->id, lack->id, lack->id_len);
-    for (size_t i = 0; i + 1 < sizeof out->name && lack->name[i]; i++)
-        out->name[i] = lack->name[i] > ' ' && lack->name[i] < 0x7f ? lack->name[i] : '_';
+    *out = (struct symbol_alt){.id_len = missing_file->id_len, .edition = missing_file->edition};
+    memcpy(out->id, missing_file->id, missing_file->id_len);
+    for (size_t i = 0; i + 1 < sizeof out->name && missing_file->name[i]; i++)
+        out->name[i] = missing_file->name[i] > ' ' && missing_file->name[i] < 0x7f ? missing_file->name[i] : '_';
     if (!out->name[0])
         out->name[0] = '_';
 }
 
 /* False: they make no sense. */
-static bool read_lacks(struct module *module, const uint8_t *bytes, size_t count)
+static bool read_missing_files(struct module *module, const uint8_t *bytes, size_t count)
 {
-    struct symbol_splits *splits = &module->lacks;
-    struct cache_lack lack;
+    struct symbol_splits *splits = &module->missing_files;
+    struct cache_missing_file missing_file;
     for (size_t i = 0; i < count; i++) {
-        memcpy(&lack, bytes + i * sizeof lack, sizeof lack);
-        if (lack.is_alt && lack.id_len && lack.id_len <= sizeof lack.id) {
-            take_alt(&module->alt, &lack);
-        } else if (!lack.is_alt && lack.id_len == MIRE_SYMBOL_SPLIT_ID && splits->count < MIRE_SYMBOL_SPLITS) {
-            memcpy(splits->ids[splits->count], lack.id, lack.id_len);
-            splits->editions[splits->count++] = lack.edition;
+        memcpy(&missing_file, bytes + i * sizeof missing_file, sizeof missing_file);
+        if (missing_file.is_alt && missing_file.id_len && missing_file.id_len <= sizeof missing_file.id) {
+            take_alt(&module->alt, &missing_file);
+        } else if (!missing_file.is_alt && missing_file.id_len == MIRE_SYMBOL_SPLIT_ID &&
+                   splits->count < MIRE_SYMBOL_SPLITS) {
+            memcpy(splits->ids[splits->count], missing_file.id, missing_file.id_len);
+            splits->editions[splits->count++] = missing_file.edition;
         } else {
             return false;
         }
@@ -66,9 +67,10 @@ static bool lay_out(struct module *module)
     module->stored = (const char *)module->bytes + at;
     at += head->packed_bytes ? head->packed_bytes : head->text_bytes;
     atomic_init(&module->texts, head->packed_bytes ? NULL : module->stored);
-    const uint8_t *lacks = module->bytes + at;
-    at += head->lack_count * sizeof(struct cache_lack);
-    return at == module->len && at == head->file_bytes && read_lacks(module, lacks, head->lack_count);
+    const uint8_t *missing_files = module->bytes + at;
+    at += head->missing_count * sizeof(struct cache_missing_file);
+    return at == module->len && at == head->file_bytes &&
+           read_missing_files(module, missing_files, head->missing_count);
 }
 
 static const char *check(struct module *module, const uint8_t *id, size_t id_len, bool whole)
@@ -143,12 +145,12 @@ void cache_close(struct module *module)
     free(module);
 }
 
-const struct symbol_splits *module_lacks(const struct module *module)
+const struct symbol_splits *module_missing_splits(const struct module *module)
 {
-    return &module->lacks;
+    return &module->missing_files;
 }
 
-const struct symbol_alt *module_lacks_alt(const struct module *module)
+const struct symbol_alt *module_missing_alt(const struct module *module)
 {
     return module->alt.id_len ? &module->alt : NULL;
 }
@@ -160,7 +162,7 @@ bool module_is_from_base(const struct module *module)
 
 bool module_is_whole(const struct module *module)
 {
-    return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->lacks.count && !module->alt.id_len &&
+    return module && module->head.kind == MIRE_SYMBOLS_DEBUG && !module->missing_files.count && !module->alt.id_len &&
            !module->head.damaged_units;
 }
 
@@ -181,16 +183,16 @@ size_t module_defect(char *out, const struct module *module)
 {
     size_t damaged = 0, missing = 0;
     char first[2][2 * MIRE_SYMBOL_SPLIT_ID + 1], alt_id[2 * MIRE_SYMBOL_ID_MAX + 1];
-    const struct symbol_splits *lacks = module ? &module->lacks : NULL;
+    const struct symbol_splits *missing_files = module ? &module->missing_files : NULL;
     out[0] = '\0';
     if (!module || module->head.kind != MIRE_SYMBOLS_DEBUG)
         return 0;
-    const struct symbol_alt *alt = module_lacks_alt(module);
+    const struct symbol_alt *alt = module_missing_alt(module);
     hex_format(alt_id, module->alt.id, module->alt.id_len);
-    for (size_t i = 0; i < lacks->count; i++) {
-        size_t *sort = lacks->editions[i] ? &damaged : &missing;
+    for (size_t i = 0; i < missing_files->count; i++) {
+        size_t *sort = missing_files->editions[i] ? &damaged : &missing;
         if (!(*sort)++)
-            hex_format(first[sort == &missing], lacks->ids[i], MIRE_SYMBOL_SPLIT_ID);
+            hex_format(first[sort == &missing], missing_files->ids[i], MIRE_SYMBOL_SPLIT_ID);
     }
     unsigned units = module->head.damaged_units;
     if (units)

@@ -17,7 +17,7 @@
  *     texts    | names as linked (mangled), then paths, each of which is asked for more often; each ends in a NUL.
  *              | Where they take more than a third of a small file (templates) as one frame of zstd, unpacked when the
  *              | first address is looked up; look-ups are a tenth slower then, so others are left as they are
- *     lacks    | files that its DWARF refers to and that were not there, or damaged: struct cache_lack
+ *     lacks    | files that its DWARF refers to and that were not there, or damaged: struct cache_missing_file
  *
  * Scope 0 is a gap: nothing is known, and nothing is made up. A scope comes behind the one it is inlined into, so a
  * chain ends. Nothing in the file is an address in memory: it can be moved to any machine.
@@ -58,7 +58,7 @@ struct cache_head { /* as in the file */
     char arch[16];
     uint32_t packed_bytes;  /* of the texts in the file; 0: they lie there as they are */
     uint16_t damaged_units; /* of the files it is made of, so many or more: what they tell is not all here */
-    uint8_t lack_count;
+    uint8_t missing_count;
     uint8_t from_base; /* 1: offsets count from where the image begins (Breakpad), 0: from program headers' 0 */
 };
 
@@ -78,15 +78,15 @@ struct cache_head { /* as in the file */
 #define MIRE_CACHE_LINE_BITS  24
 #define MIRE_CACHE_ROW_BITS   57 /* of a segment's three numbers: one load of 64 bits has them from any bit on */
 
-struct cache_lack {   /* as in the file */
-    uint64_t edition; /* of the contents that were there then; 0: it was not there */
+struct cache_missing_file { /* as in the file */
+    uint64_t edition;       /* of the contents that were there then; 0: it was not there */
     uint8_t id[MIRE_SYMBOL_ID_MAX];
     uint8_t id_len;
     uint8_t is_alt;             /* it is what .gnu_debugaltlink means, else a split file, with an id of 8 bytes */
     char name[MIRE_SYMBOL_ALT]; /* of the former: as it is told there, cut */
 };
 
-#define MIRE_CACHE_LACKS (MIRE_SYMBOL_SPLITS + 1)
+#define MIRE_CACHE_MISSING (MIRE_SYMBOL_SPLITS + 1)
 
 struct cache_block { /* as in the file */
     uint32_t start;  /* offset from base */

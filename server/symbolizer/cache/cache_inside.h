@@ -20,7 +20,7 @@ struct module {
     const char *stored;          /* the texts as they lie in the file */
     _Atomic(const char *) texts; /* NULL: not unpacked yet. Whoever looks first; acquire, release */
     uint32_t scope_bytes;
-    struct symbol_splits lacks;
+    struct symbol_splits missing_files;
     struct symbol_alt alt; /* id_len 0: it is not lacking */
 };
 

@@ -8,7 +8,7 @@
  */
 #include "cache/convert.h"
 #include "cache/breakpad.h"
-#include "cache/layers.h"
+#include "cache/merge.h"
 #include "cache/others.h"
 
 #include "dwarf/dwarf.h"
@@ -35,7 +35,7 @@ struct job {
 
 struct share {
     struct job *job;
-    struct layer *layer; /* filled once all units are read */
+    struct merge_input *input; /* filled once all units are read */
     pthread_t thread;
 };
 
@@ -80,8 +80,8 @@ static void *read_units(void *context)
         }
     }
     dwarf_harvest_rest(&harvest);
-    share->layer->harvest = harvest;
-    if (!layer_prepare(share->layer))
+    share->input->harvest = harvest;
+    if (!merge_input_prepare(share->input))
         atomic_store_explicit(&job->failed, true, memory_order_relaxed);
     return NULL;
 }
@@ -102,14 +102,14 @@ static bool read_names(const struct naming *to)
 }
 
 /* All units, and the names, while other threads are at the units. False: out of memory. */
-static bool read_all(struct layer *layers, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
+static bool read_all(struct merge_input *merge, struct dwarf *dwarf, const struct naming *naming, unsigned threads)
 {
     struct job job = {.dwarf = dwarf};
     struct share shares[MIRE_CONVERT_THREADS];
     unsigned started = 1;
     order_last(&job);
     for (unsigned i = 0; i < threads; i++)
-        shares[i] = (struct share){.job = &job, .layer = &layers[i]};
+        shares[i] = (struct share){.job = &job, .input = &merge[i]};
     while (started < threads && !pthread_create(&shares[started].thread, NULL, read_units, &shares[started]))
         started++;
     bool named = read_names(naming);
@@ -150,15 +150,15 @@ static void write_head(struct cache_head *head, const struct convert_source *sou
 }
 
 struct giving {
-    struct layers *layers;
+    struct merge *merge;
     const struct convert_source *source;
 };
 
 static void *give_back(void *context)
 {
     struct giving *giving = context;
-    for (size_t i = 0; i < giving->layers->count; i++)
-        layer_fini(&giving->layers->rows[i]);
+    for (size_t i = 0; i < giving->merge->count; i++)
+        merge_input_fini(&giving->merge->rows[i]);
     for (size_t i = 0; i < giving->source->object_count; i++)
         object_rest(giving->source->objects[i]);
     return NULL;
@@ -166,18 +166,18 @@ static void *give_back(void *context)
 
 /* Once it is laid, what was found and read is given back: beside the writing if there is a thread for that, or before
  * it. */
-static const char *pack_all(int fd, struct giving *giving, struct cache_head *head, const struct cache_lack *lacks,
-                            unsigned threads)
+static const char *pack_all(int fd, struct giving *giving, struct cache_head *head,
+                            const struct cache_missing_file *missing_files, unsigned threads)
 {
     struct pack pack;
     pthread_t thread;
     uint32_t high;
-    bool good = pack_init(&pack) && layers_pack(&high, &pack, giving->layers, threads > 1);
+    bool good = pack_init(&pack) && merge_pack(&high, &pack, giving->merge, threads > 1);
     const char *wrong = good ? NULL : "needs more memory than there is";
     bool beside = threads > 1 && !pthread_create(&thread, NULL, give_back, giving);
     if (!beside)
         give_back(giving);
-    if (good && !pack_write(&pack, fd, head, lacks, high))
+    if (good && !pack_write(&pack, fd, head, missing_files, high))
         wrong = "could not be written";
     if (beside)
         pthread_join(thread, NULL);
@@ -244,30 +244,33 @@ static bool is_damaged(struct dwarf *alt)
 }
 
 /* Note that what the DWARF refers to was not found, or cannot be read whole. */
-static void note_alt(struct cache_lack *lacks, struct cache_head *head, const struct object_facts *facts,
-                     uint64_t edition)
+static void note_alt(struct cache_missing_file *missing_files, struct cache_head *head,
+                     const struct object_facts *facts, uint64_t edition)
 {
-    struct cache_lack lack = {.edition = edition, .id_len = (uint8_t)facts->alt_id_len, .is_alt = 1};
-    memcpy(lack.id, facts->alt_id, facts->alt_id_len);
-    snprintf(lack.name, sizeof lack.name, "%s", facts->alt_name);
-    lacks[head->lack_count++] = lack;
+    struct cache_missing_file missing_file = {.edition = edition, .id_len = (uint8_t)facts->alt_id_len, .is_alt = 1};
+    memcpy(missing_file.id, facts->alt_id, facts->alt_id_len);
+    snprintf(missing_file.name, sizeof missing_file.name, "%s", facts->alt_name);
+    missing_files[head->missing_count++] = missing_file;
 }
 
 /* Note which split files were not found, and of which a part is damaged or not there. False: out of memory. */
-static bool note_lacks(struct cache_lack *lacks, struct cache_head *head, struct convert_facts *facts,
-                       const struct convert_source *source, const struct dwarf *dwarf)
+static bool note_missing_files(struct cache_missing_file *missing_files, struct cache_head *head,
+                               struct convert_facts *facts, const struct convert_source *source,
+                               const struct dwarf *dwarf)
 {
     size_t count;
     struct dwarf_wanted *list = list_wanted(&count, dwarf);
     for (size_t i = 0; i < count; i++) {
         const struct convert_split *split = split_of(source, list[i].id);
-        struct cache_lack lack = {.edition = split ? split->edition : 0, .id_len = MIRE_SYMBOL_SPLIT_ID};
-        split_id_bytes(lack.id, split ? split->id : list[i].id);
+        struct cache_missing_file missing_file = {.edition = split ? split->edition : 0,
+                                                  .id_len = MIRE_SYMBOL_SPLIT_ID};
+        split_id_bytes(missing_file.id, split ? split->id : list[i].id);
         facts->damaged_units += split && !list[i].damaged;
-        if (head->lack_count && !memcmp(lacks[head->lack_count - 1].id, lack.id, sizeof lack.id))
+        if (head->missing_count &&
+            !memcmp(missing_files[head->missing_count - 1].id, missing_file.id, sizeof missing_file.id))
             continue; /* several units of a package, or two that are the same */
-        if (head->lack_count < MIRE_SYMBOL_SPLITS)
-            lacks[head->lack_count++] = lack;
+        if (head->missing_count < MIRE_SYMBOL_SPLITS)
+            missing_files[head->missing_count++] = missing_file;
     }
     free(list);
     return list != NULL;
@@ -289,13 +292,13 @@ static const char *open_dwarf(struct dwarf **out, struct dwarf **alt_out, const 
 const char *convert(struct convert_facts *out, int fd, const struct convert_source *source, unsigned threads)
 {
     size_t room = source->split_count > MIRE_CONVERT_THREADS ? source->split_count : MIRE_CONVERT_THREADS;
-    struct layer *rows = calloc(room, sizeof *rows);
+    struct merge_input *rows = calloc(room, sizeof *rows);
     struct dwarf **dwarfs = calloc(room, sizeof(struct dwarf *)); /* of object files */
     struct names names = {0};
     struct names frames = {0};
-    struct layers layers = {.rows = rows, .names = &names, .frames = &frames};
+    struct merge merge = {.rows = rows, .names = &names, .frames = &frames};
     struct cache_head head = {0};
-    struct cache_lack lacks[MIRE_CACHE_LACKS];
+    struct cache_missing_file missing_files[MIRE_CACHE_MISSING];
     struct dwarf *dwarf = NULL;
     struct dwarf *alt = NULL;
     uint64_t base;
@@ -320,8 +323,8 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     }
     struct naming naming = {&names, &frames, source, base};
     if (told) {
-        layers.count = 1;
-        wrong = breakpad_harvest(&rows[0].harvest, object, base) && layer_prepare(&rows[0])
+        merge.count = 1;
+        wrong = breakpad_harvest(&rows[0].harvest, object, base) && merge_input_prepare(&rows[0])
                     ? NULL
                     : "needs more memory than there is";
         out->damaged_units = rows[0].harvest.damaged_units;
@@ -342,7 +345,7 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
     }
     if (dwarf && !wrong) {
         threads = threads < 1 ? 1 : threads > MIRE_CONVERT_THREADS ? MIRE_CONVERT_THREADS : threads;
-        layers.count = threads;
+        merge.count = threads;
         if (!read_all(rows, dwarf, &naming, threads))
             wrong = "needs more memory than there is";
         *out = (struct convert_facts){.units = dwarf_unit_count(dwarf),
@@ -350,22 +353,22 @@ const char *convert(struct convert_facts *out, int fd, const struct convert_sour
                                       .dwarf_bytes = object->dwarf_bytes};
         for (size_t i = 0; i < threads; i++)
             out->damaged_units += rows[i].harvest.damaged_units;
-        if (!wrong && !note_lacks(lacks, &head, out, source, dwarf))
+        if (!wrong && !note_missing_files(missing_files, &head, out, source, dwarf))
             wrong = "needs more memory than there is";
         if (object->facts.alt_id_len && (!alt || is_damaged(alt)))
-            note_alt(lacks, &head, &object->facts, source->alt_edition);
+            note_alt(missing_files, &head, &object->facts, source->alt_edition);
     }
     if (!wrong && !dwarf && !read_names(&naming))
         wrong = "needs more memory than there is";
     if (!wrong && others)
-        wrong = others_read(out, &layers, dwarfs, source, others, base);
-    write_head(&head, source, base, object || (layers.count && !out->damaged_units));
+        wrong = others_read(out, &merge, dwarfs, source, others, base);
+    write_head(&head, source, base, object || (merge.count && !out->damaged_units));
     head.from_base = told;
     head.damaged_units = out->damaged_units < UINT16_MAX ? (uint16_t)out->damaged_units : UINT16_MAX;
     if (!wrong)
-        wrong = pack_all(fd, &(struct giving){&layers, source}, &head, lacks, threads);
-    for (size_t i = 0; i < layers.count; i++)
-        layer_fini(&rows[i]);
+        wrong = pack_all(fd, &(struct giving){&merge, source}, &head, missing_files, threads);
+    for (size_t i = 0; i < merge.count; i++)
+        merge_input_fini(&rows[i]);
     names_fini(&names);
     names_fini(&frames);
     dwarf_close(dwarf);

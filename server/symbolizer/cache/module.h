@@ -29,7 +29,7 @@ struct symbol_splits {
 };
 
 /* Split files (.dwo, .dwp) that were not there when the module was converted, or were damaged. The module's. */
-const struct symbol_splits *module_lacks(const struct module *module);
+const struct symbol_splits *module_missing_splits(const struct module *module);
 
 #define MIRE_SYMBOL_ALT 54 /* room for the name of a file of dwz */
 
@@ -44,7 +44,7 @@ struct symbol_alt {
  * The file into which dwz put what several programs share (.gnu_debugaltlink), if it was not there when the module was
  * converted, or was damaged: names that lie in it are unknown. NULL: it was, or none is wanted. The module's.
  */
-const struct symbol_alt *module_lacks_alt(const struct module *module);
+const struct symbol_alt *module_missing_alt(const struct module *module);
 
 /*
  * Do addresses count from where the image begins, whatever its program headers say there? Of what was made of a file of

@@ -15,13 +15,12 @@ const struct object *others_first(const struct convert_source *source)
     return NULL;
 }
 
-static const char *read_go(struct convert_facts *facts, struct layers *layers, const struct object *object,
-                           uint64_t base)
+static const char *read_go(struct convert_facts *facts, struct merge *merge, const struct object *object, uint64_t base)
 {
-    struct layer *layer = &layers->rows[0];
-    layers->count = 1;
-    bool good = golang_harvest(&layer->harvest, object, base) && layer_prepare(layer);
-    facts->damaged_units = layer->harvest.damaged_units;
+    struct merge_input *input = &merge->rows[0];
+    merge->count = 1;
+    bool good = golang_harvest(&input->harvest, object, base) && merge_input_prepare(input);
+    facts->damaged_units = input->harvest.damaged_units;
     return good ? NULL : "needs more memory than there is";
 }
 
@@ -42,30 +41,30 @@ bool others_wanted(size_t *count_out, int fd, const struct object *program)
     return good;
 }
 
-/* A layer for each object file that was found. Returns how many; what is wrong with one leaves it out. */
-static size_t read_objects(struct layer *rows, struct dwarf **dwarfs, const struct convert_source *source,
+/* An input for each object file that was found. Returns how many; what is wrong with one leaves it out. */
+static size_t read_objects(struct merge_input *rows, struct dwarf **dwarfs, const struct convert_source *source,
                            const struct object *program, uint64_t base)
 {
     size_t count = 0;
     for (size_t i = 0; i < source->split_count; i++) {
         const struct convert_split *split = &source->splits[i];
-        struct layer *layer = &rows[count];
+        struct merge_input *input = &rows[count];
         if (!split->object || split->id >= program->mapped_count)
             continue;
-        if (debug_map_harvest(&layer->harvest, &dwarfs[i], program, split->id, split->object, base) ||
-            !layer_prepare(layer))
-            layer_fini(layer);
+        if (debug_map_harvest(&input->harvest, &dwarfs[i], program, split->id, split->object, base) ||
+            !merge_input_prepare(input))
+            merge_input_fini(input);
         else
             count++;
     }
     return count;
 }
 
-const char *others_read(struct convert_facts *facts, struct layers *layers, struct dwarf **dwarfs,
+const char *others_read(struct convert_facts *facts, struct merge *merge, struct dwarf **dwarfs,
                         const struct convert_source *source, const struct object *program, uint64_t base)
 {
     if (program->go.bytes)
-        return read_go(facts, layers, program, base);
-    layers->count = read_objects(layers->rows, dwarfs, source, program, base);
+        return read_go(facts, merge, program, base);
+    merge->count = read_objects(merge->rows, dwarfs, source, program, base);
     return NULL;
 }

@@ -6,7 +6,7 @@
 #define MIRE_CACHE_OTHERS_H
 
 #include "cache/convert.h"
-#include "cache/layers.h"
+#include "cache/merge.h"
 
 /* The first file that has either; NULL: none does. */
 const struct object *others_first(const struct convert_source *source);
@@ -15,14 +15,14 @@ const struct object *others_first(const struct convert_source *source);
 bool others_wanted(size_t *count_out, int fd, const struct object *program);
 
 /*
- * Read what there is into layers.
+ * Read the files into inputs of a merge.
  *
- *   layers  rows for each split file of the source, and for one at least; its count is set
- *   dwarfs  likewise: closed by the caller, once the layers are not needed any more
+ *   merge   rows for each split file of the source, and for one at least; its count is set
+ *   dwarfs  likewise: closed by the caller, once the inputs are not needed any more
  *
  * Returns NULL, or what is wrong (static).
  */
-const char *others_read(struct convert_facts *facts, struct layers *layers, struct dwarf **dwarfs,
+const char *others_read(struct convert_facts *facts, struct merge *merge, struct dwarf **dwarfs,
                         const struct convert_source *source, const struct object *program, uint64_t base);
 
 #endif

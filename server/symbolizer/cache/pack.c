@@ -35,7 +35,7 @@ struct pack_key pack_key(const char *text)
     return pack_key_of(text, strnlen(text, TEXT_MAX));
 }
 
-static bool texts_init(struct pack_texts *texts, struct belt *belt, bool is_path)
+static bool texts_init(struct pack_texts *texts, struct writer_queue *queue, bool is_path)
 {
     texts->hash_room = 1024;
     texts->hash = calloc(texts->hash_room, sizeof *texts->hash);
@@ -43,25 +43,25 @@ static bool texts_init(struct pack_texts *texts, struct belt *belt, bool is_path
         return false;
     texts->rows[texts->count++] = (struct pack_text){.text = ""};
     texts->bytes = 1;
-    belt_text(belt, (struct belt_text){.text = "", .is_path = is_path});
+    writer_queue_text(queue, (struct writer_queue_text){.text = "", .is_path = is_path});
     return true;
 }
 
 bool pack_init(struct pack *pack)
 {
     *pack = (struct pack){.recent = calloc(MIRE_PACK_RECENT, sizeof *pack->recent)};
-    pack->failed = !pack->recent || !belt_init(&pack->belt) || !texts_init(&pack->names, &pack->belt, false) ||
-                   !texts_init(&pack->paths, &pack->belt, true);
+    pack->failed = !pack->recent || !writer_queue_init(&pack->queue) ||
+                   !texts_init(&pack->names, &pack->queue, false) || !texts_init(&pack->paths, &pack->queue, true);
     if (pack->failed)
         return false;
-    belt_scope(&pack->belt, &(struct pack_scope){0});
+    writer_queue_scope(&pack->queue, &(struct pack_scope){0});
     pack->scope_count = 1;
     return true;
 }
 
 void pack_fini(struct pack *pack)
 {
-    belt_fini(&pack->belt);
+    writer_queue_fini(&pack->queue);
     free(pack->names.rows);
     free(pack->names.hash);
     free(pack->paths.rows);
@@ -110,7 +110,7 @@ static uint32_t number_of(struct pack *pack, struct pack_texts *texts, const cha
     }
     if (texts->bytes + key.len + 1 > TEXTS_MAX || texts->count > most)
         return 0;
-    belt_text(&pack->belt, (struct belt_text){text, key.len, texts == &pack->paths});
+    writer_queue_text(&pack->queue, (struct writer_queue_text){text, key.len, texts == &pack->paths});
     texts->rows[texts->count] = (struct pack_text){text, key.len, (uint32_t)texts->bytes};
     texts->bytes += key.len + 1;
     texts->hash[k & (texts->hash_room - 1)] = (uint64_t)key.hash << 32 | texts->count;
@@ -144,14 +144,14 @@ uint32_t pack_scope(struct pack *pack, const struct pack_scope *scope)
     if (pack->scope_count > SCOPE_MAX)
         return 0;
     *recent = (struct pack_recent){(uint32_t)(hash >> 32), (uint32_t)pack->scope_count, *scope};
-    belt_scope(&pack->belt, scope);
+    writer_queue_scope(&pack->queue, scope);
     return (uint32_t)pack->scope_count++;
 }
 
 void pack_flush(struct pack *pack)
 {
-    belt_end(&pack->belt);
-    struct written *written = &pack->belt.written;
+    writer_queue_end(&pack->queue);
+    struct written *written = &pack->queue.written;
     blocks_end(&written->blocks);
     pack->failed |= written->failed || written->blocks.failed;
     struct written_texts *names = &written->names;

@@ -11,7 +11,7 @@
 #ifndef MIRE_CACHE_PACK_H
 #define MIRE_CACHE_PACK_H
 
-#include "cache/belt.h"
+#include "cache/writer_queue.h"
 
 #define MIRE_PACK_RECENT 8192
 
@@ -46,7 +46,7 @@ struct pack {
     struct pack_texts names;
     struct pack_texts paths;
     struct pack_recent *recent; /* scopes by hash: equal ones are parts of one function, so they come soon */
-    struct belt belt;           /* of segments, which the caller adds, and what has a number */
+    struct writer_queue queue;  /* of segments, which the caller adds, and what has a number */
 };
 
 /* False: out of memory. */
@@ -72,12 +72,13 @@ void pack_flush(struct pack *pack);
 /*
  * Write the cache to a file, from its beginning. After pack_flush.
  *
- *   head   id, kind, base, arch, lack_count and damaged_units are the caller's; the rest is filled
- *   lacks  borrowed; head->lack_count of them
+ *   head   id, kind, base, arch, missing_count and damaged_units are the caller's; the rest is filled
+ *   lacks  borrowed; head->missing_count of them
  *   high   behind the last segment
  *
  * Returns false if the system refuses, or memory was lacking at any time.
  */
-bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct cache_lack *lacks, uint32_t high);
+bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct cache_missing_file *missing_files,
+                uint32_t high);
 
 #endif

@@ -44,7 +44,7 @@ static void measure_scopes(const struct pack *pack, struct cache_head *head)
 {
     uint32_t name = 0, parent = 0, file = 0, line = 0, entry = 0;
     for (size_t i = 1; i < pack->scope_count; i++) {
-        const struct pack_scope *scope = &pack->belt.written.scopes.rows[i];
+        const struct pack_scope *scope = &pack->queue.written.scopes.rows[i];
         name = scope->name > name ? scope->name : name;
         parent = scope->parent > parent ? scope->parent : parent;
         file = scope->file > file ? scope->file : file;
@@ -66,7 +66,7 @@ static void encode_scopes(uint8_t *out, const struct pack *pack, const struct ca
 {
     uint64_t file_mask = (1ull << head->file_bits) - 1;
     for (size_t i = 0; i < pack->scope_count; i++) {
-        const struct pack_scope *scope = &pack->belt.written.scopes.rows[i];
+        const struct pack_scope *scope = &pack->queue.written.scopes.rows[i];
         uint64_t file = scope->parent ? scope->file : scope->entry & file_mask;
         uint64_t line = scope->parent ? scope->line : scope->entry >> head->file_bits;
         uint64_t wide = scope->name | file << head->name_bits;
@@ -83,7 +83,7 @@ static bool put_pages(struct output *output, const struct pack *pack, struct cac
     uint32_t *pages = calloc(head->page_count, sizeof *pages);
     if (!pages)
         return false;
-    const struct blocks *blocks = &pack->belt.written.blocks;
+    const struct blocks *blocks = &pack->queue.written.blocks;
     uint32_t block = 0;
     for (uint64_t page = 0; page < head->page_count; page++) {
         while (block + 1 < blocks->places.count && blocks->places.rows[block + 1].start <= page * MIRE_CACHE_PAGE)
@@ -125,7 +125,7 @@ static bool put_scopes(struct output *output, const struct pack *pack, struct ca
 /* As they are, or packed where they are no more than allowed, and more than a third of the file: names of templates. */
 static bool put_texts(struct output *output, const struct pack *pack, struct cache_head *head)
 {
-    const struct written_texts *texts = &pack->belt.written.names;
+    const struct written_texts *texts = &pack->queue.written.names;
     size_t room = ZSTD_compressBound(texts->count);
     bool pays = texts->count <= MIRE_CACHE_PACKED && texts->count > output->bytes / 2;
     void *packed = pays ? malloc(room) : NULL;
@@ -142,11 +142,12 @@ static bool put_texts(struct output *output, const struct pack *pack, struct cac
     return true;
 }
 
-bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct cache_lack *lacks, uint32_t high)
+bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct cache_missing_file *missing_files,
+                uint32_t high)
 {
     static const uint8_t pad[MIRE_CACHE_PAD];
     struct output output = {.fd = fd};
-    const struct written *written = &pack->belt.written;
+    const struct written *written = &pack->queue.written;
     const struct blocks *blocks = &written->blocks;
     if (pack->failed || lseek(fd, sizeof *head, SEEK_SET) < 0)
         return false;
@@ -168,8 +169,8 @@ bool pack_write(struct pack *pack, int fd, struct cache_head *head, const struct
     put(&output, pad, sizeof pad);
     if (!put_texts(&output, pack, head))
         return false;
-    if (head->lack_count)
-        put(&output, lacks, head->lack_count * sizeof *lacks);
+    if (head->missing_count)
+        put(&output, missing_files, head->missing_count * sizeof *missing_files);
     head->file_bytes = sizeof *head + output.bytes;
     head->body_crc = output.crc;
     head->head_crc = 0;

@@ -129,7 +129,7 @@ static void make_twin(struct twin *twin, struct pack *pack)
             segment.file = files[below(NAMES)];
             segment.line = below(5) ? below(5000) : below(1u << 24);
         }
-        belt_segment(&pack->belt, segment);
+        writer_queue_segment(&pack->queue, segment);
         for (uint32_t i = 0; i < len && at < SPAN; i++)
             twin->segment[at++] = twin->segment_count;
         twin->segments[twin->segment_count++] = segment;
@@ -148,7 +148,7 @@ static void check_chain(const struct twin *twin, const struct pack *pack, const 
                         size_t count, uint32_t offset)
 {
     struct pack_segment at = twin->segments[twin->segment[offset]];
-    const char *names = pack->belt.written.names.rows;
+    const char *names = pack->queue.written.names.rows;
     const char *paths = names + pack->names.bytes;
     for (size_t i = 0; i < count; i++) {
         const struct pack_scope *scope = &twin->scopes[at.scope];
@@ -225,7 +225,7 @@ static void of_much_data_no_front_of_a_block_is_in_two_lines(void **state)
     uint32_t scope = pack_scope(&pack, &(struct pack_scope){.name = pack_name(&pack, "f", pack_key("f"))});
     uint32_t file = pack_file(&pack, "f.c");
     for (uint32_t i = 0; i < SEGMENTS; i++)
-        belt_segment(&pack.belt, (struct pack_segment){4 * i, scope, file, line_of(i)});
+        writer_queue_segment(&pack.queue, (struct pack_segment){4 * i, scope, file, line_of(i)});
     int fd = memfd_create("cache", 0);
     pack_flush(&pack);
     assert_true(pack_write(&pack, fd, &head, NULL, 4 * SEGMENTS));
@@ -283,7 +283,7 @@ static void texts_are_read_packed_or_not(void **state)
     assert_true(head.packed_bytes > 0 && head.packed_bytes < head.text_bytes);
     ssize_t len = pread(fd, file, sizeof file, 0);
     assert_true(len > 0 && (size_t)len + head.text_bytes < sizeof file);
-    memcpy(file + len - head.packed_bytes, pack.belt.written.names.rows, head.text_bytes);
+    memcpy(file + len - head.packed_bytes, pack.queue.written.names.rows, head.text_bytes);
     head.file_bytes += head.text_bytes - head.packed_bytes;
     head.packed_bytes = 0;
     head.body_crc = libdeflate_crc32(0, file + sizeof head, head.file_bytes - sizeof head);

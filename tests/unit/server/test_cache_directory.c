@@ -76,7 +76,7 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
     (void)state;
-    (void)symbols_make_room(dir, 1, 1);
+    (void)cache_directory_make_room(dir, 1, 1);
     char lock[128];
     snprintf(lock, sizeof lock, "%s/converting", dir);
     unlink(lock);
@@ -380,8 +380,8 @@ static void what_was_used_longest_ago_makes_room(void **state)
         fclose(file);
         assert_int_equal(utime(path, &(struct utimbuf){1000 - i, 1000 - i}), 0);
     }
-    assert_int_equal(symbols_make_room(dir, 400, 0), 0);
-    assert_int_equal(symbols_make_room(dir, 400, 150), 2);
+    assert_int_equal(cache_directory_make_room(dir, 400, 0), 0);
+    assert_int_equal(cache_directory_make_room(dir, 400, 150), 2);
     assert_int_not_equal(stat(path, &st), 0); /* the last one was the oldest */
     snprintf(path, sizeof path, "%s/00.debug.cache", dir);
     assert_int_equal(stat(path, &st), 0);

@@ -97,7 +97,7 @@ static void without_its_mapping_a_name_is_of_its_build(void **state)
     resolve(&told, NULL);
     assert_string_equal(stack_of(&told), "a.a.b(:1)? x.Loop.b(Loop.java:9)? ");
     assert_string_equal(told.doc.places[0].build, "5b46fdc0");
-    assert_int_equal(told.counts.lack_count, 1);
+    assert_int_equal(told.counts.missing_count, 1);
     assert_int_equal(told.counts.lacks[0].had, MIRE_SYMBOLS_NONE);
     assert_int_equal(told.counts.unresolved, 2);
     arena_fini(&told.arena);
@@ -112,7 +112,7 @@ static void with_it_names_are_those_of_the_source(void **state)
     assert_string_equal(stack_of(&told),
                         "com.example.Deep$Er.deepest(Deep.java:9)+ com.example.Main.middle(Main.java:20)+ "
                         "com.example.Main.outer(Main.java:40) x.Loop.b(Loop.java:9) ");
-    assert_int_equal(told.counts.lack_count, 0);
+    assert_int_equal(told.counts.missing_count, 0);
     assert_int_equal(told.counts.unresolved, 0);
     arena_fini(&told.arena);
 }
@@ -124,7 +124,7 @@ static void names_that_were_never_short_lack_nothing(void **state)
     read_report(&told, "", NAMES, "1", "1", "1");
     resolve(&told, NULL);
     assert_string_equal(stack_of(&told), "x.Loop.b(Loop.java:9) ");
-    assert_int_equal(told.counts.lack_count, 0);
+    assert_int_equal(told.counts.missing_count, 0);
     arena_fini(&told.arena);
 }
 
@@ -169,12 +169,12 @@ static void numbers_are_those_of_a_methodmap(void **state)
                 "10", "1,1", "2");
     resolve(&told, CORPUS "methodmap.txt");
     assert_string_equal(stack_of(&told), "com.e.Main$1.run(:0) method 999(:0)! ");
-    assert_int_equal(told.counts.lack_count, 0);
+    assert_int_equal(told.counts.missing_count, 0);
     resolve(&told, NULL);
     assert_string_equal(stack_of(&told), "method 7(:0)?! method 999(:0)?! ");
-    assert_int_equal(told.counts.lack_count, 1);
+    assert_int_equal(told.counts.missing_count, 1);
     resolve(&told, CORPUS "proguard.txt"); /* which knows no numbers */
-    assert_int_equal(told.counts.lack_count, 1);
+    assert_int_equal(told.counts.missing_count, 1);
     arena_fini(&told.arena);
 }
 

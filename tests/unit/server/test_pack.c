@@ -18,9 +18,9 @@ static void fill(struct pack *pack, char (*names)[16], uint64_t seed)
     for (uint32_t i = 0, at = 0; i < 100003; i++, at += 1 + test_roll(&seed, 40)) {
         uint32_t name = test_roll(&seed, NAMES);
         struct pack_scope scope = {.name = pack_name(pack, names[name], pack_key(names[name])), .entry = at};
-        belt_segment(&pack->belt,
-                     (struct pack_segment){at, pack_scope(pack, &scope), pack_file(pack, names[test_roll(&seed, 200)]),
-                                           test_roll(&seed, 70000)});
+        writer_queue_segment(&pack->queue, (struct pack_segment){at, pack_scope(pack, &scope),
+                                                                 pack_file(pack, names[test_roll(&seed, 200)]),
+                                                                 test_roll(&seed, 70000)});
     }
 }
 
@@ -33,17 +33,17 @@ static void a_thread_of_its_own_writes_the_same(void **state)
     for (unsigned i = 0; i < NAMES; i++)
         snprintf(names[i], sizeof names[i], "name_%u", i);
     assert_true(pack_init(&here) && pack_init(&there) && pack_init(&left));
-    belt_begin_thread(&there.belt);
-    belt_begin_thread(&left.belt);
-    assert_non_null(there.belt.ring);
+    writer_queue_begin_thread(&there.queue);
+    writer_queue_begin_thread(&left.queue);
+    assert_non_null(there.queue.ring);
     fill(&here, names, seed);
     fill(&there, names, seed);
     fill(&left, names, seed);
     pack_flush(&here);
     pack_flush(&there);
     assert_false(here.failed || there.failed);
-    const struct written *a = &here.belt.written;
-    const struct written *b = &there.belt.written;
+    const struct written *a = &here.queue.written;
+    const struct written *b = &there.queue.written;
     assert_int_equal(b->blocks.places.count, a->blocks.places.count);
     assert_memory_equal(b->blocks.places.rows, a->blocks.places.rows,
                         a->blocks.places.count * sizeof *a->blocks.places.rows);
@@ -77,8 +77,8 @@ static void equal_texts_are_kept_once(void **state)
     assert_int_equal(pack_file(&pack, NULL), 0);
     assert_int_equal(pack_file(&pack, twice + 8), pack_file(&pack, twice));
     pack_flush(&pack);
-    assert_string_equal(pack.belt.written.names.rows + one, "one");
-    assert_string_equal(pack.belt.written.names.rows + two, "two");
+    assert_string_equal(pack.queue.written.names.rows + one, "one");
+    assert_string_equal(pack.queue.written.names.rows + two, "two");
     pack_fini(&pack);
 }
 

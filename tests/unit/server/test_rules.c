@@ -171,8 +171,9 @@ static void languages_are_told_by_file_and_name(void **state)
     assert_int_equal(language_of("org.shop.Cart$1.run", ""), MIRE_LANGUAGE_JAVA);
     assert_int_equal(language_of("org.shop.CartKt.add", "Cart.kt"), MIRE_LANGUAGE_KOTLIN);
     assert_int_equal(language_of("runtime.main", ""), MIRE_LANGUAGE_UNKNOWN);
-    for (int i = 1; i < MIRE_LANGUAGE_COUNT; i++)
-        assert_int_equal(language_of_name(language_name((enum language)i)), i);
+    assert_int_equal(language_of_name("c"), MIRE_LANGUAGE_C);
+    assert_int_equal(language_of_name("javascript"), MIRE_LANGUAGE_JAVASCRIPT);
+    assert_int_equal(language_of_name("cobol"), MIRE_LANGUAGE_UNKNOWN);
 }
 
 /* The index finds the rule that trying each in order finds. */

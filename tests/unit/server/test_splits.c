@@ -90,7 +90,7 @@ static int remove_dir(void **state)
 {
     (void)state;
     char lock[128];
-    (void)symbols_make_room(dir, 1, 1);
+    (void)cache_directory_make_room(dir, 1, 1);
     snprintf(lock, sizeof lock, "%s/converting", dir);
     unlink(lock);
     return rmdir(dir);
@@ -346,7 +346,7 @@ static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **sta
             assert_true(module_defect(defect, module) > 0);
             assert_non_null(strstr(defect, "1 split file is damaged"));
             assert_false(module_is_whole(module));
-            assert_int_equal(module_lacks(module)->count, 1);
+            assert_int_equal(module_missing_splits(module)->count, 1);
             assert_int_not_equal(address_of(module, "outer"), 0); /* named by the symbol table */
             symbols_close(symbols);
             assert_int_equal(damages, 1);
@@ -356,7 +356,7 @@ static void a_damaged_split_file_is_told_and_gives_way_to_a_whole_one(void **sta
         assert_whole(find(symbols, rows[i].program));
         assert_true(module_is_whole(find(symbols, rows[i].program)));
         symbols_close(symbols);
-        (void)symbols_make_room(dir, 1, 1);
+        (void)cache_directory_make_room(dir, 1, 1);
     }
     unlink(spoilt);
 }
@@ -399,7 +399,7 @@ static void an_uploaded_package_is_used_before_the_one_beside_the_program(void *
     unlink(beside);
 }
 
-static void assert_lacks_alt(const char *how)
+static void assert_missing_alt(const char *how)
 {
     char defect[MIRE_SYMBOL_WHY], told[MIRE_SYMBOL_WHY], hex[2 * MIRE_SYMBOL_ID_MAX + 1] = "";
     struct object_facts facts;
@@ -411,10 +411,10 @@ static void assert_lacks_alt(const char *how)
     hex_format(hex, facts.id, facts.id_len);
     snprintf(told, sizeof told, "its dwz file is %s (common.debug, %s)", how, hex);
     assert_string_equal(defect, told);
-    const struct symbol_alt *alt = module_lacks_alt(module);
+    const struct symbol_alt *alt = module_missing_alt(module);
     assert_int_equal(alt->id_len, facts.id_len);
     assert_memory_equal(alt->id, facts.id, facts.id_len);
-    assert_int_equal(module_lacks(module)->count, 0);
+    assert_int_equal(module_missing_splits(module)->count, 0);
     assert_int_not_equal(address_of(module, "outer"), 0); /* named by the symbol table */
     assert_false(has_chain(module, address_of(module, "outer"), 3, split_chain));
     symbols_close(symbols);
@@ -427,7 +427,7 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
     char spoilt[128];
     snprintf(spoilt, sizeof spoilt, "%s/spoilt", dir);
     sent[0] = DWZ "app.so";
-    assert_lacks_alt("missing");
+    assert_missing_alt("missing");
     sent[1] = spoilt;
     static const struct {
         const char *section;
@@ -438,7 +438,7 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
         damage(spoilt, DWZ "common.debug", ways[i].section, ways[i].from, ways[i].flip);
         damages = 0;
         for (int again = 0; again < 2; again++) {
-            assert_lacks_alt("damaged");
+            assert_missing_alt("damaged");
             assert_int_equal(damages, 1);
         }
     }
@@ -449,7 +449,7 @@ static void a_file_of_dwz_is_told_to_be_missing_and_put_in_when_it_comes(void **
         struct module *module = find(symbols, DWZ "app.so");
         assert_whole(module);
         assert_true(module_is_whole(module));
-        assert_null(module_lacks_alt(module));
+        assert_null(module_missing_alt(module));
         symbols_close(symbols);
     }
     assert_int_equal(asked, 1); /* the second time the cache is whole: no more than its edition is asked for */

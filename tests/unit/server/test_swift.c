@@ -175,11 +175,12 @@ static void deep_and_long_names_are_none(void **state)
 static void names_of_others_are_told_apart(void **state)
 {
     (void)state;
-    assert_true(swift_is_name("$s4main3fooyyF", 14));
-    assert_true(swift_is_name("_TtC4main3Foo", 13));
-    assert_false(swift_is_name("_ZN3foo3barEv", 13));
-    assert_false(swift_is_name("main", 4));
-    assert_false(swift_is_name("", 0));
+    char out[128];
+    assert_int_not_equal(swift_demangle(out, sizeof out, "$s4main3fooyyF", 14, SWIFT_FULL), 0);
+    assert_int_not_equal(swift_demangle(out, sizeof out, "_TtC4main3Foo", 13, SWIFT_FULL), 0);
+    assert_int_equal(swift_demangle(out, sizeof out, "_ZN3foo3barEv", 13, SWIFT_FULL), 0);
+    assert_int_equal(swift_demangle(out, sizeof out, "main", 4, SWIFT_FULL), 0);
+    assert_int_equal(swift_demangle(out, sizeof out, "", 0, SWIFT_FULL), 0);
 }
 
 int main(void)

@@ -262,12 +262,6 @@ static enum mangling look(size_t *prefix_out, const char *name, size_t len)
     return NONE;
 }
 
-bool swift_is_name(const char *name, size_t len)
-{
-    size_t prefix;
-    return look(&prefix, name, len) != NONE;
-}
-
 static size_t demangle(char *out, size_t room, const char *name, size_t len, enum swift_style style, unsigned depth)
 {
     struct swift s = {.depth = depth};

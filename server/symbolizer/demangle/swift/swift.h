@@ -25,9 +25,6 @@ enum swift_style {
 
 #define MIRE_SWIFT_NAME_MAX 8192 /* bytes of a mangled name: the longest of Apple's frameworks have some 4,000 */
 
-/* Does a name look like one of Swift's? Says nothing of whether it can be demangled. */
-bool swift_is_name(const char *name, size_t len);
-
 /*
  * Demangle a name.
  *

@@ -1,9 +1,9 @@
 /*
- * belt.c - a ring of parts. One thread fills a part, the other writes it; both wait by semaphores, and only where the
- * other is a whole ring behind or has nothing left. What the writer changes with every row is on its own stack: it
- * would share a line of memory with what the other reads with every row.
+ * writer_queue.c - a ring of parts. One thread fills a part, the other writes it; both wait by semaphores, and only
+ * where the other is a whole ring behind or has nothing left. What the writer changes with every row is on its own
+ * stack: it would share a line of memory with what the other reads with every row.
  */
-#include "cache/belt.h"
+#include "cache/writer_queue.h"
 
 #include "base/grow.h"
 
@@ -15,16 +15,16 @@
 
 #define PARTS 4
 
-struct belt_ring {
+struct writer_queue_ring {
     pthread_t thread;
     sem_t filled; /* parts that wait for the thread */
     sem_t empty;  /* parts that can be filled beside the one that is */
     struct written *written;
-    struct belt_part *parts[PARTS]; /* the first is the belt's own */
+    struct writer_queue_part *parts[PARTS]; /* the first is the queue's own */
     unsigned filling;
 };
 
-static void write_texts(struct written *to, const struct belt_text *texts, size_t count)
+static void write_texts(struct written *to, const struct writer_queue_text *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct written_texts *list = texts[i].is_path ? &to->paths : &to->names;
@@ -41,7 +41,7 @@ static void write_texts(struct written *to, const struct belt_text *texts, size_
 }
 
 /* Write a part; it is empty then. */
-static void write_part(struct written *to, struct belt_part *part)
+static void write_part(struct written *to, struct writer_queue_part *part)
 {
     struct pack_scope *scopes =
         grow(to->scopes.rows, &to->scopes.room, to->scopes.count, part->scope_count, sizeof *scopes);
@@ -59,15 +59,15 @@ static void write_part(struct written *to, struct belt_part *part)
     part->segment_count = part->scope_count = part->text_count = 0;
 }
 
-bool belt_init(struct belt *belt)
+bool writer_queue_init(struct writer_queue *queue)
 {
-    *belt = (struct belt){.filling = calloc(1, sizeof *belt->filling)};
-    return belt->filling != NULL;
+    *queue = (struct writer_queue){.filling = calloc(1, sizeof *queue->filling)};
+    return queue->filling != NULL;
 }
 
-void belt_reserve(struct belt *belt, size_t segments, size_t scopes, size_t name_bytes)
+void writer_queue_reserve(struct writer_queue *queue, size_t segments, size_t scopes, size_t name_bytes)
 {
-    struct written *to = &belt->written;
+    struct written *to = &queue->written;
     struct pack_scope *rows = grow(to->scopes.rows, &to->scopes.room, to->scopes.count, scopes, sizeof *rows);
     to->scopes.rows = rows ? rows : to->scopes.rows;
     char *names = grow(to->names.rows, &to->names.room, to->names.count, name_bytes, 1);
@@ -83,11 +83,11 @@ static void sem_wait_whole(sem_t *semaphore)
 
 static void *write_all(void *context)
 {
-    struct belt_ring *ring = context;
+    struct writer_queue_ring *ring = context;
     struct written own = *ring->written;
     bool last = false;
     for (size_t i = 0; !last; i++) {
-        struct belt_part *part = ring->parts[i % PARTS];
+        struct writer_queue_part *part = ring->parts[i % PARTS];
         sem_wait_whole(&ring->filled);
         last = part->is_last;
         write_part(&own, part);
@@ -97,7 +97,7 @@ static void *write_all(void *context)
     return NULL;
 }
 
-static void free_ring(struct belt_ring *ring)
+static void free_ring(struct writer_queue_ring *ring)
 {
     sem_destroy(&ring->filled);
     sem_destroy(&ring->empty);
@@ -106,59 +106,59 @@ static void free_ring(struct belt_ring *ring)
     free(ring);
 }
 
-void belt_begin_thread(struct belt *belt)
+void writer_queue_begin_thread(struct writer_queue *queue)
 {
-    struct belt_ring *ring = calloc(1, sizeof *ring);
+    struct writer_queue_ring *ring = calloc(1, sizeof *ring);
     bool good = ring != NULL;
     if (!good)
         return;
     sem_init(&ring->filled, 0, 0);
     sem_init(&ring->empty, 0, PARTS - 1);
-    ring->written = &belt->written;
-    ring->parts[0] = belt->filling;
+    ring->written = &queue->written;
+    ring->parts[0] = queue->filling;
     for (unsigned i = 1; i < PARTS; i++)
         good &= (ring->parts[i] = calloc(1, sizeof *ring->parts[i])) != NULL;
     if (good && !pthread_create(&ring->thread, NULL, write_all, ring))
-        belt->ring = ring;
+        queue->ring = ring;
     else
         free_ring(ring);
 }
 
-void belt_hand_over(struct belt *belt)
+void writer_queue_hand_over(struct writer_queue *queue)
 {
-    struct belt_ring *ring = belt->ring;
+    struct writer_queue_ring *ring = queue->ring;
     if (!ring) {
-        write_part(&belt->written, belt->filling);
+        write_part(&queue->written, queue->filling);
         return;
     }
     sem_post(&ring->filled);
     sem_wait_whole(&ring->empty);
     ring->filling = (ring->filling + 1) % PARTS;
-    belt->filling = ring->parts[ring->filling];
+    queue->filling = ring->parts[ring->filling];
 }
 
-void belt_end(struct belt *belt)
+void writer_queue_end(struct writer_queue *queue)
 {
-    struct belt_ring *ring = belt->ring;
+    struct writer_queue_ring *ring = queue->ring;
     if (ring) {
-        belt->filling->is_last = true;
+        queue->filling->is_last = true;
         sem_post(&ring->filled);
         pthread_join(ring->thread, NULL);
-        belt->filling = ring->parts[0];
-        belt->ring = NULL;
+        queue->filling = ring->parts[0];
+        queue->ring = NULL;
         free_ring(ring);
     }
-    if (belt->filling)
-        write_part(&belt->written, belt->filling);
+    if (queue->filling)
+        write_part(&queue->written, queue->filling);
 }
 
-void belt_fini(struct belt *belt)
+void writer_queue_fini(struct writer_queue *queue)
 {
-    belt_end(belt);
-    free(belt->filling);
-    blocks_fini(&belt->written.blocks);
-    free(belt->written.scopes.rows);
-    free(belt->written.names.rows);
-    free(belt->written.paths.rows);
-    *belt = (struct belt){0};
+    writer_queue_end(queue);
+    free(queue->filling);
+    blocks_fini(&queue->written.blocks);
+    free(queue->written.scopes.rows);
+    free(queue->written.names.rows);
+    free(queue->written.paths.rows);
+    *queue = (struct writer_queue){0};
 }

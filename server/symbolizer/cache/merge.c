@@ -1,12 +1,12 @@
 /*
- * layers.c - two paintings of the code, gone through side by side.
+ * merge.c - two paintings of the code, gone through side by side.
  *
  *     on top     [ run of unit 3        ][ run of unit 7 ][ symbol ]      [ frame ]
  *     lines      [ bare run of unit 4 ]                    [ unit 9    ]
  *
  * A run brings its own lines; a symbol takes those of the bare run below it.
  */
-#include "cache/layers.h"
+#include "cache/merge.h"
 
 #include "base/paint.h"
 #include "demangle/swift/swift.h"
@@ -21,7 +21,7 @@
 
 struct laying {
     struct pack *pack;
-    const struct layers *layers;
+    const struct merge *merge;
     struct paint top;  /* what: runs of all harvests, then names, then frames */
     struct paint bare; /* what: bare runs of all harvests */
     uint32_t run_count;
@@ -29,30 +29,30 @@ struct laying {
     uint32_t reached;
 };
 
-static struct layer *layer_of(const struct laying *l, uint32_t run, bool bare)
+static struct merge_input *input_of(const struct laying *l, uint32_t run, bool bare)
 {
-    struct layer *layer = &l->layers->rows[l->layers->count - 1];
-    while (layer > l->layers->rows && (bare ? layer->first_bare : layer->first_run) > run)
-        layer--;
-    return layer;
+    struct merge_input *input = &l->merge->rows[l->merge->count - 1];
+    while (input > l->merge->rows && (bare ? input->first_bare : input->first_run) > run)
+        input--;
+    return input;
 }
 
-static uint32_t file_of(struct laying *l, struct layer *layer, uint32_t file)
+static uint32_t file_of(struct laying *l, struct merge_input *input, uint32_t file)
 {
     if (!file)
         return 0;
-    if (layer->files[file] == MIRE_LAYER_NEW)
-        layer->files[file] = pack_file(l->pack, layer->harvest.files.rows[file]);
-    return layer->files[file];
+    if (input->files[file] == MIRE_MERGE_NEW)
+        input->files[file] = pack_file(l->pack, input->harvest.files.rows[file]);
+    return input->files[file];
 }
 
-static uint32_t text_of(struct laying *l, struct layer *layer, uint32_t name)
+static uint32_t text_of(struct laying *l, struct merge_input *input, uint32_t name)
 {
     if (!name)
         return 0;
-    struct layer_name *known = &layer->names[name];
-    if (known->place == MIRE_LAYER_NEW)
-        known->place = pack_name(l->pack, layer->harvest.names.rows[name], known->key);
+    struct merge_name *known = &input->names[name];
+    if (known->place == MIRE_MERGE_NEW)
+        known->place = pack_name(l->pack, input->harvest.names.rows[name], known->key);
     return known->place;
 }
 
@@ -92,39 +92,39 @@ static bool is_mangled(const char *symbol, const char *name)
 }
 
 /* A function without the linker's name may have one in the symbol table: some compilers leave it at that. */
-static uint32_t function_name(struct laying *l, struct layer *layer, const struct dwarf_scope *scope)
+static uint32_t function_name(struct laying *l, struct merge_input *input, const struct dwarf_scope *scope)
 {
-    const struct name *name = scope->linked ? NULL : names_at(l->layers->names, scope->entry);
-    bool better = name && (!scope->name || is_mangled(name->text, layer->harvest.names.rows[scope->name]));
-    return better ? symbol_text(l, name->text) : text_of(l, layer, scope->name);
+    const struct name *name = scope->linked ? NULL : names_at(l->merge->names, scope->entry);
+    bool better = name && (!scope->name || is_mangled(name->text, input->harvest.names.rows[scope->name]));
+    return better ? symbol_text(l, name->text) : text_of(l, input, scope->name);
 }
 
 /* The pack's number of a harvest's scope (plus one). */
-static uint32_t scope_of(struct laying *l, struct layer *layer, uint32_t scope)
+static uint32_t scope_of(struct laying *l, struct merge_input *input, uint32_t scope)
 {
     if (!scope)
         return 0;
-    uint32_t *known = &layer->scopes[scope - 1];
-    if (*known != MIRE_LAYER_NEW)
+    uint32_t *known = &input->scopes[scope - 1];
+    if (*known != MIRE_MERGE_NEW)
         return *known;
-    const struct dwarf_scope *from = &layer->harvest.scopes.rows[scope - 1];
-    struct pack_scope to = {.parent = scope_of(l, layer, from->parent)};
+    const struct dwarf_scope *from = &input->harvest.scopes.rows[scope - 1];
+    struct pack_scope to = {.parent = scope_of(l, input, from->parent)};
     if (to.parent) {
-        to.file = file_of(l, layer, from->file);
+        to.file = file_of(l, input, from->file);
         to.line = from->line;
     } else {
         to.entry = from->entry;
     }
-    to.name = to.parent ? text_of(l, layer, from->name) : function_name(l, layer, from);
+    to.name = to.parent ? text_of(l, input, from->name) : function_name(l, input, from);
     return *known = pack_scope(l->pack, &to);
 }
 
 /* The part of a run inside [low, high). */
 static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t number)
 {
-    struct layer *layer = layer_of(l, number, false);
-    const struct dwarf_run *run = &layer->harvest.runs.rows[number - layer->first_run];
-    const struct dwarf_segment *segments = layer->harvest.segments.rows + run->first;
+    struct merge_input *input = input_of(l, number, false);
+    const struct dwarf_run *run = &input->harvest.runs.rows[number - input->first_run];
+    const struct dwarf_segment *segments = input->harvest.segments.rows + run->first;
     size_t i = 0;
     if (low > run->low) { /* the segment that holds `low` */
         size_t to = run->count;
@@ -137,23 +137,25 @@ static void lay_run(struct laying *l, uint32_t low, uint32_t high, uint32_t numb
         }
     }
     for (; i < run->count && segments[i].at < high; i++) {
-        uint32_t scope = scope_of(l, layer, segments[i].scope);
-        belt_segment(&l->pack->belt, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
-                                                           file_of(l, layer, segments[i].file), segments[i].line});
+        uint32_t scope = scope_of(l, input, segments[i].scope);
+        writer_queue_segment(&l->pack->queue,
+                             (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                   file_of(l, input, segments[i].file), segments[i].line});
     }
 }
 
 /* Segments of a symbol in [low, high), with the lines of the bare run there. */
 static void lay_lines(struct laying *l, uint32_t low, uint32_t high, uint32_t scope)
 {
-    struct layer *layer = layer_of(l, l->bare_piece.what, true);
-    const struct dwarf_run *run = &layer->harvest.bare_runs.rows[l->bare_piece.what - layer->first_bare];
-    const struct dwarf_segment *segments = layer->harvest.segments.rows + run->first;
+    struct merge_input *input = input_of(l, l->bare_piece.what, true);
+    const struct dwarf_run *run = &input->harvest.bare_runs.rows[l->bare_piece.what - input->first_bare];
+    const struct dwarf_segment *segments = input->harvest.segments.rows + run->first;
     for (size_t i = 0; i < run->count && segments[i].at < high; i++) {
         if (i + 1 < run->count && segments[i + 1].at <= low)
             continue;
-        belt_segment(&l->pack->belt, (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
-                                                           file_of(l, layer, segments[i].file), segments[i].line});
+        writer_queue_segment(&l->pack->queue,
+                             (struct pack_segment){segments[i].at > low ? segments[i].at : low, scope,
+                                                   file_of(l, input, segments[i].file), segments[i].line});
     }
 }
 
@@ -170,7 +172,7 @@ static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t s
             lay_lines(l, low, end, scope);
         } else {
             end = bare->high && bare->low < end ? bare->low : end;
-            belt_segment(&l->pack->belt, (struct pack_segment){low, scope, 0, 0});
+            writer_queue_segment(&l->pack->queue, (struct pack_segment){low, scope, 0, 0});
         }
         low = end;
     }
@@ -179,16 +181,16 @@ static void lay_symbol(struct laying *l, uint32_t low, uint32_t high, uint32_t s
 static void lay(struct laying *l, const struct paint_range *piece)
 {
     if (piece->low > l->reached)
-        belt_segment(&l->pack->belt, (struct pack_segment){.at = l->reached});
+        writer_queue_segment(&l->pack->queue, (struct pack_segment){.at = l->reached});
     l->reached = piece->high;
     if (piece->what < l->run_count) {
         lay_run(l, piece->low, piece->high, piece->what);
         return;
     }
     uint32_t number = piece->what - l->run_count;
-    const struct names *names = l->layers->names;
+    const struct names *names = l->merge->names;
     const struct name *name =
-        number < names->count ? &names->rows[number] : &l->layers->frames->rows[number - names->count];
+        number < names->count ? &names->rows[number] : &l->merge->frames->rows[number - names->count];
     struct pack_scope scope = {.name = symbol_text(l, name->text), .entry = name->low};
     lay_symbol(l, piece->low, piece->high, pack_scope(l->pack, &scope));
 }
@@ -217,73 +219,73 @@ static uint32_t *new_numbers(size_t count)
     return numbers ? memset(numbers, 0xff, (count + 1) * sizeof *numbers) : NULL;
 }
 
-bool layer_prepare(struct layer *layer)
+bool merge_input_prepare(struct merge_input *input)
 {
-    const struct dwarf_harvest *harvest = &layer->harvest;
-    layer->scopes = new_numbers(harvest->scopes.count);
-    layer->files = new_numbers(harvest->files.count);
-    layer->names = calloc(harvest->names.count + 1, sizeof *layer->names);
-    if (!layer->scopes || !layer->files || !layer->names)
+    const struct dwarf_harvest *harvest = &input->harvest;
+    input->scopes = new_numbers(harvest->scopes.count);
+    input->files = new_numbers(harvest->files.count);
+    input->names = calloc(harvest->names.count + 1, sizeof *input->names);
+    if (!input->scopes || !input->files || !input->names)
         return false;
     for (size_t i = 1; i < harvest->names.count; i++) {
-        layer->names[i] = (struct layer_name){MIRE_LAYER_NEW, pack_key(harvest->names.rows[i])};
-        layer->name_bytes += layer->names[i].key.len + 1;
+        input->names[i] = (struct merge_name){MIRE_MERGE_NEW, pack_key(harvest->names.rows[i])};
+        input->name_bytes += input->names[i].key.len + 1;
     }
     return true;
 }
 
-void layer_fini(struct layer *layer)
+void merge_input_fini(struct merge_input *input)
 {
-    dwarf_harvest_fini(&layer->harvest);
-    free(layer->scopes);
-    free(layer->files);
-    free(layer->names);
-    *layer = (struct layer){0};
+    dwarf_harvest_fini(&input->harvest);
+    free(input->scopes);
+    free(input->files);
+    free(input->names);
+    *input = (struct merge_input){0};
 }
 
 static bool begin(struct laying *l)
 {
-    const struct layers *layers = l->layers;
+    const struct merge *merge = l->merge;
     uint32_t bare_count = 0;
-    for (size_t i = 0; i < layers->count; i++) {
-        struct layer *layer = &layers->rows[i];
-        const struct dwarf_harvest *harvest = &layer->harvest;
-        layer->first_run = l->run_count;
-        layer->first_bare = bare_count;
+    for (size_t i = 0; i < merge->count; i++) {
+        struct merge_input *input = &merge->rows[i];
+        const struct dwarf_harvest *harvest = &input->harvest;
+        input->first_run = l->run_count;
+        input->first_bare = bare_count;
         if (!add_runs(&l->top, &l->run_count, harvest->runs.rows, harvest->runs.count) ||
             !add_runs(&l->bare, &bare_count, harvest->bare_runs.rows, harvest->bare_runs.count))
             return false;
     }
-    return add_names(&l->top, l->run_count, layers->names, RANK_NAME) &&
-           add_names(&l->top, l->run_count + (uint32_t)layers->names->count, layers->frames, RANK_FRAME) &&
+    return add_names(&l->top, l->run_count, merge->names, RANK_NAME) &&
+           add_names(&l->top, l->run_count + (uint32_t)merge->names->count, merge->frames, RANK_FRAME) &&
            paint_begin(&l->top) && paint_begin(&l->bare);
 }
 
-static void begin_belt(struct belt *belt, const struct layers *layers, bool beside)
+static void begin_queue(struct writer_queue *queue, const struct merge *merge, bool beside)
 {
     size_t segments = 0, scopes = 0, name_bytes = 0;
-    for (size_t i = 0; i < layers->count; i++) {
-        segments += layers->rows[i].harvest.segments.count;
-        scopes += layers->rows[i].harvest.scopes.count;
-        name_bytes += layers->rows[i].name_bytes;
+    for (size_t i = 0; i < merge->count; i++) {
+        segments += merge->rows[i].harvest.segments.count;
+        scopes += merge->rows[i].harvest.scopes.count;
+        name_bytes += merge->rows[i].name_bytes;
     }
-    belt_reserve(belt, segments, scopes, name_bytes);
+    writer_queue_reserve(queue, segments, scopes, name_bytes);
     if (beside)
-        belt_begin_thread(belt);
+        writer_queue_begin_thread(queue);
 }
 
-bool layers_pack(uint32_t *high_out, struct pack *pack, const struct layers *layers, bool beside)
+bool merge_pack(uint32_t *high_out, struct pack *pack, const struct merge *merge, bool beside)
 {
-    struct laying l = {.pack = pack, .layers = layers};
+    struct laying l = {.pack = pack, .merge = merge};
     struct paint_range piece;
-    begin_belt(&pack->belt, layers, beside);
+    begin_queue(&pack->queue, merge, beside);
     bool good = begin(&l);
     if (good && !paint_next(&l.bare_piece, &l.bare))
         l.bare_piece = (struct paint_range){0};
     while (good && !pack->failed && paint_next(&piece, &l.top))
         lay(&l, &piece);
     if (good)
-        belt_segment(&pack->belt, (struct pack_segment){.at = l.reached});
+        writer_queue_segment(&pack->queue, (struct pack_segment){.at = l.reached});
     *high_out = l.reached;
     paint_fini(&l.top);
     paint_fini(&l.bare);
