@@ -47,7 +47,9 @@ static int call_as_old(struct dl_phdr_info *info, size_t size, void *context)
     return call->callback(&cut, offsetof(struct dl_phdr_info, dlpi_adds), call->context);
 }
 
-int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *info, size_t size, void *context), void *context)
+/* AddressSanitizer's runtime calls it before it has begun, so it is not instrumented. */
+__attribute__((no_sanitize("address"))) int
+dl_iterate_phdr(int (*callback)(struct dl_phdr_info *info, size_t size, void *context), void *context)
 {
     int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
     struct old_call call = {callback, context, 0};
