@@ -1,10 +1,10 @@
 /*
  * The server's own keys on stacks of which others know the truth (../shared/data):
  *
- *   caller1_of_kernel  and its like: kernel_logs.h. `bench_keys FOLDER` judges other logs in that form, and nothing
- * else key_bcubed_f1      how well issues made of the key alone agree with Eclipse's links (eclipse.h) key_us CPU time
- * of feature, key and issue of one report, median, after symbolication key_beside_hash    the same beside a floor taken
- * in the same rounds: one hash, byte by byte, over its names
+ *   caller1_of_kernel  and its like: kernel_logs.h. `bench_keys FOLDER` judges other logs in that form, and nothing else
+ *   key_bcubed_f1      how well issues made of the key alone agree with Eclipse's links (eclipse.h)
+ *   key_us             CPU time of feature, key and issue of one report, median, after symbolication
+ *   key_beside_hash    the same beside a floor taken in the same rounds: one hash, byte by byte, over its names
  *
  * A name is gone through for its language, its type, its rules (hashed), its suffix, what is the same function (hashed)
  * and the tree (hashed): 6 times, and all else may take as long. What misses key_us and meets key_beside_hash is short

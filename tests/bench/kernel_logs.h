@@ -5,9 +5,9 @@
  * Logs with one title and the same stacks are one.
  *
  *     caller1_of_kernel               share of these logs whose Caller1 is the function of the title (TITLE, or ALT:
- * the same before syzkaller shortened it) skipped_of_kernel               how many have a Caller1 in a class that is
- * passed over kernel_caller1_leave_one_out    the share, where each family is judged by the rules that other families
- * use
+ *                                     the same before syzkaller shortened it)
+ *     skipped_of_kernel               how many have a Caller1 in a class that is passed over
+ *     kernel_caller1_leave_one_out    the share, where each family is judged by the rules that other families use
  *     ... by hangs and leaks alone    the same, where of these only logs of hangs and leaks count
  *     kernel_caller1_newest_third     the share in the newest third, judged by the rules that all older logs use
  *

@@ -1,8 +1,8 @@
 /*
  * script.h - the oracle's program: random calls drawn from a seed, each told in the truth file before and after.
  *
- *     app TRUTH SEED CALLS PLUGINS     CALLS each worker makes before the program kills itself; 0: goes on until it is
- * killed
+ *     app TRUTH SEED CALLS PLUGINS     CALLS each worker makes before the program kills itself;
+ *                                      0: goes on until it is killed
  *
  * One to four workers share the slots, so blocks are freed by other threads than asked for them. The first worker also
  * starts threads that end at once, forks children that go on with copies of everything, and loads and unloads modules.

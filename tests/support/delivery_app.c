@@ -2,7 +2,7 @@
  * delivery_app.c - an app that links libmire and is told what to do: settings as arguments, then a line at a time.
  *
  *     delivery_app app=NAME url=URL key=KEY store=DIR [first=MS] [limit=MS] [daily=BYTES] [consent=1] [ca=FILE]
- * [pins=PINS] [filter=WORD] [transport=STATUS] [heap=1]
+ *                  [pins=PINS] [filter=WORD] [transport=STATUS] [heap=1]
  *
  *     report N      have N reports made; answers when their stacks are taken
  *     flush MS      the answer of mire_flush

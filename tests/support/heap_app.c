@@ -7,8 +7,9 @@
  *     heap_app steady N      N million operations of a day like any other: blocks, mappings, threads, modules
  *     heap_app many N        N blocks from some hundred stacks
  *     heap_app modules N     N times $MIRE_TEST_MODULE is loaded, allocates, and is unloaded
- *     heap_app mixed SEED    blocks of all sizes, of which half are given back, from stacks that have many and stacks
- * that have few; the same for one SEED heap_app plain N       as `many`, but ends well, saying so
+ *     heap_app mixed SEED    blocks of all sizes, of which half are given back, from stacks that have many and
+ *                            stacks that have few; the same for one SEED
+ *     heap_app plain N       as `many`, but ends well, saying so
  *
  * Prints "held COUNT BYTES", all allocated by hold() and nothing else by it, then dies of SIGKILL.
  */

@@ -38,7 +38,7 @@ enum mire_consent {
  *
  *   required  0: reports are sent unless the user has refused
  *             else: until MIRE_CONSENT_GIVEN nothing is sent, and the server is not asked for the rollout either;
- * reports are kept as the store's caps allow
+ *                   reports are kept as the store's caps allow
  *
  * Returns MIRE_OK, MIRE_E_ARG.
  */

@@ -52,8 +52,8 @@ struct watch_options {
     /*
      * The thread that started the watch has ended and nobody was told: by a system call of its own making, or a seccomp
      * filter. Called on the check thread, which sees it once that thread seems busy for MIRE_MICRO_NS, and which ends
-     * afterwards. To be answered by mire__watch_stop on
-     * another thread, so that the process can end with the last thread of the app. May be NULL.
+     * afterwards. To be answered by mire__watch_stop on another thread, so that the process can end with the last
+     * thread of the app. May be NULL.
      */
     void (*on_gone)(void *context);
 

@@ -46,9 +46,10 @@ struct sampler {
 
 /*
  * Take a signal, install the handler, and try it out on the caller: the first sample of this thread then finds all it
- * touches in memory. One sampler at a time. sampler  zeroed memory that stays mapped for ever: a late signal may still
- * come after mire__sampler_close Returns MIRE_OK, also where no signal is to be had: then running threads have no
- * stack; MIRE_E_SYSTEM (own memory cannot be read safely).
+ * touches in memory. One sampler at a time.
+ *   sampler  zeroed memory that stays mapped for ever: a late signal may still come after mire__sampler_close
+ * Returns MIRE_OK, also where no signal is to be had: then running threads have no stack;
+ *         MIRE_E_SYSTEM (own memory cannot be read safely).
  */
 enum mire_err mire__sampler_open(struct sampler *sampler);
 

@@ -75,8 +75,8 @@ bool mire__core_cannot_follow(void);
  * The calling thread is going to confine itself by a seccomp filter that does not let our system calls through.
  *
  *   everybody  all threads of the process, ours too: everything is stopped
- *   returns    signal handlers may return. The calling thread, and all that it makes: what runs on it makes no system
- * call any more, so memory is not noted and a crash not marked; hangs are still seen
+ *   returns    signal handlers may return. The calling thread, and all that it makes: what runs on it makes no
+ *              system call any more, so memory is not noted and a crash not marked; hangs are still seen
  *
  * mire-run says so. Nothing starts in this process any more, nor in one that it forks.
  * Thread: any of the program's, outside of handlers.

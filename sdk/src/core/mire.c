@@ -6,9 +6,9 @@
  *
  * In ON_IDLE the worker may run all the same, to ask for the rollout document. Whoever turns OFF or ON into BUSY owns
  * everything else in here until it leaves BUSY. HELD is the same for a moment, between ON and ON: it is waited for, and
- * no call may take it for "not started". A forked child owns nothing: its
- * pid is not `owner_pid`. It may start anew, and then leaks what it inherited: libcurl's locks, and those of the
- * allocator, may be held for ever.
+ * no call may take it for "not started". A forked child owns nothing: its pid is not
+ * `owner_pid`. It may start anew, and then leaks what it inherited: libcurl's locks, and those of the allocator, may be
+ * held for ever.
  */
 #include "core/core.h"
 

@@ -51,9 +51,10 @@ void mire__arch_as_wait_again(void *ucontext, int number);
 
 /*
  * Is this the way back from a signal handler, the call of sigreturn? Some libraries and emulators do not describe
- * theirs. code  the MIRE_SIGRETURN_BYTES bytes at the handler's return address What the signal interrupted then lies on
- * the stack: mire__arch_as_regs reads the first MIRE_UCONTEXT_BYTES bytes from mire__arch.sigreturn_context above the
- * stack pointer on.
+ * theirs.
+ *   code  the MIRE_SIGRETURN_BYTES bytes at the handler's return address
+ * The context of the interrupted code then lies on the stack: mire__arch_as_regs reads the first MIRE_UCONTEXT_BYTES
+ * bytes from mire__arch.sigreturn_context above the stack pointer on.
  */
 #define MIRE_SIGRETURN_BYTES 9
 #define MIRE_UCONTEXT_BYTES  512

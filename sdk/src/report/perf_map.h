@@ -2,8 +2,8 @@
  * perf_map.h - names of code made at run time, from the file that virtual machines write for perf: /tmp/perf-PID.map,
  * or without that the other one (jitdump.h). Private to report/.
  *
- *     7f93180069c0 30c JS:*price /srv/app.js:2:15        address, bytes, name; of what lies over what the last one
- * holds
+ *     7f93180069c0 30c JS:*price /srv/app.js:2:15        address, bytes, name; of entries that overlap
+ *                                                        the last one holds
  *
  * The file is another program's, and any length: it is read once, line by line, MIRE_PERF_MAP_BYTES of its end at most.
  */

@@ -55,7 +55,8 @@ bool mire__spine_same(const struct spine *one, const struct spine *other);
 /*
  * A number for what is sure of the spine; it holds across processes and restarts, never 0. Places without a known
  * function are rounded, so that a drift across a boundary of MIRE_SPINE_DRIFT_BYTES makes another number: compare
- * spines where both are at hand. seed  what else tells records apart, as their trigger
+ * spines where both are at hand.
+ *   seed  what else tells records apart, as their trigger
  */
 uint64_t mire__spine_number(const struct spine *spine, uint64_t seed);
 

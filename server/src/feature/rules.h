@@ -25,8 +25,8 @@
  *     idle truncated meaningless        of the stacks it stands in (marks.h), not of the function: another rule says
  *     moment                            what that does
  *     own MODULE                        of a module, without a function: it is the app's, wherever it lies
- *     interpreter MODULE                the same: where frames of its scripts are told, these may be to blame, and of
- * its own functions none
+ *     interpreter MODULE                the same: where frames of its scripts are told, these may be to blame,
+ *                                       and of its own functions none
  *
  * Packs stand in a row: an app's own rules, an operator's file, then those built into the program, one a platform.
  * Rules never change once made: any number of threads may ask them.

@@ -1,8 +1,8 @@
 /*
  * rules_index.h - made packs in memory, and finding rules without trying each. Inside feature/ only.
  *
- *     key of a rule     its function's whole name, or its first bytes, 0, 1, 2, 3, 4, 6, 8 ...     "malloc"  "g_file"
- * "" a name is asked   under its whole and its first bytes by these numbers; of all rules found the first that fits
+ *     key of a rule     its function's whole name, or its first bytes, 0, 1, 2, 3, 4, 6, 8 ...   "malloc"  "g_file"  ""
+ *     a name is asked   under its whole and its first bytes by these numbers; of all rules found the first that fits
  */
 #ifndef MIRE_FEATURE_RULES_INDEX_H
 #define MIRE_FEATURE_RULES_INDEX_H

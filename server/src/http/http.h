@@ -2,8 +2,8 @@
  * http.h - requests in, replies out. Handlers see neither sockets nor libmicrohttpd, so a test calls them directly.
  *
  *     socket -> route -> admit -> body (bounded, counted) -> handler -> reply
- *                                                              \-> MIRE_HTTP_LATER ... request->finish(request), any
- * thread
+ *                                                              \-> MIRE_HTTP_LATER ... request->finish(request),
+ *                                                                                      any thread
  *
  * What the headers tell is judged before the body is read: length, encoding, and the route's `admit`. A refusal is sent
  * at once and closes the connection if a body was announced.

@@ -6,8 +6,8 @@
  *     cpu power disk                          the process used too much: nobody waited for it
  *     foom memory                             it was killed for the memory it held, or held much: the same
  *     custom test                             the app asked for a report
- *     system idle                             one of the first two rows, but nobody is to blame: no stack has code of
- * the app, or most wait for events
+ *     system idle                             one of the first two rows, but nobody is to blame: no stack has code
+ *                                             of the app, or most wait for events
  */
 #ifndef MIRE_MODEL_CATEGORY_H
 #define MIRE_MODEL_CATEGORY_H

@@ -2,8 +2,8 @@
  * rekey_due.h - the statements of those who do the jobs of rekey.h: queueing, claiming, moving, ending. Every function
  * runs inside the caller's transaction and returns 0 or a fault unless it says otherwise.
  *
- *     symbol_arrival, rekey_job --queue--> rekey_queue --claim--> derive --move--> event, counters, issue --end-->
- * gone_to
+ *     symbol_arrival, rekey_job --queue--> rekey_queue --claim--> derive --move--> event, counters, issue
+ *                                                                              --end--> gone_to
  *
  * Rows are locked in the order of derive.h, those of one table by rising key; who changes issues, or opens several, has
  * the row of their app first (pg_rekey_alone). So neither two of them nor one of them and a worker that takes

@@ -2,8 +2,8 @@
  * rollout.h - a rollout as its author writes it: ordered rules, each for some installations.
  *
  *     {"fetch_s": 3600, "kill": false,
- *      "rules": [{"name": "inside", "when": {"channels": ["gray", "internal"]}, "plugins": {"hang": {"probability":
- * 1}}},
+ *      "rules": [{"name": "inside", "when": {"channels": ["gray", "internal"]},
+ *                 "plugins": {"hang": {"probability": 1}}},
  *                {"name": "public", "when": {}, "plugins": {"hang": {"probability": 0.02}}}]}
  *
  * For each plugin the first rule that fits an installation and speaks of the plugin decides: with which probability it

@@ -1,8 +1,8 @@
 /*
  * rekey.h - stored reports are derived anew, and moved to the issue that they belong to now. Inside work/ only.
  *
- *     claim some --> each: decode, symbolicate, feature --> issues found or opened --> rows, counters, sketches -->
- * COMMIT
+ *     claim some --> each: decode, symbolicate, feature --> issues found or opened --> rows, counters, sketches
+ *                                                                                               --> COMMIT
  *
  * One batch, one transaction: a report is either where it was, counted there, or where it belongs, counted there, and a
  * process that is killed leaves only whole ones. What the device and the inbox gave stays: id, day, slot, version,

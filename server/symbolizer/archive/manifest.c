@@ -3,8 +3,8 @@
  * <manifest>, and of it the attributes by the numbers that Android gives them.
  *
  *     package   binary XML: chunks [ type 2, header 2, size 4, ... ], a pool of texts, attributes that point into it
- *     bundle    a message of protobuf, XmlNode of aapt2's Resources.proto: element 1 { attribute 4 { value 3, number 5
- * } }
+ *     bundle    a message of protobuf, XmlNode of aapt2's Resources.proto:
+ *               element 1 { attribute 4 { value 3, number 5 } }
  */
 #include "archive/manifest.h"
 

@@ -5,7 +5,8 @@
  *     MODULE Linux x86_64 C0BCC3F19827FE653058404B2831D9E60 crash      a UUID and one digit or more of an age
  *     INFO CODE_ID F1C3BCC0279865FE3058404B2831D9E64135386C            the build id itself
  *     FUNC m 1580 3c 0 name                                            m: it stands for several; address, size,
- * parameters PUBLIC 1558 0 name                                               no size
+ *                                                                      parameters
+ *     PUBLIC 1558 0 name                                               no size
  *
  * A UUID was made from the first 16 bytes of a build id, its first three numbers turned round; Apple's are as they are.
  */
