@@ -3,6 +3,7 @@
  */
 #include "preload/arguments.h"
 
+#include "base/path.h"
 #include "preload/program.h"
 
 #include <errno.h>
@@ -200,8 +201,7 @@ static int set_options(struct run *run, const char *values[])
 static int set_program(struct run *run, const char *values[])
 {
     enum program_found found = program_find(run->path, sizeof(run->path), run->argv[0]);
-    const char *slash = strrchr(run->argv[0], '/');
-    const char *name = values[O_APP] ? values[O_APP] : slash ? slash + 1 : run->argv[0];
+    const char *name = values[O_APP] ? values[O_APP] : mire__path_base(run->argv[0]);
     struct program_facts facts;
     char version[32];
 

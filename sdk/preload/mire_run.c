@@ -142,7 +142,7 @@ static void tell(const struct run *run, const struct courier *courier)
 /* Everything that takes reports to the server. */
 struct delivery {
     struct courier courier;
-    struct others others;
+    struct other_users others;
     bool serves; /* the courier runs */
     struct run_session session;
 };

@@ -18,7 +18,7 @@
 #define PLACE  "/var/tmp"
 #define PREFIX "mire-"
 
-void others_init(struct others *others, const mire_options *options, struct store *store)
+void others_init(struct other_users *others, const mire_options *options, struct store *store)
 {
     char install[33];
 
@@ -42,7 +42,7 @@ static uint32_t user_of(const char *name)
     return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == uid ? (uint32_t)uid : 0;
 }
 
-static bool is_known(const struct others *others, uint32_t uid)
+static bool is_known(const struct other_users *others, uint32_t uid)
 {
     for (size_t i = 0; i < others->count; i++)
         if (others->couriers[i].user == uid)
@@ -67,7 +67,7 @@ static struct store *open_as(uint32_t uid, const char *name)
     return store;
 }
 
-static void add(struct others *others, uint32_t uid)
+static void add(struct other_users *others, uint32_t uid)
 {
     struct courier *courier = &others->couriers[others->count];
     const mire_options *options = others->options;
@@ -84,7 +84,7 @@ static void add(struct others *others, uint32_t uid)
     mire__store_close(courier->store);
 }
 
-void others_look(struct others *others)
+void others_look(struct other_users *others)
 {
     DIR *dir = others->name[0] ? opendir(PLACE) : NULL;
 
@@ -98,7 +98,8 @@ void others_look(struct others *others)
     closedir(dir);
 }
 
-void others_finish(struct others *others, struct store *store, struct upload_tally *total, struct report_unkept *unkept)
+void others_finish(struct other_users *others, struct store *store, struct upload_tally *total,
+                   struct report_unkept *unkept)
 {
     for (size_t i = 0; i < others->count; i++) {
         struct courier *courier = &others->couriers[i];

@@ -14,7 +14,7 @@
 
 #define MIRE_OTHERS_MAX 8 /* users */
 
-struct others {
+struct other_users {
     const mire_options *options; /* server and key; borrowed */
     char name[MIRE_NAME_BYTES];  /* empty: none are looked for */
     struct courier couriers[MIRE_OTHERS_MAX];
@@ -27,14 +27,14 @@ struct others {
  * Name the stores after the app and its own store, whose install identifier nobody but its owner can read. Only root
  * can act as another user; for all else the name stays empty.
  */
-void others_init(struct others *others, const mire_options *options, struct store *store);
+void others_init(struct other_users *others, const mire_options *options, struct store *store);
 
 /* Start a courier for each store that is new. Thread: one at a time. */
-void others_look(struct others *others);
+void others_look(struct other_users *others);
 
 /* Finish every courier, as courier_finish does, add what they did to `total` and `unkept`, and their shares of the
  * session to its file, in `store`. Thread: as others_look. */
-void others_finish(struct others *others, struct store *store, struct upload_tally *total,
+void others_finish(struct other_users *others, struct store *store, struct upload_tally *total,
                    struct report_unkept *unkept);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "preload/program.h"
 
+#include "base/path.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -90,23 +92,21 @@ static void look_for_build_id(struct program_facts *out, int fd, const ElfW(Phdr
 }
 
 /* What a file asks of the machine: "" where it asks for no loader. */
-struct kind {
+struct elf_kind {
     bool is_elf;
     unsigned char class;
     uint16_t machine;
     char loader[64]; /* the file's name alone: a distribution may have it elsewhere */
 };
 
-static void look_for_loader(struct kind *out, int fd, const ElfW(Phdr) * segment)
+static void look_for_loader(struct elf_kind *out, int fd, const ElfW(Phdr) * segment)
 {
     char path[256] = "";
     size_t size = segment->p_filesz < sizeof(path) ? segment->p_filesz : sizeof(path) - 1;
-    const char *slash;
 
     if (!read_at(fd, path, size, segment->p_offset))
         return;
-    slash = strrchr(path, '/');
-    snprintf(out->loader, sizeof(out->loader), "%s", slash ? slash + 1 : path);
+    snprintf(out->loader, sizeof(out->loader), "%s", mire__path_base(path));
 }
 
 /* Where a file has what its loader puts at an address. Returns 0 if nowhere. */
@@ -153,7 +153,7 @@ static void look_for_sanitizer(struct program_facts *out, int fd, const ElfW(Ehd
     }
 }
 
-static void look_at_segments(struct program_facts *out, struct kind *kind, int fd)
+static void look_at_segments(struct program_facts *out, struct elf_kind *kind, int fd)
 {
     ElfW(Ehdr) header;
     ElfW(Phdr) segment;
@@ -161,7 +161,7 @@ static void look_at_segments(struct program_facts *out, struct kind *kind, int f
 
     if (!read_at(fd, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return;
-    *kind = (struct kind){.is_elf = true, .class = header.e_ident[EI_CLASS], .machine = header.e_machine};
+    *kind = (struct elf_kind){.is_elf = true, .class = header.e_ident[EI_CLASS], .machine = header.e_machine};
     if (kind->class != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
         return;
     for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX; i++) {
@@ -179,11 +179,11 @@ static void look_at_segments(struct program_facts *out, struct kind *kind, int f
 }
 
 /* Is it of another kind than this program, which came with what is preloaded? */
-static bool is_foreign(const struct kind *kind)
+static bool is_foreign(const struct elf_kind *kind)
 {
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     struct program_facts facts = {0};
-    struct kind own = {0};
+    struct elf_kind own = {0};
 
     if (fd >= 0) {
         look_at_segments(&facts, &own, fd);
@@ -197,7 +197,7 @@ static bool is_foreign(const struct kind *kind)
 
 void program_inspect(struct program_facts *out, const char *path)
 {
-    struct kind kind = {0};
+    struct elf_kind kind = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
 

@@ -26,6 +26,14 @@ static void make_id(char id[MIRE_STORE_ID_LENGTH + 1], unsigned who, unsigned se
              (unsigned)(ms & 0xffff), who & 0xffff, serial);
 }
 
+static enum mire_err open_box(struct store_box *box, struct store *store, size_t size)
+{
+    char run[MIRE_STORE_RUN_BYTES];
+
+    mire__store_run_name(run);
+    return mire__store_box_open(box, store, run, MIRE_STORE_BOX, size, size);
+}
+
 static enum mire_err put(struct store *store, unsigned who, unsigned serial, size_t size)
 {
     static const char body[65536];
@@ -117,7 +125,7 @@ static void a_full_disk_loses_what_comes_and_keeps_what_is_there(void **state)
     assert_in_range(sealed, 10, 30);
     fill_disk(disk, true);
     assert_int_equal(put(store, 1, 1000, 20000), MIRE_E_STORE);
-    assert_int_equal(mire__store_box_open(&box, store, 1 << 20, 1 << 20), MIRE_E_STORE);
+    assert_int_equal(open_box(&box, store, 1 << 20), MIRE_E_STORE);
     mire__store_count_drop(store, MIRE_DROP_WRITE);
     mire__store_count_drop(store, MIRE_DROP_WRITE);
     assert_int_equal(mire__store_save_drops(store), MIRE_E_STORE);
@@ -257,7 +265,7 @@ static int limit_files(const char *dir)
 
     if (mire__store_open(&store, dir, &caps) != MIRE_OK || setrlimit(RLIMIT_FSIZE, &limit) != 0)
         return 1;
-    if (put(store, 1, 1, 20000) != MIRE_E_STORE || mire__store_box_open(&box, store, 8192, 8192) != MIRE_E_STORE)
+    if (put(store, 1, 1, 20000) != MIRE_E_STORE || open_box(&box, store, 8192) != MIRE_E_STORE)
         return 2;
     return put(store, 1, 2, 100) == MIRE_OK ? 0 : 3;
 }

@@ -214,8 +214,8 @@ static void start(struct life *life, const char *dir, enum mire_store_sync sync)
     evidence.boot_id[36] = '\0';
     mire__text_copy(facts.boot_id, sizeof(facts.boot_id), evidence.boot_id);
     mire__text_copy(evidence.process_name, sizeof(evidence.process_name), "mapview");
-    if (mire__store_box_open_as(&life->box, life->store, mire__run_id(), MIRE_STORE_BOX, sizeof(struct blackbox),
-                                first) != MIRE_OK)
+    if (mire__store_box_open(&life->box, life->store, mire__run_id(), MIRE_STORE_BOX, sizeof(struct blackbox), first) !=
+        MIRE_OK)
         _exit(3);
     mire__blackbox_init(life->box.memory, &facts);
     mire__session_begin(life->box.memory, 100 * MIRE_NS_PER_S, NOW_MS);

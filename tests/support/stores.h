@@ -4,6 +4,7 @@
 #ifndef MIRE_TESTS_STORES_H
 #define MIRE_TESTS_STORES_H
 
+#include "store/runs.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -12,6 +13,15 @@
 #include <string.h>
 
 #define STORE_NOW 1763685118456ull
+
+/* A blackbox of a new run. */
+static inline enum mire_err stores_box(struct store_box *box, struct store *store, size_t size, size_t reserved)
+{
+    char run[MIRE_STORE_RUN_BYTES];
+
+    mire__store_run_name(run);
+    return mire__store_box_open(box, store, run, MIRE_STORE_BOX, size, reserved);
+}
 
 /* The id of a report made `ms` after 1970. */
 static inline const char *id_at(uint64_t ms, unsigned serial)

@@ -23,6 +23,17 @@
 #define MIRE_INLINE static inline __attribute__((always_inline))
 #endif
 
+static inline uint64_t mire__min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* from - what; 0 where `what` is more. */
+static inline uint64_t mire__minus(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
 /* How a program ends itself without exit(). */
 enum mire__left { MIRE_LEFT_NOT, MIRE_LEFT_EXIT /* _exit and its like */, MIRE_LEFT_EXEC, MIRE_LEFT_ABORT };
 

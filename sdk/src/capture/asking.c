@@ -31,7 +31,7 @@ static bool change(uint32_t lane, uint32_t from, uint32_t to)
     return atomic_compare_exchange_strong(&loops[lane].state, &from, to);
 }
 
-/* Call post, unless the loop is not to be asked any more. */
+/* Call post, unless the loop is not to be response any more. */
 static void post(struct asking *asking, uint32_t lane)
 {
     uint64_t token = ++posts << LANE_BITS | lane;
@@ -49,7 +49,7 @@ static void post(struct asking *asking, uint32_t lane)
 }
 
 /* Nobody asks, or somebody else than at the last look. True: it is the same one. */
-static bool keeps_asking(struct asked *out, struct asking *asking, const struct check *check, uint32_t lane)
+static bool keeps_asking(struct loop_response *out, struct asking *asking, const struct check *check, uint32_t lane)
 {
     uint32_t round = atomic_load(&loops[lane].state) == ON ? loops[lane].round : 0;
     uint64_t interval_ms;
@@ -68,13 +68,13 @@ static bool keeps_asking(struct asked *out, struct asking *asking, const struct 
     return true;
 }
 
-void mire__asking_look(struct asked *out, struct asking *asking, const struct check *check, uint32_t lane,
+void mire__asking_look(struct loop_response *out, struct asking *asking, const struct check *check, uint32_t lane,
                        uint64_t late_ns, uint64_t patience_ns)
 {
     struct ping *ping = &asking->ping;
     struct ping_answer answer;
 
-    *out = (struct asked){.next_ns = UINT64_MAX};
+    *out = (struct loop_response){.next_ns = UINT64_MAX};
     if (!keeps_asking(out, asking, check, lane))
         return;
     mire__ping_excuse(ping, late_ns);

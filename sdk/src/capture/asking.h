@@ -2,7 +2,7 @@
  * asking.h - the pings of the watched threads' loops, as a lane uses them: it looks once in every step, which posts
  * what is due, and hears how the loop does. When to post and what an answer says is told in gate/ping.h.
  *
- * A thread's loop is asked from mire_ping_start to mire_ping_stop. `post` runs on the check thread, and mire_ping_stop
+ * A thread's loop is response from mire_ping_start to mire_ping_stop. `post` runs on the check thread, and mire_ping_stop
  * waits for it:
  *
  *     OFF --start--> ON <--check thread--> POSTING --stop--> STOPPING --check thread--> OFF
@@ -22,7 +22,7 @@ struct asking {
 };
 
 /* How a loop does. Instants are 0 where they say nothing. */
-struct asked {
+struct loop_response {
     uint64_t waiting_ns;  /* the token has waited for so long, time excused left out; 0: nothing is waited for */
     uint64_t posted_ns;   /* since then */
     uint64_t slack_ns;    /* the loop ran for the last time so long before it, or later */
@@ -37,7 +37,7 @@ struct asked {
  *   patience_ns  how long a token may wait until a look is worth it
  * Thread: check thread.
  */
-void mire__asking_look(struct asked *out, struct asking *asking, const struct check *check, uint32_t lane,
+void mire__asking_look(struct loop_response *out, struct asking *asking, const struct check *check, uint32_t lane,
                        uint64_t late_ns, uint64_t patience_ns);
 
 /* What happened up to `until_ns` is told already: the token has waited since then. Thread: check thread. */
@@ -54,10 +54,10 @@ enum mire_err mire__asking_start(uint64_t *number_out, uint32_t lane, mire_post_
 enum mire_err mire__asking_stop(uint64_t number);
 bool mire__asking_as_answer(uint64_t token);
 
-/* The lane's thread is gone without a word: its loop is asked no more. Thread: check thread. */
+/* The lane's thread is gone without a word: its loop is response no more. Thread: check thread. */
 void mire__asking_drop(uint32_t lane);
 
-/* Nobody is asked any more. Thread: any, while there is no check thread; in a forked child as well. */
+/* Nobody is response any more. Thread: any, while there is no check thread; in a forked child as well. */
 void mire__asking_reset(void);
 
 #endif

@@ -18,7 +18,7 @@
 #include "ring/blackbox.h"
 
 struct watch_options {
-    struct capture_settings settings; /* obeyed as they are: mire__settings_clamp first */
+    struct capture_settings settings; /* within their bounds, as mire__settings_set and _wish see to */
     struct blackbox *box;             /* borrowed until mire__watch_stop; its facts are filled in */
     uint64_t begun_ns; /* the calling thread is busy since then, with its launch; 0: since now. CLOCK_MONOTONIC */
     const char (*names)[MIRE_GATE_NAME_BYTES]; /* threads to watch by their names, see gate.h */
@@ -112,7 +112,7 @@ void mire__watch_wake(void);
  * Go by other settings from the check thread's next round on; what is open already keeps its threshold. Without a
  * watch: does nothing. Thread: any; of two at a time each number is one or the other's.
  *
- *   apply     all of them, as they are: mire__settings_clamp first
+ *   apply     all of them, each within its bounds
  *   set       one, by its name. Returns as mire__settings_set
  *   settings  what was asked for last, by either or by mire__watch_start
  */

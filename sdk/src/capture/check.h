@@ -55,7 +55,7 @@ struct check {
  * CLOCK_PROCESS_CPUTIME_ID, SIGEV_THREAD_ID, check->tid, check->timer_signal, and sigev_value.sival_ptr = check->wake.
  * Before the timer is armed the signal's handler must still be ours: mire__signal_holds.
  */
-struct monitor {
+struct check_step {
     void (*start)(struct check *check);    /* before there is a check thread, on the one that makes it */
     uint64_t (*step)(struct check *check); /* returns when it wants the next one: CLOCK_MONOTONIC, UINT64_MAX never */
     void (*stop)(struct check *check);     /* after the last round; on the one above, if there is no check thread */

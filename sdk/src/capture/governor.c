@@ -1,11 +1,6 @@
 /* governor.c - see governor.h. */
 #include "capture/governor.h"
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
-
 /* Parts per million of a time; exact to a microsecond, so that no product overflows. */
 static uint64_t part_of(uint64_t time_ns, uint32_t ppm)
 {
@@ -23,7 +18,7 @@ static void slow_down(struct governor *governor)
 uint32_t mire__governor_shift(struct governor *governor, uint64_t now_ns, uint64_t spent_ns,
                               const struct capture_settings *settings)
 {
-    uint64_t passed_ns = now_ns - governor->looked_ns, used_ns = less(spent_ns, governor->spent_ns);
+    uint64_t passed_ns = now_ns - governor->looked_ns, used_ns = mire__minus(spent_ns, governor->spent_ns);
     uint64_t minute_ns = part_of(settings->budget_minute_ms * MIRE_NS_PER_MS, settings->budget_ppm);
 
     if (governor->looked_ns == 0) {
@@ -34,7 +29,7 @@ uint32_t mire__governor_shift(struct governor *governor, uint64_t now_ns, uint64
         return governor->shift;
     governor->looked_ns = now_ns;
     governor->spent_ns = spent_ns;
-    governor->debt_ns = less(governor->debt_ns + used_ns, part_of(passed_ns, settings->budget_ppm));
+    governor->debt_ns = mire__minus(governor->debt_ns + used_ns, part_of(passed_ns, settings->budget_ppm));
     if (used_ns > part_of(passed_ns, settings->budget_peak_ppm)) {
         slow_down(governor);
     } else if (governor->debt_ns > minute_ns) {

@@ -15,16 +15,6 @@
 #define KEEPING_NS      MIRE_NS_PER_MS       /* far longer than a thread needs to keep the end of a turn */
 #define NO_LOOP_LOOK_NS (10 * MIRE_NS_PER_S) /* how often a thread without a loop is looked at: is it there still */
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_watch *lane)
 {
     if (lane->launch)
@@ -35,10 +25,10 @@ uint64_t mire__lane_threshold_ms(const struct check *check, const struct lane_wa
 /* A threshold can be so low, and sampling begin so early, that it must be oftener. */
 static uint64_t turning_look_ns(const struct check *check)
 {
-    uint64_t least_ms = least(check->settings.foreground_ms, check->settings.background_ms);
+    uint64_t least_ms = mire__min(check->settings.foreground_ms, check->settings.background_ms);
     uint64_t share_ns = least_ms * check->settings.sample_from_ppm;
 
-    return share_ns < MIRE_LATE_NS ? MIRE_LATE_NS : least(share_ns, TURNING_LOOK_NS);
+    return share_ns < MIRE_LATE_NS ? MIRE_LATE_NS : mire__min(share_ns, TURNING_LOOK_NS);
 }
 
 /* ---- time ---- */
@@ -54,9 +44,9 @@ static uint64_t late_in(const struct check *check, const struct lane_watch *lane
     uint64_t late_ns = check->late_ns;
 
     if (waking)
-        late_ns = less(check->now_ns, since_ns) >= MIRE_LATE_NS ? less(check->now_ns, since_ns) : 0;
-    late_ns = least(late_ns, less(until_ns, since_ns));
-    return late_ns ? less(late_ns, mire__thread_cpu_ns(lane->tid) - lane->cpu_ns) : 0;
+        late_ns = mire__minus(check->now_ns, since_ns) >= MIRE_LATE_NS ? mire__minus(check->now_ns, since_ns) : 0;
+    late_ns = mire__min(late_ns, mire__minus(until_ns, since_ns));
+    return late_ns ? mire__minus(late_ns, mire__thread_cpu_ns(lane->tid) - lane->cpu_ns) : 0;
 }
 
 static void excuse(struct lane_watch *lane, uint64_t late_ns, uint64_t suspended_ns)
@@ -126,7 +116,7 @@ static void open_record(struct check *check, struct lane_watch *lane, uint32_t g
 
 void mire__lane_finish(struct check *check, struct lane_watch *lane, uint64_t end_ns)
 {
-    uint64_t length_ns = less(less(end_ns, lane->since_ns), lane->late_ns);
+    uint64_t length_ns = mire__minus(mire__minus(end_ns, lane->since_ns), lane->late_ns);
 
     if (!mire__rest_is_one_turn(lane)) {
         mire__record_forget(check, &lane->record);
@@ -152,7 +142,7 @@ static void end_turn(struct check *check, struct lane_watch *lane, const struct 
         return;
     }
     excuse(lane, late_in(check, lane, lane->since_ns, end_ns, waking), 0);
-    length_ns = less(end_ns - lane->since_ns, lane->late_ns);
+    length_ns = mire__minus(end_ns - lane->since_ns, lane->late_ns);
     if ((lane->state == LANE_LONG || (known && lane->state == LANE_BUSY)) && !lane->unanswered &&
         length_ns >= mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS)
         open_record(check, lane, lane->launch ? MIRE_GATE_NONE : view->kind);
@@ -215,7 +205,7 @@ uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const s
     uint64_t now_ns = mire__now_ns(), period_ns = mire__record_period_ns(check, &lane->record);
 
     if (now_ns >= lane->due_ns) {
-        uint64_t gap_ns = less(lane->sampled_ns ? now_ns - lane->sampled_ns : period_ns, lane->excused_ns);
+        uint64_t gap_ns = mire__minus(lane->sampled_ns ? now_ns - lane->sampled_ns : period_ns, lane->excused_ns);
         struct sample *sample = mire__record_take(check, &lane->record, 0);
         enum loop_sleep sleep = judge(check, lane, view, sample);
 
@@ -232,7 +222,7 @@ uint64_t mire__lane_follow(struct check *check, struct lane_watch *lane, const s
         lane->excused_ns = 0;
     }
     mire__record_keep(check, &lane->record);
-    return least(lane->due_ns, mire__now_ns() + MIRE_NS_PER_S);
+    return mire__min(lane->due_ns, mire__now_ns() + MIRE_NS_PER_S);
 }
 
 /* A launch that never waits: a program without a loop. */
@@ -274,7 +264,7 @@ static uint64_t step_busy(struct check *check, struct lane_watch *lane, const st
     uint64_t since_ns = lane->since_ns + lane->late_ns;
     uint64_t open_ns =
         since_ns + mire__lane_threshold_ms(check, lane) * check->settings.sample_from_ppm; /* ms of 1e-6 are ns */
-    uint64_t long_ns = least(since_ns + MIRE_MICRO_NS, open_ns), now_ns = mire__now_ns();
+    uint64_t long_ns = mire__min(since_ns + MIRE_MICRO_NS, open_ns), now_ns = mire__now_ns();
 
     if (now_ns < long_ns && lane->state == LANE_BUSY)
         return long_ns;
@@ -359,7 +349,7 @@ uint64_t mire__lane_step(struct check *check, struct lane_watch *lane)
     if (lane->state != LANE_IDLE)
         again_ns = step_busy(check, lane, &view);
     if (lane->state != LANE_EMPTY)
-        again_ns = least(again_ns, mire__lane_ask(check, lane, &view));
+        again_ns = mire__min(again_ns, mire__lane_ask(check, lane, &view));
     lane->cpu_ns = mire__thread_cpu_ns(lane->tid);
     return again_ns;
 }
@@ -379,7 +369,8 @@ void mire__lane_stop(struct check *check, struct lane_watch *lane)
         else
             excuse(lane, late_in(check, lane, lane->since_ns, now_ns, false), check->suspended_ns);
         if (view.turn == lane->turn && young && !lane->unanswered &&
-            less(now_ns - lane->since_ns, lane->late_ns) >= mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS)
+            mire__minus(now_ns - lane->since_ns, lane->late_ns) >=
+                mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS)
             open_record(check, lane, view.kind); /* a hang that the check thread did not come to look at in time */
     }
     vacate(check, lane, check->gone ? lane->record.hang.last_seen_ns : now_ns);

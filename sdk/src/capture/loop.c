@@ -3,6 +3,7 @@
  */
 #include "capture/loop.h"
 
+#include "base/hash.h"
 #include "platform/platform.h"
 
 #include <linux/futex.h>
@@ -422,10 +423,10 @@ static enum loop_sleep judge_own(struct loop *loop, const struct gate_view *view
 static enum loop_sleep judge_inside(struct loop *loop, uint32_t lane, const struct gate_view *view,
                                     const struct sample *sample)
 {
-    uint64_t stack = 0xcbf29ce484222325u;
+    uint64_t stack = MIRE_HASH_START;
 
     for (uint32_t i = 0; i < sample->depth; i++)
-        stack = (stack ^ sample->pc[i]) * 0x100000001b3u;
+        stack = mire__hash_step(stack, sample->pc[i]);
     if (is_known(loop, stack))
         return LOOP_WAITS;
     if (call_recurs(lane, (struct gate_call){0, 0}))

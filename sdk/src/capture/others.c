@@ -11,7 +11,7 @@
 #define ROLE_MAX    (MIRE_OTHERS_MAX / 2) /* of one role, so that neither takes the other's room */
 #define OWN_THREADS "mire-"               /* how the names of the SDK's own threads begin */
 
-static struct thread_use_before *slot_of(struct others *others, uint32_t tid)
+static struct thread_use_before *slot_of(struct other_threads *others, uint32_t tid)
 {
     uint32_t at = tid * 2654435761u % MIRE_THREADS_MAX;
 
@@ -22,7 +22,7 @@ static struct thread_use_before *slot_of(struct others *others, uint32_t tid)
 
 static bool note(void *context, uint32_t tid)
 {
-    struct others *others = context;
+    struct other_threads *others = context;
     struct thread_use_before *slot = slot_of(others, tid);
 
     slot->tid = tid;
@@ -30,7 +30,7 @@ static bool note(void *context, uint32_t tid)
     return ++others->count + 1 < MIRE_THREADS_MAX; /* one stays empty: it ends the search */
 }
 
-void mire__others_begin(struct others *others, struct sampler *sampler, struct blackbox *box, uint32_t lane,
+void mire__others_begin(struct other_threads *others, struct sampler *sampler, struct blackbox *box, uint32_t lane,
                         uint32_t tid, uint64_t due_ns)
 {
     memset(others, 0, sizeof(*others));
@@ -45,7 +45,7 @@ void mire__others_begin(struct others *others, struct sampler *sampler, struct b
 }
 
 /* CPU time since the hang began. */
-static uint64_t used_ns(struct others *others, uint32_t tid)
+static uint64_t used_ns(struct other_threads *others, uint32_t tid)
 {
     const struct thread_use_before *slot = slot_of(others, tid);
     uint64_t now_ns = mire__thread_cpu_ns(tid);
@@ -56,7 +56,7 @@ static uint64_t used_ns(struct others *others, uint32_t tid)
 }
 
 /* How often a thread stands in the list, or all threads of a role (tid 0). */
-static uint32_t listed(const struct others *others, uint32_t tid, enum mire__role role)
+static uint32_t listed(const struct other_threads *others, uint32_t tid, enum mire__role role)
 {
     uint32_t count = mire__blackbox_other_count(others->box, others->lane), found = 0;
 
@@ -69,7 +69,7 @@ static uint32_t listed(const struct others *others, uint32_t tid, enum mire__rol
 }
 
 /* Fill in the list's next place. NULL if there is no room, or nothing to be seen of the thread. */
-static struct other *take(struct others *others, uint32_t tid, enum mire__role role)
+static struct other *take(struct other_threads *others, uint32_t tid, enum mire__role role)
 {
     uint32_t count = mire__blackbox_other_count(others->box, others->lane);
     struct other *other;
@@ -89,7 +89,7 @@ static struct other *take(struct others *others, uint32_t tid, enum mire__role r
     return other;
 }
 
-static void commit(struct others *others)
+static void commit(struct other_threads *others)
 {
     atomic_fetch_add_explicit(&others->box->lanes[others->lane].other_count, 1, memory_order_release);
 }
@@ -106,7 +106,7 @@ static bool still_waits(uint32_t tid, const struct lock *lock)
 }
 
 /* From the lane's thread to the holder of its lock, to the holder of that one's, until one waits for none. */
-static void follow_locks(struct others *others, struct hang *hang, bool due)
+static void follow_locks(struct other_threads *others, struct hang *hang, bool due)
 {
     struct thread_state state = others->sampler->state;
     uint32_t waiter = others->tid;
@@ -134,8 +134,8 @@ static void follow_locks(struct others *others, struct hang *hang, bool due)
 }
 
 /* The threads that have computed most, most first. */
-struct busy {
-    struct others *others;
+struct busiest {
+    struct other_threads *others;
     uint32_t self; /* the check thread */
     uint32_t count;
     uint32_t tid[BUSY_MAX];
@@ -153,39 +153,39 @@ static bool is_own(uint32_t tid)
 
 static bool rank(void *context, uint32_t tid)
 {
-    struct busy *busy = context;
-    uint64_t cpu_ns = tid == busy->others->tid || tid == busy->self ? 0 : used_ns(busy->others, tid);
-    uint32_t at = busy->count;
+    struct busiest *busiest = context;
+    uint64_t cpu_ns = tid == busiest->others->tid || tid == busiest->self ? 0 : used_ns(busiest->others, tid);
+    uint32_t at = busiest->count;
 
-    if (cpu_ns < busy->least_ns || is_own(tid))
+    if (cpu_ns < busiest->least_ns || is_own(tid))
         return true;
-    while (at > 0 && busy->cpu_ns[at - 1] < cpu_ns)
+    while (at > 0 && busiest->cpu_ns[at - 1] < cpu_ns)
         at--;
     if (at == BUSY_MAX)
         return true;
-    busy->count += busy->count < BUSY_MAX;
-    for (uint32_t i = busy->count - 1; i > at; i--) {
-        busy->tid[i] = busy->tid[i - 1];
-        busy->cpu_ns[i] = busy->cpu_ns[i - 1];
+    busiest->count += busiest->count < BUSY_MAX;
+    for (uint32_t i = busiest->count - 1; i > at; i--) {
+        busiest->tid[i] = busiest->tid[i - 1];
+        busiest->cpu_ns[i] = busiest->cpu_ns[i - 1];
     }
-    busy->tid[at] = tid;
-    busy->cpu_ns[at] = cpu_ns;
+    busiest->tid[at] = tid;
+    busiest->cpu_ns[at] = cpu_ns;
     return true;
 }
 
-static void take_busy(struct others *others, uint64_t now_ns)
+static void take_busy(struct other_threads *others, uint64_t now_ns)
 {
-    struct busy busy = {.others = others, .self = mire__tid()};
+    struct busiest busiest = {.others = others, .self = mire__tid()};
 
-    busy.least_ns = (now_ns - others->begin_ns) / BUSY_SHARE + 1;
-    mire__threads_visit(rank, &busy);
-    for (uint32_t i = 0; i < busy.count; i++) {
-        if (take(others, busy.tid[i], MIRE_ROLE_BUSY))
+    busiest.least_ns = (now_ns - others->begin_ns) / BUSY_SHARE + 1;
+    mire__threads_visit(rank, &busiest);
+    for (uint32_t i = 0; i < busiest.count; i++) {
+        if (take(others, busiest.tid[i], MIRE_ROLE_BUSY))
             commit(others);
     }
 }
 
-void mire__others_look(struct others *others, struct hang *hang)
+void mire__others_look(struct other_threads *others, struct hang *hang)
 {
     uint64_t now_ns = mire__now_ns();
     bool due = now_ns >= others->due_ns;
@@ -197,7 +197,7 @@ void mire__others_look(struct others *others, struct hang *hang)
     others->due_ns = now_ns + (now_ns - others->begin_ns);
 }
 
-void mire__others_end(struct others *others)
+void mire__others_end(struct other_threads *others)
 {
     uint32_t count = mire__blackbox_other_count(others->box, others->lane);
 

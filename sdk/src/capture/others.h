@@ -11,7 +11,7 @@
 #include "capture/sampler.h"
 
 /* What one lane remembers about the process's threads while a hang is open. Zeroed memory; some 8 KB. */
-struct others {
+struct other_threads {
     struct sampler *sampler; /* borrowed, as the box */
     struct blackbox *box;
     uint32_t lane; /* index in the box */
@@ -35,16 +35,16 @@ struct others {
  *   due_ns        on CLOCK_MONOTONIC: when busy threads are looked for; the hang's threshold is a good moment
  * Costs some 0.5 us per thread.
  */
-void mire__others_begin(struct others *others, struct sampler *sampler, struct blackbox *box, uint32_t lane,
+void mire__others_begin(struct other_threads *others, struct sampler *sampler, struct blackbox *box, uint32_t lane,
                         uint32_t tid, uint64_t due_ns);
 
 /*
  * Right after the sampler has taken a sample of the lane's own thread: take the others' where they are due.
  *   hang  its lock_address and lock_owner are set where the thread waits for a lock
  */
-void mire__others_look(struct others *others, struct hang *hang);
+void mire__others_look(struct other_threads *others, struct hang *hang);
 
 /* The hang has ended: what each of the listed threads has computed since it began. */
-void mire__others_end(struct others *others);
+void mire__others_end(struct other_threads *others);
 
 #endif

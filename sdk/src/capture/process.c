@@ -113,4 +113,4 @@ static void stop(struct check *check)
         mire__record_forget(check, &process.record);
 }
 
-const struct monitor mire__process_monitor = {.start = start, .step = step, .stop = stop};
+const struct check_step mire__process_monitor = {.start = start, .step = step, .stop = stop};

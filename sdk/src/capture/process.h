@@ -18,7 +18,7 @@ struct process_record {
 };
 
 /* The row in watch.c's table. */
-extern const struct monitor mire__process_monitor;
+extern const struct check_step mire__process_monitor;
 
 /* Has this one the lane? */
 bool mire__process_has(const struct process_record *of, enum mire__trigger trigger);

@@ -19,7 +19,7 @@ struct record {
     uint32_t unused;
     struct thread_counters base; /* of the thread when it began; zeros: since the thread began */
     uint64_t counted_ns;         /* when its counters were read last */
-    struct others others;
+    struct other_threads others;
 };
 
 /*

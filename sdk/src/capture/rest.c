@@ -11,16 +11,6 @@
 #define CHANCE_PPM    10000000u /* e^-10: a loop that sleeps so much is not met at work each time by chance */
 #define MAYBE_WORK_NS (100 * MIRE_NS_PER_MS)
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 void mire__rest_begin(struct lane_watch *lane)
 {
     lane->rest = (struct rest){.rests = lane->rest.rests};
@@ -33,9 +23,9 @@ static uint64_t end_of_work(const struct lane_watch *lane, uint64_t now_ns, uint
     uint64_t ran_ns;
 
     if (rest->seen_ns)
-        return least(rest->seen_ns + less(awake_ns, rest->awake_ns), now_ns);
-    ran_ns = less(mire__thread_cpu_ns(lane->tid), lane->record.base.cpu_ns);
-    return least(lane->since_ns + ran_ns, now_ns);
+        return mire__min(rest->seen_ns + mire__minus(awake_ns, rest->awake_ns), now_ns);
+    ran_ns = mire__minus(mire__thread_cpu_ns(lane->tid), lane->record.base.cpu_ns);
+    return mire__min(lane->since_ns + ran_ns, now_ns);
 }
 
 /*
@@ -44,7 +34,7 @@ static uint64_t end_of_work(const struct lane_watch *lane, uint64_t now_ns, uint
  */
 static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
 {
-    uint64_t slept_ns, sure_ns, gap_ns = less(now_ns, rest->seen_ns);
+    uint64_t slept_ns, sure_ns, gap_ns = mire__minus(now_ns, rest->seen_ns);
 
     if (!rest->ran_ns) {
         rest->ran_ns = now_ns;
@@ -52,11 +42,11 @@ static void note_running(struct rest *rest, uint64_t now_ns, uint64_t awake_ns)
         rest->slept_ns = rest->sure_ns = 0;
         return;
     }
-    slept_ns = less(now_ns - rest->ran_ns, less(awake_ns, rest->ran_awake_ns));
-    sure_ns = less(least(slept_ns, rest->slept_ns), rest->sure_ns);
+    slept_ns = mire__minus(now_ns - rest->ran_ns, mire__minus(awake_ns, rest->ran_awake_ns));
+    sure_ns = mire__minus(mire__min(slept_ns, rest->slept_ns), rest->sure_ns);
     if (sure_ns > GAP_NS && sure_ns > gap_ns / GAP_PART) {
         rest->broken = true;
-        rest->slept_ppm += least(sure_ns, gap_ns) * 1000000u / (gap_ns + 1);
+        rest->slept_ppm += mire__min(sure_ns, gap_ns) * 1000000u / (gap_ns + 1);
         rest->sure_ns += sure_ns;
         rest->piece_ns = 0;
     }
@@ -82,7 +72,7 @@ void mire__rest_work(struct lane_watch *lane, const struct sample *sample, enum 
     if (maybe && lane->loop.fresh) {
         rest->maybe_ns = end_of_work(lane, now_ns, awake_ns);
         rest->maybe_awake_ns = awake_ns;
-    } else if (!maybe && less(awake_ns, rest->maybe_awake_ns) > MAYBE_WORK_NS) {
+    } else if (!maybe && mire__minus(awake_ns, rest->maybe_awake_ns) > MAYBE_WORK_NS) {
         rest->maybe_ns = 0;
     }
     if (sample->flags & MIRE_SAMPLE_BLOCKED)
@@ -125,7 +115,7 @@ static uint64_t first_pause_ns(const struct check *check, const struct lane_watc
 {
     uint64_t share_ns = mire__lane_threshold_ms(check, lane) * MIRE_NS_PER_MS / 4;
 
-    return share_ns < LOOK_LEAST_NS ? LOOK_LEAST_NS : least(share_ns, LOOK_FIRST_NS);
+    return share_ns < LOOK_LEAST_NS ? LOOK_LEAST_NS : mire__min(share_ns, LOOK_FIRST_NS);
 }
 
 /* The thread waits, as of now. */
@@ -148,8 +138,8 @@ void mire__rest_enter(struct check *check, struct lane_watch *lane, bool before)
         end_ns = lane->rest.maybe_ns;
         mire__ring_cut(&check->box->lanes[lane->record.lane].ring, end_ns);
     }
-    lane->record.hang.end_slack_ns = before ? 0 : less(now_ns, end_ns);
-    mire__blackbox_count_micro(check->box, less(less(end_ns, lane->since_ns), lane->late_ns));
+    lane->record.hang.end_slack_ns = before ? 0 : mire__minus(now_ns, end_ns);
+    mire__blackbox_count_micro(check->box, mire__minus(mire__minus(end_ns, lane->since_ns), lane->late_ns));
     if (lane->launch)
         mire__record_forget(check, &lane->record);
     else
@@ -177,15 +167,15 @@ static bool waits_again(struct check *check, struct lane_watch *lane, const stru
 static void work_again(struct lane_watch *lane, uint64_t now_ns, uint64_t cpu_ns)
 {
     uint64_t looked_ns = lane->rest.seen_ns;
-    uint64_t ran_ns = least(less(cpu_ns, lane->rest.cpu_ns), less(now_ns, looked_ns));
+    uint64_t ran_ns = mire__min(mire__minus(cpu_ns, lane->rest.cpu_ns), mire__minus(now_ns, looked_ns));
 
     mire__rest_begin(lane);
     lane->since_ns = now_ns - ran_ns;
-    lane->slack_ns = less(lane->since_ns, looked_ns);
+    lane->slack_ns = mire__minus(lane->since_ns, looked_ns);
     lane->late_ns = lane->excused_ns = lane->suspended_ns = 0;
     lane->state = LANE_BUSY;
     mire__thread_counters(&lane->record.base, lane->tid);
-    lane->record.base.cpu_ns = less(lane->record.base.cpu_ns, ran_ns);
+    lane->record.base.cpu_ns = mire__minus(lane->record.base.cpu_ns, ran_ns);
 }
 
 uint64_t mire__rest_step(struct check *check, struct lane_watch *lane, const struct gate_view *view)
@@ -196,7 +186,7 @@ uint64_t mire__rest_step(struct check *check, struct lane_watch *lane, const str
     if (cpu_ns == rest->cpu_ns) { /* the same sleep */
         rest->seen_ns = now_ns;
         if (now_ns >= rest->look_ns)
-            pause_for(rest, least(2 * rest->pause_ns, LOOK_MOST_NS), now_ns);
+            pause_for(rest, mire__min(2 * rest->pause_ns, LOOK_MOST_NS), now_ns);
         return rest->look_ns;
     }
     if (waits_again(check, lane, view)) {

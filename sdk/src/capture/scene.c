@@ -8,7 +8,7 @@
 
 #define STALE_NS (10 * MIRE_NS_PER_S) /* without a tick, what was near its limit is forgotten */
 
-struct window {
+struct frame_window {
     struct frames frames;
     char name[sizeof(((struct hang *)0)->name)];
 };
@@ -19,7 +19,7 @@ static struct {
     _Atomic uint32_t frame_us;
 
     _Atomic uint32_t ticking; /* 1 while a call is at work on `now` */
-    struct window now;
+    struct frame_window now;
 
     _Atomic uint64_t last_ns;  /* the last tick, 0 while nothing moves; for the check thread, like the next three */
     _Atomic uint64_t begin_ns; /* of the window */
@@ -28,7 +28,7 @@ static struct {
 
     uint32_t pid;          /* a forked child's copy may stand anywhere */
     _Atomic uint32_t full; /* 1: `done` is the check thread's, which stores 0 when it has read it */
-    struct window done;
+    struct frame_window done;
 } scene;
 
 /* What the check thread has seen. */

@@ -3,38 +3,15 @@
 
 #include <string.h>
 
-static uint32_t clamp(uint32_t *value, uint32_t least, uint32_t most)
-{
-    uint32_t before = *value;
-
-    if (*value < least)
-        *value = least;
-    if (*value > most)
-        *value = most;
-    return *value != before;
-}
-
-/* clang-format off */
-#define CLAMP(name, least, normal, most, meaning) outside += clamp(&settings->name, (least), (most));
-/* clang-format on */
-
-uint32_t mire__settings_clamp(struct capture_settings *settings)
-{
-    uint32_t outside = 0;
-
-    MIRE_SETTINGS(CLAMP)
-    return outside;
-}
-
-struct row {
+struct setting {
     const char *name;
     size_t at;
     uint32_t least, most;
 };
 
-static const struct row *find(const char *name)
+static const struct setting *find(const char *name)
 {
-    static const struct row rows[] = {
+    static const struct setting rows[] = {
 /* clang-format off */
 #define ROW(name, least, normal, most, meaning) {#name, offsetof(struct capture_settings, name), (least), (most)},
         MIRE_SETTINGS(ROW)
@@ -49,7 +26,7 @@ static const struct row *find(const char *name)
 
 enum mire_err mire__settings_set(struct capture_settings *settings, const char *name, uint32_t value)
 {
-    const struct row *row = find(name);
+    const struct setting *row = find(name);
 
     if (!row)
         return MIRE_E_ARG;
@@ -61,9 +38,11 @@ enum mire_err mire__settings_set(struct capture_settings *settings, const char *
 
 enum mire_err mire__settings_wish(struct capture_settings *settings, const char *name, uint32_t value)
 {
-    const struct row *row = find(name);
+    const struct setting *row = find(name);
 
-    if (row)
-        clamp(&value, row->least, row->most);
-    return row ? mire__settings_set(settings, name, value) : MIRE_E_ARG;
+    if (row && value < row->least)
+        value = row->least;
+    if (row && value > row->most)
+        value = row->most;
+    return mire__settings_set(settings, name, value);
 }

@@ -53,9 +53,6 @@ struct capture_settings {
 #define MIRE_SETTINGS_INIT {MIRE_SETTINGS(MIRE_SETTING_NORMAL)}
 /* clang-format on */
 
-/* Bring every number within its bounds. Returns how many lay outside. Thread: any. Signal handler: yes. */
-uint32_t mire__settings_clamp(struct capture_settings *settings);
-
 /*
  * Change one number by its name, as in the table.
  * Returns MIRE_OK, MIRE_E_ARG (there is none of that name), MIRE_E_RANGE (outside its bounds): nothing changed.

@@ -6,40 +6,30 @@
 /* A token that waits for less than this share of the threshold is not looked at: answers take their time. */
 #define LEAST_PPM 125000u
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /*
  * Is one long turn the reason? Then that is the hang, whose begin is known to the nanosecond. One that has taken up
  * less than half the wait is not: the loop turned, or idled, and came to something else.
  */
-static bool is_the_turns(const struct check *check, const struct lane_watch *lane, const struct asked *asked)
+static bool is_the_turns(const struct check *check, const struct lane_watch *lane, const struct loop_response *response)
 {
     if (lane->state == LANE_OPEN)
         return true;
     return (lane->state == LANE_BUSY || lane->state == LANE_LONG) &&
-           less(check->now_ns, lane->since_ns) >= asked->waiting_ns / 2;
+           mire__minus(check->now_ns, lane->since_ns) >= response->waiting_ns / 2;
 }
 
 /* Its counters begin here: what the thread used since the post is not known. */
 static void open_record(struct check *check, struct lane_watch *lane, const struct gate_view *view,
-                        const struct asked *asked)
+                        const struct loop_response *response)
 {
     struct hang hang = {.gate = view->kind,
                         .trigger = MIRE_TRIGGER_UNANSWERED,
                         .foreground = (uint8_t)check->foreground,
                         .tid = lane->tid,
                         .threshold_ms = check->settings.unanswered_ms,
-                        .begin_ns = asked->posted_ns,
-                        .slack_ns = asked->slack_ns,
-                        .late_ns = asked->late_ns};
+                        .begin_ns = response->posted_ns,
+                        .slack_ns = response->slack_ns,
+                        .late_ns = response->late_ns};
     const char *name = mire__gate_name(lane->record.lane);
 
     mire__thread_counters(&lane->record.base, lane->tid);
@@ -53,20 +43,20 @@ uint64_t mire__lane_ask(struct check *check, struct lane_watch *lane, const stru
 {
     uint64_t share_ppm = check->settings.sample_from_ppm > LEAST_PPM ? check->settings.sample_from_ppm : LEAST_PPM;
     uint64_t open_ns = check->settings.unanswered_ms * share_ppm; /* ms of 1e-6 are ns */
-    uint64_t late_ns = check->late_ns ? less(check->late_ns, mire__thread_cpu_ns(lane->tid) - lane->cpu_ns) : 0;
-    struct asked asked;
+    uint64_t late_ns = check->late_ns ? mire__minus(check->late_ns, mire__thread_cpu_ns(lane->tid) - lane->cpu_ns) : 0;
+    struct loop_response response;
 
-    mire__asking_look(&asked, &lane->asking, check, lane->record.lane, late_ns, open_ns);
-    if (lane->unanswered && asked.answered_ns) {
-        mire__record_close(check, &lane->record, asked.answered_ns, false);
+    mire__asking_look(&response, &lane->asking, check, lane->record.lane, late_ns, open_ns);
+    if (lane->unanswered && response.answered_ns) {
+        mire__record_close(check, &lane->record, response.answered_ns, false);
         lane->unanswered = false;
     }
     if (!lane->unanswered) {
-        if (asked.waiting_ns == 0 || asked.waiting_ns < open_ns || is_the_turns(check, lane, &asked))
-            return asked.next_ns;
-        open_record(check, lane, view, &asked);
+        if (response.waiting_ns == 0 || response.waiting_ns < open_ns || is_the_turns(check, lane, &response))
+            return response.next_ns;
+        open_record(check, lane, view, &response);
     }
-    lane->record.hang.late_ns = asked.late_ns;
+    lane->record.hang.late_ns = response.late_ns;
     lane->excused_ns += late_ns;
-    return least(asked.next_ns, mire__lane_follow(check, lane, view));
+    return mire__min(response.next_ns, mire__lane_follow(check, lane, view));
 }

@@ -30,14 +30,14 @@ struct usage {
 };
 
 /* What a kind goes by. */
-struct kind {
+struct usage_kind {
     enum mire__trigger trigger;
     uint32_t round_periods; /* rounds are as many sampling periods apart */
 };
 
 enum { DISK, CPU, POWER, KINDS };
 
-static const struct kind kinds[KINDS] = {
+static const struct usage_kind kinds[KINDS] = {
     [DISK] = {MIRE_TRIGGER_DISK, 2},
     [CPU] = {MIRE_TRIGGER_CPU, 2},
     [POWER] = {MIRE_TRIGGER_POWER, 10},

@@ -52,7 +52,7 @@ static struct {
     _Atomic uint64_t open_turns[MIRE_WATCHED_MAX]; /* see lane.h */
 } global;
 
-static const struct monitor *const monitors[] = {&mire__process_monitor};
+static const struct check_step *const monitors[] = {&mire__process_monitor};
 
 static bool stopping(void)
 {

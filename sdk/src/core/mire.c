@@ -159,13 +159,13 @@ static void close_box(bool leaves)
     mire__apart_run(end_box, &leaves);
 }
 
-struct ending {
+struct session_stop {
     bool exits, told;
 };
 
 static void end_session(void *context)
 {
-    struct ending *ending = context;
+    struct session_stop *ending = context;
 
     ending->told = mire__session_end(ending->exits);
 }
@@ -173,7 +173,7 @@ static void end_session(void *context)
 /* All but the worker. */
 static void release(bool exits)
 {
-    struct ending ending = {.exits = exits};
+    struct session_stop ending = {.exits = exits};
 
     mire__exits_end();
     mire.monitors.exits = exits;
@@ -231,7 +231,7 @@ static enum mire_err make_box(void)
     const size_t first = offsetof(struct blackbox, lanes[1]),
                  last = offsetof(struct blackbox, lanes[MIRE_LANE_PROCESS]);
     enum mire_err err =
-        mire__store_box_open_as(&mire.box, mire.store, mire__run_id(), MIRE_STORE_BOX, mark_at + page, first);
+        mire__store_box_open(&mire.box, mire.store, mire__run_id(), MIRE_STORE_BOX, mark_at + page, first);
 
     if (err == MIRE_OK)
         err = mire__store_box_reserve(&mire.box, last, sizeof(struct lane));

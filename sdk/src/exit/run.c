@@ -47,7 +47,7 @@ enum mire_err mire__run_open(struct store *store, const struct evidence_start *s
 
     if (goes_on(store, ground))
         return MIRE_OK;
-    err = mire__store_box_open_as(&file, store, id, MIRE_STORE_EXIT, sizeof(struct evidence), sizeof(struct evidence));
+    err = mire__store_box_open(&file, store, id, MIRE_STORE_EXIT, sizeof(struct evidence), sizeof(struct evidence));
     if (err != MIRE_OK)
         return err;
     mire__evidence_init(file.memory, start);

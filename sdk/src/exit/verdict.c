@@ -19,7 +19,7 @@ struct weight {
     int8_t bits; /* 0: the row ends here */
 };
 
-struct row {
+struct verdict_row {
     enum mire__end verdict;
     int bits; /* before any sign */
     struct weight weights[WEIGHTS_MAX];
@@ -34,7 +34,7 @@ struct row {
 #define BY_ABORT    {S(ABORT_SENT), 12}, {S(PARENT_SAW_ABORT), -8}, {S(PARENT_SAW_CRASH), NEVER}, {S(PARENT_SAW_QUIT), NEVER}
 
 /* In the order of exclusion. */
-static const struct row rows[] = {
+static const struct verdict_row rows[] = {
     {MIRE_EXIT_APP_UPGRADED, -4, {
         {S(APP_CHANGED), 9}, {S(APP_SAME), -8}, {S(OOM_COUNTED), -8}, {S(PARENT_SAW_EXIT), NEVER},
         {S(PARENT_SAW_KILL), -4}, {S(PARENT_SAW_SIGNAL), -PROOF}, OF_ITS_OWN, MARKED, QUITTING, SEEN_TO_DIE}},
@@ -111,7 +111,7 @@ static const char *const sign_names[] = {MIRE_SIGNS(SIGN_NAME)};
 _Static_assert(MIRE_SIGN_COUNT <= 64, "signs are bits of a uint64_t");
 
 /* The row's sum, and which of the present signs are in it. */
-static int score(const struct row *row, uint64_t signs, uint64_t *for_out, uint64_t *against_out)
+static int score(const struct verdict_row *row, uint64_t signs, uint64_t *for_out, uint64_t *against_out)
 {
     int sum = row->bits;
 

@@ -3,11 +3,6 @@
 
 #include "platform/platform.h"
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
-
 void mire__ping_init(struct ping *ping, uint64_t interval_ns, uint64_t now_ns)
 {
     *ping = (struct ping){.interval_ns = interval_ns, .posted_ns = now_ns, .alive_ns = now_ns, .due_ns = now_ns};
@@ -25,7 +20,7 @@ void mire__ping_posted(struct ping *ping, uint64_t token, bool queued, uint64_t 
         return;
     ping->token = token;
     ping->posted_ns = now_ns;
-    ping->slack_ns = less(now_ns, ping->alive_ns);
+    ping->slack_ns = mire__minus(now_ns, ping->alive_ns);
     ping->late_ns = 0;
     ping->waiting = true;
 }
@@ -56,7 +51,7 @@ void mire__ping_count_from(struct ping *ping, uint64_t at_ns)
 
 uint64_t mire__ping_age_ns(const struct ping *ping, uint64_t now_ns)
 {
-    return less(less(ping->waiting ? now_ns : ping->alive_ns, ping->posted_ns), ping->late_ns);
+    return mire__minus(mire__minus(ping->waiting ? now_ns : ping->alive_ns, ping->posted_ns), ping->late_ns);
 }
 
 uint64_t mire__ping_slack_ns(const struct ping *ping)

@@ -141,7 +141,7 @@ static bool find_tables(struct tables *out, const struct dl_phdr_info *info)
  * pages. By rising address. */
 #define SLOTS_AT_ONCE 64u
 struct stores {
-    struct store {
+    struct slot_store {
         _Atomic(void *) *slot;
         void *value;
         bool writable;
@@ -193,12 +193,12 @@ static void store_slot(struct stores *stores, _Atomic(void *) *slot, void *value
         store_all(stores);
     for (at = stores->count++; at > 0 && stores->all[at - 1].slot > slot; at--)
         stores->all[at] = stores->all[at - 1];
-    stores->all[at] = (struct store){.slot = slot, .value = value};
+    stores->all[at] = (struct slot_store){.slot = slot, .value = value};
 }
 
 /* Symbols of a module that are hooked. */
 #define SYMBOLS_MAX 64u
-struct symbols {
+struct hooked_symbols {
     struct symbol {
         uint32_t number;
         const struct hook *hook;
@@ -213,7 +213,7 @@ struct pass {
     bool patch;
     struct changes changes, again;
     bool letters[256]; /* that a name of the hooks begins with */
-    struct symbols symbols;
+    struct hooked_symbols symbols;
     struct stores stores;
 };
 
@@ -256,7 +256,7 @@ static const struct hook *find_hook(const struct pass *pass, const char *name)
     return NULL;
 }
 
-static void note_symbol(struct symbols *symbols, uint32_t number, const struct hook *hook)
+static void note_symbol(struct hooked_symbols *symbols, uint32_t number, const struct hook *hook)
 {
     if (symbols->count < SYMBOLS_MAX)
         symbols->all[symbols->count] = (struct symbol){number, hook};
@@ -265,7 +265,7 @@ static void note_symbol(struct symbols *symbols, uint32_t number, const struct h
 }
 
 /* The module's own symbols of that name. */
-static void find_own(struct symbols *out, const struct tables *tables, const struct hook *hook)
+static void find_own(struct hooked_symbols *out, const struct tables *tables, const struct hook *hook)
 {
     const uint32_t *head = tables->hash, *buckets = hash_buckets(head);
     const uint32_t *chain = buckets + head[HASH_BUCKETS], first = head[HASH_FIRST_OWN];
@@ -288,7 +288,7 @@ static void find_own(struct symbols *out, const struct tables *tables, const str
 
 static void find_symbols(struct pass *pass, const struct tables *tables)
 {
-    struct symbols *out = &pass->symbols;
+    struct hooked_symbols *out = &pass->symbols;
 
     out->count = tables->hash ? 0 : SYMBOLS_MAX + 1;
     if (!tables->hash)
@@ -310,7 +310,7 @@ static void find_symbols(struct pass *pass, const struct tables *tables)
 
 static const struct hook *hook_of(const struct pass *pass, const struct tables *tables, uint32_t number)
 {
-    const struct symbols *symbols = &pass->symbols;
+    const struct hooked_symbols *symbols = &pass->symbols;
 
     if (symbols->count > SYMBOLS_MAX)
         return find_hook(pass, tables->names + tables->symbols[number].st_name);

@@ -64,11 +64,11 @@ void mire__filter_look(void)
         atomic_fetch_or(&mire__quiet, MIRE_QUIET_CALLS | MIRE_QUIET_SIGNALS);
 }
 
-struct machine {
+struct filter_machine {
     uint32_t a, x, memory[BPF_MEMWORDS];
 };
 
-static bool load(uint32_t *out, const struct machine *machine, const struct sock_filter *step,
+static bool load(uint32_t *out, const struct filter_machine *machine, const struct sock_filter *step,
                  const struct seccomp_data *data)
 {
     switch (BPF_MODE(step->code)) {
@@ -91,7 +91,7 @@ static bool load(uint32_t *out, const struct machine *machine, const struct sock
     }
 }
 
-static bool compute(struct machine *machine, const struct sock_filter *step)
+static bool compute(struct filter_machine *machine, const struct sock_filter *step)
 {
     uint32_t other = BPF_SRC(step->code) == BPF_X ? machine->x : step->k;
 
@@ -132,7 +132,7 @@ static bool compute(struct machine *machine, const struct sock_filter *step)
 }
 
 /* How many steps to skip; -1: no such jump. */
-static long jump(const struct machine *machine, const struct sock_filter *step)
+static long jump(const struct filter_machine *machine, const struct sock_filter *step)
 {
     uint32_t other = BPF_SRC(step->code) == BPF_X ? machine->x : step->k;
 
@@ -153,7 +153,7 @@ static long jump(const struct machine *machine, const struct sock_filter *step)
 }
 
 /* One step that neither jumps nor returns. */
-static bool do_step(struct machine *machine, const struct sock_filter *step, const struct seccomp_data *data)
+static bool do_step(struct filter_machine *machine, const struct sock_filter *step, const struct seccomp_data *data)
 {
     switch (BPF_CLASS(step->code)) {
     case BPF_LD:
@@ -182,7 +182,7 @@ static bool do_step(struct machine *machine, const struct sock_filter *step, con
 uint32_t mire__filter_run(const struct sock_filter *program, size_t count, const struct filter_call *call)
 {
     struct seccomp_data data = {.nr = call->number, .arch = ARCH};
-    struct machine machine = {0};
+    struct filter_machine machine = {0};
 
     memcpy(data.args, call->args, sizeof(data.args));
     for (size_t at = 0; at < count; at++) {

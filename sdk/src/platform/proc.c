@@ -280,7 +280,7 @@ void mire__thread_name(char out[MIRE_THREAD_NAME_BYTES], uint32_t tid)
 }
 
 /* What getdents64 writes. */
-struct entry {
+struct dirent64_row {
     uint64_t inode;
     int64_t next;
     uint16_t size_bytes;
@@ -290,14 +290,14 @@ struct entry {
 
 bool mire__threads_visit(bool (*visit)(void *context, uint32_t tid), void *context)
 {
-    _Alignas(struct entry) char entries[4096];
+    _Alignas(struct dirent64_row) char entries[4096];
     int saved = errno;
     long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), got = -1;
     bool more = fd >= 0;
 
     while (more && (got = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
         for (long at = 0; more && at < got;) {
-            const struct entry *entry = (const struct entry *)(entries + at);
+            const struct dirent64_row *entry = (const struct dirent64_row *)(entries + at);
             uint64_t tid;
 
             read_decimal(&tid, entry->name);

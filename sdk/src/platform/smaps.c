@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* What is gathered of one mapping: its line, then those of its figures. */
-struct gather {
+struct smaps_scan {
     bool (*visit)(void *context, const struct mapping *mapping, const struct mapping_use *use);
     void *context;
     struct mapping mapping;
@@ -20,15 +20,15 @@ struct gather {
     bool any;
 };
 
-static bool finish(struct gather *gather)
+static bool finish(struct smaps_scan *scan)
 {
-    bool more = !gather->any || gather->visit(gather->context, &gather->mapping, &gather->use);
+    bool more = !scan->any || scan->visit(scan->context, &scan->mapping, &scan->use);
 
-    gather->any = false;
+    scan->any = false;
     return more;
 }
 
-static bool take_line(struct gather *gather, char *line)
+static bool take_line(struct smaps_scan *scan, char *line)
 {
     static const struct {
         const char *key;
@@ -39,13 +39,13 @@ static bool take_line(struct gather *gather, char *line)
     uint64_t kib;
 
     if (*line < 'A' || *line > 'Z') { /* a mapping's own */
-        bool more = finish(gather);
+        bool more = finish(scan);
 
-        gather->any = mire__mapping_read(&gather->mapping, line);
-        if (gather->any) {
-            mire__text_copy(gather->path, sizeof(gather->path), gather->mapping.path);
-            gather->mapping.path = gather->path;
-            gather->use = (struct mapping_use){0, 0, 0};
+        scan->any = mire__mapping_read(&scan->mapping, line);
+        if (scan->any) {
+            mire__text_copy(scan->path, sizeof(scan->path), scan->mapping.path);
+            scan->mapping.path = scan->path;
+            scan->use = (struct mapping_use){0, 0, 0};
         }
         return more;
     }
@@ -56,7 +56,7 @@ static bool take_line(struct gather *gather, char *line)
             continue;
         read_decimal(&kib, line + length);
         kib *= 1024;
-        memcpy((char *)&gather->use + figures[i].at, &kib, sizeof(kib));
+        memcpy((char *)&scan->use + figures[i].at, &kib, sizeof(kib));
     }
     return true;
 }
@@ -64,7 +64,7 @@ static bool take_line(struct gather *gather, char *line)
 bool mire__smaps_visit(bool (*visit)(void *context, const struct mapping *mapping, const struct mapping_use *use),
                        void *context, char *buffer, size_t buffer_bytes)
 {
-    struct gather gather = {.visit = visit, .context = context};
+    struct smaps_scan scan = {.visit = visit, .context = context};
     int saved = errno;
     long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/smaps", O_RDONLY | O_CLOEXEC, 0), got = 0;
     size_t held = 0;
@@ -76,7 +76,7 @@ bool mire__smaps_visit(bool (*visit)(void *context, const struct mapping *mappin
         held += (size_t)got;
         while (more && (newline = memchr(line, '\n', held - (size_t)(line - buffer)))) {
             *newline = '\0';
-            more = take_line(&gather, line);
+            more = take_line(&scan, line);
             line = newline + 1;
         }
         held -= (size_t)(line - buffer);
@@ -85,7 +85,7 @@ bool mire__smaps_visit(bool (*visit)(void *context, const struct mapping *mappin
             held = 0; /* a line as long as that is none of a figure */
     }
     if (more)
-        finish(&gather);
+        finish(&scan);
     if (fd >= 0)
         syscall(SYS_close, fd);
     errno = saved;

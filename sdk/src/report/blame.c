@@ -6,42 +6,42 @@
 #include <string.h>
 
 /* Samples that are still on the way: all of them stand in the same functions down to their `frame`. */
-struct way {
+struct descent {
     uint32_t count;
     uint32_t samples[MIRE_RING_SAMPLES]; /* indices in the ring */
     uint32_t frames[MIRE_RING_SAMPLES];  /* the frame each is at next; its depth as long as it has none left */
 };
 
-static uint64_t function_of(const struct way *way, const struct ring *ring, uint32_t i)
+static uint64_t function_of(const struct descent *descent, const struct ring *ring, uint32_t i)
 {
-    return mire__sample_function(mire__ring_at(NULL, ring, way->samples[i]), way->frames[i]);
+    return mire__sample_function(mire__ring_at(NULL, ring, descent->samples[i]), descent->frames[i]);
 }
 
 /* Everybody, before the outermost frame. Returns the weight of all samples. */
-static uint64_t begin(struct way *way, const struct ring *ring)
+static uint64_t begin(struct descent *descent, const struct ring *ring)
 {
     const struct sample *sample;
     uint64_t weight, total = 0;
 
-    way->count = 0;
+    descent->count = 0;
     for (uint32_t i = 0; (sample = mire__ring_at(&weight, ring, i)); i++) {
         total += weight;
         if (sample->depth == 0)
             continue;
-        way->samples[way->count] = i;
-        way->frames[way->count++] = sample->depth - 1;
+        descent->samples[descent->count] = i;
+        descent->frames[descent->count++] = sample->depth - 1;
     }
     return total;
 }
 
 /* The function that most weight is for, if any has more than half of it. */
-static uint64_t vote(const struct way *way, const struct ring *ring)
+static uint64_t vote(const struct descent *descent, const struct ring *ring)
 {
     uint64_t weight, lead = 0, candidate = 0;
 
-    for (uint32_t i = 0; i < way->count; i++) {
-        uint64_t function = function_of(way, ring, i);
-        mire__ring_at(&weight, ring, way->samples[i]);
+    for (uint32_t i = 0; i < descent->count; i++) {
+        uint64_t function = function_of(descent, ring, i);
+        mire__ring_at(&weight, ring, descent->samples[i]);
         if (function == candidate) {
             lead += weight;
         } else if (lead >= weight) {
@@ -55,40 +55,40 @@ static uint64_t vote(const struct way *way, const struct ring *ring)
 }
 
 /* Keep those that are in `function`. Returns their weight. */
-static uint64_t keep(struct way *way, const struct ring *ring, uint64_t function)
+static uint64_t keep(struct descent *descent, const struct ring *ring, uint64_t function)
 {
     uint64_t weight, sum = 0;
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < way->count; i++) {
-        if (function_of(way, ring, i) != function)
+    for (uint32_t i = 0; i < descent->count; i++) {
+        if (function_of(descent, ring, i) != function)
             continue;
-        mire__ring_at(&weight, ring, way->samples[i]);
+        mire__ring_at(&weight, ring, descent->samples[i]);
         sum += weight;
-        way->samples[kept] = way->samples[i];
-        way->frames[kept++] = way->frames[i];
+        descent->samples[kept] = descent->samples[i];
+        descent->frames[kept++] = descent->frames[i];
     }
-    way->count = kept;
+    descent->count = kept;
     return sum;
 }
 
 /* Go past `function`, and drop those that end in it. */
-static void descend(struct way *way, const struct ring *ring, uint64_t function)
+static void descend(struct descent *descent, const struct ring *ring, uint64_t function)
 {
     uint32_t left = 0;
 
-    for (uint32_t i = 0; i < way->count; i++) {
-        const struct sample *sample = mire__ring_at(NULL, ring, way->samples[i]);
-        uint32_t frame = way->frames[i];
+    for (uint32_t i = 0; i < descent->count; i++) {
+        const struct sample *sample = mire__ring_at(NULL, ring, descent->samples[i]);
+        uint32_t frame = descent->frames[i];
 
         while (frame > 0 && mire__sample_function(sample, frame) == function)
             frame--;
         if (mire__sample_function(sample, frame) == function)
             continue;
-        way->samples[left] = way->samples[i];
-        way->frames[left++] = frame;
+        descent->samples[left] = descent->samples[i];
+        descent->frames[left++] = frame;
     }
-    way->count = left;
+    descent->count = left;
 }
 
 static bool is_libc(const struct blackbox *box, uint64_t address)
@@ -118,20 +118,20 @@ static bool is_first(const struct sample *sample, uint32_t frame, const struct b
 /* Down to the deepest function that holds enough. */
 static void find_deepest(struct blame *out, const struct ring *ring)
 {
-    struct way way;
-    uint64_t total = begin(&way, ring);
+    struct descent descent;
+    uint64_t total = begin(&descent, ring);
 
     memset(out, 0, sizeof(*out));
-    while (way.count > 0) {
-        uint64_t function = vote(&way, ring);
-        uint64_t held = keep(&way, ring, function);
+    while (descent.count > 0) {
+        uint64_t function = vote(&descent, ring);
+        uint64_t held = keep(&descent, ring, function);
 
-        if (way.count == 0 || held < total / 100 * MIRE_BLAME_PERCENT || total == 0)
+        if (descent.count == 0 || held < total / 100 * MIRE_BLAME_PERCENT || total == 0)
             return;
-        out->sample = way.samples[0];
-        out->frame = way.frames[0];
+        out->sample = descent.samples[0];
+        out->frame = descent.frames[0];
         out->share_ppm = held >= total ? 1000000 : (uint32_t)((double)held * 1e6 / (double)total);
-        descend(&way, ring, function);
+        descend(&descent, ring, function);
     }
 }
 

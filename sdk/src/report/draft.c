@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Code made at run time has a name if somebody wrote one down; all addresses in it are one place then. */
-static struct place made_place(const struct draft *draft, struct place place)
+static struct trie_frame made_place(const struct draft *draft, struct trie_frame place)
 {
     const struct perf_name *names = draft->perf.names, *name = mire__perf_map_find(&draft->perf, place.offset);
 
@@ -22,11 +22,11 @@ static struct place made_place(const struct draft *draft, struct place place)
     return place;
 }
 
-static struct place place_of(struct draft *draft, const struct sample *sample, uint32_t frame)
+static struct trie_frame place_of(struct draft *draft, const struct sample *sample, uint32_t frame)
 {
     uint64_t address = sample->pc[frame];
     int index = mire__blackbox_find_image(draft->box, address);
-    struct place place = {.image = -1, .offset = address, .found = sample->found[frame]};
+    struct trie_frame place = {.image = -1, .offset = address, .found = sample->found[frame]};
 
     if (place.found > MIRE_FOUND_SCRIPT)
         place.found = MIRE_FOUND_PC;
@@ -74,7 +74,7 @@ static uint32_t add_stack(struct draft *draft, const struct sample *sample)
     uint32_t node = 0;
 
     for (uint32_t frame = sample->depth; frame-- > 0;) {
-        struct place place = place_of(draft, sample, frame);
+        struct trie_frame place = place_of(draft, sample, frame);
         node = mire__trie_child(&draft->trie, node, &place);
     }
     return node;

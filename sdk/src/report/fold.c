@@ -186,7 +186,7 @@ static bool goes_on(const struct store *store, const char *name, const struct se
     return liveness.lives;
 }
 
-struct ending {
+struct session_ending {
     const char *name;
     struct session_sum *sum;
     bool stays; /* those that live on are of the session that comes next */
@@ -196,7 +196,7 @@ struct ending {
 /* Of one that lives on, what it has counted. A hang that goes on is not the session's any more. */
 static bool add_box(void *context, const void *memory, size_t size, bool lives)
 {
-    struct ending *ending = context;
+    struct session_ending *ending = context;
     const struct blackbox *box = memory;
     struct session_sum share;
 
@@ -216,7 +216,7 @@ enum mire_err mire__session_finish(struct store *store, const char *name, const 
     int lock = mire__store_sessions_lock(store);
     char waits[MIRE_STORE_RUN_BYTES];
     struct session_sum sum;
-    struct ending ending = {.name = name, .sum = &sum, .stays = next != NULL};
+    struct session_ending ending = {.name = name, .sum = &sum, .stays = next != NULL};
     bool found;
 
     if (lock < 0)

@@ -107,7 +107,7 @@ enum mire_err mire__memory_snapshot(const struct heap_reader *reader, const stru
     return err;
 }
 
-struct look {
+struct residency_count {
     struct residency *residency;
     const struct memory_said *said;
     struct pieces pieces; /* of said->areas */
@@ -115,56 +115,56 @@ struct look {
 
 static bool look_at(void *context, const struct heap_live *live)
 {
-    const struct look *look = context;
+    const struct residency_count *count = context;
     struct residency_row *row;
 
     if (live->category < MIRE_CATEGORY_KINDS || live->category >= MIRE_CATEGORY_KINDS + MIRE_HEAP_KINDS)
         return true;
-    row = &look->residency->kinds[live->category - MIRE_CATEGORY_KINDS];
+    row = &count->residency->kinds[live->category - MIRE_CATEGORY_KINDS];
     row->mapped_bytes += live->size;
-    if (!look->said->areas)
-        row->resident_bytes += mire__memory_resident(look->said, live);
+    if (!count->said->areas)
+        row->resident_bytes += mire__memory_resident(count->said, live);
     return true;
 }
 
 static bool count_block(void *context, const struct heap_live *live)
 {
-    struct look *look = context;
+    struct residency_count *count = context;
     uint64_t bytes = (uint64_t)((double)live->size / live->chance);
 
-    mire__pieces_add_block(&look->pieces, live);
-    look->residency->block_bytes += bytes;
+    mire__pieces_add_block(&count->pieces, live);
+    count->residency->block_bytes += bytes;
     return true;
 }
 
 /* Sampled blocks are few; of all of them the threads' counters tell. Returns the bytes of those in no piece. */
-static uint64_t count_blocks(struct look *look, const struct heap_reader *reader)
+static uint64_t count_blocks(struct residency_count *count, const struct heap_reader *reader)
 {
     struct heap_facts facts;
     uint64_t large;
 
     mire__read_facts(&facts, reader);
-    look->residency->used_bytes = facts.used_bytes;
+    count->residency->used_bytes = facts.used_bytes;
     if (facts.mode == MIRE_HEAP_SAMPLED) {
-        mire__read_blocks(reader, count_block, look);
+        mire__read_blocks(reader, count_block, count);
         return 0;
     }
-    look->residency->block_bytes = mire__read_live_bytes(&large, reader, MIRE_PART_SMALL_BYTES);
-    return look->residency->block_bytes - large;
+    count->residency->block_bytes = mire__read_live_bytes(&large, reader, MIRE_PART_SMALL_BYTES);
+    return count->residency->block_bytes - large;
 }
 
 void mire__memory_look_at_mappings(const struct heap_reader *reader, const struct memory_said *said)
 {
     struct residency residency = {.taken_ns = said->taken_ns};
-    struct look look = {.residency = &residency, .said = said};
+    struct residency_count count = {.residency = &residency, .said = said};
 
-    if (said->areas && mire__pieces_make(&look.pieces, said->areas, reader) == MIRE_OK) {
-        uint64_t small = count_blocks(&look, reader);
+    if (said->areas && mire__pieces_make(&count.pieces, said->areas, reader) == MIRE_OK) {
+        uint64_t small = count_blocks(&count, reader);
 
-        mire__parts_note(&residency, &look.pieces, small);
+        mire__parts_note(&residency, &count.pieces, small);
     }
-    mire__pieces_fini(&look.pieces);
-    mire__read_mappings(reader, look_at, &look);
+    mire__pieces_fini(&count.pieces);
+    mire__read_mappings(reader, look_at, &count);
     mire__extra_set_residency(said->extra, &residency);
 }
 

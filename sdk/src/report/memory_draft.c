@@ -129,9 +129,9 @@ static enum mire_err rank_categories(struct memory_draft *draft)
 
 /* ---- stacks ---- */
 
-static struct place place_of(struct memory_draft *draft, const struct heap_frame *frame)
+static struct trie_frame place_of(struct memory_draft *draft, const struct heap_frame *frame)
 {
-    struct place place = {.image = -1, .offset = frame->address};
+    struct trie_frame place = {.image = -1, .offset = frame->address};
     struct heap_read_image image;
 
     if (frame->image >= MIRE_HEAP_IMAGES_MAX || !mire__read_image(&image, draft->reader, frame->image))
@@ -160,7 +160,7 @@ static uint32_t add_stack(struct memory_draft *draft, uint32_t node)
     uint32_t leaf = 0;
 
     for (uint32_t i = read_stack(frames, draft->reader, node); i-- > 0;) {
-        struct place place = place_of(draft, &frames[i]);
+        struct trie_frame place = place_of(draft, &frames[i]);
 
         leaf = mire__trie_child(&draft->trie, leaf, &place);
     }

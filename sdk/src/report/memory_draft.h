@@ -41,10 +41,10 @@ struct memory_draft {
     const struct heap_reader *reader;
     const struct memory_said *said;
     struct heap_facts facts;
-    const struct snapshot *before; /* NULL: there is none */
-    bool knows_resident;           /* rows of mappings have resident_bytes: looked at now, or known from before */
-    bool knows_parts;              /* all rows have, and with those of the parts (parts.h) they are the footprint */
-    double footprint_bytes;        /* if knows_parts */
+    const struct memory_snapshot *before; /* NULL: there is none */
+    bool knows_resident;    /* rows of mappings have resident_bytes: looked at now, or known from before */
+    bool knows_parts;       /* all rows have, and with those of the parts (parts.h) they are the footprint */
+    double footprint_bytes; /* if knows_parts */
     enum footprint_from footprint_from; /* likewise */
     double rounding_bytes;              /* what a common allocator takes for the blocks beyond their bytes */
     struct pieces pieces;               /* of said->areas */

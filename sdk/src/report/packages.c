@@ -11,6 +11,7 @@
 #include "report/packages.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "report/packages_db.h"
 
 #include <sched.h>
@@ -30,18 +31,9 @@ static struct {
     } known[REMEMBERED];
 } memory = {.busy = ATOMIC_FLAG_INIT};
 
-static uint64_t hash_path(const char *path)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *path; path++)
-        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
-    return hash;
-}
-
 static bool recall(enum package_tie *out, const char *path)
 {
-    uint64_t hash = hash_path(path);
+    uint64_t hash = mire__hash_text(MIRE_HASH_START, path);
 
     for (size_t i = 0; i < memory.count; i++)
         if (memory.known[i].path == hash) {
@@ -54,7 +46,7 @@ static bool recall(enum package_tie *out, const char *path)
 static void remember(const char *path, enum package_tie tie)
 {
     if (memory.count < REMEMBERED) {
-        memory.known[memory.count].path = hash_path(path);
+        memory.known[memory.count].path = mire__hash_text(MIRE_HASH_START, path);
         memory.known[memory.count++].tie = tie;
     }
 }

@@ -10,13 +10,13 @@
 #include <string.h>
 
 /* Where in the text we are. */
-struct place {
+struct apk_cursor {
     const char *origin, *folder; /* values of lines */
     size_t origin_length, folder_length;
 };
 
 /* Is the file that a line "R:name" stands for the one asked about? */
-static bool is_file(const struct package_file *file, const struct place *at, const char *name, size_t length)
+static bool is_file(const struct package_file *file, const struct apk_cursor *at, const char *name, size_t length)
 {
     char path[MIRE_PACKAGE_PATH_BYTES];
     struct package_file listed;
@@ -29,7 +29,7 @@ static bool is_file(const struct package_file *file, const struct place *at, con
 }
 
 /* The next line's value; the place moves along. NULL: the end. *file_out: it is a file's. */
-static const char *next_line(size_t *length_out, bool *file_out, struct place *at, const char **text)
+static const char *next_line(size_t *length_out, bool *file_out, struct apk_cursor *at, const char **text)
 {
     const char *line = *text;
     size_t length = strcspn(line, "\n");
@@ -53,7 +53,7 @@ static const char *next_line(size_t *length_out, bool *file_out, struct place *a
 bool mire__packages_apk(const char *root, const struct package_file *program, struct package_file *files, size_t count)
 {
     char path[MIRE_PACKAGE_PATH_BYTES];
-    struct place owner = {0}, at = {0};
+    struct apk_cursor owner = {0}, at = {0};
     const char *rest, *name;
     size_t size, length;
     bool is_name;
@@ -66,7 +66,7 @@ bool mire__packages_apk(const char *root, const struct package_file *program, st
     for (rest = text; !owner.origin && (name = next_line(&length, &is_name, &at, &rest));)
         if (is_name && is_file(program, &at, name, length))
             owner = at;
-    at = (struct place){0};
+    at = (struct apk_cursor){0};
     for (rest = text; (name = next_line(&length, &is_name, &at, &rest));)
         for (size_t i = 0; is_name && i < count; i++)
             if (is_file(&files[i], &at, name, length)) {

@@ -4,6 +4,7 @@
 #include "report/packages_db.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "platform/own.h"
 
 #include <dirent.h>
@@ -94,8 +95,7 @@ static bool package_of(char *out, const char *list)
 static bool find_owner(char *owner, int folder, const struct package_file *program, struct package_file *files,
                        size_t count)
 {
-    const char *slash = strrchr(program->path, '/');
-    const char *base = slash ? slash + 1 : program->path;
+    const char *base = mire__path_base(program->path);
     char path[48];
     bool owned = false;
 

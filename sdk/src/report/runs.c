@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* One run. */
-struct ending {
+struct run_ending {
     struct recovery *recovery;
     const struct store_run *run;
     struct evidence evidence;
@@ -71,7 +71,7 @@ static void look_for_hang(struct exit_after *after, const struct blackbox *box)
 }
 
 /* box: NULL if there is none that can be read. False: the verdict could not be remembered. */
-static bool judge(struct ending *ending, const struct blackbox *box)
+static bool judge(struct run_ending *ending, const struct blackbox *box)
 {
     const struct report_finder *finder = ending->recovery->finder;
     const struct evidence_start *start = &ending->evidence.start;
@@ -106,7 +106,7 @@ static bool judge(struct ending *ending, const struct blackbox *box)
 }
 
 /* The memory tables, if the run has any. box as above. False: they are wanted, for another try. */
-static bool take_tables(const struct ending *ending, const struct blackbox *box)
+static bool take_tables(const struct run_ending *ending, const struct blackbox *box)
 {
     struct recovery *recovery = ending->recovery;
     bool sealed;
@@ -119,7 +119,7 @@ static bool take_tables(const struct ending *ending, const struct blackbox *box)
 
 static bool take_box(void *context, void *memory, size_t size, uint64_t written_ms)
 {
-    struct ending *ending = context;
+    struct run_ending *ending = context;
     struct blackbox *box = memory;
 
     if (mire__blackbox_check(box, size) != MIRE_OK) {
@@ -137,7 +137,7 @@ static bool take_box(void *context, void *memory, size_t size, uint64_t written_
 
 static bool take_run(void *context, const struct store_run *run)
 {
-    struct ending ending = {.recovery = context, .run = run};
+    struct run_ending ending = {.recovery = context, .run = run};
     struct store *store = ending.recovery->store;
 
     if (!mire__recovery_next(ending.recovery))

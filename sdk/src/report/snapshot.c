@@ -61,10 +61,10 @@ uint32_t mire__extra_trail(struct trail_row out[MIRE_TRAIL_ROWS], uint64_t *foot
     return count;
 }
 
-const struct snapshot *mire__extra_snapshot(const void *bytes, size_t size)
+const struct memory_snapshot *mire__extra_snapshot(const void *bytes, size_t size)
 {
     const struct memory_extra *extra = check(bytes, size);
-    const struct snapshot *snapshot;
+    const struct memory_snapshot *snapshot;
 
     if (!extra || size < sizeof(*extra))
         return NULL;
@@ -121,7 +121,7 @@ void mire__snapshot_take(struct memory_extra *extra, uint64_t taken_ns, const st
                          const struct tally *tally)
 {
     uint32_t next = (atomic_load_explicit(&extra->active, memory_order_relaxed) & 1) ^ 1;
-    struct snapshot *snapshot = &extra->snapshots[next];
+    struct memory_snapshot *snapshot = &extra->snapshots[next];
 
     snapshot->category_count = snapshot->pair_count = 0;
     for (size_t i = 0; i < sum_count && snapshot->category_count < MIRE_SNAPSHOT_CATEGORIES; i++)
@@ -143,12 +143,12 @@ static struct snapshot_row find(const struct snapshot_row *rows, uint32_t count,
     return found ? *found : key;
 }
 
-struct snapshot_row mire__snapshot_category(const struct snapshot *snapshot, uint32_t category)
+struct snapshot_row mire__snapshot_category(const struct memory_snapshot *snapshot, uint32_t category)
 {
     return find(snapshot->categories, snapshot->category_count, category, 0);
 }
 
-struct snapshot_row mire__snapshot_pair(const struct snapshot *snapshot, uint32_t category, uint32_t node)
+struct snapshot_row mire__snapshot_pair(const struct memory_snapshot *snapshot, uint32_t category, uint32_t node)
 {
     return find(snapshot->pairs, snapshot->pair_count, category, node);
 }

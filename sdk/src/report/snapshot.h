@@ -31,7 +31,7 @@ struct snapshot_row {
 };
 
 /* Rows are sorted by category and node. */
-struct snapshot {
+struct memory_snapshot {
     uint64_t taken_ns; /* CLOCK_MONOTONIC; 0: there is none */
     uint32_t category_count;
     uint32_t pair_count;
@@ -60,7 +60,7 @@ struct memory_extra {
     _Atomic uint32_t looked;                 /* the residency that holds */
     struct residency residencies[2];
     _Atomic uint32_t active;
-    struct snapshot snapshots[2];
+    struct memory_snapshot snapshots[2];
 };
 
 /* What there is of it, at least: all but the rows of the snapshots. */
@@ -86,7 +86,7 @@ uint32_t mire__extra_trail(struct trail_row out[MIRE_TRAIL_ROWS], uint64_t *foot
                            size_t size);
 
 /* The snapshot in a file, NULL if there is none. Borrows the bytes; its counts are within their bounds. */
-const struct snapshot *mire__extra_snapshot(const void *bytes, size_t size);
+const struct memory_snapshot *mire__extra_snapshot(const void *bytes, size_t size);
 
 /*
  * Take a snapshot.
@@ -109,7 +109,7 @@ const struct residency *mire__extra_residency(const void *bytes, size_t size);
 uint64_t mire__residency_since(const struct residency_row *then, uint64_t mapped_bytes);
 
 /* What was alive then; zeros for what the snapshot does not have. */
-struct snapshot_row mire__snapshot_category(const struct snapshot *snapshot, uint32_t category);
-struct snapshot_row mire__snapshot_pair(const struct snapshot *snapshot, uint32_t category, uint32_t node);
+struct snapshot_row mire__snapshot_category(const struct memory_snapshot *snapshot, uint32_t category);
+struct snapshot_row mire__snapshot_pair(const struct memory_snapshot *snapshot, uint32_t category, uint32_t node);
 
 #endif

@@ -47,7 +47,7 @@ static uint32_t mix(uint64_t a, uint64_t b)
     return (uint32_t)(x >> 32 ^ x);
 }
 
-static uint32_t frame_of(struct trie *trie, const struct place *place)
+static uint32_t frame_of(struct trie *trie, const struct trie_frame *place)
 {
     uint32_t slot = mix(place->offset, (uint64_t)(int64_t)place->image) & trie->slot_mask;
     uint32_t frame;
@@ -65,7 +65,7 @@ static uint32_t frame_of(struct trie *trie, const struct place *place)
     return frame;
 }
 
-uint32_t mire__trie_child(struct trie *trie, uint32_t parent, const struct place *place)
+uint32_t mire__trie_child(struct trie *trie, uint32_t parent, const struct trie_frame *place)
 {
     uint32_t frame = frame_of(trie, place);
     uint32_t slot = mix(frame, parent) & trie->slot_mask;

@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 /* A place in the program. Equal places are one frame; `found` is that of the first one met. */
-struct place {
+struct trie_frame {
     int32_t image; /* index, -1 for none */
     uint64_t offset;
     uint8_t found;
@@ -37,6 +37,6 @@ void mire__trie_fini(struct trie *trie);
  * Go from node `parent` to its child for `place`, which is added if it is not there.
  * The caller keeps the sum of all calls within the room given to init.
  */
-uint32_t mire__trie_child(struct trie *trie, uint32_t parent, const struct place *place);
+uint32_t mire__trie_child(struct trie *trie, uint32_t parent, const struct trie_frame *place);
 
 #endif

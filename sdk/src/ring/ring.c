@@ -1,6 +1,8 @@
 /* ring.c - see ring.h. Signal-safe: arithmetic on the caller's memory only. */
 #include "ring/ring.h"
 
+#include "base/random.h"
+
 uint32_t mire__sample_common(const struct sample *one, const struct sample *other)
 {
     uint32_t common = 0;
@@ -14,18 +16,6 @@ uint32_t mire__sample_common(const struct sample *one, const struct sample *othe
     return common;
 }
 
-/* xorshift64*: good enough to choose between neighbours, and the same everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = *state;
-
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    *state = x;
-    return x * 0x2545f4914f6cdd1dull;
-}
-
 static struct ring_view *active_view(struct ring *ring)
 {
     return &ring->views[atomic_load_explicit(&ring->active, memory_order_relaxed) & 1];
@@ -36,7 +26,7 @@ void mire__ring_reset(struct ring *ring, uint64_t seed)
     atomic_store_explicit(&ring->views[0].count, 0, memory_order_release);
     atomic_store_explicit(&ring->active, 0, memory_order_release);
     ring->thinned_count = 0;
-    ring->random = seed | 1; /* xorshift must not start at 0 */
+    ring->random = seed | 1; /* never 0 */
 }
 
 /* True with probability b / (a + b). */
@@ -44,7 +34,7 @@ static bool choose_second(uint64_t *random, uint64_t a, uint64_t b)
 {
     uint64_t sum = a + b;
 
-    return sum > 0 && next_random(random) % sum < b;
+    return sum > 0 && mire__random_next(random) % sum < b;
 }
 
 static void thin(struct ring *ring)

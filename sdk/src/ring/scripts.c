@@ -1,14 +1,13 @@
 /* scripts.c - the functions of scripts in a blackbox. Signal-safe: arithmetic on the caller's memory only. */
 #include "ring/blackbox.h"
 
-#define HASH_BEGIN UINT64_C(0xcbf29ce484222325) /* FNV-1a */
-#define HASH_PRIME UINT64_C(0x100000001b3)
+#include "base/hash.h"
 
 static uint64_t hash_text(uint64_t hash, const char *text, uint32_t most)
 {
     for (uint32_t i = 0; i + 1 < most && text[i]; i++)
-        hash = (hash ^ (uint8_t)text[i]) * HASH_PRIME;
-    return (hash ^ 0xff) * HASH_PRIME;
+        hash = mire__hash_step(hash, (uint8_t)text[i]);
+    return mire__hash_step(hash, 0xff);
 }
 
 /* Copy a text behind those that are there. UINT32_MAX: there is no room. */
@@ -29,7 +28,7 @@ int mire__blackbox_add_script(struct blackbox *box, const char *name, const char
 {
     struct scripts *scripts = &box->scripts;
     uint32_t count = atomic_load_explicit(&scripts->count, memory_order_relaxed);
-    uint64_t hash = hash_text(hash_text(HASH_BEGIN, name, MIRE_SCRIPT_NAME_BYTES), file, MIRE_SCRIPT_FILE_BYTES);
+    uint64_t hash = hash_text(hash_text(MIRE_HASH_START, name, MIRE_SCRIPT_NAME_BYTES), file, MIRE_SCRIPT_FILE_BYTES);
     struct script_function *function = &scripts->functions[count];
 
     for (uint32_t i = 0; i < count; i++)

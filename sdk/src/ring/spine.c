@@ -1,17 +1,16 @@
 /*
  * spine.c - one vote per level of the stacks. Two candidates that outweigh the rest are found in one pass (Misra and
- * Gries: any place with more than a third of the weight is among them), and weighed in a second. So neither a tree nor
- * memory is needed.
+ * Gries: any function with more than a third of the weight is among them), and weighed in a second. So neither a tree
+ * nor memory is needed.
  */
 #include "ring/spine.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
-#define HASH_BEGIN UINT64_C(0xcbf29ce484222325) /* FNV-1a */
-#define HASH_PRIME UINT64_C(0x100000001b3)
-
 /* A function by its address in this process. */
-struct place {
+struct function_address {
     uint64_t at;
     bool known;
 };
@@ -29,7 +28,7 @@ static uint64_t apart(uint64_t one, uint64_t other)
     return one > other ? one - other : other - one;
 }
 
-static bool same_place(struct place one, struct place other)
+static bool same_function(struct function_address one, struct function_address other)
 {
     return apart(one.at, other.at) < (one.known || other.known ? 1 : MIRE_SPINE_DRIFT_BYTES);
 }
@@ -40,7 +39,7 @@ static bool holds(uint64_t part, uint64_t all, uint64_t percent)
 }
 
 /* The sample's function at a level: 0 is where the vote begins. False: it is not that deep. */
-static bool place_at(struct place *out, const struct sample *sample, uint32_t level, bool inward)
+static bool function_at(struct function_address *out, const struct sample *sample, uint32_t level, bool inward)
 {
     uint32_t frame;
 
@@ -53,15 +52,15 @@ static bool place_at(struct place *out, const struct sample *sample, uint32_t le
 }
 
 struct candidate {
-    struct place place;
+    struct function_address function;
     uint64_t lead, weight;
 };
 
-/* Support a candidate of that place; else take an empty one's seat; else everyone loses as much. */
-static void cast(struct candidate candidates[2], struct place place, uint64_t weight)
+/* Support a candidate of that function; else take an empty one's seat; else everyone loses as much. */
+static void cast(struct candidate candidates[2], struct function_address function, uint64_t weight)
 {
     for (int i = 0; i < 2; i++) {
-        if (candidates[i].lead > 0 && same_place(place, candidates[i].place)) {
+        if (candidates[i].lead > 0 && same_function(function, candidates[i].function)) {
             candidates[i].lead += weight;
             return;
         }
@@ -71,7 +70,7 @@ static void cast(struct candidate candidates[2], struct place place, uint64_t we
         uint64_t loss = weaker->lead < weight ? weaker->lead : weight;
 
         if (weaker->lead == 0) {
-            *weaker = (struct candidate){.place = place, .lead = weight};
+            *weaker = (struct candidate){.function = function, .lead = weight};
             return;
         }
         candidates[0].lead -= loss;
@@ -80,25 +79,26 @@ static void cast(struct candidate candidates[2], struct place place, uint64_t we
     }
 }
 
-/* The place that holds most of the weight, and how much. Who stands elsewhere leaves the vote. */
-static uint64_t elect(struct place *out, struct vote *vote, uint32_t level)
+/* The function that holds most of the weight, and how much. Who stands elsewhere leaves the vote. */
+static uint64_t elect(struct function_address *out, struct vote *vote, uint32_t level)
 {
     struct candidate candidates[2] = {0};
-    struct place place;
+    struct function_address function;
     bool second;
 
     for (uint32_t i = 0; i < vote->count; i++)
-        if (vote->samples[i] && place_at(&place, vote->samples[i], level, vote->inward))
-            cast(candidates, place, vote->weights[i]);
+        if (vote->samples[i] && function_at(&function, vote->samples[i], level, vote->inward))
+            cast(candidates, function, vote->weights[i]);
     for (uint32_t i = 0; i < vote->count; i++)
         for (int j = 0; j < 2; j++)
-            if (vote->samples[i] && place_at(&place, vote->samples[i], level, vote->inward) && candidates[j].lead > 0 &&
-                same_place(place, candidates[j].place))
+            if (vote->samples[i] && function_at(&function, vote->samples[i], level, vote->inward) &&
+                candidates[j].lead > 0 && same_function(function, candidates[j].function))
                 candidates[j].weight += vote->weights[i];
     second = candidates[1].weight > candidates[0].weight;
-    *out = candidates[second].place;
+    *out = candidates[second].function;
     for (uint32_t i = 0; i < vote->count; i++)
-        if (vote->samples[i] && (!place_at(&place, vote->samples[i], level, vote->inward) || !same_place(place, *out)))
+        if (vote->samples[i] &&
+            (!function_at(&function, vote->samples[i], level, vote->inward) || !same_function(function, *out)))
             vote->samples[i] = NULL;
     return candidates[second].weight;
 }
@@ -106,38 +106,36 @@ static uint64_t elect(struct place *out, struct vote *vote, uint32_t level)
 static uint32_t image_number(const struct blackbox *box, int index)
 {
     const struct image *image = &box->images[index];
-    uint64_t hash = HASH_BEGIN;
+    uint64_t hash = MIRE_HASH_START;
 
     if (image->id_size > 0 && image->id_size <= MIRE_BUILD_ID_MAX)
-        for (uint32_t i = 0; i < image->id_size; i++)
-            hash = (hash ^ image->id[i]) * HASH_PRIME;
+        hash = mire__hash_bytes(hash, image->id, image->id_size);
     else
-        for (const char *at = mire__blackbox_image_path(box, (uint32_t)index); *at; at++)
-            hash = (hash ^ (uint8_t)*at) * HASH_PRIME;
+        hash = mire__hash_text(hash, mire__blackbox_image_path(box, (uint32_t)index));
     return (uint32_t)(hash ^ hash >> 32) | 1;
 }
 
 /* A function of a script is the same in every process. */
-static struct spine_function function_of_script(const struct blackbox *box, struct place place)
+static struct spine_function function_of_script(const struct blackbox *box, struct function_address function)
 {
-    uint32_t number = mire__script_number(place.at);
+    uint32_t number = mire__script_number(function.at);
 
     if (number >= MIRE_SCRIPT_FUNCTIONS_MAX)
         return (struct spine_function){0};
     return (struct spine_function){.at = box->scripts.functions[number].hash, .image = 1, .known = true};
 }
 
-static struct spine_function function_of(const struct blackbox *box, struct place place)
+static struct spine_function function_of(const struct blackbox *box, struct function_address function)
 {
-    int index = mire__blackbox_find_image(box, place.at);
+    int index = mire__blackbox_find_image(box, function.at);
 
-    if (mire__is_script(place.at))
-        return function_of_script(box, place);
+    if (mire__is_script(function.at))
+        return function_of_script(box, function);
 
     if (index < 0) /* made at run time: where it lies differs from run to run */
         return (struct spine_function){0};
     return (struct spine_function){
-        .at = place.at - box->images[index].load, .image = image_number(box, index), .known = place.known};
+        .at = function.at - box->images[index].load, .image = image_number(box, index), .known = function.known};
 }
 
 static bool is_whole(const struct sample *sample)
@@ -169,17 +167,17 @@ static void enrol(struct vote *vote, const struct ring *ring, bool inward)
 static void descend(struct spine *out, const struct blackbox *box, const struct ring *ring, bool inward)
 {
     struct vote vote;
-    struct place place;
+    struct function_address function;
     uint64_t weight;
 
     enrol(&vote, ring, inward);
     out->sure = out->depth = 0;
     out->inward = inward;
     while (out->depth < MIRE_DEPTH_MAX) {
-        weight = elect(&place, &vote, out->depth);
+        weight = elect(&function, &vote, out->depth);
         if (!holds(weight, vote.total, MIRE_SPINE_LIKELY_PERCENT))
             return;
-        out->functions[out->depth++] = function_of(box, place);
+        out->functions[out->depth++] = function_of(box, function);
         if (holds(weight, vote.total, MIRE_SPINE_PERCENT))
             out->sure = out->depth; /* weights never rise from level to level */
     }
@@ -205,10 +203,10 @@ bool mire__spine_same(const struct spine *one, const struct spine *other)
     if (one->sure == 0 || other->sure == 0 || one->depth < sure || other->depth < sure || one->inward != other->inward)
         return false;
     for (uint32_t i = 0; i < sure; i++) {
-        struct place a = {one->functions[i].at, one->functions[i].known != 0};
-        struct place b = {other->functions[i].at, other->functions[i].known != 0};
+        struct function_address a = {one->functions[i].at, one->functions[i].known != 0};
+        struct function_address b = {other->functions[i].at, other->functions[i].known != 0};
 
-        if (one->functions[i].image != other->functions[i].image || !same_place(a, b))
+        if (one->functions[i].image != other->functions[i].image || !same_function(a, b))
             return false;
     }
     return true;
@@ -216,7 +214,7 @@ bool mire__spine_same(const struct spine *one, const struct spine *other)
 
 uint64_t mire__spine_number(const struct spine *spine, uint64_t seed)
 {
-    uint64_t hash = (HASH_BEGIN ^ seed) * HASH_PRIME;
+    uint64_t hash = mire__hash_step(MIRE_HASH_START, seed);
 
     for (uint32_t i = 0; i < spine->sure; i++) {
         const struct spine_function *function = &spine->functions[i];
@@ -224,7 +222,7 @@ uint64_t mire__spine_number(const struct spine *spine, uint64_t seed)
         uint64_t words[2] = {at, (uint64_t)function->image << 1 | function->known};
 
         for (size_t byte = 0; byte < sizeof(words); byte++)
-            hash = (hash ^ (words[byte / 8] >> byte % 8 * 8 & 0xff)) * HASH_PRIME;
+            hash = mire__hash_step(hash, words[byte / 8] >> byte % 8 * 8 & 0xff);
     }
     return hash ? hash : 1;
 }

@@ -43,8 +43,8 @@ static bool name_aside(char aside[MIRE_STORE_PATH_MAX], const char *path)
     return length > 0 && length < MIRE_STORE_PATH_MAX;
 }
 
-enum mire_err mire__store_box_open_as(struct store_box *box, struct store *store, const char *run, const char *suffix,
-                                      size_t size, size_t reserved)
+enum mire_err mire__store_box_open(struct store_box *box, struct store *store, const char *run, const char *suffix,
+                                   size_t size, size_t reserved)
 {
     char aside[MIRE_STORE_PATH_MAX];
     enum mire_err err = MIRE_E_STORE;
@@ -81,14 +81,6 @@ fail_file:
     unlink(aside);
     close(fd);
     return err;
-}
-
-enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size, size_t reserved)
-{
-    char run[MIRE_STORE_RUN_BYTES];
-
-    mire__store_run_name(run);
-    return mire__store_box_open_as(box, store, run, MIRE_STORE_BOX, size, reserved);
 }
 
 enum mire_err mire__store_box_reserve(const struct store_box *box, size_t at, size_t size)

@@ -13,15 +13,15 @@
 
 struct outbox;
 
-struct place {
-    struct place *next;
+struct store_dir {
+    struct store_dir *next;
     char dir[];
 };
 
 struct store {
     _Atomic(const char *) dir; /* absolute; one of `places`, any thread changes it */
     const char *home;          /* where it was opened, the last of them */
-    struct place *places;      /* all that it has been at; whoever holds `moving` adds */
+    struct store_dir *places;  /* all that it has been at; whoever holds `moving` adds */
     atomic_flag moving;
     mire__store_lost_fn *lost; /* may be NULL */
     void *lost_context;

@@ -37,7 +37,7 @@ struct outbox {
     _Atomic uint32_t making; /* 1: a thread of the process appends */
 };
 
-struct entry {
+struct outbox_entry {
     _Atomic uint32_t state;
     uint32_t size; /* of the file behind */
     char id[MIRE_STORE_ID_LENGTH + 1];
@@ -45,18 +45,18 @@ struct entry {
 
 static uint32_t room_of(uint32_t size)
 {
-    return (uint32_t)((sizeof(struct entry) + size + ALIGN - 1) / ALIGN * ALIGN);
+    return (uint32_t)((sizeof(struct outbox_entry) + size + ALIGN - 1) / ALIGN * ALIGN);
 }
 
-static struct entry *entry_at(struct outbox *box, uint32_t at)
+static struct outbox_entry *entry_at(struct outbox *box, uint32_t at)
 {
-    return (struct entry *)((char *)(box + 1) + at);
+    return (struct outbox_entry *)((char *)(box + 1) + at);
 }
 
 /* The entry at `at`, below `used`; NULL: there is none, or it is damaged. */
-static struct entry *look(struct outbox *box, uint32_t at, uint32_t used, uint32_t *size_out)
+static struct outbox_entry *look(struct outbox *box, uint32_t at, uint32_t used, uint32_t *size_out)
 {
-    struct entry *entry = entry_at(box, at);
+    struct outbox_entry *entry = entry_at(box, at);
 
     if (used > OUTBOX_BYTES - sizeof(*box) || at >= used || used - at < sizeof(*entry))
         return NULL;
@@ -73,7 +73,7 @@ enum mire_err mire__outbox_open(struct store *store, const char *run)
 
     if (atomic_load(&store->outbox))
         return MIRE_OK;
-    err = mire__store_box_open_as(&file, store, run, MIRE_STORE_OUTBOX, OUTBOX_BYTES, OUTBOX_BYTES);
+    err = mire__store_box_open(&file, store, run, MIRE_STORE_OUTBOX, OUTBOX_BYTES, OUTBOX_BYTES);
     if (err != MIRE_OK)
         return err;
     mire__text_copy(store->outbox_path, sizeof(store->outbox_path), file.path);
@@ -84,7 +84,7 @@ enum mire_err mire__outbox_open(struct store *store, const char *run)
 static bool is_empty(struct outbox *box)
 {
     uint32_t used = atomic_load(&box->used), size;
-    struct entry *entry;
+    struct outbox_entry *entry;
 
     for (uint32_t at = 0; (entry = look(box, at, used, &size)); at += room_of(size))
         if (atomic_load(&entry->state) != TAKEN)
@@ -120,7 +120,7 @@ static bool append(struct outbox *box, const struct store_report *report)
     const struct disk_part body = {report->body, report->size};
     const struct frame frame = {.value = report->value};
     uint32_t size = (uint32_t)(MIRE_FRAME_BYTES + report->size), used;
-    struct entry *entry;
+    struct outbox_entry *entry;
 
     if (is_empty(box))
         atomic_store(&box->used, 0);
@@ -175,7 +175,7 @@ static enum mire_err put_file(struct store *store, const char *id, const uint8_t
 }
 
 /* False: not now, so neither what is behind it. */
-static bool take_one(struct store *store, struct entry *entry, uint32_t size, uint64_t now_ms)
+static bool take_one(struct store *store, struct outbox_entry *entry, uint32_t size, uint64_t now_ms)
 {
     char id[MIRE_STORE_ID_LENGTH + 1];
     uint32_t ready = READY;
@@ -201,7 +201,7 @@ static bool take_one(struct store *store, struct entry *entry, uint32_t size, ui
 /* Returns whether nothing is left in it. */
 static bool take(struct store *store, struct outbox *box, uint64_t now_ms)
 {
-    struct entry *entry;
+    struct outbox_entry *entry;
     uint32_t size;
 
     for (uint32_t at = 0; (entry = look(box, at, atomic_load(&box->used), &size)); at += room_of(size))

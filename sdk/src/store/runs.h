@@ -27,10 +27,6 @@ void mire__store_run_name(char run[MIRE_STORE_RUN_BYTES]);
 bool mire__store_run_path(char out[MIRE_STORE_PATH_MAX], const struct store *store, const char *run,
                           const char *suffix);
 
-/* mire__store_box_open for a file of that run; one that is there is replaced. Returns the same. */
-enum mire_err mire__store_box_open_as(struct store_box *box, struct store *store, const char *run, const char *suffix,
-                                      size_t size, size_t reserved);
-
 /* A run that is over. Borrowed until the callback returns. */
 struct store_run {
     char name[MIRE_STORE_RUN_BYTES];

@@ -17,7 +17,7 @@
 #define LINE_BYTES 104 /* 16 + 4 * 20 digits, and what separates and ends them */
 #define DAY_MS     UINT64_C(86400000)
 
-struct row {
+struct stack_row {
     uint64_t stack, day, sent;
     struct store_held held;
 };
@@ -26,7 +26,7 @@ struct stacks {
     int lock;
     uint32_t count;
     struct store *store;
-    struct row rows[MIRE_STORE_STACKS];
+    struct stack_row rows[MIRE_STORE_STACKS];
     char text[MIRE_STORE_STACKS * LINE_BYTES];
 };
 
@@ -37,7 +37,7 @@ static void read_rows(struct stacks *stacks, ssize_t length)
 
     stacks->text[length > 0 ? length : 0] = '\0';
     for (char *line; stacks->count < MIRE_STORE_STACKS && (line = strtok_r(rest, "\n", &rest));) {
-        struct row row;
+        struct stack_row row;
 
         if (sscanf(line, "%" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &row.stack, &row.day, &row.sent,
                    &row.held.count, &row.held.duration_ms) == 5)
@@ -75,7 +75,7 @@ static enum mire_err write_stacks(struct stacks *stacks)
     struct disk_part part = {stacks->text, 0};
 
     for (uint32_t i = 0; i < stacks->count; i++) {
-        const struct row *row = &stacks->rows[i];
+        const struct stack_row *row = &stacks->rows[i];
 
         part.size += (size_t)snprintf(stacks->text + part.size, LINE_BYTES,
                                       "%016" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", row->stack,
@@ -85,9 +85,9 @@ static enum mire_err write_stacks(struct stacks *stacks)
 }
 
 /* The stack's row, moved to the end; a new one if there is none, which may push out the first. */
-static struct row *row_of(struct stacks *stacks, uint64_t stack, uint64_t day)
+static struct stack_row *row_of(struct stacks *stacks, uint64_t stack, uint64_t day)
 {
-    struct row row = {.stack = stack, .day = day};
+    struct stack_row row = {.stack = stack, .day = day};
     uint32_t at = 0;
 
     while (at < stacks->count && stacks->rows[at].stack != stack)
@@ -112,7 +112,7 @@ enum mire_err mire__store_stack_send(struct store_held *held_out, struct store *
     struct stacks *stacks = open_stacks(store);
     struct store_held held;
     enum mire_err err = MIRE_E_FULL;
-    struct row *row;
+    struct stack_row *row;
 
     *held_out = (struct store_held){0};
     if (!stacks)
@@ -135,7 +135,7 @@ enum mire_err mire__store_stack_hold(struct store *store, uint64_t stack, uint64
 {
     struct stacks *stacks = open_stacks(store);
     enum mire_err err;
-    struct row *row;
+    struct stack_row *row;
 
     if (!stacks)
         return MIRE_E_STORE;

@@ -40,7 +40,7 @@ static enum mire_err settle(struct store *store, const char *dir)
 {
     static const char *const parts[] = {"box", "out"};
     char whole[MIRE_STORE_PATH_MAX], path[MIRE_STORE_PATH_MAX];
-    struct place *place;
+    struct store_dir *place;
     int length;
 
     if (mire__disk_make_dir(dir) != MIRE_OK || !realpath(dir, whole))
@@ -94,7 +94,7 @@ void mire__store_close(struct store *store)
     if (store->dir && store->pid == mire__pid()) /* a forked child has a copy of the counts */
         mire__store_save_drops(store);
     mire__outbox_close(store);
-    for (struct place *place = store->places, *next; place; place = next) {
+    for (struct store_dir *place = store->places, *next; place; place = next) {
         next = place->next;
         mire__free(place);
     }

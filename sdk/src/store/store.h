@@ -309,14 +309,17 @@ size_t mire__store_hear(struct store *store, void (*hear)(void *context, const c
 /* ---- blackboxes ---- */
 
 /*
- * Make a blackbox of zeros.
+ * Make a file of zeros and map it; one of that run and suffix that is there is replaced.
  *
+ *   run       the run's name, from mire__store_run_name or the run's first file
+ *   suffix    which of the run's files, see runs.h: MIRE_STORE_BOX makes a blackbox
  *   size      bytes, 1..MIRE_STORE_BOX_MAX
  *   reserved  of these, from the front, may be stored to, 1..size; the rest only where mire__store_box_reserve said so
  *
  * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STORE (cannot be made, disk full), MIRE_E_SYSTEM (mapping refused).
  */
-enum mire_err mire__store_box_open(struct store_box *box, struct store *store, size_t size, size_t reserved);
+enum mire_err mire__store_box_open(struct store_box *box, struct store *store, const char *run, const char *suffix,
+                                   size_t size, size_t reserved);
 
 /*
  * Reserve disk for `size` more bytes at `at`, all of it inside the box. Again does no harm.

@@ -20,14 +20,14 @@ struct host {
 };
 
 /* A request, and what only we know of it. */
-struct asked {
+struct host_request {
     mire_request request; /* first */
     const atomic_bool *cancel;
 };
 
 static int is_cancelled(const mire_request *request)
 {
-    return atomic_load_explicit(((const struct asked *)request)->cancel, memory_order_relaxed);
+    return atomic_load_explicit(((const struct host_request *)request)->cancel, memory_order_relaxed);
 }
 
 static char *join(const char *one, const char *other)
@@ -82,15 +82,15 @@ static void send_with_host(void *context, struct upload_answer *answer, const st
     snprintf(known, sizeof(known), request->etag && request->etag[0] ? "If-None-Match: %s" : "%s",
              request->etag ? request->etag : "");
     set_headers(headers, host, known, request->body != NULL);
-    const struct asked asked = {.request = {.method = request->body ? "POST" : "GET",
-                                            .url = url,
-                                            .headers = headers,
-                                            .body = request->body,
-                                            .body_size = request->size,
-                                            .is_cancelled = is_cancelled},
-                                .cancel = cancel};
+    const struct host_request sent = {.request = {.method = request->body ? "POST" : "GET",
+                                                  .url = url,
+                                                  .headers = headers,
+                                                  .body = request->body,
+                                                  .body_size = request->size,
+                                                  .is_cancelled = is_cancelled},
+                                      .cancel = cancel};
     if (url)
-        host->transport(host->context, &asked.request, &response);
+        host->transport(host->context, &sent.request, &response);
     take(answer, &response);
     mire__free(url);
 }

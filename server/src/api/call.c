@@ -1,6 +1,7 @@
 /* call.c - what all answers of the API have in common. */
 #include "api/call.h"
 
+#include "base/hash.h"
 #include "api/params.h"
 #include "base/id.h"
 #include "model/category.h"
@@ -66,21 +67,19 @@ int call_integer(int64_t *out, struct call *call, const char *name, int64_t low,
                        arena_printf(call->arena, "a whole number from %lld to %lld", (long long)low, (long long)high));
 }
 
-static uint64_t fnv_text(uint64_t h, const char *text)
+/* With its end, so that two texts in a row are not one. */
+static uint64_t hash_text(uint64_t h, const char *text)
 {
-    do
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    while (*text++);
-    return h;
+    return fnv_bytes(h, text, strlen(text) + 1);
 }
 
 uint64_t call_query_hash(const struct call *call)
 {
     const struct request *q = call->request;
-    uint64_t h = fnv_text(0xcbf29ce484222325u, q->path);
+    uint64_t h = hash_text(MIRE_HASH_START, q->path);
 
     for (size_t i = 0; i < q->query_count; i++) {
-        uint64_t one = fnv_text(fnv_text(0xcbf29ce484222325u, q->query[i].name), q->query[i].value);
+        uint64_t one = hash_text(hash_text(MIRE_HASH_START, q->query[i].name), q->query[i].value);
         if (strcmp(q->query[i].name, "cursor") != 0 && strcmp(q->query[i].name, "limit") != 0)
             h += one * 0x9e3779b97f4a7c15u; /* whatever the order */
     }

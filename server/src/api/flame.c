@@ -5,19 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "api/flame_tree.h"
-
-#define FNV_BASIS 0xcbf29ce484222325u
-#define FNV_PRIME 0x100000001b3u
-
-static uint64_t fnv_bytes(uint64_t h, const void *bytes, size_t len)
-{
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * FNV_PRIME;
-    return h;
-}
 
 static uint64_t stirred(uint64_t h)
 {
@@ -32,7 +21,7 @@ uint64_t flame_path_hash(uint64_t parent, const char *name, const char *image)
 
     for (int i = 0; i < 8; i++)
         le[i] = (unsigned char)(parent >> 8 * i);
-    uint64_t h = fnv_bytes(FNV_BASIS, le, sizeof le);
+    uint64_t h = fnv_bytes(MIRE_HASH_START, le, sizeof le);
     h = fnv_bytes(h, image, strlen(image) + 1);
     return stirred(fnv_bytes(h, name, strlen(name) + 1));
 }
@@ -63,14 +52,14 @@ static int table_grow(uint32_t **slots, size_t *size, size_t used, uint64_t (*ha
 static uint64_t text_hash(const void *owner, size_t i)
 {
     const struct flame_names *names = owner;
-    return stirred(fnv_bytes(FNV_BASIS, names->text[i], strlen(names->text[i])));
+    return stirred(fnv_text(MIRE_HASH_START, names->text[i]));
 }
 
 static int64_t names_number(struct flame_names *names, const char *text)
 {
     if (table_grow(&names->slots, &names->size, names->count, text_hash, names) != 0)
         return -1;
-    size_t at = stirred(fnv_bytes(FNV_BASIS, text, strlen(text))) & (names->size - 1);
+    size_t at = stirred(fnv_text(MIRE_HASH_START, text)) & (names->size - 1);
     for (; names->slots[at]; at = (at + 1) & (names->size - 1))
         if (strcmp(names->text[names->slots[at] - 1], text) == 0)
             return names->slots[at] - 1;
@@ -98,7 +87,7 @@ static void names_fini(struct flame_names *names)
 
 static uint64_t key_hash(uint32_t parent, uint32_t name, uint32_t image)
 {
-    return stirred(((uint64_t)parent << 32 | name) * FNV_PRIME ^ image);
+    return stirred(fnv_step(0, (uint64_t)parent << 32 | name) ^ image);
 }
 
 static uint64_t frame_hash(const void *owner, size_t i)

@@ -4,6 +4,7 @@
  */
 #include "cli/profile.h"
 
+#include "base/path.h"
 #include "base/scope.h"
 
 #include <stdlib.h>
@@ -118,11 +119,9 @@ static void add_mappings(struct profile *profile)
 /* Number of the mapping a place lies in, by the base name that a place has; 0 if it is in none. */
 static size_t mapping_of(const struct report *report, const struct resolved_place *place)
 {
-    for (size_t i = 0; place->image[0] && i < report->image_count; i++) {
-        const char *slash = strrchr(report->images[i].name, '/');
-        if (!strcmp(slash ? slash + 1 : report->images[i].name, place->image))
+    for (size_t i = 0; place->image[0] && i < report->image_count; i++)
+        if (!strcmp(path_base(report->images[i].name), place->image))
             return i + 1;
-    }
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "feature/callers.h"
 
 #include "base/fault.h"
+#include "base/hash.h"
 #include "base/id.h"
 #include "feature/classes.h"
 
@@ -195,19 +196,17 @@ static const char *module_of(const struct caller *caller)
 
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3; /* FNV-1a */
-    return (hash ^ 0xff) * 0x100000001b3;
+    return fnv_step(fnv_bytes(hash, bytes, len), 0xff);
 }
 
 int32_t way_tree(const struct way *way, size_t caller1)
 {
-    uint64_t all = 0xcbf29ce484222325, last = 0;
+    uint64_t all = MIRE_HASH_START, last = 0;
     for (size_t i = 0; i < way->count && i <= caller1; i++) {
         const struct resolved_place *place = &way->doc->places[way->places[i]];
         if (class_at(way, i) == MIRE_CLASS_MADE && i < caller1)
             continue;
-        uint64_t one = hash_bytes(0xcbf29ce484222325, place->image, module_length(place->image));
+        uint64_t one = hash_bytes(MIRE_HASH_START, place->image, module_length(place->image));
         if (place->named)
             one = hash_bytes(one, way->names[way->places[i]].key, strlen(way->names[way->places[i]].key));
         if (one != last)

@@ -5,6 +5,8 @@
 #include "feature/whose.h"
 
 #include "base/fault.h"
+#include "base/hash.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,26 +35,18 @@ struct judging {
 #define NOT_ENTRY 1 /* in some stack another function is outside it */
 #define NOT_LEAF  2 /* in some, inside */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* The module with that base name; NULL if the report has none. */
 static const struct report_image *image_named(const struct report *report, const char *image)
 {
     for (size_t i = 0; image[0] && i < report->image_count; i++)
-        if (!strcmp(base_name(report->images[i].name), image))
+        if (!strcmp(path_base(report->images[i].name), image))
             return &report->images[i];
     return NULL;
 }
 
 static size_t hash_text(const char *text)
 {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    uint64_t hash = fnv_text(MIRE_HASH_START, text);
     return (size_t)(hash ^ hash >> 32);
 }
 

@@ -2,6 +2,8 @@
 #include "feature/rules_index.h"
 
 #include "base/fault.h"
+#include "base/hash.h"
+#include "base/path.h"
 #include "feature/names.h"
 
 #include <stdlib.h>
@@ -12,15 +14,6 @@ static const unsigned char lengths[] = {0, 1, 2, 3, 4, 6, 8, 11, 14, 18, 22, 26}
 #define LENGTHS (sizeof lengths)
 #define WHOLE   LENGTHS
 
-#define HASH_BEGIN 0xcbf29ce484222325
-
-static uint64_t hash_on(uint64_t hash, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
-    return hash;
-}
-
 /* The key's number among the lengths, and the key. */
 static uint64_t key_of_rule(size_t *length_out, const struct rule *rule)
 {
@@ -28,12 +21,12 @@ static uint64_t key_of_rule(size_t *length_out, const struct rule *rule)
     size_t at = LENGTHS - 1;
     if (function->kind == MIRE_PATTERN_EXACT) {
         *length_out = WHOLE;
-        return hash_on(HASH_BEGIN, function->text, function->literal) + WHOLE;
+        return fnv_bytes(MIRE_HASH_START, function->text, function->literal) + WHOLE;
     }
     while (lengths[at] > function->literal)
         at--;
     *length_out = at;
-    return hash_on(HASH_BEGIN, function->text, lengths[at]) + at;
+    return fnv_bytes(MIRE_HASH_START, function->text, lengths[at]) + at;
 }
 
 static struct rules_bucket *bucket_of(const struct rules_index *index, uint64_t key)
@@ -130,22 +123,16 @@ void rules_index_fini(struct rules_index *index)
     free(index->numbers);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool fits_path(const struct pattern *pattern, const char *path)
 {
-    return pattern_match(pattern, pattern->path ? path : base_name(path));
+    return pattern_match(pattern, pattern->path ? path : path_base(path));
 }
 
 /* Of the rules under the empty key, which every name is asked under, those that fit the module. */
 static int list_any(struct rules_list *out, struct arena *arena, const struct rules *rules,
                     const struct rules_index *index, const uint64_t *fits)
 {
-    const struct rules_bucket *bucket = bucket_of(index, HASH_BEGIN);
+    const struct rules_bucket *bucket = bucket_of(index, MIRE_HASH_START);
     const uint32_t *numbers = &index->numbers[bucket->first];
     uint32_t *left = arena_array(arena, bucket->count, sizeof *left), count = 0;
     struct pairs *pairs = arena_array(arena, bucket->count, sizeof *pairs);
@@ -249,7 +236,7 @@ void rules_find(struct rule_found *out, struct rule_found *mark_out, const struc
     struct rule_found *outs[] = {out, mark_out};
     const char *name = name_behind_type(subject->function);
     size_t len = strlen(name), at = 0;
-    uint64_t hash = HASH_BEGIN;
+    uint64_t hash = MIRE_HASH_START;
     const struct pairs pairs = pairs_of(name);
     uint32_t best[] = {UINT32_MAX, UINT32_MAX};
     for (int i = 0; i < 2; i++)
@@ -259,7 +246,7 @@ void rules_find(struct rule_found *out, struct rule_found *mark_out, const struc
         size_t to = l == WHOLE ? len : lengths[l];
         if (to > len)
             continue;
-        hash = hash_on(hash, name + at, to - at);
+        hash = fnv_bytes(hash, name + at, to - at);
         at = to;
         if (!(rules->lengths >> l & 1) || !has_bit(rules->filter, filter_bit(rules, hash + l)))
             continue;

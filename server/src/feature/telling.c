@@ -1,6 +1,7 @@
 /* telling.c - see telling.h. */
 #include "feature/telling.h"
 
+#include "base/hash.h"
 #include "feature/names.h"
 
 #include <string.h>
@@ -19,21 +20,13 @@ static bool is_nameless(const char *function)
     return plus && !strncmp(plus, "+0x", 3) && plus[3] && !plus[3 + strspn(plus + 3, "0123456789abcdef")];
 }
 
-static uint64_t hash_text(const char *text, size_t len)
-{
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
-    return hash;
-}
-
 static uint64_t hash_name(const char *function)
 {
     char name[NAME_MAX];
     bool made;
     if (is_nameless(function))
-        return hash_text(function, strlen(function));
-    return hash_text(name, name_write(name, sizeof name, &made, function, ""));
+        return fnv_bytes(MIRE_HASH_START, function, strlen(function));
+    return fnv_bytes(MIRE_HASH_START, name, name_write(name, sizeof name, &made, function, ""));
 }
 
 size_t telling_frames(uint64_t *hashes, uint32_t *places, const struct frame_line *frames, size_t count)

@@ -4,18 +4,16 @@
 #include "feature/tree.h"
 
 #include "base/fault.h"
+#include "base/hash.h"
 
 #include <string.h>
 
-#define JOINED_MAX 256 /* stacks without an outer end that are joined: as many as the device keeps */
-#define DEPTH_MAX \
-    1024 /* frames of a stack that are looked through for its outermost one: keeps a hostile report cheap */
+#define JOINED_MAX 256  /* stacks without an outer end that are joined: as many as the device keeps */
+#define DEPTH_MAX  1024 /* frames of a stack in which the outermost one is looked for: a hostile report stays cheap */
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return (hash ^ 0xff) * 0x100000001b3;
+    return fnv_step(fnv_text(hash, text), 0xff);
 }
 
 int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *doc, const struct name *names)
@@ -29,7 +27,7 @@ int tree_functions(uint32_t **out, struct arena *arena, const struct resolved *d
         return MIRE_FAULT_MEMORY;
     for (size_t p = 0; p < doc->place_count; p++) {
         const char *image = doc->places[p].image;
-        size_t at = hash_text(hash_text(0xcbf29ce484222325, names[p].key), image) & (room - 1);
+        size_t at = hash_text(hash_text(MIRE_HASH_START, names[p].key), image) & (room - 1);
         while (slots[at] &&
                (names[slots[at] - 1].made != names[p].made || strcmp(names[slots[at] - 1].key, names[p].key) != 0 ||
                 strcmp(doc->places[slots[at] - 1].image, image) != 0))

@@ -1,13 +1,9 @@
 /* whose.c - the first row of whose.h that fits. */
 #include "feature/whose.h"
 
-#include <string.h>
+#include "base/path.h"
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+#include <string.h>
 
 /* Folders that hold files of many programs. A name at the end that stands for any: that of a processor. */
 static const char *const shared[] = {
@@ -35,7 +31,7 @@ static const char *behind_shared(const char *path)
 /* The program's own folder there is called as the program, evince/ or evince-43/, or holds it. */
 bool whose_folder(const char *module, const char *program)
 {
-    const char *name = base_name(program);
+    const char *name = path_base(program);
     const char *inside = behind_shared(module);
     size_t length = strlen(name);
     if (!inside || !strchr(inside, '/'))

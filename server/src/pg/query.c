@@ -3,6 +3,7 @@
  */
 #include "pg/inside.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -82,11 +83,9 @@ int pg_undo(struct pg_tx *tx)
 
 static uint64_t statement_hash(const char *sql, const struct pg_wire *wire)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (const char *c = sql; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    uint64_t hash = fnv_text(MIRE_HASH_START, sql);
     for (int i = 0; i < wire->count; i++)
-        hash = (hash ^ wire->types[i]) * 1099511628211u;
+        hash = fnv_step(hash, wire->types[i]);
     return hash;
 }
 

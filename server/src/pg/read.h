@@ -144,9 +144,8 @@ int read_losses(struct loss_sum **out, size_t *count, struct pg_tx *tx, struct a
 
 /* Devices (read_devices.c): honours the whole view */
 
-#define MIRE_DEVICES_EXACT \
-    1000000 /* reports; with more of them, devices are counted from a share of the identifiers \
-             */
+/* Reports; with more of them, devices are counted from a share of the identifiers. */
+#define MIRE_DEVICES_EXACT 1000000
 
 enum read_group { READ_BY_CALLER1, READ_BY_CATEGORY };
 

@@ -2,6 +2,7 @@
 #include "symbolicate/perf.h"
 
 #include "base/fault.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -9,12 +10,6 @@
 static bool begins(const char *text, const char *with)
 {
     return !strncmp(text, with, strlen(with));
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
 }
 
 /* A number and the colon before it off the end of a text; the text's length is then less. False: there is none. */
@@ -79,7 +74,7 @@ static int parse_js(struct perf_place *out, struct arena *arena, const char *res
     }
     out->function = name ? arena_copy(arena, rest, name) : "(anonymous)";
     out->file = arena_copy(arena, path, path_len);
-    out->image = out->file ? base_name(out->file) : NULL;
+    out->image = out->file ? path_base(out->file) : NULL;
     return out->function && out->file ? 0 : MIRE_FAULT_MEMORY;
 }
 
@@ -93,7 +88,7 @@ static int parse_python(struct perf_place *out, struct arena *arena, const char 
         return 0;
     out->function = arena_copy(arena, rest, (size_t)(colon - rest));
     out->file = colon + 1;
-    out->image = base_name(out->file);
+    out->image = path_base(out->file);
     return out->function ? 0 : MIRE_FAULT_MEMORY;
 }
 

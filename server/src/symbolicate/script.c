@@ -2,20 +2,15 @@
 #include "symbolicate/inside.h"
 
 #include "base/fault.h"
+#include "base/path.h"
 #include "symbolicate/perf.h"
 
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static int fill(struct resolved_place *out, struct arena *arena, const struct report_image *image,
                 const struct report_script *row)
 {
-    struct perf_place perf = {row->function, row->file, base_name(row->file), row->line};
+    struct perf_place perf = {row->function, row->file, path_base(row->file), row->line};
     int rc = strcmp(image->script, "perf") || row->file[0] ? 0 : perf_parse(&perf, arena, row->function);
     if (!rc)
         *out = (struct resolved_place){.function = perf.function,

@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "base/text.h"
 #include "base/id.h"
+#include "base/path.h"
 #include "model/facts.h"
 
 #include <inttypes.h>
@@ -14,12 +15,6 @@
 #include <string.h>
 
 #define AT_ONCE 64 /* frames looked up together */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
 
 struct resolved_place *symbolicate_add(struct job *job)
 {
@@ -138,7 +133,7 @@ static int name_image(struct where *out, struct job *job, const struct report_im
 {
     char hex[2 * MIRE_BUILD_ID_MAX + 1];
     hex_format(hex, image->id, image->id_len);
-    out->name = base_name(image->name);
+    out->name = path_base(image->name);
     out->build = arena_strdup(job->arena, hex);
     return out->build ? 0 : MIRE_FAULT_MEMORY;
 }

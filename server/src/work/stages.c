@@ -2,6 +2,7 @@
  * stages.c - the stages in order: a new one is a function and a row.
  */
 #include "work/stages.h"
+#include "base/path.h"
 #include "work/mappings.h"
 
 #include "cluster/cluster.h"
@@ -277,12 +278,6 @@ void stages_facts(struct aggregate_facts *out, const struct item *item)
     memcpy(out->key.report_id, item->claim.report_id.bytes, sizeof out->key.report_id);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *copy_cut(const struct item *item, const char *text)
 {
     return arena_copy(item->arena, text, aggregate_text_length(text));
@@ -295,7 +290,7 @@ static int make_lack(struct lack_row *out, const struct item *item, const struct
     const char *arch = image->java ? "java" : image->arch[0] ? image->arch : item->report.device.arch;
     *out = (struct lack_row){.build_id = image->id,
                              .build_id_len = image->id_len,
-                             .name = copy_cut(item, base_name(image->name)),
+                             .name = copy_cut(item, path_base(image->name)),
                              .arch = arch,
                              .had = lack->had == MIRE_SYMBOLS_NONE ? "none" : "names",
                              .version = copy_cut(item, image->by_version ? app->version : ""),

@@ -8,6 +8,7 @@
 #include "object/parts.h"
 
 #include "base/bytes.h"
+#include "base/path.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -44,8 +45,7 @@ void altlink_read(struct object_facts *facts, const uint8_t *bytes, size_t size)
         return;
     memcpy(facts->alt_id, nul + 1, len);
     facts->alt_id_len = len;
-    const char *name = (const char *)bytes, *slash = strrchr(name, '/');
-    snprintf(facts->alt_name, sizeof facts->alt_name, "%s", slash ? slash + 1 : name);
+    snprintf(facts->alt_name, sizeof facts->alt_name, "%s", path_base((const char *)bytes));
 }
 
 void debuglink_read(struct object_facts *facts, const uint8_t *bytes, size_t size)

@@ -2,6 +2,7 @@
 #include "object/maps.h"
 
 #include "base/grow.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,7 @@
 /* "a/0123ABCD-....plist": the UUID, if the name is that and the ending. */
 static bool uuid_of(uint8_t out[MIRE_HIDDEN_UUID], const char *name, const char *ending)
 {
-    const char *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
+    const char *base = path_base(name);
     size_t len = strlen(base);
     size_t end = strlen(ending);
     return len == 36 + end && !strcmp(base + len - end, ending) && hidden_uuid(out, base, 36);

@@ -44,22 +44,22 @@ static int fresh(void **state)
 }
 
 /* A look after_ms later. The instant of a post is the real clock's: time must not run ahead of it. */
-static struct asked look(unsigned after_ms)
+static struct loop_response look(unsigned after_ms)
 {
-    struct asked asked;
+    struct loop_response response;
 
     check.now_ns = mire__now_ns() + MS(after_ms);
-    mire__asking_look(&asked, &asking, &check, LANE, 0, MS(PATIENCE_MS));
-    return asked;
+    mire__asking_look(&response, &asking, &check, LANE, 0, MS(PATIENCE_MS));
+    return response;
 }
 
 static void nobody_is_asked_without_a_start(void **state)
 {
     (void)state;
-    struct asked asked = look(0);
+    struct loop_response response = look(0);
 
-    assert_true(asked.next_ns == UINT64_MAX);
-    assert_int_equal(asked.waiting_ns, 0);
+    assert_true(response.next_ns == UINT64_MAX);
+    assert_int_equal(response.waiting_ns, 0);
     assert_int_equal(mire__asking_stop(number), MIRE_E_STATE);
 }
 
@@ -77,23 +77,23 @@ static void the_interval_is_a_quarter_of_the_threshold_unless_given(void **state
 static void one_token_at_a_time_and_the_next_when_it_is_answered(void **state)
 {
     (void)state;
-    struct asked asked;
+    struct loop_response response;
     uint64_t first;
 
     mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
     assert_int_equal(queue.calls, 1);
     first = queue.token;
-    asked = look(3000);
+    response = look(3000);
     assert_int_equal(queue.calls, 1);
-    assert_in_range(asked.waiting_ns / MIRE_NS_PER_MS, 3000, 4999);
-    assert_true(asked.next_ns == UINT64_MAX); /* the answer wakes */
-    mire__asking_as_answer(first + 16);       /* not yet posted */
+    assert_in_range(response.waiting_ns / MIRE_NS_PER_MS, 3000, 4999);
+    assert_true(response.next_ns == UINT64_MAX); /* the answer wakes */
+    mire__asking_as_answer(first + 16);          /* not yet posted */
     assert_int_equal(wake, 0);
     mire__asking_as_answer(first);
     assert_int_equal(wake, 1);
-    asked = look(3000);
-    assert_true(asked.answered_ns != 0 && asked.answered_ns <= mire__now_ns());
+    response = look(3000);
+    assert_true(response.answered_ns != 0 && response.answered_ns <= mire__now_ns());
     assert_int_equal(queue.calls, 2);
     assert_true(queue.token != first);
 }
@@ -113,14 +113,14 @@ static void an_answer_in_time_wakes_nobody(void **state)
 static void what_is_told_already_does_not_count_again(void **state)
 {
     (void)state;
-    struct asked asked;
+    struct loop_response response;
 
     mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
     mire__asking_told(&asking, mire__now_ns() + MS(2000));
-    asked = look(2700);
-    assert_in_range(asked.waiting_ns / MIRE_NS_PER_MS, 700, 1999);
-    assert_int_equal(asked.slack_ns, 0);
+    response = look(2700);
+    assert_in_range(response.waiting_ns / MIRE_NS_PER_MS, 700, 1999);
+    assert_int_equal(response.slack_ns, 0);
 }
 
 static void a_queue_that_is_full_is_asked_again_an_interval_later(void **state)
@@ -139,15 +139,15 @@ static void a_queue_that_is_full_is_asked_again_an_interval_later(void **state)
 static void the_end_of_asking_ends_the_wait(void **state)
 {
     (void)state;
-    struct asked asked;
+    struct loop_response response;
 
     mire__asking_start(&number, LANE, take, &queue, 500);
     look(0);
     mire__asking_stop(number);
-    asked = look(5000);
-    assert_true(asked.answered_ns == check.now_ns);
-    assert_int_equal(asked.waiting_ns, 0);
-    assert_true(asked.next_ns == UINT64_MAX);
+    response = look(5000);
+    assert_true(response.answered_ns == check.now_ns);
+    assert_int_equal(response.waiting_ns, 0);
+    assert_true(response.next_ns == UINT64_MAX);
     mire__asking_start(&number, LANE, take, &queue,
                        500); /* another one: what was queued before is not answered any more */
     mire__asking_as_answer(queue.token);

@@ -47,7 +47,7 @@ static pid_t box_owner(const char *dir)
         const struct store_caps caps = MIRE_STORE_CAPS_INIT;
         struct store_box box;
         struct store *store;
-        if (mire__store_open(&store, dir, &caps) != MIRE_OK || mire__store_box_open(&box, store, 4096, 4096) != MIRE_OK)
+        if (mire__store_open(&store, dir, &caps) != MIRE_OK || stores_box(&box, store, 4096, 4096) != MIRE_OK)
             _exit(1);
         strcpy(box.memory, "evidence");
         if (write(ready[1], "x", 1) != 1)
@@ -86,7 +86,7 @@ static void store_box_takes_disk_where_it_is_reserved(void **state)
     struct store_box box;
     struct stat file;
 
-    assert_int_equal(mire__store_box_open(&box, store, 1 << 20, 4096), MIRE_OK);
+    assert_int_equal(stores_box(&box, store, 1 << 20, 4096), MIRE_OK);
     assert_int_equal(stat(box.path, &file), 0);
     assert_int_equal(file.st_size, 1 << 20);
     assert_in_range(file.st_blocks * 512, 4096, 1 << 16);
@@ -109,8 +109,8 @@ static void store_box_of_ones_own_is_alive_and_a_fork_does_not_hold_it(void **st
     pid_t parent, child = 0;
     int ready[2];
 
-    assert_int_equal(mire__store_box_open(&box, store, 8192, 8193), MIRE_E_RANGE);
-    assert_int_equal(mire__store_box_open(&box, store, 8192, 8192), MIRE_OK);
+    assert_int_equal(stores_box(&box, store, 8192, 8193), MIRE_E_RANGE);
+    assert_int_equal(stores_box(&box, store, 8192, 8192), MIRE_OK);
     assert_int_equal(mire__store_recover(store, count_boxes, &seen), 0);
     mire__store_box_close(&box);
     assert_null(box.memory);
@@ -122,7 +122,7 @@ static void store_box_of_ones_own_is_alive_and_a_fork_does_not_hold_it(void **st
     assert_int_equal(pipe(ready), 0);
     parent = fork();
     if (parent == 0) {
-        if (mire__store_box_open(&box, store, 4096, 4096) != MIRE_OK)
+        if (stores_box(&box, store, 4096, 4096) != MIRE_OK)
             _exit(1);
         strcpy(box.memory, "evidence");
         child = fork();
@@ -149,8 +149,8 @@ static void store_box_sizes_are_bounded(void **state)
     struct store *store = store_default(*state);
     struct store_box box;
 
-    assert_int_equal(mire__store_box_open(&box, store, 0, 0), MIRE_E_RANGE);
-    assert_int_equal(mire__store_box_open(&box, store, MIRE_STORE_BOX_MAX + 1, MIRE_STORE_BOX_MAX + 1), MIRE_E_RANGE);
+    assert_int_equal(stores_box(&box, store, 0, 0), MIRE_E_RANGE);
+    assert_int_equal(stores_box(&box, store, MIRE_STORE_BOX_MAX + 1, MIRE_STORE_BOX_MAX + 1), MIRE_E_RANGE);
     mire__store_close(store);
 }
 

@@ -70,7 +70,7 @@ static void *be_third(void *unused)
 }
 
 static struct sampler sampler;
-static struct others others;
+static struct other_threads others;
 static struct blackbox *box;
 static struct hang hang;
 

@@ -17,7 +17,7 @@ static void trie_is_equal_to_a_naive_twin(void **state)
 {
     enum { STACKS = 400, DEPTH = 12 };
     unsigned seed = test_seed();
-    struct place stacks[STACKS][DEPTH];
+    struct trie_frame stacks[STACKS][DEPTH];
     uint32_t leaves[STACKS], lengths[STACKS];
     struct trie trie;
 
@@ -28,7 +28,7 @@ static void trie_is_equal_to_a_naive_twin(void **state)
         lengths[i] = (uint32_t)(rand() % (DEPTH + 1));
         leaves[i] = 0;
         for (uint32_t j = 0; j < lengths[i]; j++) {
-            stacks[i][j] = (struct place){.image = rand() % 3 - 1, .offset = (uint64_t)(rand() % 3) * 1000};
+            stacks[i][j] = (struct trie_frame){.image = rand() % 3 - 1, .offset = (uint64_t)(rand() % 3) * 1000};
             leaves[i] = mire__trie_child(&trie, leaves[i], &stacks[i][j]);
         }
     }

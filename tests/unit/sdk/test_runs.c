@@ -231,7 +231,7 @@ static void a_run_that_is_alive_is_left_alone(void **state)
     struct store_box file;
 
     mire__store_run_name(run);
-    assert_int_equal(mire__store_box_open_as(&file, store, run, MIRE_STORE_EXIT, 4096, 4096), MIRE_OK);
+    assert_int_equal(mire__store_box_open(&file, store, run, MIRE_STORE_EXIT, 4096, 4096), MIRE_OK);
     assert_int_equal(recover(store), 0);
     assert_true(is_there(store, run, MIRE_STORE_EXIT));
     mire__store_box_close(&file);
@@ -368,7 +368,7 @@ static void dead_runs_that_cannot_be_told_are_not_kept_for_ever(void **state)
         leave_run(store, run, MIRE_HANG_ENDED);
     mire__store_run_name(run);
     assert_int_equal(
-        mire__store_box_open_as(&alive, store, run, MIRE_STORE_EXIT, sizeof(struct evidence), sizeof(struct evidence)),
+        mire__store_box_open(&alive, store, run, MIRE_STORE_EXIT, sizeof(struct evidence), sizeof(struct evidence)),
         MIRE_OK);
     mire__evidence_init(alive.memory, &start);
     assert_int_equal(mire__store_runs_enforce(store, now_ms), 3);

@@ -276,7 +276,7 @@ static void store_box_that_cannot_be_made_leaves_nothing(void **state)
 
     for (int n = 0; n < 3; n++) {
         fail_at = n;
-        assert_int_equal(mire__store_box_open(&box, store, 4096, 4096), MIRE_E_STORE);
+        assert_int_equal(stores_box(&box, store, 4096, 4096), MIRE_E_STORE);
         fail_at = -1;
         assert_int_equal(files_in(*state, "box"), 0);
     }
