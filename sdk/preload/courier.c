@@ -3,7 +3,6 @@
  */
 #include "preload/courier.h"
 
-#include "core/exits.h"
 #include "core/facts.h"
 #include "platform/own.h"
 #include "platform/platform.h"
@@ -149,7 +148,7 @@ enum mire_err courier_open(struct courier *courier, const mire_options *options)
 
     mire__store_install(install, courier->store);
     mire__facts_collect(&courier->facts, options, install);
-    mire__exits_facts(&courier->next, &courier->facts);
+    mire__facts_of_run(&courier->next, &courier->facts);
     if (!delivery.url)
         return MIRE_OK;
     err = mire__upload_open(&courier->upload, courier->store, &delivery, NULL);

@@ -5,10 +5,18 @@
 #include "capture/demand.h"
 #include "capture/scene.h"
 #include "core/core.h"
-#include "core/monitors.h"
-#include "core/options.h"
+#include "core/flush.h"
+#include "core/memory_reports.h"
+#include "core/monitor_exit.h"
+#include "core/monitor_heap.h"
+#include "core/process_session.h"
+#include "core/state.h"
 #include "gate/gate.h"
 #include "mire/ping.h"
+#include "platform/platform.h"
+#include "store/sending.h"
+
+#define FLUSH_MAX_MS 600000u
 
 enum mire_err mire_watch_thread(const char *name)
 {
@@ -18,7 +26,7 @@ enum mire_err mire_watch_thread(const char *name)
         return MIRE_E_ARG;
     if (!monitors)
         return MIRE_E_STATE;
-    return !mire__monitors_run(monitors, MIRE_PLUGIN_HANG) || mire__gate_enter(0, name) >= 0 ? MIRE_OK : MIRE_E_FULL;
+    return !mire__monitor_runs(monitors, MIRE_PLUGIN_HANG) || mire__gate_enter(0, name) >= 0 ? MIRE_OK : MIRE_E_FULL;
 }
 
 enum mire_err mire_unwatch_thread(void)
@@ -77,4 +85,80 @@ void mire_loop_leave(void)
 void mire_loop_set_waits(int which)
 {
     mire__gate_as_set_waits(which);
+}
+
+void mire_set_foreground(int foreground)
+{
+    enum mire__ground ground = foreground ? MIRE_GROUND_FORE : MIRE_GROUND_BACK;
+
+    mire__watch_set_foreground(ground);
+    mire__monitor_exit_as_set_ground(ground);
+    mire__process_session_as_set_front(foreground != 0);
+    mire__worker_ring(&mire__core.worker, MIRE_BELL_LOOK);
+}
+
+enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_bytes)
+{
+    uint32_t state;
+    enum mire_err err = MIRE_E_STATE;
+
+    if (mode < MIRE_MEMORY_OFF || mode > MIRE_MEMORY_EXACT ||
+        (interval_bytes && (interval_bytes < MIRE_MEMORY_INTERVAL_MIN || interval_bytes > MIRE_MEMORY_INTERVAL_MAX)))
+        return MIRE_E_RANGE;
+    if (mire__core.owner_pid != mire__pid() || !mire__core_enter(&state, MIRE_CORE_HELD))
+        return MIRE_E_STATE;
+    if (state == MIRE_CORE_ON)
+        err = mire__monitor_heap_set(mode, interval_bytes);
+    mire__core_leave(state);
+    return err;
+}
+
+enum mire_err mire_memory_report(const char *name)
+{
+    return mire__memory_reports_ask(name);
+}
+
+enum mire_err mire_set_consent(enum mire_consent consent)
+{
+    uint32_t state;
+    enum mire_err err;
+
+    if (consent < MIRE_CONSENT_UNKNOWN || consent > MIRE_CONSENT_REFUSED)
+        return MIRE_E_RANGE;
+    if (mire__core.owner_pid != mire__pid() || !mire__core_enter(&state, MIRE_CORE_HELD))
+        return MIRE_E_STATE;
+    err = mire__store_set_consent(mire__core.store, consent);
+    if (err == MIRE_OK && mire__core.works)
+        mire__worker_ring(&mire__core.worker, MIRE_BELL_WAY);
+    else if (err == MIRE_OK)
+        mire__store_refused(mire__core.store);
+    mire__core_leave(state);
+    return err;
+}
+
+enum mire_consent mire_get_consent(void)
+{
+    enum mire_consent consent;
+    uint32_t state;
+
+    if (mire__core.owner_pid != mire__pid() || !mire__core_enter(&state, MIRE_CORE_HELD))
+        return MIRE_CONSENT_UNKNOWN;
+    consent = mire__store_consent(mire__core.store);
+    mire__core_leave(state);
+    return consent;
+}
+
+void mire_set_network(enum mire_network network)
+{
+    if (network < MIRE_NETWORK_UNMETERED || network > MIRE_NETWORK_NONE)
+        return;
+    atomic_store_explicit(&mire__core.network, network, memory_order_relaxed);
+    mire__worker_ring(&mire__core.worker, MIRE_BELL_WAY);
+}
+
+enum mire_err mire_flush(uint32_t timeout_ms)
+{
+    if (timeout_ms > FLUSH_MAX_MS)
+        return MIRE_E_RANGE;
+    return mire__core_monitors() ? mire__flush(mire__core.store, timeout_ms) : MIRE_E_STATE;
 }

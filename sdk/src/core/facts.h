@@ -5,6 +5,7 @@
 #define MIRE_CORE_FACTS_H
 
 #include "core/options.h"
+#include "exit/evidence.h"
 #include "ring/blackbox.h"
 
 /*
@@ -13,5 +14,8 @@
  *   install  32 hex digits
  */
 void mire__facts_collect(struct blackbox_facts *out, const mire_options *options, const char *install);
+
+/* The facts by which the next start tells this run from those before. */
+void mire__facts_of_run(struct evidence_start *out, const struct blackbox_facts *facts);
 
 #endif

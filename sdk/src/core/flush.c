@@ -4,7 +4,7 @@
 #include "core/flush.h"
 
 #include "capture/capture.h"
-#include "core/memory.h"
+#include "core/memory_reports.h"
 #include "platform/platform.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ enum mire_err mire__flush(struct store *store, uint32_t timeout_ms)
     const uint64_t end_ns = mire__now_ns() + timeout_ms * MIRE_NS_PER_MS;
     size_t count;
 
-    while (!mire__watch_settled() || !mire__memory_settled())
+    while (!mire__watch_settled() || !mire__memory_reports_settled())
         if (!pause_until(end_ns))
             return MIRE_E_TIMEOUT;
     count = mire__store_list(items, MIRE_COUNT(items), store);

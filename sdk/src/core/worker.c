@@ -4,7 +4,6 @@
 #include "core/worker.h"
 
 #include "allochook/allochook.h"
-#include "core/heap.h"
 #include "platform/apart.h"
 #include "platform/filter.h"
 #include "platform/mine.h"
@@ -165,7 +164,7 @@ static void work(struct worker *worker)
         if (why & MIRE_BELL_LOOK || mire__now_ns() >= look_at_ns)
             look_at_ns = worker->on_look();
         if (why & MIRE_BELL_KEEP || mire__now_ns() >= keep_at_ns)
-            keep_at_ns = mire__heap_monitor_keep(worker);
+            keep_at_ns = worker->on_keep(worker);
         if (why & MIRE_BELL_WAY || mire__now_ns() >= ask_at_ns)
             ask_at_ns = ask(worker);
         if (why & (MIRE_BELL_SEND | MIRE_BELL_WAY) || mire__now_ns() >= send_at_ns)

@@ -45,7 +45,8 @@ struct worker {
     _Atomic uint32_t *end_mark;  /* of mire__thread_mark_end; NULL: none */
     uint64_t rollout_mark;       /* of the document that was obeyed last, mire__store_rollout_mark */
     uint64_t (*on_look)(void);   /* MIRE_BELL_LOOK rang, or it is time: look at the process. Returns when it is again */
-    struct evidence_start next;  /* this run, to whom those before are compared */
+    uint64_t (*on_keep)(struct worker *worker); /* MIRE_BELL_KEEP rang, or it is time. Returns when it is again */
+    struct evidence_start next;                 /* this run, to whom those before are compared */
     pthread_t thread;
     size_t stack_bytes;    /* of the thread */
     _Atomic uint32_t tid;  /* of the thread; 0: it has not begun yet */

@@ -1,5 +1,5 @@
 /* test_exits.c - what a watched process leaves as evidence: by the public calls, in children that end for real. */
-#include "core/exits.h"
+#include "core/facts.h"
 #include "exit/trail.h"
 #include "mire/exit.h"
 #include "platform/platform.h"

@@ -1,10 +1,10 @@
-/* heap.c - see heap.h. */
-#include "core/heap.h"
+/* monitor_heap.c - see monitor_heap.h. */
+#include "core/monitor_heap.h"
 
 #include "allochook/allochook.h"
 #include "allochook/gobject.h"
 #include "allochook/hooks.h"
-#include "core/memory.h"
+#include "core/memory_reports.h"
 #include "core/variant.h"
 #include "heap/reclaim.h"
 #include "platform/apart.h"
@@ -114,7 +114,7 @@ static enum mire_err open_tables(enum mire_memory_mode mode, uint64_t interval_b
     if (mire__heap_blocks_have_one_phase())
         mire__heap_flags_change(heap, MIRE_FLAG_ONE_PHASE, MIRE_FLAG_ONE_PHASE);
     monitor.heap = heap;
-    mire__memory_begin(monitor.context);
+    mire__memory_reports_begin(monitor.context, heap);
     mire__collect_rest(ring, monitor.context->worker);
     return MIRE_OK;
 }
@@ -129,7 +129,7 @@ static void close_tables(void *context)
     bool ended, kept = mire__variant_keeps_tables() && !mire__worker_is_self(monitor.context->worker);
 
     (void)context;
-    mire__memory_end();
+    mire__memory_reports_end();
     mire__variant_unhook_heap(monitor.context->exits);
     ended = mire__collect_end();
     mire__heap_stop(heap);
@@ -142,7 +142,7 @@ static void close_tables(void *context)
     monitor.heap = NULL;
 }
 
-enum mire_err mire__heap_monitor_set(enum mire_memory_mode mode, uint64_t interval_bytes)
+enum mire_err mire__monitor_heap_set(enum mire_memory_mode mode, uint64_t interval_bytes)
 {
     static const enum heap_mode modes[] = {MIRE_HEAP_OFF, MIRE_HEAP_SAMPLED, MIRE_HEAP_EXACT};
 
@@ -163,7 +163,7 @@ static enum mire_err set_as_told(const struct memory_options *own)
                                                   [MIRE_ROLLOUT_EXACT] = MIRE_MEMORY_EXACT};
     const struct rollout_memory *told = &monitor.told;
 
-    return mire__heap_monitor_set(told->mode == MIRE_ROLLOUT_AS_SET ? own->mode : modes[told->mode],
+    return mire__monitor_heap_set(told->mode == MIRE_ROLLOUT_AS_SET ? own->mode : modes[told->mode],
                                   told->interval_bytes ? told->interval_bytes : own->interval_bytes);
 }
 
@@ -172,7 +172,7 @@ static void start_as_told(void *own)
     set_as_told(own);
 }
 
-enum mire_err mire__heap_monitor_start(struct monitor_context *context)
+enum mire_err mire__monitor_heap_start(struct monitor_context *context)
 {
     const struct rollout_memory *told = &context->plan->rollout.memory;
     const struct memory_options *own = &context->options->memory;
@@ -189,7 +189,7 @@ enum mire_err mire__heap_monitor_start(struct monitor_context *context)
     return MIRE_OK;
 }
 
-void mire__heap_monitor_obey(const struct plan *plan)
+void mire__monitor_heap_obey(const struct plan *plan)
 {
     const struct rollout_memory *told = &plan->rollout.memory;
 
@@ -200,19 +200,14 @@ void mire__heap_monitor_obey(const struct plan *plan)
         set_as_told(&monitor.context->options->memory);
 }
 
-void mire__heap_monitor_stop(void)
+void mire__monitor_heap_stop(void)
 {
     if (monitor.heap)
         mire__apart_run(close_tables, NULL);
     monitor.context = NULL;
 }
 
-struct heap *mire__heap_monitor_tables(void)
-{
-    return monitor.heap;
-}
-
-uint64_t mire__heap_monitor_keep(struct worker *worker)
+uint64_t mire__monitor_heap_keep(struct worker *worker)
 {
     uint64_t random, now_ns = mire__now_ns();
     struct heap_reclaimed kept;

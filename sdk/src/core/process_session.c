@@ -1,7 +1,7 @@
 /*
- * session.c - see session.h.
+ * process_session.c - see process_session.h.
  */
-#include "core/session.h"
+#include "core/process_session.h"
 
 #include "base/alloc.h"
 #include "platform/platform.h"
@@ -21,7 +21,7 @@ static struct {
     _Atomic uint64_t sum_ns; /* in the foreground, of all times that have ended */
 } now;
 
-void mire__session_as_set_front(bool in_front)
+void mire__process_session_as_set_front(bool in_front)
 {
     uint64_t now_ns = mire__now_ns(), since_ns = atomic_load(&now.since_ns);
     uint32_t before = atomic_load(&now.front);
@@ -58,7 +58,8 @@ static void join(struct session *session, const struct store *store, const mire_
     session->apart = options->store_others[0] && strcmp(options->store_dir, mire__store_dir(store)) != 0;
 }
 
-void mire__session_open(struct blackbox *box, struct store *store, const mire_options *options, const struct plan *plan)
+void mire__process_session_open(struct blackbox *box, struct store *store, const mire_options *options,
+                                const struct plan *plan)
 {
     now.store = store;
     now.fronted_ns = atomic_load(&now.sum_ns);
@@ -70,7 +71,7 @@ void mire__session_open(struct blackbox *box, struct store *store, const mire_op
     atomic_store(&now.box, box);
 }
 
-void mire__session_obey(const struct plan *plan)
+void mire__process_session_obey(const struct plan *plan)
 {
     struct blackbox *box = atomic_load(&now.box);
 
@@ -80,7 +81,7 @@ void mire__session_obey(const struct plan *plan)
     atomic_store(&box->facts.sampling_ppm[MIRE_PLUGIN_SESSION], plan->ppm[MIRE_PLUGIN_SESSION]);
 }
 
-void mire__session_note_plugins(uint32_t running)
+void mire__process_session_note_plugins(uint32_t running)
 {
     struct blackbox *box = atomic_load(&now.box);
 
@@ -88,13 +89,13 @@ void mire__session_note_plugins(uint32_t running)
         atomic_store(&box->session.plugins, running | 1u << MIRE_PLUGIN_SESSION);
 }
 
-void mire__session_note_check(struct blackbox *box)
+void mire__process_session_note_check(struct blackbox *box)
 {
     atomic_store(&box->session.check_cpu_ns, mire__thread_cpu_ns(0));
     atomic_store(&box->session.seen_ns, mire__now_ns());
 }
 
-void mire__session_forget(void)
+void mire__process_session_forget(void)
 {
     atomic_store(&now.box, NULL);
 }
@@ -129,7 +130,7 @@ static bool tell(struct blackbox *box, uint64_t now_ns, bool over)
     return told;
 }
 
-bool mire__session_end(bool exits)
+bool mire__process_session_end(bool exits)
 {
     struct blackbox *box = atomic_exchange(&now.box, NULL);
     uint64_t now_ns = mire__now_ns();
@@ -143,7 +144,7 @@ bool mire__session_end(bool exits)
     return tell(box, now_ns, true);
 }
 
-bool mire__session_is_over(void)
+bool mire__process_session_is_over(void)
 {
     struct blackbox *box = atomic_load(&now.box);
 
@@ -151,7 +152,7 @@ bool mire__session_is_over(void)
            !mire__session_goes_on(now.store, box->session.of);
 }
 
-uint64_t mire__session_look(void)
+uint64_t mire__process_session_look(void)
 {
     struct blackbox *box = atomic_load(&now.box);
     uint64_t now_ns = mire__now_ns();

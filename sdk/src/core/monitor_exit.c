@@ -1,8 +1,9 @@
 /*
- * exits.c - see exits.h.
+ * monitor_exit.c - see monitor_exit.h.
  */
-#include "core/exits.h"
+#include "core/monitor_exit.h"
 
+#include "core/facts.h"
 #include "exit/look.h"
 #include "exit/marker.h"
 #include "exit/run.h"
@@ -11,9 +12,7 @@
 #include "platform/platform.h"
 #include "store/runs.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #define ALONE_NS (10 * MIRE_NS_PER_S) /* between two looks where nobody tells that the process does something */
 
@@ -30,7 +29,7 @@ static enum mire__ground ground_now(void)
     return ground == 0 ? MIRE_GROUND_UNKNOWN : (enum mire__ground)(ground - 1);
 }
 
-void mire__exits_as_set_ground(enum mire__ground ground)
+void mire__monitor_exit_as_set_ground(enum mire__ground ground)
 {
     atomic_store(&exits.ground, ground == MIRE_GROUND_UNKNOWN ? 0 : ground + 1u);
     mire__run_as_note_ground(ground);
@@ -39,24 +38,6 @@ void mire__exits_as_set_ground(enum mire__ground ground)
 void mire_set_quit(enum mire_quit why)
 {
     mire__run_as_note_quit((unsigned)why <= MIRE_QUIT_SESSION ? why : MIRE_QUIT_NOT);
-}
-
-void mire__exits_facts(struct evidence_start *out, const struct blackbox_facts *facts)
-{
-    struct utsname names;
-
-    memset(out, 0, sizeof(*out));
-    out->pid = facts->pid;
-    out->start_ticks = facts->start_ticks;
-    out->wall_ms = facts->start_wall_ms;
-    out->boot_ns = facts->start_boot_ns;
-    mire__text_copy(out->boot_id, sizeof(out->boot_id), facts->boot_id);
-    mire__text_copy(out->app_version, sizeof(out->app_version), facts->app_version);
-    mire__text_copy(out->app_build, sizeof(out->app_build), facts->app_build);
-    mire__text_copy(out->os_version, sizeof(out->os_version), facts->os_version);
-    mire__text_copy(out->process_name, sizeof(out->process_name), facts->process_name);
-    if (uname(&names) == 0)
-        snprintf(out->os_build, sizeof(out->os_build), "%s %s", names.release, names.version);
 }
 
 struct opening {
@@ -69,7 +50,7 @@ static void open_run(void *argument)
     struct opening *opening = argument;
     struct evidence_start start;
 
-    mire__exits_facts(&start, &opening->context->box->facts);
+    mire__facts_of_run(&start, &opening->context->box->facts);
     mire__look_start(&start);
     opening->opened = mire__run_open(opening->context->store, &start, ground_now()) == MIRE_OK;
 }
@@ -82,7 +63,7 @@ static void note_session(const char *name)
         mire__text_copy(evidence->session, sizeof(evidence->session), name);
 }
 
-enum mire_err mire__exits_start(struct monitor_context *context)
+enum mire_err mire__monitor_exit_start(struct monitor_context *context)
 {
     struct opening opening = {.context = context};
     unsigned signals = context->options->signals;
@@ -102,12 +83,12 @@ enum mire_err mire__exits_start(struct monitor_context *context)
     return MIRE_OK;
 }
 
-void mire__exits_end(void)
+void mire__monitor_exit_end(void)
 {
     mire__run_stop();
 }
 
-void mire__exits_stop(void)
+void mire__monitor_exit_stop(void)
 {
     struct evidence *evidence = mire__run_as_evidence();
 
@@ -117,7 +98,7 @@ void mire__exits_stop(void)
         mire__run_discard();
 }
 
-uint64_t mire__exits_look(void)
+uint64_t mire__monitor_exit_look(void)
 {
     const struct monitor_context *context = atomic_load(&exits.on);
     struct evidence *evidence = mire__run_as_evidence();
@@ -126,7 +107,7 @@ uint64_t mire__exits_look(void)
     if (!evidence || !context)
         return UINT64_MAX;
     next_ns = mire__look(&exits.look, evidence);
-    if (next_ns == UINT64_MAX && !mire__monitors_run(context, MIRE_PLUGIN_HANG))
+    if (next_ns == UINT64_MAX && !mire__monitor_runs(context, MIRE_PLUGIN_HANG))
         return mire__now_ns() + ALONE_NS;
     return next_ns;
 }

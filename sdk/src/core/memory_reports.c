@@ -1,16 +1,16 @@
 /*
- * memory.c - see memory.h.
+ * memory_reports.c - see memory_reports.h.
  *
- *     asked:  IDLE --mire__memory_ask--> FILLING --> ASKED --worker--> IDLE, when the report is sealed
+ *     asked:  IDLE --mire__memory_reports_ask--> FILLING --> ASKED --worker--> IDLE, when the report is sealed
  */
-#include "core/memory.h"
+#include "core/memory_reports.h"
 
 #include "base/alloc.h"
 #include "capture/capture.h"
 #include "core/due.h"
-#include "core/heap.h"
 #include "exit/run.h"
 #include "exit/trail.h"
+#include "heap/heap.h"
 #include "platform/platform.h"
 #include "report/areas.h"
 #include "report/memory.h"
@@ -26,6 +26,7 @@ enum { IDLE, FILLING, ASKED };
 
 static struct {
     _Atomic(struct monitor_context *) context; /* NULL: there are no tables */
+    _Atomic(struct heap *) heap;               /* they */
     _Atomic uint32_t asked;                    /* see above; whoever is FILLING has the name, ASKED gives it away */
     _Atomic uint32_t pid;                      /* whose all this is: a forked child inherits it, and has no worker */
     char name[NAME_BYTES];
@@ -34,23 +35,25 @@ static struct {
     uint64_t looked_bytes, looked_ns, look_took_ns;
 } memory;
 
-void mire__memory_begin(struct monitor_context *context)
+void mire__memory_reports_begin(struct monitor_context *context, struct heap *heap)
 {
     memset(&memory.due, 0, sizeof(memory.due));
     memory.looked_bytes = memory.looked_ns = memory.look_took_ns = 0;
     memory.due.start_ns = mire__now_ns();
     atomic_store(&memory.asked, IDLE);
     atomic_store(&memory.pid, mire__pid());
+    atomic_store(&memory.heap, heap);
     atomic_store(&memory.context, context);
 }
 
-void mire__memory_end(void)
+void mire__memory_reports_end(void)
 {
     atomic_store(&memory.context, NULL);
+    atomic_store(&memory.heap, NULL);
     atomic_store(&memory.asked, IDLE);
 }
 
-enum mire_err mire__memory_ask(const char *name)
+enum mire_err mire__memory_reports_ask(const char *name)
 {
     struct monitor_context *context = atomic_load(&memory.context);
     uint32_t idle = IDLE;
@@ -65,7 +68,7 @@ enum mire_err mire__memory_ask(const char *name)
     return MIRE_OK;
 }
 
-bool mire__memory_settled(void)
+bool mire__memory_reports_settled(void)
 {
     return atomic_load(&memory.asked) == IDLE || atomic_load(&memory.pid) != mire__pid();
 }
@@ -112,7 +115,7 @@ static void look_around(struct moment *moment, const struct monitor_context *con
 static void settings_of(struct capture_settings *out, const struct monitor_context *context)
 {
     *out = context->options->settings;
-    if (mire__monitors_run(context, MIRE_PLUGIN_HANG))
+    if (mire__monitor_runs(context, MIRE_PLUGIN_HANG))
         mire__watch_settings(out);
 }
 
@@ -174,7 +177,7 @@ static void read_tables(struct monitor_context *context, struct heap *heap, stru
     if (!moment->said.trigger)
         return;
     if (err == MIRE_E_MEMORY || err == MIRE_E_STORE)
-        mire__monitors_unkept(context);
+        mire__monitor_unkept(context);
     mire__worker_ring(context->worker, MIRE_BELL_SEND);
 }
 
@@ -201,10 +204,10 @@ static void answer(struct monitor_context *context, struct heap *heap, struct mo
     atomic_store(&memory.asked, IDLE);
 }
 
-void mire__memory_look(void)
+void mire__memory_reports_look(void)
 {
     struct monitor_context *context = atomic_load(&memory.context);
-    struct heap *heap = context ? mire__heap_monitor_tables() : NULL;
+    struct heap *heap = context ? atomic_load(&memory.heap) : NULL;
     struct moment *moment = heap ? mire__malloc(sizeof(*moment)) : NULL;
     struct capture_settings settings;
     const struct evidence *evidence = mire__run_as_evidence();

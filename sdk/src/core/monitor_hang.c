@@ -1,0 +1,161 @@
+/*
+ * monitor_hang.c - see monitor_hang.h.
+ */
+#include "core/monitor_hang.h"
+
+#include "allochook/allochook.h"
+#include "capture/capture.h"
+#include "core/core.h"
+#include "core/process_session.h"
+#include "exit/run.h"
+#include "platform/platform.h"
+#include "report/report.h"
+
+#include <unistd.h>
+
+/* Shall the ended record be sent? Then it is told what was held back of its stack before. */
+static bool admit(struct monitor_context *monitor, struct hang *hang, struct blackbox *box, uint32_t lane)
+{
+    struct capture_settings settings;
+    struct annealed_fact held;
+    struct spine spine;
+
+    mire__watch_settings(&settings);
+    mire__spine_find(&spine, box, &box->lanes[lane].ring);
+    if (mire__restraint_judge(&held, &monitor->restraint, monitor->store, hang, &spine, mire__now_ns(),
+                              mire__wall_now_ms(), &settings) != MIRE_VERDICT_SEND)
+        return false;
+    hang->annealed.count += held.count;
+    hang->annealed.duration_ms += held.duration_ms;
+    hang->cost.stored_bytes = mire__store_written(monitor->store);
+    mire__blackbox_set_hang(box, lane, hang);
+    return true;
+}
+
+/* On the check thread, which writes nothing meanwhile. */
+static void seal_hang(void *context, struct blackbox *box, uint32_t lane)
+{
+    struct monitor_context *monitor = context;
+    struct hang hang;
+    enum mire_err err;
+
+    if (mire__process_session_is_over())
+        return;
+    mire__blackbox_hang(&hang, box, lane);
+    mire__session_count(&box->session, lane, &hang);
+    mire__process_session_note_check(box);
+    if (!admit(monitor, &hang, box, lane))
+        return;
+    err = mire__report_seal(monitor->store, box, lane, NULL, mire__wall_now_ms());
+    if (err == MIRE_E_MEMORY || err == MIRE_E_STORE) {
+        mire__monitor_unkept(monitor);
+        mire__restraint_undo(&monitor->restraint, monitor->store, &hang, mire__wall_now_ms());
+    }
+    mire__worker_ring(monitor->worker, MIRE_BELL_SEND);
+}
+
+static bool reserve_lane(void *context, uint32_t lane)
+{
+    return mire__monitor_reserve(context, lane);
+}
+
+/* Once a second at most. */
+static void on_turning(void *context)
+{
+    struct monitor_context *monitor = context;
+
+    mire__process_session_note_check(monitor->box);
+    if (mire__variant_rehooks())
+        mire__worker_ring(monitor->worker, MIRE_BELL_REHOOK);
+}
+
+static void ask_for_look(void *context)
+{
+    struct monitor_context *monitor = context;
+
+    mire__worker_ring(monitor->worker, MIRE_BELL_LOOK);
+}
+
+static void tell_of_end(void *context)
+{
+    struct monitor_context *monitor = context;
+
+    mire__worker_ring(monitor->worker, MIRE_BELL_GONE);
+}
+
+static void start_in_child(void *context)
+{
+    (void)context;
+    mire__core_restart_in_child();
+}
+
+/* Nobody said whether the process has been launching for so long. A loop that idles would use little CPU. */
+static bool has_idled(const struct monitor_context *context, uint64_t age_ns)
+{
+    return age_ns >= context->options->settings.launch_ms * MIRE_NS_PER_MS && mire__thread_cpu_ns(0) < age_ns / 2;
+}
+
+/*
+ * When the launch began: the process started within a tick after what the kernel says. 0: it is not watched, or so old
+ * that it cannot be a launch.
+ */
+static uint64_t launch_ns(const struct monitor_context *context)
+{
+    uint64_t tick_ns = MIRE_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t begun_ns = (context->box->facts.start_ticks + 1) * tick_ns, now_ns = mire__boot_now_ns();
+
+    if (context->options->launch == MIRE_LAUNCH_NONE || begun_ns >= now_ns || now_ns - begun_ns > MIRE_LAUNCH_NS)
+        return 0;
+    if (context->options->launch == MIRE_LAUNCH_LIKELY && has_idled(context, now_ns - begun_ns))
+        return 0;
+    return mire__now_ns() - (now_ns - begun_ns);
+}
+
+static _Atomic uint32_t *left_how(void)
+{
+    struct evidence *evidence = mire__run_as_evidence();
+
+    return evidence ? &evidence->left : NULL;
+}
+
+/* Its thread and its memory are ours. */
+static enum mire_err start_watch(const struct watch_options *options)
+{
+    struct collect_thread *before = mire__collect_own_begin();
+    enum mire_err err = mire__watch_start(options);
+
+    mire__collect_own_end(before);
+    return err;
+}
+
+enum mire_err mire__monitor_hang_start(struct monitor_context *context)
+{
+    const struct watch_options options = {
+        .settings = context->options->settings,
+        .box = context->box,
+        .begun_ns = launch_ns(context),
+        .names = context->options->threads,
+        .names_count = context->options->threads_count,
+        .on_lane = reserve_lane,
+        .on_hang = seal_hang,
+        .on_use = ask_for_look,
+        .on_turning = on_turning,
+        .on_gone = tell_of_end,
+        .on_child = start_in_child,
+        .left_how = left_how(),
+        .context = context,
+    };
+    enum mire_err err = mire__variant_hook();
+
+    if (err == MIRE_OK)
+        err = start_watch(&options);
+    if (err != MIRE_OK)
+        mire__variant_unhook();
+    return err;
+}
+
+void mire__monitor_hang_stop(void)
+{
+    mire__watch_stop();
+    mire__variant_unhook();
+}
