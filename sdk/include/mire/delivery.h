@@ -7,11 +7,12 @@
  *     mire_set_consent(MIRE_CONSENT_GIVEN);              once: the answer is kept with the reports
  *     mire_set_network(MIRE_NETWORK_METERED);            as the system tells
  *
- * A report stays in the store until the server has said that it holds it durably, and is sent again under the same
- * identifier until then, so that it arrives and counts once. What is sent, and where each rule comes from, stands in
- * docs/delivery.md. All of it happens on one thread of the library, of low priority ("mire-worker"), which is where the
- * functions that are given here are called. They may call the library, but not mire_start and mire_stop, and should
- * return soon: mire_stop waits for them.
+ * A report stays in the store until the server confirms that it is stored durably. Until then the library sends it
+ * again under the same identifier, so that it counts once. docs/delivery.md lists all data that is sent.
+ *
+ * Thread: sending happens on one library thread of low priority ("mire-worker"). The library calls the callbacks that
+ * are set here on that thread. A callback may call the library, except mire_start and mire_stop. It should return
+ * soon, because mire_stop waits for it.
  */
 #ifndef MIRE_DELIVERY_H
 #define MIRE_DELIVERY_H
@@ -24,96 +25,102 @@
 extern "C" {
 #endif
 
-/* ---- whether ---- */
+/* ---- consent ---- */
 
-/* What the user has said about reports. */
+/* The user's decision about reports. */
 enum mire_consent {
-    MIRE_CONSENT_UNKNOWN = 0, /* nothing yet */
+    MIRE_CONSENT_UNKNOWN = 0, /* not asked yet */
     MIRE_CONSENT_GIVEN = 1,
     MIRE_CONSENT_REFUSED = 2
 };
 
 /*
- * Does it take the user's consent for anything to leave? Default: it does not.
+ * Set whether the library needs the user's consent before it sends anything. Default: 0.
  *
  *   required  0: reports are sent unless the user has refused
- *             else: until MIRE_CONSENT_GIVEN nothing is sent, and the server is not asked for the rollout either;
- *                   reports are kept as the store's caps allow
+ *             not 0: before MIRE_CONSENT_GIVEN nothing is sent, and the server is not asked for the rollout. Reports
+ *             wait in the store, within its limits
  *
  * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_consent_required(mire_options *options, int required);
 
 /*
- * Tell what the user has said. It is kept in the store, so it holds for all processes of the app and for later starts,
- * until it is told anew.
+ * Store the user's decision. It holds for all processes of the app and for later starts, until the next call.
  *
- * MIRE_CONSENT_REFUSED deletes every report that waits, within moments, and each later one as it comes, whether consent
- * is required or not; they are counted as lost for "consent". A transfer that is under way may still arrive. Watching
- * goes on, for the app's own use of it ends with mire_stop; what it keeps stays on the device.
+ * MIRE_CONSENT_REFUSED deletes all waiting reports at once, and each later report as it is made, whether consent is
+ * required or not. They are counted as dropped for "consent". A transfer in progress may still arrive. Watching
+ * continues until mire_stop; its data stays on the device.
  *
- * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STATE (not started), MIRE_E_STORE (not kept: nothing has changed).
+ * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STATE (not started), MIRE_E_STORE (the decision cannot be stored).
  * Thread: any; writes a small file.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_set_consent(enum mire_consent consent);
 
-/* What was told last; MIRE_CONSENT_UNKNOWN also when not started. Thread: any; reads a small file. */
+/*
+ * Returns the stored decision; MIRE_CONSENT_UNKNOWN if not started.
+ * Thread: any; reads a small file.  Signal handler: no.
+ */
 MIRE_API enum mire_consent mire_get_consent(void);
 
-/* ---- when ---- */
+/* ---- network and limits ---- */
 
-/* What lies between the device and the server. */
+/* The network between the device and the server. */
 enum mire_network {
-    MIRE_NETWORK_UNMETERED = 0, /* all that waits is sent; so it is until something else is told */
-    MIRE_NETWORK_METERED = 1, /* each byte costs: what is small is sent (4 KiB: session records and short reports), and
-                                 why a run was killed */
-    MIRE_NETWORK_NONE = 2     /* there is none: nothing is tried */
+    MIRE_NETWORK_UNMETERED = 0, /* default: all reports are sent */
+    MIRE_NETWORK_METERED = 1,   /* only reports of up to 4 KiB are sent, session records among them, and the reports of
+                                   killed runs */
+    MIRE_NETWORK_NONE = 2       /* nothing is sent */
 };
 
 /*
- * Tell how the network is, as often as it changes. Kept over mire_stop, not over the process.
- * Cost: a store and a wake-up of the library's thread; unknown values are ignored.  Thread: any.  Signal handler: no.
+ * Tell the library about the network, whenever it changes. The value survives mire_stop, but not the process. Unknown
+ * values are ignored.
+ * Cost: one store and one wake-up of the library's thread.  Thread: any.  Signal handler: no.
  */
 MIRE_API void mire_set_network(enum mire_network network);
 
 /*
- * How many bytes may be sent in a day (of UTC), restarts and failed tries included. When they are used up reports wait
- * for the next day; a report that is larger by itself is dropped and counted as "big". Default 4 MiB.
+ * Limit the bytes sent in one day (UTC). Failed requests count, and the count survives restarts. Beyond the limit,
+ * reports wait for the next day. A report that is larger than the limit is dropped and counted as "big".
  *
- *   bytes  65536..4294967295, or 0: no limit. A request counts as its body and 512 bytes
+ *   bytes  65536..4294967295, default 4 MiB; 0: no limit. A request counts as its body plus 512 bytes
  *
  * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
  */
 MIRE_API enum mire_err mire_options_set_daily_bytes(mire_options *options, uint32_t bytes);
 
 /*
- * How long to wait after a failure. It doubles with each more in a row, and a random share of it, up to half, is left
- * out, so that devices do not come back together. What the server asks for (Retry-After) holds where it is longer, up
- * to a day, and over restarts.
+ * Set the wait after a failed request. The wait doubles with each failure in a row, from first_ms up to limit_ms. The
+ * library shortens each wait by a random part of up to one half, so that devices do not return all at once. A longer
+ * wait that the server asks for (Retry-After, up to a day) takes precedence, and survives restarts.
  *
- *   first_ms, limit_ms   1..86400000, first_ms <= limit_ms; default 2000 and 900000
+ *   first_ms, limit_ms   milliseconds, 1..86400000, first_ms <= limit_ms; default 2000 and 900000
  *
  * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
  */
 MIRE_API enum mire_err mire_options_set_retry_ms(mire_options *options, uint32_t first_ms, uint32_t limit_ms);
 
-/* ---- how ---- */
+/* ---- transport ---- */
 
 /*
- * May reports go over plain http beyond this machine? By default mire_start refuses such a server with MIRE_E_ARG:
- * only https, and http to a loopback address, are taken.
+ * Allow plain http to servers on other machines. By default mire_start accepts only https, and http to a loopback
+ * address, and returns MIRE_E_ARG for other servers.
+ *
+ *   allowed  0 or not 0
  *
  * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_plain_http(mire_options *options, int allowed);
 
 /*
- * Whom to trust beside, or instead of, what the system trusts. A server that shows neither is not talked to: reports
- * wait.
+ * Set the trusted certificate authorities, and the accepted public keys. If the server's certificate does not match,
+ * nothing is sent and reports wait.
  *
- *   ca_file  PEM file of certificate authorities, in place of the system's; 1..4000 bytes
- *   pins     "sha256//BASE64", several separated by ";": the server's public key must be one of these, whoever has
- *            signed its certificate; 1..1023 bytes. Name the next key too before it is needed. Made by
+ *   ca_file  path of a PEM file with certificate authorities that replace the system's; 1..4000 bytes
+ *   pins     "sha256//BASE64", several separated by ";": the server's public key must be one of these, in addition to
+ *            the check of its certificate; 1..1023 bytes. Include the next key before the server changes to it. Print
+ *            the pin of a certificate by
  *              openssl x509 -in cert.pem -pubkey -noout | openssl pkey -pubin -outform der |
  *                openssl dgst -sha256 -binary | openssl base64
  *
@@ -123,66 +130,75 @@ MIRE_API enum mire_err mire_options_set_ca_file(mire_options *options, const cha
 MIRE_API enum mire_err mire_options_set_pins(mire_options *options, const char *pins);
 
 /*
- * Sees each report before it is sent, and may keep it from being sent. It cannot change it: what it sees is what the
- * server gets. A report whose transfer failed is shown again.
+ * Inspects each report before it is sent, and can drop it. It cannot change the report. After a failed transfer the
+ * report is shown again.
  *
- *   json  UTF-8, not NUL-terminated, borrowed until it returns; schema/wire says what is in it
+ *   json  the report as sent: UTF-8, not NUL-terminated; schema/wire documents it. Valid until the callback returns
  *
- * Returns 0: send it; else it is dropped, and counted as "filtered".
+ * Returns 0 to send the report; not 0 to drop it, counted as "filtered".
  */
 typedef int mire_before_send_fn(void *context, const char *json, size_t size);
 
-/* NULL for nobody, the default. `context` is borrowed until mire_stop. Returns MIRE_OK, MIRE_E_ARG. */
+/*
+ * Set the callback above; NULL, the default, for none. `context` must stay valid until mire_stop.
+ * Returns MIRE_OK, MIRE_E_ARG.
+ */
 MIRE_API enum mire_err mire_options_set_before_send(mire_options *options, mire_before_send_fn *before_send,
                                                     void *context);
 
-/* A request to the server. All of it is borrowed until the transport returns. */
+/* A request to the server. All pointers are valid until the transport returns. */
 typedef struct mire_request {
     const char *method;         /* "POST" or "GET" */
-    const char *url;            /* whole */
-    const char *const *headers; /* "Name: value", NULL after the last */
-    const void *body;           /* of a POST */
-    size_t body_size;
-    int (*is_cancelled)(const struct mire_request *request); /* not 0: give up now, mire_stop waits */
+    const char *url;            /* the complete URL */
+    const char *const *headers; /* "Name: value"; the array ends with NULL */
+    const void *body;           /* of a POST; NULL for a GET */
+    size_t body_size;           /* bytes */
+    int (*is_cancelled)(const struct mire_request *request); /* not 0: give up at once, because mire_stop waits */
 } mire_request;
 
-/* What comes back: zeros at first but `body` and `body_cap`. */
+/* The response. The library sets `body` and `body_cap`, and all other fields to 0. */
 typedef struct mire_response {
-    int status;           /* of HTTP; 0 if no answer came */
-    char retry_after[64]; /* values of these headers, "" where absent */
+    int status;           /* HTTP status; 0 if there was no response */
+    char retry_after[64]; /* values of these headers; "" if absent */
     char date[64];
     char etag[72];
-    char *body; /* room for `body_cap` bytes of the answer's body; what does not fit is left out, and counts */
-    size_t body_cap, body_size;
+    char *body;       /* buffer of `body_cap` bytes for the body; further bytes are discarded */
+    size_t body_cap;  /* bytes */
+    size_t body_size; /* size of the whole body, which may be more than body_cap */
 } mire_response;
 
-/* Send the request, wait for the answer and fill in the response. Redirects are not followed. */
+/* Sends the request, waits for the response and fills it in. It must not follow redirects. */
 typedef void mire_transport_fn(void *context, const mire_request *request, mire_response *response);
 
 /*
- * Who carries requests, in place of libcurl: the app has a network stack of its own. Its rules for TLS are its own; so
- * is its time limit. NULL for libcurl, the default. `context` is borrowed until mire_stop.
+ * Set the function that transfers requests, for an app with a network stack of its own. It replaces libcurl, and is
+ * then responsible for TLS and for time limits; mire_options_set_ca_file and _set_pins have no effect.
+ *
+ *   transport  NULL, the default: libcurl
+ *   context    must stay valid until mire_stop
  *
  * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_transport(mire_options *options, mire_transport_fn *transport, void *context);
 
-/* ---- what the app supplies besides ---- */
+/* ---- clock and heap ---- */
 
-/* Returns milliseconds since 1970-01-01 UTC. */
+/* Returns the time in milliseconds since 1970-01-01 UTC. */
 typedef uint64_t mire_clock_fn(void *context);
 
 /*
- * The wall clock that delivery goes by: Retry-After, the day of the daily bytes. An app that knows the time better than
- * the device does can say it. It may jump: no wait grows by that, and none is longer than a day. Everything else, all
- * that is captured among it, is timed by the system's clocks, for it is compared with what the kernel and other
- * processes say. NULL for the system's, the default. `context` is borrowed until mire_stop.
+ * Set the wall clock that delivery uses for Retry-After and for the day of the byte limit, for an app that knows the
+ * time better than the device. The clock may jump: no wait becomes longer than a day. Captured data always uses the
+ * system's clocks.
+ *
+ *   clock    NULL, the default: the system's wall clock
+ *   context  must stay valid until mire_stop
  *
  * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_clock(mire_options *options, mire_clock_fn *clock, void *context);
 
-/* As malloc, realloc and free of the C library, but for the context; never called with size 0. */
+/* Functions like malloc, realloc and free, with a context. They are never called with size 0. */
 typedef struct mire_allocator {
     void *(*allocate)(void *context, size_t size);
     void *(*reallocate)(void *context, void *block, size_t size);
@@ -191,12 +207,13 @@ typedef struct mire_allocator {
 } mire_allocator;
 
 /*
- * Whose heap the library uses: for the store, for making reports and for sending them. Called on the library's threads
- * and on those that call it, several at a time. Watching and noting memory use no heap at all: what they need is mapped
- * at mire_start. libcurl and zstd keep to the C library's. Holds for the process from mire_start on; another one is
- * taken at the next mire_start only. NULL for the C library's, the default.
+ * Set the heap that the library uses for its store, for making reports and for sending them. Monitoring uses no heap:
+ * mire_start maps all the memory that it needs. libcurl and zstd use the C library's heap.
  *
- * Returns MIRE_OK, MIRE_E_ARG (one of the three functions is NULL).
+ *   allocator  copied; NULL, the default: the C library's heap. It takes effect at the next mire_start
+ *
+ * Thread: the functions are called on the library's threads and on threads that call the library, several at a time.
+ * Returns MIRE_OK, MIRE_E_ARG (options or one of the three functions is NULL).
  */
 MIRE_API enum mire_err mire_options_set_allocator(mire_options *options, const mire_allocator *allocator);
 

@@ -1,18 +1,18 @@
 /*
- * mire/glib.h - a GMainContext, watched exactly.
+ * mire/glib.h - an adapter for GLib's main loop: only the loop's own wait counts as idle.
  *
  *     static mire_glib adapter;
  *     mire_start(options);
  *     mire_glib_attach(&adapter, NULL);      NULL: the default context
  *     mire_glib_ping(&adapter, 0);           optional
  *
- * GLib's loop is watched without this: its poll is a waiting call like any other. But so is every other poll of the
- * thread, also one inside a turn: a synchronous D-Bus call or transfer freezes the window and looks idle. With the
- * adapter idle is only what lies inside the poll of this very context; nested main loops on it (a modal dialog) are
- * turns of their own. The ping adds what no poll can tell: sources that are never reached, because others of a higher
- * priority keep the loop turning.
+ * The library watches GLib's loop without this adapter, because the loop's poll is a waiting call. But then every other
+ * poll of the thread counts as idle too: a synchronous D-Bus call freezes the window unnoticed. With the adapter the
+ * thread is idle only inside the poll of the attached context. Nested main loops on the context (a modal dialog) are
+ * turns of their own. The ping notices sources that are never reached because sources of higher priority keep the loop
+ * busy.
  *
- * Everything here is inline: libmire does not depend on GLib. Build with `pkg-config --cflags --libs mire glib-2.0`.
+ * All functions are inline: libmire does not depend on GLib. Build with `pkg-config --cflags --libs mire glib-2.0`.
  */
 #ifndef MIRE_GLIB_H
 #define MIRE_GLIB_H
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* Owned by the caller, zero at first; in place from attach to detach. */
+/* Owned by the caller and zeroed at first. It must not move between attach and detach. */
 typedef struct mire_glib {
     GMainContext *context;
     GPollFunc poll; /* the one that was there */
@@ -37,7 +37,7 @@ typedef struct mire_glib {
     int fd; /* eventfd that carries a token to the source */
 } mire_glib;
 
-/* Of the calling thread, for a GPollFunc has no argument through which it could be handed anything. */
+/* The previous poll function. It is a thread's variable, because a GPollFunc has no context argument. */
 static __thread GPollFunc mire__glib_poll_before;
 
 static inline gint mire__glib_poll(GPollFD *fds, guint count, gint timeout_ms)
@@ -51,12 +51,12 @@ static inline gint mire__glib_poll(GPollFD *fds, guint count, gint timeout_ms)
 }
 
 /*
- * From now on only this context's poll is idleness of the calling thread.
+ * Attach to a context: from now on the calling thread is idle only in this context's poll.
  *
- *   context  NULL: the default one; a reference is kept until detach
+ *   context  NULL: the default context. The adapter holds a reference until detach
  *
- * Returns MIRE_OK, MIRE_E_STATE: the adapter is attached already, or another one is on this thread.
- * Thread: the watched one that runs the context; one context a thread.
+ * Returns MIRE_OK, MIRE_E_STATE (this adapter, or another one on this thread, is attached).
+ * Thread: the watched thread that runs the context; one context per thread.
  */
 static inline enum mire_err mire_glib_attach(mire_glib *adapter, GMainContext *context)
 {
@@ -74,7 +74,7 @@ static inline int mire__glib_post(void *adapter, uint64_t token)
     return write(((mire_glib *)adapter)->fd, &token, sizeof(token)) == (ssize_t)sizeof(token) ? 0 : -1;
 }
 
-/* One token at a time lies in the eventfd, so what it has added up to is the token. */
+/* At most one token is in the eventfd, so its counter is the token. */
 static inline gboolean mire__glib_answer(gint fd, GIOCondition condition, gpointer unused)
 {
     uint64_t token;
@@ -95,11 +95,11 @@ static inline void mire__glib_ping_end(mire_glib *adapter)
 }
 
 /*
- * Ask the attached context, at G_PRIORITY_DEFAULT, where events have theirs; see mire_ping_start.
+ * Ping the attached context at G_PRIORITY_DEFAULT, the priority of events.
  *
- *   interval_ms  as there
+ *   interval_ms  as mire_ping_start
  *
- * Returns as mire_ping_start, MIRE_E_STATE also where the adapter is not attached, MIRE_E_SYSTEM: no eventfd.
+ * Returns as mire_ping_start; also MIRE_E_STATE (not attached) and MIRE_E_SYSTEM (no eventfd).
  * Thread: as attach.
  */
 static inline enum mire_err mire_glib_ping(mire_glib *adapter, uint32_t interval_ms)
@@ -121,7 +121,7 @@ static inline enum mire_err mire_glib_ping(mire_glib *adapter, uint32_t interval
     return err;
 }
 
-/* Put everything back: all waiting calls count again, nothing is asked. Detached already is fine. Thread: as attach. */
+/* Undo attach and ping: all waiting calls count again. No effect if not attached. Thread: as attach. */
 static inline void mire_glib_detach(mire_glib *adapter)
 {
     if (!adapter->context)

@@ -1,25 +1,27 @@
 /*
- * mire/memory.h - what keeps the app's memory: every live byte, with the stack that asked for it.
+ * mire/memory.h - the app's live memory, with the stack that allocated each block.
  *
  *     mire_options_set_memory(options, MIRE_MEMORY_SAMPLED, 0);    before mire_start
  *     ...
- *     mire_memory_tag(image, "UIImage");                           a block becomes an object of a class
+ *     mire_memory_tag(image, "UIImage");                           optional: name the class of a block
  *
- * The library stands in front of malloc and its kin, operator new, mmap and its kin, and notes each block with its
- * size, category and stack in a mapped file that outlives the process. So the next start can tell what a process held
- * that was killed for want of memory. A block's category is `Malloc <size class>`, a mapping's what is mapped, an
- * object's its class, which the app tells. Not seen is what goes by none of these calls: an allocator that is linked
- * into the program statically, or called by names of its own (mallocx, mi_malloc); System V's shared memory (shmat);
- * and system calls of the program's own making.
+ * The library intercepts malloc, operator new, mmap and related functions. It records each live block with its size,
+ * category and stack in a mapped file, which survives the process. If the system kills the process for its memory, the
+ * next start reports what it held. The category of a block is "Malloc <size class>", of a mapping its kind, and of a
+ * tagged block its class.
  *
- * Two modes, which can be changed at any time. Exact: every block is known, and counts and bytes are exact. Sampled:
- * one block in every `interval` bytes on average is known, chosen so that sums over many blocks are unbiased whatever
- * their sizes; cheap enough to leave on.
+ * Two modes, which can be changed at run time:
+ *   exact    every block is recorded; counts and bytes are exact
+ *   sampled  on average one block per `interval_bytes` allocated bytes is recorded. Sums over many blocks are unbiased,
+ *            whatever the sizes. Cheap enough for production
  *
- * No call here waits for anything, allocates from the heap or ends the app; what cannot be noted is counted as
- * lost. Without mire_start, after mire_stop and in mode MIRE_MEMORY_OFF they do nothing.
+ * Not recorded: allocators that are linked statically or called by other names (mallocx, mi_malloc), System V shared
+ * memory (shmat), and system calls that the program makes directly.
  *
- * fork: the child's blocks are not noted until it is watched as a process of its own (see mire.h).
+ * The functions below never block, never allocate from the heap and never end the app. A block that cannot be recorded
+ * is counted as lost. Before mire_start, after mire_stop and in mode MIRE_MEMORY_OFF the functions have no effect.
+ *
+ * fork: blocks of a child process are not recorded until the child is watched itself (see mire.h).
  */
 #ifndef MIRE_MEMORY_H
 #define MIRE_MEMORY_H
@@ -35,9 +37,10 @@ extern "C" {
 enum mire_memory_mode { MIRE_MEMORY_OFF = 0, MIRE_MEMORY_SAMPLED = 1, MIRE_MEMORY_EXACT = 2 };
 
 /*
- * Whether mire_start begins to note memory, and how. Default: MIRE_MEMORY_OFF.
+ * Set the mode in which mire_start begins to record memory.
  *
- *   interval_bytes   mean bytes between samples, 4 KiB..64 MiB; 0 for 512 KiB, the default
+ *   mode             default MIRE_MEMORY_OFF
+ *   interval_bytes   of sampled mode: mean bytes between two samples, 4 KiB..64 MiB; 0: the default, 512 KiB
  *
  * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
  */
@@ -45,73 +48,70 @@ MIRE_API enum mire_err mire_options_set_memory(mire_options *options, enum mire_
                                                uint32_t interval_bytes);
 
 /*
- * How much the notes may take, on disk and in memory together. Default 20 MB. When it is used up the interval grows,
- * and exact becomes sampled; what is large or tagged stays, and reports say what happened.
+ * Limit the size of the records, on disk and in memory together. At the limit, exact mode becomes sampled, and the
+ * interval of sampled mode grows. Large and tagged blocks stay recorded. Reports say when this happened.
  *
- *   budget_bytes   2 MiB..64 MiB
+ *   budget_bytes   2 MiB..64 MiB; default 20 MiB
  *
  * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
  */
 MIRE_API enum mire_err mire_options_set_memory_budget(mire_options *options, uint32_t budget_bytes);
 
 /*
- * Change the mode while the app runs. Blocks that are known stay known until they are freed; those that were not noted
- * when they were allocated are not found later.
+ * Change the mode at run time. Recorded blocks stay recorded until they are freed. Blocks that were allocated without a
+ * record are not added later. Arguments as mire_options_set_memory.
  *
- * Returns MIRE_OK, MIRE_E_RANGE (interval_bytes, mode), MIRE_E_STATE (not started), MIRE_E_STORE, MIRE_E_SYSTEM (the
- * tables cannot be made).
+ * Returns MIRE_OK, MIRE_E_RANGE, MIRE_E_STATE (not started), MIRE_E_STORE or MIRE_E_SYSTEM (no file for the records).
  * Thread: any.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_memory_set(enum mire_memory_mode mode, uint32_t interval_bytes);
 
 /*
- * Report what is alive now: all categories, with the stacks of those that hold most. Returns at once; the library's
- * worker reads the tables, which takes some 100 ms for a million blocks, while the app goes on. mire_flush waits for
- * it. Reports are made without this call as well: when memory is short, beyond a footprint, now and then while all is
- * well (mire_options_set_number), and by the next start where the app was killed for want of memory.
+ * Request a report of the live memory: all categories, with the stacks of the largest. The call returns at once. The
+ * library's worker makes the report while the app runs, in about 100 ms for a million blocks; mire_flush waits for it.
+ * The library also makes such reports by itself: under memory pressure, above a footprint, at intervals from a healthy
+ * process (mire_options_set_number), and after the process was killed for its memory.
  *
- *   name  what the app calls it; up to 63 bytes, longer ones are cut; NULL for nothing
+ *   name  the report's name on the dashboard, up to 63 bytes; longer names are cut. NULL: none
  *
- * Returns MIRE_OK, MIRE_E_STATE (not started, or memory is not noted), MIRE_E_TIMEOUT (one is being made already).
+ * Returns MIRE_OK, MIRE_E_STATE (not started, or memory is not recorded), MIRE_E_TIMEOUT (a report is being made).
  * Thread: any.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_memory_report(const char *name);
 
 /*
- * Give a live block a class: from now on it is counted under it and no longer under its size. In sampled mode only
- * sampled blocks are known; others are left alone.
+ * Name the class of a live block. The block then counts under its class instead of its size. In sampled mode this has
+ * an effect on sampled blocks only.
  *
- *   block        as the allocator returned it; NULL is fine
- *   class_name   1..63 bytes, copied; 1,023 classes are told apart in a run, blocks of others stay where they were
+ *   block        as returned by the allocator; NULL has no effect
+ *   class_name   1..63 bytes, copied. At most 1,023 classes per run; further ones have no effect
  *
  * Thread: any.  Signal handler: yes.
  */
 MIRE_API void mire_memory_tag(const void *block, const char *class_name);
 
 /*
- * Give all that the calling thread allocates a class, until mire_memory_scope_end. Scopes may stand inside each other;
- * the innermost counts.
+ * Name the class of all blocks that the calling thread allocates until mire_memory_scope_end. Scopes can be nested; the
+ * innermost one counts.
  *
  *     int outer = mire_memory_scope_begin("Thumbnail");
  *     ... decode ...
  *     mire_memory_scope_end(outer);
  *
- * mire_memory_scope_begin returns what held before, for mire_memory_scope_end. Thread: any.  Signal handler: no.
+ * mire_memory_scope_begin returns the outer scope, for mire_memory_scope_end.  Thread: any.  Signal handler: no.
  */
 MIRE_API int mire_memory_scope_begin(const char *class_name);
 MIRE_API void mire_memory_scope_end(int outer);
 
 /*
- * For allocators of the app's own: tell of each block they hand out and take back. The stack of a block begins at the
- * function that calls mire_alloc_hook.
+ * Record the blocks of an allocator of the app's own. The stack of a block begins at the caller of mire_alloc_hook.
  *
- *   block   any address in no other live block but a pool; NULL is fine
- *   size    bytes
+ *   mire_alloc_hook  the allocator hands out a block of `size` bytes. The block may lie in a pool, but in no other live
+ *                    block. NULL has no effect
+ *   mire_free_hook   the allocator takes a block back. Call it before the memory can be handed out again
+ *   mire_alloc_pool  `memory`, from malloc or mmap, is a pool that holds such blocks. The pool itself then no longer
+ *                    counts, so that no byte counts twice
  *
- * mire_alloc_pool: this block of malloc's, or mapping, holds blocks that are told of one by one. It is no longer
- * counted itself, so that nothing is counted twice.
- *
- * mire_free_hook: call it before the memory can be handed out again.
  * Thread: any.  Signal handler: yes.
  */
 MIRE_API void mire_alloc_hook(const void *block, size_t size);

@@ -9,20 +9,18 @@
  *     ... run the main loop ...
  *     mire_stop(NULL);                   optional; exit does the same
  *
- * The thread that calls mire_start is watched, and others if the app says so. A thread is busy whenever it is not
- * inside a waiting call (poll, epoll_wait, select and their kin); busy for longer than the threshold is a hang. While
- * it lasts its stack is sampled, and when it ends a report is stored, and sent if a server was given. A hang that the
- * process does not survive is reported by the next start.
+ * The thread that calls mire_start is watched; mire_watch_thread adds others. A watched thread is busy whenever it is
+ * outside of a waiting call (poll, epoll_wait, select and similar calls). A thread that is busy for longer than the
+ * threshold hangs. During a hang the library samples the thread's stack. When the hang ends, the library stores a
+ * report, and sends it if a server is set. If the process dies during a hang, its next start makes the report.
  *
- * The library never prints, never aborts and never raises an error later than mire_start: after a failed start, or
- * without one, every call here returns at once and does nothing. Strings are UTF-8, copied by the call that takes them.
- *
- * The end of the thread that called mire_start (pthread_exit) ends watching like mire_stop, and the process lives no
- * longer than the app's own threads.
- *
- * Signals: see mire/exit.h for those that the library handles, and how to have it not.
- *
- * fork: the child is not watched until it waits in a poll call of its own; then it is watched as a process of its own.
+ * Errors: the library never prints and never aborts. If mire_start fails or was not called, every other function
+ * returns at once and has no effect.
+ * Strings are UTF-8. A function that takes a string copies it.
+ * Thread end: if the thread that called mire_start ends (pthread_exit), watching ends as if by mire_stop. The library's
+ * threads do not keep the process alive.
+ * Signals: mire/exit.h lists the signals that the library handles, and how to disable each.
+ * fork: a child process is unwatched until its first waiting call. From then on it is watched as a separate process.
  */
 #ifndef MIRE_MIRE_H
 #define MIRE_MIRE_H
@@ -39,69 +37,71 @@ extern "C" {
 #define MIRE_API
 #endif
 
-/* What a call answers. 0 is success; what is below is why it did nothing. */
+/* Result of a call: 0 on success, otherwise a negative error code, and the call had no effect. */
 enum mire_err {
     MIRE_OK = 0,
-    MIRE_E_ARG = -1,     /* an argument is NULL, empty, or not what the call takes */
-    MIRE_E_RANGE = -2,   /* a number lies outside its documented range */
-    MIRE_E_STATE = -3,   /* already started (mire_start), or not started (mire_stop, mire_flush) */
+    MIRE_E_ARG = -1,     /* an argument is NULL, empty or malformed */
+    MIRE_E_RANGE = -2,   /* a number is outside its documented range */
+    MIRE_E_STATE = -3,   /* already started (mire_start), or not started (all other functions) */
     MIRE_E_MEMORY = -4,  /* out of memory */
-    MIRE_E_STORE = -5,   /* the store directory cannot be made or written */
+    MIRE_E_STORE = -5,   /* the store directory cannot be created or written */
     MIRE_E_SYSTEM = -6,  /* the system refused a thread, a signal or a mapping */
-    MIRE_E_TIMEOUT = -7, /* reports are still waiting when the time is over (mire_flush) */
-    MIRE_E_FULL = -8,    /* inside the library: no room; what did not fit is dropped and counted */
-    MIRE_E_FORMAT = -9   /* inside the library: a file on disk is not what it should be */
+    MIRE_E_TIMEOUT = -7, /* the time limit passed first (mire_flush), or the library is busy (mire_capture) */
+    MIRE_E_FULL = -8,    /* a fixed limit is reached: 8 watched threads, 8 thread names */
+    MIRE_E_FORMAT = -9   /* internal: a file on disk is damaged */
 };
 
 /*
- * The code's own name ("MIRE_E_STORE"), and a sentence about it. An unknown code has both as well.
- * Result: static.  Thread: any.  Signal handler: yes.
+ * The name of an error code ("MIRE_E_STORE"), and a sentence that explains it. Never NULL, for unknown codes either.
+ * Ownership: the string is static.  Thread: any.  Signal handler: yes.
  */
 MIRE_API const char *mire_err_name(enum mire_err err);
 MIRE_API const char *mire_err_text(enum mire_err err);
 
-/* The library's version, "1.2.3". Static.  Thread: any.  Signal handler: yes. */
+/* The library's version, such as "1.2.3". Ownership: the string is static.  Thread: any.  Signal handler: yes. */
 MIRE_API const char *mire_version(void);
 
-/* How much a line of the log matters. */
+/* Severity of a log line. */
 enum mire_log_level { MIRE_LOG_ERROR = 1, MIRE_LOG_WARNING = 2, MIRE_LOG_INFO = 3 };
 
 /*
- * Receives one line of the library's log, without newline.
+ * Receives one line of the library's log.
  *
- *   context  what was given to mire_options_set_log
- *   text     borrowed until the callback returns
+ *   context  the pointer given to mire_options_set_log
+ *   text     the line, without a newline; valid until the callback returns
  *
- * Called on the library's worker thread, or on the caller's own inside mire_start and mire_stop. It must not call
- * mire_start or mire_stop.
+ * Thread: the library calls it on its worker thread, and inside mire_start and mire_stop on the caller's thread.
+ * The callback must not call mire_start or mire_stop.
  */
 typedef void mire_log_fn(void *context, enum mire_log_level level, const char *text);
 
 typedef struct mire_options mire_options;
 
 /*
- * Options with every default set; NULL when memory is short, which every call below takes as MIRE_E_ARG.
- * Owned by the caller; mire_start copies what it needs, so they can be freed right after it. free(NULL) is fine.
- * Thread: one at a time per object.
+ * Create options with all defaults, and free them. mire_options_new returns NULL if memory is short; the functions
+ * below then return MIRE_E_ARG, so that one check, of mire_start, is enough. mire_options_free(NULL) does nothing.
+ *
+ * Ownership: the caller owns the object. mire_start copies it, so it can be freed right after mire_start.
+ * Thread: any, one at a time per object.
  */
 MIRE_API mire_options *mire_options_new(void);
 MIRE_API void mire_options_free(mire_options *options);
 
 /*
- * Which app this is. Needed before mire_start.
+ * Set the app's name and version. Required before mire_start.
  *
  *   name, version   1..128 bytes, no control characters
  *
- * Returns MIRE_OK, MIRE_E_ARG. After a failure the options are as before. This holds for all setters.
+ * Returns MIRE_OK, MIRE_E_ARG. A setter that fails leaves the options unchanged; this holds for all setters.
  */
 MIRE_API enum mire_err mire_options_set_app(mire_options *options, const char *name, const char *version);
 
 /*
- * What tells two builds of one version apart (default: the executable's build id).
- * The release channel: "public" (default), "gray" or "internal". Unless the rollout says otherwise, the server lets all
- * installations of the last two be watched, and a share of the public.
+ * Set the build, which distinguishes two builds of one version, and the release channel.
  *
- *   build, channel  1..128 bytes, no control characters
+ *   build    1..128 bytes, no control characters; default: the executable's build id
+ *   channel  the same; "public" (default), "gray" or "internal". Without a rollout of your own, the server enables all
+ *            "gray" and "internal" installations, and a fraction of the "public" ones
  *
  * Return MIRE_OK, MIRE_E_ARG.
  */
@@ -109,9 +109,9 @@ MIRE_API enum mire_err mire_options_set_build(mire_options *options, const char 
 MIRE_API enum mire_err mire_options_set_channel(mire_options *options, const char *channel);
 
 /*
- * Where reports are sent. Without this call they stay in the store.
+ * Set the server that receives the reports. Without a server, reports stay in the store.
  *
- *   url   "http://" or "https://", host, optional port and path; reports go to <url>/api/v1/reports. 1..2048 bytes
+ *   url   "http://" or "https://", host, optional port and path, 1..2048 bytes. Reports go to <url>/api/v1/reports
  *   key   the app's ingest key, 1..256 printable ASCII characters without spaces
  *
  * Returns MIRE_OK, MIRE_E_ARG.
@@ -119,9 +119,9 @@ MIRE_API enum mire_err mire_options_set_channel(mire_options *options, const cha
 MIRE_API enum mire_err mire_options_set_server(mire_options *options, const char *url, const char *key);
 
 /*
- * The directory that keeps records and unsent reports. Made if absent, readable by its owner only. Processes of one app
- * may share it. Default, the first that can be written: $XDG_STATE_HOME/mire/<app>, ~/.local/state/mire/<app>,
- * /var/tmp/mire-<uid>/<app>.
+ * Set the store: the directory for unsent reports and for the state of running processes. The library creates it,
+ * readable by its owner only. Several processes of one app may share it. Default: the first writable directory of
+ * $XDG_STATE_HOME/mire/<app>, ~/.local/state/mire/<app>, /var/tmp/mire-<uid>/<app>.
  *
  *   path  1..4000 bytes
  *
@@ -130,10 +130,10 @@ MIRE_API enum mire_err mire_options_set_server(mire_options *options, const char
 MIRE_API enum mire_err mire_options_set_store(mire_options *options, const char *path);
 
 /*
- * How long busy may last before it is a hang, and how often the stack is then sampled.
+ * Set the duration from which a busy thread hangs, and the time between two stack samples.
  *
- *   threshold_ms  250..60000, default 2000; for every kind of turn alike, see mire_options_set_number
- *   period_ms     1..60000, default 50
+ *   threshold_ms  milliseconds, 250..60000, default 2000. Sets the four thresholds of mire_options_set_number at once
+ *   period_ms     milliseconds, 1..60000, default 50
  *
  * Return MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE.
  */
@@ -142,220 +142,228 @@ MIRE_API enum mire_err mire_options_set_period_ms(mire_options *options, uint32_
 
 /* clang-format off */
 /*
- * Change one of the numbers that watching goes by. A limit of 0 switches off what it limits.
+ * Set one parameter of the monitors. A limit of 0 disables its monitor.
  *
- *   name                default  bounds          what it is
- *   "foreground_ms"        2000  250..60000      the threshold of a turn while the app is in the foreground, or does
- *                                                not tell (mire_set_foreground)
- *   "background_ms"        2000  250..60000      the same while it is in the background
- *   "launch_ms"            2000  250..60000      the same from the process's start to the first wait
- *   "unanswered_ms"        2000  250..60000      the same of a ping that nobody answers (mire/ping.h)
- *   "sample_from_ppm"    500000  0..1000000      stacks are taken after this share of the threshold, in millionths
- *   "period_ms"              50  1..60000        between two stacks
- *   "cpu_percent"            80  0..100000       CPU too high: of one processor, over cpu_window_ms
+ *   name                default  bounds          meaning
+ *   "foreground_ms"        2000  250..60000      hang threshold while the app is in the foreground, or has not called
+ *                                                mire_set_foreground
+ *   "background_ms"        2000  250..60000      hang threshold while the app is in the background
+ *   "launch_ms"            2000  250..60000      hang threshold from the start of the process to the first waiting call
+ *   "unanswered_ms"        2000  250..60000      hang threshold for a ping without an answer (mire/ping.h)
+ *   "sample_from_ppm"    500000  0..1000000      share of the threshold after which sampling begins, in millionths
+ *   "period_ms"              50  1..60000        time between two samples
+ *   "cpu_percent"            80  0..100000       CPU limit, in percent of one processor, averaged over cpu_window_ms
  *   "cpu_window_ms"        5000  1000..60000
- *   "power_percent"          80  0..100000       CPU high on average: of one processor, over power_window_ms
+ *   "power_percent"          80  0..100000       CPU limit, in percent of one processor, averaged over power_window_ms
  *   "power_window_ms"     60000  5000..600000
- *   "disk_kib"           102400  0..16777216     disk I/O too much: read and written, over disk_window_ms
+ *   "disk_kib"           102400  0..16777216     disk limit: KiB read and written within disk_window_ms
  *   "disk_window_ms"      10000  1000..600000
- *   "frame_us"            16667  1000..100000    a frame's time, for mire_frame_tick
- *   "frames_dropped"         30  0..10000        dropped frames that make a record
- *   "footprint_kib"           0  0..4294967295   a footprint that is reported, where memory is noted (mire/memory.h)
- *   "pressure_ppm"       100000  0..1000000      the system stalls for want of memory this share of 10 s, or less than a
- *                                                20th of the limit is left: reported, where memory is noted
- *   "baseline_ms"        600000  0..86400000     a healthy process is reported after this, then after twice as long, ...
- *   "snapshot_ms"        300000  0..86400000     between two looks at memory that growth is counted from
- *   "anneal_ms"           60000  0..3600000      a stack just sent is only counted for this times 1, 1, 2, 3, 5, ...
- *   "daily_cap"              10  1..1000         records of one stack in a day
- *   "budget_ppm"           5000  100..1000000    the library's own CPU time, of one processor, over a minute
- *   "budget_peak_ppm"     30000  1000..1000000   the same over a second; beyond either, stacks are taken less often
+ *   "frame_us"            16667  1000..100000    duration of one frame, for mire_frame_tick
+ *   "frames_dropped"         30  0..10000        limit of dropped frames in one window
+ *   "footprint_kib"           0  0..4294967295   memory limit: a larger footprint is reported (mire/memory.h)
+ *   "pressure_ppm"       100000  0..1000000      memory pressure limit: the share of 10 s, in millionths, in which the
+ *                                                system stalled for memory. Less than 1/20 of the memory limit left
+ *                                                counts as well
+ *   "baseline_ms"        600000  0..86400000     uptime at which a healthy process first reports its memory; the time
+ *                                                to the next such report doubles
+ *   "snapshot_ms"        300000  0..86400000     time between two memory snapshots, from which growth is computed
+ *   "anneal_ms"           60000  0..3600000      rate limit per stack: after a report, events of the same stack are
+ *                                                suppressed for this times 1, 1, 2, 3, 5, ... and only counted
+ *   "daily_cap"              10  1..1000         rate limit per stack: reports in a day
+ *   "budget_ppm"           5000  100..1000000    CPU limit of the library itself, in millionths of one processor, over
+ *                                                a minute
+ *   "budget_peak_ppm"     30000  1000..1000000   the same over a second. Beyond either limit, samples become rarer
  *
- * Returns MIRE_OK, MIRE_E_ARG (there is none of that name), MIRE_E_RANGE.
+ * Returns MIRE_OK, MIRE_E_ARG (unknown name), MIRE_E_RANGE.
  */
 /* clang-format on */
 MIRE_API enum mire_err mire_options_set_number(mire_options *options, const char *name, uint32_t value);
 
 /*
- * Watch another thread, by the name it has in the system (pthread_setname_np): from its next waiting call on. Names are
- * looked at once a second at most. See mire_watch_thread.
+ * Watch a further thread, chosen by its name in the system (pthread_setname_np). Watching begins at the thread's next
+ * waiting call; the library compares names at most once a second. See also mire_watch_thread.
  *
- *   name  1..15 bytes; 8 names at most
+ *   name  1..15 bytes; at most 8 names
  *
  * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_FULL.
  */
 MIRE_API enum mire_err mire_options_add_thread(mire_options *options, const char *name);
 
 /*
- * Is the launch watched? By default the thread that calls mire_start is taken to be busy since the process started,
- * until its first waiting call; unless that is longer ago than "launch_ms" and the thread has computed for less than
- * half of it: then the app's loop may well have run before, and the thread is busy since mire_start.
+ * Set whether the launch of the process counts as busy time of the thread that calls mire_start.
  *
- *   watched  0: the loop has run before, the thread is busy since mire_start
- *            else: it has not, the thread is busy since the process started, whatever it did
+ *   watched  0: the loop ran before mire_start; the thread is busy since mire_start
+ *            not 0: the loop did not run before; the thread is busy since the process started
+ *
+ * Default: busy since the process started, with one exception. If the process is older than "launch_ms", and the thread
+ * used the CPU for less than half of that time, its loop has probably run already; then the thread is busy since
+ * mire_start.
  *
  * Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_launch(mire_options *options, int watched);
 
 /*
- * The share of installations that are watched where no server says it: until the first rollout document has come, and
- * for plugins it is silent about. Which ones is decided by a hash of a random identifier kept in the store, so raising
- * the share keeps those that were in. An installation that is out starts successfully and watches nothing; it asks the
- * server for the rollout all the same.
+ * Set the fraction of installations that are watched. It holds until the first rollout document arrives from the
+ * server, and for plugins that the document does not mention.
  *
- * A rollout document can switch the watch off while it runs, and changes numbers of mire_options_set_number within
- * their bounds. What it switches on begins with the next mire_start.
+ *   probability  0..1, default 1. Reports carry it, so that the server can weight its counts
  *
- *   probability  0..1, default 1; sent along, so that the server can weigh its counts
+ * A hash of a random identifier in the store decides whether this installation is in; a larger fraction keeps all
+ * installations that were in before. In an installation that is out, mire_start succeeds, nothing is watched, and the
+ * server is still asked for the rollout.
+ *
+ * A rollout document can stop monitors while they run, and can change parameters of mire_options_set_number within
+ * their bounds. Monitors that it enables begin at the next mire_start.
  *
  * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE (also for not-a-number).
  */
 MIRE_API enum mire_err mire_options_set_sampling(mire_options *options, double probability);
 
-/* Who hears the log; NULL for nobody, the default. `context` is borrowed until mire_stop. Returns MIRE_OK, MIRE_E_ARG.
+/*
+ * Set the log callback; NULL, the default, disables the log.
+ * Ownership: `context` must stay valid until mire_stop.  Returns MIRE_OK, MIRE_E_ARG.
  */
 MIRE_API enum mire_err mire_options_set_log(mire_options *options, mire_log_fn *log, void *context);
 
 /*
- * Watch the calling thread from now on. Also turns what earlier runs left behind into reports.
- *
- *   options  borrowed for the call
+ * Start watching the calling thread. In the background the library also makes the reports of earlier runs that died.
  *
  * Returns MIRE_OK
- *         MIRE_E_ARG     options is NULL or mire_options_set_app was not called
+ *         MIRE_E_ARG     options is NULL, mire_options_set_app was not called, or the server is plain http over a
+ *                        network (mire_options_set_plain_http)
  *         MIRE_E_STATE   already started
- *         MIRE_E_MEMORY, MIRE_E_STORE, MIRE_E_SYSTEM   nothing was started
- * Thread: the one to watch, normally main. Starts two threads with all signals blocked. Signal handler: no.
+ *         MIRE_E_MEMORY, MIRE_E_STORE, MIRE_E_SYSTEM
+ * Thread: the one to watch, normally main.  Signal handler: no.
+ * Effect on the process: two more threads, in which all signals are blocked.
  */
 MIRE_API enum mire_err mire_start(const mire_options *options);
 
 /*
- * Stop watching, store what is known, give up sending and free everything. Waits for the library's threads, at most
- * some 100 ms for a transfer under way: the end of a program is never held up by the network. What is unsent stays in
- * the store for the next start; a program that rather waits calls mire_flush first. mire_start may follow.
- * Also done by exit() and by returning from main.
+ * Stop watching, store all pending data, and free all resources. exit() and the return from main do the same.
  *
- *   counts_out  what became of reports; zeros unless MIRE_OK; NULL is fine
+ * mire_stop joins the library's threads. It waits at most about 100 ms for a transfer in progress, then cancels it, so
+ * that the network never delays the end of a program. Unsent reports stay in the store for the next start; call
+ * mire_flush first to wait for them. mire_start may be called again afterwards.
  *
- * Returns MIRE_OK, MIRE_E_STATE when not started.
- * Thread: any, one at a time; not in a function that the library calls.  Signal handler: no.
+ *   counts_out  receives the counts; all 0 unless the result is MIRE_OK. May be NULL
+ *
+ * Returns MIRE_OK, MIRE_E_STATE (not started).
+ * Thread: any, one at a time; not inside a callback of the library.  Signal handler: no.
  */
 struct mire_counts {
-    uint64_t sent;    /* reports and session records the server has taken from this process since mire_start */
-    uint64_t kept;    /* that are in the store now, for the next start; of any process of the app */
-    uint64_t dropped; /* that this process has lost since mire_start, for whatever reason; what was held back because
-                         the same stack had just been told is not among them */
+    uint64_t sent;    /* reports and session records that the server accepted from this process since mire_start */
+    uint64_t kept;    /* reports that are in the store now, of all processes of the app */
+    uint64_t dropped; /* reports that this process lost since mire_start; suppressed events are not counted here */
 };
 MIRE_API enum mire_err mire_stop(struct mire_counts *counts_out);
 
 /*
- * Wait until the report of every hang that ended before the call, and of every mire_capture and mire_test that returned
- * before it, is sent or dropped. What may not be sent (mire/delivery.h) keeps it waiting.
+ * Wait until all reports made so far are sent or dropped: those of hangs that have ended, and of calls of mire_capture
+ * and mire_test that have returned. Reports that may not be sent (mire/delivery.h) are waited for as well.
  *
- *   timeout_ms  0..600000; 0 only asks
+ *   timeout_ms  milliseconds, 0..600000; 0 returns at once
  *
- * Returns MIRE_OK, MIRE_E_STATE when not started, MIRE_E_RANGE, MIRE_E_TIMEOUT.
- * Thread: any but the watched one if its time matters: the wait counts as busy.  Signal handler: no.
+ * Returns MIRE_OK, MIRE_E_STATE (not started), MIRE_E_RANGE, MIRE_E_TIMEOUT (reports are still unsent).
+ * Thread: any; on a watched thread the wait counts as busy time.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_flush(uint32_t timeout_ms);
 
 /*
- * Watch the calling thread too: one more that draws or takes input, busy whenever it is not inside a waiting call.
- * Eight threads can be watched at a time, the one that called mire_start included. It is watched until it ends,
- * mire_unwatch_thread, or mire_stop.
+ * Watch the calling thread as well, or stop watching it. At most 8 threads are watched at a time, including the thread
+ * that called mire_start. Watching ends with the thread, with mire_unwatch_thread, or with mire_stop.
  *
- *   name  what its reports call it, 1..15 bytes; NULL: the name it has in the system. Copied
+ *   name  the thread's name in reports, 1..15 bytes; NULL: its name in the system
  *
- * Return MIRE_OK (also if it is watched, or is not, already), MIRE_E_ARG, MIRE_E_STATE when not started, MIRE_E_FULL.
+ * Return MIRE_OK (also if there was nothing to change), MIRE_E_ARG, MIRE_E_STATE (not started), MIRE_E_FULL.
  * Thread: the one to watch.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_watch_thread(const char *name);
 MIRE_API enum mire_err mire_unwatch_thread(void);
 
 /*
- * Tell whether the app is in the foreground: every report says so, and a hang in the background has a threshold of its
- * own. Until the first call it is not known. Kept over mire_stop.
+ * Tell the library whether the app is in the foreground. Reports carry the state, and it selects the hang threshold.
+ * It is unknown until the first call, and survives mire_stop.
  *
- *   foreground  0: in the background; else in the foreground
+ *   foreground  0: background; not 0: foreground
  *
  * Thread: any.  Signal handler: yes.
  */
 MIRE_API void mire_set_foreground(int foreground);
 
 /*
- * Change a number of mire_options_set_number while watching, until mire_stop: the rollout of a version may. It holds
- * for what begins after it; a hang that is being sampled keeps its threshold.
+ * Change one parameter of mire_options_set_number at run time, until mire_stop. A hang that is being sampled keeps its
+ * threshold.
  *
- * Returns MIRE_OK, MIRE_E_ARG, MIRE_E_RANGE, MIRE_E_STATE when not started.
+ * Returns MIRE_OK, MIRE_E_ARG (unknown name), MIRE_E_RANGE, MIRE_E_STATE (not started).
  * Thread: any.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_set_number(const char *name, uint32_t value);
 
 /*
- * Mark a loop by hand, where the thread waits in something the library does not know: call mire_loop_enter when a turn
- * of the loop begins and mire_loop_leave when it ends. Between the two the thread is busy, outside it is idle. From the
- * first call on, marks and the waiting calls that the library sees both count.
+ * Mark the turns of a loop whose waiting call the library does not know. Call mire_loop_enter when a turn begins and
+ * mire_loop_leave when it ends: the thread is busy between the two, and idle outside. Waiting calls that the library
+ * knows keep counting as idle.
  *
- * A thread that neither waits nor marks seems busy for ever. If it is in its launch, that is watched for a minute: a
- * process killed meanwhile leaves a report of it, one that ends by itself does not, and after the minute the library
- * takes it for a program without a loop and lets it be until it waits. So mark, or ask (mire/ping.h), such a loop.
+ * A loop that is neither marked, nor pinged (mire/ping.h), nor waits in a known call looks like one endless launch. The
+ * library watches it for one minute: if the process is killed in that minute, the next start reports the hang. After
+ * the minute the library ignores the thread until it waits.
  *
- * Cost: two stores and a reading of the processor's counter.  Thread: a watched one; others are ignored.  Signal
- * handler: no.
+ * Cost: two stores and one read of the processor's counter.
+ * Thread: a watched one; the calls have no effect on others.  Signal handler: no.
  */
 MIRE_API void mire_loop_enter(void);
 MIRE_API void mire_loop_leave(void);
 
 /*
- * Say which waits of the calling thread are its loop's. Unless told, every waiting call is taken for idleness, also one
- * inside a turn that waits for something else: an answer from the network, say. The hang that it is then goes unseen.
- * For GLib and libuv mire/glib.h and mire/uv.h do this.
+ * Choose the waiting calls in which the calling thread is idle. By default every waiting call counts as idle, also one
+ * inside a turn, for example for an answer from the network; a hang in such a wait is then missed. mire/glib.h and
+ * mire/uv.h make this choice for GLib and libuv.
  *
- *   which  MIRE_WAITS_ALL: every waiting call counts.
- *          MIRE_WAITS_MARKED: none does, only marks and pings tell; for a loop that is marked around its wait, or that
- *          waits in nothing the library knows.
- *          0 or more, an epoll descriptor: waits on it count, and marks.
+ *   which  MIRE_WAITS_ALL     every waiting call (default)
+ *          MIRE_WAITS_MARKED  no waiting call: marks and pings alone tell. For loops that are marked around their wait
+ *          0 or more          an epoll descriptor: waits on this descriptor, and marks
  *
- * Holds until the watch of this thread ends; made anew, MIRE_WAITS_ALL. Thread: a watched one, after mire_start,
- * outside of a wait; others are ignored. Signal handler: no.
+ * The choice holds until the thread is no longer watched.
+ * Thread: a watched one, outside of a wait; the call has no effect on others.  Signal handler: no.
  */
 enum { MIRE_WAITS_ALL = -1, MIRE_WAITS_MARKED = -2 };
 MIRE_API void mire_loop_set_waits(int which);
 
 /*
- * Report where the caller is now, and where the watched threads are: the app has noticed something by itself. Of one
- * stack daily_cap reports are sent in a day, the others are counted. mire_test makes a report that is always sent, to
- * see that all of the way to the dashboard works.
+ * Make a report of the current stacks of the calling thread and of the watched threads, when the app itself has noticed
+ * a problem. At most "daily_cap" reports per stack and day are sent; further ones are counted. mire_test makes a report
+ * that is exempt from all limits, to check the path to the dashboard.
  *
- *   name  what the app calls it; 1..63 bytes, longer ones are cut
+ *   name  the problem's name on the dashboard, 1..63 bytes; longer names are cut
  *
- * Waits until the stacks are taken: usually a fraction of a millisecond, 200 ms at most.
  * Returns MIRE_OK
  *         MIRE_E_ARG      name is NULL or empty
  *         MIRE_E_STATE    not started
- *         MIRE_E_TIMEOUT  another thread is just calling it, or the library is busy with another report: nothing taken
+ *         MIRE_E_TIMEOUT  another thread is in this function, or the library is busy with another report; no report
+ * Cost: the caller waits until the stacks are taken, usually less than 1 ms, at most 200 ms.
  * Thread: any.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_capture(const char *name);
 MIRE_API enum mire_err mire_test(void);
 
 /*
- * Tell that a frame was shown, or drawn. Frames are counted in windows of 10 s; one in which "frames_dropped"
- * (mire_options_set_number) did not come makes a report, with the stacks of the ticking thread while they did not.
+ * Tell the library that a frame was drawn. The library counts dropped frames in windows of 10 s. A window with at least
+ * "frames_dropped" (mire_options_set_number) makes a report, with the stacks of the calling thread during the gaps.
  *
- *   when_ns  CLOCK_MONOTONIC; 0: nothing moves for now, so that no frame is missed until the next call. More than a
- *            second without a frame is taken for that, except within a scene
+ *   when_ns  time of the frame, CLOCK_MONOTONIC nanoseconds. 0: the animation pauses, and no frame is due before the
+ *            next call. A gap of more than a second counts as a pause too, except within a scene
  *
- * Cost: some ten nanoseconds.  Thread: one at a time, as the next two.  Signal handler: no.
+ * Cost: about 10 ns.  Thread: any, one at a time for this and the next two functions.  Signal handler: no.
  */
 MIRE_API void mire_frame_tick(uint64_t when_ns);
 
 /*
- * A scene: what the user should see move without a jerk, as a scroll or a transition. Its frames are counted by
- * themselves, every gap from begin to end, and reported under its name. A scene begun before the last one's end ends
- * that without a report.
+ * Begin and end a scene: an animation that should be smooth, such as a scroll or a transition. A scene is a window of
+ * its own: every gap between its begin and its end counts, and its report carries its name. A scene that begins inside
+ * another one discards the other one without a report.
  *
- *   name  1..63 bytes, longer ones are cut; NULL or "": "scene"
+ *   name  1..63 bytes, longer names are cut; NULL or "" stands for "scene"
  */
 MIRE_API void mire_scene_begin(const char *name);
 MIRE_API void mire_scene_end(void);

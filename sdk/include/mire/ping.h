@@ -1,30 +1,28 @@
 /*
- * mire/ping.h - asks a loop whether it still runs, for what cannot be observed from outside.
+ * mire/ping.h - pings a loop: for hangs that cannot be observed from outside.
  *
  *     static int post(void *queue, uint64_t token) { return queue_push(queue, mire_ping_answer, token); }
  *     ...
  *     mire_ping_start(post, queue, 0);      on the loop's thread, after mire_start
  *
- * Every interval a token is queued onto the loop, whose thread hands it back when it comes to it. A token that waits
- * for the threshold or longer is a hang. Use it for a loop that waits in something the library does not know, and
- * beside the waiting calls or marks of any loop: it alone notices a thread that waits where the library sees it wait,
- * but in a place where nothing of the app is served, and a queue that is never reached though the loop turns.
+ * Once per interval the library posts a token to the loop's queue. The loop's thread answers when it reaches the token.
+ * A token without an answer for the threshold is a hang. Use pings for a loop whose waiting call the library does not
+ * know. They also help beside waiting calls and marks: a ping alone notices a thread that waits in a known call but
+ * serves no events, and a queue that is never reached although the loop turns.
  *
- * What it misses. A token is posted every a, the threshold is T, and a hang of length x begins at an instant that has
- * nothing to do with the posting. The first token that falls into it is posted f after it began, f uniform in [0, a);
- * it is answered when the hang is over, so it has waited for x - f, and the hang is noticed if that is T or more:
+ * Detection. The interval is a, the threshold is T, and a hang of length x begins at a time independent of the posts.
+ * The first token within the hang is posted f after the hang began, f uniform in [0, a). It waits for x - f, and the
+ * hang is detected if x - f >= T:
  *
- *     P(x) = 0             x < T             never invented
+ *     P(x) = 0             x < T             no false hangs
  *            (x - T) / a   T <= x < T + a
- *            1             T + a <= x        never missed
+ *            1             T + a <= x        no missed hangs
  *
- * With a = T, where the next post is also the look at the one before, that is x / a - 1, sure from 2 a on. The default
- * a = T / 4 is sure from 1.25 T on. Of a hang that was noticed the end is exact, and the begin is known to lie between
- * two instants: the answer before it and the post, a apart at most; both are in the report, whose length is the sure
- * part, from the post on.
+ * The default a = T / 4 detects every hang from 1.25 T on. The report has the exact end of a detected hang. Its begin
+ * lies between the last answer and the post, at most a apart; the report has both, and its length counts from the post.
  *
- * Cost, every interval: one turn of the loop, and two wake-ups of the library's thread, one that posts and, where the
- * loop idled, one by the turn that follows. Nothing without mire_ping_start.
+ * Cost per interval: one turn of the loop, one wake-up of the library's thread for the post, and one more if the loop
+ * was idle. No cost without mire_ping_start.
  */
 #ifndef MIRE_PING_H
 #define MIRE_PING_H
@@ -36,47 +34,47 @@ extern "C" {
 #endif
 
 /*
- * Queue a token onto the loop and wake the loop: its thread is to call mire_ping_answer(token) when the token's turn
- * has come, in line with the app's own events. Another token follows only when this one was answered.
+ * Queues a token behind the app's own events and wakes the loop. The loop's thread must call mire_ping_answer(token)
+ * when it reaches the token. The next token follows only after the answer.
  *
- *   context  what was given to mire_ping_start
+ *   context  the pointer given to mire_ping_start
  *   token    1..2^63
  *
- * Returns 0 when it is queued; else the loop is asked again an interval later.
- * Called on a thread of the library. It must return soon and must neither allocate nor take a lock that the loop's
- * thread could hold while it hangs: one write to a pipe or an eventfd is best. It must call nothing of the library but
- * mire_ping_answer.
+ * Returns 0 if the token is queued; not 0 if not, and the library tries again an interval later.
+ * Thread: a library thread. The callback must return soon. It must not allocate, and must not take a lock that the
+ * loop's thread could hold during a hang; one write to a pipe or an eventfd is best. Of the library it may call
+ * mire_ping_answer only.
  */
 typedef int mire_post_fn(void *context, uint64_t token);
 
 /*
- * Ask the calling thread's loop from now on.
+ * Start to ping the loop of the calling thread. In a forked child the pings do not continue.
  *
- *   post, context  called every interval; context is borrowed until mire_ping_stop
- *   interval_ms    1..60000, or 0: a quarter of the threshold
+ *   post, context  called once per interval; context must stay valid until mire_ping_stop
+ *   interval_ms    milliseconds, 1..60000; 0: a quarter of the threshold
  *
  * Returns MIRE_OK
  *         MIRE_E_ARG     post is NULL
  *         MIRE_E_RANGE   interval_ms
- *         MIRE_E_STATE   the calling thread is not watched, as in an installation outside the sample, or its loop is
- *                        asked already
- *         MIRE_E_SYSTEM  the thread's end could not be noticed
- * Thread: a watched one. A forked child's loop is not asked.  Signal handler: no.
+ *         MIRE_E_STATE   the calling thread is not watched (also in an installation that is sampled out), or its loop
+ *                        is pinged already
+ *         MIRE_E_SYSTEM  no thread-specific key is left, which would announce the thread's end
+ * Thread: a watched one.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_ping_start(mire_post_fn *post, void *context, uint32_t interval_ms);
 
 /*
- * The loop has come to a token. One that is not waited for, because it came late or twice, has no effect.
- * Cost: a clock reading and three atomic stores.  Thread: any.  Signal handler: yes.
+ * Answer a token that the loop has reached. An outdated or repeated token has no effect.
+ * Cost: one clock reading and three atomic stores.  Thread: any.  Signal handler: yes.
  */
 MIRE_API void mire_ping_answer(uint64_t token);
 
 /*
- * Ask no more. When it returns, post is not running and is not called again; a token may still lie in the queue.
- * So do mire_unwatch_thread, mire_stop, and the end of the thread.
+ * Stop to ping the loop of the calling thread. On return, post does not run and is not called again; a token may still
+ * be in the queue. mire_unwatch_thread, mire_stop, and the end of the thread stop the pings as well.
  *
- * Returns MIRE_OK, MIRE_E_STATE: the calling thread's loop is not asked.
- * Thread: the one that started it.  Signal handler: no.
+ * Returns MIRE_OK, MIRE_E_STATE (the loop is not pinged).
+ * Thread: the one that called mire_ping_start.  Signal handler: no.
  */
 MIRE_API enum mire_err mire_ping_stop(void);
 

@@ -1,18 +1,18 @@
 /*
- * mire/uv.h - a libuv loop, watched exactly.
+ * mire/uv.h - an adapter for libuv: only the loop's own wait counts as idle.
  *
  *     static mire_uv adapter;
  *     mire_start(options);
  *     mire_uv_attach(&adapter, uv_default_loop());
  *     mire_uv_ping(&adapter, 0);             optional
  *
- * libuv's loop is watched without this: its epoll_pwait is a waiting call like any other. But so is every other poll of
- * the thread, also one inside a turn: a synchronous transfer blocks the loop and looks idle. With the adapter idle is
- * only what waits on the descriptor of this very loop (uv_backend_fd). The ping adds what no wait can tell: a loop
- * that turns and turns and never comes to its queue. uv_prepare and uv_check would not do: libuv calls the callbacks
- * of descriptors between the two.
+ * The library watches libuv's loop without this adapter, because the loop's epoll_pwait is a waiting call. But then
+ * every other poll of the thread counts as idle too: a synchronous transfer blocks the loop unnoticed. With the adapter
+ * the thread is idle only while it waits on the loop's descriptor (uv_backend_fd). The ping notices a loop that turns
+ * but never reaches its queue. (Marks in uv_prepare and uv_check would not work: libuv calls the callbacks of
+ * descriptors between the two.)
  *
- * Everything here is inline: libmire does not depend on libuv. Build with `pkg-config --cflags --libs mire libuv`.
+ * All functions are inline: libmire does not depend on libuv. Build with `pkg-config --cflags --libs mire libuv`.
  */
 #ifndef MIRE_UV_H
 #define MIRE_UV_H
@@ -26,19 +26,20 @@
 extern "C" {
 #endif
 
-/* Owned by the caller, zero at first; in place from attach to detach, with a ping until its handle is closed. */
+/* Owned by the caller and zeroed at first. It must not move between attach and detach; see mire_uv_detach. */
 typedef struct mire_uv {
     uv_loop_t *loop;
     uv_async_t async;
-    uint64_t token; /* the one under way: stored by a thread of libmire, read by the loop's */
+    uint64_t token; /* posted last: a thread of libmire stores it, the loop's thread reads it */
     int pings;
 } mire_uv;
 
 /*
- * From now on only this loop's wait is idleness of the calling thread. After uv_loop_fork: detach and attach again.
+ * Attach to a loop: from now on the calling thread is idle only in this loop's wait. After uv_loop_fork, detach and
+ * attach again.
  *
- * Returns MIRE_OK, MIRE_E_STATE: attached already, MIRE_E_ARG: the loop has no descriptor to wait on.
- * Thread: the watched one that runs the loop; one loop a thread.
+ * Returns MIRE_OK, MIRE_E_STATE (attached already), MIRE_E_ARG (the loop has no descriptor to wait on).
+ * Thread: the watched thread that runs the loop; one loop per thread.
  */
 static inline enum mire_err mire_uv_attach(mire_uv *adapter, uv_loop_t *loop)
 {
@@ -63,11 +64,11 @@ static inline int mire__uv_post(void *adapter, uint64_t token)
 }
 
 /*
- * Ask the attached loop, by a handle that does not keep it alive; see mire_ping_start.
+ * Ping the attached loop. The ping's handle does not keep the loop alive.
  *
- *   interval_ms  as there
+ *   interval_ms  as mire_ping_start
  *
- * Returns as mire_ping_start, MIRE_E_STATE also where the adapter is not attached, MIRE_E_SYSTEM: no handle.
+ * Returns as mire_ping_start; also MIRE_E_STATE (not attached) and MIRE_E_SYSTEM (no handle).
  * Thread: as attach.
  */
 static inline enum mire_err mire_uv_ping(mire_uv *adapter, uint32_t interval_ms)
@@ -88,8 +89,10 @@ static inline enum mire_err mire_uv_ping(mire_uv *adapter, uint32_t interval_ms)
 }
 
 /*
- * All waiting calls count again, nothing is asked. The adapter's memory is the caller's again when the loop has run
- * once more, which closes the handle, if there was a ping; else at once. Detached already is fine. Thread: as attach.
+ * Undo attach and ping: all waiting calls count again. No effect if not attached.
+ * Ownership: after a ping the adapter must stay in place until the loop has run once more and closed the handle;
+ * without a ping it is free at once.
+ * Thread: as attach.
  */
 static inline void mire_uv_detach(mire_uv *adapter)
 {
