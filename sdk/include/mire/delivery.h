@@ -148,11 +148,11 @@ MIRE_API enum mire_err mire_options_set_before_send(mire_options *options, mire_
 
 /* A request to the server. All pointers are valid until the transport returns. */
 typedef struct mire_request {
-    const char *method;         /* "POST" or "GET" */
-    const char *url;            /* the complete URL */
-    const char *const *headers; /* "Name: value"; the array ends with NULL */
-    const void *body;           /* of a POST; NULL for a GET */
-    size_t body_size;           /* bytes */
+    const char *method;                                      /* "POST" or "GET" */
+    const char *url;                                         /* the complete URL */
+    const char *const *headers;                              /* "Name: value"; the array ends with NULL */
+    const void *body;                                        /* of a POST; NULL for a GET */
+    size_t body_size;                                        /* bytes */
     int (*is_cancelled)(const struct mire_request *request); /* not 0: give up at once, because mire_stop waits */
 } mire_request;
 
